@@ -1,0 +1,219 @@
+"""The sweep with a fake tox: what is measured, kept, resumed, given up, and what is said about it."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from reports import sweep, torches
+from reports.strict import BadInput
+from reports.torches import RUNS, WORK, Version
+
+ROOT = Path(__file__).resolve().parents[2]
+KNOWN = {"1.4": "1.4.0", "1.10": "1.10.2", "2.1": "2.1.2"}
+
+FAKE_TOX = """
+import json, os, sys, time
+run_file, env_folder, behaviour, resume = sys.argv[1], sys.argv[2], sys.argv[3], "--resume" in sys.argv
+os.makedirs(env_folder, exist_ok=True)
+open(env_folder + "/torch.bin", "wb").write(b"x" * 200_000)
+if behaviour == "no interpreter":
+    sys.exit("error: No interpreter found for Python 3.8")
+entries = [
+    {"type": "header", "torch": "9.9", "nodes": {"a": ["c.t.a", "eager"], "b": ["c.t.b", "eager"]}},
+    {"type": "started", "clause": "c.t.a", "mode": "eager"},
+    {"type": "cell", "clause": "c.t.a", "mode": "eager", "verdict": "conforms", "declared": False},
+    {"type": "cell", "clause": "c.t.b", "mode": "eager", "verdict": "crashed", "declared": False},
+    {"type": "footer", "cells": 2, "counts": {}, "seconds": 1},
+]
+first = 3 if resume else 0
+last = 3 if behaviour in ("stops", "hangs") else 5
+with open(run_file, "a") as stream:
+    for entry in entries[first:last]:
+        stream.write(json.dumps(entry) + chr(10))
+if behaviour == "hangs":
+    time.sleep(600)
+sys.exit(1)
+"""
+
+
+class Bench:
+    """A sweep over a folder of its own, with a scripted tox."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.behaviour = dict.fromkeys(KNOWN, "measures")
+        self.calls: list[str] = []
+        (root / "suites").mkdir()
+        (root / "suites" / "test_a.py").write_text("first = 1\n")
+        (root / "fake_tox.py").write_text(FAKE_TOX)
+        for folder in (RUNS, WORK):
+            (root / folder).mkdir(parents=True)
+
+    def tox(self, version: Version, resume: bool) -> list[str]:
+        self.calls.append(version.minor + (" resumed" if resume else ""))
+        words = [str(version.run_file), str(version.folders[0]), self.behaviour[version.minor]]
+        return [sys.executable, str(self.root / "fake_tox.py"), *words, *(["--resume"] if resume else [])]
+
+    def make(self, **options: object) -> sweep.Sweep:
+        chosen = {"jobs": 2, "examples": None, "timeout": 1, "fresh": False, "keep": False, **options}
+        versions = [Version(minor, patch, self.root) for minor, patch in KNOWN.items()]
+        return sweep.Sweep(versions, argparse.Namespace(**chosen), self.tox)
+
+    def run(self, **options: object) -> dict[str, Version]:
+        self.calls.clear()
+        made = self.make(**options)
+        made.run()
+        return {version.minor: version for version in made.versions}
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    return Bench(tmp_path)
+
+
+def test_versions_come_from_tox_ini() -> None:
+    known = torches.known_versions(ROOT / "tox.ini")
+    assert next(iter(known)) == "1.4"
+    assert "1.13" in known
+    assert "2.15" in known
+    assert all(patch.startswith(minor + ".") for minor, patch in known.items())
+    assert list(known) == sorted(known, key=lambda minor: [int(part) for part in minor.split(".")])
+
+
+def test_every_pinned_version_is_an_environment_and_the_other_way_round() -> None:
+    if not (sweep.importlib.util.find_spec("tox") and sweep.importlib.util.find_spec("tox_uv")):
+        pytest.skip("tox is not in this environment; .ci/run lists the environments")
+    listed = subprocess.run(
+        [sys.executable, "-m", "tox", "list", "--no-desc"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    environments = [word for word in listed.stdout.split() if word.startswith("torch") and word[5:6].isdigit()]
+    assert environments == [f"torch{minor}" for minor in torches.known_versions(ROOT / "tox.ini")]
+
+
+@pytest.mark.parametrize("word", ["1.10", "torch1.10", "1.10.2"])
+def test_a_version_is_named_in_three_ways(word: str) -> None:
+    assert torches.pick([word], KNOWN) == ["1.10"]
+
+
+def test_no_name_means_all_and_the_order_is_that_of_tox_ini() -> None:
+    assert torches.pick([], KNOWN) == list(KNOWN)
+    assert torches.pick(["2.1", "1.4"], KNOWN) == ["1.4", "2.1"]
+
+
+def test_an_unknown_version_is_refused_with_a_hint() -> None:
+    with pytest.raises(BadInput, match=r"no torch version '1\.1' there; did you mean 1\.10\?"):
+        torches.pick(["1.1"], KNOWN)
+    with pytest.raises(BadInput, match=r"known are 1\.4, 1\.10, 2\.1"):
+        torches.pick(["newest"], KNOWN)
+
+
+def test_command_line_refuses_an_unknown_version_in_one_line() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "reports", "sweep", "2.99"], cwd=ROOT, capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert "did you mean 2." in done.stderr
+
+
+def test_all_are_measured_and_the_environments_removed(bench: Bench) -> None:
+    made = bench.make()
+    made.run()
+    assert [version.state for version in made.versions] == ["measured"] * 3
+    assert made.versions[0].says == "1 conforms, 1 crashed"
+    assert made.peak >= 200_000
+    assert not any(folder.exists() for version in made.versions for folder in version.folders)
+
+
+def test_environments_stay_when_asked(bench: Bench) -> None:
+    assert all(version.folders[0].exists() for version in bench.run(keep=True).values())
+
+
+def test_complete_runs_are_kept_until_sources_or_options_change(bench: Bench) -> None:
+    bench.run()
+    assert {version.state for version in bench.run().values()} == {"kept"}
+    assert bench.calls == []
+    assert {version.state for version in bench.run(examples=7).values()} == {"measured"}
+    assert {version.state for version in bench.run(examples=7, fresh=True).values()} == {"measured"}
+    (bench.root / "suites" / "test_a.py").write_text("second = 2\n")
+    assert {version.state for version in bench.run(examples=7).values()} == {"measured"}
+    assert not any("resumed" in call for call in bench.calls)
+
+
+def test_an_incomplete_run_is_resumed(bench: Bench) -> None:
+    bench.behaviour["1.10"] = "stops"
+    first = bench.run()["1.10"]
+    assert (first.state, first.says.split(":")[0]) == ("incomplete", "1 of 2 clauses")
+    bench.behaviour["1.10"] = "measures"
+    second = bench.run()
+    assert bench.calls == ["1.10 resumed"]
+    assert second["1.10"].says == "1 conforms, 1 crashed"
+    assert second["1.4"].state == "kept"
+
+
+def test_a_version_that_cannot_be_installed_costs_no_other(bench: Bench) -> None:
+    bench.behaviour["1.4"] = "no interpreter"
+    ended = bench.run()
+    assert ended["1.4"].state == "not measured"
+    assert "No interpreter found for Python 3.8" in ended["1.4"].says
+    assert ended["2.1"].state == "measured"
+
+
+def test_a_version_that_hangs_is_stopped(bench: Bench) -> None:
+    bench.behaviour["2.1"] = "hangs"
+    ended = bench.run(timeout=0.03)
+    assert ended["2.1"].state == "incomplete"
+    assert "stopped after 0.03 minutes" in ended["2.1"].says
+
+
+def test_an_interruption_ends_what_runs_and_is_resumed(bench: Bench) -> None:
+    bench.behaviour["1.4"] = "hangs"
+    made = bench.make(jobs=1, timeout=5)
+    waker = threading.Thread(target=interrupt_once, args=(made.versions[0].run_file,))
+    waker.start()
+    with pytest.raises(KeyboardInterrupt):
+        made.run()
+    waker.join()
+    assert bench.calls == ["1.4"]
+    bench.behaviour["1.4"] = "measures"
+    assert bench.run()["1.4"].state == "measured"
+    assert bench.calls[0] == "1.4 resumed"
+
+
+def interrupt_once(run_file: Path) -> None:
+    """Interrupt the main thread as soon as the run file has a cell."""
+    while not (run_file.exists() and '"cell"' in run_file.read_text()):
+        time.sleep(0.05)
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+def test_a_damaged_run_file_is_measured_again(bench: Bench) -> None:
+    bench.run()
+    damaged = Version("1.4", "1.4.0", bench.root)
+    damaged.run_file.write_text("not json\n")
+    assert bench.run()["1.4"].state == "measured"
+    assert json.loads(damaged.run_file.read_text().splitlines()[0])["type"] == "header"
+
+
+def test_disk_is_counted_once_per_file(tmp_path: Path) -> None:
+    (tmp_path / "first").write_bytes(b"x" * 100_000)
+    once = torches.disk_usage(tmp_path)
+    os.link(tmp_path / "first", tmp_path / "second")
+    assert torches.disk_usage(tmp_path) == once >= 100_000
+
+
+def test_progress_names_versions_clauses_and_time(bench: Bench) -> None:
+    made = bench.make()
+    made.versions[0].state, made.versions[0].seconds = "measured", 60.0
+    made.versions[1].state = "running"
+    assert made.text().startswith("1 of 3 versions  torch1.10: installing  0:00 elapsed  about 0:45 left")
