@@ -1,0 +1,73 @@
+"""The command line of the reports: python -m reports page | record | check | diff | merge | sweep."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import NoReturn
+
+NEEDED = {"jinja2", "jsonschema", "packaging", "referencing"}
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser that complains in one line."""
+
+    def error(self, message: str) -> NoReturn:
+        """Print what is wrong and where the help is, and leave."""
+        print(f"{self.prog}: {' '.join(message.split())}; see {self.prog} --help", file=sys.stderr)
+        raise SystemExit(2)
+
+
+def parser(verb: str | None) -> Parser:
+    """Return the parser; sweep is loaded only when it is asked for."""
+    from reports import commands
+
+    top = Parser(prog="python -m reports", description="Read what the suites measured.")
+    sub = top.add_subparsers(dest="verb", metavar="VERB", required=True, parser_class=Parser)
+    commands.add_parsers(sub)
+    if verb in (None, "sweep", "-h", "--help"):
+        from reports import sweep
+
+        sweep.add_parser(sub)
+    return top
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run one verb and return the exit status: 0 done, 1 a difference where none may be, 2 bad input."""
+    arguments = sys.argv[1:] if argv is None else argv
+    if sys.version_info < (3, 11):  # noqa: UP036 - a stranger may well try with the Python of an old torch
+        print("reports needs Python 3.11 or newer; run it outside the environments of old torches", file=sys.stderr)
+        return 2
+    try:
+        from reports.strict import BadInput
+    except ModuleNotFoundError as problem:
+        return _not_installed(problem)
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    try:
+        args = parser(arguments[0] if arguments else None).parse_args(arguments)
+        if args.verb == "sweep":
+            from reports import sweep
+
+            return sweep.run(args)
+        return args.run(args)
+    except BadInput as problem:
+        print(problem, file=sys.stderr)
+        return 2
+    except ModuleNotFoundError as problem:
+        return _not_installed(problem)
+    except BrokenPipeError:
+        sys.stderr.close()  # the reader of a pipe went away: nothing to say, and nobody to say it to
+        return 1
+
+
+def _not_installed(problem: ModuleNotFoundError) -> int:
+    if problem.name not in NEEDED:
+        raise problem
+    print(f"reports needs {problem.name}; install it with: pip install {' '.join(sorted(NEEDED))}", file=sys.stderr)
+    return 2
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

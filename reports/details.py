@@ -1,0 +1,147 @@
+"""What a clause opens to, as plain data: written once into the page, shown by its script as text only."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from difflib import SequenceMatcher
+from typing import Any
+
+from markupsafe import Markup
+
+from reports.atlas import Atlas, in_force, is_claim
+from reports.highlight import KINDS, marks
+from reports.matrix import CIRCLED, SIGNS, ranges
+from reports.sources import link
+
+WIDEST_ALIGNMENT = 400
+Aligned = tuple[str, str | None, str | None]
+
+
+def island(atlas: Atlas) -> Markup:
+    """Return the data of the page as JSON that no HTML parser can mistake for markup."""
+    text = json.dumps(document(atlas), ensure_ascii=False, separators=(",", ":"))
+    for sign, escape in (("<", "\\u003c"), (">", "\\u003e"), ("&", "\\u0026"), ("\u2028", "\\u2028")):
+        text = text.replace(sign, escape)
+    return Markup(text)
+
+
+def document(atlas: Atlas) -> dict[str, Any]:
+    """Return the data of the page."""
+    evidence = _Pool()
+    clauses = {name: _clause(atlas, name, evidence) for name in atlas.clauses}
+    return {
+        "columns": [
+            {
+                "key": column.key, "label": column.label, "torch": column.torch, "python": column.python,
+                "platform": column.platform, "device": column.device, "run": column.this_run,
+            }
+            for column in atlas.columns
+        ],
+        "modes": atlas.modes,
+        "signs": SIGNS,
+        "numbers": CIRCLED,
+        "kinds": KINDS,
+        "clauses": clauses,
+        "evidence": evidence.values,
+    }  # fmt: skip
+
+
+class _Pool:
+    """Evidence stored once, however many versions show it."""
+
+    def __init__(self) -> None:
+        self.values: list[dict[str, Any]] = []
+        self._places: dict[str, int] = {}
+
+    def place(self, evidence: Mapping[str, Any]) -> int:
+        key = repr(sorted(evidence.items()))
+        if key not in self._places:
+            self._places[key] = len(self.values)
+            self.values.append(_evidence(evidence))
+        return self._places[key]
+
+
+def _clause(atlas: Atlas, name: str, pool: _Pool) -> dict[str, Any]:
+    clause = atlas.clauses[name]
+    force = [in_force(clause, column.version) for column in atlas.columns]
+    names = [reading["name"] for reading in clause["readings"]]
+    found = {
+        "says": clause["says"],
+        "source": [[source, link(source)] for source in clause["source"]],
+        "readings": [[reading["name"], reading["torch"], reading["says"]] for reading in clause["readings"]],
+        "force": _packed([names.index(each) if each is not None else -1 for each in force]),
+        "code": clause["code"],
+        "marks": marks(clause["code"]),
+        "place": f"{clause['file']}:{clause['line']}",
+        "cells": {mode: _ranges(atlas, name, mode, names, pool) for mode in atlas.modes},
+    }
+    extras = {"needs": clause["needs"], "covers": clause["covers"], "docs": clause["docs"], "note": clause["note"]}
+    found.update({key: value for key, value in extras.items() if value})
+    if is_claim(clause):
+        found["claim"] = True
+    return found
+
+
+def _packed(values: list[int]) -> list[list[int]]:
+    """Return runs of equal values as [how many, value]."""
+    packed: list[list[int]] = []
+    for value in values:
+        if packed and packed[-1][1] == value:
+            packed[-1][0] += 1
+        else:
+            packed.append([1, value])
+    return packed
+
+
+def _ranges(atlas: Atlas, name: str, mode: str, names: list[str], pool: _Pool) -> list[list[Any]]:
+    """Return [columns, verdict, reading or -1, more] for each range; more only where there is something."""
+    packed = []
+    for each in ranges(atlas, name, mode):
+        cell = each.cell
+        more: dict[str, Any] = {}
+        if cell.declared:
+            more["declared"] = 1
+        if cell.holds:
+            more["holds"] = cell.holds
+        if cell.note:
+            more["note"] = cell.note
+        if cell.evidence is not None:
+            more["evidence"] = pool.place(cell.evidence)
+        reading = names.index(cell.reading) if cell.reading in names else -1
+        packed.append([len(each.columns), cell.verdict, reading, *([more] if more else [])])
+    return packed
+
+
+def _evidence(evidence: Mapping[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = {"lines": aligned(evidence["expected"], evidence["observed"])}
+    if evidence["message"]:
+        found["message"] = evidence["message"]
+    for name in ("plan", "reproducer"):
+        if evidence[name]:
+            found[name] = evidence[name]
+            found[name + "Marks"] = marks(evidence[name])
+    return found
+
+
+def aligned(expected: list[str], observed: list[str]) -> list[Aligned]:
+    """Return both traces side by side: "=" for equal lines, "≠" changed, "-" only expected, "+" only observed."""
+    if max(len(expected), len(observed)) > WIDEST_ALIGNMENT:
+        return _paired(expected, observed)  # the exact alignment would take minutes on a hostile trace
+    lines: list[Aligned] = []
+    for tag, low, high, start, stop in SequenceMatcher(None, expected, observed, autojunk=False).get_opcodes():
+        if tag == "equal":
+            lines += [("=", left, left) for left in expected[low:high]]
+        else:
+            lines += _paired(expected[low:high], observed[start:stop])
+    return lines
+
+
+def _paired(left: list[str], right: list[str]) -> list[Aligned]:
+    lines: list[Aligned] = []
+    for place in range(max(len(left), len(right))):
+        one = left[place] if place < len(left) else None
+        two = right[place] if place < len(right) else None
+        sign = "=" if one == two else "+" if one is None else "-" if two is None else "≠"
+        lines.append((sign, one, two))
+    return lines

@@ -1,0 +1,173 @@
+"""The difference between two torches: which cells changed, and how."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from reports.atlas import Cell, newest_table, recorded_cells, run_cells
+from reports.runfile import Key, Run, read_run
+from reports.strict import FORMAT, BadInput
+from reports.verdicts import Recorded, Table
+
+
+@dataclass(frozen=True)
+class Change:
+    """One cell that is not the same on both sides."""
+
+    clause: str
+    mode: str
+    says: str
+    before: Cell
+    after: Cell
+
+
+@dataclass(frozen=True)
+class Diff:
+    """All changes from one torch to another, and what could not be compared."""
+
+    before: str
+    after: str
+    changes: tuple[Change, ...]
+    same: int
+    unseen: int
+
+
+def compare(first: str, second: str, table: Table, recorded: list[Recorded]) -> Diff:
+    """Compare two sides, each a minor version or a run file."""
+    sides = [_side(name, recorded) for name in (first, second)]
+    _, clauses = newest_table(table, [side for side in sides if isinstance(side, Run)])
+    before, after = (_cells(side, clauses) for side in sides)
+    changes: list[Change] = []
+    same = unseen = 0
+    blank = Cell("unseen")
+    for key in sorted(set(before) | set(after)):
+        old, new = before.get(key, blank), after.get(key, blank)
+        if "unseen" in (old.verdict, new.verdict):
+            unseen += 1
+        elif state(old) == state(new):
+            same += 1
+        else:
+            changes.append(Change(*key, clauses[key[0]]["says"], old, new))
+    return Diff(_name(sides[0]), _name(sides[1]), tuple(changes), same, unseen)
+
+
+def state(cell: Cell) -> tuple[Any, ...]:
+    """Return what makes two cells equal for a reader: the verdict, the reading, and which reading holds instead."""
+    return cell.verdict, cell.reading, cell.holds
+
+
+def _side(name: str, recorded: list[Recorded]) -> Recorded | Run:
+    for old in recorded:
+        if name in (old.minor, old.torch):
+            return old
+    path = Path(name)
+    if path.exists() or path.suffix:
+        if not path.exists() and name.replace(".", "").isdigit():
+            known = ", ".join(old.minor for old in recorded) or "none"
+            raise BadInput(name, "", "no such version is recorded", f"take one of {known}, or a run file")
+        return read_run(path)
+    known = ", ".join(old.minor for old in recorded) or "none"
+    raise BadInput(name, "", "is neither a recorded version nor a run file", f"recorded are {known}")
+
+
+def _cells(side: Recorded | Run, clauses: Mapping[str, Any]) -> dict[Key, Cell]:
+    return run_cells(side, clauses) if isinstance(side, Run) else recorded_cells(side, clauses)
+
+
+def _name(side: Recorded | Run) -> str:
+    return f"{side.header['torch']} (this run)" if isinstance(side, Run) else side.torch
+
+
+def words(cell: Cell) -> str:
+    """Return a cell in words."""
+    text = cell.verdict
+    if cell.new:
+        text += ", not declared"
+    if cell.reading is not None:
+        text += f" ({cell.reading})"
+    if cell.holds:
+        text += f", behaves as {' / '.join(cell.holds)}"
+    return text
+
+
+def as_text(diff: Diff) -> str:
+    """Return the difference for a terminal."""
+    lines = [f"torch {diff.before} -> {diff.after}: {_summary(diff)}"]
+    for change in diff.changes:
+        lines += [
+            "",
+            f"{change.clause} [{change.mode}]  {change.says}",
+            f"  - {words(change.before)}",
+            f"  + {words(change.after)}",
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def as_json(diff: Diff) -> str:
+    """Return the difference as JSON."""
+    document = {
+        "format": FORMAT,
+        "before": diff.before,
+        "after": diff.after,
+        "same": diff.same,
+        "unseen": diff.unseen,
+        "changes": [
+            {
+                "clause": change.clause,
+                "mode": change.mode,
+                "says": change.says,
+                "before": _plain(change.before),
+                "after": _plain(change.after),
+            }
+            for change in diff.changes
+        ],
+    }
+    return json.dumps(document, indent=1) + "\n"
+
+
+def as_markdown(diff: Diff) -> str:
+    """Return the difference as a table for an issue or a pull request."""
+    lines = [f"**torch {_escaped(diff.before)} → {_escaped(diff.after)}**: {_summary(diff)}", ""]
+    if diff.changes:
+        lines += ["| clause | before | after | says |", "|---|---|---|---|"]
+    for change in diff.changes:
+        mode = "" if change.mode == "eager" else f" [{change.mode}]"
+        row = (words(change.before), words(change.after), change.says)
+        lines.append(f"| `{change.clause}`{mode} | {' | '.join(map(_escaped, row))} |")
+    return "\n".join(lines) + "\n"
+
+
+def _plain(cell: Cell) -> dict[str, Any]:
+    return {
+        "verdict": cell.verdict,
+        "reading": cell.reading,
+        "declared": cell.declared,
+        "holds": list(cell.holds),
+        "evidence": dict(cell.evidence) if cell.evidence is not None else None,
+    }
+
+
+def _summary(diff: Diff) -> str:
+    kinds = Counter((change.before.verdict, change.after.verdict) for change in diff.changes)
+    told = [f"{count} {old} to {new}" for (old, new), count in sorted(kinds.items()) if old != new]
+    readings = sum(count for (old, new), count in kinds.items() if old == new)
+    if readings:
+        told.append(f"{readings} of another reading")
+    detail = f" ({', '.join(told)})" if told else ""
+    unseen = f", {diff.unseen} not seen on both" if diff.unseen else ""
+    return f"{len(diff.changes)} of {len(diff.changes) + diff.same} cells differ{detail}{unseen}"
+
+
+def _escaped(text: str) -> str:
+    """Return text that Markdown shows as it is: no tag, no new cell, no link."""
+    for sign in "\\`*_[]|":
+        text = text.replace(sign, "\\" + sign)
+    return " ".join(text.replace("&", "&amp;").replace("<", "&lt;").split())
+
+
+FORMATS = {"text": as_text, "json": as_json, "markdown": as_markdown}

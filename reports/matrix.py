@@ -1,0 +1,142 @@
+"""The matrix of the page: clauses as rows, versions as columns, neighbouring equal cells drawn as one range."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import groupby
+
+from reports.atlas import Atlas, Cell, Column, is_claim
+
+SIGNS = {
+    "conforms": "✓",
+    "deviates": "≠",
+    "crashed": "!",
+    "hung": "∞",
+    "refused": "⊘",
+    "absent": "–",
+    "unseen": "?",
+}
+MEANINGS = {
+    "conforms": "torch does what the reading in force says, and every other reading is proven wrong",
+    "deviates": "torch does otherwise; the clause opens to the smallest program that shows it",
+    "crashed": "the process died",
+    "hung": "the process had to be stopped",
+    "refused": "this mode declines with a clear error",
+    "absent": "the API is not there in this torch",
+    "unseen": "not run, or recorded with an older text of the clause",
+}
+CLAIM_SIGNS = {"true": "✓", "false": "✗"}
+CIRCLED = "①②③④⑤⑥⑦⑧⑨⑩⑪⑫⑬⑭⑮⑯⑰⑱⑲⑳"
+SHADES = 4
+
+
+@dataclass(frozen=True)
+class Range:
+    """Neighbouring columns that say the same."""
+
+    columns: tuple[Column, ...]
+    cell: Cell
+    sign: str
+    number: str
+    word: str
+    spoken: str
+    kind: str
+
+
+@dataclass(frozen=True)
+class Row:
+    """One clause in one mode."""
+
+    clause: str
+    mode: str
+    says: str
+    point: str
+    disagrees: bool
+    ranges: tuple[Range, ...]
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """One chapter's rows."""
+
+    name: str
+    title: str
+    rows: tuple[Row, ...]
+
+
+def chapters(atlas: Atlas) -> list[Chapter]:
+    """Return all rows, grouped by chapter in the order of their ids."""
+    rows = [_row(atlas, clause, mode) for clause in atlas.clauses for mode in atlas.modes if _told(atlas, clause, mode)]
+    grouped = groupby(rows, key=lambda row: row.clause.split(".")[0])
+    return [Chapter(name, title(name), tuple(found)) for name, found in grouped]
+
+
+def title(name: str) -> str:
+    """Return a chapter's or a topic's name as words."""
+    words = name.replace("_", " ")
+    return words[0].upper() + words[1:]
+
+
+def _told(atlas: Atlas, clause: str, mode: str) -> bool:
+    """Say whether a row has anything to show: in further modes a clause may never have been run."""
+    return mode == atlas.modes[0] or any((clause, column.key, mode) in atlas.cells for column in atlas.columns)
+
+
+def _row(atlas: Atlas, clause: str, mode: str) -> Row:
+    found = atlas.clauses[clause]
+    point = clause.partition(".")[2]
+    return Row(clause, mode, found["says"], point, found["docs"] == "contradicts", tuple(ranges(atlas, clause, mode)))
+
+
+def ranges(atlas: Atlas, clause: str, mode: str) -> Iterator[Range]:
+    """Yield a clause's cells from the oldest torch to the newest, equal neighbours as one."""
+    pairs = [(column, atlas.cell(clause, column, mode)) for column in atlas.columns]
+    for _, group in groupby(pairs, key=_same):
+        columns, cells = zip(*group, strict=True)
+        yield _range(atlas, clause, columns, cells[0])
+
+
+def _same(pair: tuple[Column, Cell]) -> tuple[object, ...]:
+    """Return what lets two neighbours be drawn as one: a run of one's own always stands apart."""
+    column, cell = pair
+    return cell.verdict, cell.reading, cell.declared, cell.holds, cell.note, _key(cell), column.this_run and column.key
+
+
+def _key(cell: Cell) -> str:
+    return repr(cell.evidence) if cell.evidence is not None else ""
+
+
+def _range(atlas: Atlas, clause: str, columns: tuple[Column, ...], cell: Cell) -> Range:
+    found = atlas.clauses[clause]
+    names = [reading["name"] for reading in found["readings"]]
+    sign, number, word, kind = SIGNS[cell.verdict], "", cell.verdict, cell.verdict
+    spoken = cell.verdict + (", not declared" if cell.new else "")
+    if cell.reading is not None and is_claim(found):
+        sign, word, kind, spoken = _claim(cell, sign, kind, spoken)
+    elif cell.reading is not None and len(names) > 1:
+        index = names.index(cell.reading) if cell.reading in names else 0
+        number = CIRCLED[index] if index < len(CIRCLED) else str(index + 1)
+        spoken += f", reading {index + 1}: {cell.reading}"
+        if cell.verdict == "conforms":
+            word = cell.reading
+            kind = f"conforms r{min(index + 1, SHADES)}"
+    if cell.new:
+        kind += " new"
+    if cell.note:
+        spoken += f" ({cell.note})"
+    return Range(columns, cell, sign, number, word, f"{spoken}; {span(columns)}", kind)
+
+
+def _claim(cell: Cell, sign: str, kind: str, spoken: str) -> tuple[str, str, str, str]:
+    """Return how a claim is drawn: what counts for the reader is whether it is true."""
+    answer = cell.reading or ""
+    if cell.verdict == "conforms":
+        return CLAIM_SIGNS[answer], answer, f"claim-{answer}", f"the claim is {answer} (conforms)"
+    return sign, cell.verdict, kind, f"{spoken} from: the claim is {answer}"
+
+
+def span(columns: tuple[Column, ...]) -> str:
+    """Return "torch 1.4 to 1.9" for a range of columns."""
+    first, last = columns[0].label, columns[-1].label
+    return f"torch {first}" if len(columns) == 1 else f"torch {first} to {last}"

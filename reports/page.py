@@ -1,0 +1,61 @@
+"""The page: one offline HTML file, a view of the atlas."""
+
+from __future__ import annotations
+
+import base64
+import functools
+import hashlib
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
+from markupsafe import Markup
+
+from reports.atlas import VERDICTS, Atlas
+from reports.details import island
+from reports.matrix import CLAIM_SIGNS, MEANINGS, SIGNS, chapters, span
+
+TEMPLATES = Path(__file__).parent / "templates"
+STYLES = ("tokens", "page", "matrix", "drawer", "print")
+SCRIPTS = ("data", "state", "filter", "drawer", "evidence", "main")
+
+
+def render(atlas: Atlas) -> str:
+    """Return the page as HTML."""
+    script = _joined("js", SCRIPTS)
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    found = chapters(atlas)
+    return _template().render(
+        atlas=atlas,
+        chapters=found,
+        focus=atlas.focus,
+        counts=atlas.counts(atlas.focus),
+        verdicts=VERDICTS,
+        present=_present(atlas),
+        signs=SIGNS,
+        claim_signs=CLAIM_SIGNS,
+        meanings=MEANINGS,
+        span=span(atlas.columns).removeprefix("torch "),
+        style=Markup(_joined("css", STYLES)),
+        script=Markup(script),
+        script_digest=digest,
+        island=island(atlas),
+    )
+
+
+def _present(atlas: Atlas) -> list[str]:
+    """Return the verdicts that stand anywhere on the page."""
+    seen = {verdict for column in atlas.columns for mode in atlas.modes for verdict in atlas.counts(column, mode)}
+    return [verdict for verdict in VERDICTS if verdict in seen]
+
+
+@functools.cache
+def _template() -> Template:
+    loader = FileSystemLoader(TEMPLATES)
+    environment = Environment(
+        loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    return environment.get_template("page.html")
+
+
+def _joined(kind: str, names: tuple[str, ...]) -> str:
+    return "\n".join((TEMPLATES / kind / f"{name}.{kind}").read_text("utf-8").strip() for name in names)

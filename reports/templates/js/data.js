@@ -1,0 +1,63 @@
+"use strict";
+// Everything from a run file reaches the document through textContent or an attribute set here, never as HTML.
+const DATA = JSON.parse(document.getElementById("data").textContent);
+const COLUMNS = DATA.columns;
+const PLACE = new Map(COLUMNS.map((column, place) => [column.key, place]));
+const byId = (id) => document.getElementById(id);
+
+/** Make an element: attributes by name, `text` and `on…` special, children as nodes or text. */
+function el(tag, attributes = {}, ...children) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === undefined || value === null || value === false) continue;
+    if (name === "text") made.textContent = value;
+    else if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
+    else made.setAttribute(name, value === true ? "" : value);
+  }
+  made.append(...children.filter((child) => child !== null && child !== undefined));
+  return made;
+}
+
+/** Return one cell for each column from the packed ranges of a clause. */
+function cellsOf(clause, mode) {
+  const cells = [];
+  for (const [count, verdict, reading, more] of clause.cells[mode] || []) {
+    for (let n = 0; n < count; n++) cells.push({ verdict, reading, ...more });
+  }
+  return cells;
+}
+
+/** Return [first, last, cell] for each range of a clause. */
+function rangesOf(clause, mode) {
+  let first = 0;
+  return (clause.cells[mode] || []).map(([count, verdict, reading, more]) => {
+    const range = [first, first + count - 1, { verdict, reading, ...more }];
+    first += count;
+    return range;
+  });
+}
+
+/** Return, for each column, the reading that the clause claims there, or -1. */
+function forceOf(clause) {
+  return clause.force.flatMap(([count, reading]) => Array(count).fill(reading));
+}
+
+/** Return the class by which a cell is coloured; the same rule as in the matrix. */
+function kindOf(clause, cell) {
+  if (cell.verdict === "deviates" && !cell.declared) return "deviates new";
+  if (cell.verdict !== "conforms") return cell.verdict;
+  if (clause.claim && cell.reading >= 0) return "claim-" + clause.readings[cell.reading][0];
+  return clause.readings.length > 1 && cell.reading >= 0 ? `conforms r${Math.min(cell.reading + 1, 4)}` : "conforms";
+}
+
+/** Return the sign and the words of a cell. */
+function wordsOf(clause, cell) {
+  const name = cell.reading >= 0 ? clause.readings[cell.reading][0] : "";
+  if (clause.claim && cell.verdict === "conforms" && name) return [name === "true" ? "✓" : "✗", name];
+  const fresh = cell.verdict === "deviates" && !cell.declared ? ", not declared" : "";
+  return [DATA.signs[cell.verdict], cell.verdict + fresh];
+}
+
+const numberOf = (reading) => DATA.numbers[reading] || String(reading + 1);
+const spanOf = (first, last) =>
+  first === last ? COLUMNS[first].label : `${COLUMNS[first].label} to ${COLUMNS[last].label}`;

@@ -1,0 +1,116 @@
+// One clause, opened.
+const drawer = byId("drawer");
+let openClause = "";
+let opener = null;
+
+function showClause(id) {
+  if (openClause === id && drawer.open) return;
+  const row = document.getElementById(id);
+  markOpen(false);
+  openClause = id;
+  opener = row ? row.querySelector("a") : document.activeElement;
+  markOpen(true);
+  byId("drawer-body").replaceChildren(...clauseView(id, DATA.clauses[id]));
+  if (!drawer.open) drawer.showModal();
+  drawer.scrollTop = 0;
+  if (row && !row.hidden) row.scrollIntoView({ block: "nearest" });
+}
+
+/** Close; the focus goes back to the row, wherever the clause was opened from. */
+function hideClause() {
+  if (drawer.open) drawer.close();
+}
+
+drawer.addEventListener("close", () => {
+  markOpen(false);
+  openClause = "";
+  writeAddress("");
+  if (opener && opener.isConnected && opener.offsetParent) opener.focus({ preventScroll: true });
+});
+drawer.addEventListener("click", (event) => {
+  if (event.target === drawer) hideClause(); // the backdrop
+});
+
+function markOpen(on) {
+  const row = openClause && document.getElementById(openClause);
+  if (row) row.classList.toggle("open", on);
+}
+
+function clauseView(id, clause) {
+  const parts = [
+    el("div", { class: "bar" },
+      el("span", { class: "id", text: id }),
+      button("Copy link", () => location.href.split("#")[0] + "#" + id),
+      el("button", { type: "button", class: "quiet", "aria-label": "Close", onclick: hideClause, text: "✕ Close" })),
+    el("h2", { id: "drawer-title", text: clause.says }),
+    facts(clause),
+  ];
+  for (const mode of DATA.modes) {
+    if (!(clause.cells[mode] || []).some(([, verdict]) => verdict !== "unseen") && mode !== DATA.modes[0]) continue;
+    parts.push(el("h3", { text: DATA.modes.length > 1 ? `On each version, ${mode}` : "On each version" }));
+    parts.push(versionLine(clause, mode), spans(clause, mode));
+    parts.push(...deviations(clause, mode));
+  }
+  parts.push(el("h3", { text: "How it is tested" }), el("p", {}, el("code", { text: clause.place })));
+  parts.push(codeBlock(clause.code, clause.marks, "Copy test"));
+  return parts;
+}
+
+function facts(clause) {
+  const list = el("dl", { class: "facts" });
+  const add = (term, ...content) => list.append(el("dt", { text: term }), el("dd", {}, ...content));
+  for (const [source, href] of clause.source) {
+    add("Source", href ? el("a", { href, rel: "noreferrer noopener", target: "_blank", text: source }) : source);
+  }
+  if (clause.needs) add("Needs", el("code", { text: clause.needs.join(", ") }));
+  if (clause.covers) add("Covers", el("code", { text: clause.covers.join(", ") }));
+  if (clause.docs) add("Docs", "The documentation says otherwise than torch does.");
+  if (clause.note) add("Note", clause.note);
+  return list;
+}
+
+/** Draw the readings along the versions; the list below says the same in words. */
+function versionLine(clause, mode) {
+  const cells = cellsOf(clause, mode);
+  const force = forceOf(clause);
+  const line = el("div", { class: "line", "aria-hidden": "true" });
+  const every = COLUMNS.length > 18 ? 4 : 2;
+  const ticks = COLUMNS.map((column, place) => {
+    const major = place === 0 || /^\d+\.0$/.test(column.key) || place === COLUMNS.length - 1;
+    return el("span", { text: major || place % every === 0 && COLUMNS.length < 12 ? column.key.slice(0, 5) : "" });
+  });
+  line.append(el("span"), el("span", { class: "cells ticks" }, ...ticks));
+  clause.readings.forEach(([name], reading) => {
+    const marks = cells.map((cell, place) => {
+      const now = cell.reading >= 0 ? cell.reading : force[place];
+      const [sign] = wordsOf(clause, cell);
+      return now === reading
+        ? el("span", { class: "on " + kindOf(clause, cell), text: sign, title: `torch ${COLUMNS[place].label}` })
+        : el("span", { text: "" });
+    });
+    const label = clause.readings.length > 1 && !clause.claim ? `${numberOf(reading)} ${name}` : name;
+    line.append(el("span", { class: "name", text: label }), el("span", { class: "cells" }, ...marks));
+  });
+  return line;
+}
+
+function spans(clause, mode) {
+  const list = el("ul", { class: "spans" });
+  const force = forceOf(clause);
+  for (const [first, last, cell] of rangesOf(clause, mode)) {
+    const [sign, words] = wordsOf(clause, cell);
+    const reading = cell.reading >= 0 ? cell.reading : force[first];
+    const told = el("span", {}, el("span", { class: "chip " + kindOf(clause, cell), text: sign }), " ", el("b", { text: words }));
+    if (reading >= 0 && (clause.readings.length > 1 || clause.readings[reading][2])) {
+      const [name, range, says] = clause.readings[reading];
+      const number = clause.readings.length > 1 && !clause.claim ? ` ${numberOf(reading)} ${name}` : "";
+      told.append(number, el("small", { text: [says, rangeWords(range)].filter(Boolean).join(" — ") }));
+    }
+    if (cell.holds) told.append(el("small", { text: `behaves as the reading “${cell.holds.join("” / “")}”` }));
+    if (cell.note) told.append(el("small", { text: cell.note }));
+    list.append(el("li", {}, el("span", { class: "when", text: "torch " + spanOf(first, last) }), told));
+  }
+  return list;
+}
+
+const rangeWords = (range) => (range === "never" ? "never in force" : range ? `in force on torch ${range}` : "");

@@ -1,0 +1,77 @@
+// Code, traces and what a deviation shows.
+
+/** Return a button that copies a text, and says so. */
+function button(label, text) {
+  const made = el("button", { type: "button", class: "quiet", text: label });
+  made.addEventListener("click", async () => {
+    made.textContent = (await copied(text())) ? "Copied" : "Select and copy by hand";
+    setTimeout(() => (made.textContent = label), 1600);
+  });
+  return made;
+}
+
+async function copied(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    const area = el("textarea", { class: "vh" }); // an older browser, or one that guards the clipboard
+    area.value = text;
+    drawer.append(area);
+    area.select();
+    const done = document.execCommand("copy");
+    area.remove();
+    return done;
+  }
+}
+
+function codeBlock(text, marks, label) {
+  const pre = el("pre", { tabindex: "0", role: "region", "aria-label": "Code" });
+  let at = 0;
+  for (let n = 0; n + 2 < marks.length; n += 3) {
+    const start = at + marks[n];
+    const end = start + marks[n + 1];
+    pre.append(text.slice(at, start), el("span", { class: "k-" + DATA.kinds[marks[n + 2]], text: text.slice(start, end) }));
+    at = end;
+  }
+  pre.append(text.slice(at));
+  return el("div", { class: "code" }, pre, button(label, () => text));
+}
+
+const SIGN_WORDS = { "=": "same", "≠": "different", "-": "expected only", "+": "observed only" };
+
+function traceView(lines) {
+  const body = el("tbody");
+  for (const [sign, expected, observed] of lines) {
+    body.append(el("tr", { class: sign === "=" ? null : "diff" },
+      el("td", { class: expected === null ? "gone" : null, text: expected ?? "" }),
+      el("td", { class: "sign" }, el("span", { "aria-hidden": "true", text: sign === "=" ? "" : sign }), el("span", { class: "vh", text: SIGN_WORDS[sign] })),
+      el("td", { class: observed === null ? "gone" : null, text: observed ?? "" })));
+  }
+  const head = el("tr", {}, el("th", { scope: "col", text: "expected by the clause" }), el("th", {}, el("span", { class: "vh", text: "difference" })), el("th", { scope: "col", text: "observed on torch" }));
+  return el("div", { class: "trace", tabindex: "0", role: "region", "aria-label": "Traces side by side" },
+    el("table", {}, el("thead", {}, head), body));
+}
+
+/** Show each piece of evidence once, with the versions that it was seen on. */
+function deviations(clause, mode) {
+  const seen = new Map();
+  for (const [first, last, cell] of rangesOf(clause, mode)) {
+    if (cell.evidence === undefined) continue;
+    if (!seen.has(cell.evidence)) seen.set(cell.evidence, { cell, where: [] });
+    seen.get(cell.evidence).where.push(spanOf(first, last));
+  }
+  const parts = [];
+  for (const [place, { cell, where }] of seen) {
+    const found = DATA.evidence[place];
+    parts.push(el("h3", { text: `What shows it on torch ${where.join(", ")}` }));
+    if (cell.declared) parts.push(el("p", { text: "Declared: known, and replayed on each run." }));
+    if (found.message) parts.push(el("p", { text: found.message }));
+    if (found.plan) parts.push(el("h4", { text: "Plan" }), codeBlock(found.plan, found.planMarks, "Copy plan"));
+    if (found.lines.length) parts.push(el("h4", { text: "Traces" }), traceView(found.lines));
+    if (found.reproducer) {
+      parts.push(el("h4", { text: "Reproducer: needs torch only" }), codeBlock(found.reproducer, found.reproducerMarks, "Copy reproducer"));
+    }
+  }
+  return parts;
+}

@@ -1,0 +1,108 @@
+// Wiring: fields, rows, keys, theme and the address.
+const THEMES = { "": "Auto", light: "Light", dark: "Dark" };
+
+function follow() {
+  const { clause, state, foreign } = readAddress();
+  if (foreign) return; // an anchor of the page itself, such as the skip link
+  writeFields(state);
+  applyFilters();
+  if (clause) showClause(clause);
+  else hideClause();
+}
+
+function openRow(row) {
+  const id = row.dataset.clause;
+  writeAddress(id, true);
+  showClause(id);
+}
+
+function setTheme(name) {
+  if (name) document.documentElement.dataset.theme = name;
+  else delete document.documentElement.dataset.theme;
+  const told = name ? THEMES[name].toLowerCase() : "as the system";
+  byId("theme").setAttribute("aria-label", `Colour theme: ${told}`);
+  byId("theme").querySelector("span").textContent = THEMES[name];
+}
+
+function storedTheme(value) {
+  try {
+    if (value === undefined) return localStorage.getItem("theme") || "";
+    localStorage.setItem("theme", value);
+  } catch {
+    // a browser that stores nothing for local files: the choice lasts as long as the page
+  }
+  return value || "";
+}
+
+function moveFocus(step) {
+  const links = ROWS.filter((entry) => !entry.row.hidden).map((entry) => entry.row.querySelector("a"));
+  const at = links.indexOf(document.activeElement);
+  const next = links[at < 0 ? (step > 0 ? 0 : links.length - 1) : Math.max(0, Math.min(links.length - 1, at + step))];
+  if (next) {
+    next.focus({ preventScroll: true });
+    next.closest("tr").scrollIntoView({ block: "nearest" });
+  }
+}
+
+document.querySelector(".matrix").addEventListener("click", (event) => {
+  const row = event.target.closest(".row");
+  const link = event.target.closest("a");
+  if (!row || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  if (!link && String(getSelection())) return; // somebody is copying text
+  event.preventDefault();
+  openRow(row);
+});
+document.querySelector(".matrix").addEventListener("mouseover", (event) => {
+  const cell = event.target.closest("td");
+  if (cell && !cell.title) cell.title = cell.querySelector(".vh").textContent;
+});
+document.addEventListener("keydown", (event) => {
+  if (drawer.open || event.ctrlKey || event.metaKey || event.altKey) return;
+  const typing = event.target.matches("input, select, textarea");
+  if (event.key === "/" && !typing) {
+    event.preventDefault();
+    byId("q").focus();
+    byId("q").select();
+  } else if (event.key === "Escape" && event.target.id === "q" && byId("q").value) {
+    event.preventDefault();
+    setFilters({ q: "" });
+  } else if (event.key === "ArrowDown" && event.target.id === "q") {
+    event.preventDefault();
+    moveFocus(1);
+  } else if ((event.key === "ArrowDown" || event.key === "ArrowUp") && event.target.closest(".row")) {
+    event.preventDefault();
+    moveFocus(event.key === "ArrowDown" ? 1 : -1);
+  }
+});
+const form = document.querySelector(".tools");
+form.addEventListener("input", filtersChanged);
+form.addEventListener("submit", (event) => event.preventDefault());
+byId("reset").addEventListener("click", (event) => {
+  event.preventDefault();
+  clearFilters();
+  byId("q").focus();
+});
+byId("none-reset").addEventListener("click", clearFilters);
+for (const count of document.querySelectorAll(".count")) {
+  count.addEventListener("click", () => {
+    const on = count.getAttribute("aria-pressed") === "true";
+    setFilters(on ? { verdict: "", on: "" } : { verdict: count.dataset.verdict, on: count.dataset.on });
+  });
+}
+if (byId("nearest")) {
+  byId("nearest").addEventListener("click", (event) => setFilters({ from: event.target.dataset.from, to: event.target.dataset.to }));
+}
+byId("theme").addEventListener("click", () => {
+  const names = Object.keys(THEMES);
+  const next = names[(names.indexOf(document.documentElement.dataset.theme || "") + 1) % names.length];
+  storedTheme(next);
+  setTheme(next);
+});
+addEventListener("hashchange", follow);
+addEventListener("popstate", follow);
+
+setTheme(Object.hasOwn(THEMES, storedTheme()) ? storedTheme() : "");
+const pane = byId("matrix");
+if (pane.scrollWidth > pane.clientWidth) pane.scrollLeft = pane.scrollWidth; // the newest versions first
+follow();
+document.documentElement.dataset.ready = "1";
