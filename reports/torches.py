@@ -137,10 +137,9 @@ def has_note(version: Version, note: dict[str, Any]) -> bool:
 def reason(log: Path) -> str:
     """Return the line of a tox log that says best why it failed."""
     lines = [ANSI.sub("", line).strip() for line in log.read_text(encoding="utf-8", errors="replace").splitlines()]
-    telling = (
-        [line for line in lines if REASON.search(line)] or [line for line in lines if line] or ["tox said nothing"]
-    )
-    return f"{telling[0][:200]} (all of it: {log.name})"
+    telling = [line for pattern in REASONS for line in lines if pattern.search(line)]
+    said = (telling or [line for line in lines if line] or ["tox said nothing"])[0]
+    return f"{said[:200]} (all of it: {log.name})"
 
 
 def line_of(version: Version) -> str:

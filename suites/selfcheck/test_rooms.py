@@ -82,10 +82,10 @@ def test_torch_is_behind_its_doors(name: str) -> None:
 
 
 def test_no_module_hides_an_import() -> None:
-    """The tests above read import statements: nothing may be imported by a computed name past them."""
-    hidden = re.compile(r"\b__import__\(|\bimport_module\((?!\"torch)")
+    """The tests above read import statements: only the doors to torch may import by a computed name."""
+    hidden = re.compile(r"\b__import__\(|\bimport_module\(")
     found = [name for room in ROOMS for name in sources(room) if hidden.search((ROOT / name).read_text("utf-8"))]
-    assert [name for name in found if "/selfcheck/" not in name] == []
+    assert [name for name in found if "/selfcheck/" not in name and name not in DOORS_TO_TORCH] == []
 
 
 @pytest.mark.parametrize("name", [name for name in tracked() if not name.startswith(GENERATED)])
