@@ -1,0 +1,43 @@
+"""When retain_grad() takes its copy: before, between or after the hooks of the same tensor."""
+
+from hypothesis import given
+
+from fixtures.clause import Reading, clause
+from fixtures.draw import plans
+from fixtures.plan import Backward, Forward, Hook, Input, Leaf, Plan, Retain, Scale
+from fixtures.subject import Subject
+
+
+@clause(
+    "retain.place.after_every_hook",
+    says="The retained gradient is the one left by every hook of the tensor, whatever was registered first.",
+    source=(
+        "release 2.0: Tensor hooks now always run before retain_grad",
+        "note: notes/autograd.html#whether-tensor-hooks-fire",
+        "https://github.com/pytorch/pytorch/pull/85849",
+    ),
+    readings=(
+        Reading("after all", ">=2.0", "retain_grad keeps what every hook left.", {"retain_grad": "last"}),
+        Reading("before or after", ">=1.10,<2.0", "It is before all hooks if it came first, after them otherwise.",
+                {"retain_grad": "slot"}),
+        Reading("in its turn", "<1.10", "retain_grad is itself a hook and runs in its turn.", {"retain_grad": "hook"}),
+    ),
+    # Between two hooks: 6 after all, 6 when beside them (a hook came first), 2 in its turn; first of all: 2, 1, 1.
+    witness=Plan(
+        Leaf("m0", "split", (1, 1)),
+        (Input(1),),
+        (
+            Forward(),
+            Hook("tensor", "m0>0", "h0", (Scale(2),)),
+            Retain("m0>0"),
+            Hook("tensor", "m0>0", "h1", (Scale(3),)),
+            Retain("m0>1"),
+            Hook("tensor", "m0>1", "h2", (Scale(2),)),
+            Backward((1, 1)),
+        ),
+    ),
+    covers=("tensor.rg.order_between",),
+)
+@given(plan=plans(kinds=("tensor",), outputs=(1, 2), retain=True, runs=2))
+def test_after_every_hook(subject: Subject, plan: Plan) -> None:
+    subject.holds(plan)
