@@ -260,5 +260,6 @@ def run(args: argparse.Namespace) -> int:
     done = [version for version in versions if version.complete]
     if done:
         files = " ".join(version.run_file.relative_to(ROOT).as_posix() for version in done)
-        print(f"next: python -m reports record {files}")
+        reports = "tox -e reports --" if "TOX_ENV_NAME" in os.environ else "python -m reports"
+        print(f"next: {reports} record {files}")
     return 0 if len(done) == len(versions) else 1

@@ -123,7 +123,10 @@ class Version:
             self.follower = Follower(self.run_file)
 
     def counts(self) -> str:
-        return ", ".join(f"{number} {verdict}" for verdict, number in self.follower.counts().items())
+        """Say how many cells got which verdict, and how many deviations nobody has declared."""
+        text = ", ".join(f"{number} {verdict}" for verdict, number in self.follower.counts().items())
+        undeclared = len(self.follower.undeclared())
+        return f"{text} ({undeclared} not declared)" if undeclared else text
 
 
 def has_note(version: Version, note: dict[str, Any]) -> bool:
