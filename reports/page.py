@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from reports.atlas import VERDICTS, Atlas
 from reports.details import island
-from reports.matrix import CLAIM_SIGNS, MEANINGS, SIGNS, chapters, span
+from reports.matrix import CLAIM_SIGNS, MEANINGS, SIGNS, chapters
 
 TEMPLATES = Path(__file__).parent / "templates"
 STYLES = ("tokens", "page", "matrix", "drawer", "print")
@@ -34,7 +34,8 @@ def render(atlas: Atlas) -> str:
         signs=SIGNS,
         claim_signs=CLAIM_SIGNS,
         meanings=MEANINGS,
-        span=span(atlas.columns).removeprefix("torch "),
+        known=len(atlas.columns),
+        span=f"{atlas.columns[0].key} to {atlas.columns[-1].key}" if len(atlas.columns) > 1 else atlas.columns[0].key,
         style=Markup(_joined("css", STYLES)),
         script=Markup(script),
         script_digest=digest,

@@ -65,7 +65,7 @@ function deviations(clause, mode) {
   for (const [place, { cell, where }] of seen) {
     const found = DATA.evidence[place];
     parts.push(el("h3", { text: `What shows it on torch ${where.join(", ")}` }));
-    if (cell.declared) parts.push(el("p", { text: "Declared: known, and replayed on each run." }));
+    if (cell.declared) parts.push(el("p", { text: "A declared deviation: known, and replayed on every run." }));
     if (found.message) parts.push(el("p", { text: found.message }));
     if (found.plan) parts.push(el("h4", { text: "Plan" }), codeBlock(found.plan, found.planMarks, "Copy plan"));
     if (found.lines.length) parts.push(el("h4", { text: "Traces" }), traceView(found.lines));

@@ -33,7 +33,10 @@ function applyFilters() {
     if (!entry.row.hidden) count++;
   }
   for (const chapter of document.querySelectorAll("tbody[data-chapter]")) {
-    chapter.hidden = !chapter.querySelector(".row:not([hidden])");
+    const all = chapter.querySelectorAll(".row").length;
+    const here = chapter.querySelectorAll(".row:not([hidden])").length;
+    chapter.hidden = here === 0;
+    chapter.querySelector("small").textContent = here === all ? all : `${here} of ${all}`;
   }
   tellCount(count, state);
   markControls(state);

@@ -1,0 +1,307 @@
+"""The command line of the reports: what it writes, prints and refuses, and with which exit status."""
+
+from __future__ import annotations
+
+import copy
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from reports.__main__ import main
+from suites.selfcheck import synthetic
+
+ROOT = Path(__file__).resolve().parents[2]
+OLD, NEW = "1.13.1", "2.15.0"
+
+
+@pytest.fixture
+def room(tmp_path):
+    """Give a folder with recorded verdicts of three versions and one run file of the newest."""
+    table = synthetic.clauses(30, seed=1, claims=4)
+    synthetic.write_verdicts(tmp_path / "verdicts", table, ("1.4.0", OLD, NEW))
+    synthetic.write_run(tmp_path / "run.jsonl", table, NEW)
+    return Room(tmp_path, table)
+
+
+class Room:
+    """Files of one test, and the command line run on them."""
+
+    def __init__(self, path, table):
+        self.path, self.table = path, table
+        self.verdicts, self.run = path / "verdicts", path / "run.jsonl"
+
+    def call(self, *arguments, verdicts=True):
+        extra = ["--verdicts", str(self.verdicts)] if verdicts else []
+        return main([*map(str, arguments), *extra])
+
+    def lines(self, torch=NEW, **changes):
+        return copy.deepcopy(synthetic.run_lines(self.table, torch, **changes))
+
+    def write(self, name, lines):
+        return synthetic.write_lines(self.path / name, lines)
+
+    def changed(self, name="changed.jsonl", **header):
+        """Write a run in which one conforming cell hangs."""
+        lines = self.lines(**header)
+        cell = next(line for line in lines if line.get("verdict") == "conforms")
+        cell.update(verdict="hung", reading=None, refuted=[])
+        lines[-1] = synthetic.footer([line for line in lines if line["type"] == "cell"])
+        return self.write(name, lines), cell["clause"]
+
+
+def refused(capsys, status):
+    """Return the one line in which the command line complained."""
+    out, err = capsys.readouterr()
+    assert status == 2
+    assert err.count("\n") == 1, err
+    assert out == ""
+    return err
+
+
+def test_page_prints_the_counts_and_then_the_path(room, capsys):
+    out = room.path / "deep" / "page.html"
+    assert room.call("page", room.run, "--out", out) == 0
+    last = capsys.readouterr().out.splitlines()[-2:]
+    assert last[0].startswith(f"torch {NEW}: ")
+    assert " conforms" in last[0]
+    assert last[1] == str(out)
+    assert "2.15 (this run)" in out.read_text("utf-8")
+
+
+def test_page_is_made_from_the_committed_verdicts_alone_and_is_the_same_each_time(room, capsys):
+    for name in ("a", "b"):
+        assert room.call("page", "--out", room.path / name) == 0
+    assert (room.path / "a").read_bytes() == (room.path / "b").read_bytes()
+    assert "this run" not in capsys.readouterr().out
+
+
+def test_page_of_an_unfinished_run_says_so(room, capsys):
+    cut = room.write("cut.jsonl", room.lines()[:-6])
+    assert room.call("page", cut, "--out", room.path / "page.html") == 0
+    out, err = capsys.readouterr()
+    assert "unseen" in out
+    assert "3 cells are missing; resume it with" in err
+    assert "is not finished: 3 cells" in (room.path / "page.html").read_text("utf-8")
+
+
+def test_page_with_nothing_to_show(tmp_path, capsys):
+    (tmp_path / "verdicts").mkdir()
+    status = main(["page", "--verdicts", str(tmp_path / "verdicts"), "--out", str(tmp_path / "page.html")])
+    assert "nothing is recorded and no run file was given" in refused(capsys, status)
+    assert not (tmp_path / "page.html").exists()
+
+
+def test_an_own_build_stands_beside_the_nearest_release(room, capsys):
+    run = room.write("own.jsonl", room.lines(torch="2.16.0a0+git1a2b3c4")[:])
+    lines = [json.loads(line) for line in run.read_text("utf-8").splitlines()]
+    lines[0]["torch"] = "2.16.0a0+git1a2b3c4"
+    assert room.call("page", room.write("own.jsonl", lines), "--out", room.path / "page.html") == 0
+    assert capsys.readouterr().out.startswith("torch 2.16.0a0+git1a2b3c4: ")
+    page = (room.path / "page.html").read_text("utf-8")
+    assert "the nearest is 2.15" in page
+    assert room.call("record", room.path / "own.jsonl") == 2
+    assert "is no release" in capsys.readouterr().err
+
+
+def test_recording_what_is_recorded_changes_no_byte(room, capsys):
+    before = {path.name: path.read_bytes() for path in room.verdicts.iterdir()}
+    assert room.call("record", room.run) == 0
+    assert {path.name: path.read_bytes() for path in room.verdicts.iterdir()} == before
+    assert capsys.readouterr().out.endswith("no cell changed\n")
+
+
+def test_check_is_silent_until_a_verdict_changes(room, capsys):
+    assert room.call("check", room.run) == 0
+    assert capsys.readouterr().out == ""
+    run, clause = room.changed()
+    assert room.call("check", run) == 1
+    out = capsys.readouterr().out.splitlines()
+    assert len(out) == 1
+    assert out[0].startswith(f"2.15 {clause} [eager]: conforms")
+    assert out[0].endswith("-> hung")
+    assert room.call("record", run) == 0
+    assert room.call("check", run) == 0
+
+
+def test_check_tells_of_a_cell_that_is_gone_unless_cells_are_added(room, capsys):
+    table = dict(list(room.table.items())[:10])
+    part = synthetic.write_run(room.path / "part.jsonl", table, NEW)
+    assert room.call("check", part) == 1
+    assert "-> not recorded" in capsys.readouterr().out
+    assert room.call("check", "--add", part) == 0
+
+
+def test_check_tells_of_a_changed_text_and_the_page_shows_such_cells_as_unseen(room, capsys):
+    name = next(name for name, clause in room.table.items() if len(clause["readings"]) == 1)
+    table = copy.deepcopy(room.table)
+    table[name]["digest"] = "0" * 12
+    run = synthetic.write_run(room.path / "text.jsonl", table, NEW)
+    assert room.call("check", run) == 1
+    assert "the text of the clause has changed" in capsys.readouterr().out
+    assert room.call("page", run, "--out", room.path / "page.html") == 0
+    assert "recorded with an older text of the clause" in (room.path / "page.html").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"profile": "quick"}, "was run with the profile quick; run the suite without --quick"),
+        ({"device": "cuda"}, "was run on the device cuda"),
+    ],
+)
+def test_only_full_runs_on_the_cpu_are_recorded(room, capsys, changes, said):
+    run = room.write("run.jsonl", room.lines(**changes))
+    assert said in refused(capsys, room.call("record", run))
+
+
+def test_nothing_is_written_when_one_of_several_files_is_bad(room, capsys):
+    before = {path.name: path.read_bytes() for path in room.verdicts.iterdir()}
+    good, _ = room.changed()
+    bad = room.path / "bad.jsonl"
+    bad.write_text("{}\n")
+    assert "bad.jsonl, line 1" in refused(capsys, room.call("record", good, bad))
+    assert {path.name: path.read_bytes() for path in room.verdicts.iterdir()} == before
+    page = room.path / "page.html"
+    page.write_text("precious")
+    assert room.call("page", bad, "--out", page) == 2
+    assert page.read_text() == "precious"
+
+
+def shards(room, total=3):
+    """Write a run cut into shards."""
+    lines = room.lines()
+    pairs = [lines[place : place + 2] for place in range(1, len(lines) - 1, 2)]
+    nodes = list(lines[0]["nodes"].items())
+    paths = []
+    for shard in range(total):
+        header = {**lines[0], "shard": [shard + 1, total], "nodes": dict(nodes[shard::total])}
+        body = [line for pair in pairs[shard::total] for line in pair]
+        footer = synthetic.footer([line for line in body if line["type"] == "cell"])
+        paths.append(room.write(f"shard{shard}.jsonl", [header, *body, footer]))
+    return paths
+
+
+def test_merged_shards_are_the_whole_run(room, capsys):
+    out = room.path / "merged.jsonl"
+    assert room.call("merge", *shards(room), "--out", out) == 0
+    assert capsys.readouterr().out.endswith(f"{out}\n")
+    assert room.call("check", out) == 0
+
+
+def test_merge_puts_runs_of_several_versions_into_one_file(room):
+    other = synthetic.write_run(room.path / "old.jsonl", room.table, OLD)
+    out = room.path / "merged.jsonl"
+    assert room.call("merge", room.run, other, "--out", out) == 0
+    assert room.call("check", out) == 0
+    assert room.call("page", out, "--out", room.path / "page.html") == 0
+
+
+def test_merge_refuses_by_name_what_would_make_it_a_lie(room, capsys):
+    out = room.path / "merged.jsonl"
+
+    def said(*runs):
+        text = refused(capsys, room.call("merge", *runs, "--out", out))
+        assert not out.exists()
+        return text
+
+    parts = shards(room)
+    assert "shard 2 of 3 is missing; give all shards" in said(parts[0], parts[2])
+    assert "is given twice" in said(parts[0], parts[0])
+    again = room.write("again.jsonl", room.lines())
+    assert "(both say " in said(room.run, again)
+    assert "conforms there, hung here" in said(room.run, room.changed()[0])
+    assert "python is '3.12.0', but '3.11.7' in" in said(room.run, room.changed(python="3.12.0")[0])
+    table = copy.deepcopy(room.table)
+    next(iter(table.values()))["digest"] = "f" * 12
+    assert "has another text" in said(room.run, synthetic.write_run(room.path / "text.jsonl", table, NEW))
+    out.symlink_to(room.run)
+    assert room.call("merge", room.run, "--out", out) == 2
+
+
+def test_diff_tells_the_same_in_three_forms(room, capsys):
+    assert room.call("diff", "1.13", "2.15", "--format", "json") == 0
+    told = json.loads(capsys.readouterr().out)
+    names = [change["clause"] for change in told["changes"]]
+    assert names
+    assert len(told["changes"]) + told["same"] + told["unseen"] == len(room.table)
+    for form in ("text", "markdown"):
+        assert room.call("diff", "1.13", "2.15", "--format", form) == 0
+        text = capsys.readouterr().out
+        assert all(name in text for name in names)
+        assert f"{len(names)} of {len(room.table)} cells differ" in text
+
+
+def test_diff_of_a_run_file_with_a_recorded_version(room, capsys):
+    run, clause = room.changed()
+    assert room.call("diff", "2.15", run) == 0
+    out = capsys.readouterr().out
+    assert "1 of 30 cells differ (1 conforms to hung)" in out
+    assert clause in out
+    assert room.call("diff", room.run, room.run) == 0
+    assert "0 of 30 cells differ" in capsys.readouterr().out
+
+
+def test_markdown_cells_hold_no_markup(room, capsys):
+    name = next(iter(room.table))
+    room.table[name]["says"] = "A <img src=x onerror=alert(1)> | **bold** [a](b)"
+    room.verdicts = synthetic.write_verdicts(room.path / "hostile", room.table, (OLD, NEW))
+    lines = room.lines()
+    lines[2].update(verdict="hung", reading=None, refuted=[])
+    lines[-1] = synthetic.footer([line for line in lines if line["type"] == "cell"])
+    run = room.write("hostile.jsonl", lines)
+    assert room.call("diff", "2.15", run, "--format", "markdown") == 0
+    out = capsys.readouterr().out
+    assert r"A &lt;img src=x onerror=alert(1)> \| \*\*bold\*\* \[a\](b)" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["diff", "2.15", "3.1"], "no such version is recorded; take one of 1.4, 1.13, 2.15"),
+        (["diff", "2.15", "newest"], "is neither a recorded version nor a run file"),
+        (["check", "none.jsonl"], "there is no such file"),
+        (["page", "verdicts"], "is a directory"),
+    ],
+)
+def test_bad_arguments_are_told_in_one_line(room, capsys, monkeypatch, arguments, said):
+    monkeypatch.chdir(room.path)
+    assert said in refused(capsys, room.call(*arguments))
+
+
+@pytest.mark.parametrize("arguments", [["pages"], ["page", "--colour"], [], ["diff", "2.15"], ["merge", "a"]])
+def test_a_wrong_command_line_is_told_in_one_line(capsys, arguments):
+    with pytest.raises(SystemExit) as caught:
+        main(arguments)
+    assert "--help" in refused(capsys, caught.value.code)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("2.15.json", "{", "2.15.json: is not JSON"),
+        ("2.15.json", "[]", "is not of type object"),
+        ("2.15.json", '{"format": 7}', "is of format 7"),
+        ("clauses.json", "", "clauses.json: is not JSON"),
+        ("1.9.json", None, "holds torch 2.15.0, not 1.9"),
+    ],
+)
+def test_a_damaged_verdict_file_is_named(room, capsys, name, content, said):
+    text = (room.verdicts / "2.15.json").read_text("utf-8") if content is None else content
+    (room.verdicts / name).write_text(text, encoding="utf-8")
+    status = room.call("page", "--out", room.path / "page.html")
+    assert said in refused(capsys, status)
+
+
+def test_as_a_program(room):
+    """The module runs from the repository root, and an ASCII terminal is no reason for a traceback."""
+    command = [sys.executable, "-m", "reports", "diff", "1.13", "2.15", "--verdicts", str(room.verdicts)]
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    help_text = subprocess.run([*command[:3], "--help"], cwd=ROOT, capture_output=True, text=True)
+    assert help_text.returncode == 0
+    assert all(verb in help_text.stdout for verb in ("page", "record", "check", "diff", "merge", "sweep"))
