@@ -35,12 +35,18 @@ def render(atlas: Atlas) -> str:
         claim_signs=CLAIM_SIGNS,
         meanings=MEANINGS,
         known=len(atlas.columns),
-        span=f"{atlas.columns[0].key} to {atlas.columns[-1].key}" if len(atlas.columns) > 1 else atlas.columns[0].key,
+        span=_span(atlas),
         style=Markup(_joined("css", STYLES)),
         script=Markup(script),
         script_digest=digest,
         island=island(atlas),
     )
+
+
+def _span(atlas: Atlas) -> str:
+    """Return "1.4 to 2.15"."""
+    keys = [column.key for column in atlas.columns]
+    return keys[0] if len(keys) == 1 else f"{keys[0]} to {keys[-1]}"
 
 
 def _present(atlas: Atlas) -> list[str]:

@@ -174,7 +174,7 @@ def test_filters_narrow_and_stand_in_the_address(reader, built):
     reader.choose(verdict="", on="", **{"from": "1.13", "to": "2.0"})
     changed = set(reader.rows())
     assert changed == {name for name, clause in built.table.items() if not same(name, clause, "1.13.1", "2.0.0")}
-    assert page.inner_text("#shown") == f"{len(changed)} of 80 clauses change from 1.13 to 2.0"
+    assert page.inner_text("#shown") == f"{len(changed)} of 80 clauses"
     address = page.url
     assert "from=1.13&to=2.0" in address
     reader.open("#" + address.split("#")[1])
@@ -269,7 +269,7 @@ def test_the_theme_can_be_chosen_and_stays(reader):
     assert light != dark
     reader.open()
     assert ground() == dark
-    assert reader.page.get_attribute("#theme", "aria-label") == "Colour theme: dark"
+    assert reader.page.text_content("#theme .name") == "Dark"
 
 
 @pytest.mark.parametrize("width", [390, 768, 1440])

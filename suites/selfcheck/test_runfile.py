@@ -19,7 +19,12 @@ from reports.strict import SCHEMAS
 from suites.selfcheck import synthetic
 
 TORCH = "2.13.0"
-QUICK = settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+QUICK = settings(
+    max_examples=40,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
 texts = st.text(max_size=30)
 words = st.text(min_size=1, max_size=12)
 parts = st.from_regex(r"[a-z][a-z0-9_]{0,5}", fullmatch=True)

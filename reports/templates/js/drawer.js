@@ -104,7 +104,7 @@ function spans(clause, mode) {
     if (reading >= 0 && (clause.readings.length > 1 || clause.readings[reading][2])) {
       const [name, range, says] = clause.readings[reading];
       const number = clause.readings.length > 1 && !clause.claim ? ` ${numberOf(reading)} ${name}` : "";
-      told.append(number, el("small", { text: [says, rangeWords(range)].filter(Boolean).join(" · ") }));
+      told.append(number, el("small", { text: [says, rangeWords(range, clause.claim ? name : "in force")].filter(Boolean).join(" · ") }));
     }
     if (cell.holds) told.append(el("small", { text: `behaves as the reading “${cell.holds.join("” / “")}”` }));
     if (cell.note) told.append(el("small", { text: cell.note }));
@@ -114,8 +114,8 @@ function spans(clause, mode) {
 }
 
 /** Return ">=1.10,<2.0" as a person writes it. */
-function rangeWords(range) {
-  if (range === "never") return "never in force";
+function rangeWords(range, what) {
+  if (range === "never") return `never ${what}`;
   const spaced = range.replaceAll(",", ", ").replaceAll(/([<>=!~]+)\s*/g, "$1 ").replaceAll(">=", "≥").replaceAll("<=", "≤");
-  return range ? `in force on torch ${spaced}` : "";
+  return range ? `${what} on torch ${spaced}` : "";
 }

@@ -26,7 +26,7 @@ async function copied(text) {
 }
 
 function codeBlock(text, marks, label) {
-  const pre = el("pre", { tabindex: "0", role: "region", "aria-label": "Code" });
+  const pre = el("pre", { tabindex: "0", role: "group", "aria-label": label.replace("Copy ", "") });
   let at = 0;
   for (let n = 0; n + 2 < marks.length; n += 3) {
     const start = at + marks[n];
@@ -49,7 +49,7 @@ function traceView(lines) {
       el("td", { class: observed === null ? "gone" : null, text: observed ?? "" })));
   }
   const head = el("tr", {}, el("th", { scope: "col", text: "expected by the clause" }), el("th", {}, el("span", { class: "vh", text: "difference" })), el("th", { scope: "col", text: "observed on torch" }));
-  return el("div", { class: "trace", tabindex: "0", role: "region", "aria-label": "Traces side by side" },
+  return el("div", { class: "trace", tabindex: "0", role: "group", "aria-label": "Traces side by side" },
     el("table", {}, el("thead", {}, head), body));
 }
 

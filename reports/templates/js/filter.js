@@ -44,13 +44,12 @@ function applyFilters() {
 
 function tellCount(count, state) {
   const all = ROWS.filter((entry) => entry.mode === (state.mode || DATA.modes[0])).length;
-  const changes = state.from && state.to ? ` change from ${state.from} to ${state.to}` : "";
   const half = Boolean(state.from) !== Boolean(state.to);
   const filtered = Object.keys(state).some((name) => name !== "mode" && !(half && (name === "from" || name === "to")));
   const noun = all === 1 ? "clause" : "clauses";
   byId("shown").textContent = half
     ? `Choose the ${state.from ? "second" : "first"} version`
-    : filtered ? `${count} of ${all} ${noun}${changes}` : `${all} ${noun}`;
+    : filtered ? `${count} of ${all} ${noun}` : `${all} ${noun}`;
   byId("reset").hidden = Object.keys(state).length === 0;
   byId("none").hidden = count > 0;
 }

@@ -19,9 +19,7 @@ function openRow(row) {
 function setTheme(name) {
   if (name) document.documentElement.dataset.theme = name;
   else delete document.documentElement.dataset.theme;
-  const told = name ? THEMES[name].toLowerCase() : "as the system";
-  byId("theme").setAttribute("aria-label", `Colour theme: ${told}`);
-  byId("theme").querySelector("span").textContent = THEMES[name];
+  byId("theme").querySelector(".name").textContent = THEMES[name];
 }
 
 function storedTheme(value) {
@@ -101,6 +99,9 @@ byId("theme").addEventListener("click", () => {
 addEventListener("hashchange", follow);
 addEventListener("popstate", follow);
 
+new ResizeObserver(() => {
+  document.documentElement.style.setProperty("--tools", form.offsetHeight + "px"); // the filters may take two lines
+}).observe(form);
 setTheme(Object.hasOwn(THEMES, storedTheme()) ? storedTheme() : "");
 const pane = byId("matrix");
 if (pane.scrollWidth > pane.clientWidth) pane.scrollLeft = pane.scrollWidth; // the newest versions first
