@@ -1,0 +1,224 @@
+"""The order between kinds of hooks, and between global hooks and those of a module."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fixtures.clause import clause
+from fixtures.draw import FACTORS, NUMBERS
+from fixtures.plan import Backward, Forward, Hook, Input, Leaf, Plan, Scale, hooks_of
+from fixtures.subject import Subject
+
+GLOBAL = "docs: torch.nn.modules.module.register_module_{}_hook"
+
+
+@st.composite
+def everywhere_and_own(draw, *kinds: str, prepend: bool = False) -> Plan:
+    """A leaf module with two to six hooks of some kinds, each on the module itself or on every module."""
+    hooks = []
+    for number in range(draw(st.integers(2, 6))):
+        kind, on = draw(st.sampled_from(kinds)), draw(st.sampled_from(["*", "m0"]))
+        do = (Scale(draw(FACTORS)),) if draw(st.booleans()) and kind != "backward" else ()
+        first = prepend and on == "m0" and draw(st.booleans())
+        hooks.append(Hook(kind, on, "h{}".format(number), do, prepend=first))
+    net = Leaf("m0", "affine", (draw(NUMBERS), draw(NUMBERS)))
+    return Plan(net, (Input(draw(NUMBERS)),), (*hooks, Forward(), Backward((draw(NUMBERS),))))
+
+
+def lined_up(plan: Plan, *kinds: str):
+    """Kind by kind, the labels of the global hooks and then of the module's own, each line as registered."""
+    order = []
+    for kind in kinds:
+        for target in ("*", "m0"):
+            line = []
+            for hook in hooks_of(plan, kind):
+                if hook.on == target:
+                    line.insert(0 if hook.prepend else len(line), hook.label)
+            order += line
+    return order
+
+
+@clause(
+    "ordering.between.pre_then_forward",
+    says="Every forward pre-hook of a call runs before every forward hook, whatever was registered first.",
+    source=("docs: torch.nn.Module.register_forward_pre_hook", "docs: torch.nn.Module.register_forward_hook"),
+    covers=("module_forward.pre.before_forward", "module_forward.fwd.after_forward"),
+)
+@given(plan=everywhere_and_own("forward_pre", "forward").filter(lambda plan: all(h.on == "m0" for h in hooks_of(plan))))
+def test_pre_then_forward(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    assert trace.calls() == lined_up(plan, "forward_pre", "forward")
+
+
+@clause(
+    "ordering.between.global_forward_pre_first",
+    says="Global forward pre-hooks run before those of the module, whatever was registered first.",
+    source=GLOBAL.format("forward_pre"),
+    needs="torch.nn.modules.module.register_module_forward_pre_hook",
+    covers=("module_forward.global.pre_before_local",),
+)
+@given(plan=everywhere_and_own("forward_pre"))
+def test_global_forward_pre_first(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    assert trace.calls() == lined_up(plan, "forward_pre")
+
+
+@clause(
+    "ordering.between.global_forward_first",
+    says="Global forward hooks run before those of the module, whatever was registered first.",
+    source=GLOBAL.format("forward"),
+    needs="torch.nn.modules.module.register_module_forward_hook",
+    covers=("module_forward.global.fwd_before_local",),
+)
+@given(plan=everywhere_and_own("forward"))
+def test_global_forward_first(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    assert trace.calls() == lined_up(plan, "forward")
+
+
+@clause(
+    "ordering.between.global_full_backward_first",
+    says="Global full backward hooks run before those of the module, whatever was registered first.",
+    source=GLOBAL.format("full_backward"),
+    needs="torch.nn.modules.module.register_module_full_backward_hook",
+    covers=("module_backward.order.full.global_before_local",),
+)
+@given(plan=everywhere_and_own("full_backward"))
+def test_global_full_backward_first(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    assert trace.calls() == lined_up(plan, "full_backward")
+
+
+@clause(
+    "ordering.between.global_full_backward_pre_first",
+    says="Global full backward pre-hooks run before those of the module, whatever was registered first.",
+    source=GLOBAL.format("full_backward_pre"),
+    needs="torch.nn.modules.module.register_module_full_backward_pre_hook",
+    covers=("module_backward.order.pre.global_before_local",),
+)
+@given(plan=everywhere_and_own("full_backward_pre"))
+def test_global_full_backward_pre_first(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    assert trace.calls() == lined_up(plan, "full_backward_pre")
+
+
+@clause(
+    "ordering.between.global_legacy_first",
+    says="Global legacy backward hooks run before those of the module, whatever was registered first.",
+    source=GLOBAL.format("backward"),
+    needs="torch.nn.modules.module.register_module_backward_hook",
+    covers=("module_backward.order.legacy.global_before_local",),
+)
+@given(plan=everywhere_and_own("backward"))
+def test_global_legacy_first(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    assert trace.calls() == lined_up(plan, "backward")
+
+
+@clause(
+    "ordering.between.global_before_prepended",
+    says="A hook that the module prepends still runs after the global hooks of its kind.",
+    source=("docs: torch.nn.Module.register_forward_hook", GLOBAL.format("forward")),
+    needs="torch.nn.Module.register_forward_hook(prepend)",
+    covers=("module_forward.prepend.global_first", "module_backward.order.full.global_before_local"),
+)
+@given(plan=everywhere_and_own("forward_pre", "forward", "full_backward_pre", "full_backward", prepend=True))
+def test_global_before_prepended(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    assert trace.calls() == lined_up(plan, "forward_pre", "forward", "full_backward_pre", "full_backward")
+
+
+@clause(
+    "ordering.between.pre_then_full_backward",
+    says="In backward every full pre-hook of a module, global ones too, runs before its full hooks.",
+    source="docs: torch.nn.Module.register_full_backward_pre_hook",
+    needs="torch.nn.Module.register_full_backward_pre_hook",
+    covers=("module_backward.order.pre_then_full",),
+)
+@given(plan=everywhere_and_own("full_backward_pre", "full_backward"))
+def test_pre_then_full_backward(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    assert trace.calls() == lined_up(plan, "full_backward_pre", "full_backward")
+
+
+@st.composite
+def all_around(draw, *wheres) -> Plan:
+    """One hook for each (kind, target) around a module of one multiplication, in any order of registration."""
+    hooks = [Hook(kind, on, "h{}".format(number)) for number, (kind, on) in enumerate(draw(st.permutations(wheres)))]
+    late = [hook for hook in hooks if hook.on == "m0>0"]
+    early = [hook for hook in hooks if hook not in late]
+    leaf = draw(st.booleans()) or any(kind == "post_accumulate" for kind, _ in wheres)
+    return Plan(
+        Leaf("m0", "scale", (draw(NUMBERS),)),
+        (Input(draw(NUMBERS), leaf=leaf),),
+        (*early, Forward(), *late, Backward((draw(NUMBERS),))),
+    )
+
+
+def called(plan: Plan, trace):
+    """(kind, target) of every call, in order."""
+    where = {hook.label: (hook.kind, hook.on) for hook in hooks_of(plan)}
+    return [where[label] for label in trace.calls()]
+
+
+AROUND_FULL = (("tensor", "m0>0"), ("tensor", "m0.weight"), ("full_backward", "m0"), ("tensor", "x0"))
+
+
+@clause(
+    "ordering.between.tensors_around_full",
+    says="In backward run the hooks of the output, of the weight, of the module (full), then of the input.",
+    source="measured",
+    needs="torch.nn.Module.register_full_backward_hook",
+    covers=("module_backward.order.tensor.leaf_input", "module_backward.order.tensor.nonleaf_input"),
+)
+@given(plan=all_around(*AROUND_FULL))
+def test_tensors_around_full(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    assert called(plan, trace) == list(AROUND_FULL)
+
+
+AROUND_PRE = (("tensor", "m0>0"), ("full_backward_pre", "m0"), ("tensor", "m0.weight"), ("tensor", "x0"))
+
+
+@clause(
+    "ordering.between.tensors_around_pre",
+    says="A full backward pre-hook runs after the hooks of the output and before those of the weight.",
+    source="measured",
+    needs="torch.nn.Module.register_full_backward_pre_hook",
+    covers=("module_backward.order.tensor.leaf_input", "module_backward.order.tensor.nonleaf_input"),
+)
+@given(plan=all_around(*AROUND_PRE))
+def test_tensors_around_pre(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    assert called(plan, trace) == list(AROUND_PRE)
+
+
+AROUND_LEGACY = (("tensor", "m0>0"), ("backward", "m0"), ("tensor", "m0.weight"))
+
+
+@clause(
+    "ordering.between.tensors_around_legacy",
+    says="The legacy hook of a one-step module runs after its output's hooks and before its weight's.",
+    source="measured",
+    covers=("module_backward.order.tensor.legacy", "module_backward.order.linear.param_accumulation"),
+)
+@given(plan=all_around(*AROUND_LEGACY))
+def test_tensors_around_legacy(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    assert called(plan, trace) == list(AROUND_LEGACY)
+
+
+ACCUMULATED = (("post_accumulate", "m0.weight"), ("full_backward", "m0"), ("post_accumulate", "x0"))
+
+
+@clause(
+    "ordering.between.weights_before_full",
+    says="When a full backward hook runs, the parameters of its module have their gradients already.",
+    source="measured",
+    needs="torch.Tensor.register_post_accumulate_grad_hook",
+    covers=("module_backward.order.tensor.post_accumulate", "module_backward.order.linear.param_accumulation"),
+    note="Only where the module's input requires a gradient: otherwise the hook runs before its parameters are reached.",
+)
+@given(plan=all_around(*ACCUMULATED))
+def test_weights_before_full(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    assert called(plan, trace) == list(ACCUMULATED)

@@ -1,0 +1,262 @@
+"""The order among the hooks of one kind: as they were registered, unless `prepend=True` said otherwise."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fixtures.clause import clause
+from fixtures.draw import FACTORS, NUMBERS, plans
+from fixtures.plan import Backward, Forward, Hook, Input, Leaf, Plan, Remove, Scale, hooks_of
+from fixtures.subject import Subject
+
+FORWARD_PRE_HOOK = "docs: torch.nn.Module.register_forward_pre_hook"
+FORWARD_HOOK = "docs: torch.nn.Module.register_forward_hook"
+BACKWARD_HOOK = "docs: torch.nn.Module.register_full_backward_hook"
+BACKWARD_PRE_HOOK = "docs: torch.nn.Module.register_full_backward_pre_hook"
+
+
+@clause(
+    "ordering.registration.forward_pre",
+    says="The forward pre-hooks of a module run in the order of their registration.",
+    source=FORWARD_PRE_HOOK,
+    covers=("module_forward.pre.order",),
+)
+@given(plan=plans(kinds=("forward_pre",), inputs=(1, 2), outputs=(1, 2), depth=0, least=2))
+def test_forward_pre(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    assert trace.calls() == [hook.label for hook in hooks_of(plan)]
+
+
+@clause(
+    "ordering.registration.forward",
+    says="The forward hooks of a module run in the order of their registration.",
+    source=FORWARD_HOOK,
+    covers=("module_forward.fwd.order",),
+)
+@given(plan=plans(kinds=("forward",), inputs=(1, 2), outputs=(1, 2), depth=0, least=2))
+def test_forward(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    assert trace.calls() == [hook.label for hook in hooks_of(plan)]
+
+
+@clause(
+    "ordering.registration.full_backward",
+    says="The full backward hooks of a module run in the order of their registration.",
+    source=BACKWARD_HOOK,
+    needs="torch.nn.Module.register_full_backward_hook",
+    covers=("module_backward.order.full.registration",),
+)
+@given(plan=plans(kinds=("full_backward",), inputs=(1, 2), outputs=(1, 2), depth=0, least=2))
+def test_full_backward(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    assert trace.calls() == [hook.label for hook in hooks_of(plan)]
+
+
+@clause(
+    "ordering.registration.full_backward_pre",
+    says="The full backward pre-hooks of a module run in the order of their registration.",
+    source=BACKWARD_PRE_HOOK,
+    needs="torch.nn.Module.register_full_backward_pre_hook",
+    covers=("module_backward.order.pre.registration",),
+)
+@given(plan=plans(kinds=("full_backward_pre",), inputs=(1, 2), outputs=(1, 2), depth=0, least=2))
+def test_full_backward_pre(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    assert trace.calls() == [hook.label for hook in hooks_of(plan)]
+
+
+@clause(
+    "ordering.registration.legacy_backward",
+    says="The legacy backward hooks of a module run in the order of their registration.",
+    source="measured",
+    covers=("module_backward.order.legacy.registration",),
+)
+@given(plan=plans(kinds=("backward",), ops=("scale", "affine", "add", "mul"), inputs=(1, 2), depth=0, least=2))
+def test_legacy_backward(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    assert trace.calls() == [hook.label for hook in hooks_of(plan)]
+
+
+@st.composite
+def on_tensors(draw, kind: str) -> Plan:
+    """A leaf module with hooks of one kind on its input, its parameter and, for tensor hooks, its output."""
+    targets = ["x0", "m0.weight"] + (["m0>0"] if kind == "tensor" else [])
+    hooks = [
+        Hook(kind, target, "h{}".format(number), (Scale(draw(FACTORS)),))
+        for number, target in enumerate(draw(st.lists(st.sampled_from(targets), min_size=2, max_size=5)))
+    ]
+    late = [hook for hook in hooks if hook.on == "m0>0"]
+    early = [hook for hook in hooks if hook not in late]
+    x0 = Input(draw(NUMBERS), leaf=kind == "post_accumulate" or draw(st.booleans()))
+    return Plan(
+        Leaf("m0", "scale", (draw(NUMBERS),)), (x0,), (*early, Forward(), *late, Backward((draw(NUMBERS),)))
+    )
+
+
+@clause(
+    "ordering.registration.tensor",
+    says="The hooks of a tensor run in the order of their registration, be it a leaf or a result.",
+    source="note: notes/autograd.html#backward-hooks-execution",
+    covers=("tensor.chain.order", "tensor.chain.order_nonleaf"),
+)
+@given(plan=on_tensors("tensor"))
+def test_tensor(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    for target in ("x0", "m0.weight", "m0>0"):
+        registered = [hook.label for hook in hooks_of(plan) if hook.on == target]
+        assert [label for label in trace.calls() if label in registered] == registered
+
+
+@clause(
+    "ordering.registration.post_accumulate",
+    says="The post-accumulate-grad hooks of a tensor run in the order of their registration.",
+    source="docs: torch.Tensor.register_post_accumulate_grad_hook",
+    needs="torch.Tensor.register_post_accumulate_grad_hook",
+    covers=("tensor.pag.order",),
+)
+@given(plan=on_tensors("post_accumulate"))
+def test_post_accumulate(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    for target in ("x0", "m0.weight"):
+        registered = [hook.label for hook in hooks_of(plan) if hook.on == target]
+        assert [label for label in trace.calls() if label in registered] == registered
+
+
+@st.composite
+def one_module(draw, kind: str, option: str = "prepend") -> Plan:
+    """A leaf module with two to five hooks of one kind, some of them registered with the option."""
+    hooks = []
+    for number, flag in enumerate(draw(st.lists(st.booleans(), min_size=2, max_size=5))):
+        do = (Scale(draw(FACTORS)),) if draw(st.booleans()) else ()
+        hooks.append(Hook(kind, "m0", "h{}".format(number), do, **({option: True} if flag else {})))
+    return Plan(
+        Leaf("m0", "affine", (draw(NUMBERS), draw(NUMBERS))),
+        (Input(draw(NUMBERS)),),
+        (*hooks, Forward(draw(NUMBERS) if option == "with_kwargs" else None), Backward((draw(NUMBERS),))),
+    )
+
+
+def prepended(plan: Plan):
+    """The labels of the hooks, each put first or last as its registration asked."""
+    order = []
+    for hook in hooks_of(plan):
+        order.insert(0 if hook.prepend else len(order), hook.label)
+    return order
+
+
+@clause(
+    "ordering.registration.prepend_forward_pre",
+    says="A forward pre-hook registered with prepend=True runs before all that the module had so far.",
+    source=(FORWARD_PRE_HOOK, "https://github.com/pytorch/pytorch/pull/87370"),
+    needs="torch.nn.Module.register_forward_pre_hook(prepend)",
+    covers=("module_forward.prepend.pre_order", "module_forward.prepend.empty"),
+)
+@given(plan=one_module("forward_pre"))
+def test_prepend_forward_pre(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    assert trace.calls() == prepended(plan)
+
+
+@clause(
+    "ordering.registration.prepend_forward",
+    says="A forward hook registered with prepend=True runs before all that the module had so far.",
+    source=(FORWARD_HOOK, "https://github.com/pytorch/pytorch/pull/87370"),
+    needs="torch.nn.Module.register_forward_hook(prepend)",
+    covers=(
+        "module_forward.prepend.fwd_order",
+        "module_forward.prepend.two_reverse",
+        "module_forward.prepend.then_append",
+        "module_forward.prepend.chain_value",
+    ),
+)
+@given(plan=one_module("forward"))
+def test_prepend_forward(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    assert trace.calls() == prepended(plan)
+
+
+@clause(
+    "ordering.registration.prepend_full_backward",
+    says="A full backward hook registered with prepend=True runs before all that the module had so far.",
+    source=(BACKWARD_HOOK, "https://github.com/pytorch/pytorch/pull/87370"),
+    needs="torch.nn.Module.register_full_backward_hook(prepend)",
+    covers=("module_backward.order.full.prepend",),
+)
+@given(plan=one_module("full_backward"))
+def test_prepend_full_backward(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    assert trace.calls() == prepended(plan)
+
+
+@clause(
+    "ordering.registration.prepend_full_backward_pre",
+    says="A full backward pre-hook registered with prepend=True runs before all that the module had so far.",
+    source=(BACKWARD_PRE_HOOK, "https://github.com/pytorch/pytorch/pull/87370"),
+    needs="torch.nn.Module.register_full_backward_pre_hook(prepend)",
+    covers=("module_backward.order.pre.registration",),
+)
+@given(plan=one_module("full_backward_pre"))
+def test_prepend_full_backward_pre(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    assert trace.calls() == prepended(plan)
+
+
+@clause(
+    "ordering.registration.keyword_hooks_in_line",
+    says="Forward hooks with and without with_kwargs=True stand in one line, as registered.",
+    source="measured",
+    needs="torch.nn.Module.register_forward_hook(with_kwargs)",
+    covers=("module_forward.fwdkw.mixed_order",),
+)
+@given(plan=one_module("forward", option="with_kwargs"))
+def test_keyword_hooks_in_line(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    assert trace.calls() == [hook.label for hook in hooks_of(plan)]
+
+
+@st.composite
+def renewed(draw, kind: str) -> Plan:
+    """A module whose hooks are removed, and some registered again, between its forwards."""
+    labels = ["h{}".format(number) for number in range(draw(st.integers(2, 4)))]
+    steps = [Hook(kind, "m0", label, (Scale(draw(FACTORS)),)) for label in labels] + [Forward()]
+    for label in draw(st.lists(st.sampled_from(labels), min_size=1, max_size=4, unique=True)):
+        steps.append(Remove(label))
+        if draw(st.booleans()):
+            steps.append(Hook(kind, "m0", label, (Scale(draw(FACTORS)),)))
+        steps.append(Forward())
+    return Plan(Leaf("m0", "affine", (draw(NUMBERS), draw(NUMBERS))), (Input(draw(NUMBERS)),), tuple(steps))
+
+
+def due(plan: Plan):
+    """The labels due in each forward: a removed hook leaves the line, a new one goes to its end."""
+    line, calls = [], []
+    for step in plan.steps:
+        if isinstance(step, Hook):
+            line.append(step.label)
+        elif isinstance(step, Remove):
+            line.remove(step.label)
+        else:
+            calls += line
+    return calls
+
+
+@clause(
+    "ordering.registration.pre_hook_again_goes_last",
+    says="Removing a forward pre-hook keeps the order of the rest; registered again, it runs last.",
+    source=FORWARD_PRE_HOOK,
+    covers=("module_forward.pre.order_after_remove",),
+)
+@given(plan=renewed("forward_pre"))
+def test_pre_hook_again_goes_last(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    assert trace.calls() == due(plan)
+
+
+@clause(
+    "ordering.registration.hook_again_goes_last",
+    says="Removing a forward hook keeps the order of the rest; registered again, it runs last.",
+    source=FORWARD_HOOK,
+)
+@given(plan=renewed("forward"))
+def test_hook_again_goes_last(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    assert trace.calls() == due(plan)
