@@ -1,13 +1,97 @@
-"""Everything at once: plans from the whole grammar, and torch's trace is the model's."""
+"""Everything at once: plans from the whole grammar, and from three large parts of it; torch's trace is the model's."""
 
 from hypothesis import given
 
 from fixtures.clause import clause
 from fixtures.draw import plans
+from fixtures.plan import Plan
 from fixtures.subject import Subject
 
-MODULE_HOOKS = ("forward_pre", "forward", "backward", "full_backward", "full_backward_pre")
-EVERY_HOOK = MODULE_HOOKS + ("tensor", "post_accumulate")
+EVERY_HOOK = (
+    "forward_pre",
+    "forward",
+    "backward",
+    "full_backward",
+    "full_backward_pre",
+    "tensor",
+    "post_accumulate",
+)
+EVERY_ACTION = ("scale", "bare", "raise", "drop")
+EVERY_OP = ("scale", "affine", "same", "both", "add", "mul", "first", "split", "cross", "named")
+
+
+@clause(
+    "together.forward.any_hooks",
+    says="Any hooks around the forward of any network do exactly what the contract predicts.",
+    source="measured",
+)
+@given(
+    plan=plans(
+        kinds=("forward_pre", "forward"),
+        does=EVERY_ACTION,
+        ops=EVERY_OP,
+        inputs=(1, 2),
+        outputs=(1, 2),
+        depth=2,
+        most=6,
+        everywhere=True,
+        options=True,
+        remove=True,
+        runs=2,
+        by=True,
+    )
+)
+def test_any_forward_hooks(subject: Subject, plan: Plan) -> None:
+    subject.holds(plan)
+
+
+@clause(
+    "together.backward.any_hooks",
+    says="Any backward hooks on the modules of any network do exactly what the contract predicts.",
+    source="measured",
+)
+@given(
+    plan=plans(
+        kinds=("backward", "full_backward", "full_backward_pre"),
+        does=EVERY_ACTION,
+        ops=EVERY_OP,
+        inputs=(1, 2),
+        outputs=(1, 2),
+        depth=2,
+        most=6,
+        everywhere=True,
+        options=True,
+        remove=True,
+        runs=2,
+        frozen=True,
+    )
+)
+def test_any_backward_hooks(subject: Subject, plan: Plan) -> None:
+    subject.holds(plan)
+
+
+@clause(
+    "together.tensor.any_hooks",
+    says="Any hooks on the tensors of any network, with retain_grad, do exactly what the contract predicts.",
+    source="measured",
+)
+@given(
+    plan=plans(
+        kinds=("tensor", "post_accumulate"),
+        does=EVERY_ACTION,
+        ops=EVERY_OP,
+        inputs=(1, 2),
+        outputs=(1, 2),
+        depth=2,
+        most=5,
+        retain=True,
+        remove=True,
+        runs=3,
+        frozen=True,
+    )
+)
+def test_any_tensor_hooks(subject: Subject, plan: Plan) -> None:
+    subject.holds(plan)
 
 
 @clause(
@@ -18,7 +102,8 @@ EVERY_HOOK = MODULE_HOOKS + ("tensor", "post_accumulate")
 @given(
     plan=plans(
         kinds=EVERY_HOOK,
-        does=("scale", "bare", "raise", "drop"),
+        does=EVERY_ACTION,
+        ops=EVERY_OP,
         inputs=(1, 2),
         outputs=(1, 2),
         depth=2,
@@ -32,5 +117,5 @@ EVERY_HOOK = MODULE_HOOKS + ("tensor", "post_accumulate")
         frozen=True,
     )
 )
-def test_everything(subject: Subject, plan) -> None:
+def test_everything(subject: Subject, plan: Plan) -> None:
     subject.holds(plan)

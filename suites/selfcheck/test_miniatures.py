@@ -1,0 +1,83 @@
+"""Every clause that draws plans can fail: the faithful miniature passes it and at least one faulty one does not."""
+
+from typing import Any, Callable, List
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis.errors import UnsatisfiedAssumption
+
+from fixtures.clause import CLAUSES, Clause
+from fixtures.contract import contract_for, installed_version
+from fixtures.miniatures import FAULTS
+from fixtures.model import Model, expect
+from fixtures.modes import missing
+from fixtures.plan import Plan
+from fixtures.subject import Subject
+from suites.selfcheck.everything import import_suites
+
+PLANS = 60
+VERSION = installed_version()
+CONTRACT = contract_for(VERSION)
+
+import_suites()
+DRAWING = sorted(name for name, one in CLAUSES.items() if one.draws and not missing(one.needs))
+
+
+def subject(clause: Clause, stage: Callable[[Plan], Any]) -> Subject:
+    return Subject("miniature", "cpu", VERSION, CONTRACT, clause.reading_for(VERSION), stage)
+
+
+def drawn(clause: Clause) -> List[Plan]:
+    """Some plans of a clause, the same in each run."""
+    plans: List[Plan] = []
+    strategy = clause.function.hypothesis._given_kwargs["plan"]  # type: ignore[attr-defined]
+
+    @settings(
+        max_examples=PLANS,
+        derandomize=True,
+        database=None,
+        deadline=None,
+        phases=(Phase.generate,),
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(plan=strategy)
+    def collect(plan: Plan) -> None:
+        plans.append(plan)
+
+    collect()
+    return plans
+
+
+def accepts(clause: Clause, plan: Plan, lib: Callable[..., Any]) -> bool:
+    """Whether the clause's own test passes when `lib` is what is under test."""
+    try:
+        clause.test()(subject=subject(clause, lambda given: expect(given, CONTRACT, lib)), plan=plan)
+    except UnsatisfiedAssumption:
+        return True
+    except AssertionError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("name", DRAWING)
+def test_faithful_passes_and_a_fault_does_not(name: str) -> None:
+    clause = CLAUSES[name]
+    plans = drawn(clause)
+    assert all(accepts(clause, plan, Model) for plan in plans), "the faithful miniature fails this clause"
+    caught = [fault for fault, lib in FAULTS.items() if any(not accepts(clause, plan, lib) for plan in plans)]
+    assert caught, "no faulty miniature fails this clause: it cannot fail, or a fault is missing"
+
+
+def test_every_fault_is_caught_by_a_clause_of_together() -> None:
+    """A fault that the whole grammar cannot see would be no fault, or a hole in the grammar."""
+    clauses = [CLAUSES[name] for name in DRAWING if name.startswith("together.")]
+    plans = [(clause, plan) for clause in clauses for plan in drawn(clause) * 1]
+    missed = [
+        fault for fault, lib in FAULTS.items() if all(accepts(clause, plan, lib) for clause, plan in plans)
+    ]
+    assert not missed
+
+
+@pytest.mark.parametrize("name", sorted(name for name, one in CLAUSES.items() if not one.draws))
+def test_a_clause_without_plans_has_a_reading_to_refute(name: str) -> None:
+    assert len(CLAUSES[name].readings) > 1
