@@ -1,0 +1,197 @@
+"""An undefined gradient is None: no path leads from the loss to the tensor, though a node above it runs.
+
+What the hooks of such a tensor see changed more often than anything else about tensor hooks.
+"""
+
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fixtures.clause import Reading, clause
+from fixtures.draw import FACTORS, NUMBERS
+from fixtures.plan import Backward, Forward, Hook, Input, Leaf, Plan, Scale
+from fixtures.subject import Subject
+
+UNDEFINED = "https://github.com/pytorch/pytorch/issues/60796"
+SINCE_2_0 = "https://github.com/pytorch/pytorch/pull/85849"
+
+
+def through_silent_function(x: Any) -> Any:
+    """x * 1, by a custom Function whose backward returns None."""
+    import torch
+
+    class Silent(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            return x.clone()
+
+        @staticmethod
+        def backward(ctx: Any, grad: Any) -> None:
+            return None
+
+    return Silent.apply(x)
+
+
+def shown(grad: Any) -> Any:
+    return None if grad is None else grad.tolist()
+
+
+@clause(
+    "gradient.undefined.unreached",
+    says="The hook of a tensor that the backward pass does not reach is not called.",
+    source="docs: torch.Tensor.register_hook",
+    covers=("tensor.sum.unreached",),
+)
+@given(
+    plan=st.builds(
+        lambda grads, by: Plan(
+            Leaf("m0", "split", (2, 3)),
+            (Input(1),),
+            (
+                Hook("tensor", "m0.weight", "first", (Scale(by),)),
+                Hook("tensor", "m0.other", "second", (Scale(by),)),
+                Forward(),
+                Backward(grads),
+            ),
+        ),
+        st.sampled_from([(1, None), (None, 1), (2, 3)]),
+        FACTORS,
+    )
+)
+def test_unreached(subject: Subject, plan: Plan) -> None:
+    calls = subject.holds(plan).calls()
+    first, second = plan.steps[-1].grads
+    assert ("first" in calls) == (first is not None) and ("second" in calls) == (second is not None)
+
+
+@clause(
+    "gradient.undefined.unused_output",
+    says="The hook of an unused output of a node that runs is called with None.",
+    source="measured",
+    readings=(
+        Reading("called with None", "", "unbind gives two tensors, one is used: the other's hook gets None.",
+                value=([None], [2.0, 0.0])),
+        Reading("called with zero", "never", "The gradient is made zeros before the hook.", value=([0.0], [2.0, 0.0])),
+        Reading("not called", "never", "Only tensors with a gradient have their hooks called.", value=([], [2.0, 0.0])),
+    ),
+    covers=("tensor.kind.unused_output",),
+)
+def test_unused_output(subject: Subject) -> None:
+    import torch
+
+    seen = []
+    x = torch.ones(2, requires_grad=True)
+    used, unused = x.unbind(0)
+    unused.register_hook(lambda grad: seen.append(shown(grad)))
+    (2 * used).backward()
+    assert (seen, x.grad.tolist()) == subject.value
+
+
+@clause(
+    "gradient.undefined.inner_tensor",
+    says="The hook of an inner tensor whose gradient is undefined is called with None.",
+    source=("release 1.7: a custom Function may return None and it stays None", UNDEFINED),
+    readings=(
+        Reading("called with None", ">=1.7", "What the Function left undefined stays so.", value=([None], None)),
+        Reading("made zero", "<1.7", "A None from a custom Function becomes zero.", value=([0.0], 0.0)),
+    ),
+    covers=("tensor.kind.undefined_nonleaf",),
+)
+def test_inner_tensor(subject: Subject) -> None:
+    import torch
+
+    seen = []
+    x = torch.ones((), requires_grad=True)
+    y = 2 * x
+    y.register_hook(lambda grad: seen.append(shown(grad)))
+    through_silent_function(y).backward()
+    assert (seen, shown(x.grad)) == subject.value
+
+
+@clause(
+    "gradient.undefined.leaf",
+    says="The hook of a leaf whose gradient is undefined is called with None.",
+    source=(SINCE_2_0, UNDEFINED),
+    readings=(
+        Reading("called with None", ">=2.0", "The hook runs although nothing is accumulated.", value=([None], None)),
+        Reading("not called", ">=1.7,<2.0", "The accumulation is skipped, its hooks too.", value=([], None)),
+        Reading("made zero", "<1.7", "A None from a custom Function becomes zero.", value=([0.0], 0.0)),
+    ),
+    covers=("tensor.kind.undefined_leaf",),
+)
+def test_leaf(subject: Subject) -> None:
+    import torch
+
+    seen = []
+    x = torch.ones((), requires_grad=True)
+    x.register_hook(lambda grad: seen.append(shown(grad)))
+    through_silent_function(x).backward()
+    assert (seen, shown(x.grad)) == subject.value
+
+
+@clause(
+    "gradient.undefined.no_replacement",
+    says="A tensor that a hook returns for an undefined gradient ends backward() with RuntimeError.",
+    source="measured",
+    readings=(
+        Reading("refused", "", "None is not to be replaced by something.", value=("RuntimeError", None)),
+        Reading("taken", "never", "The tensor becomes the gradient.", value=("accepted", [2.0, 7.0])),
+    ),
+    covers=("tensor.kind.unused_output_return",),
+)
+def test_no_replacement(subject: Subject) -> None:
+    import torch
+
+    x = torch.ones(2, requires_grad=True)
+    used, unused = x.unbind(0)
+    unused.register_hook(lambda grad: torch.tensor(7.0))
+    try:
+        (2 * used).backward()
+        result = "accepted"
+    except RuntimeError as error:
+        result = type(error).__name__
+    assert (result, shown(x.grad)) == subject.value
+
+
+@clause(
+    "gradient.undefined.dropped_output",
+    says="A leaf reached only by an undefined gradient has its hooks called with None and keeps its .grad.",
+    source=SINCE_2_0,
+    readings=(
+        Reading("called", ">=2.0", "The hook of the leaf sees None.", {"leaf_hook_sees_none": True}),
+        Reading("skipped", "never", "The hook is left out, as it was before 2.0.", {"leaf_hook_sees_none": False}),
+    ),
+    needs=("torch.nn.Module.register_full_backward_pre_hook",),
+    witness=Plan(
+        Leaf("m0", "split", (2, 3)),
+        (Input(1),),
+        (
+            Hook("full_backward_pre", "m0", "pre"),
+            Hook("tensor", "m0.other", "leaf"),
+            Forward(),
+            Backward((1, None)),
+        ),
+    ),
+    covers=("tensor.kind.undefined_leaf",),
+)
+@given(
+    plan=st.builds(
+        lambda grads, value: Plan(
+            Leaf("m0", "split", (2, value)),
+            (Input(1),),
+            (
+                Hook("full_backward_pre", "m0", "pre"),
+                Hook("tensor", "m0.weight", "first"),
+                Hook("tensor", "m0.other", "second"),
+                Forward(),
+                Backward((1, 1)),
+                Backward(grads),
+            ),
+        ),
+        st.sampled_from([(1, None), (None, 2), (2, 3)]),
+        NUMBERS,
+    )
+)
+def test_dropped_output(subject: Subject, plan: Plan) -> None:
+    subject.holds(plan)
