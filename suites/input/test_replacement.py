@@ -1,0 +1,233 @@
+"""What a forward pre-hook returns becomes the input: of the next hook, of forward, and of the backward pass."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fixtures.clause import clause
+from fixtures.draw import FACTORS, NUMBERS, plans
+from fixtures.plan import OPS, Backward, Bare, Chain, Forward, Hook, Input, Leaf, Plan, Remove, Scale, hooks_of
+from fixtures.subject import Subject
+
+PRE_HOOK = "docs: torch.nn.Module.register_forward_pre_hook"
+
+
+@st.composite
+def replacing(draw, *actions: type, ops=("same", "both"), after=(), runs: int = 1, everywhere: bool = False) -> Plan:
+    """A module without children whose pre-hooks do the actions; with hooks of the kinds `after` behind them."""
+    op = draw(st.sampled_from(ops))
+    width, height, names = OPS[op]
+    hooks = []
+    for number in range(draw(st.integers(1, 4))):
+        action = draw(st.sampled_from(actions)) if actions else None
+        on = draw(st.sampled_from(["*", "m0"])) if everywhere else "m0"
+        hooks.append(Hook("forward_pre", on, "h{}".format(number), (action(draw(FACTORS)),) if action else ()))
+    hooks += [Hook(kind, "m0", "h{}".format(len(hooks) + number)) for number, kind in enumerate(after)]
+    xs = tuple(Input(draw(NUMBERS), leaf=draw(st.booleans())) for _ in range(width))
+    net = Leaf("m0", op, tuple(draw(NUMBERS) for _ in names))
+    steps = (Forward(), Backward(tuple(draw(NUMBERS) for _ in range(height)))) * runs
+    return Plan(net, xs, (*hooks, *steps))
+
+
+def given_to(plan: Plan):
+    """The inputs as the caller gives them: a non-leaf input is twice its value."""
+    return tuple(x.value if x.leaf else 2 * x.value for x in plan.inputs)
+
+
+def along(plan: Plan):
+    """What each pre-hook of one call is given, in order, and at last what forward is given."""
+    xs = given_to(plan)
+    stages = [xs]
+    for hook in hooks_of(plan, "forward_pre"):
+        for action in hook.do:
+            xs = tuple(x * action.by for x in xs)
+        stages.append(xs)
+    return stages
+
+
+@clause(
+    "input.replacement.none_keeps",
+    says="A forward pre-hook that returns None leaves the input as it is.",
+    source=PRE_HOOK,
+    covers=("module_forward.pre.none", "module_forward.pre.args"),
+)
+@given(plan=replacing())
+def test_none_keeps(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    for hook in hooks_of(plan):
+        assert trace.seen_by(hook.label) == [("m0", given_to(plan))]
+
+
+@clause(
+    "input.replacement.tuple_replaces",
+    says="A tuple that a forward pre-hook returns becomes the positional arguments of forward.",
+    source=PRE_HOOK,
+    covers=("module_forward.pre.tuple_is_args",),
+)
+@given(plan=replacing(Scale))
+def test_tuple_replaces(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    replaced = along(plan)[-1]
+    assert trace.returns() == [replaced if len(replaced) > 1 else replaced[0]]
+
+
+@clause(
+    "input.replacement.bare_is_wrapped",
+    says="A value that is no tuple becomes the only argument: the next hook is given a tuple of one.",
+    source=PRE_HOOK,
+    covers=("module_forward.pre.single_wrapped",),
+)
+@given(plan=replacing(Bare, ops=("same", "scale")))
+def test_bare_is_wrapped(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    for hook, xs in zip(hooks_of(plan), along(plan)):
+        assert trace.seen_by(hook.label) == [("m0", xs)]
+
+
+@clause(
+    "input.replacement.chain",
+    says="Each forward pre-hook is given what the one before it left.",
+    source="measured",
+    covers=("module_forward.pre.chain",),
+)
+@given(plan=replacing(Scale, Bare, ops=("scale", "affine", "same", "add", "mul", "cross", "both")))
+def test_chain(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    for hook, xs in zip(hooks_of(plan), along(plan)):
+        assert trace.seen_by(hook.label) == [("m0", xs)]
+
+
+@clause(
+    "input.replacement.forward_hook_sees_it",
+    says="The input that a forward hook is given is the replaced one, not the caller's.",
+    source="measured",
+    covers=("module_forward.fwd.sees_pre_modified_input",),
+)
+@given(plan=replacing(Scale, Bare, ops=("scale", "affine", "same", "add", "both"), after=("forward",)))
+def test_forward_hook_sees_it(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    (hook,) = hooks_of(plan, "forward")
+    ((_, xs, _),) = trace.seen_by(hook.label)
+    assert xs == along(plan)[-1]
+
+
+@clause(
+    "input.replacement.gradient_flows",
+    says="The gradient flows through the replacement back to what the caller gave.",
+    source="measured",
+)
+@given(plan=replacing(Scale, Bare))
+def test_gradient_flows(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    factor = 1
+    for hook in hooks_of(plan):
+        factor *= hook.do[0].by
+    (grads,) = trace.grads()
+    for number, (x, grad) in enumerate(zip(plan.inputs, plan.steps[-1].grads)):
+        name = "x{}".format(number) if x.leaf else "x{}.base".format(number)
+        assert grads[name] == factor * grad * (1 if x.leaf else 2)
+
+
+@clause(
+    "input.replacement.full_backward_sees_it",
+    says="A full backward hook is given the gradient of the replaced input, not of the caller's.",
+    source="measured",
+    needs="torch.nn.Module.register_full_backward_hook",
+)
+@given(plan=replacing(Scale, Bare, after=("full_backward",)))
+def test_full_backward_sees_it(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    (hook,) = hooks_of(plan, "full_backward")
+    assert trace.seen_by(hook.label) == [("m0", plan.steps[-1].grads, plan.steps[-1].grads)]
+
+
+@clause(
+    "input.replacement.every_call",
+    says="Each call starts from the caller's input again: a replacement does not outlive its call.",
+    source=PRE_HOOK,
+)
+@given(plan=replacing(Scale, Bare, ops=("scale", "affine", "same"), runs=3))
+def test_every_call(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    for hook, xs in zip(hooks_of(plan), along(plan)):
+        assert trace.seen_by(hook.label) == [("m0", xs)] * 3
+
+
+@clause(
+    "input.replacement.global_hook",
+    says="Global pre-hooks replace the input too, and the module's own are given what those left.",
+    source="docs: torch.nn.modules.module.register_module_forward_pre_hook",
+    needs="torch.nn.modules.module.register_module_forward_pre_hook",
+    covers=("module_forward.global.pre_replace",),
+)
+@given(plan=replacing(Scale, Bare, ops=("same", "both", "add"), everywhere=True))
+def test_global_hook(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    hooks = hooks_of(plan)
+    in_line = [hook for hook in hooks if hook.on == "*"] + [hook for hook in hooks if hook.on == "m0"]
+    for hook, xs in zip(in_line, along(Plan(plan.net, plan.inputs, tuple(in_line)))):
+        assert trace.seen_by(hook.label) == [("m0", xs)]
+
+
+@st.composite
+def nested(draw) -> Plan:
+    """Two pass-through modules in a container, each with one pre-hook that scales."""
+    net = Chain("m0", (Leaf("m1", "same"), Leaf("m2", "same")))
+    hooks = [Hook("forward_pre", name, "at_" + name, (Scale(draw(FACTORS)),)) for name in ("m0", "m1", "m2")]
+    xs = (Input(draw(NUMBERS), leaf=draw(st.booleans())),)
+    return Plan(net, xs, (*draw(st.permutations(hooks)), Forward(), Backward((draw(NUMBERS),))))
+
+
+@clause(
+    "input.replacement.nested",
+    says="What a container's pre-hook left is what its first child is called with, and so on inward.",
+    source="measured",
+)
+@given(plan=nested())
+def test_nested(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    (x,) = given_to(plan)
+    for name in ("m0", "m1", "m2"):
+        assert trace.seen_by("at_" + name) == [(name, (x,))]
+        (hook,) = [hook for hook in hooks_of(plan) if hook.on == name]
+        x *= hook.do[0].by
+    assert trace.returns() == [x]
+
+
+@st.composite
+def removed(draw) -> Plan:
+    """A pass-through module; its pre-hooks are removed one after another, with a forward after each removal."""
+    hooks = [Hook("forward_pre", "m0", "h{}".format(number), (Scale(draw(FACTORS)),)) for number in range(3)]
+    steps = [Forward()]
+    for label in draw(st.permutations([hook.label for hook in hooks])):
+        steps += [Remove(label), Forward()]
+    return Plan(Leaf("m0", "same"), (Input(draw(NUMBERS)),), (*hooks, *steps))
+
+
+@clause(
+    "input.replacement.removed",
+    says="A removed forward pre-hook no longer replaces anything; the others go on.",
+    source=PRE_HOOK,
+)
+@given(plan=removed())
+def test_removed(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    factors = {hook.label: hook.do[0].by for hook in hooks_of(plan)}
+    expected = []
+    for step in plan.steps:
+        if isinstance(step, Remove):
+            factors[step.label] = 1
+        if isinstance(step, Forward):
+            expected.append(plan.inputs[0].value * factors["h0"] * factors["h1"] * factors["h2"])
+    assert trace.returns() == expected
+
+
+@clause(
+    "input.replacement.anywhere",
+    says="In any network, what pre-hooks return changes values and gradients as if the inputs were so.",
+    source=PRE_HOOK,
+)
+@given(
+    plan=plans(kinds=("forward_pre", "forward"), does=("scale", "bare"), inputs=(1, 2), outputs=(1, 2), depth=2, runs=2)
+)
+def test_anywhere(subject: Subject, plan: Plan) -> None:
+    subject.holds(plan)

@@ -1,0 +1,200 @@
+"""What happens to the order when a hook removes or registers hooks while the call goes on."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fixtures.clause import Reading, clause
+from fixtures.draw import NUMBERS
+from fixtures.plan import Backward, Drop, Forward, Hook, Input, Leaf, Plan
+from fixtures.subject import Subject
+
+SNAPSHOT_PULL = "https://github.com/pytorch/pytorch/pull/60517"
+
+
+@st.composite
+def interrupted(draw, kind: str, on: str = "m0") -> Plan:
+    """Two to four hooks of one kind in one place, at least one of which removes one of them, maybe itself."""
+    labels = ["h{}".format(number) for number in range(draw(st.integers(2, 4)))]
+    droppers = draw(st.lists(st.sampled_from(labels), min_size=1, max_size=2, unique=True))
+    hooks = [
+        Hook(kind, on, label, (Drop(draw(st.sampled_from(labels))),) if label in droppers else ()) for label in labels
+    ]
+    run = (Forward(), Backward((draw(NUMBERS),)))
+    return Plan(Leaf("m0", "scale", (draw(NUMBERS),)), (Input(draw(NUMBERS)),), (*hooks, *run, *run))
+
+
+def iteration(says_snapshot: str, says_live: str, fact: str):
+    """The two readings of a loop over hooks that changes under way."""
+    return (
+        Reading("snapshot", ">=1.10", says_snapshot, {fact: "snapshot"}),
+        Reading("live", "<1.10", says_live, {fact: "live"}),
+    )
+
+
+def first_drops_second(kind: str, on: str = "m0") -> Plan:
+    """The smallest plan that tells a snapshot from the live list."""
+    hooks = (Hook(kind, on, "h0", (Drop("h1"),)), Hook(kind, on, "h1"))
+    return Plan(Leaf("m0", "scale", (2,)), (Input(1),), (*hooks, Forward(), Backward()))
+
+
+@clause(
+    "ordering.changes.forward_pre_removed",
+    says="A forward pre-hook may remove one that is still to come, or itself; it counts from the next call.",
+    source=("measured", SNAPSHOT_PULL),
+    readings=iteration(
+        "The hooks of a call are those it began with.",
+        "The loop runs over the dict itself: RuntimeError unless the last hook changes it.",
+        "hooks_iterate",
+    ),
+    witness=first_drops_second("forward_pre"),
+    covers=(
+        "module_forward.dyn.pre_removes_self",
+        "module_forward.dyn.pre_removes_self_last",
+        "module_forward.dyn.pre_removes_later",
+    ),
+)
+@given(plan=interrupted("forward_pre"))
+def test_forward_pre_removed(subject: Subject, plan: Plan) -> None:
+    subject.holds(plan)
+
+
+@clause(
+    "ordering.changes.forward_removed",
+    says="A forward hook may remove one that is still to come, or itself; it counts from the next call.",
+    source=("measured", SNAPSHOT_PULL),
+    readings=iteration(
+        "The hooks of a call are those it began with.",
+        "The loop runs over the dict itself: RuntimeError unless the last hook changes it.",
+        "hooks_iterate",
+    ),
+    witness=first_drops_second("forward"),
+    covers=("module_forward.dyn.fwd_removes_self", "module_forward.dyn.fwd_removes_later"),
+)
+@given(plan=interrupted("forward"))
+def test_forward_removed(subject: Subject, plan: Plan) -> None:
+    subject.holds(plan)
+
+
+@clause(
+    "ordering.changes.global_forward_removed",
+    says="A global forward hook may remove one that is still to come, or itself, in the middle of a call.",
+    source=("measured", SNAPSHOT_PULL),
+    needs="torch.nn.modules.module.register_module_forward_hook",
+    readings=iteration(
+        "The hooks of a call are those it began with.",
+        "The loop runs over the dict itself: RuntimeError unless the last hook changes it.",
+        "hooks_iterate",
+    ),
+    witness=first_drops_second("forward", "*"),
+    covers=("module_forward.dyn.global_removes_self",),
+)
+@given(plan=interrupted("forward", "*"))
+def test_global_forward_removed(subject: Subject, plan: Plan) -> None:
+    subject.holds(plan)
+
+
+@clause(
+    "ordering.changes.tensor_removed",
+    says="A tensor hook removed by an earlier one of the same tensor still runs in that backward.",
+    source="measured",
+    readings=iteration(
+        "The hooks of a backward are those it began with.",
+        "A hook removed meanwhile is left out.",
+        "tensor_hooks_iterate",
+    ),
+    witness=first_drops_second("tensor", "x0"),
+)
+@given(plan=interrupted("tensor", "x0"))
+def test_tensor_removed(subject: Subject, plan: Plan) -> None:
+    subject.holds(plan)
+
+
+@clause(
+    "ordering.changes.full_backward_removed",
+    says="The full backward hooks of a call are those it began with: removing one later does not stop it.",
+    source="measured",
+    needs="torch.nn.Module.register_full_backward_hook",
+)
+@given(plan=interrupted("full_backward"))
+def test_full_backward_removed(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    labels = [step.label for step in plan.steps if isinstance(step, Hook)]
+    assert trace.calls()[: len(labels)] == labels
+
+
+@clause(
+    "ordering.changes.pre_hook_registers_forward_hook",
+    says="A forward hook that a pre-hook registers runs in the same call.",
+    source="measured",
+    readings=(
+        Reading("same call", "", "The forward hooks are looked up after forward.", value=["new"]),
+        Reading("next call", "never", "The forward hooks of a call are those it began with.", value=[]),
+    ),
+    covers=("module_forward.dyn.pre_registers_fwd",),
+)
+def test_pre_hook_registers_forward_hook(subject: Subject) -> None:
+    import torch
+
+    calls, module = [], torch.nn.Identity()
+
+    def register(module, args):
+        module.register_forward_hook(lambda *given: calls.append("new"))
+
+    module.register_forward_pre_hook(register)
+    module(torch.ones(1))
+    assert calls == subject.value
+
+
+@clause(
+    "ordering.changes.hook_registers_its_kind",
+    says="A forward hook that a lone forward hook registers runs from the next call on.",
+    source="measured",
+    readings=(
+        Reading("next call", "", "The loop is over when its last hook has run.", value=["old", "|", "old", "new"]),
+        Reading("same call", "never", "A new hook joins the running loop.", value=["old", "new", "|", "old", "new"]),
+    ),
+    covers=("module_forward.dyn.fwd_registers_fwd",),
+)
+def test_hook_registers_its_kind(subject: Subject) -> None:
+    import torch
+
+    calls, module = [], torch.nn.Identity()
+
+    def register(module, args, output):
+        if calls == []:
+            module.register_forward_hook(lambda *given: calls.append("new"))
+        calls.append("old")
+
+    module.register_forward_hook(register)
+    module(torch.ones(1))
+    calls.append("|")
+    module(torch.ones(1))
+    assert calls == subject.value
+
+
+@clause(
+    "ordering.changes.forward_registers_hook",
+    says="A forward hook that forward itself registers on a module without hooks waits for the next call.",
+    source=("measured", "https://github.com/pytorch/pytorch/pull/52576"),
+    readings=(
+        Reading("next call", ">=1.9", "A call without hooks looks for none after forward.", value=["|", "new"]),
+        Reading("same call", "<1.9", "The forward hooks are looked up after forward.", value=["new", "|", "new"]),
+    ),
+    covers=("module_forward.dyn.forward_registers_fwd_bare",),
+)
+def test_forward_registers_hook(subject: Subject) -> None:
+    import torch
+
+    calls = []
+
+    class Late(torch.nn.Module):
+        def forward(self, x):
+            if calls == []:
+                self.register_forward_hook(lambda *given: calls.append("new"))
+            return x
+
+    module = Late()
+    module(torch.ones(1))
+    calls.append("|")
+    module(torch.ones(1))
+    assert calls == subject.value

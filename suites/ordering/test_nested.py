@@ -1,0 +1,256 @@
+"""The order across modules: nested, side by side, and the same module in two places."""
+
+from itertools import count
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fixtures.clause import Reading, clause
+from fixtures.draw import FACTORS, NUMBERS
+from fixtures.plan import Again, Backward, Chain, Fan, Forward, Hook, Input, Leaf, Plan, Scale, hooks_of, walk
+from fixtures.subject import Subject
+
+SHAPES = st.recursive(st.just(()), lambda inner: st.lists(inner, min_size=1, max_size=3).map(tuple), max_leaves=5)
+
+
+@st.composite
+def trees(draw, *kinds: str, grad: bool = True) -> Plan:
+    """Containers in containers of one-step modules, each with a hook of every kind, registered in any order."""
+    numbers = count()
+
+    def build(shape):
+        name = "m{}".format(next(numbers))
+        if not shape:
+            return Leaf(name, "scale", (draw(NUMBERS),))
+        return Chain(name, tuple(build(inner) for inner in shape))
+
+    net = build(draw(SHAPES))
+    wheres = draw(st.permutations([(kind, module.name) for module in walk(net) for kind in kinds]))
+    hooks = [Hook(kind, name, "h{}".format(number)) for number, (kind, name) in enumerate(wheres)]
+    return Plan(net, (Input(draw(NUMBERS), grad),), (*hooks, Forward(), Backward((draw(NUMBERS),))))
+
+
+def called(plan: Plan, trace):
+    """(kind, module) of every call, in order."""
+    where = {hook.label: (hook.kind, hook.on) for hook in hooks_of(plan)}
+    return [where[label] for label in trace.calls()]
+
+
+def brackets(net, before: str, after: str, backward: bool = False):
+    """(kind, module) of a walk: `before` on the way in, `after` on the way out; backward, the last child first."""
+    yield before, net.name
+    if isinstance(net, Chain):
+        for child in reversed(net.children) if backward else net.children:
+            yield from brackets(child, before, after, backward)
+    yield after, net.name
+
+
+@clause(
+    "ordering.nested.forward",
+    says="Hooks around forward nest: parent's pre-hook, its children in turn, parent's forward hook.",
+    source="measured",
+    covers=("module_forward.nest.order", "module_forward.nest.sequential", "module_forward.nest.parent_module_arg"),
+)
+@given(plan=trees("forward_pre", "forward"))
+def test_forward(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    assert called(plan, trace) == list(brackets(plan.net, "forward_pre", "forward"))
+
+
+@st.composite
+def watched(draw, *kinds: str) -> Plan:
+    """A tree as `trees` draws it, with one global hook of every kind instead of a hook on each module."""
+    plan = draw(trees())
+    hooks = [Hook(kind, "*", "h{}".format(number)) for number, kind in enumerate(draw(st.permutations(kinds)))]
+    return Plan(plan.net, plan.inputs, (*hooks, *plan.steps))
+
+
+@clause(
+    "ordering.nested.global_forward",
+    says="Global pre-hooks meet nested modules outermost first, global forward hooks innermost first.",
+    source=(
+        "docs: torch.nn.modules.module.register_module_forward_pre_hook",
+        "docs: torch.nn.modules.module.register_module_forward_hook",
+    ),
+    needs="torch.nn.modules.module.register_module_forward_hook",
+    covers=("module_forward.global.fires_everywhere", "module_forward.global.pre_fires_everywhere"),
+)
+@given(plan=watched("forward_pre", "forward"))
+def test_global_forward(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    kinds = {hook.label: hook.kind for hook in hooks_of(plan)}
+    calls = [(kinds[event.what], event.seen[0]) for event in trace if event.what in kinds]
+    assert calls == list(brackets(plan.net, "forward_pre", "forward"))
+
+
+@clause(
+    "ordering.nested.full_backward",
+    says="In backward later modules come first, and a full hook runs after those of all its children.",
+    source="docs: torch.nn.Module.register_full_backward_hook",
+    needs="torch.nn.Module.register_full_backward_hook",
+    covers=("module_backward.order.full.nested",),
+)
+@given(plan=trees("full_backward"))
+def test_full_backward(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    walked = brackets(plan.net, "", "full_backward", backward=True)
+    assert called(plan, trace) == [(kind, name) for kind, name in walked if kind]
+
+
+@clause(
+    "ordering.nested.full_backward_pre",
+    says="A full backward pre-hook of a parent runs before those of its children, later children first.",
+    source="docs: torch.nn.Module.register_full_backward_pre_hook",
+    needs="torch.nn.Module.register_full_backward_pre_hook",
+    covers=("module_backward.order.pre.nested",),
+)
+@given(plan=trees("full_backward_pre"))
+def test_full_backward_pre(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    walked = brackets(plan.net, "full_backward_pre", "", backward=True)
+    assert called(plan, trace) == [(kind, name) for kind, name in walked if kind]
+
+
+@clause(
+    "ordering.nested.backward_brackets",
+    says="Full pre-hooks and full hooks of nested modules open and close like brackets.",
+    source="docs: torch.nn.Module.register_full_backward_pre_hook",
+    needs="torch.nn.Module.register_full_backward_pre_hook",
+    covers=("module_backward.order.prefull.nested", "module_backward.order.full.upstream_sees_after"),
+    note="Only where the input of the network requires a gradient.",
+)
+@given(plan=trees("full_backward_pre", "full_backward"))
+def test_backward_brackets(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    assert called(plan, trace) == list(brackets(plan.net, "full_backward_pre", "full_backward", backward=True))
+
+
+@clause(
+    "ordering.nested.input_without_grad",
+    says="The full hook of a module whose input needs no gradient runs as soon as its output has one.",
+    source=("measured", "https://github.com/pytorch/pytorch/issues/100528"),
+    needs="torch.nn.Module.register_full_backward_hook",
+    readings=(
+        Reading("at the output", ">=1.9", "A container fed by such an input comes before its own children.",
+                {"full_without_input": "output"}),
+        Reading("silent", "<1.9", "Such a hook does not run.", {"full_without_input": "silent"}),
+    ),
+    witness=Plan(
+        Chain("m0", (Leaf("m1", "scale", (2,)), Leaf("m2", "scale", (3,)))),
+        (Input(1, grad=False),),
+        (
+            Hook("full_backward", "m0", "h0"),
+            Hook("full_backward", "m1", "h1"),
+            Hook("full_backward", "m2", "h2"),
+            Forward(),
+            Backward(),
+        ),
+    ),
+    covers=(
+        "module_backward.order.full.nested_no_input_rg",
+        "module_backward.order.prefull.nested_no_input_rg",
+        "module_backward.issue.100528_order_first_layer",
+    ),
+)
+@given(plan=trees("full_backward", grad=False))
+def test_input_without_grad(subject: Subject, plan: Plan) -> None:
+    subject.holds(plan)
+
+
+@clause(
+    "ordering.nested.legacy_backward",
+    says="A container's legacy hook runs right after that of its last child, before its other children's.",
+    source="measured",
+    covers=("module_backward.order.legacy.nested",),
+    note="Both hooks are on the node that made the output, which the container shares with its last child.",
+)
+@given(plan=trees("backward"))
+def test_legacy_backward(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    calls = [name for _, name in called(plan, trace)]
+    for module in walk(plan.net):
+        if isinstance(module, Chain):
+            assert calls.index(module.name) == calls.index(module.children[-1].name) + 1
+
+
+@st.composite
+def siblings(draw, *kinds: str) -> Plan:
+    """Two or three one-step modules side by side on one input, each with a hook of every kind."""
+    leaves = [Leaf("m{}".format(number + 1), "scale", (draw(NUMBERS),)) for number in range(draw(st.integers(2, 3)))]
+    wheres = draw(st.permutations([(kind, leaf.name) for leaf in leaves for kind in kinds]))
+    hooks = [Hook(kind, name, "h{}".format(number)) for number, (kind, name) in enumerate(wheres)]
+    grads = tuple(draw(NUMBERS) for _ in leaves)
+    return Plan(Fan("m0", tuple(leaves)), (Input(draw(NUMBERS)),), (*hooks, Forward(), Backward(grads)))
+
+
+@clause(
+    "ordering.nested.siblings",
+    says="Of modules side by side, the one that was called last in forward comes first in backward.",
+    source="measured",
+    needs="torch.nn.Module.register_full_backward_hook",
+    covers=("module_backward.order.full.siblings",),
+)
+@given(plan=siblings("forward", "full_backward"))
+def test_siblings(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    names = [leaf.name for leaf in plan.net.children]
+    backward = [("full_backward", name) for name in reversed(names)]
+    assert called(plan, trace) == [("forward", name) for name in names] + backward
+
+
+@st.composite
+def shared(draw, *kinds: str) -> Plan:
+    """One module called two to four times in a row, with one or two hooks of every kind."""
+    times = draw(st.integers(2, 4))
+    net = Chain("m0", (Leaf("m1", "scale", (draw(NUMBERS),)),) + (Again("m1"),) * (times - 1))
+    chosen = [kind for kind in kinds for _ in range(draw(st.integers(1, 2)))]
+    hooks = [Hook(kind, "m1", "h{}".format(number)) for number, kind in enumerate(chosen)]
+    return Plan(net, (Input(draw(NUMBERS)),), (*hooks, Forward(), Backward((draw(NUMBERS),))))
+
+
+@clause(
+    "ordering.nested.shared_forward",
+    says="The hooks of a module that is called several times run once per call, all of them in each call.",
+    source="measured",
+    covers=("module_forward.nest.shared_twice", "module_forward.nest.shared_two_names"),
+)
+@given(plan=shared("forward_pre", "forward"))
+def test_shared_forward(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    assert trace.calls() == [hook.label for hook in hooks_of(plan)] * len(plan.net.children)
+
+
+@clause(
+    "ordering.nested.shared_backward",
+    says="The full hooks of a module that was called several times run once per call, the last call first.",
+    source="measured",
+    needs="torch.nn.Module.register_full_backward_hook",
+)
+@given(plan=shared("full_backward"))
+def test_shared_backward(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    times = len(plan.net.children)
+    assert trace.calls() == [hook.label for hook in hooks_of(plan)] * times
+    (weight,), (seed,) = plan.net.children[0].values, plan.steps[-1].grads
+    for hook in hooks_of(plan):
+        assert [seen[2] for seen in trace.seen_by(hook.label)] == [(seed * weight**power,) for power in range(times)]
+
+
+@st.composite
+def repeated(draw, kind: str) -> Plan:
+    """A module with hooks that change what they are given, and several forwards."""
+    count_of_hooks = draw(st.integers(2, 4))
+    hooks = [Hook(kind, "m0", "h{}".format(number), (Scale(draw(FACTORS)),)) for number in range(count_of_hooks)]
+    net = Leaf("m0", "affine", (draw(NUMBERS), draw(NUMBERS)))
+    return Plan(net, (Input(draw(NUMBERS)),), (*hooks, *(Forward(),) * draw(st.integers(2, 4))))
+
+
+@clause(
+    "ordering.nested.every_forward",
+    says="Every forward calls the hooks of a module anew, in the same order.",
+    source="docs: torch.nn.Module.register_forward_hook",
+)
+@given(plan=repeated("forward"))
+def test_every_forward(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    assert trace.calls() == [hook.label for hook in hooks_of(plan)] * plan.steps.count(Forward())
