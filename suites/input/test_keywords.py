@@ -1,0 +1,304 @@
+"""Keyword arguments: hidden from a forward pre-hook unless it was registered with `with_kwargs=True`."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fixtures.clause import Reading, clause
+from fixtures.draw import FACTORS, NUMBERS
+from fixtures.plan import Bare, Drop, Forward, Hook, Input, Leaf, Plan, Scale, hooks_of
+from fixtures.subject import Subject
+
+PRE_HOOK = "docs: torch.nn.Module.register_forward_pre_hook"
+PULL = "https://github.com/pytorch/pytorch/pull/89389"
+WITH_KWARGS = "torch.nn.Module.register_forward_pre_hook(with_kwargs)"
+
+
+@st.composite
+def called_with(draw, *actions: type, with_kwargs=(False,), by: bool = True) -> Plan:
+    """A multiplication with one to four pre-hooks that do the actions, called with `by=` or without."""
+    hooks = []
+    for number in range(draw(st.integers(1, 4))):
+        action = draw(st.sampled_from(actions)) if actions else None
+        flag = draw(st.sampled_from(with_kwargs))
+        do = (action(draw(FACTORS)),) if action else ()
+        hooks.append(Hook("forward_pre", "m0", "h{}".format(number), do, with_kwargs=flag))
+    keyword = draw(NUMBERS) if by else None
+    return Plan(Leaf("m0", "scale", (draw(NUMBERS),)), (Input(draw(NUMBERS)),), (*hooks, Forward(keyword)))
+
+
+def given_to_hooks(plan: Plan):
+    """(hook, positional arguments it is given) in order, and at last (None, those of forward)."""
+    xs = (plan.inputs[0].value,)
+    for hook in hooks_of(plan):
+        yield hook, xs
+        for action in hook.do:
+            xs = tuple(x * action.by for x in xs)
+    yield None, xs
+
+
+@clause(
+    "input.keywords.hidden",
+    says="A plain forward pre-hook is not given the keyword arguments; forward still is.",
+    source=PRE_HOOK,
+    covers=("module_forward.pre.kwargs_hidden",),
+)
+@given(plan=called_with(Scale, Bare))
+def test_hidden(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    for hook, xs in given_to_hooks(plan):
+        if hook:
+            assert trace.seen_by(hook.label) == [("m0", xs)]
+        else:
+            assert trace.returns() == [plan.net.values[0] * xs[0] * plan.steps[-1].by]
+
+
+@clause(
+    "input.keywords.given",
+    says="With with_kwargs=True a forward pre-hook is given (module, args, kwargs).",
+    source=(PRE_HOOK, PULL),
+    needs=WITH_KWARGS,
+    covers=("module_forward.prekw.args", "module_forward.prekw.none"),
+)
+@given(plan=called_with(with_kwargs=(True,)))
+def test_given(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    for hook in hooks_of(plan):
+        assert trace.seen_by(hook.label) == [("m0", (plan.inputs[0].value,), {"by": plan.steps[-1].by})]
+
+
+@clause(
+    "input.keywords.none_given",
+    says="A hook with with_kwargs=True is given an empty dict by a call without keyword arguments.",
+    source=(PRE_HOOK, PULL),
+    needs=WITH_KWARGS,
+    covers=("module_forward.prekw.empty_kwargs",),
+)
+@given(plan=called_with(Scale, with_kwargs=(True,), by=False))
+def test_none_given(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    assert [event.seen[2] for event in trace if event.what != "returns"] == [{}] * len(hooks_of(plan))
+
+
+@clause(
+    "input.keywords.mixed_chain",
+    says="Hooks with and without with_kwargs=True replace in one chain; a plain one passes keywords on.",
+    source="measured",
+    needs=WITH_KWARGS,
+    covers=("module_forward.prekw.chain", "module_forward.prekw.replace"),
+)
+@given(plan=called_with(Scale, with_kwargs=(True, False)))
+def test_mixed_chain(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    by = plan.steps[-1].by
+    for hook, xs in given_to_hooks(plan):
+        if hook is None:
+            assert trace.returns() == [plan.net.values[0] * xs[0] * by]
+        else:
+            assert trace.seen_by(hook.label) == [("m0", xs, {"by": by}) if hook.with_kwargs else ("m0", xs)]
+
+
+@st.composite
+def dropped(draw) -> Plan:
+    """Pre-hooks with with_kwargs=True, the first of which removes some of the others."""
+    labels = ["h{}".format(number) for number in range(1, draw(st.integers(2, 4)))]
+    victims = draw(st.lists(st.sampled_from(labels), min_size=1, unique=True))
+    first = Hook("forward_pre", "m0", "h0", tuple(Drop(label) for label in victims))
+    others = [Hook("forward_pre", "m0", label, with_kwargs=True) for label in labels]
+    net = Leaf("m0", "scale", (draw(NUMBERS),))
+    return Plan(net, (Input(draw(NUMBERS)),), (first, *others, Forward(draw(NUMBERS)), Forward(draw(NUMBERS))))
+
+
+@clause(
+    "input.keywords.removed_meanwhile",
+    says="A pre-hook that an earlier one removes runs once more, but without the keyword arguments.",
+    source="measured",
+    needs=WITH_KWARGS,
+    covers=("module_forward.dyn.remove_kw_later",),
+    note="The hooks of a call are those it began with, while with_kwargs is looked up when each one's turn comes.",
+)
+@given(plan=dropped())
+def test_removed_meanwhile(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    first, *others = hooks_of(plan)
+    for hook in others:
+        gone = Drop(hook.label) in first.do
+        assert [len(seen) for seen in trace.seen_by(hook.label)] == ([2] if gone else [3, 3])
+
+
+@clause(
+    "input.keywords.pair_replaces_both",
+    says="A pair (args, kwargs) that a with_kwargs pre-hook returns replaces both.",
+    source=(PRE_HOOK, PULL),
+    needs=WITH_KWARGS,
+    readings=(
+        Reading("both", "", "Neither args nor kwargs of the caller are left.", value=[((5, 6), {"new": 7}), ((), {})]),
+        Reading("never merged", "never", "New keyword arguments are added to the caller's.",
+                value=[((5, 6), {"old": 2, "new": 7}), ((), {"old": 2})]),
+    ),
+    covers=("module_forward.prekw.replace", "module_forward.prekw.drop_kwargs"),
+)
+def test_pair_replaces_both(subject: Subject) -> None:
+    import torch
+
+    class Echo(torch.nn.Module):
+        def forward(self, *args, **kwargs):
+            return args, kwargs
+
+    seen = []
+    for pair in (((5, 6), {"new": 7}), ((), {})):
+        module = Echo()
+        module.register_forward_pre_hook(lambda module, args, kwargs, pair=pair: pair, with_kwargs=True)
+        seen.append(module(1, old=2))
+    assert seen == subject.value
+
+
+@clause(
+    "input.keywords.forward_hook_sees_them",
+    says="A forward hook with with_kwargs=True is given the keyword arguments that the pre-hooks left.",
+    source="measured",
+    needs=(WITH_KWARGS, "torch.nn.Module.register_forward_hook(with_kwargs)"),
+    readings=(
+        Reading("replaced", "", "What forward was given, not what the caller gave.", value=[((5,), {"by": 7})]),
+        Reading("never original", "never", "What the caller gave.", value=[((1,), {"by": 2})]),
+    ),
+    covers=("module_forward.prekw.fwd_sees_new",),
+)
+def test_forward_hook_sees_them(subject: Subject) -> None:
+    import torch
+
+    class Times(torch.nn.Module):
+        def forward(self, x, by):
+            return x * by
+
+    seen, module = [], Times()
+    module.register_forward_pre_hook(lambda module, args, kwargs: ((5,), {"by": 7}), with_kwargs=True)
+    module.register_forward_hook(lambda module, args, kwargs, out: seen.append((args, kwargs)), with_kwargs=True)
+    module(1, by=2)
+    assert seen == subject.value
+
+
+@clause(
+    "input.keywords.dict_is_a_copy",
+    says="A with_kwargs pre-hook may edit the dict it is given: forward sees the edit, the caller does not.",
+    source="measured",
+    needs=WITH_KWARGS,
+    readings=(
+        Reading("a copy", "", "The call has a dict of its own.", value=({"by": 9}, {"by": 2})),
+        Reading("never the caller's", "never", "The dict is the caller's.", value=({"by": 9}, {"by": 9})),
+    ),
+    covers=("module_forward.prekw.inplace_dict",),
+)
+def test_dict_is_a_copy(subject: Subject) -> None:
+    import torch
+
+    class Echo(torch.nn.Module):
+        def forward(self, **kwargs):
+            return kwargs
+
+    module, mine = Echo(), {"by": 2}
+    module.register_forward_pre_hook(lambda module, args, kwargs: kwargs.update(by=9), with_kwargs=True)
+    assert (module(**mine), mine) == subject.value
+
+
+@clause(
+    "input.keywords.only_a_pair",
+    says="A with_kwargs pre-hook that returns neither None nor a tuple of two raises RuntimeError.",
+    source=(PRE_HOOK, PULL),
+    needs=WITH_KWARGS,
+    readings=(
+        Reading("refused", "", "No single value is wrapped here.", value=["RuntimeError"] * 4),
+        Reading("never wrapped", "never", "A single value becomes the only argument.", value=["none"] * 4),
+    ),
+    covers=(
+        "module_forward.prekw.single_rejected",
+        "module_forward.prekw.list_rejected",
+        "module_forward.prekw.tuple1_rejected",
+        "module_forward.prekw.tuple3_rejected",
+    ),
+)
+def test_only_a_pair(subject: Subject) -> None:
+    import torch
+
+    raised = []
+    for wrong in (5, [(5,), {}], ((5,),), ((5,), {}, None)):
+        module = torch.nn.Identity()
+        module.register_forward_pre_hook(lambda module, args, kwargs, wrong=wrong: wrong, with_kwargs=True)
+        try:
+            module(1)
+            raised.append("none")
+        except RuntimeError as error:
+            raised.append(type(error).__name__)
+    assert raised == subject.value
+
+
+@clause(
+    "input.keywords.pair_of_inputs",
+    says="A with_kwargs pre-hook that returns two inputs as a tuple has them read as (args, kwargs).",
+    source="measured",
+    needs=WITH_KWARGS,
+    readings=(
+        Reading("misread", "", "The second is no mapping: TypeError.", value="TypeError"),
+        Reading("never both", "never", "A tuple is the positional arguments, as without with_kwargs.", value="none"),
+    ),
+    covers=("module_forward.prekw.pair_ambiguity",),
+)
+def test_pair_of_inputs(subject: Subject) -> None:
+    import torch
+
+    class Add(torch.nn.Module):
+        def forward(self, x, y):
+            return x + y
+
+    module, raised = Add(), "none"
+    module.register_forward_pre_hook(lambda module, args, kwargs: args, with_kwargs=True)
+    try:
+        module(torch.ones(1), torch.ones(1))
+    except TypeError as error:
+        raised = type(error).__name__
+    assert raised == subject.value
+
+
+@clause(
+    "input.keywords.flag_is_keyword_only",
+    says="The options of register_forward_pre_hook are given by name: a second position raises TypeError.",
+    source=PRE_HOOK,
+    needs=WITH_KWARGS,
+    readings=(
+        Reading("by name", "", "prepend and with_kwargs are keyword-only.", value="TypeError"),
+        Reading("never by position", "never", "They have a position.", value="none"),
+    ),
+    covers=("module_forward.prekw.keyword_only",),
+)
+def test_flag_is_keyword_only(subject: Subject) -> None:
+    import torch
+
+    raised = "none"
+    try:
+        torch.nn.Identity().register_forward_pre_hook(lambda module, args: None, True)
+    except TypeError as error:
+        raised = type(error).__name__
+    assert raised == subject.value
+
+
+@clause(
+    "input.keywords.never_for_global",
+    says="A global forward pre-hook cannot ask for keyword arguments, nor for a place in front.",
+    source="docs: torch.nn.modules.module.register_module_forward_pre_hook",
+    needs="torch.nn.modules.module.register_module_forward_pre_hook",
+    readings=(
+        Reading("no options", "", "The function takes the hook alone.", value=["TypeError", "TypeError"]),
+        Reading("never options", "never", "It takes what the module's method takes.", value=["none", "none"]),
+    ),
+    covers=("module_forward.prekw.global_rejected",),
+)
+def test_never_for_global(subject: Subject) -> None:
+    from torch.nn.modules.module import register_module_forward_pre_hook
+
+    raised = []
+    for option in ("with_kwargs", "prepend"):
+        try:
+            register_module_forward_pre_hook(lambda module, args: None, **{option: True}).remove()
+            raised.append("none")
+        except TypeError as error:
+            raised.append(type(error).__name__)
+    assert raised == subject.value
