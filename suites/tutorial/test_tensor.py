@@ -1,0 +1,273 @@
+"""What study notes teach about hooks on tensors, and where it holds.
+
+Each clause is one sentence that learners meet. Its readings are called true and false: see which is in force.
+"""
+
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fixtures.clause import Reading, clause
+from fixtures.draw import FACTORS, NUMBERS, plans
+from fixtures.plan import Backward, Forward, Hook, Input, Leaf, Plan, Retain, Scale, hooks_of
+from fixtures.subject import Subject
+
+NOTES = "tutorials: widely read study notes, 2019-2022"
+HOOK = "docs: torch.Tensor.register_hook"
+RETAIN = "docs: torch.Tensor.retain_grad"
+RETAIN_MOVED = "release 2.0: retain_grad keeps the gradient that every hook of the tensor has left"
+
+
+@st.composite
+def pile(draw: Any, fewest: int) -> Plan:
+    """One module y = weight * x with hooks on one tensor: its input, its parameter or its output."""
+    on = draw(st.sampled_from(["x0", "m0.weight", "m0>0"]))
+    hooks = tuple(
+        Hook("tensor", on, f"h{index}", (Scale(draw(FACTORS)),) if draw(st.booleans()) else ())
+        for index in range(draw(st.integers(fewest, 4)))
+    )
+    net = Leaf("m0", "scale", (draw(NUMBERS),))
+    return Plan(net, (Input(draw(NUMBERS)),), (Forward(),) + hooks + (Backward((draw(NUMBERS),)),))
+
+
+def factor(hook: Hook) -> int:
+    """What a hook multiplies the gradient by; 1 when it only looks."""
+    return hook.do[0].by if hook.do else 1
+
+
+@clause(
+    "tutorial.tensor.t01_one_dict",
+    says="Every hook of a tensor is in its _backward_hooks, which is None before the first one.",
+    source=(NOTES, HOOK, "docs: torch.Tensor.register_post_accumulate_grad_hook"),
+    readings=(
+        Reading("true", "<2.1", "A tensor has one kind of hook, and one dict.", value=(None, ["_backward_hooks"])),
+        Reading("false", ">=2.1", "Post-accumulate hooks are another kind, with a dict of their own.",
+                value=(None, ["_backward_hooks", "_post_accumulate_grad_hooks"])),
+    ),
+    covers=("tensor.dict.initial", "tensor.dict.type", "tensor.pag.dict"),
+    note="Before 1.10 retain_grad() put its own hook into _backward_hooks as well.",
+)
+def test_t01_one_dict(subject: Subject) -> None:
+    import torch
+
+    x = torch.tensor(2.0, requires_grad=True)
+    before, places = x._backward_hooks, []
+    for name in sorted(dir(x)):
+        if name.startswith("register_") and name.endswith("hook"):
+            handle = getattr(x, name)(lambda grad: None)
+            dicts = [place for place in dir(x) if place.endswith("_hooks")]
+            places += [place for place in dicts if handle.id in (getattr(x, place) or {})]
+    assert (before, places) == subject.value
+
+
+@clause(
+    "tutorial.tensor.t28_returns",
+    says="A tensor hook that returns None keeps the gradient; one that returns a tensor replaces it.",
+    source=(NOTES, HOOK),
+    readings=(
+        Reading("true", "", "What the hooks returned goes on, into .grad and to the inputs.", value="returned"),
+        Reading("false", "never", "The gradient goes on as it came.", value="kept"),
+    ),
+    witness=Plan(
+        Leaf("m0", "scale", (2,)),
+        (Input(1),),
+        (Forward(), Hook("tensor", "m0>0", "h0", (Scale(10),)), Hook("tensor", "m0>0", "h1"), Backward((3,))),
+    ),
+    covers=("tensor.ret.none", "tensor.ret.tensor_leaf", "tensor.ret.tensor_upstream"),
+)
+@given(plan=pile(1))
+def test_t28_returns(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    weight, x, first = plan.net.values[0], plan.inputs[0].value, plan.steps[-1].grads[0]
+    grads = {"x0": weight * first, "m0.weight": x * first}
+    product = 1
+    for hook in hooks_of(plan):
+        product *= factor(hook) if subject.value == "returned" else 1
+    on = hooks_of(plan)[0].on
+    reached = grads if on == "m0>0" else (on,)
+    assert trace.grads() == [{name: grad * (product if name in reached else 1) for name, grad in grads.items()}]
+
+
+@clause(
+    "tutorial.tensor.t22_chain",
+    says="The hooks of a tensor run in the order of registration, each on what the one before it returned.",
+    source=(NOTES, "note: notes/autograd.html#behavior-of-tensor-hooks-when-tensor-is-modified-in-place", "measured"),
+    readings=(
+        Reading("true", "", "The gradient is handed from hook to hook.", value="one before"),
+        Reading("false", "never", "Every hook is given the gradient that autograd computed.", value="autograd"),
+    ),
+    witness=Plan(
+        Leaf("m0", "scale", (2,)),
+        (Input(1),),
+        (Forward(), Hook("tensor", "x0", "h0", (Scale(10),)), Hook("tensor", "x0", "h1"), Backward((3,))),
+    ),
+    covers=("tensor.chain.order", "tensor.chain.order_nonleaf", "tensor.chain.replacement_seen"),
+)
+@given(plan=pile(2))
+def test_t22_chain(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    assert trace.calls() == [hook.label for hook in hooks_of(plan)]
+    first = grad = trace.seen_by("h0")[0][0]
+    for hook in hooks_of(plan):
+        handed = {"one before": grad, "autograd": first}
+        assert trace.seen_by(hook.label) == [(handed[subject.value],)]
+        grad *= factor(hook)
+
+
+@clause(
+    "tutorial.tensor.t11_sees_the_final_gradient",
+    says="A hook on the parameter W is given the value that W.grad holds afterwards.",
+    source=(NOTES, HOOK),
+    readings=(
+        Reading("true", "never", "Hook and W.grad agree always.", value=[(3.0, 3.0), (3.0, 3.0), (3.0, 3.0)]),
+        Reading("false", "", "Not when .grad held something before, nor when a later hook replaces the gradient.",
+                value=[(3.0, 3.0), (3.0, 6.0), (3.0, 30.0)]),
+    ),
+    covers=("tensor.leaf.existing_grad", "tensor.ret.tensor_leaf"),
+    note="True for the first backward with one hook, which is the program that the notes show.",
+)
+def test_t11_sees_the_final_gradient(subject: Subject) -> None:
+    import torch
+
+    weight, seen, pairs = torch.tensor(2.0, requires_grad=True), [], []
+    weight.register_hook(lambda grad: seen.append(grad.item()))
+
+    def backward() -> None:
+        (weight * 3).backward()
+        pairs.append((seen[-1], weight.grad.item()))
+
+    backward()
+    backward()
+    weight.grad = None
+    weight.register_hook(lambda grad: grad * 10)
+    backward()
+    assert pairs == subject.value
+
+
+@clause(
+    "tutorial.tensor.t25_never_edit_in_place",
+    says="Editing a gradient in place in a tensor hook is wrong: others that hold the same gradient see it.",
+    source=(NOTES, HOOK, "measured"),
+    readings=(
+        Reading("true", "", "The other summand and the gradient given to backward() change too.",
+                value={"x": 30.0, "y": 30.0, "z": 3.0, "gradient": 30.0}),
+        Reading("false", "never", "Only the hook's own tensor has another gradient.",
+                value={"x": 30.0, "y": 3.0, "z": 3.0, "gradient": 3.0}),
+    ),
+    covers=("tensor.mut.shared_sibling", "tensor.mut.user_gradient", "tensor.mut.downstream_retained"),
+    note="Who sees it depends on the order: with the hook on y, x.grad is kept already and stays 3.",
+)
+def test_t25_never_edit_in_place(subject: Subject) -> None:
+    import torch
+
+    x, y = torch.tensor(1.0, requires_grad=True), torch.tensor(1.0, requires_grad=True)
+    z, gradient = x + y, torch.tensor(3.0)
+    z.retain_grad()
+
+    def edit(grad: Any) -> None:
+        grad.mul_(10)
+
+    x.register_hook(edit)
+    z.backward(gradient)
+    seen = {"x": x.grad, "y": y.grad, "z": z.grad, "gradient": gradient}
+    assert {name: tensor.item() for name, tensor in seen.items()} == subject.value
+
+
+@clause(
+    "tutorial.tensor.t27_known_to_the_node",
+    says="A hook put on an intermediate tensor is known to the backward node of that tensor.",
+    source=(
+        NOTES,
+        "note: notes/autograd.html#behavior-of-tensor-hooks-when-tensor-is-modified-in-place",
+        "release 2.0: tensor hooks stay with the version of the tensor they were put on",
+    ),
+    readings=(
+        Reading("true", ">=2.0", "Also after an edit in place: a new hook goes to the new node.",
+                value={"object deleted": [7.0], "after an edit": [7.0]}),
+        Reading("false", "<2.0", "A tensor with a hook that is edited in place puts new hooks on its old node.",
+                value={"object deleted": [7.0], "after an edit": [35.0]}),
+        Reading("false at all", "never", "The hook goes when the tensor object goes.",
+                value={"object deleted": [], "after an edit": [7.0]}),
+    ),
+    covers=("tensor.handle.nonleaf_object_dead", "tensor.ip.hook_after", "tensor.ip.both", "tensor.ip.dict_reset"),
+)
+def test_t27_known_to_the_node(subject: Subject) -> None:
+    import torch
+
+    x = torch.tensor(2.0, requires_grad=True)
+    seen = {"object deleted": [], "after an edit": []}
+    y = x * 3
+    y.register_hook(lambda grad: seen["object deleted"].append(grad.item()))
+    z = y * 7
+    del y
+    z.backward()
+
+    y = x * 3
+    y.register_hook(lambda grad: None)
+    y.mul_(5)
+    y.register_hook(lambda grad: seen["after an edit"].append(grad.item()))
+    (y * 7).backward()
+    assert seen == subject.value
+
+
+@clause(
+    "tutorial.retain.t24_is_a_hook",
+    says="retain_grad() is itself a hook of the tensor and runs in its turn among the others.",
+    source=(NOTES, RETAIN, RETAIN_MOVED, "https://github.com/pytorch/pytorch/pull/85849"),
+    readings=(
+        Reading("true", "<1.10", "It keeps what the hooks before it left; later hooks do not matter.",
+                {"retain_grad": "hook"}),
+        Reading("false before 2.0", ">=1.10,<2.0", "It stands before all hooks or after all, by what came first.",
+                {"retain_grad": "slot"}),
+        Reading("false", ">=2.0", "It comes after every hook.", {"retain_grad": "last"}),
+    ),
+    # Between two hooks: 2 in its turn, 6 before 2.0, 6 after all. Before every hook: 1, 1, 2.
+    witness=Plan(
+        Leaf("m0", "split", (1, 1)),
+        (Input(1),),
+        (
+            Forward(),
+            Hook("tensor", "m0>0", "h0", (Scale(2),)),
+            Retain("m0>0"),
+            Hook("tensor", "m0>0", "h1", (Scale(3),)),
+            Retain("m0>1"),
+            Hook("tensor", "m0>1", "h2", (Scale(2),)),
+            Backward((1, 1)),
+        ),
+    ),
+    covers=("tensor.rg.order_between", "tensor.rg.order_retain_then_hook", "tensor.rg.dict"),
+)
+@given(plan=plans(kinds=("tensor",), outputs=(1, 2), depth=0, retain=True, runs=2))
+def test_t24_is_a_hook(subject: Subject, plan: Plan) -> None:
+    subject.holds(plan)
+
+
+@clause(
+    "tutorial.retain.t23_exercise",
+    says="With c = a*b and e = c*d and hooks on c, d and e, e.grad is 2: the doubled gradient is kept.",
+    source=(NOTES, RETAIN, RETAIN_MOVED, "https://github.com/pytorch/pytorch/pull/85849"),
+    readings=(
+        Reading("true", ">=2.0", "e.grad is 2, what the hook that came after retain_grad() made of it.",
+                value={"printed": [10.0], "a": 30.0, "b": 20.0, "c": 10.0, "d": 112.0, "e": 2.0}),
+        Reading("false", "<2.0", "e.grad is 1: retain_grad() came first; everything else is as the notes say.",
+                value={"printed": [10.0], "a": 30.0, "b": 20.0, "c": 10.0, "d": 112.0, "e": 1.0}),
+    ),
+    covers=("tensor.rg.order_retain_then_hook", "tensor.rg.order_hook_then_retain"),
+)
+def test_t23_exercise(subject: Subject) -> None:
+    import torch
+
+    a, b, d = (torch.tensor(value, requires_grad=True) for value in (2.0, 3.0, 4.0))
+    printed = []
+    c = a * b
+    c.register_hook(lambda grad: grad + 2)
+    c.register_hook(lambda grad: printed.append(grad.item()))
+    c.retain_grad()
+    d.register_hook(lambda grad: grad + 100)
+    e = c * d
+    e.retain_grad()
+    e.register_hook(lambda grad: grad * 2)
+    e.backward()
+    grads = {name: tensor.grad.item() for name, tensor in (("a", a), ("b", b), ("c", c), ("d", d), ("e", e))}
+    assert dict(printed=printed, **grads) == subject.value
