@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -141,16 +142,24 @@ def run_cells(run: Run, clauses: Mapping[str, Any]) -> dict[Key, Cell]:
 def in_force(clause: Mapping[str, Any], version: Version) -> str | None:
     """Return the name of the reading that the clause claims for a torch version."""
     for reading in clause["readings"]:
-        if reading["torch"] == "never":
-            continue
-        if SpecifierSet(reading["torch"]).contains(version.base_version, prereleases=True):
+        if reading["torch"] != "never" and _admits(reading["torch"], version.base_version):
             return reading["name"]
     return None
+
+
+@functools.cache
+def _admits(versions: str, version: str) -> bool:
+    return SpecifierSet(versions).contains(version, prereleases=True)
 
 
 def is_claim(clause: Mapping[str, Any]) -> bool:
     """Say whether the clause asks if a claim is true: then its readings are named so."""
     return {reading["name"] for reading in clause["readings"]} <= {"true", "false"}
+
+
+def varies(clause: Mapping[str, Any]) -> bool:
+    """Say whether torch changed on purpose: more than one reading is in force somewhere."""
+    return sum(reading["torch"] != "never" for reading in clause["readings"]) > 1
 
 
 def _cell(found: Mapping[str, Any], clause: Mapping[str, Any], note: str = "") -> Cell:

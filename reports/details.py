@@ -9,7 +9,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from reports.atlas import Atlas, in_force, is_claim
+from reports.atlas import Atlas, in_force, is_claim, varies
 from reports.highlight import KINDS, marks
 from reports.matrix import CIRCLED, SIGNS, ranges
 from reports.sources import link
@@ -80,6 +80,8 @@ def _clause(atlas: Atlas, name: str, pool: _Pool) -> dict[str, Any]:
     found.update({key: value for key, value in extras.items() if value})
     if is_claim(clause):
         found["claim"] = True
+    elif varies(clause):
+        found["varies"] = True
     return found
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby
 
-from reports.atlas import Atlas, Cell, Column, is_claim
+from reports.atlas import Atlas, Cell, Column, is_claim, varies
 
 SIGNS = {
     "conforms": "✓",
@@ -29,6 +29,8 @@ MEANINGS = {
 CLAIM_SIGNS = {"true": "✓", "false": "✗"}
 CIRCLED = "①②③④⑤⑥⑦⑧⑨⑩⑪⑫⑬⑭⑮⑯⑰⑱⑲⑳"
 SHADES = 4
+WORD_NEEDS = 3  # columns
+FEW_COLUMNS = 8  # these are wide
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,7 @@ class Range:
     word: str
     spoken: str
     kind: str
+    roomy: bool
 
 
 @dataclass(frozen=True)
@@ -114,7 +117,7 @@ def _range(atlas: Atlas, clause: str, columns: tuple[Column, ...], cell: Cell) -
     spoken = cell.verdict + (", not declared" if cell.new else "")
     if cell.reading is not None and is_claim(found):
         sign, word, kind, spoken = _claim(cell, sign, kind, spoken)
-    elif cell.reading is not None and len(names) > 1:
+    elif cell.reading is not None and varies(found):
         index = names.index(cell.reading) if cell.reading in names else 0
         number = CIRCLED[index] if index < len(CIRCLED) else str(index + 1)
         spoken += f", reading {index + 1}: {cell.reading}"
@@ -125,7 +128,8 @@ def _range(atlas: Atlas, clause: str, columns: tuple[Column, ...], cell: Cell) -
         kind += " new"
     if cell.note:
         spoken += f" ({cell.note})"
-    return Range(columns, cell, sign, number, word, f"{spoken}; {span(columns)}", kind)
+    roomy = len(columns) >= WORD_NEEDS or len(atlas.columns) <= FEW_COLUMNS or columns[0].this_run
+    return Range(columns, cell, sign, number, word, f"{spoken}; {span(columns)}", kind, roomy)
 
 
 def _claim(cell: Cell, sign: str, kind: str, spoken: str) -> tuple[str, str, str, str]:

@@ -48,8 +48,8 @@ class Recording:
 def plan(runs: Iterable[Run], folder: Path = VERDICTS, *, add: bool = False) -> Recording:
     """Return what recording these runs would write; with add, other cells of the same torch are kept."""
     runs = list(runs)
-    before = {old.minor: old for old in read_recorded(folder)} if folder.exists() else {}
-    table = read_table(folder) if folder.exists() else Table("0", {})
+    before = {old.minor: old for old in read_recorded(folder)}
+    table = read_table(folder)
     groups: dict[str, list[Run]] = {}
     for run in runs:
         _check_recordable(run)

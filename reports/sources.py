@@ -7,7 +7,7 @@ import re
 DOCS = "https://docs.pytorch.org/docs/stable"
 RELEASES = "https://github.com/pytorch/pytorch/releases/tag"
 _DOCS = re.compile(r"docs: (?P<name>[A-Za-z_][\w.]*)(?P<rest>.*)", re.DOTALL)
-_NOTE = re.compile(r"note: (?P<page>[\w./-]+\.html(?:#[\w.-]+)?)(?P<rest>.*)", re.DOTALL)
+_NOTE = re.compile(r"note: (?:notes/)?(?P<page>[\w./-]+\.html(?:#[\w.-]+)?)(?P<rest>.*)", re.DOTALL)
 _RELEASE = re.compile(r"release (?P<version>\d+\.\d+(?:\.\d+)?)(?P<rest>.*)", re.DOTALL)
 _LINK = re.compile(r"https://[\w.-]+(?:/[\w./~%+:@!$&'()*,;=?#-]*)?")
 

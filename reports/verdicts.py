@@ -62,7 +62,7 @@ def is_release(version: Version) -> bool:
 def read_table(folder: Path = VERDICTS) -> Table:
     """Return the committed clause table, empty where nothing was recorded yet."""
     path = folder / CLAUSES
-    if folder.is_dir() and not path.exists() and not any(folder.glob("*.json")):
+    if not path.exists() and not any(folder.glob("*.json")):
         return Table("0", {})
     document = _document(path)
     validate(document, "clauses.schema.json", path, "", AGAIN)
@@ -72,10 +72,8 @@ def read_table(folder: Path = VERDICTS) -> Table:
 
 
 def read_recorded(folder: Path = VERDICTS) -> list[Recorded]:
-    """Return all committed verdict files, oldest torch first."""
-    if not folder.is_dir():
-        raise BadInput(folder, "", "there is no such folder", "run from the repository root, or give --verdicts")
-    seen: dict[str, bool] = {}
+    """Return all committed verdict files, oldest torch first; none where nothing was recorded yet."""
+    seen: set[str] = set()
     paths = sorted(path for path in folder.glob("*.json") if path.name != CLAUSES)
     return sorted((_recorded(path, seen) for path in paths), key=lambda recorded: recorded.version)
 
@@ -86,11 +84,9 @@ def _document(path: Path) -> Any:
     return document
 
 
-def _recorded(path: Path, seen: dict[str, bool]) -> Recorded:
+def _recorded(path: Path, seen: set[str]) -> Recorded:
     document = _document(path)
-    outside = {**document, "cells": {}} if isinstance(document, dict) and "cells" in document else document
-    validate(outside, "verdicts.schema.json", path, "", AGAIN)
-    _check_cells(path, document, seen)
+    validate(_unseen_cells(document, seen), "verdicts.schema.json", path, "", AGAIN)
     for name in ("torch", "suite"):
         check_version(path, "", name, document[name])
     if minor(Version(document["torch"])) != path.stem:
@@ -101,16 +97,14 @@ def _recorded(path: Path, seen: dict[str, bool]) -> Recorded:
     )  # fmt: skip
 
 
-def _check_cells(path: Path, document: Any, seen: dict[str, bool]) -> None:
-    """Validate each distinct clause entry once: 26 files repeat the same few thousand times."""
-    cells = document["cells"]
-    if not isinstance(cells, dict):
-        validate(document, "verdicts.schema.json", path, "", AGAIN)
-    for clause, modes in cells.items():
-        mark = clause + json.dumps(modes)
-        if mark not in seen:
-            validate({**document, "cells": {clause: modes}}, "verdicts.schema.json", path, "", AGAIN)
-            seen[mark] = True
+def _unseen_cells(document: Any, seen: set[str]) -> Any:
+    """Return the document with only the cells that no file before it held: 26 files repeat the same thousands."""
+    if not isinstance(document, dict) or not isinstance(document.get("cells"), dict):
+        return document
+    marks = {clause: clause + json.dumps(modes) for clause, modes in document["cells"].items()}
+    fresh = {clause: document["cells"][clause] for clause, mark in marks.items() if mark not in seen}
+    seen.update(marks.values())
+    return {**document, "cells": fresh}
 
 
 def entry(cell: Mapping[str, Any], digest: str) -> dict[str, Any]:

@@ -47,7 +47,7 @@ function kindOf(clause, cell) {
   if (cell.verdict === "deviates" && !cell.declared) return "deviates new";
   if (cell.verdict !== "conforms") return cell.verdict;
   if (clause.claim && cell.reading >= 0) return "claim-" + clause.readings[cell.reading][0];
-  return clause.readings.length > 1 && cell.reading >= 0 ? `conforms r${Math.min(cell.reading + 1, 4)}` : "conforms";
+  return clause.varies && cell.reading >= 0 ? `conforms r${Math.min(cell.reading + 1, 4)}` : "conforms";
 }
 
 /** Return the sign and the words of a cell. */

@@ -88,7 +88,7 @@ function versionLine(clause, mode) {
         ? el("span", { class: "on " + kindOf(clause, cell), text: sign, title: `torch ${COLUMNS[place].label}` })
         : el("span", { text: "" });
     });
-    const label = clause.readings.length > 1 && !clause.claim ? `${numberOf(reading)} ${name}` : name;
+    const label = clause.varies ? `${numberOf(reading)} ${name}` : name;
     line.append(el("span", { class: "name", text: label }), el("span", { class: "cells" }, ...marks));
   });
   return line;
@@ -103,12 +103,17 @@ function spans(clause, mode) {
     const told = el("span", {}, el("span", { class: "chip " + kindOf(clause, cell), text: sign }), " ", el("b", { text: words }));
     if (reading >= 0 && (clause.readings.length > 1 || clause.readings[reading][2])) {
       const [name, range, says] = clause.readings[reading];
-      const number = clause.readings.length > 1 && !clause.claim ? ` ${numberOf(reading)} ${name}` : "";
-      told.append(number, el("small", { text: [says, rangeWords(range, clause.claim ? name : "in force")].filter(Boolean).join(" · ") }));
+      const shown = clause.varies ? ` ${numberOf(reading)} ${name}` : clause.readings.length > 1 && !clause.claim ? ` ${name}` : "";
+      told.append(shown, el("small", { text: [says, rangeWords(range, clause.claim ? name : "in force")].filter(Boolean).join(" · ") }));
     }
     if (cell.holds) told.append(el("small", { text: `behaves as the reading “${cell.holds.join("” / “")}”` }));
     if (cell.note) told.append(el("small", { text: cell.note }));
     list.append(el("li", {}, el("span", { class: "when", text: "torch " + spanOf(first, last) }), told));
+  }
+  for (const [name, range, says] of clause.claim ? [] : clause.readings) {
+    if (range !== "never") continue;
+    const told = el("span", {}, `${name} `, el("small", { text: [says, "a wrong reading, proven so on each version that conforms"].filter(Boolean).join(" · ") }));
+    list.append(el("li", {}, el("span", { class: "when", text: "on no torch" }), told));
   }
   return list;
 }
