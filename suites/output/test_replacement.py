@@ -1,0 +1,291 @@
+"""What a forward hook returns becomes the output: for the next hook, for the caller, and in the backward pass."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fixtures.clause import clause
+from fixtures.draw import FACTORS, NUMBERS, plans
+from fixtures.plan import OPS, Backward, Chain, Forward, Hook, Input, Leaf, Plan, Raise, Remove, Scale, hooks_of
+from fixtures.play import rebuild
+from fixtures.subject import Subject
+
+FORWARD_HOOK = "docs: torch.nn.Module.register_forward_hook"
+
+
+@st.composite
+def replacing(draw, ops=("same", "both"), scale: bool = True, after=(), everywhere: bool = False, runs: int = 1) -> Plan:
+    """A module without children whose forward hooks scale or observe; with hooks of the kinds `after` behind them."""
+    op = draw(st.sampled_from(ops))
+    width, height, names = OPS[op]
+    hooks = []
+    for number in range(draw(st.integers(1, 4))):
+        on = draw(st.sampled_from(["*", "m0"])) if everywhere else "m0"
+        do = (Scale(draw(FACTORS)),) if scale and draw(st.booleans()) else ()
+        hooks.append(Hook("forward", on, "h{}".format(number), do))
+    hooks += [Hook(kind, "m0", "h{}".format(len(hooks) + number)) for number, kind in enumerate(after)]
+    xs = tuple(Input(draw(NUMBERS)) for _ in range(width))
+    net = Leaf("m0", op, tuple(draw(NUMBERS) for _ in names))
+    steps = (Forward(), Backward(tuple(draw(NUMBERS) for _ in range(height)))) * runs
+    return Plan(net, xs, (*hooks, *steps))
+
+
+def made_by(plan: Plan):
+    """What forward itself returns, for the ops that these clauses use."""
+    xs, values = [x.value for x in plan.inputs], plan.net.values
+    return {
+        "same": lambda: xs[0],
+        "both": lambda: (xs[0], xs[1]),
+        "scale": lambda: values[0] * xs[0],
+        "split": lambda: (values[0] * xs[0], values[1] * xs[0]),
+        "named": lambda: {"y": values[0] * xs[0]},
+        "add": lambda: xs[0] + xs[1],
+    }[plan.net.op]()
+
+
+def along(plan: Plan, hooks):
+    """What each of the hooks is given as output, in order, and at last what the caller gets."""
+    out = made_by(plan)
+    stages = [out]
+    for hook in hooks:
+        for action in hook.do:
+            out = rebuild(out, lambda number, action=action: number * action.by)
+        stages.append(out)
+    return stages
+
+
+def factor_of(plan: Plan) -> int:
+    """The product of what the forward hooks multiply by."""
+    factor = 1
+    for hook in hooks_of(plan, "forward"):
+        for action in hook.do:
+            factor *= action.by
+    return factor
+
+
+@clause(
+    "output.replacement.hook_is_given",
+    says="A forward hook is given (module, args, output), with the output just as forward returned it.",
+    source=FORWARD_HOOK,
+    covers=("module_forward.fwd.args", "module_forward.fwd.after_forward"),
+)
+@given(plan=replacing(ops=("scale", "add", "split", "both"), scale=False))
+def test_hook_is_given(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    xs = tuple(x.value for x in plan.inputs)
+    for hook in hooks_of(plan):
+        assert trace.seen_by(hook.label) == [("m0", xs, made_by(plan))]
+
+
+@clause(
+    "output.replacement.none_keeps",
+    says="A forward hook that returns None leaves the output as it is.",
+    source=FORWARD_HOOK,
+    covers=("module_forward.fwd.none",),
+)
+@given(plan=replacing(ops=("scale", "add", "split", "both", "named"), scale=False))
+def test_none_keeps(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    assert trace.returns() == [made_by(plan)]
+
+
+@clause(
+    "output.replacement.value_replaces",
+    says="What a forward hook returns is what the caller gets.",
+    source=FORWARD_HOOK,
+    covers=("module_forward.fwd.replace",),
+)
+@given(plan=replacing(ops=("same", "scale", "add")))
+def test_value_replaces(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    assert trace.returns() == [made_by(plan) * factor_of(plan)]
+
+
+@clause(
+    "output.replacement.chain",
+    says="Each forward hook is given the output that the one before it left.",
+    source="measured",
+    covers=("module_forward.fwd.chain",),
+)
+@given(plan=replacing(ops=("same", "scale", "add", "both", "split")))
+def test_chain(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    for hook, out in zip(hooks_of(plan), along(plan, hooks_of(plan))):
+        assert trace.seen_by(hook.label)[0][2] == out
+
+
+@clause(
+    "output.replacement.structures",
+    says="A tuple or a dict is handed on and replaced as a whole; nothing is wrapped or spread.",
+    source="measured",
+    covers=("module_forward.fwd.any_type", "module_forward.fwd.nontensor_outputs"),
+)
+@given(plan=replacing(ops=("both", "split", "named")))
+def test_structures(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    *seen, returned = along(plan, hooks_of(plan))
+    assert [trace.seen_by(hook.label)[0][2] for hook in hooks_of(plan)] == seen
+    assert trace.returns() == [returned]
+
+
+@clause(
+    "output.replacement.gradient_flows",
+    says="The gradient flows through the replacement back into the module.",
+    source="measured",
+    covers=("module_forward.fwd.grad_through_replacement",),
+)
+@given(plan=replacing(ops=("scale",)))
+def test_gradient_flows(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    (weight,), (grad,), (x,) = plan.net.values, plan.steps[-1].grads, plan.inputs
+    incoming = grad * factor_of(plan)
+    assert trace.grads() == [{"x0": incoming * weight, "m0.weight": incoming * x.value}]
+
+
+@clause(
+    "output.replacement.full_backward_sees_it",
+    says="A full backward hook is given the gradient of the replaced output, the one the caller has.",
+    source="measured",
+    needs="torch.nn.Module.register_full_backward_hook",
+    covers=("module_backward.order.tensor.forward_hook_tensor_hook",),
+)
+@given(plan=replacing(ops=("scale",), after=("full_backward",)))
+def test_full_backward_sees_it(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    (hook,) = hooks_of(plan, "full_backward")
+    (weight,), (grad,) = plan.net.values, plan.steps[-1].grads
+    assert trace.seen_by(hook.label) == [("m0", (grad * factor_of(plan) * weight,), (grad,))]
+
+
+@clause(
+    "output.replacement.legacy_backward_sees_it",
+    says="A legacy backward hook sits on the step that made the replacement, not on the module's own.",
+    source="measured",
+)
+@given(plan=replacing(ops=("scale", "add", "split"), after=("backward",)))
+def test_legacy_backward_sees_it(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    (hook,) = hooks_of(plan, "backward")
+    grad = plan.steps[-1].grads[0]
+    replaced = [action.by for one in hooks_of(plan, "forward") for action in one.do]
+    if replaced:
+        # A multiplication by a plain number: one gradient for the tensor, none for the number.
+        assert trace.seen_by(hook.label) == [("m0", (grad * replaced[-1], None), (grad,))]
+
+
+@clause(
+    "output.replacement.every_call",
+    says="Each call replaces anew what forward returned; nothing is left of the call before.",
+    source=FORWARD_HOOK,
+)
+@given(plan=replacing(ops=("same", "scale", "both"), runs=3))
+def test_every_call(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    assert trace.returns() == [along(plan, hooks_of(plan))[-1]] * 3
+
+
+@clause(
+    "output.replacement.global_hook",
+    says="Global forward hooks replace the output too, and the module's own are given what those left.",
+    source="docs: torch.nn.modules.module.register_module_forward_hook",
+    needs="torch.nn.modules.module.register_module_forward_hook",
+    covers=("module_forward.global.fwd_replace",),
+)
+@given(plan=replacing(ops=("same", "both", "named"), everywhere=True))
+def test_global_hook(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    hooks = hooks_of(plan)
+    in_line = [hook for hook in hooks if hook.on == "*"] + [hook for hook in hooks if hook.on == "m0"]
+    for hook, out in zip(in_line, along(plan, in_line)):
+        assert trace.seen_by(hook.label)[0][2] == out
+
+
+@st.composite
+def nested(draw) -> Plan:
+    """Two pass-through modules in a container, each with one forward hook that scales."""
+    net = Chain("m0", (Leaf("m1", "same"), Leaf("m2", "same")))
+    hooks = [Hook("forward", name, "at_" + name, (Scale(draw(FACTORS)),)) for name in ("m0", "m1", "m2")]
+    return Plan(net, (Input(draw(NUMBERS)),), (*draw(st.permutations(hooks)), Forward(), Backward((draw(NUMBERS),))))
+
+
+@clause(
+    "output.replacement.nested",
+    says="A container goes on with what its child's hooks left, and replaces its own result in turn.",
+    source="measured",
+    covers=("module_forward.nest.child_replacement", "module_forward.nest.sequential"),
+)
+@given(plan=nested())
+def test_nested(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    factors = {hook.on: hook.do[0].by for hook in hooks_of(plan)}
+    x = plan.inputs[0].value
+    assert trace.seen_by("at_m1") == [("m1", (x,), x)]
+    assert trace.seen_by("at_m2") == [("m2", (x * factors["m1"],), x * factors["m1"])]
+    assert trace.seen_by("at_m0") == [("m0", (x,), x * factors["m1"] * factors["m2"])]
+    assert trace.returns() == [x * factors["m1"] * factors["m2"] * factors["m0"]]
+
+
+@st.composite
+def removed(draw) -> Plan:
+    """A pass-through module; its forward hooks are removed one after another, with a forward after each removal."""
+    hooks = [Hook("forward", "m0", "h{}".format(number), (Scale(draw(FACTORS)),)) for number in range(3)]
+    steps = [Forward()]
+    for label in draw(st.permutations([hook.label for hook in hooks])):
+        steps += [Remove(label), Forward()]
+    return Plan(Leaf("m0", "same"), (Input(draw(NUMBERS)),), (*hooks, *steps))
+
+
+@clause(
+    "output.replacement.removed",
+    says="A removed forward hook no longer replaces anything; the others go on.",
+    source=FORWARD_HOOK,
+)
+@given(plan=removed())
+def test_removed(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    factors = {hook.label: hook.do[0].by for hook in hooks_of(plan)}
+    expected = []
+    for step in plan.steps:
+        if isinstance(step, Remove):
+            factors[step.label] = 1
+        if isinstance(step, Forward):
+            expected.append(plan.inputs[0].value * factors["h0"] * factors["h1"] * factors["h2"])
+    assert trace.returns() == expected
+
+
+@st.composite
+def failing(draw) -> Plan:
+    """Two modules in a container, all with forward hooks; a hook of the first module raises."""
+    number = draw(st.integers(1, 4))
+    culprit = draw(st.integers(0, number - 1))
+    hooks = [
+        Hook("forward", "m1", "h{}".format(index), (Raise(),) if index == culprit else (Scale(draw(FACTORS)),))
+        for index in range(number)
+    ]
+    others = [Hook("forward", "m2", "sibling"), Hook("forward", "m0", "parent")]
+    net = Chain("m0", (Leaf("m1", "scale", (draw(NUMBERS),)), Leaf("m2", "same")))
+    return Plan(net, (Input(draw(NUMBERS)),), (*others, *hooks, Forward(), Backward()))
+
+
+@clause(
+    "output.replacement.raising",
+    says="What a forward hook raises leaves the call; later hooks of the module and its parents stay out.",
+    source="measured",
+    covers=("module_forward.fwd.raises", "module_forward.fwd.forward_raises"),
+)
+@given(plan=failing())
+def test_raising(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    labels = [hook.label for hook in hooks_of(plan) if hook.on == "m1"]
+    culprit = [hook.label for hook in hooks_of(plan) if hook.do == (Raise(),)][0]
+    assert trace.calls() == labels[: labels.index(culprit) + 1]
+    assert trace.raised() == [("forward", "Boom")]
+
+
+@clause(
+    "output.replacement.anywhere",
+    says="In any network, what forward hooks return changes values and gradients as if forward had.",
+    source=FORWARD_HOOK,
+)
+@given(plan=plans(kinds=("forward",), does=("scale",), inputs=(1, 2), outputs=(1, 2), depth=2, runs=2))
+def test_anywhere(subject: Subject, plan: Plan) -> None:
+    subject.holds(plan)
