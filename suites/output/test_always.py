@@ -1,0 +1,272 @@
+"""Forward hooks registered with `always_call=True`: they run also when the call fails."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fixtures.clause import Reading, clause
+from fixtures.draw import FACTORS, NUMBERS
+from fixtures.plan import Chain, Forward, Hook, Input, Leaf, Plan, Raise, Scale, hooks_of
+from fixtures.subject import Subject
+
+FORWARD_HOOK = "docs: torch.nn.Module.register_forward_hook"
+PULL = "https://github.com/pytorch/pytorch/pull/104278"
+ALWAYS_CALL = "torch.nn.Module.register_forward_hook(always_call)"
+
+
+@st.composite
+def lines(draw, *acts: str, first=(), everywhere: bool = False, with_kwargs: bool = False) -> Plan:
+    """A multiplication with two to five forward hooks, some always called, behind the hooks `first`.
+
+    A hook does one of `acts`: "scale", "raise" (only without always_call) or "fail" (raise in spite of it).
+    """
+    hooks = []
+    for number in range(draw(st.integers(2, 5))):
+        act, always = draw(st.sampled_from(("observe", *acts))), draw(st.booleans())
+        do = ()
+        if act == "scale":
+            do = (Scale(draw(FACTORS)),)
+        elif (act == "raise" and not always) or (act == "fail" and always):
+            do = (Raise(),)
+        on = draw(st.sampled_from(["*", "m0"])) if everywhere else "m0"
+        front = on == "m0" and draw(st.booleans())
+        hooks.append(
+            Hook("forward", on, "h{}".format(number), do, prepend=front, with_kwargs=with_kwargs, always_call=always)
+        )
+    net = Leaf("m0", "scale", (draw(NUMBERS),))
+    return Plan(net, (Input(draw(NUMBERS)),), (*first, *hooks, Forward(draw(NUMBERS) if with_kwargs else None)))
+
+
+BEFORE = (Hook("forward_pre", "m0", "pre", (Raise(),)),)
+
+
+def in_line(plan: Plan):
+    """The forward hooks in the order of a call: global ones, then the module's own, prepended ones in front."""
+    line = [hook for hook in hooks_of(plan, "forward") if hook.on == "*"]
+    own = []
+    for hook in hooks_of(plan, "forward"):
+        if hook.on != "*":
+            own.insert(0 if hook.prepend else len(own), hook)
+    return line + own
+
+
+def due(plan: Plan):
+    """The labels due in the call: up to the first failure every hook, after it the always_call ones still to come."""
+    called, failed = [], bool(hooks_of(plan, "forward_pre"))
+    for hook in in_line(plan):
+        if not failed or hook.always_call:
+            called.append(hook.label)
+        failed = failed or hook.do == (Raise(),)
+    return called
+
+
+@clause(
+    "output.always.in_line",
+    says="In a call that succeeds an always_call hook runs once, in its place, and may replace the output.",
+    source=(FORWARD_HOOK, PULL),
+    needs=ALWAYS_CALL,
+    covers=("module_forward.always.normal_once", "module_forward.always.normal_replace"),
+)
+@given(plan=lines("scale"))
+def test_in_line(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    assert trace.calls() == [hook.label for hook in in_line(plan)]
+
+
+@clause(
+    "output.always.before_output",
+    says="When a call fails before it has an output, only the always_call hooks run, with None for it.",
+    source=(FORWARD_HOOK, PULL),
+    needs=ALWAYS_CALL,
+    covers=(
+        "module_forward.always.forward_raises",
+        "module_forward.always.pre_hook_raises",
+        "module_forward.always.others_skipped",
+    ),
+)
+@given(plan=lines("scale", first=BEFORE))
+def test_before_output(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    assert trace.calls() == ["pre"] + due(plan)
+    for label in due(plan):
+        assert trace.seen_by(label) == [("m0", (plan.inputs[0].value,), None)]
+
+
+@clause(
+    "output.always.after_a_hook",
+    says="When a forward hook raises, the always_call hooks that have not run yet still do; none runs twice.",
+    source="measured",
+    needs=ALWAYS_CALL,
+    covers=(
+        "module_forward.always.earlier_fwd_hook_raises",
+        "module_forward.always.later_fwd_hook_raises",
+        "module_forward.always.own_exception_normal",
+    ),
+)
+@given(plan=lines("raise", "scale"))
+def test_after_a_hook(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    assert trace.calls() == due(plan)
+
+
+@clause(
+    "output.always.error_stands",
+    says="Whatever an always_call hook returns or raises after a failure, the first error leaves the call.",
+    source="measured",
+    needs=ALWAYS_CALL,
+    covers=(
+        "module_forward.always.return_does_not_swallow",
+        "module_forward.always.return_feeds_next",
+        "module_forward.always.own_exception_silenced",
+        "module_forward.always.silenced_continues",
+    ),
+)
+@given(plan=lines("raise", "fail", "scale", first=BEFORE))
+def test_error_stands(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    assert trace.calls() == ["pre"] + due(plan)
+    assert trace.raised() == [("forward", "Boom")]
+
+
+@clause(
+    "output.always.global_first",
+    says="After a failure global always_call hooks run before the module's own, prepended ones included.",
+    source="measured",
+    needs=(ALWAYS_CALL, "torch.nn.modules.module.register_module_forward_hook(always_call)"),
+    covers=("module_forward.always.order_failure",),
+)
+@given(plan=lines("scale", first=BEFORE, everywhere=True))
+def test_global_first(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    assert trace.calls() == ["pre"] + due(plan)
+
+
+@clause(
+    "output.always.keywords",
+    says="After a failure a module's own hook with with_kwargs=True is given the keyword arguments too.",
+    source=(FORWARD_HOOK, PULL),
+    needs=ALWAYS_CALL,
+    covers=("module_forward.always.with_kwargs_local",),
+)
+@given(plan=lines(first=BEFORE, with_kwargs=True))
+def test_keywords(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    for label in due(plan):
+        assert trace.seen_by(label) == [("m0", (plan.inputs[0].value,), {"by": plan.steps[-1].by}, None)]
+
+
+@st.composite
+def towers(draw) -> Plan:
+    """Modules in modules; the innermost fails before its forward. Every level, or "*", has an always_call hook."""
+    depth = draw(st.integers(2, 4))
+    net = Leaf("m{}".format(depth - 1), "scale", (draw(NUMBERS),))
+    for level in reversed(range(depth - 1)):
+        net = Chain("m{}".format(level), (net,))
+    names = ["*"] if draw(st.booleans()) else ["m{}".format(level) for level in range(depth)]
+    hooks = [
+        Hook("forward", name, "h{}".format(number), always_call=True)
+        for number, name in enumerate(draw(st.permutations(names)))
+    ]
+    fails = Hook("forward_pre", "m{}".format(depth - 1), "pre", (Raise(),))
+    return Plan(net, (Input(draw(NUMBERS)),), (fails, *hooks, Forward()))
+
+
+@clause(
+    "output.always.innermost_first",
+    says="A failure passes the always_call hooks of every module on its way out, innermost first.",
+    source="measured",
+    needs=(ALWAYS_CALL, "torch.nn.modules.module.register_module_forward_hook(always_call)"),
+    covers=("module_forward.always.nested", "module_forward.always.global_each_level"),
+)
+@given(plan=towers())
+def test_innermost_first(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    inner = int(hooks_of(plan, "forward_pre")[0].on[1:])
+    visited = [event.seen[0] for event in trace if event.what in {hook.label for hook in hooks_of(plan, "forward")}]
+    assert visited == ["m{}".format(level) for level in reversed(range(inner + 1))]
+
+
+@st.composite
+def global_keywords(draw) -> Plan:
+    """A failing call under one global always_call hook with with_kwargs=True."""
+    hook = Hook("forward", "*", "everywhere", with_kwargs=True, always_call=True)
+    net = Leaf("m0", "scale", (draw(NUMBERS),))
+    return Plan(net, (Input(draw(NUMBERS)),), (*BEFORE, hook, Forward(draw(NUMBERS))))
+
+
+@clause(
+    "output.always.global_keywords_lost",
+    says="After a failure a global always_call hook is not given the keyword arguments it asked for.",
+    source=("measured", "https://github.com/pytorch/pytorch/pull/137403"),
+    needs="torch.nn.modules.module.register_module_forward_hook(with_kwargs)",
+    docs="contradicts",
+    covers=("module_forward.always.with_kwargs_global",),
+    note="A hook written with four parameters ends in a TypeError that is turned into a warning: it never runs.",
+)
+@given(plan=global_keywords())
+def test_global_keywords_lost(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    assert trace.seen_by("everywhere") == [("m0", (plan.inputs[0].value,), None)]
+
+
+@clause(
+    "output.always.only_exceptions",
+    says="An always_call hook does not run for KeyboardInterrupt, SystemExit or GeneratorExit.",
+    source=("measured", FORWARD_HOOK),
+    needs=ALWAYS_CALL,
+    docs="contradicts",
+    readings=(
+        Reading("exceptions", "", "It runs for what derives from Exception only.", value=["ValueError"]),
+        Reading("never all", "never", "It runs for whatever is raised, as the docstring has it.",
+                value=["KeyboardInterrupt", "SystemExit", "GeneratorExit", "ValueError"]),
+    ),
+    covers=("module_forward.always.base_exception",),
+)
+def test_only_exceptions(subject: Subject) -> None:
+    import torch
+
+    class Fails(torch.nn.Module):
+        def forward(self, error):
+            raise error
+
+    ran, module = [], Fails()
+    module.register_forward_hook(lambda module, args, output: ran.append(args[0].__name__), always_call=True)
+    for error in (KeyboardInterrupt, SystemExit, GeneratorExit, ValueError):
+        try:
+            module(error)
+        except (KeyboardInterrupt, SystemExit, GeneratorExit, ValueError):
+            continue
+    assert ran == subject.value
+
+
+@clause(
+    "output.always.silenced_is_warned",
+    says="What an always_call hook raises after a failure is silenced with one UserWarning.",
+    source="measured",
+    needs=ALWAYS_CALL,
+    readings=(
+        Reading("warned", "", "The first error leaves the call.", value=(["UserWarning"], "ValueError")),
+        Reading("never quiet", "never", "The error of the hook is dropped without a word.", value=([], "ValueError")),
+    ),
+    covers=("module_forward.always.warning_text_local", "module_forward.always.own_exception_silenced"),
+)
+def test_silenced_is_warned(subject: Subject) -> None:
+    import warnings
+
+    import torch
+
+    class Fails(torch.nn.Module):
+        def forward(self, x):
+            raise ValueError(x)
+
+    def also(module, args, output):
+        raise LookupError(args)
+
+    module, raised = Fails(), "none"
+    module.register_forward_hook(also, always_call=True)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            module(1)
+        except (ValueError, LookupError) as error:
+            raised = type(error).__name__
+    assert ([warning.category.__name__ for warning in caught], raised) == subject.value

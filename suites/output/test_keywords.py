@@ -1,0 +1,143 @@
+"""Keyword arguments: hidden from a forward hook unless it was registered with `with_kwargs=True`."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fixtures.clause import Reading, clause
+from fixtures.draw import FACTORS, NUMBERS
+from fixtures.plan import Forward, Hook, Input, Leaf, Plan, Scale, hooks_of
+from fixtures.subject import Subject
+
+FORWARD_HOOK = "docs: torch.nn.Module.register_forward_hook"
+PULL = "https://github.com/pytorch/pytorch/pull/89389"
+WITH_KWARGS = "torch.nn.Module.register_forward_hook(with_kwargs)"
+
+
+@st.composite
+def called_with(draw, with_kwargs=(False,), on: str = "m0") -> Plan:
+    """A multiplication with one to four forward hooks, called with `by=` or without."""
+    hooks = []
+    for number in range(draw(st.integers(1, 4))):
+        do = (Scale(draw(FACTORS)),) if draw(st.booleans()) else ()
+        hooks.append(Hook("forward", on, "h{}".format(number), do, with_kwargs=draw(st.sampled_from(with_kwargs))))
+    by = draw(NUMBERS) if draw(st.booleans()) else None
+    return Plan(Leaf("m0", "scale", (draw(NUMBERS),)), (Input(draw(NUMBERS)),), (*hooks, Forward(by)))
+
+
+def given_to_hooks(plan: Plan):
+    """(hook, what it is given), in order."""
+    x, by = plan.inputs[0].value, plan.steps[-1].by
+    kwargs = {} if by is None else {"by": by}
+    out = plan.net.values[0] * x * (1 if by is None else by)
+    for hook in hooks_of(plan):
+        yield hook, ("m0", (x,), kwargs, out) if hook.with_kwargs else ("m0", (x,), out)
+        for action in hook.do:
+            out *= action.by
+
+
+@clause(
+    "output.keywords.hidden",
+    says="A plain forward hook is given the positional arguments only.",
+    source=FORWARD_HOOK,
+    covers=("module_forward.fwd.kwargs_hidden",),
+)
+@given(plan=called_with())
+def test_hidden(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    for hook, seen in given_to_hooks(plan):
+        assert trace.seen_by(hook.label) == [seen]
+
+
+@clause(
+    "output.keywords.given",
+    says="With with_kwargs=True a forward hook is given (module, args, kwargs, output); kwargs may be empty.",
+    source=(FORWARD_HOOK, PULL),
+    needs=WITH_KWARGS,
+    covers=("module_forward.fwdkw.args",),
+)
+@given(plan=called_with((True,)))
+def test_given(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    for hook, seen in given_to_hooks(plan):
+        assert trace.seen_by(hook.label) == [seen]
+
+
+@clause(
+    "output.keywords.mixed_chain",
+    says="Hooks with and without with_kwargs=True replace the output in one chain.",
+    source="measured",
+    needs=WITH_KWARGS,
+    covers=("module_forward.fwdkw.mixed_order", "module_forward.fwdkw.replace"),
+)
+@given(plan=called_with((True, False)))
+def test_mixed_chain(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    for hook, seen in given_to_hooks(plan):
+        assert trace.seen_by(hook.label) == [seen]
+
+
+@clause(
+    "output.keywords.global",
+    says="A global forward hook with with_kwargs=True is given the keyword arguments.",
+    source=("release 2.6: with_kwargs for global forward hooks", "https://github.com/pytorch/pytorch/pull/137403"),
+    needs="torch.nn.modules.module.register_module_forward_hook(with_kwargs)",
+    docs="contradicts",
+    covers=("module_forward.global.fwd_with_kwargs",),
+    note="The docstring of the function still says that keyword arguments are not passed.",
+)
+@given(plan=called_with((True, False), "*"))
+def test_global(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    for hook, seen in given_to_hooks(plan):
+        assert trace.seen_by(hook.label) == [seen]
+
+
+@clause(
+    "output.keywords.one_dict",
+    says="All with_kwargs forward hooks of a call share one dict: what one puts in, the next one finds.",
+    source="measured",
+    needs=WITH_KWARGS,
+    readings=(
+        Reading("shared", "", "The dict of the call.", value=[{"by": 2}, {"by": 2, "new": 1}]),
+        Reading("never a copy each", "never", "Each hook has its own.", value=[{"by": 2}, {"by": 2}]),
+    ),
+    covers=("module_forward.fwdkw.mutation_visible_later",),
+)
+def test_one_dict(subject: Subject) -> None:
+    import torch
+
+    class Times(torch.nn.Module):
+        def forward(self, x, by):
+            return x * by
+
+    def add(module, args, kwargs, output):
+        seen.append(dict(kwargs))
+        kwargs["new"] = 1
+
+    seen, module = [], Times()
+    module.register_forward_hook(add, with_kwargs=True)
+    module.register_forward_hook(lambda module, args, kwargs, output: seen.append(dict(kwargs)), with_kwargs=True)
+    module(1, by=2)
+    assert seen == subject.value
+
+
+@clause(
+    "output.keywords.flags_by_name",
+    says="The options of register_forward_hook are given by name: a second position raises TypeError.",
+    source=FORWARD_HOOK,
+    needs=WITH_KWARGS,
+    readings=(
+        Reading("by name", "", "They are keyword-only.", value="TypeError"),
+        Reading("never by position", "never", "They have a position.", value="none"),
+    ),
+    covers=("module_forward.fwdkw.keyword_only",),
+)
+def test_flags_by_name(subject: Subject) -> None:
+    import torch
+
+    raised = "none"
+    try:
+        torch.nn.Identity().register_forward_hook(lambda module, args, output: None, True)
+    except TypeError as error:
+        raised = type(error).__name__
+    assert raised == subject.value
