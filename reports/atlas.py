@@ -84,6 +84,11 @@ class Atlas:
         return {verdict: counts[verdict] for verdict in VERDICTS if counts[verdict]}
 
 
+def undeclared(atlas: Atlas, column: Column) -> int:
+    """Return how many cells of a column deviate although nobody declared it."""
+    return sum(atlas.cell(clause, column, mode).new for clause in atlas.clauses for mode in atlas.modes)
+
+
 def build(table: Table, recorded: Iterable[Recorded], runs: Iterable[Run] = ()) -> Atlas:
     """Merge everything into one atlas."""
     recorded, runs = list(recorded), list(runs)

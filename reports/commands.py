@@ -71,6 +71,11 @@ def run_record(args: argparse.Namespace) -> int:
     changes = list(plan.changes())
     for path in plan.write(args.verdicts):
         print(one_line(str(path)))
+    outdated = plan.outdated()
+    if outdated:
+        told = ", ".join(f"{count} on {name}" for name, count in outdated.items())
+        mend = f"measure them again: python -m reports sweep {' '.join(outdated)}"
+        print(f"cells of an older text of their clause, shown as unseen: {told}; {mend}", file=sys.stderr)
     print(f"{len(changes)} cells changed" if changes else "no cell changed")
     return 0
 

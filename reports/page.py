@@ -10,7 +10,7 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup
 
-from reports.atlas import VERDICTS, Atlas
+from reports.atlas import VERDICTS, Atlas, undeclared
 from reports.details import island
 from reports.matrix import CLAIM_SIGNS, MEANINGS, SIGNS, chapters
 
@@ -29,6 +29,7 @@ def render(atlas: Atlas) -> str:
         chapters=found,
         focus=atlas.focus,
         counts=atlas.counts(atlas.focus),
+        undeclared=undeclared(atlas, atlas.focus),
         verdicts=VERDICTS,
         present=_present(atlas),
         signs=SIGNS,

@@ -40,6 +40,21 @@ class Recording:
             old = self.before.get(new.minor)
             yield from _changes(new.minor, old.cells if old else {}, new.cells)
 
+    def outdated(self) -> dict[str, int]:
+        """Return how many cells of the torches not recorded now are of an older text of their clause."""
+        now = {new.minor for new in self.after}
+        found: dict[str, int] = {}
+        for old in self.before.values():
+            stale = sum(
+                entry["digest"] != self.table.clauses[clause]["digest"]
+                for clause, modes in old.cells.items()
+                if clause in self.table.clauses
+                for entry in modes.values()
+            )
+            if stale and old.minor not in now:
+                found[old.minor] = stale
+        return found
+
     def write(self, folder: Path) -> list[Path]:
         """Write all files; everything was validated before the first one is touched."""
         return [*(write_recorded(new, folder) for new in self.after), write_table(self.table, folder)]
@@ -123,7 +138,7 @@ def change(before: Mapping[str, Any] | None, after: Mapping[str, Any] | None) ->
 
 def _entry_words(entry: Mapping[str, Any] | None) -> str:
     if entry is None:
-        return "not recorded" if entry is None else ""
+        return "not recorded"
     words = entry["verdict"]
     if entry["reading"] is not None:
         words += f" ({entry['reading']})"

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from reports.__main__ import main
+from suites.selfcheck import browser as browsers
 from suites.selfcheck import synthetic
 from suites.selfcheck.browser import browser as a_browser
 
@@ -288,6 +289,27 @@ def test_prints(reader):
     assert reader.page.pdf(landscape=True).startswith(b"%PDF")
 
 
+def test_a_deviation_nobody_declared_stands_out(browser, tmp_path):
+    table = synthetic.clauses(6)
+    lines = copy.deepcopy(synthetic.run_lines(table, "2.15.0"))
+    cell = next(line for line in lines if line.get("verdict") == "conforms")
+    cell.update(verdict="deviates", refuted=[], evidence=synthetic.evidence())
+    lines[-1] = synthetic.footer([line for line in lines if line["type"] == "cell"])
+    made = build(tmp_path, table, synthetic.write_lines(tmp_path / "run.jsonl", lines))
+    with watched(browser) as page:
+        Reader(page, made.url).open()
+        assert "1 deviation is not declared" in page.inner_text(".top")
+        assert "deviates, not declared" in page.text_content(f'[id="{cell["clause"]}"] .new .vh')
+
+
+def test_without_a_browser_one_line_says_so(monkeypatch):
+    monkeypatch.setattr(browsers, "executable", lambda: None)
+    for value, outcome in (("", pytest.skip.Exception), ("true", pytest.fail.Exception)):
+        monkeypatch.setenv("CI", value)
+        with pytest.raises(outcome, match="no browser: "), a_browser():
+            pass
+
+
 def test_markup_in_any_string_stays_text(browser, tmp_path):
     table = synthetic.clauses(4)
     for clause in table.values():
@@ -327,6 +349,7 @@ def test_an_own_build_is_compared_with_the_nearest_release(browser, tmp_path):
     made = build(tmp_path, table, synthetic.write_lines(tmp_path / "run.jsonl", lines))
     with watched(browser) as page:
         reader = Reader(page, made.url).open()
+        assert "the nearest is 2.15" in page.inner_text(".top")
         page.click("#nearest")
         assert reader.rows() == [cell["clause"]]
         assert page.url.endswith("#?from=2.15&to=2.16.0a0%2Bgit1a2b3c4")
