@@ -21,7 +21,7 @@ def called_with(draw, *actions: type, with_kwargs=(False,), by: bool = True) -> 
         action = draw(st.sampled_from(actions)) if actions else None
         flag = draw(st.sampled_from(with_kwargs))
         do = (action(draw(FACTORS)),) if action else ()
-        hooks.append(Hook("forward_pre", "m0", "h{}".format(number), do, with_kwargs=flag))
+        hooks.append(Hook("forward_pre", "m0", f"h{number}", do, with_kwargs=flag))
     keyword = draw(NUMBERS) if by else None
     return Plan(Leaf("m0", "scale", (draw(NUMBERS),)), (Input(draw(NUMBERS)),), (*hooks, Forward(keyword)))
 
@@ -100,7 +100,7 @@ def test_mixed_chain(subject: Subject, plan: Plan) -> None:
 @st.composite
 def dropped(draw) -> Plan:
     """Pre-hooks with with_kwargs=True, the first of which removes some of the others."""
-    labels = ["h{}".format(number) for number in range(1, draw(st.integers(2, 4)))]
+    labels = [f"h{number}" for number in range(1, draw(st.integers(2, 4)))]
     victims = draw(st.lists(st.sampled_from(labels), min_size=1, unique=True))
     first = Hook("forward_pre", "m0", "h0", tuple(Drop(label) for label in victims))
     others = [Hook("forward_pre", "m0", label, with_kwargs=True) for label in labels]
@@ -132,8 +132,12 @@ def test_removed_meanwhile(subject: Subject, plan: Plan) -> None:
     needs=WITH_KWARGS,
     readings=(
         Reading("both", "", "Neither args nor kwargs of the caller are left.", value=[((5, 6), {"new": 7}), ((), {})]),
-        Reading("never merged", "never", "New keyword arguments are added to the caller's.",
-                value=[((5, 6), {"old": 2, "new": 7}), ((), {"old": 2})]),
+        Reading(
+            "never merged",
+            "never",
+            "New keyword arguments are added to the caller's.",
+            value=[((5, 6), {"old": 2, "new": 7}), ((), {"old": 2})],
+        ),
     ),
     covers=("module_forward.prekw.replace", "module_forward.prekw.drop_kwargs"),
 )

@@ -20,8 +20,8 @@ def replacing(draw, *actions: type, ops=("same", "both"), after=(), runs: int = 
     for number in range(draw(st.integers(1, 4))):
         action = draw(st.sampled_from(actions)) if actions else None
         on = draw(st.sampled_from(["*", "m0"])) if everywhere else "m0"
-        hooks.append(Hook("forward_pre", on, "h{}".format(number), (action(draw(FACTORS)),) if action else ()))
-    hooks += [Hook(kind, "m0", "h{}".format(len(hooks) + number)) for number, kind in enumerate(after)]
+        hooks.append(Hook("forward_pre", on, f"h{number}", (action(draw(FACTORS)),) if action else ()))
+    hooks += [Hook(kind, "m0", f"h{len(hooks) + number}") for number, kind in enumerate(after)]
     xs = tuple(Input(draw(NUMBERS), leaf=draw(st.booleans())) for _ in range(width))
     net = Leaf("m0", op, tuple(draw(NUMBERS) for _ in names))
     steps = (Forward(), Backward(tuple(draw(NUMBERS) for _ in range(height)))) * runs
@@ -123,7 +123,7 @@ def test_gradient_flows(subject: Subject, plan: Plan) -> None:
         factor *= hook.do[0].by
     (grads,) = trace.grads()
     for number, (x, grad) in enumerate(zip(plan.inputs, plan.steps[-1].grads)):
-        name = "x{}".format(number) if x.leaf else "x{}.base".format(number)
+        name = f"x{number}" if x.leaf else f"x{number}.base"
         assert grads[name] == factor * grad * (1 if x.leaf else 2)
 
 
@@ -196,7 +196,7 @@ def test_nested(subject: Subject, plan: Plan) -> None:
 @st.composite
 def removed(draw) -> Plan:
     """A pass-through module; its pre-hooks are removed one after another, with a forward after each removal."""
-    hooks = [Hook("forward_pre", "m0", "h{}".format(number), (Scale(draw(FACTORS)),)) for number in range(3)]
+    hooks = [Hook("forward_pre", "m0", f"h{number}", (Scale(draw(FACTORS)),)) for number in range(3)]
     steps = [Forward()]
     for label in draw(st.permutations([hook.label for hook in hooks])):
         steps += [Remove(label), Forward()]

@@ -17,7 +17,7 @@ def failing(draw) -> Plan:
     number = draw(st.integers(1, 4))
     culprit = draw(st.integers(0, number - 1))
     hooks = [
-        Hook("forward_pre", "m1", "h{}".format(index), (Raise(),) if index == culprit else (Scale(draw(FACTORS)),))
+        Hook("forward_pre", "m1", f"h{index}", (Raise(),) if index == culprit else (Scale(draw(FACTORS)),))
         for index in range(number)
     ]
     hooks += [Hook("forward", "m1", "after"), Hook("forward", "m0", "parent")]
@@ -35,7 +35,7 @@ def failing(draw) -> Plan:
 def test_raising(subject: Subject, plan: Plan) -> None:
     trace = subject.holds(plan)
     labels = [hook.label for hook in hooks_of(plan, "forward_pre")]
-    culprit = [hook.label for hook in hooks_of(plan) if hook.do == (Raise(),)][0]
+    culprit = next(hook.label for hook in hooks_of(plan) if hook.do == (Raise(),))
     assert trace.calls() == labels[: labels.index(culprit) + 1]
     assert trace.raised() == [("forward", "Boom")]
 
@@ -45,10 +45,18 @@ def test_raising(subject: Subject, plan: Plan) -> None:
     says="Only a tuple is spread over the arguments: a list or a dict becomes one argument.",
     source=PRE_HOOK,
     readings=(
-        Reading("tuples", "", "A tuple of any length, and a tuple in a tuple for one tuple.",
-                value=[([1, 2],), ({"by": 1},), ((1, 2),), (1, 2, 3), ()]),
-        Reading("never lists", "never", "A list is spread like a tuple.",
-                value=[(1, 2), ({"by": 1},), ((1, 2),), (1, 2, 3), ()]),
+        Reading(
+            "tuples",
+            "",
+            "A tuple of any length, and a tuple in a tuple for one tuple.",
+            value=[([1, 2],), ({"by": 1},), ((1, 2),), (1, 2, 3), ()],
+        ),
+        Reading(
+            "never lists",
+            "never",
+            "A list is spread like a tuple.",
+            value=[(1, 2), ({"by": 1},), ((1, 2),), (1, 2, 3), ()],
+        ),
     ),
     covers=(
         "module_forward.pre.list_single",
@@ -154,10 +162,18 @@ def test_keyword_only_call(subject: Subject) -> None:
     says="Registration accepts any object; one that cannot be called so raises TypeError at the call.",
     source="measured",
     readings=(
-        Reading("at the call", "", "Too few, too many parameters, and no function at all.",
-                value=["call TypeError", "call TypeError", "call TypeError"]),
-        Reading("never at registration", "never", "Registration looks at the hook.",
-                value=["register TypeError", "register TypeError", "register TypeError"]),
+        Reading(
+            "at the call",
+            "",
+            "Too few, too many parameters, and no function at all.",
+            value=["call TypeError", "call TypeError", "call TypeError"],
+        ),
+        Reading(
+            "never at registration",
+            "never",
+            "Registration looks at the hook.",
+            value=["register TypeError", "register TypeError", "register TypeError"],
+        ),
     ),
     covers=(
         "module_forward.pre.arity_short",
@@ -177,7 +193,7 @@ def test_checked_at_the_call(subject: Subject) -> None:
             where = "call"
             module(1)
         except TypeError as error:
-            raised.append("{} {}".format(where, type(error).__name__))
+            raised.append(f"{where} {type(error).__name__}")
     assert raised == subject.value
 
 
@@ -211,8 +227,12 @@ def test_in_place(subject: Subject) -> None:
     source="measured",
     needs="torch.nn.Module.register_full_backward_hook",
     readings=(
-        Reading("a new one", "", "Pre-hooks still see the caller's; forward and forward hooks do not.",
-                value=[True, False, False]),
+        Reading(
+            "a new one",
+            "",
+            "Pre-hooks still see the caller's; forward and forward hooks do not.",
+            value=[True, False, False],
+        ),
         Reading("never the same", "never", "Everybody is given the caller's tensor.", value=[True, True, True]),
     ),
     covers=("module_backward.ident.full.forward_hooks_see",),

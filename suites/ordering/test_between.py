@@ -19,7 +19,7 @@ def everywhere_and_own(draw, *kinds: str, prepend: bool = False) -> Plan:
         kind, on = draw(st.sampled_from(kinds)), draw(st.sampled_from(["*", "m0"]))
         do = (Scale(draw(FACTORS)),) if draw(st.booleans()) and kind != "backward" else ()
         first = prepend and on == "m0" and draw(st.booleans())
-        hooks.append(Hook(kind, on, "h{}".format(number), do, prepend=first))
+        hooks.append(Hook(kind, on, f"h{number}", do, prepend=first))
     net = Leaf("m0", "affine", (draw(NUMBERS), draw(NUMBERS)))
     return Plan(net, (Input(draw(NUMBERS)),), (*hooks, Forward(), Backward((draw(NUMBERS),))))
 
@@ -143,7 +143,7 @@ def test_pre_then_full_backward(subject: Subject, plan: Plan) -> None:
 @st.composite
 def all_around(draw, *wheres) -> Plan:
     """One hook for each (kind, target) around a module of one multiplication, in any order of registration."""
-    hooks = [Hook(kind, on, "h{}".format(number)) for number, (kind, on) in enumerate(draw(st.permutations(wheres)))]
+    hooks = [Hook(kind, on, f"h{number}") for number, (kind, on) in enumerate(draw(st.permutations(wheres)))]
     late = [hook for hook in hooks if hook.on == "m0>0"]
     early = [hook for hook in hooks if hook not in late]
     leaf = draw(st.booleans()) or any(kind == "post_accumulate" for kind, _ in wheres)
@@ -216,7 +216,7 @@ ACCUMULATED = (("post_accumulate", "m0.weight"), ("full_backward", "m0"), ("post
     source="measured",
     needs="torch.Tensor.register_post_accumulate_grad_hook",
     covers=("module_backward.order.tensor.post_accumulate", "module_backward.order.linear.param_accumulation"),
-    note="Only where the module's input requires a gradient: otherwise the hook runs before its parameters are reached.",
+    note="Only where the module's input requires a gradient: otherwise the hook runs before they are reached.",
 )
 @given(plan=all_around(*ACCUMULATED))
 def test_weights_before_full(subject: Subject, plan: Plan) -> None:

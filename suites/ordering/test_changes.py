@@ -14,7 +14,7 @@ SNAPSHOT_PULL = "https://github.com/pytorch/pytorch/pull/60517"
 @st.composite
 def interrupted(draw, kind: str, on: str = "m0") -> Plan:
     """Two to four hooks of one kind in one place, at least one of which removes one of them, maybe itself."""
-    labels = ["h{}".format(number) for number in range(draw(st.integers(2, 4)))]
+    labels = [f"h{number}" for number in range(draw(st.integers(2, 4)))]
     droppers = draw(st.lists(st.sampled_from(labels), min_size=1, max_size=2, unique=True))
     hooks = [
         Hook(kind, on, label, (Drop(draw(st.sampled_from(labels))),) if label in droppers else ()) for label in labels

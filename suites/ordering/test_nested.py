@@ -19,14 +19,14 @@ def trees(draw, *kinds: str, grad: bool = True) -> Plan:
     numbers = count()
 
     def build(shape):
-        name = "m{}".format(next(numbers))
+        name = f"m{next(numbers)}"
         if not shape:
             return Leaf(name, "scale", (draw(NUMBERS),))
         return Chain(name, tuple(build(inner) for inner in shape))
 
     net = build(draw(SHAPES))
     wheres = draw(st.permutations([(kind, module.name) for module in walk(net) for kind in kinds]))
-    hooks = [Hook(kind, name, "h{}".format(number)) for number, (kind, name) in enumerate(wheres)]
+    hooks = [Hook(kind, name, f"h{number}") for number, (kind, name) in enumerate(wheres)]
     return Plan(net, (Input(draw(NUMBERS), grad),), (*hooks, Forward(), Backward((draw(NUMBERS),))))
 
 
@@ -61,7 +61,7 @@ def test_forward(subject: Subject, plan: Plan) -> None:
 def watched(draw, *kinds: str) -> Plan:
     """A tree as `trees` draws it, with one global hook of every kind instead of a hook on each module."""
     plan = draw(trees())
-    hooks = [Hook(kind, "*", "h{}".format(number)) for number, kind in enumerate(draw(st.permutations(kinds)))]
+    hooks = [Hook(kind, "*", f"h{number}") for number, kind in enumerate(draw(st.permutations(kinds)))]
     return Plan(plan.net, plan.inputs, (*hooks, *plan.steps))
 
 
@@ -131,8 +131,12 @@ def test_backward_brackets(subject: Subject, plan: Plan) -> None:
     source=("measured", "https://github.com/pytorch/pytorch/issues/100528"),
     needs="torch.nn.Module.register_full_backward_hook",
     readings=(
-        Reading("at the output", ">=1.9", "A container fed by such an input comes before its own children.",
-                {"full_without_input": "output"}),
+        Reading(
+            "at the output",
+            ">=1.9",
+            "A container fed by such an input comes before its own children.",
+            {"full_without_input": "output"},
+        ),
         Reading("silent", "<1.9", "Such a hook does not run.", {"full_without_input": "silent"}),
     ),
     witness=Plan(
@@ -176,9 +180,9 @@ def test_legacy_backward(subject: Subject, plan: Plan) -> None:
 @st.composite
 def siblings(draw, *kinds: str) -> Plan:
     """Two or three one-step modules side by side on one input, each with a hook of every kind."""
-    leaves = [Leaf("m{}".format(number + 1), "scale", (draw(NUMBERS),)) for number in range(draw(st.integers(2, 3)))]
+    leaves = [Leaf(f"m{number + 1}", "scale", (draw(NUMBERS),)) for number in range(draw(st.integers(2, 3)))]
     wheres = draw(st.permutations([(kind, leaf.name) for leaf in leaves for kind in kinds]))
-    hooks = [Hook(kind, name, "h{}".format(number)) for number, (kind, name) in enumerate(wheres)]
+    hooks = [Hook(kind, name, f"h{number}") for number, (kind, name) in enumerate(wheres)]
     grads = tuple(draw(NUMBERS) for _ in leaves)
     return Plan(Fan("m0", tuple(leaves)), (Input(draw(NUMBERS)),), (*hooks, Forward(), Backward(grads)))
 
@@ -204,7 +208,7 @@ def shared(draw, *kinds: str) -> Plan:
     times = draw(st.integers(2, 4))
     net = Chain("m0", (Leaf("m1", "scale", (draw(NUMBERS),)),) + (Again("m1"),) * (times - 1))
     chosen = [kind for kind in kinds for _ in range(draw(st.integers(1, 2)))]
-    hooks = [Hook(kind, "m1", "h{}".format(number)) for number, kind in enumerate(chosen)]
+    hooks = [Hook(kind, "m1", f"h{number}") for number, kind in enumerate(chosen)]
     return Plan(net, (Input(draw(NUMBERS)),), (*hooks, Forward(), Backward((draw(NUMBERS),))))
 
 
@@ -240,7 +244,7 @@ def test_shared_backward(subject: Subject, plan: Plan) -> None:
 def repeated(draw, kind: str) -> Plan:
     """A module with hooks that change what they are given, and several forwards."""
     count_of_hooks = draw(st.integers(2, 4))
-    hooks = [Hook(kind, "m0", "h{}".format(number), (Scale(draw(FACTORS)),)) for number in range(count_of_hooks)]
+    hooks = [Hook(kind, "m0", f"h{number}", (Scale(draw(FACTORS)),)) for number in range(count_of_hooks)]
     net = Leaf("m0", "affine", (draw(NUMBERS), draw(NUMBERS)))
     return Plan(net, (Input(draw(NUMBERS)),), (*hooks, *(Forward(),) * draw(st.integers(2, 4))))
 

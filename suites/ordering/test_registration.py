@@ -81,15 +81,13 @@ def on_tensors(draw, kind: str) -> Plan:
     """A leaf module with hooks of one kind on its input, its parameter and, for tensor hooks, its output."""
     targets = ["x0", "m0.weight"] + (["m0>0"] if kind == "tensor" else [])
     hooks = [
-        Hook(kind, target, "h{}".format(number), (Scale(draw(FACTORS)),))
+        Hook(kind, target, f"h{number}", (Scale(draw(FACTORS)),))
         for number, target in enumerate(draw(st.lists(st.sampled_from(targets), min_size=2, max_size=5)))
     ]
     late = [hook for hook in hooks if hook.on == "m0>0"]
     early = [hook for hook in hooks if hook not in late]
     x0 = Input(draw(NUMBERS), leaf=kind == "post_accumulate" or draw(st.booleans()))
-    return Plan(
-        Leaf("m0", "scale", (draw(NUMBERS),)), (x0,), (*early, Forward(), *late, Backward((draw(NUMBERS),)))
-    )
+    return Plan(Leaf("m0", "scale", (draw(NUMBERS),)), (x0,), (*early, Forward(), *late, Backward((draw(NUMBERS),))))
 
 
 @clause(
@@ -127,7 +125,7 @@ def one_module(draw, kind: str, option: str = "prepend") -> Plan:
     hooks = []
     for number, flag in enumerate(draw(st.lists(st.booleans(), min_size=2, max_size=5))):
         do = (Scale(draw(FACTORS)),) if draw(st.booleans()) else ()
-        hooks.append(Hook(kind, "m0", "h{}".format(number), do, **({option: True} if flag else {})))
+        hooks.append(Hook(kind, "m0", f"h{number}", do, **({option: True} if flag else {})))
     return Plan(
         Leaf("m0", "affine", (draw(NUMBERS), draw(NUMBERS))),
         (Input(draw(NUMBERS)),),
@@ -216,7 +214,7 @@ def test_keyword_hooks_in_line(subject: Subject, plan: Plan) -> None:
 @st.composite
 def renewed(draw, kind: str) -> Plan:
     """A module whose hooks are removed, and some registered again, between its forwards."""
-    labels = ["h{}".format(number) for number in range(draw(st.integers(2, 4)))]
+    labels = [f"h{number}" for number in range(draw(st.integers(2, 4)))]
     steps = [Hook(kind, "m0", label, (Scale(draw(FACTORS)),)) for label in labels] + [Forward()]
     for label in draw(st.lists(st.sampled_from(labels), min_size=1, max_size=4, unique=True)):
         steps.append(Remove(label))

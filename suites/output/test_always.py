@@ -29,9 +29,7 @@ def lines(draw, *acts: str, first=(), everywhere: bool = False, with_kwargs: boo
             do = (Raise(),)
         on = draw(st.sampled_from(["*", "m0"])) if everywhere else "m0"
         front = on == "m0" and draw(st.booleans())
-        hooks.append(
-            Hook("forward", on, "h{}".format(number), do, prepend=front, with_kwargs=with_kwargs, always_call=always)
-        )
+        hooks.append(Hook("forward", on, f"h{number}", do, prepend=front, with_kwargs=with_kwargs, always_call=always))
     net = Leaf("m0", "scale", (draw(NUMBERS),))
     return Plan(net, (Input(draw(NUMBERS)),), (*first, *hooks, Forward(draw(NUMBERS) if with_kwargs else None)))
 
@@ -158,15 +156,15 @@ def test_keywords(subject: Subject, plan: Plan) -> None:
 def towers(draw) -> Plan:
     """Modules in modules; the innermost fails before its forward. Every level, or "*", has an always_call hook."""
     depth = draw(st.integers(2, 4))
-    net = Leaf("m{}".format(depth - 1), "scale", (draw(NUMBERS),))
+    net = Leaf(f"m{depth - 1}", "scale", (draw(NUMBERS),))
     for level in reversed(range(depth - 1)):
-        net = Chain("m{}".format(level), (net,))
-    names = ["*"] if draw(st.booleans()) else ["m{}".format(level) for level in range(depth)]
+        net = Chain(f"m{level}", (net,))
+    names = ["*"] if draw(st.booleans()) else [f"m{level}" for level in range(depth)]
     hooks = [
-        Hook("forward", name, "h{}".format(number), always_call=True)
+        Hook("forward", name, f"h{number}", always_call=True)
         for number, name in enumerate(draw(st.permutations(names)))
     ]
-    fails = Hook("forward_pre", "m{}".format(depth - 1), "pre", (Raise(),))
+    fails = Hook("forward_pre", f"m{depth - 1}", "pre", (Raise(),))
     return Plan(net, (Input(draw(NUMBERS)),), (fails, *hooks, Forward()))
 
 
@@ -182,7 +180,7 @@ def test_innermost_first(subject: Subject, plan: Plan) -> None:
     trace = subject.holds(plan)
     inner = int(hooks_of(plan, "forward_pre")[0].on[1:])
     visited = [event.seen[0] for event in trace if event.what in {hook.label for hook in hooks_of(plan, "forward")}]
-    assert visited == ["m{}".format(level) for level in reversed(range(inner + 1))]
+    assert visited == [f"m{level}" for level in reversed(range(inner + 1))]
 
 
 @st.composite
@@ -216,8 +214,12 @@ def test_global_keywords_lost(subject: Subject, plan: Plan) -> None:
     docs="contradicts",
     readings=(
         Reading("exceptions", "", "It runs for what derives from Exception only.", value=["ValueError"]),
-        Reading("never all", "never", "It runs for whatever is raised, as the docstring has it.",
-                value=["KeyboardInterrupt", "SystemExit", "GeneratorExit", "ValueError"]),
+        Reading(
+            "never all",
+            "never",
+            "It runs for whatever is raised, as the docstring has it.",
+            value=["KeyboardInterrupt", "SystemExit", "GeneratorExit", "ValueError"],
+        ),
     ),
     covers=("module_forward.always.base_exception",),
 )

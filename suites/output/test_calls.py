@@ -12,8 +12,9 @@ FORWARD_HOOK = "docs: torch.nn.Module.register_forward_hook"
     source="docs: torch.nn.Module.forward",
     readings=(
         Reading("none", "", "Hooks belong to the call of the module.", value=["call", "pre", "post", "forward"]),
-        Reading("never all", "never", "Hooks belong to forward.",
-                value=["call", "pre", "post", "forward", "pre", "post"]),
+        Reading(
+            "never all", "never", "Hooks belong to forward.", value=["call", "pre", "post", "forward", "pre", "post"]
+        ),
     ),
     covers=("module_forward.call.direct_forward",),
 )
@@ -58,8 +59,12 @@ def test_super_forward(subject: Subject) -> None:
     says="Forward hooks run in training and in evaluation alike, with or without gradients.",
     source="measured",
     readings=(
-        Reading("always", "", "Neither train() nor no_grad() matters.",
-                value=[(True, True), (True, False), (False, True), (False, False)]),
+        Reading(
+            "always",
+            "",
+            "Neither train() nor no_grad() matters.",
+            value=[(True, True), (True, False), (False, True), (False, False)],
+        ),
         Reading("never training only", "never", "They are for training.", value=[(True, True)]),
     ),
     covers=("module_forward.fwd.train_eval",),
@@ -229,5 +234,5 @@ def test_arity(subject: Subject) -> None:
         where = "call"
         module(torch.ones(1))
     except TypeError as error:
-        raised.append("{} {}".format(where, type(error).__name__))
+        raised.append(f"{where} {type(error).__name__}")
     assert raised == subject.value

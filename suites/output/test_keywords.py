@@ -19,7 +19,7 @@ def called_with(draw, with_kwargs=(False,), on: str = "m0") -> Plan:
     hooks = []
     for number in range(draw(st.integers(1, 4))):
         do = (Scale(draw(FACTORS)),) if draw(st.booleans()) else ()
-        hooks.append(Hook("forward", on, "h{}".format(number), do, with_kwargs=draw(st.sampled_from(with_kwargs))))
+        hooks.append(Hook("forward", on, f"h{number}", do, with_kwargs=draw(st.sampled_from(with_kwargs))))
     by = draw(NUMBERS) if draw(st.booleans()) else None
     return Plan(Leaf("m0", "scale", (draw(NUMBERS),)), (Input(draw(NUMBERS)),), (*hooks, Forward(by)))
 

@@ -13,7 +13,7 @@ FORWARD_HOOK = "docs: torch.nn.Module.register_forward_hook"
 
 
 @st.composite
-def replacing(draw, ops=("same", "both"), scale: bool = True, after=(), everywhere: bool = False, runs: int = 1) -> Plan:
+def replacing(draw, ops, scale: bool = True, after=(), everywhere: bool = False, runs: int = 1) -> Plan:
     """A module without children whose forward hooks scale or observe; with hooks of the kinds `after` behind them."""
     op = draw(st.sampled_from(ops))
     width, height, names = OPS[op]
@@ -21,8 +21,8 @@ def replacing(draw, ops=("same", "both"), scale: bool = True, after=(), everywhe
     for number in range(draw(st.integers(1, 4))):
         on = draw(st.sampled_from(["*", "m0"])) if everywhere else "m0"
         do = (Scale(draw(FACTORS)),) if scale and draw(st.booleans()) else ()
-        hooks.append(Hook("forward", on, "h{}".format(number), do))
-    hooks += [Hook(kind, "m0", "h{}".format(len(hooks) + number)) for number, kind in enumerate(after)]
+        hooks.append(Hook("forward", on, f"h{number}", do))
+    hooks += [Hook(kind, "m0", f"h{len(hooks) + number}") for number, kind in enumerate(after)]
     xs = tuple(Input(draw(NUMBERS)) for _ in range(width))
     net = Leaf("m0", op, tuple(draw(NUMBERS) for _ in names))
     steps = (Forward(), Backward(tuple(draw(NUMBERS) for _ in range(height)))) * runs
@@ -227,7 +227,7 @@ def test_nested(subject: Subject, plan: Plan) -> None:
 @st.composite
 def removed(draw) -> Plan:
     """A pass-through module; its forward hooks are removed one after another, with a forward after each removal."""
-    hooks = [Hook("forward", "m0", "h{}".format(number), (Scale(draw(FACTORS)),)) for number in range(3)]
+    hooks = [Hook("forward", "m0", f"h{number}", (Scale(draw(FACTORS)),)) for number in range(3)]
     steps = [Forward()]
     for label in draw(st.permutations([hook.label for hook in hooks])):
         steps += [Remove(label), Forward()]
@@ -258,7 +258,7 @@ def failing(draw) -> Plan:
     number = draw(st.integers(1, 4))
     culprit = draw(st.integers(0, number - 1))
     hooks = [
-        Hook("forward", "m1", "h{}".format(index), (Raise(),) if index == culprit else (Scale(draw(FACTORS)),))
+        Hook("forward", "m1", f"h{index}", (Raise(),) if index == culprit else (Scale(draw(FACTORS)),))
         for index in range(number)
     ]
     others = [Hook("forward", "m2", "sibling"), Hook("forward", "m0", "parent")]
@@ -276,7 +276,7 @@ def failing(draw) -> Plan:
 def test_raising(subject: Subject, plan: Plan) -> None:
     trace = subject.holds(plan)
     labels = [hook.label for hook in hooks_of(plan) if hook.on == "m1"]
-    culprit = [hook.label for hook in hooks_of(plan) if hook.do == (Raise(),)][0]
+    culprit = next(hook.label for hook in hooks_of(plan) if hook.do == (Raise(),))
     assert trace.calls() == labels[: labels.index(culprit) + 1]
     assert trace.raised() == [("forward", "Boom")]
 
