@@ -104,4 +104,13 @@ DEVIATIONS: Tuple[Deviation, ...] = (
         reason="retain_grad moved to C++ in 1.10 without expecting an undefined gradient.",
         ref="https://github.com/pytorch/pytorch/pull/92604",
     ),
+    Deviation(
+        "twice",
+        "<2.0",
+        "The old hook and the new accumulation both add to .grad: 4.",
+        value=4.0,
+        clause="retain.versions.became_a_leaf",
+        reason="The hook of retain_grad stayed with the tensor when detach_() made it a leaf.",
+        ref="https://github.com/pytorch/pytorch/pull/92604",
+    ),
 )

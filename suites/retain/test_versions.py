@@ -1,0 +1,223 @@
+"""A tensor changed in place has a new version. Which version retain_grad() speaks of changed in torch 1.13 and 2.3."""
+
+from fixtures.clause import Reading, clause
+from fixtures.subject import Subject
+
+FOLLOWS = "https://github.com/pytorch/pytorch/pull/79996"
+NOTE = "note: notes/autograd.html#behavior-of-tensor-hooks-when-tensor-is-modified-in-place"
+
+
+@clause(
+    "retain.versions.changed_before",
+    says="retain_grad() after an in-place change keeps the gradient of the changed tensor.",
+    source=NOTE,
+    readings=(
+        Reading("of the new version", "", "y = 3x; y *= 5; the loss is 2y: y.grad is 2.", value=(2.0, 30.0)),
+        Reading("of the old version", "never", "y.grad is 10.", value=(10.0, 30.0)),
+    ),
+    covers=("tensor.rg.inplace_before",),
+)
+def test_changed_before(subject: Subject) -> None:
+    import torch
+
+    x = torch.ones((), requires_grad=True)
+    y = 3 * x
+    y.mul_(5)
+    y.retain_grad()
+    (2 * y).backward()
+    assert (y.grad.item(), x.grad.item()) == subject.value
+
+
+@clause(
+    "retain.versions.changed_after",
+    says="The kept gradient follows a tensor that is changed in place after retain_grad().",
+    source=(NOTE, FOLLOWS),
+    readings=(
+        Reading("of the new version", ">=1.13", "y = 3x; kept; y *= 5; the loss is 2y: y.grad is 2.", value=(2.0, 30.0)),
+        Reading("of the old version", "<1.13", "The gradient of what y was at the call: 10.", value=(10.0, 30.0)),
+    ),
+    covers=("tensor.rg.inplace_after",),
+)
+def test_changed_after(subject: Subject) -> None:
+    import torch
+
+    x = torch.ones((), requires_grad=True)
+    y = 3 * x
+    y.retain_grad()
+    y.mul_(5)
+    (2 * y).backward()
+    assert (y.grad.item(), x.grad.item()) == subject.value
+
+
+@clause(
+    "retain.versions.changed_twice",
+    says="After several in-place changes it is the gradient of the last version.",
+    source=FOLLOWS,
+    readings=(
+        Reading("of the last", ">=1.13", "y *= 5, y *= 7: y.grad is 2.", value=2.0),
+        Reading("of the first", "<1.13", "The gradient of what y was at the call: 70.", value=70.0),
+    ),
+    covers=("tensor.rg.inplace_multi",),
+)
+def test_changed_twice(subject: Subject) -> None:
+    import torch
+
+    y = 3 * torch.ones((), requires_grad=True)
+    y.retain_grad()
+    y.mul_(5)
+    y.mul_(7)
+    (2 * y).backward()
+    assert y.grad.item() == subject.value
+
+
+@clause(
+    "retain.versions.hook_stays",
+    says="A hook stays with the version it was registered on, while the kept gradient moves on.",
+    source=(NOTE, FOLLOWS),
+    readings=(
+        Reading("hook old, grad new", ">=1.13", "The hook is given 10, y.grad is 2.", value=([10.0], 2.0)),
+        Reading("both old", "<1.13", "The hook is given 10, y.grad is 10.", value=([10.0], 10.0)),
+    ),
+    covers=("tensor.rg.inplace_and_hook", "tensor.ip.hook_before"),
+)
+def test_hook_stays(subject: Subject) -> None:
+    import torch
+
+    seen = []
+    y = 3 * torch.ones((), requires_grad=True)
+    y.register_hook(lambda grad: seen.append(grad.item()))
+    y.retain_grad()
+    y.mul_(5)
+    (2 * y).backward()
+    assert (seen, y.grad.item()) == subject.value
+
+
+@clause(
+    "retain.versions.asked_again",
+    says="Calling retain_grad() again after an in-place change does not count the gradient twice.",
+    source=FOLLOWS,
+    readings=(
+        Reading("once, new", ">=1.13", "y.grad is 2.", value=2.0),
+        Reading("once, old", "<1.13", "The second call is ignored: y.grad is 10.", value=10.0),
+        Reading("both", "never", "Each call keeps its version: 12.", value=12.0),
+    ),
+    covers=("tensor.rg.inplace_twice",),
+)
+def test_asked_again(subject: Subject) -> None:
+    import torch
+
+    y = 3 * torch.ones((), requires_grad=True)
+    y.retain_grad()
+    y.mul_(5)
+    y.retain_grad()
+    (2 * y).backward()
+    assert y.grad.item() == subject.value
+
+
+@clause(
+    "retain.versions.used_before",
+    says="Uses of a tensor before its in-place change do not count in the kept gradient.",
+    source=FOLLOWS,
+    readings=(
+        Reading("new uses only", ">=1.13", "100y, then y *= 5, then 2y: y.grad is 2.", value=(2.0, 330.0)),
+        Reading("the old version's all", "<1.13", "100 + 2 * 5 = 110.", value=(110.0, 330.0)),
+    ),
+    covers=("tensor.rg.inplace_used_before",),
+)
+def test_used_before(subject: Subject) -> None:
+    import torch
+
+    x = torch.ones((), requires_grad=True)
+    y = 3 * x
+    y.retain_grad()
+    early = 100 * y
+    y.mul_(5)
+    (early + 2 * y).backward()
+    assert (y.grad.item(), x.grad.item()) == subject.value
+
+
+@clause(
+    "retain.versions.view",
+    says="The gradient kept for a view is its own, and the base's has the view's part in it.",
+    source="measured",
+    readings=(
+        Reading("each its own", "", "The loss is 5 * y[:1]: the view has [5], the base [5, 0].",
+                value=([5.0], [5.0, 0.0])),
+        Reading("the base's share", "never", "The view's grad is a view of the base's grad, of full size.",
+                value=([5.0, 0.0], [5.0, 0.0])),
+    ),
+    covers=("tensor.rg.view",),
+)
+def test_view(subject: Subject) -> None:
+    import torch
+
+    y = 3 * torch.ones(2, requires_grad=True)
+    view = y[:1]
+    view.retain_grad()
+    y.retain_grad()
+    (5 * view).sum().backward()
+    assert (view.grad.tolist(), y.grad.tolist()) == subject.value
+
+
+@clause(
+    "retain.versions.view_changed",
+    says="The gradient kept for a view follows the view when it is changed in place.",
+    source=FOLLOWS,
+    readings=(
+        Reading("of the new view", ">=1.13", "view *= 5, the loss is 2 * view: [2].", value=([2.0], [30.0, 0.0])),
+        Reading("lost", "<1.13", "The old view is no more in the graph: None.", value=(None, [30.0, 0.0])),
+    ),
+    covers=("tensor.rg.inplace_view_self",),
+)
+def test_view_changed(subject: Subject) -> None:
+    import torch
+
+    x = torch.ones(2, requires_grad=True)
+    view = (3 * x)[:1]
+    view.retain_grad()
+    view.mul_(5)
+    (2 * view).sum().backward()
+    assert (None if view.grad is None else view.grad.tolist(), x.grad.tolist()) == subject.value
+
+
+@clause(
+    "retain.versions.base_changed_by_view",
+    says="The gradient kept for a base follows a change made through a view of it.",
+    source=("https://github.com/pytorch/pytorch/pull/117552", "https://github.com/pytorch/pytorch/issues/117366"),
+    readings=(
+        Reading("of the new base", ">=2.3", "y[:1] *= 5, the loss is 2y: [2, 2].", value=([2.0, 2.0], [30.0, 6.0])),
+        Reading("of the old base", "<2.3", "The gradient of what y was at the call: [10, 2].",
+                value=([10.0, 2.0], [30.0, 6.0])),
+    ),
+    covers=("tensor.rg.inplace_view_of_base",),
+)
+def test_base_changed_by_view(subject: Subject) -> None:
+    import torch
+
+    x = torch.ones(2, requires_grad=True)
+    y = 3 * x
+    y.retain_grad()
+    y[:1].mul_(5)
+    (2 * y).sum().backward()
+    assert (y.grad.tolist(), x.grad.tolist()) == subject.value
+
+
+@clause(
+    "retain.versions.became_a_leaf",
+    says="A kept tensor that becomes a leaf by detach_() has its gradient accumulated once.",
+    source="https://github.com/pytorch/pytorch/pull/92604",
+    readings=(
+        Reading("once", "", "y.grad is 2.", value=2.0),
+        Reading("never", "never", "Nothing is kept any more.", value=0.0),
+    ),
+    covers=("tensor.rg.detach_then_rg",),
+)
+def test_became_a_leaf(subject: Subject) -> None:
+    import torch
+
+    y = 3 * torch.ones((), requires_grad=True)
+    y.retain_grad()
+    y.detach_()
+    y.requires_grad_()
+    (2 * y).backward()
+    assert y.grad.item() == subject.value
