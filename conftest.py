@@ -1,13 +1,9 @@
 """Wiring only: the options, the recorder, and the `subject` parameter of every clause."""
 
-import os
-
 import pytest
 
 from fixtures import recorder
-
-#: Folders of suites/ that are no part of the contract: they run when they are named.
-APART = ("selfcheck", "timing")
+from suites.deviations import DEVIATIONS
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -15,17 +11,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    recorder.configure(config)
-
-
-def pytest_ignore_collect(collection_path: "os.PathLike[str]", config: pytest.Config) -> "bool | None":
-    folder = os.path.basename(str(collection_path))
-    if folder in APART and not any(folder in str(argument) for argument in config.args):
-        return True
-    return None
+    recorder.configure(config, DEVIATIONS)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "subject" in metafunc.fixturenames:
-        modes = metafunc.config.pluginmanager.get_plugin("hook-conformance").modes
+        modes = recorder.of(metafunc.config).modes
         metafunc.parametrize("subject", modes, ids=modes)

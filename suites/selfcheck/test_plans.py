@@ -1,0 +1,116 @@
+"""Plans are data: they survive JSON and Python text, and the reproducer made of one does what the stage does."""
+
+import contextlib
+import io
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+
+from fixtures import plan as grammar
+from fixtures.contract import contract_for, installed_version
+from fixtures.draw import plans
+from fixtures.engine import TooLarge
+from fixtures.model import expect
+from fixtures.plan import Backward, Chain, Forward, Hook, Input, Leaf, Plan, Retain, Scale
+from fixtures.reproducer import script
+from fixtures.stage import Torch, perform
+from fixtures.trace import Event, Trace, side_by_side
+from suites.together import test_grammar
+
+VERSION = installed_version()
+CONTRACT = contract_for(VERSION)
+ANY = test_grammar.test_everything.hypothesis._given_kwargs["plan"]  # type: ignore[attr-defined]
+HEALTH = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
+QUICK = settings(
+    max_examples=150,
+    derandomize=True,
+    database=None,
+    deadline=None,
+    suppress_health_check=HEALTH,
+    phases=(Phase.generate,),
+)
+
+
+@QUICK
+@given(plan=ANY)
+def test_a_plan_survives_json(plan: Plan) -> None:
+    assert Plan.from_json(plan.to_json()) == plan
+
+
+@QUICK
+@given(plan=ANY)
+def test_a_plan_prints_as_the_python_that_builds_it(plan: Plan) -> None:
+    assert eval(repr(plan), vars(grammar)) == plan
+
+
+@pytest.mark.parametrize("text", ["[]", "{}", '{"Plan": 1, "x": 2}', '{"os": {}}', "1", '{"Scale": {"by": 2}}'])
+def test_json_that_is_no_plan_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="not a"):
+        Plan.from_json(text)
+
+
+def run(code: str) -> Any:
+    """Run a reproducer in this process. Returns (its last words, its log of events, what it prints)."""
+    space: Any = {"__name__": "__main__"}
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out), pytest.raises(SystemExit) as stop:
+        exec(compile(code, "reproducer.py", "exec"), space)
+    return str(stop.value), space["log"], out.getvalue()
+
+
+@QUICK
+@given(plan=ANY)
+def test_a_reproducer_shows_what_the_stage_sees(plan: Plan) -> None:
+    lib = Torch()
+    try:
+        expected = expect(plan, CONTRACT)
+    except TooLarge:
+        return
+    trace = perform(plan, lib)
+    if any(event.what == "refused" or (event.what == "raises" and event.seen[0] == "hook") for event in trace):
+        return  # the script does not play on when a step has nothing to act on
+    words, log, _ = run(script(plan, expected, trace, "a.clause.id", "A sentence.", VERSION))
+    lib.reset()
+    told = [str(Event(row[0], row[1:])) for row in log]
+    assert told == trace.lines(), f"{plan!r}\n{side_by_side(trace.lines(), told)}"
+    assert words.endswith("does as expected")
+
+
+SMALL = Plan(
+    Leaf("m0", "scale", (1,)),
+    (Input(1),),
+    (Forward(), Retain("m0>0"), Backward(), Hook("tensor", "m0>0", "h0", (Scale(2),)), Backward()),
+)
+
+
+def test_a_reproducer_of_a_small_plan_is_short_and_needs_only_torch() -> None:
+    trace = expect(SMALL, CONTRACT)
+    code = script(SMALL, trace, trace, "a.clause.id", "A sentence.", VERSION)
+    lines = code.rstrip().splitlines()
+    assert len(lines) < 40
+    assert [line for line in lines if line.startswith(("import", "from"))] == ["import torch"]
+
+
+def test_a_reproducer_marks_the_line_that_differs() -> None:
+    trace = expect(SMALL, CONTRACT)
+    wrong = Trace([*trace[:-1], trace[-1]._replace(seen=({"x0": 99},))])
+    words, _, printed = run(script(SMALL, wrong, trace, "a.clause.id", "A sentence.", VERSION))
+    assert words.endswith("does otherwise")
+    assert [line[0] for line in printed.splitlines()].count("!") == 1
+
+
+def test_two_traces_are_shown_side_by_side() -> None:
+    shown = side_by_side(["a", "b"], ["a", "c", "d"], width=4)
+    assert shown.splitlines() == ["  expected  observed", "  a     a", "! b     c", "! -     d"]
+
+
+@QUICK
+@given(plan=plans(kinds=("forward",), runs=2))
+def test_most_drawn_plans_play_to_the_end(plan: Plan) -> None:
+    assert expect(plan, CONTRACT).returns()
+
+
+def test_a_chain_of_shared_modules_is_played() -> None:
+    shared = Plan(Chain("m0", (Leaf("m1", "scale", (2,)), grammar.Again("m1"))), (Input(3),), (Forward(), Backward()))
+    assert perform(shared, Torch()).returns() == [12]

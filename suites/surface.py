@@ -1,0 +1,92 @@
+"""Every public or private `register_*hook*` name of torch, mapped to the clauses about it or to a reason for none.
+
+`SURFACE` is a list of (pattern, clause prefixes, reason): the first pattern that matches a dotted name decides; a name
+that no pattern matches fails the self-check. Patterns are those of `fnmatch`.
+"""
+
+import inspect
+import re
+import sys
+from typing import Any, Iterator, List, NamedTuple, Set, Tuple
+
+NAME = re.compile(r"(un)?_?(un)?register_\w*hook\w*$")
+
+
+class Entry(NamedTuple):
+    """One line of the map: clause prefixes, or the reason why no clause speaks of the name."""
+
+    pattern: str
+    clauses: Tuple[str, ...] = ()
+    reason: str = ""
+
+
+STATE = "hooks of saving and loading: a surface of its own, not yet stated"
+OPTIM = "hooks of optimizers: a surface of their own, not yet stated"
+GRAPH = "hooks of autograd nodes and saved tensors: a surface of their own, not yet stated"
+REGISTRATION = "hooks of registering modules, parameters and buffers: not yet stated"
+OTHER = "not a hook on a module, a tensor or a gradient"
+PRIVATE = "private plumbing under a public name that has clauses"
+PARALLEL = "hooks of distributed training need several processes: an execution mode, not yet stated"
+
+SURFACE: List[Entry] = [
+    # another subsystem
+    Entry("torch._C._distributed_c10d.*", reason=PARALLEL),
+    Entry("torch.distributed.*", reason=PARALLEL),
+    Entry("torch.nn.parallel.*", reason=PARALLEL),
+    Entry("torch._dynamo.*", reason=OTHER),
+    Entry("torch._inductor.*", reason=OTHER),
+    Entry("torch._functorch.*", reason=OTHER),
+    Entry("torch.cuda.*", reason=OTHER),
+    Entry("torch.xpu.*", reason=OTHER),
+    Entry("torch.accelerator.*", reason=OTHER),
+    Entry("torch.package.*", reason=OTHER),
+    Entry("torch.fx.*", reason=OTHER),
+    Entry("torch.ao.*", reason=OTHER),
+    Entry("torch.quantization.*", reason=OTHER),
+    Entry("torch.profiler.*", reason=OTHER),
+    Entry("torch.utils.data.*", reason=OTHER),
+    # modules
+    Entry("*.register_forward_pre_hook", ("input.", "ordering.")),
+    Entry("*.register_forward_hook", ("output.", "ordering.")),
+    Entry("*.register_backward_hook", ("backward.",)),
+    Entry("*.register_full_backward_hook", ("backward.",)),
+    Entry("*.register_full_backward_pre_hook", ("backward.",)),
+    Entry("*.register_module_forward_pre_hook", ("ordering.", "input.")),
+    Entry("*.register_module_forward_hook", ("ordering.", "output.")),
+    Entry("*.register_module_backward_hook", ("backward.", "ordering.")),
+    Entry("*.register_module_full_backward_hook", ("backward.", "ordering.")),
+    Entry("*.register_module_full_backward_pre_hook", ("backward.", "ordering.")),
+    Entry("*.register_module_*_registration_hook", reason=REGISTRATION),
+    Entry("torch.optim.*", reason=OPTIM),
+    Entry("*.register_optimizer_step_*_hook", reason=OPTIM),
+    Entry("*state_dict*hook", reason=STATE),
+    # tensors and the graph
+    Entry("torch.*Tensor.register_hook", ("gradient.", "retain.")),
+    Entry("torch._C.*TensorBase.register_hook", ("gradient.", "retain.")),
+    Entry("torch.*Tensor.register_post_accumulate_grad_hook", ("gradient.",)),
+    Entry("torch.*Tensor._register_hook*", reason=PRIVATE),
+    Entry("torch.*register_multi_grad_hook", reason=GRAPH),
+    Entry("torch._C._FunctionBase.*", reason=GRAPH),
+    Entry("torch._C._autograd.SavedTensor.*", reason=GRAPH),
+    Entry("torch.autograd.*", reason=GRAPH),
+    Entry("torch._C.*", reason=PRIVATE),
+]
+
+
+def names() -> Set[str]:
+    """Every hook-registering name in the torch modules that ``import torch`` loads, by where it is defined."""
+    found = set()
+    for module_name, module in list(sys.modules.items()):
+        if module is not None and module_name.partition(".")[0] == "torch":
+            found.update(_of_module(module_name, module))
+    return found
+
+
+def _of_module(module_name: str, module: Any) -> Iterator[str]:
+    for name, value in list(vars(module).items()):
+        if NAME.match(name) and callable(value):
+            yield "{}.{}".format(getattr(value, "__module__", None) or module_name, name)
+        if inspect.isclass(value) and str(value.__module__).partition(".")[0] == "torch":
+            for inner in vars(value):
+                if NAME.match(inner):
+                    yield f"{value.__module__}.{value.__qualname__}.{inner}"
