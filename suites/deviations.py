@@ -113,4 +113,22 @@ DEVIATIONS: Tuple[Deviation, ...] = (
         reason="The hook of retain_grad stayed with the tensor when detach_() made it a leaf.",
         ref="https://github.com/pytorch/pytorch/pull/92604",
     ),
+    Deviation(
+        "the first must need it",
+        "<1.9",
+        "The forward raises AttributeError when the first tensor input needs no gradient.",
+        facts={"full_first_must_need_grad": True},
+        clause="backward.given.frozen_input",
+        reason="The first cut of full hooks looked for its node on the first tensor.",
+        ref="https://github.com/pytorch/pytorch/pull/59204",
+    ),
+    Deviation(
+        "silent",
+        "<1.9",
+        "The hook is not called.",
+        facts={"full_without_input": "silent"},
+        clause="backward.given.no_input",
+        reason="The first cut of full hooks was called from the input side only.",
+        ref="https://github.com/pytorch/pytorch/issues/56380",
+    ),
 )

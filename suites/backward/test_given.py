@@ -1,0 +1,329 @@
+"""What backward hooks of modules are given: grad_input and grad_output.
+
+A full hook (torch 1.8) is given the gradients of the module's inputs and outputs. The legacy hook it replaced sits on
+the last operation of the module, and is given what that operation is given.
+"""
+
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fixtures.clause import Reading, clause
+from fixtures.draw import FACTORS, NUMBERS, plans
+from fixtures.plan import Again, Backward, Chain, Forward, Hook, Input, Leaf, Plan, Scale
+from fixtures.subject import Subject
+
+DOCS = "docs: torch.nn.Module.register_full_backward_hook"
+LEGACY = "docs: torch.nn.Module.register_backward_hook"
+FULL = "torch.nn.Module.register_full_backward_hook"
+PRE = "torch.nn.Module.register_full_backward_pre_hook"
+
+
+@st.composite
+def single(draw: Any, kind: str, op: str, inner: bool = False, after: bool = False) -> Plan:
+    """One module with one parameter or two, one observing backward hook, one backward pass."""
+    net = Leaf("m0", op, tuple(draw(NUMBERS) for _ in range(2 if op in ("affine", "split") else 1)))
+    tensor = (Hook("tensor", "m0>0", "t0", (Scale(draw(FACTORS)),)),) if after else ()
+    steps = (Hook(kind, "m0", "h0"), Forward()) + tensor + (Backward((draw(NUMBERS),)),)
+    return Plan(net, (Input(draw(NUMBERS), leaf=not inner),), steps)
+
+
+@clause(
+    "backward.given.full_line",
+    says="For y = weight * x a full hook is given (module, (gradient of x,), (gradient of y,)).",
+    source=DOCS,
+    needs=FULL,
+    covers=("module_backward.fire.full.leaf_input", "module_backward.arg.full.types"),
+)
+@given(plan=single("full_backward", "scale"))
+def test_full_line(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    (grad,) = plan.steps[-1].grads
+    assert trace.seen_by("h0") == [("m0", (plan.net.values[0] * grad,), (grad,))]
+
+
+@clause(
+    "backward.given.legacy_line",
+    says="For y = weight * x a legacy hook is given the gradients of both factors: the parameter counts too.",
+    source=LEGACY,
+    covers=("module_backward.legacy.multi_op",),
+)
+@given(plan=single("backward", "scale"))
+def test_legacy_line(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    (grad,) = plan.steps[-1].grads
+    weight, x = plan.net.values[0], plan.inputs[0].value
+    assert trace.seen_by("h0") == [("m0", (x * grad, weight * grad), (grad,))]
+
+
+@clause(
+    "backward.given.legacy_last_operation",
+    says="For y = weight * x + bias a legacy hook is given what goes into the addition: not the gradient of x.",
+    source=LEGACY,
+    covers=("module_backward.legacy.three_inputs", "module_backward.issue.7040_sequential_legacy_vs_full"),
+)
+@given(plan=single("backward", "affine"))
+def test_legacy_last_operation(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    (grad,) = plan.steps[-1].grads
+    assert trace.seen_by("h0") == [("m0", (grad, grad), (grad,))]
+
+
+@clause(
+    "backward.given.pre_output",
+    says="A full backward pre-hook is given (module, (gradients of the outputs)), before anything inside runs.",
+    source="docs: torch.nn.Module.register_full_backward_pre_hook",
+    needs=PRE,
+    covers=("module_backward.fire.pre.leaf_input", "module_backward.arg.pre.types"),
+)
+@given(plan=single("full_backward_pre", "affine"))
+def test_pre_output(subject: Subject, plan: Plan) -> None:
+    assert subject.holds(plan).seen_by("h0") == [("m0", plan.steps[-1].grads)]
+
+
+@clause(
+    "backward.given.after_tensor_hooks",
+    says="The grad_output of a full hook is what the tensor hooks of the output left.",
+    source="note: notes/autograd.html#backward-hooks-execution",
+    needs=FULL,
+    covers=("module_backward.order.tensor.leaf_input",),
+)
+@given(plan=single("full_backward", "scale", after=True))
+def test_after_tensor_hooks(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    ((_, _, grad_output),) = trace.seen_by("h0")
+    assert grad_output == (plan.steps[-1].grads[0] * plan.steps[2].do[0].by,)
+
+
+@clause(
+    "backward.given.one_entry_each",
+    says="grad_input has one entry for each positional input, grad_output one for each output.",
+    source=DOCS,
+    needs=FULL,
+    covers=("module_backward.arg.full.multi_output", "module_backward.order.full.two_inputs_late_path"),
+)
+@given(plan=plans(kinds=("full_backward",), does=(), ops=("both", "cross"), inputs=(2, 2), outputs=(2, 2), depth=0))
+def test_one_entry_each(subject: Subject, plan: Plan) -> None:
+    for _, grad_input, grad_output in (event.seen for event in subject.holds(plan) if event.what.startswith("h")):
+        assert (len(grad_input), len(grad_output)) == (2, 2)
+
+
+@clause(
+    "backward.given.unused_output",
+    says="An output that the loss does not use has None in grad_output.",
+    source=DOCS,
+    needs=FULL,
+    covers=("module_backward.fire.full.partial_outputs", "module_backward.fire.full.partial_outputs_in_turn"),
+)
+@given(
+    plan=st.builds(
+        lambda values, grads: Plan(
+            Leaf("m0", "split", values), (Input(3),), (Hook("full_backward", "m0", "h0"), Forward(), Backward(grads))
+        ),
+        st.tuples(NUMBERS, NUMBERS),
+        st.sampled_from([(1, None), (None, 2), (3, 2)]),
+    )
+)
+def test_unused_output(subject: Subject, plan: Plan) -> None:
+    ((_, _, grad_output),) = subject.holds(plan).seen_by("h0")
+    assert grad_output == plan.steps[-1].grads
+
+
+@clause(
+    "backward.given.unused_input",
+    says="An input that the outputs do not depend on has a zero gradient in grad_input, and gets it.",
+    source="measured",
+    needs=FULL,
+    covers=("module_backward.fire.full.input_unused_by_forward", "module_backward.tf.full_none_missing_input"),
+)
+@given(
+    plan=st.builds(
+        lambda value, grad: Plan(
+            Leaf("m0", "first", (value,)),
+            (Input(3), Input(4)),
+            (Hook("full_backward", "m0", "h0"), Forward(), Backward((grad,))),
+        ),
+        NUMBERS,
+        NUMBERS,
+    )
+)
+def test_unused_input(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    ((_, grad_input, _),) = trace.seen_by("h0")
+    assert grad_input[1] == 0 and trace.grads()[0]["x1"] == 0
+
+
+@clause(
+    "backward.given.frozen_input",
+    says="Beside an input that needs a gradient, one that needs none has a zero in grad_input.",
+    source="measured",
+    needs=FULL,
+    readings=(
+        Reading("zero", "", "The hook runs, whichever input it is.", {"full_first_must_need_grad": False}),
+    ),
+    witness=Plan(
+        Leaf("m0", "add"),
+        (Input(1, grad=False), Input(2)),
+        (Hook("full_backward", "m0", "h0"), Forward(), Backward()),
+    ),
+    covers=("module_backward.fire.full.second_input_rg_only", "module_backward.fire.full.first_input_rg_only"),
+)
+@given(
+    plan=st.builds(
+        lambda op, first, grad: Plan(
+            Leaf("m0", op),
+            (Input(3, grad=first), Input(4, grad=not first)),
+            (Hook("full_backward", "m0", "h0"), Forward(), Backward((grad,))),
+        ),
+        st.sampled_from(["add", "mul"]),
+        st.booleans(),
+        NUMBERS,
+    )
+)
+def test_frozen_input(subject: Subject, plan: Plan) -> None:
+    for _, grad_input, _ in subject.holds(plan).seen_by("h0"):
+        assert grad_input[1 if plan.inputs[0].grad else 0] == 0
+
+
+@clause(
+    "backward.given.no_input",
+    says="When no input needs a gradient, the full hook still runs, with None for every input.",
+    source=(DOCS, "https://github.com/pytorch/pytorch/pull/56693"),
+    needs=FULL,
+    readings=(
+        Reading("at the output", "", "It runs when the gradient of the output is there.",
+                {"full_without_input": "output"}),
+    ),
+    witness=Plan(
+        Leaf("m0", "scale", (2,)),
+        (Input(1, grad=False),),
+        (Hook("full_backward", "m0", "h0"), Forward(), Backward()),
+    ),
+    covers=("module_backward.fire.full.no_input_rg", "module_backward.fire.full.no_args"),
+)
+@given(
+    plan=st.builds(
+        lambda op, value, grad: Plan(
+            Leaf("m0", op, (value,)),
+            tuple(Input(3, grad=False) for _ in range(1 if op == "scale" else 2)),
+            (Hook("full_backward", "m0", "h0"), Forward(), Backward((grad,))),
+        ),
+        st.sampled_from(["scale", "first"]),
+        NUMBERS,
+        NUMBERS,
+    )
+)
+def test_no_input(subject: Subject, plan: Plan) -> None:
+    for _, grad_input, grad_output in subject.holds(plan).seen_by("h0"):
+        assert (grad_input, grad_output) == ((None,) * len(plan.inputs), plan.steps[-1].grads)
+
+
+@clause(
+    "backward.given.legacy_first_output",
+    says="A legacy hook is for the first output only: it is silent when the loss uses but the second.",
+    source=LEGACY,
+    covers=("module_backward.legacy.shared_node_two_outputs",),
+)
+@given(
+    plan=st.builds(
+        lambda values, grads: Plan(
+            Leaf("m0", "split", values), (Input(3),), (Hook("backward", "m0", "h0"), Forward(), Backward(grads))
+        ),
+        st.tuples(NUMBERS, NUMBERS),
+        st.sampled_from([(1, None), (None, 2), (3, 2)]),
+    )
+)
+def test_legacy_first_output(subject: Subject, plan: Plan) -> None:
+    assert subject.holds(plan).calls() == (["h0"] if plan.steps[-1].grads[0] is not None else [])
+
+
+@clause(
+    "backward.given.each_call",
+    says="A module that is called twice has its hook called twice in one backward, the later call first.",
+    source="measured",
+    needs=FULL,
+    covers=("module_backward.fire.full.shared_chain", "module_backward.fire.full.two_forwards"),
+)
+@given(
+    plan=st.builds(
+        lambda value, grad: Plan(
+            Chain("m0", (Leaf("m1", "scale", (value,)), Again("m1"))),
+            (Input(3),),
+            (Hook("full_backward", "m1", "h0"), Forward(), Backward((grad,))),
+        ),
+        NUMBERS,
+        NUMBERS,
+    )
+)
+def test_each_call(subject: Subject, plan: Plan) -> None:
+    (grad,), (weight,) = plan.steps[-1].grads, plan.net.children[0].values
+    later = ("m1", (weight * grad,), (grad,))
+    earlier = ("m1", (weight * weight * grad,), (weight * grad,))
+    assert subject.holds(plan).seen_by("h0") == [later, earlier]
+
+
+@clause(
+    "backward.given.dict_output",
+    says="A module whose output is a dict has no full backward hook called, and its gradients are right.",
+    source=(DOCS, "release 2.0: a module warns that backward hooks need tensor outputs"),
+    needs=FULL,
+    readings=(
+        Reading("not called", ">=1.13", "The hook is passed over.", {"full_without_output": "skipped"}),
+        Reading("refused", "<1.13", "backward() raises RuntimeError.", {"full_without_output": "raises"}),
+    ),
+    witness=Plan(
+        Leaf("m0", "named", (2,)), (Input(1),), (Hook("full_backward", "m0", "h0"), Forward(), Backward())
+    ),
+    covers=("module_backward.outtype.full.dict",),
+)
+@given(plan=single("full_backward", "named"))
+def test_dict_output(subject: Subject, plan: Plan) -> None:
+    assert subject.holds(plan).calls() == []
+
+
+@clause(
+    "backward.given.other_objects",
+    says="Under a full hook forward is given another tensor than the caller passed, and so is the caller.",
+    source=DOCS,
+    needs=FULL,
+    readings=(
+        Reading("other objects", "", "Same input and output object without a hook, others with one.",
+                value=[(True, True), (False, False)]),
+        Reading("the same", "never", "Hooks are invisible to forward.", value=[(True, True), (True, True)]),
+    ),
+    covers=("module_backward.ident.full.input", "module_backward.ident.full.output", "module_backward.ident.none"),
+)
+def test_other_objects(subject: Subject) -> None:
+    import torch
+
+    inside = []
+
+    class Double(torch.nn.Module):
+        def forward(self, x: Any) -> Any:
+            y = 2 * x
+            inside.append((x, y))
+            return y
+
+    module, x = Double(), torch.ones((), requires_grad=True)
+    results = []
+    for _ in range(2):
+        out = module(x)
+        results.append((inside[-1][0] is x, inside[-1][1] is out))
+        module.register_full_backward_hook(lambda module, grad_input, grad_output: None)
+    assert results == subject.value
+
+
+@clause(
+    "backward.given.kwargs_left_out",
+    says="Keyword inputs have no entry in grad_input.",
+    source=DOCS,
+    needs=FULL,
+    covers=("module_backward.arg.full.kwarg_ignored",),
+)
+@given(
+    plan=plans(kinds=("full_backward",), does=(), ops=("scale", "affine"), depth=0, most=2, by=True)
+)
+def test_kwargs_left_out(subject: Subject, plan: Plan) -> None:
+    for _, grad_input, _ in (event.seen for event in subject.holds(plan) if event.what.startswith("h")):
+        assert len(grad_input) == 1
