@@ -32,6 +32,14 @@ class Cell:
     evidence: Mapping[str, Any] | None = None
 
     @property
+    def essence(self) -> tuple[Any, ...]:
+        """What the evidence shows, without the words that name the torch it was seen on."""
+        if self.evidence is None:
+            return ()
+        shown = (self.evidence["plan"], tuple(self.evidence["expected"]), tuple(self.evidence["observed"]))
+        return shown if any(shown) else (self.evidence["message"],)
+
+    @property
     def new(self) -> bool:
         """Whether this deviation is one nobody declared."""
         return self.verdict == "deviates" and not self.declared
@@ -138,7 +146,7 @@ def recorded_cells(recorded: Recorded, clauses: Mapping[str, Any]) -> dict[Key, 
 def run_cells(run: Run, clauses: Mapping[str, Any]) -> dict[Key, Cell]:
     """Return the cells of a run, those of an older text as unseen."""
     return {
-        key: _cell(entry(cell, run.clauses[key[0]]["digest"]), clauses[key[0]], cell["note"])
+        key: _cell({"note": cell["note"], **entry(cell, run.clauses[key[0]]["digest"])}, clauses[key[0]])
         for key, cell in run.cells.items()
         if key[0] in clauses
     }
@@ -167,13 +175,17 @@ def varies(clause: Mapping[str, Any]) -> bool:
     return sum(reading["torch"] != "never" for reading in clause["readings"]) > 1
 
 
-def _cell(found: Mapping[str, Any], clause: Mapping[str, Any], note: str = "") -> Cell:
+def _cell(found: Mapping[str, Any], clause: Mapping[str, Any]) -> Cell:
     if found["digest"] != clause["digest"]:
         return Cell("unseen", note=OLDER_TEXT)
     return Cell(
-        found["verdict"], found["reading"], found.get("declared", False), tuple(found.get("holds", ())), note,
-        found.get("evidence"),
-    )  # fmt: skip
+        verdict=found["verdict"],
+        reading=found["reading"],
+        declared=found.get("declared", False),
+        holds=tuple(found.get("holds", ())),
+        note=found.get("note", ""),
+        evidence=found.get("evidence"),
+    )
 
 
 def _keyed(key: str, cells: Mapping[Key, Cell]) -> dict[tuple[str, str, str], Cell]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from reports.atlas import Atlas, in_force, is_claim, varies
+from reports.atlas import Atlas, Cell, in_force, is_claim, varies
 from reports.highlight import KINDS, marks
 from reports.matrix import CIRCLED, SIGNS, ranges
 from reports.sources import link
@@ -52,10 +52,10 @@ class _Pool:
 
     def __init__(self) -> None:
         self.values: list[dict[str, Any]] = []
-        self._places: dict[str, int] = {}
+        self._places: dict[tuple[Any, ...], int] = {}
 
-    def place(self, evidence: Mapping[str, Any]) -> int:
-        key = repr(sorted(evidence.items()))
+    def place(self, clause: str, cell: Cell, evidence: Mapping[str, Any]) -> int:
+        key = (clause, *cell.essence)  # the reproducer names its clause
         if key not in self._places:
             self._places[key] = len(self.values)
             self.values.append(_evidence(evidence))
@@ -99,7 +99,7 @@ def _packed(values: list[int]) -> list[list[int]]:
 def _ranges(atlas: Atlas, name: str, mode: str, names: list[str], pool: _Pool) -> list[list[Any]]:
     """Return [columns, verdict, reading or -1, more] for each range; more only where there is something."""
     packed = []
-    for each in ranges(atlas, name, mode):
+    for each in ranges(atlas, name, mode, fine=True):
         cell = each.cell
         more: dict[str, Any] = {}
         if cell.declared:
@@ -109,7 +109,7 @@ def _ranges(atlas: Atlas, name: str, mode: str, names: list[str], pool: _Pool) -
         if cell.note:
             more["note"] = cell.note
         if cell.evidence is not None:
-            more["evidence"] = pool.place(cell.evidence)
+            more["evidence"] = pool.place(name, cell, cell.evidence)
         reading = names.index(cell.reading) if cell.reading in names else -1
         packed.append([len(each.columns), cell.verdict, reading, *([more] if more else [])])
     return packed

@@ -92,22 +92,22 @@ def _row(atlas: Atlas, clause: str, mode: str) -> Row:
     return Row(clause, mode, found["says"], point, found["docs"] == "contradicts", tuple(ranges(atlas, clause, mode)))
 
 
-def ranges(atlas: Atlas, clause: str, mode: str) -> Iterator[Range]:
-    """Yield a clause's cells from the oldest torch to the newest, equal neighbours as one."""
+def ranges(atlas: Atlas, clause: str, mode: str, *, fine: bool = False) -> Iterator[Range]:
+    """Yield a clause's cells from the oldest torch to the newest, equal neighbours as one; fine looks at traces too."""
     pairs = [(column, atlas.cell(clause, column, mode)) for column in atlas.columns]
-    for _, group in groupby(pairs, key=_same):
+    for _, group in groupby(pairs, key=_look_closely if fine else _look):
         columns, cells = zip(*group, strict=True)
         yield _range(atlas, clause, columns, cells[0])
 
 
-def _same(pair: tuple[Column, Cell]) -> tuple[object, ...]:
+def _look(pair: tuple[Column, Cell]) -> tuple[object, ...]:
     """Return what lets two neighbours be drawn as one: a run of one's own always stands apart."""
     column, cell = pair
-    return cell.verdict, cell.reading, cell.declared, cell.holds, cell.note, _key(cell), column.this_run and column.key
+    return cell.verdict, cell.reading, cell.declared, cell.holds, cell.note, column.this_run and column.key
 
 
-def _key(cell: Cell) -> str:
-    return repr(cell.evidence) if cell.evidence is not None else ""
+def _look_closely(pair: tuple[Column, Cell]) -> tuple[object, ...]:
+    return *_look(pair), pair[1].essence
 
 
 def _range(atlas: Atlas, clause: str, columns: tuple[Column, ...], cell: Cell) -> Range:

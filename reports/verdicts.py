@@ -15,6 +15,7 @@ from reports.strict import FORMAT, BadInput, foreign_format, parse, read_bytes, 
 
 VERDICTS = Path(__file__).parent / "verdicts"
 CLAUSES = "clauses.json"
+EXPLAINED = ("deviates", "refused")  # their notes are reasons; those of a crash change from run to run
 AGAIN = "restore it with git, or record the version again"
 
 
@@ -114,6 +115,8 @@ def entry(cell: Mapping[str, Any], digest: str) -> dict[str, Any]:
         found["declared"] = True
     if cell["holds"]:
         found["holds"] = sorted(cell["holds"])
+    if cell["note"] and cell["verdict"] in EXPLAINED:
+        found["note"] = cell["note"]
     if cell["evidence"] is not None:
         found["evidence"] = dict(cell["evidence"])
     return found

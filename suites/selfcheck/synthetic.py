@@ -127,11 +127,11 @@ def clauses(count, seed=0, claims=0):
     return dict(made)
 
 
-def evidence(number=0):
+def evidence(number=0, torch=""):
     """Return the evidence of a deviation."""
     before = [f"{line:02d} forward a ({line * 2},)" for line in range(6)]
     after = [*before[:2], f"02 forward a ({40 + number},)", "02b tensor_hook a.out 7", *before[3:]]
-    message = "behaves as torch < 2.0"
+    message = "behaves as torch < 2.0" + (f", seen on {torch}" if torch else "")
     return {"plan": PLAN, "expected": before, "observed": after, "message": message, "reproducer": REPRODUCER}
 
 
@@ -161,7 +161,7 @@ def cell(name, found, torch, mode="eager"):
     if luck < 0.12 and minor_of(torch) < (1, 8):
         verdict = "absent"
     elif luck > 0.95 and minor_of(torch) >= (2, 3):
-        verdict, told = "deviates", evidence(int(luck * 1000))
+        verdict, told = "deviates", evidence(int(luck * 1000), torch)
         holds = [each["name"] for each in found["readings"] if each["name"] != reading][:1]
     elif 0.5 < luck < 0.51 and minor_of(torch) == (1, 12):
         verdict, note = "crashed", "the process ended with signal 11"

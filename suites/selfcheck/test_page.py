@@ -242,7 +242,7 @@ def test_a_deviation_opens_to_plan_traces_and_reproducer(reader, built, browser)
     signs = reader.page.eval_on_selector_all("#drawer .diff .sign", "all => all.map(each => each.innerText)")
     assert [sign[0] for sign in signs] == ["≠", "+"]
     reader.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    reader.page.click("text=Copy reproducer")
+    reader.page.click("#drawer .code:has([aria-label^=Reproducer]) button")
     reader.page.wait_for_selector("text=Copied")
     assert reader.page.evaluate("navigator.clipboard.readText()") == synthetic.REPRODUCER
 
@@ -373,6 +373,16 @@ def processor_seconds(command):
     subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
     after = os.times()
     return after.children_user - before.children_user + after.children_system - before.children_system
+
+
+def test_one_deviation_of_many_versions_is_drawn_and_stored_once(built):
+    """What a test says names the torch it ran on; that alone is no difference."""
+    data = json.loads(re.findall(r'id="data">(.*?)</script>', built.path.read_text("utf-8"))[0])
+    deviating = built.having("deviates")
+    assert len(data["evidence"]) == len(deviating) > 0
+    for name in deviating:
+        verdicts = [packed[1] for packed in data["clauses"][name]["cells"]["eager"]]
+        assert verdicts.count("deviates") == 1
 
 
 def test_the_data_of_the_page_holds_no_sign_that_ends_a_script(built):

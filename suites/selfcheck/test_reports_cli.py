@@ -127,6 +127,19 @@ def test_check_is_silent_until_a_verdict_changes(room, capsys):
     assert room.call("check", run) == 0
 
 
+def test_the_reason_of_a_deviation_is_recorded_and_shown(room):
+    run, clause = room.changed()
+    lines = [json.loads(line) for line in run.read_text("utf-8").splitlines()]
+    cell = next(line for line in lines if line.get("verdict") == "hung")
+    cell.update(verdict="deviates", declared=True, note="It copies <None>.", evidence=synthetic.evidence())
+    lines[-1] = synthetic.footer([line for line in lines if line["type"] == "cell"])
+    assert room.call("record", room.write("why.jsonl", lines)) == 0
+    recorded = json.loads((room.verdicts / "2.15.json").read_text("utf-8"))["cells"][clause]["eager"]
+    assert recorded["note"] == "It copies <None>."
+    assert room.call("page", "--out", room.path / "page.html") == 0
+    assert "It copies \\u003cNone\\u003e." in (room.path / "page.html").read_text("utf-8")
+
+
 def test_check_tells_of_a_cell_that_is_gone_unless_cells_are_added(room, capsys):
     table = dict(list(room.table.items())[:10])
     part = synthetic.write_run(room.path / "part.jsonl", table, NEW)

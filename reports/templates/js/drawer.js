@@ -51,8 +51,7 @@ function clauseView(id, clause) {
     parts.push(versionLine(clause, mode), spans(clause, mode));
     parts.push(...deviations(clause, mode));
   }
-  parts.push(el("h3", { text: "How it is tested" }), el("p", {}, el("code", { text: clause.place })));
-  parts.push(codeBlock(clause.code, clause.marks, "Copy test"));
+  parts.push(el("h3", { text: "How it is tested" }), codeBlock(clause.place, clause.code, clause.marks));
   return parts;
 }
 

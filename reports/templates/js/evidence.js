@@ -25,8 +25,9 @@ async function copied(text) {
   }
 }
 
-function codeBlock(text, marks, label) {
-  const pre = el("pre", { tabindex: "0", role: "group", "aria-label": label.replace("Copy ", "") });
+/** Show code under its name, with a button that copies it. */
+function codeBlock(name, text, marks) {
+  const pre = el("pre", { tabindex: "0", role: "group", "aria-label": name, class: text.includes("\n") ? null : "wrap" });
   let at = 0;
   for (let n = 0; n + 2 < marks.length; n += 3) {
     const start = at + marks[n];
@@ -35,7 +36,8 @@ function codeBlock(text, marks, label) {
     at = end;
   }
   pre.append(text.slice(at));
-  return el("div", { class: "code" }, pre, button(label, () => text));
+  const head = el("div", { class: "code-head" }, el("h4", { text: name }), button("Copy", () => text));
+  return el("div", { class: "code" }, head, pre);
 }
 
 const SIGN_WORDS = { "=": "same", "≠": "different", "-": "expected only", "+": "observed only" };
@@ -53,6 +55,11 @@ function traceView(lines) {
     el("table", {}, el("thead", {}, head), body));
 }
 
+/** Show what the test said; closed where the traces above say it better. */
+function messageView(message, open) {
+  return el("details", { open, class: "message" }, el("summary", { text: "What the test said" }), el("pre", { class: "wrap", text: message }));
+}
+
 /** Show each piece of evidence once, with the versions that it was seen on. */
 function deviations(clause, mode) {
   const seen = new Map();
@@ -66,12 +73,10 @@ function deviations(clause, mode) {
     const found = DATA.evidence[place];
     parts.push(el("h3", { text: `What shows it on torch ${where.join(", ")}` }));
     if (cell.declared) parts.push(el("p", { text: "A declared deviation: known, and replayed on every run." }));
-    if (found.message) parts.push(el("p", { text: found.message }));
-    if (found.plan) parts.push(el("h4", { text: "Plan" }), codeBlock(found.plan, found.planMarks, "Copy plan"));
+    if (found.plan) parts.push(codeBlock("Plan", found.plan, found.planMarks));
     if (found.lines.length) parts.push(el("h4", { text: "Traces" }), traceView(found.lines));
-    if (found.reproducer) {
-      parts.push(el("h4", { text: "Reproducer: needs torch only" }), codeBlock(found.reproducer, found.reproducerMarks, "Copy reproducer"));
-    }
+    if (found.reproducer) parts.push(codeBlock("Reproducer, needs torch only", found.reproducer, found.reproducerMarks));
+    if (found.message) parts.push(messageView(found.message, found.lines.length === 0));
   }
   return parts;
 }
