@@ -158,4 +158,22 @@ DEVIATIONS: Tuple[Deviation, ...] = (
         reason="The engine rethrew the text of a Python exception from C++.",
         ref="https://github.com/pytorch/pytorch/issues/46088",
     ),
+    Deviation(
+        "AttributeError",
+        "<1.9",
+        "The forward fails when it looks for the node of its input.",
+        value=("AttributeError", None),
+        clause="backward.membership.under_no_grad",
+        reason="The first cut of full hooks asked whether tensors require grad, not whether grad mode is on.",
+        ref="https://github.com/pytorch/pytorch/issues/59901",
+    ),
+    Deviation(
+        "RuntimeError",
+        ">=1.9,<1.10",
+        "The forward fails: error while setting up backward hooks.",
+        value=("RuntimeError", None),
+        clause="backward.membership.under_no_grad",
+        reason="Hooks were set up where requires_grad was true, whether grad mode was on or not.",
+        ref="https://github.com/pytorch/pytorch/issues/59901",
+    ),
 )

@@ -1,0 +1,367 @@
+"""Which backward hooks of a module run: registering, removing, mixing full and legacy ones, and global hooks."""
+
+from typing import Any, List
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fixtures.clause import Reading, clause
+from fixtures.draw import FACTORS, NUMBERS, plans
+from fixtures.plan import Backward, Chain, Drop, Forward, Hook, Input, Leaf, Plan, Remove, Scale
+from fixtures.subject import Subject
+
+DOCS = "docs: torch.nn.Module.register_full_backward_hook"
+FULL = "torch.nn.Module.register_full_backward_hook"
+PRE = "torch.nn.Module.register_full_backward_pre_hook"
+GLOBAL_FULL = "torch.nn.modules.module.register_module_full_backward_hook"
+NET = Leaf("m0", "scale", (3,))
+FULL_KINDS = st.sampled_from(["full_backward", "full_backward_pre"])
+MAYBE_SCALE = st.one_of(st.just(()), st.builds(lambda by: (Scale(by),), FACTORS))
+
+
+def script(*steps: Any) -> Plan:
+    """The steps on y = 3 * x."""
+    return Plan(NET, (Input(2),), steps)
+
+
+def labels(plan: Plan) -> List[str]:
+    return [step.label for step in plan.steps if isinstance(step, Hook)]
+
+
+@clause(
+    "backward.membership.removed_after_forward",
+    says="A full hook removed after the forward still runs for that forward, and for no later one.",
+    source="measured",
+    needs=PRE,
+    covers=("module_backward.fire.full.removed_after_forward", "module_backward.fire.pre.removed_after_forward"),
+)
+@given(
+    plan=st.builds(
+        lambda kind, do: script(
+            Hook(kind, "m0", "h0", do), Forward(), Remove("h0"), Backward((1,)), Forward(), Backward((2,))
+        ),
+        FULL_KINDS,
+        MAYBE_SCALE,
+    )
+)
+def test_removed_after_forward(subject: Subject, plan: Plan) -> None:
+    assert subject.holds(plan).calls() == ["h0"]
+
+
+@clause(
+    "backward.membership.legacy_removed_after_forward",
+    says="A legacy hook removed after the forward still runs for that forward, and for no later one.",
+    source="measured",
+    covers=("module_backward.fire.legacy.removed_after_forward",),
+)
+@given(
+    plan=st.builds(
+        lambda do, passes: script(
+            Hook("backward", "m0", "h0", do),
+            Forward(),
+            Remove("h0"),
+            *([Backward((grad,)) for grad in passes] + [Forward(), Backward((2,))])
+        ),
+        MAYBE_SCALE,
+        st.lists(NUMBERS, min_size=1, max_size=2),
+    )
+)
+def test_legacy_removed_after_forward(subject: Subject, plan: Plan) -> None:
+    assert subject.holds(plan).calls() == ["h0"] * (len(plan.steps) - 5)
+
+
+@clause(
+    "backward.membership.registered_after_forward",
+    says="A backward hook registered after the forward does not run for that forward, but for the next.",
+    source="measured",
+    needs=FULL,
+    covers=("module_backward.fire.full.added_after_forward", "module_backward.fire.full.added_second_after_forward"),
+)
+@given(
+    plan=st.builds(
+        lambda kind, early, do: script(
+            *([Hook(kind, "m0", "h0")] * early)
+            + [Forward(), Hook(kind, "m0", "h1", do), Backward((1,)), Forward(), Backward((2,))]
+        ),
+        st.sampled_from(["full_backward", "backward"]),
+        st.booleans(),
+        MAYBE_SCALE,
+    )
+)
+def test_registered_after_forward(subject: Subject, plan: Plan) -> None:
+    early = ["h0"] if "h0" in labels(plan) else []
+    assert subject.holds(plan).calls() == early + early + ["h1"]
+
+
+@clause(
+    "backward.membership.removed_by_another",
+    says="A full hook removed by an earlier hook of the module is still called in the pass that is running.",
+    source="measured",
+    needs=FULL,
+    covers=("module_backward.fire.full.removed_in_other_hook",),
+)
+@given(
+    plan=st.builds(
+        lambda gone, do: script(
+            Hook("full_backward", "m0", "h0", (Drop(gone),)),
+            Hook("full_backward", "m0", "h1", do),
+            Hook("full_backward", "m0", "h2"),
+            Forward(),
+            Backward((1,)),
+            Forward(),
+            Backward((2,)),
+        ),
+        st.sampled_from(["h0", "h1", "h2"]),
+        MAYBE_SCALE,
+    )
+)
+def test_removed_by_another(subject: Subject, plan: Plan) -> None:
+    every = ["h0", "h1", "h2"]
+    (gone,) = [step.do[0].label for step in plan.steps if isinstance(step, Hook) and step.label == "h0"]
+    assert subject.holds(plan).calls() == every + [label for label in every if label != gone]
+
+
+@clause(
+    "backward.membership.legacy_taken",
+    says="The legacy hooks of a call are those that are registered when the call begins.",
+    source="measured",
+    readings=(
+        Reading("at the start", ">=1.8", "One removed by a forward hook of the call still runs.",
+                {"legacy_taken": "start"}),
+        Reading("at the end", "<1.8", "Those that are left when forward hooks have run.", {"legacy_taken": "end"}),
+    ),
+    witness=script(Hook("backward", "m0", "h0"), Hook("forward", "m0", "h1", (Drop("h0"),)), Forward(), Backward()),
+    covers=("module_backward.fire.legacy.removed_after_forward",),
+)
+@given(
+    plan=st.builds(
+        lambda kind, do, more: script(
+            Hook("backward", "m0", "h0", do), Hook(kind, "m0", "h1", (Drop("h0"),)), Hook("backward", "m0", "h2", more),
+            Forward(), Backward((1,)), Forward(), Backward((2,)),
+        ),
+        st.sampled_from(["forward_pre", "forward"]),
+        MAYBE_SCALE,
+        MAYBE_SCALE,
+    )
+)
+def test_legacy_taken(subject: Subject, plan: Plan) -> None:
+    subject.holds(plan)
+
+
+@clause(
+    "backward.membership.no_mixing",
+    says="A module takes full hooks or legacy hooks: the sort that comes second raises RuntimeError.",
+    source=DOCS,
+    needs=FULL,
+    covers=("module_backward.mix.full_then_legacy", "module_backward.mix.legacy_then_full",
+            "module_backward.mix.failed_registration_leaves_state"),
+)
+@given(
+    plan=st.lists(st.sampled_from(["backward", "full_backward"]), min_size=2, max_size=4).map(
+        lambda kinds: script(
+            *[Hook(kind, "m0", "h{}".format(index)) for index, kind in enumerate(kinds)], Forward(), Backward()
+        )
+    )
+)
+def test_no_mixing(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    kinds = [step.kind for step in plan.steps if isinstance(step, Hook)]
+    assert trace.raised() == [("hook", "RuntimeError") for kind in kinds if kind != kinds[0]]
+    assert trace.calls() == [label for label, kind in zip(labels(plan), kinds) if kind == kinds[0]]
+
+
+@clause(
+    "backward.membership.choice_is_final",
+    says="The other sort of backward hook is refused even after every hook of the first was removed.",
+    source="measured",
+    needs=FULL,
+    covers=("module_backward.mix.sticky_after_removal",),
+)
+@given(
+    plan=st.sampled_from([("full_backward", "backward"), ("backward", "full_backward")]).map(
+        lambda kinds: script(Hook(kinds[0], "m0", "h0"), Remove("h0"), Hook(kinds[1], "m0", "h1"), Forward(), Backward())
+    )
+)
+def test_choice_is_final(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    assert (trace.raised(), trace.calls()) == ([("hook", "RuntimeError")], [])
+
+
+@clause(
+    "backward.membership.pre_goes_with_both",
+    says="Full backward pre-hooks go with either sort on one module.",
+    source="measured",
+    needs=PRE,
+    covers=("module_backward.mix.pre_and_legacy", "module_backward.order.pre_then_full"),
+)
+@given(
+    plan=st.builds(
+        lambda kind, pre, do: script(
+            Hook(kind, "m0", "h0", do), Hook("full_backward_pre", "m0", "h1", pre), Forward(), Backward()
+        ),
+        st.sampled_from(["full_backward", "backward"]),
+        MAYBE_SCALE,
+        MAYBE_SCALE,
+    )
+)
+def test_pre_goes_with_both(subject: Subject, plan: Plan) -> None:
+    assert subject.holds(plan).calls() == ["h1", "h0"]
+
+
+@clause(
+    "backward.membership.global_no_mixing",
+    says="Global hooks too are full or legacy, apart from the choice that each module makes.",
+    source="docs: torch.nn.modules.module.register_module_full_backward_hook",
+    needs=(FULL, GLOBAL_FULL),
+    covers=("module_backward.mix.global_full_then_global_legacy", "module_backward.mix.global_legacy_local_full"),
+)
+@given(
+    plan=st.lists(
+        st.tuples(st.sampled_from(["backward", "full_backward"]), st.sampled_from(["m0", "*"])), min_size=2, max_size=4
+    ).map(
+        lambda hooks: script(
+            *[Hook(kind, on, "h{}".format(index)) for index, (kind, on) in enumerate(hooks)], Forward(), Backward()
+        )
+    )
+)
+def test_global_no_mixing(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    hooks = [step for step in plan.steps if isinstance(step, Hook)]
+    first = {hook.on: hook.kind for hook in reversed(hooks)}
+    assert sorted(trace.calls()) == [hook.label for hook in hooks if hook.kind == first[hook.on]]
+
+
+@clause(
+    "backward.membership.global_everywhere",
+    says="A global full hook runs for every module of the network, before the module's own hooks.",
+    source="docs: torch.nn.modules.module.register_module_full_backward_hook",
+    needs=GLOBAL_FULL,
+    covers=("module_backward.fire.gfull.all_modules", "module_backward.order.full.global_before_local"),
+)
+@given(
+    plan=st.builds(
+        lambda own, everywhere, values: Plan(
+            Chain("m0", (Leaf("m1", "scale", values[:1]), Leaf("m2", "scale", values[1:]))),
+            (Input(2),),
+            (Hook("full_backward", "m1", "own", own), Hook("full_backward", "*", "all", everywhere), Forward(), Backward()),
+        ),
+        MAYBE_SCALE,
+        MAYBE_SCALE,
+        st.tuples(NUMBERS, NUMBERS),
+    )
+)
+def test_global_everywhere(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    assert [(event.what, event.seen[0]) for event in trace if event.what in ("own", "all")] == [
+        ("all", "m2"), ("all", "m1"), ("own", "m1"), ("all", "m0")
+    ]
+
+
+@clause(
+    "backward.membership.global_legacy",
+    says="A global legacy hook runs for every module whose output came from an operation.",
+    source="release 1.6: global module hooks",
+    needs="torch.nn.modules.module.register_module_backward_hook",
+    covers=("module_backward.fire.glegacy.all_modules", "module_backward.order.legacy.global_before_local"),
+)
+@given(
+    plan=plans(kinds=("backward",), inputs=(1, 2), outputs=(1, 2), depth=2, everywhere=True)
+)
+def test_global_legacy(subject: Subject, plan: Plan) -> None:
+    subject.holds(plan)
+
+
+@clause(
+    "backward.membership.around",
+    says="Around nested modules, pre-hooks run from the outside in and full hooks from the inside out.",
+    source="measured",
+    needs=PRE,
+    covers=("module_backward.order.prefull.nested", "module_backward.order.full.nested", "module_backward.order.pre.nested"),
+)
+@given(
+    plan=st.builds(
+        lambda values, grad, do: Plan(
+            Chain("m0", (Chain("m1", (Leaf("m2", "affine", values),)),)),
+            (Input(2),),
+            tuple(Hook("full_backward", name, "full " + name, do) for name in ("m0", "m1", "m2"))
+            + tuple(Hook("full_backward_pre", name, "pre " + name, do) for name in ("m0", "m1", "m2"))
+            + (Forward(), Backward((grad,))),
+        ),
+        st.tuples(NUMBERS, NUMBERS),
+        NUMBERS,
+        MAYBE_SCALE,
+    )
+)
+def test_around(subject: Subject, plan: Plan) -> None:
+    assert subject.holds(plan).calls() == ["pre m0", "pre m1", "pre m2", "full m2", "full m1", "full m0"]
+
+
+@clause(
+    "backward.membership.prepend",
+    says="With prepend=True a full hook or pre-hook goes before those of its kind that are there.",
+    source=DOCS,
+    needs=(PRE, FULL + "(prepend)"),
+    covers=("module_backward.order.full.prepend",),
+)
+@given(
+    plan=st.builds(
+        lambda kind, prepends: script(
+            *[Hook(kind, "m0", "h{}".format(index), prepend=first) for index, first in enumerate(prepends)],
+            Forward(),
+            Backward()
+        ),
+        FULL_KINDS,
+        st.lists(st.booleans(), min_size=2, max_size=4),
+    )
+)
+def test_prepend(subject: Subject, plan: Plan) -> None:
+    order: List[str] = []
+    for step in plan.steps:
+        if isinstance(step, Hook):
+            order.insert(0 if step.prepend else len(order), step.label)
+    assert subject.holds(plan).calls() == order
+
+
+@clause(
+    "backward.membership.once_per_backward",
+    says="A full hook runs once in each backward over a retained graph.",
+    source="measured",
+    needs=FULL,
+    covers=("module_backward.fire.full.retain_graph_twice", "module_backward.eff.full.two_backward_accumulation"),
+)
+@given(
+    plan=st.builds(
+        lambda do, passes: script(
+            Hook("full_backward", "m0", "h0", do), Forward(), *[Backward((grad,)) for grad in passes]
+        ),
+        MAYBE_SCALE,
+        st.lists(NUMBERS, min_size=1, max_size=3),
+    )
+)
+def test_once_per_backward(subject: Subject, plan: Plan) -> None:
+    seen = subject.holds(plan).seen_by("h0")
+    assert [grad_output for _, _, grad_output in seen] == [step.grads for step in plan.steps[2:]]
+
+
+@clause(
+    "backward.membership.under_no_grad",
+    says="A hooked module can be called under no_grad: the hook does not run, and nothing is raised.",
+    source="https://github.com/pytorch/pytorch/issues/59901",
+    needs=FULL,
+    readings=(
+        Reading("nothing", "", "The output needs no gradient.", value=("done", False)),
+        Reading("an error", "never", "A hook that cannot run is refused.", value=("RuntimeError", None)),
+    ),
+    covers=("module_backward.fire.full.no_grad_forward",),
+)
+def test_under_no_grad(subject: Subject) -> None:
+    import torch
+
+    module, x = torch.nn.Tanh(), torch.ones((), requires_grad=True)
+    module.register_full_backward_hook(lambda module, grad_input, grad_output: None)
+    with torch.no_grad():
+        try:
+            seen: Any = ("done", module(x).requires_grad)
+        except (RuntimeError, AttributeError) as error:
+            seen = (type(error).__name__, None)
+    assert seen == subject.value
