@@ -5,7 +5,7 @@ let opener = null;
 
 function showClause(id) {
   if (openClause === id && drawer.open) return;
-  const row = document.getElementById(id);
+  const row = rowOf(id);
   markOpen(false);
   openClause = id;
   opener = row ? row.querySelector("a") : document.activeElement;
@@ -31,8 +31,15 @@ drawer.addEventListener("click", (event) => {
   if (event.target === drawer) hideClause(); // the backdrop
 });
 
+/** Return the row of a clause, the shown one where it has several modes. */
+function rowOf(id) {
+  const rows = ROWS.filter((entry) => entry.id === id);
+  const found = rows.find((entry) => !entry.row.hidden) || rows[0];
+  return found && found.row;
+}
+
 function markOpen(on) {
-  const row = openClause && document.getElementById(openClause);
+  const row = openClause && rowOf(openClause);
   if (row) row.classList.toggle("open", on);
 }
 

@@ -33,7 +33,7 @@ function applyFilters() {
     if (!entry.row.hidden) count++;
   }
   for (const chapter of document.querySelectorAll("tbody[data-chapter]")) {
-    const all = chapter.querySelectorAll(".row").length;
+    const all = chapter.querySelectorAll(`.row[data-mode="${state.mode || DATA.modes[0]}"]`).length;
     const here = chapter.querySelectorAll(".row:not([hidden])").length;
     chapter.hidden = here === 0;
     chapter.querySelector("small").textContent = here === all ? all : `${here} of ${all}`;
