@@ -11,4 +11,4 @@ def import_suites() -> None:
     """Import suites/<chapter>/test_<topic>.py for every chapter."""
     for path in sorted(SUITES.glob("*/test_*.py")):
         if path.parent.name not in APART:
-            importlib.import_module("suites.{}.{}".format(path.parent.name, path.stem))
+            importlib.import_module(f"suites.{path.parent.name}.{path.stem}")

@@ -41,7 +41,7 @@ def test_a_plan_survives_json(plan: Plan) -> None:
 @QUICK
 @given(plan=ANY)
 def test_a_plan_prints_as_the_python_that_builds_it(plan: Plan) -> None:
-    assert eval(repr(plan), vars(grammar)) == plan
+    assert eval(repr(plan), dict(vars(grammar))) == plan
 
 
 @pytest.mark.parametrize("text", ["[]", "{}", '{"Plan": 1, "x": 2}', '{"os": {}}', "1", '{"Scale": {"by": 2}}'])

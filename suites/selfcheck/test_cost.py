@@ -1,0 +1,98 @@
+"""What the machinery costs: a clause against the same draw and the same torch calls in one plain Hypothesis test."""
+
+import time
+from typing import Any, Callable, List
+
+import torch
+from hypothesis import HealthCheck, given, settings
+
+from fixtures.clause import Clause, Reading
+from fixtures.contract import contract_for, installed_version
+from fixtures.draw import plans
+from fixtures.judge import search
+from fixtures.modes import Eager
+from fixtures.plan import Backward, Forward, Hook, Plan
+from fixtures.subject import Subject
+
+EXAMPLES = 200
+ROUNDS = 5
+MOST = 2.0
+STRATEGY = plans(kinds=("forward", "forward_pre"), ops=("scale", "same"), depth=0, runs=2, most=3)
+SETTINGS = settings(
+    max_examples=EXAMPLES,
+    derandomize=True,
+    database=None,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+
+
+@SETTINGS
+@given(plan=STRATEGY)
+def the_clause(subject: Subject, plan: Plan) -> None:
+    subject.holds(plan)
+
+
+class Scale(torch.nn.Module):
+    def __init__(self, value: float) -> None:
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.tensor(value, dtype=torch.float64))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.weight * x
+
+
+class Same(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x
+
+
+@SETTINGS
+@given(plan=STRATEGY)
+def by_hand(plan: Plan) -> None:
+    """What someone would write who knows nothing of plans: the draw, the torch calls, and what must come out."""
+    net: Any = Scale(float(plan.net.values[0])) if plan.net.op == "scale" else Same()
+    x = torch.tensor(float(plan.inputs[0].value), dtype=torch.float64, requires_grad=True)
+    seen: List[Any] = []
+    expected = y = x if plan.inputs[0].leaf else x * 2
+    handles = {}
+    for step in plan.steps:
+        if isinstance(step, Hook):
+            by = step.do[0].by if step.do else None
+
+            def hook(module: Any, args: Any, out: Any = None, by: Any = by) -> Any:
+                value = args[0] if out is None else out
+                seen.append(value.item())
+                return None if by is None else value * by
+
+            handles[step.label] = getattr(net, f"register_{step.kind}_hook")(hook)
+        elif isinstance(step, Forward):
+            y = net(expected)
+            seen.append(y.item())
+        elif isinstance(step, Backward):
+            y.backward(torch.tensor(float(step.grads[0]), dtype=torch.float64), retain_graph=True)
+            seen.append(x.grad.item())
+            seen.extend(weight.grad.item() for weight in net.parameters())
+    for handle in handles.values():
+        handle.remove()
+    assert all(float(value).is_integer() for value in seen)
+
+
+def seconds(action: Callable[[], Any]) -> float:
+    begin = time.process_time()
+    action()
+    return time.process_time() - begin
+
+
+def test_an_example_costs_at_most_twice_the_same_by_hand() -> None:
+    version = installed_version()
+    reading = Reading("always", "", "")
+    clause = Clause("a.b.c", "", (), (reading,), (), None, (), "", "", the_clause)
+    subject = Subject("eager", "cpu", version, contract_for(version), reading, Eager().play)
+    search(clause, subject)
+    by_hand()
+    # In turns, and the fastest of each: what else the machine does can only add time.
+    pairs = [(seconds(lambda: search(clause, subject)), seconds(by_hand)) for _ in range(ROUNDS)]
+    ratio = min(mine for mine, _ in pairs) / min(hand for _, hand in pairs)
+    print(f"cost per example, clause / by hand: {ratio:.2f}")
+    assert ratio <= MOST
