@@ -86,7 +86,7 @@ def test_global_forward(subject: Subject, plan: Plan) -> None:
 @clause(
     "ordering.nested.full_backward",
     says="In backward later modules come first, and a full hook runs after those of all its children.",
-    source="docs: torch.nn.Module.register_full_backward_hook",
+    source="measured",
     needs="torch.nn.Module.register_full_backward_hook",
     covers=("module_backward.order.full.nested",),
 )
@@ -100,7 +100,7 @@ def test_full_backward(subject: Subject, plan: Plan) -> None:
 @clause(
     "ordering.nested.full_backward_pre",
     says="A full backward pre-hook of a parent runs before those of its children, later children first.",
-    source="docs: torch.nn.Module.register_full_backward_pre_hook",
+    source="measured",
     needs="torch.nn.Module.register_full_backward_pre_hook",
     covers=("module_backward.order.pre.nested",),
 )
@@ -114,7 +114,7 @@ def test_full_backward_pre(subject: Subject, plan: Plan) -> None:
 @clause(
     "ordering.nested.backward_brackets",
     says="Full pre-hooks and full hooks of nested modules open and close like brackets.",
-    source="docs: torch.nn.Module.register_full_backward_pre_hook",
+    source="measured",
     needs="torch.nn.Module.register_full_backward_pre_hook",
     covers=("module_backward.order.prefull.nested", "module_backward.order.full.upstream_sees_after"),
     note="Only where the input of the network requires a gradient.",
