@@ -277,9 +277,25 @@ def test_each_call(subject: Subject, plan: Plan) -> None:
     ),
     covers=("module_backward.outtype.full.dict",),
 )
-@given(plan=single("full_backward", "named"))
+@given(
+    plan=st.builds(
+        lambda values, by, grad: Plan(
+            Chain("m0", (Leaf("m1", "named", values[:1]), Leaf("m2", "scale", values[1:]))),
+            (Input(3),),
+            (
+                Hook("full_backward", "m1", "of the dict"),
+                Hook("full_backward", "m2", "behind it", (Scale(by),)),
+                Forward(),
+                Backward((grad,)),
+            ),
+        ),
+        st.tuples(NUMBERS, NUMBERS),
+        FACTORS,
+        NUMBERS,
+    )
+)
 def test_dict_output(subject: Subject, plan: Plan) -> None:
-    assert subject.holds(plan).calls() == []
+    assert subject.holds(plan).calls() == ["behind it"]
 
 
 @clause(

@@ -9,7 +9,7 @@ from hypothesis.errors import UnsatisfiedAssumption
 
 from fixtures import miniatures_engine
 from fixtures.clause import CLAUSES, Clause
-from fixtures.contract import contract_for, installed_version
+from fixtures.contract import contract_for, installed_version, with_facts
 from fixtures.miniatures import FAULTS
 from fixtures.model import Model, expect
 from fixtures.modes import missing
@@ -52,9 +52,10 @@ def drawn(clause: Clause) -> list[Plan]:
 
 
 def accepts(clause: Clause, plan: Plan, lib: Callable[..., Any]) -> bool:
-    """Whether the clause's own test passes when `lib` is what is under test."""
+    """Whether the clause's own test passes when `lib`, made for the clause's reading, is what is under test."""
+    facts = with_facts(CONTRACT, dict(clause.reading_for(VERSION).facts))
     try:
-        clause.test()(subject=subject(clause, lambda given: expect(given, CONTRACT, lib)), plan=plan)
+        clause.test()(subject=subject(clause, lambda given: expect(given, facts, lib)), plan=plan)
     except UnsatisfiedAssumption:
         return True
     except AssertionError:
