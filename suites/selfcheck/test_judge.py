@@ -1,0 +1,142 @@
+"""The judge: what holds, what is refuted, what is declared, and what a failure tells."""
+
+from typing import Any, Tuple
+
+import pytest
+from hypothesis import given
+
+from fixtures.clause import BadClause, Clause, Deviation, Reading, clause
+from fixtures.contract import contract_for
+from fixtures.draw import plans
+from fixtures.judge import judge
+from fixtures.model import Model, expect
+from fixtures.plan import Backward, Forward, Hook, Input, Leaf, Plan, Retain, Scale
+from fixtures.subject import Subject
+
+NEW, OLD = contract_for("2.15"), contract_for("1.4")
+LAST = Reading("last", ">=2.0", "after all", {"retain_grad": "last"})
+HOOK = Reading("hook", "<2.0", "in its turn", {"retain_grad": "hook"})
+WITNESS = Plan(
+    Leaf("m0", "scale", (1,)),
+    (Input(1),),
+    (Forward(), Retain("m0>0"), Hook("tensor", "m0>0", "h0", (Scale(2),)), Backward()),
+)
+BLIND = Plan(Leaf("m0", "scale", (1,)), (Input(1),), (Forward(), Backward()))
+STRATEGY = plans(kinds=("tensor",), retain=True, contract=NEW)
+
+
+@given(plan=STRATEGY)
+def by_plan(subject: Subject, plan: Plan) -> None:
+    subject.holds(plan)
+
+
+@given(plan=STRATEGY)
+def with_sentence(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    assert not trace.calls(), "a hook was called"
+
+
+def direct(subject: Subject) -> None:
+    assert subject.value == 1
+
+
+def made(function: Any, readings: Tuple[Reading, ...] = (LAST, HOOK), witness: Any = WITNESS) -> Clause:
+    return Clause("a.b.c", "A sentence.", ("measured",), readings, (), witness, (), "", "", function)
+
+
+def subject(contract: Any = NEW, version: str = "2.15.0", lib: Any = Model) -> Subject:
+    return Subject("eager", "cpu", version, NEW, LAST, lambda plan: expect(plan, contract, lib))
+
+
+def test_the_reading_in_force_holds_and_the_other_is_refuted() -> None:
+    cell, failure = judge(made(by_plan), subject(), [], [])
+    assert failure is None
+    assert (cell.verdict, cell.reading, cell.refuted) == ("conforms", "last", ["hook"])
+
+
+def test_a_failure_names_the_reading_that_does_hold_and_brings_its_evidence() -> None:
+    cell, failure = judge(made(by_plan), subject(contract=OLD), [], [])
+    assert failure is not None
+    assert (cell.verdict, cell.holds, cell.declared) == ("deviates", ["hook"], False)
+    assert cell.evidence is not None
+    assert cell.evidence["plan"].startswith("Plan(")
+    assert cell.evidence["expected"] != cell.evidence["observed"]
+    assert "register_hook" in cell.evidence["reproducer"]
+
+
+def test_a_failing_sentence_shows_its_plan_too() -> None:
+    cell, _ = judge(made(with_sentence, (Reading("always", "", ""),)), subject(), [], [])
+    assert cell.evidence is not None
+    assert "a hook was called" in cell.evidence["message"]
+    assert "plan: Plan(" in cell.evidence["message"]
+
+
+def test_a_witness_that_cannot_tell_readings_apart_is_a_broken_clause() -> None:
+    cell, failure = judge(made(by_plan, witness=BLIND), subject(), [], [])
+    assert "cannot be told apart" in str(failure)
+    assert cell.verdict == "unseen"
+
+
+def test_a_missing_door_is_absent() -> None:
+    cell, failure = judge(made(by_plan), subject(), ["torch.nothing"], [])
+    assert failure is None
+    assert (cell.verdict, cell.reading, cell.note) == ("absent", None, "not in this torch: torch.nothing")
+
+
+def declared(**changes: Any) -> Deviation:
+    facts = changes.pop("facts", {"retain_grad": "hook"})
+    return Deviation("as before", changes.pop("torch", ">=2.0"), "in its turn", facts, clause="a.b.c", **changes)
+
+
+def test_a_declared_deviation_is_shown_and_forgiven() -> None:
+    cell, failure = judge(made(by_plan, (LAST,)), subject(contract=OLD), [], [declared()])
+    assert failure is None
+    assert (cell.verdict, cell.declared, cell.note) == ("deviates", True, "in its turn")
+    assert cell.evidence is not None
+
+
+def test_a_stale_deviation_fails() -> None:
+    same = declared(facts={"retain_grad": "last"})
+    cell, failure = judge(made(by_plan, (LAST,)), subject(), [], [same])
+    assert "stale" in str(failure)
+    assert cell.verdict == "unseen"
+
+
+def test_a_deviation_that_describes_torch_wrongly_fails() -> None:
+    cell, failure = judge(made(by_plan, (LAST,)), subject(contract=OLD), [], [declared(facts={"retain_grad": "slot"})])
+    assert failure is not None
+    assert (cell.verdict, cell.declared) == ("deviates", False)
+
+
+@pytest.mark.parametrize("other", [{"torch": "<2.0"}, {"mode": "compiled"}])
+def test_a_deviation_of_another_version_or_mode_forgives_nothing(other: Any) -> None:
+    cell, failure = judge(made(by_plan, (LAST,)), subject(contract=OLD), [], [declared(**other)])
+    assert failure is not None
+    assert not cell.declared
+
+
+def test_a_direct_clause_is_held_to_its_values() -> None:
+    right, wrong = Reading("one", "", "", value=1), Reading("two", "never", "", value=2)
+    cell, failure = judge(made(direct, (right, wrong)), subject(), [], [])
+    assert failure is None
+    assert cell.refuted == ["two"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"id": "one.two"}, "chapter.topic.point"),
+        ({"says": "x" * 101 + "."}, "at most 100"),
+        ({"says": "No stop"}, "full stop"),
+        ({"says": "It should be so."}, "without 'should'"),
+        ({"source": ()}, "source= is missing"),
+        ({"docs": "maybe"}, "'contradicts'"),
+        ({"readings": (LAST, LAST)}, "one name"),
+        ({"readings": (Reading("a", "", "", {"nothing": 1}),)}, "no field of Contract"),
+        ({"readings": (LAST, HOOK)}, "witness="),
+    ],
+)
+def test_a_clause_that_breaks_the_rules_is_refused(changes: Any, words: str) -> None:
+    arguments = {"id": "self.check.rules", "says": "A sentence.", "source": "measured", **changes}
+    with pytest.raises(BadClause, match=words):
+        clause(**arguments)(by_plan)
