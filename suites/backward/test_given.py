@@ -273,7 +273,14 @@ def test_each_call(subject: Subject, plan: Plan) -> None:
         Reading("refused", "<1.13", "backward() raises RuntimeError.", {"full_without_output": "raises"}),
     ),
     witness=Plan(
-        Leaf("m0", "named", (2,)), (Input(1),), (Hook("full_backward", "m0", "h0"), Forward(), Backward())
+        Chain("m0", (Leaf("m1", "named", (2,)), Leaf("m2", "scale", (1,)))),
+        (Input(3),),
+        (
+            Hook("full_backward", "m1", "of the dict"),
+            Hook("full_backward", "m2", "behind it"),
+            Forward(),
+            Backward(),
+        ),
     ),
     covers=("module_backward.outtype.full.dict",),
 )
