@@ -1,4 +1,4 @@
-"""The command line of the reports: python -m reports page | record | check | diff | merge | sweep."""
+"""The command line of the reports: python -m reports page | record | check | diff | merge | chapters | sweep."""
 
 from __future__ import annotations
 
@@ -20,11 +20,12 @@ class Parser(argparse.ArgumentParser):
 
 def parser(verb: str | None) -> Parser:
     """Return the parser; sweep is loaded only when it is asked for."""
-    from reports import commands
+    from reports import chapters, commands
 
     top = Parser(prog="python -m reports", description="Read what the suites measured.")
     sub = top.add_subparsers(dest="verb", metavar="VERB", required=True, parser_class=Parser)
     commands.add_parsers(sub)
+    chapters.add_parser(sub)
     if verb in (None, "sweep", "-h", "--help"):
         from reports import sweep
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from reports.atlas import Atlas, Cell, Column, is_claim, varies
+from reports.chapters import order
 
 SIGNS = {
     "conforms": "✓",
@@ -69,8 +70,9 @@ class Chapter:
 
 
 def chapters(atlas: Atlas) -> list[Chapter]:
-    """Return all rows, grouped by chapter in the order of their ids."""
-    rows = [_row(atlas, clause, mode) for clause in atlas.clauses for mode in atlas.modes if _told(atlas, clause, mode)]
+    """Return all rows, grouped by chapter, in the order in which the suite is read."""
+    clauses = sorted(atlas.clauses, key=lambda clause: order(clause, atlas.clauses[clause]))
+    rows = [_row(atlas, clause, mode) for clause in clauses for mode in atlas.modes if _told(atlas, clause, mode)]
     grouped = groupby(rows, key=lambda row: row.clause.split(".")[0])
     return [Chapter(name, title(name), tuple(found)) for name, found in grouped]
 

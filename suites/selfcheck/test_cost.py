@@ -1,7 +1,8 @@
 """What the machinery costs: a clause against the same draw and the same torch calls in one plain Hypothesis test."""
 
 import time
-from typing import Any, Callable, List
+from collections.abc import Callable
+from typing import Any
 
 import torch
 from hypothesis import HealthCheck, given, settings
@@ -49,16 +50,16 @@ class Same(torch.nn.Module):
 
 @SETTINGS
 @given(plan=STRATEGY)
-def by_hand(plan: Plan) -> None:
+def by_hand(plan: Any) -> None:
     """What someone would write who knows nothing of plans: the draw, the torch calls, and what must come out."""
     net: Any = Scale(float(plan.net.values[0])) if plan.net.op == "scale" else Same()
     x = torch.tensor(float(plan.inputs[0].value), dtype=torch.float64, requires_grad=True)
-    seen: List[Any] = []
+    seen: list[Any] = []
     expected = y = x if plan.inputs[0].leaf else x * 2
     handles = {}
     for step in plan.steps:
         if isinstance(step, Hook):
-            by = step.do[0].by if step.do else None
+            by = getattr(step.do[0], "by", None) if step.do else None
 
             def hook(module: Any, args: Any, out: Any = None, by: Any = by) -> Any:
                 value = args[0] if out is None else out
@@ -70,7 +71,8 @@ def by_hand(plan: Plan) -> None:
             y = net(expected)
             seen.append(y.item())
         elif isinstance(step, Backward):
-            y.backward(torch.tensor(float(step.grads[0]), dtype=torch.float64), retain_graph=True)
+            y.backward(torch.tensor(float(step.grads[0] or 0), dtype=torch.float64), retain_graph=True)
+            assert x.grad is not None
             seen.append(x.grad.item())
             seen.extend(weight.grad.item() for weight in net.parameters())
     for handle in handles.values():

@@ -1,4 +1,4 @@
-"""What is forgiven is checked: a declared deviation names a clause, a mode and a version that exist, and is written down."""
+"""What is forgiven is checked: a deviation names a clause, a mode and a version that exist, and a verdict needed it."""
 
 import json
 import pathlib

@@ -1,6 +1,6 @@
 """The judge: what holds, what is refuted, what is declared, and what a failure tells."""
 
-from typing import Any, Tuple
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -40,7 +40,7 @@ def direct(subject: Subject) -> None:
     assert subject.value == 1
 
 
-def made(function: Any, readings: Tuple[Reading, ...] = (LAST, HOOK), witness: Any = WITNESS) -> Clause:
+def made(function: Any, readings: tuple[Reading, ...] = (LAST, HOOK), witness: Any = WITNESS) -> Clause:
     return Clause("a.b.c", "A sentence.", ("measured",), readings, (), witness, (), "", "", function)
 
 
