@@ -15,12 +15,14 @@ NEEDS = ("torch.Tensor.register_post_accumulate_grad_hook",)
 
 
 @st.composite
-def weights(draw: Any, tensor_hooks: int = 0, fewest: int = 1, most: int = 1, act: bool = False, passes: int = 2) -> Plan:
+def weights(
+    draw: Any, tensor_hooks: int = 0, fewest: int = 1, most: int = 1, act: bool = False, passes: int = 2
+) -> Plan:
     """y = weight * x with tensor hooks and post-accumulate hooks on the weight, and some backward passes."""
-    hooks = [Hook("tensor", "m0.weight", "t{}".format(i), (Scale(draw(FACTORS)),)) for i in range(tensor_hooks)]
+    hooks = [Hook("tensor", "m0.weight", f"t{i}", (Scale(draw(FACTORS)),)) for i in range(tensor_hooks)]
     for index in range(draw(st.integers(fewest, most))):
         do = (Scale(draw(FACTORS)),) if act else ()
-        hooks.insert(draw(st.integers(0, tensor_hooks)), Hook("post_accumulate", "m0.weight", "h{}".format(index), do))
+        hooks.insert(draw(st.integers(0, tensor_hooks)), Hook("post_accumulate", "m0.weight", f"h{index}", do))
     backwards = tuple(Backward((draw(NUMBERS),)) for _ in range(draw(st.integers(1, passes))))
     return Plan(Leaf("m0", "scale", (draw(NUMBERS),)), (Input(draw(NUMBERS)),), tuple(hooks) + (Forward(),) + backwards)
 
@@ -128,8 +130,12 @@ def test_given_the_leaf(subject: Subject) -> None:
     source=DOCS,
     needs=NEEDS,
     readings=(
-        Reading("refused", "", "Both are refused, after .grad was updated.",
-                value=[("RuntimeError", 2.0), ("TypeError", 2.0)]),
+        Reading(
+            "refused",
+            "",
+            "Both are refused, after .grad was updated.",
+            value=[("RuntimeError", 2.0), ("TypeError", 2.0)],
+        ),
         Reading("ignored", "never", "What it returns is not looked at.", value=[("accepted", 2.0), ("accepted", 2.0)]),
     ),
     covers=("tensor.pag.return_tensor", "tensor.pag.return_int"),
@@ -140,7 +146,7 @@ def test_returns_nothing(subject: Subject) -> None:
     results = []
     for returned in (torch.ones(()), 3):
         x = torch.ones((), requires_grad=True)
-        x.register_post_accumulate_grad_hook(lambda leaf: returned)
+        x.register_post_accumulate_grad_hook(lambda leaf, returned=returned: returned)
         try:
             (2 * x).backward()
             result = "accepted"
@@ -214,9 +220,7 @@ UNDEFINED = Plan(
     says="A post-accumulate hook is not called when the gradient is undefined: nothing was accumulated.",
     source=DOCS,
     needs=NEEDS + ("torch.nn.Module.register_full_backward_pre_hook",),
-    readings=(
-        Reading("not called", "", "It runs only when .grad was updated.", {"post_accumulate_sees_none": False}),
-    ),
+    readings=(Reading("not called", "", "It runs only when .grad was updated.", {"post_accumulate_sees_none": False}),),
     witness=UNDEFINED,
     covers=("tensor.pag.undefined", "tensor.pag.undefined_existing"),
 )

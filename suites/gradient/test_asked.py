@@ -17,8 +17,9 @@ SINCE_2_0 = "https://github.com/pytorch/pytorch/pull/85849"
         "https://github.com/pytorch/pytorch/issues/35802",
     ),
     readings=(
-        Reading("called", ">=2.0", "Leaf and inner tensor: 2 arrives, 20 is returned.",
-                value=[([2.0], 20.0), ([2.0], 20.0)]),
+        Reading(
+            "called", ">=2.0", "Leaf and inner tensor: 2 arrives, 20 is returned.", value=[([2.0], 20.0), ([2.0], 20.0)]
+        ),
         Reading("not called", "<2.0", "The gradient is captured before the hooks.", value=[([], 2.0), ([], 2.0)]),
     ),
     covers=("tensor.inputs.grad_leaf", "tensor.inputs.grad_leaf_replaced", "tensor.inputs.grad_nonleaf"),
@@ -31,7 +32,7 @@ def test_inputs(subject: Subject) -> None:
         seen = []
         x = torch.ones((), requires_grad=True)
         wanted = x if leaf else 3 * x
-        wanted.register_hook(lambda grad: seen.append(grad.item()) or grad * 10)
+        wanted.register_hook(lambda grad, seen=seen: seen.append(grad.item()) or grad * 10)
         (grad,) = torch.autograd.grad(2 * wanted, [wanted])
         results.append((seen, grad.item()))
     assert results == subject.value
@@ -129,8 +130,12 @@ def test_same_input_twice(subject: Subject) -> None:
     says="backward(inputs=[x]) accumulates what the hook of x returns, and leaves other leaves alone.",
     source="docs: torch.Tensor.backward",
     readings=(
-        Reading("replaced, and only x", "", "x.grad is 20; w has no gradient and its hook is not called.",
-                value=(20.0, None, ["x"])),
+        Reading(
+            "replaced, and only x",
+            "",
+            "x.grad is 20; w has no gradient and its hook is not called.",
+            value=(20.0, None, ["x"]),
+        ),
         Reading("unreplaced", "never", "The gradient is captured before the hook.", value=(2.0, None, [])),
     ),
     needs=("torch.Tensor.backward(inputs)",),

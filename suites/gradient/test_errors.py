@@ -19,7 +19,7 @@ ACTIONS = st.one_of(st.just(()), st.just((Raise(),)), st.builds(lambda by: (Scal
 def failing(draw: Any, on: str) -> Plan:
     """y = weight * x with hooks on one tensor of which at least one raises."""
     does = draw(st.lists(ACTIONS, min_size=0, max_size=2)) + [(Raise(),)] + draw(st.lists(ACTIONS, max_size=2))
-    hooks = tuple(Hook("tensor", on, "h{}".format(index), do) for index, do in enumerate(does))
+    hooks = tuple(Hook("tensor", on, f"h{index}", do) for index, do in enumerate(does))
     return Plan(Leaf("m0", "scale", (draw(NUMBERS),)), (Input(3),), (Forward(),) + hooks + (Backward(),))
 
 
@@ -41,9 +41,7 @@ WITNESS = Plan(Leaf("m0", "scale", (2,)), (Input(3),), (Hook("tensor", "x0", "h0
     "gradient.errors.own_type",
     says="An exception raised in a tensor hook leaves backward() with its own type.",
     source=(TYPE_IS_LOST, "https://github.com/pytorch/pytorch/issues/42560"),
-    readings=(
-        Reading("own type", "", "Boom arrives as Boom.", {"engine_keeps_error_type": True}),
-    ),
+    readings=(Reading("own type", "", "Boom arrives as Boom.", {"engine_keeps_error_type": True}),),
     witness=WITNESS,
     covers=("tensor.exc.type", "tensor.exc.nonleaf"),
 )
@@ -97,9 +95,7 @@ def test_ends_the_chain(subject: Subject, plan: Plan) -> None:
     covers=("tensor.exc.grad_untouched",),
 )
 @given(
-    plan=failing("m0.weight").map(
-        lambda plan: Plan(plan.net, plan.inputs, (Forward(), Backward((5,))) + plan.steps)
-    )
+    plan=failing("m0.weight").map(lambda plan: Plan(plan.net, plan.inputs, (Forward(), Backward((5,))) + plan.steps))
 )
 def test_grad_untouched(subject: Subject, plan: Plan) -> None:
     before, after = subject.holds(plan).grads()
@@ -159,10 +155,15 @@ def outcome(replacement: Any, leaf: bool = True, before: Any = None) -> Any:
     says="A hook that returns anything but a tensor or None ends backward() with TypeError.",
     source=DOCS,
     readings=(
-        Reading("TypeError", "", "An int, False, a list and a tuple with a tensor are all refused.",
-                value=[("TypeError", None)] * 8),
-        Reading("falsy is None", "never", "False counts as None.",
-                value=[("TypeError", None), ("accepted", [1.0, 1.0])] * 4),
+        Reading(
+            "TypeError",
+            "",
+            "An int, False, a list and a tuple with a tensor are all refused.",
+            value=[("TypeError", None)] * 8,
+        ),
+        Reading(
+            "falsy is None", "never", "False counts as None.", value=[("TypeError", None), ("accepted", [1.0, 1.0])] * 4
+        ),
     ),
     covers=("tensor.ret.int", "tensor.ret.false", "tensor.ret.tuple", "tensor.ret.nonleaf_int"),
 )
@@ -181,8 +182,13 @@ def test_wrong_type(subject: Subject) -> None:
         Reading("refused", "", "No shape but the gradient's own is taken.", value=[("RuntimeError", None)] * 8),
         Reading("broadcast", "never", "What broadcasts is taken.", value=[("accepted", [1.0, 1.0])] * 8),
     ),
-    covers=("tensor.ret.shape_leaf", "tensor.ret.shape_nonleaf", "tensor.ret.shape_broadcastable",
-            "tensor.ret.shape_unsqueezed", "tensor.ret.shape_scalar_tensor"),
+    covers=(
+        "tensor.ret.shape_leaf",
+        "tensor.ret.shape_nonleaf",
+        "tensor.ret.shape_broadcastable",
+        "tensor.ret.shape_unsqueezed",
+        "tensor.ret.shape_scalar_tensor",
+    ),
 )
 def test_wrong_shape(subject: Subject) -> None:
     import torch
@@ -197,8 +203,12 @@ def test_wrong_shape(subject: Subject) -> None:
     says="A replacement of another dtype or layout ends backward() with RuntimeError: it is not converted.",
     source="measured",
     readings=(
-        Reading("refused", "", "float32, int64 and sparse are refused for a dense float64 gradient.",
-                value=[("RuntimeError", None)] * 6),
+        Reading(
+            "refused",
+            "",
+            "float32, int64 and sparse are refused for a dense float64 gradient.",
+            value=[("RuntimeError", None)] * 6,
+        ),
         Reading("converted", "never", "It is converted.", value=[("accepted", [1.0, 1.0])] * 6),
     ),
     covers=("tensor.ret.dtype_leaf", "tensor.ret.dtype_nonleaf", "tensor.ret.dtype_int_tensor", "tensor.ret.layout"),
@@ -216,8 +226,9 @@ def test_wrong_dtype(subject: Subject) -> None:
     source="measured",
     readings=(
         Reading("untouched", "", "The old 7 is still there.", value=("RuntimeError", [7.0, 7.0])),
-        Reading("unreplaced gradient added", "never", "The gradient goes in as it came.",
-                value=("RuntimeError", [8.0, 8.0])),
+        Reading(
+            "unreplaced gradient added", "never", "The gradient goes in as it came.", value=("RuntimeError", [8.0, 8.0])
+        ),
     ),
     covers=("tensor.ret.shape_leaf",),
 )

@@ -86,7 +86,7 @@ def test_between_backwards(subject: Subject, plan: Plan) -> None:
             NET,
             (Input(2),),
             (Forward(),)
-            + tuple(Hook("tensor", on, "h{}".format(index), (action,)) for index, action in enumerate(actions))
+            + tuple(Hook("tensor", on, f"h{index}", (action,)) for index, action in enumerate(actions))
             + (Remove(gone), Backward()),
         ),
         st.sampled_from(["x0", "m0.weight", "m0>0"]),
@@ -110,7 +110,9 @@ def test_removed_is_silent(subject: Subject, plan: Plan) -> None:
             NET,
             (Input(2),),
             (Forward(),)
-            + tuple(Hook("tensor", on, "h%d" % index, (Drop("h%d" % index),) if index == place else ()) for index in range(3))
+            + tuple(
+                Hook("tensor", on, f"h{index}", (Drop(f"h{index}"),) if index == place else ()) for index in range(3)
+            )
             + (Backward((grads[0],)), Backward((grads[1],))),
         ),
         st.sampled_from(["x0", "m0.weight", "m0>0"]),
@@ -129,15 +131,26 @@ def test_removes_itself(subject: Subject, plan: Plan) -> None:
     says="A hook removed by an earlier hook of the same tensor is still called in the pass that is running.",
     source=SNAPSHOT,
     readings=(
-        Reading("still called", ">=1.10", "The hooks of a tensor are listed before the first one runs.",
-                {"tensor_hooks_iterate": "snapshot"}),
-        Reading("gone at once", "<1.10", "Each hook is looked up when its turn comes.",
-                {"tensor_hooks_iterate": "live"}),
+        Reading(
+            "still called",
+            ">=1.10",
+            "The hooks of a tensor are listed before the first one runs.",
+            {"tensor_hooks_iterate": "snapshot"},
+        ),
+        Reading(
+            "gone at once", "<1.10", "Each hook is looked up when its turn comes.", {"tensor_hooks_iterate": "live"}
+        ),
     ),
     witness=Plan(
         NET,
         (Input(2),),
-        (Hook("tensor", "x0", "h0", (Drop("h1"),)), Hook("tensor", "x0", "h1"), Forward(), Backward((1,)), Backward((2,))),
+        (
+            Hook("tensor", "x0", "h0", (Drop("h1"),)),
+            Hook("tensor", "x0", "h1"),
+            Forward(),
+            Backward((1,)),
+            Backward((2,)),
+        ),
     ),
     covers=("tensor.run.remove_later",),
 )
@@ -170,7 +183,9 @@ def test_removed_by_another(subject: Subject, plan: Plan) -> None:
     source=SNAPSHOT,
     readings=(
         Reading("waits", ">=1.10", "It is not in the list that was made before.", value=["old", "old", "new"]),
-        Reading("joins at once", "<1.10", "It is found at the end of the live dict.", value=["old", "new", "old", "new"]),
+        Reading(
+            "joins at once", "<1.10", "It is found at the end of the live dict.", value=["old", "new", "old", "new"]
+        ),
     ),
     covers=("tensor.run.register_same", "tensor.run.register_same_middle"),
 )
@@ -262,11 +277,10 @@ def test_not_inherited(subject: Subject) -> None:
     import torch
 
     counts = []
-    for derive in ("detach", "clone", "view"):
+    for derive in (lambda x: x.detach().requires_grad_(), lambda x: x.clone(), lambda x: x.view(1)):
         calls = []
         x = torch.ones(1, requires_grad=True)
-        x.register_hook(lambda grad: calls.append(1))
-        derived = {"detach": lambda: x.detach().requires_grad_(), "clone": x.clone, "view": lambda: x.view(1)}[derive]()
-        derived.backward(torch.ones(1))
+        x.register_hook(lambda grad, calls=calls: calls.append(1))
+        derive(x).backward(torch.ones(1))
         counts.append(len(calls))
     assert counts == subject.value

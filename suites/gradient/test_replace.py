@@ -20,7 +20,7 @@ DOCS = "docs: torch.Tensor.register_hook"
 def line(draw: Any, on: str, fewest: int = 1, most: int = 4, passes: int = 1, act: bool = True) -> Plan:
     """One module y = weight * x with hooks on one of its tensors, and one or more backward passes."""
     hooks = tuple(
-        Hook("tensor", on, "h{}".format(index), (Scale(draw(FACTORS)),) if act and draw(st.booleans()) else ())
+        Hook("tensor", on, f"h{index}", (Scale(draw(FACTORS)),) if act and draw(st.booleans()) else ())
         for index in range(draw(st.integers(fewest, most)))
     )
     backwards = tuple(Backward((draw(NUMBERS),)) for _ in range(draw(st.integers(1, passes))))
@@ -185,8 +185,9 @@ def test_before_accumulation(subject: Subject) -> None:
     says="A hook runs with grad mode off, unless the backward pass builds a graph.",
     source="docs: torch.autograd.backward",
     readings=(
-        Reading("off unless create_graph", "", "False in a plain pass, True in one with create_graph.",
-                value=[False, True]),
+        Reading(
+            "off unless create_graph", "", "False in a plain pass, True in one with create_graph.", value=[False, True]
+        ),
         Reading("as the caller has it", "never", "The caller's grad mode is on in both.", value=[True, True]),
     ),
     covers=("tensor.mode.default", "tensor.mode.create_graph"),

@@ -62,7 +62,8 @@ def shown(grad: Any) -> Any:
 def test_unreached(subject: Subject, plan: Plan) -> None:
     calls = subject.holds(plan).calls()
     first, second = plan.steps[-1].grads
-    assert ("first" in calls) == (first is not None) and ("second" in calls) == (second is not None)
+    assert ("first" in calls) == (first is not None)
+    assert ("second" in calls) == (second is not None)
 
 
 @clause(
@@ -70,8 +71,12 @@ def test_unreached(subject: Subject, plan: Plan) -> None:
     says="The hook of an unused output of a node that runs is called with None.",
     source="measured",
     readings=(
-        Reading("called with None", "", "unbind gives two tensors, one is used: the other's hook gets None.",
-                value=([None], [2.0, 0.0])),
+        Reading(
+            "called with None",
+            "",
+            "unbind gives two tensors, one is used: the other's hook gets None.",
+            value=([None], [2.0, 0.0]),
+        ),
         Reading("called with zero", "never", "The gradient is made zeros before the hook.", value=([0.0], [2.0, 0.0])),
         Reading("not called", "never", "Only tensors with a gradient have their hooks called.", value=([], [2.0, 0.0])),
     ),

@@ -157,7 +157,8 @@ def test_needs_grad(subject: Subject, plan: Plan) -> None:
 )
 def test_too_late(subject: Subject, plan: Plan) -> None:
     first, second = subject.holds(plan).grads()
-    assert "m0>0" not in first and second["m0>0"] == plan.steps[-1].grads[0]
+    assert "m0>0" not in first
+    assert second["m0>0"] == plan.steps[-1].grads[0]
 
 
 @clause(
@@ -194,8 +195,12 @@ def test_not_by_itself(subject: Subject) -> None:
     source=("docs: torch.Tensor.retains_grad", PORTED),
     readings=(
         Reading("always there", ">=1.10", "Before, after, on a retained leaf.", value=[False, True, False]),
-        Reading("only when kept", "<1.10", "There is no such attribute before the call, nor on leaves.",
-                value=["absent", True, "absent"]),
+        Reading(
+            "only when kept",
+            "<1.10",
+            "There is no such attribute before the call, nor on leaves.",
+            value=["absent", True, "absent"],
+        ),
     ),
     covers=("tensor.rg.attr",),
 )

@@ -103,9 +103,7 @@ def test_any_mixture(subject: Subject, plan: Plan) -> None:
     says="retain_grad() on an output that got no gradient leaves its .grad as it was.",
     source="https://github.com/pytorch/pytorch/pull/92604",
     needs=FULL,
-    readings=(
-        Reading("as it was", "", "None stays None, and a sum stays the sum.", {"retain_of_none": "kept"}),
-    ),
+    readings=(Reading("as it was", "", "None stays None, and a sum stays the sum.", {"retain_of_none": "kept"}),),
     witness=Plan(
         Leaf("m0", "both"),
         (Input(1), Input(2)),
@@ -136,8 +134,12 @@ def test_undefined(subject: Subject, plan: Plan) -> None:
     says="retain_grad() on an unused output of a node that runs leaves its .grad None.",
     source="https://github.com/pytorch/pytorch/pull/92604",
     readings=(
-        Reading("None", "", "unbind gives two tensors, one is used: the other's .grad is None.",
-                value=("done", None, [2.0, 0.0])),
+        Reading(
+            "None",
+            "",
+            "unbind gives two tensors, one is used: the other's .grad is None.",
+            value=("done", None, [2.0, 0.0]),
+        ),
         Reading("zero", "never", "An undefined gradient is kept as zero.", value=("done", 0.0, [2.0, 0.0])),
     ),
     covers=("tensor.kind.unused_output_retain",),
@@ -162,8 +164,12 @@ def test_unused_output(subject: Subject) -> None:
     source="docs: torch.nn.Module.register_full_backward_hook",
     needs=FULL,
     readings=(
-        Reading("of the view", "", "The hook's factor 10 reaches the caller's x, not the view in forward.",
-                value=(2.0, 20.0)),
+        Reading(
+            "of the view",
+            "",
+            "The hook's factor 10 reaches the caller's x, not the view in forward.",
+            value=(2.0, 20.0),
+        ),
         Reading("of the caller's tensor", "never", "forward is given the caller's tensor.", value=(20.0, 20.0)),
     ),
     covers=("module_backward.ident.full.retain_grad_in_forward",),

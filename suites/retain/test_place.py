@@ -18,8 +18,12 @@ from fixtures.subject import Subject
     ),
     readings=(
         Reading("after all", ">=2.0", "retain_grad keeps what every hook left.", {"retain_grad": "last"}),
-        Reading("before or after", ">=1.10,<2.0", "It is before all hooks if it came first, after them otherwise.",
-                {"retain_grad": "slot"}),
+        Reading(
+            "before or after",
+            ">=1.10,<2.0",
+            "It is before all hooks if it came first, after them otherwise.",
+            {"retain_grad": "slot"},
+        ),
         Reading("in its turn", "<1.10", "retain_grad is itself a hook and runs in its turn.", {"retain_grad": "hook"}),
     ),
     # Between two hooks: 6 after all, 6 when beside them (a hook came first), 2 in its turn; first of all: 2, 1, 1.

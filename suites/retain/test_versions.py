@@ -33,7 +33,9 @@ def test_changed_before(subject: Subject) -> None:
     says="The kept gradient follows a tensor that is changed in place after retain_grad().",
     source=(NOTE, FOLLOWS),
     readings=(
-        Reading("of the new version", ">=1.13", "y = 3x; kept; y *= 5; the loss is 2y: y.grad is 2.", value=(2.0, 30.0)),
+        Reading(
+            "of the new version", ">=1.13", "y = 3x; kept; y *= 5; the loss is 2y: y.grad is 2.", value=(2.0, 30.0)
+        ),
         Reading("of the old version", "<1.13", "The gradient of what y was at the call: 10.", value=(10.0, 30.0)),
     ),
     covers=("tensor.rg.inplace_after",),
@@ -141,10 +143,15 @@ def test_used_before(subject: Subject) -> None:
     says="The gradient kept for a view is its own, and the base's has the view's part in it.",
     source="measured",
     readings=(
-        Reading("each its own", "", "The loss is 5 * y[:1]: the view has [5], the base [5, 0].",
-                value=([5.0], [5.0, 0.0])),
-        Reading("the base's share", "never", "The view's grad is a view of the base's grad, of full size.",
-                value=([5.0, 0.0], [5.0, 0.0])),
+        Reading(
+            "each its own", "", "The loss is 5 * y[:1]: the view has [5], the base [5, 0].", value=([5.0], [5.0, 0.0])
+        ),
+        Reading(
+            "the base's share",
+            "never",
+            "The view's grad is a view of the base's grad, of full size.",
+            value=([5.0, 0.0], [5.0, 0.0]),
+        ),
     ),
     covers=("tensor.rg.view",),
 )
@@ -186,8 +193,12 @@ def test_view_changed(subject: Subject) -> None:
     source=("https://github.com/pytorch/pytorch/pull/117552", "https://github.com/pytorch/pytorch/issues/117366"),
     readings=(
         Reading("of the new base", ">=2.3", "y[:1] *= 5, the loss is 2y: [2, 2].", value=([2.0, 2.0], [30.0, 6.0])),
-        Reading("of the old base", "<2.3", "The gradient of what y was at the call: [10, 2].",
-                value=([10.0, 2.0], [30.0, 6.0])),
+        Reading(
+            "of the old base",
+            "<2.3",
+            "The gradient of what y was at the call: [10, 2].",
+            value=([10.0, 2.0], [30.0, 6.0]),
+        ),
     ),
     covers=("tensor.rg.inplace_view_of_base",),
 )
