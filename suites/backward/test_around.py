@@ -1,0 +1,338 @@
+"""How backward hooks of modules stand to everything else: tensor hooks, forward hooks, other modules, errors."""
+
+from typing import Any, Tuple
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fixtures.clause import clause
+from fixtures.draw import FACTORS, NUMBERS, plans
+from fixtures.plan import Backward, Chain, Forward, Hook, Input, Leaf, Plan, Scale, hooks_of
+from fixtures.subject import Subject
+
+DOCS = "docs: torch.nn.Module.register_full_backward_hook"
+LEGACY = "docs: torch.nn.Module.register_backward_hook"
+EXECUTION = "note: notes/autograd.html#backward-hooks-execution"
+FULL = "torch.nn.Module.register_full_backward_hook"
+PRE = "torch.nn.Module.register_full_backward_pre_hook"
+PAIR = st.tuples(NUMBERS, NUMBERS)
+MAYBE_SCALE = st.one_of(st.just(()), st.builds(lambda by: (Scale(by),), FACTORS))
+AN_INPUT, NO_INPUT = Input(3), Input(3, grad=False)
+
+
+def script(value: int, hooks: Tuple[Any, ...], after: Tuple[Any, ...], grad: int, given: Input = AN_INPUT) -> Plan:
+    """y = value * x with hooks before the forward, hooks after it, and one backward pass."""
+    return Plan(Leaf("m0", "scale", (value,)), (given,), hooks + (Forward(),) + after + (Backward((grad,)),))
+
+
+@clause(
+    "backward.around.parameters_first",
+    says="When a full hook runs, the module's parameters have had their hooks and their gradient.",
+    source="measured",
+    needs=PRE,
+    covers=("module_backward.order.tensor.leaf_input", "module_backward.order.tensor.nonleaf_input"),
+)
+@given(
+    plan=st.builds(
+        lambda leaf, do, grad: script(
+            2,
+            (
+                Hook("full_backward", "m0", "full"),
+                Hook("full_backward_pre", "m0", "pre", do),
+                Hook("tensor", "x0", "input", do),
+                Hook("tensor", "m0.weight", "weight", do),
+            ),
+            (Hook("tensor", "m0>0", "output", do),),
+            grad,
+            Input(3, leaf=leaf),
+        ),
+        st.booleans(),
+        MAYBE_SCALE,
+        NUMBERS,
+    )
+)
+def test_parameters_first(subject: Subject, plan: Plan) -> None:
+    assert subject.holds(plan).calls() == ["output", "pre", "weight", "full", "input"]
+
+
+@clause(
+    "backward.around.parameters_last",
+    says="Where no input needs a gradient, pre-hook and full hook run before the parameters get theirs.",
+    source=(DOCS, EXECUTION),
+    needs=PRE,
+    covers=("module_backward.order.tensor.no_input_rg", "module_backward.issue.149938_param_grad_in_hook"),
+)
+@given(
+    plan=st.builds(
+        lambda do, grad: script(
+            2,
+            (
+                Hook("full_backward", "m0", "full"),
+                Hook("full_backward_pre", "m0", "pre", do),
+                Hook("tensor", "m0.weight", "weight", do),
+            ),
+            (Hook("tensor", "m0>0", "output", do),),
+            grad,
+            NO_INPUT,
+        ),
+        MAYBE_SCALE,
+        NUMBERS,
+    )
+)
+def test_parameters_last(subject: Subject, plan: Plan) -> None:
+    assert subject.holds(plan).calls() == ["output", "pre", "full", "weight"]
+
+
+@clause(
+    "backward.around.inside_forward",
+    says="Hooks that forward puts on what it got and made run between the pre-hook and the full hook.",
+    source="measured",
+    needs=PRE,
+    covers=("module_backward.order.tensor.inside_forward",),
+)
+@given(
+    plan=st.builds(
+        lambda value, grad, do: Plan(
+            Chain("m0", (Leaf("m1", "same"), Leaf("m2", "scale", (value,)))),
+            (Input(3),),
+            (
+                Hook("full_backward", "m0", "full"),
+                Hook("full_backward_pre", "m0", "pre", do),
+                Hook("tensor", "x0", "caller's x"),
+                Forward(),
+                Hook("tensor", "m0>0", "caller's y", do),
+                Hook("tensor", "m1>0", "forward's x", do),
+                Hook("tensor", "m2>0", "forward's y", do),
+                Backward((grad,)),
+            ),
+        ),
+        NUMBERS,
+        NUMBERS,
+        MAYBE_SCALE,
+    )
+)
+def test_inside_forward(subject: Subject, plan: Plan) -> None:
+    assert subject.holds(plan).calls() == ["caller's y", "pre", "forward's y", "forward's x", "full", "caller's x"]
+
+
+@clause(
+    "backward.around.pre_then_full",
+    says="The grad_output of a full hook is what the full backward pre-hooks of the module left.",
+    source=EXECUTION,
+    needs=PRE,
+    covers=("module_backward.ret.pre.none",),
+)
+@given(
+    plan=st.builds(
+        lambda dos, grad: script(
+            2,
+            (
+                Hook("full_backward", "m0", "full"),
+                *(Hook("full_backward_pre", "m0", f"h{i}", do) for i, do in enumerate(dos)),
+            ),
+            (),
+            grad,
+        ),
+        st.lists(MAYBE_SCALE, min_size=1, max_size=3),
+        NUMBERS,
+    )
+)
+def test_pre_then_full(subject: Subject, plan: Plan) -> None:
+    trace, grad = subject.holds(plan), plan.steps[-1].grads[0]
+    for hook in hooks_of(plan, "full_backward_pre"):
+        assert trace.seen_by(hook.label) == [("m0", (grad,))]
+        grad *= hook.do[0].by if hook.do else 1
+    assert trace.seen_by("full") == [("m0", (2 * grad,), (grad,))]
+
+
+@clause(
+    "backward.around.forward_hook_inside",
+    says="What a forward hook returns is the output to a full hook: grad_output is the gradient of that.",
+    source="measured",
+    needs=FULL,
+)
+@given(
+    plan=st.builds(
+        lambda by, value, grad: script(
+            value, (Hook("forward", "m0", "h0", (Scale(by),)), Hook("full_backward", "m0", "h1")), (), grad
+        ),
+        FACTORS,
+        NUMBERS,
+        NUMBERS,
+    )
+)
+def test_forward_hook_inside(subject: Subject, plan: Plan) -> None:
+    grad, by, value = plan.steps[-1].grads[0], plan.steps[0].do[0].by, plan.net.values[0]
+    assert subject.holds(plan).seen_by("h1") == [("m0", (grad * by * value,), (grad,))]
+
+
+@clause(
+    "backward.around.pre_hook_outside",
+    says="What a forward pre-hook returns is the input to a full hook: grad_input is the gradient of that.",
+    source="measured",
+    needs=FULL,
+)
+@given(
+    plan=st.builds(
+        lambda by, value, grad: script(
+            value, (Hook("forward_pre", "m0", "h0", (Scale(by),)), Hook("full_backward", "m0", "h1")), (), grad
+        ),
+        FACTORS,
+        NUMBERS,
+        NUMBERS,
+    )
+)
+def test_pre_hook_outside(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    grad, by, value = plan.steps[-1].grads[0], plan.steps[0].do[0].by, plan.net.values[0]
+    assert trace.seen_by("h1") == [("m0", (grad * value,), (grad,))]
+    assert trace.grads()[0]["x0"] == grad * value * by
+
+
+@clause(
+    "backward.around.legacy_on_forward_hook",
+    says="Where a forward hook replaced the output, a legacy hook sits on the replacement, not the module.",
+    source=LEGACY,
+)
+@given(
+    plan=st.builds(
+        lambda by, grad: script(2, (Hook("forward", "m0", "h0", (Scale(by),)), Hook("backward", "m0", "h1")), (), grad),
+        FACTORS,
+        NUMBERS,
+    )
+)
+def test_legacy_on_forward_hook(subject: Subject, plan: Plan) -> None:
+    grad, by = plan.steps[-1].grads[0], plan.steps[0].do[0].by
+    ((module, grad_input, grad_output),) = subject.holds(plan).seen_by("h1")
+    assert (module, grad_input[0], grad_output) == ("m0", grad * by, (grad,))
+
+
+@clause(
+    "backward.around.legacy_shared_node",
+    says="A container ends in its last child's operation: the child's legacy hooks run before its own.",
+    source=LEGACY,
+    covers=("module_backward.legacy.sequential",),
+)
+@given(
+    plan=st.builds(
+        lambda values, grad, inner, outer: Plan(
+            Chain("m0", (Leaf("m1", "scale", values[:1]), Leaf("m2", "scale", values[1:]))),
+            (Input(3),),
+            (
+                Hook("backward", "m0", "outer", outer),
+                Hook("backward", "m2", "inner", inner),
+                Forward(),
+                Backward((grad,)),
+            ),
+        ),
+        PAIR,
+        NUMBERS,
+        MAYBE_SCALE,
+        MAYBE_SCALE,
+    )
+)
+def test_legacy_shared_node(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    ((_, first, _),), ((_, second, _),) = trace.seen_by("inner"), trace.seen_by("outer")
+    by = plan.steps[1].do[0].by if plan.steps[1].do else 1
+    assert (trace.calls(), second) == (["inner", "outer"], tuple(grad * by for grad in first))
+
+
+@clause(
+    "backward.around.legacy_unchanged_input",
+    says="The legacy hook of a module that returns its input sits on what made it; a leaf has no hook called.",
+    source=LEGACY,
+)
+@given(
+    plan=st.builds(
+        lambda kind, leaf, grad: Plan(
+            Leaf("m0", "same"), (Input(3, leaf=leaf),), (Hook(kind, "m0", "h0"), Forward(), Backward((grad,)))
+        ),
+        st.just("backward"),
+        st.booleans(),
+        NUMBERS,
+    )
+)
+def test_legacy_unchanged_input(subject: Subject, plan: Plan) -> None:
+    assert subject.holds(plan).calls() == ([] if plan.inputs[0].leaf else ["h0"])
+
+
+@clause(
+    "backward.around.full_unchanged_input",
+    says="The full hook of a module that returns its input runs, with one gradient on both sides.",
+    source=DOCS,
+    needs=FULL,
+)
+@given(
+    plan=st.builds(
+        lambda leaf, grad, by: Plan(
+            Leaf("m0", "same"),
+            (Input(3, leaf=leaf),),
+            (Hook("full_backward", "m0", "h0", (Scale(by),)), Forward(), Backward((grad,))),
+        ),
+        st.booleans(),
+        NUMBERS,
+        FACTORS,
+    )
+)
+def test_full_unchanged_input(subject: Subject, plan: Plan) -> None:
+    trace, grads = subject.holds(plan), plan.steps[-1].grads
+    assert trace.seen_by("h0") == [("m0", grads, grads)]
+
+
+@clause(
+    "backward.around.frozen_factor",
+    says="A legacy hook has None for an input of the last operation that needs no gradient.",
+    source="measured",
+    covers=("module_backward.legacy.no_input_rg",),
+)
+@given(
+    plan=st.builds(
+        lambda value, grad: script(value, (Hook("backward", "m0", "h0"),), (), grad, NO_INPUT), NUMBERS, NUMBERS
+    )
+)
+def test_frozen_factor(subject: Subject, plan: Plan) -> None:
+    grad = plan.steps[-1].grads[0]
+    assert subject.holds(plan).seen_by("h0") == [("m0", (3 * grad, None), (grad,))]
+
+
+@clause(
+    "backward.around.legacy_any_network",
+    says="In any network a legacy hook sits on the node that made the output, whatever else is hooked.",
+    source=LEGACY,
+)
+@given(
+    plan=plans(
+        kinds=("backward", "forward", "forward_pre", "tensor"),
+        does=("scale", "raise", "drop"),
+        inputs=(1, 2),
+        outputs=(1, 2),
+        depth=2,
+        frozen=True,
+        runs=2,
+    )
+)
+def test_legacy_any_network(subject: Subject, plan: Plan) -> None:
+    subject.holds(plan)
+
+
+@clause(
+    "backward.around.any_network",
+    says="In any network full hooks, pre-hooks, tensor hooks and forward hooks compose by these rules.",
+    source=EXECUTION,
+    needs=FULL,
+)
+@given(
+    plan=plans(
+        kinds=("full_backward", "full_backward_pre", "forward", "forward_pre", "tensor"),
+        does=("scale", "raise", "drop"),
+        inputs=(1, 2),
+        outputs=(1, 2),
+        depth=2,
+        frozen=True,
+        runs=2,
+        most=5,
+    )
+)
+def test_any_network(subject: Subject, plan: Plan) -> None:
+    subject.holds(plan)

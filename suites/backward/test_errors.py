@@ -1,0 +1,105 @@
+"""What is left behind when a backward hook raises, and which mistakes are noticed when."""
+
+from typing import Any, List, Tuple
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fixtures.clause import Reading, clause
+from fixtures.draw import FACTORS, NUMBERS
+from fixtures.plan import Backward, Chain, Forward, Hook, Input, Leaf, Plan, Raise, Scale, hooks_of
+from fixtures.subject import Subject
+
+DOCS = "docs: torch.nn.Module.register_full_backward_hook"
+LEGACY = "docs: torch.nn.Module.register_backward_hook"
+EXECUTION = "note: notes/autograd.html#backward-hooks-execution"
+FULL = "torch.nn.Module.register_full_backward_hook"
+PRE = "torch.nn.Module.register_full_backward_pre_hook"
+PAIR = st.tuples(NUMBERS, NUMBERS)
+MAYBE_SCALE = st.one_of(st.just(()), st.builds(lambda by: (Scale(by),), FACTORS))
+AN_INPUT, NO_INPUT = Input(3), Input(3, grad=False)
+
+
+def script(value: int, hooks: Tuple[Any, ...], after: Tuple[Any, ...], grad: int, given: Input = AN_INPUT) -> Plan:
+    """y = value * x with hooks before the forward, hooks after it, and one backward pass."""
+    return Plan(Leaf("m0", "scale", (value,)), (given,), hooks + (Forward(),) + after + (Backward((grad,)),))
+
+
+@clause(
+    "backward.errors.raising_full",
+    says="When a full hook raises, what ran before keeps its gradients and nothing behind it gets one.",
+    source="measured",
+    needs=FULL,
+    covers=("module_backward.err.full.raise",),
+)
+@given(
+    plan=st.builds(
+        lambda values, grad, raising: Plan(
+            Chain("m0", (Leaf("m1", "scale", values[:1]), Leaf("m2", "scale", values[1:]))),
+            (Input(3),),
+            (Hook("full_backward", raising, "h0", (Raise(),)), Forward(), Backward((grad,))),
+        ),
+        PAIR,
+        NUMBERS,
+        st.sampled_from(["m1", "m2"]),
+    )
+)
+def test_raising_full(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    left: List[str] = [name for name, grad in trace.grads()[0].items() if grad is not None]
+    assert trace.raised() == [("backward", "Boom")]
+    assert left == (["m2.weight"] if plan.steps[0].on == "m2" else ["m1.weight", "m2.weight"])
+
+
+@clause(
+    "backward.errors.raising_without_input",
+    says="Where no input needs a gradient, a raising full hook keeps the module's parameters from theirs.",
+    source="measured",
+    needs=FULL,
+    readings=(
+        Reading("none", ">=1.9", "The hook runs before them.", {"full_without_input": "output"}),
+        Reading("all", "<1.9", "The hook does not run.", {"full_without_input": "silent"}),
+    ),
+    witness=script(2, (Hook("full_backward", "m0", "h0", (Raise(),)),), (), 1, NO_INPUT),
+    covers=("module_backward.err.full.raise_no_input_rg",),
+)
+@given(
+    plan=st.builds(
+        lambda value, grad: script(value, (Hook("full_backward", "m0", "h0", (Raise(),)),), (), grad, NO_INPUT),
+        NUMBERS,
+        NUMBERS,
+    )
+)
+def test_raising_without_input(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    silent = subject.reading.facts["full_without_input"] == "silent"
+    assert trace.grads()[0]["m0.weight"] == (3 * plan.steps[-1].grads[0] if silent else None)
+
+
+@clause(
+    "backward.errors.raising_legacy",
+    says="When a legacy hook raises, its exception leaves backward(), and nothing behind it gets a gradient.",
+    source="https://github.com/pytorch/pytorch/pull/43684",
+    readings=(
+        Reading("as it is", "!=1.5.*,!=1.6.*", "With its own type.", {"engine_keeps_error_type": True}),
+        Reading(
+            "as RuntimeError", ">=1.5,<1.7", "As RuntimeError, whatever was raised.", {"engine_keeps_error_type": False}
+        ),
+    ),
+    witness=script(2, (Hook("backward", "m0", "h0", (Raise(),)), Hook("backward", "m0", "h1")), (), 1),
+    covers=("module_backward.err.legacy.raise",),
+)
+@given(
+    plan=st.builds(
+        lambda value, grad, dos: script(
+            value, tuple(Hook("backward", "m0", f"h{i}", do) for i, do in enumerate(dos)), (), grad
+        ),
+        NUMBERS,
+        NUMBERS,
+        st.lists(MAYBE_SCALE, min_size=0, max_size=2).map(lambda dos: [*dos, (Raise(),), ()]),
+    )
+)
+def test_raising_legacy(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    assert trace.calls() == [hook.label for hook in hooks_of(plan)][:-1]
+    assert set(trace.grads()[0].values()) == {None}

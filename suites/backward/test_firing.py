@@ -1,0 +1,390 @@
+"""When the backward hooks of a module run: whose gradients must be computed for it, and how often that happens."""
+
+from typing import Tuple
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fixtures.clause import Reading, clause
+from fixtures.draw import FACTORS, NUMBERS, plans
+from fixtures.plan import Backward, Chain, Fan, Forward, Hook, Input, Leaf, Plan, Remove, Scale, hooks_of
+from fixtures.subject import Subject
+
+DOCS = "docs: torch.nn.Module.register_full_backward_hook"
+PRE_DOCS = "docs: torch.nn.Module.register_full_backward_pre_hook"
+FULL = "torch.nn.Module.register_full_backward_hook"
+PRE = "torch.nn.Module.register_full_backward_pre_hook"
+GLOBAL_PRE = "torch.nn.modules.module.register_module_full_backward_pre_hook"
+PAIR = st.tuples(NUMBERS, NUMBERS)
+FULL_KINDS = st.sampled_from(["full_backward", "full_backward_pre"])
+ANY_KIND = st.sampled_from(["full_backward", "backward"])
+MAYBE_SCALE = st.one_of(st.just(()), st.builds(lambda by: (Scale(by),), FACTORS))
+SOME_GRADS = st.sampled_from([(1, None), (None, 2), (3, 2)])
+NO_INPUT = (Input(3, grad=False),)
+
+
+def two(values: Tuple[int, ...]) -> Fan:
+    """Two scaling modules m1 and m2 side by side, fed with the same input."""
+    return Fan("m0", (Leaf("m1", "scale", values[:1]), Leaf("m2", "scale", values[1:])))
+
+
+def line(values: Tuple[int, ...]) -> Chain:
+    """Two scaling modules m1 and m2, one after the other."""
+    return Chain("m0", (Leaf("m1", "scale", values[:1]), Leaf("m2", "scale", values[1:])))
+
+
+@clause(
+    "backward.firing.only_what_is_used",
+    says="The backward hook of a module whose output the loss does not use does not run.",
+    source=DOCS,
+    needs=FULL,
+    covers=("module_backward.fire.full.output_unused",),
+)
+@given(
+    plan=st.builds(
+        lambda kind, do, values, grads: Plan(
+            two(values),
+            (Input(3),),
+            (Hook(kind, "m1", "m1", do), Hook(kind, "m2", "m2", do), Forward(), Backward(grads)),
+        ),
+        ANY_KIND,
+        MAYBE_SCALE,
+        PAIR,
+        SOME_GRADS,
+    )
+)
+def test_only_what_is_used(subject: Subject, plan: Plan) -> None:
+    used = [name for name, grad in zip(("m1", "m2"), plan.steps[-1].grads) if grad is not None]
+    assert sorted(subject.holds(plan).calls()) == used
+
+
+@clause(
+    "backward.firing.summed",
+    says="The hook of a module whose output is used twice runs once, given the sum of both gradients.",
+    source=DOCS,
+    needs=PRE,
+    covers=("module_backward.fire.full.fan_out",),
+)
+@given(
+    plan=st.builds(
+        lambda kind, value, values, grads: Plan(
+            Chain("m3", (Leaf("m4", "scale", (value,)), two(values))),
+            (Input(3),),
+            (Hook(kind, "m4", "h0"), Forward(), Backward(grads)),
+        ),
+        FULL_KINDS,
+        NUMBERS,
+        PAIR,
+        PAIR,
+    )
+)
+def test_summed(subject: Subject, plan: Plan) -> None:
+    users, grads = plan.net.children[1].children, plan.steps[-1].grads
+    (seen,) = subject.holds(plan).seen_by("h0")
+    assert seen[-1] == (sum(user.values[0] * grad for user, grad in zip(users, grads)),)
+
+
+@clause(
+    "backward.firing.no_output",
+    says="A module whose output needs no gradient has no backward hook called.",
+    source=DOCS,
+    needs=FULL,
+    covers=("module_backward.fire.full.no_output_rg",),
+)
+@given(
+    plan=st.builds(
+        lambda kind, op, value, grad: Plan(
+            Fan("m0", (Leaf("m1", op), Leaf("m2", "first", (value,)))),
+            NO_INPUT * 2,
+            (Hook(kind, "m1", "h0"), Forward(), Backward((None, grad))),
+        ),
+        ANY_KIND,
+        st.sampled_from(["add", "mul"]),
+        NUMBERS,
+        NUMBERS,
+    )
+)
+def test_no_output(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    assert (trace.calls(), trace.grads()[0]["m2.weight"]) == ([], 3 * plan.steps[-1].grads[1])
+
+
+@clause(
+    "backward.firing.independent_output",
+    says="Where the output does not depend on the input that needs a gradient, the full hook does not run.",
+    source=DOCS,
+    note="Rule 1 of the docs since 2.8; those of 1.13 to 2.7 promised a call whenever outputs get gradients.",
+    needs=FULL,
+    readings=(
+        Reading("silent", ">=1.9", "No gradient of an input is computed.", {"full_first_must_need_grad": False}),
+        Reading(
+            "refused",
+            "<1.9",
+            "The forward raises AttributeError: its first tensor needs no gradient.",
+            {"full_first_must_need_grad": True},
+        ),
+    ),
+    witness=Plan(
+        Leaf("m0", "first", (2,)),
+        (Input(1, grad=False), Input(2)),
+        (Hook("full_backward", "m0", "h0"), Forward(), Backward()),
+    ),
+    covers=("module_backward.fire.full.output_independent_of_input",),
+)
+@given(
+    plan=st.builds(
+        lambda value, passes: Plan(
+            Leaf("m0", "first", (value,)),
+            (Input(3, grad=False), Input(4)),
+            (Hook("full_backward", "m0", "h0"), Forward(), *(Backward((grad,)) for grad in passes)),
+        ),
+        NUMBERS,
+        st.lists(NUMBERS, min_size=1, max_size=2),
+    )
+)
+def test_independent_output(subject: Subject, plan: Plan) -> None:
+    assert subject.holds(plan).calls() == []
+
+
+@clause(
+    "backward.firing.pre_independent_output",
+    says="Where the output does not depend on the input, the full backward pre-hook runs all the same.",
+    source=PRE_DOCS,
+    needs=PRE,
+    covers=("module_backward.fire.pre.output_independent_of_input",),
+)
+@given(
+    plan=st.builds(
+        lambda value, grad, do: Plan(
+            Leaf("m0", "first", (value,)),
+            (Input(3, grad=False), Input(4)),
+            (
+                Hook("full_backward", "m0", "h0"),
+                Hook("full_backward_pre", "m0", "h1", do),
+                Forward(),
+                Backward((grad,)),
+            ),
+        ),
+        NUMBERS,
+        NUMBERS,
+        MAYBE_SCALE,
+    )
+)
+def test_pre_independent_output(subject: Subject, plan: Plan) -> None:
+    assert subject.holds(plan).calls() == ["h1"]
+
+
+@clause(
+    "backward.firing.pre_without_input",
+    says="A full backward pre-hook runs once also where no input of the module needs a gradient.",
+    source=PRE_DOCS,
+    needs=PRE,
+    covers=("module_backward.fire.pre.no_input_rg",),
+)
+@given(
+    plan=st.builds(
+        lambda op, values, passes: Plan(
+            Leaf("m0", op, values[: 1 if op == "scale" else 2]),
+            NO_INPUT,
+            (Hook("full_backward_pre", "m0", "h0"), Forward(), *(Backward((grad,)) for grad in passes)),
+        ),
+        st.sampled_from(["scale", "affine"]),
+        PAIR,
+        st.lists(NUMBERS, min_size=1, max_size=3),
+    )
+)
+def test_pre_without_input(subject: Subject, plan: Plan) -> None:
+    assert subject.holds(plan).seen_by("h0") == [("m0", step.grads) for step in plan.steps[2:]]
+
+
+@clause(
+    "backward.firing.one_forward_of_two",
+    says="Of two forwards before one backward, the hooks of the one that the loss comes from run.",
+    source=DOCS,
+    needs=FULL,
+    covers=("module_backward.fire.full.two_forwards_one_used",),
+)
+@given(
+    plan=st.builds(
+        lambda kind, do, values, forwards, grad: Plan(
+            line(values),
+            (Input(3),),
+            (Hook(kind, "m1", "h0", do), Hook(kind, "m2", "h1", do)) + (Forward(),) * forwards + (Backward((grad,)),),
+        ),
+        ANY_KIND,
+        MAYBE_SCALE,
+        PAIR,
+        st.integers(1, 3),
+        NUMBERS,
+    )
+)
+def test_one_forward_of_two(subject: Subject, plan: Plan) -> None:
+    assert subject.holds(plan).calls() == ["h1", "h0"]
+
+
+@clause(
+    "backward.firing.in_turn",
+    says="Outputs that go backward in turn call the hook in turn, each time with None for the other.",
+    source="measured",
+    needs=FULL,
+    covers=("module_backward.fire.full.partial_outputs_in_turn",),
+)
+@given(
+    plan=st.builds(
+        lambda values, passes: Plan(
+            Leaf("m0", "split", values),
+            (Input(3),),
+            (Hook("full_backward", "m0", "h0"), Forward(), *(Backward(grads) for grads in passes)),
+        ),
+        PAIR,
+        st.lists(SOME_GRADS, min_size=1, max_size=3),
+    )
+)
+def test_in_turn(subject: Subject, plan: Plan) -> None:
+    seen = subject.holds(plan).seen_by("h0")
+    assert [grad_output for _, _, grad_output in seen] == [step.grads for step in plan.steps[2:]]
+
+
+@clause(
+    "backward.firing.global_pre",
+    says="A global full backward pre-hook runs for every module, containers before their children.",
+    source="docs: torch.nn.modules.module.register_module_full_backward_pre_hook",
+    needs=GLOBAL_PRE,
+    covers=("module_backward.fire.gpre.all_modules",),
+)
+@given(
+    plan=st.builds(
+        lambda values, grad, do, own: Plan(
+            line(values),
+            (Input(3),),
+            (
+                Hook("full_backward_pre", "m2", "own", own),
+                Hook("full_backward_pre", "*", "all", do),
+                Forward(),
+                Backward((grad,)),
+            ),
+        ),
+        PAIR,
+        NUMBERS,
+        MAYBE_SCALE,
+        MAYBE_SCALE,
+    )
+)
+def test_global_pre(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    assert [event.seen[0] for event in trace if event.what == "all"] == ["m0", "m2", "m1"]
+    assert trace.calls() == ["all", "all", "own", "all"]
+
+
+@clause(
+    "backward.firing.global_removed",
+    says="Removing the handle of a global backward hook ends its calls; the other global hooks stay.",
+    source="docs: torch.nn.modules.module.register_module_full_backward_hook",
+    needs="torch.nn.modules.module.register_module_full_backward_hook",
+    covers=("module_backward.reg.global_handle_remove",),
+)
+@given(
+    plan=st.builds(
+        lambda kind, count, gone, grad: Plan(
+            Leaf("m0", "scale", (2,)),
+            (Input(3),),
+            (
+                *(Hook(kind, "*", f"h{index}") for index in range(count)),
+                Remove(f"h{gone % count}"),
+                Forward(),
+                Backward((grad,)),
+            ),
+        ),
+        ANY_KIND,
+        st.integers(1, 4),
+        st.integers(0, 3),
+        NUMBERS,
+    )
+)
+def test_global_removed(subject: Subject, plan: Plan) -> None:
+    (gone,) = [step.label for step in plan.steps if isinstance(step, Remove)]
+    assert subject.holds(plan).calls() == [hook.label for hook in hooks_of(plan) if hook.label != gone]
+
+
+@clause(
+    "backward.firing.removed_twice",
+    says="Removing a backward hook a second time does nothing, whichever hooks came in between.",
+    source="measured",
+    needs=FULL,
+    covers=("module_backward.reg.handle",),
+)
+@given(
+    plan=st.builds(
+        lambda kind, early, do, grad: Plan(
+            Leaf("m0", "scale", (2,)),
+            (Input(3),),
+            (
+                Hook(kind, "m0", "h0"),
+                *((Remove("h0"),) * early),
+                Hook(kind, "m0", "h1", do),
+                *((Remove("h0"),) * (3 - early)),
+                Forward(),
+                Backward((grad,)),
+            ),
+        ),
+        ANY_KIND,
+        st.integers(0, 2),
+        MAYBE_SCALE,
+        NUMBERS,
+    )
+)
+def test_removed_twice(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    assert (trace.calls(), trace.raised()) == (["h1"], [])
+
+
+@clause(
+    "backward.firing.freed_graph",
+    says="Over a graph that was freed backward() raises RuntimeError, and no hook of a module's input runs.",
+    source="docs: torch.Tensor.backward",
+    needs=FULL,
+)
+@given(
+    plan=st.builds(
+        lambda values, do, passes: Plan(
+            line(values),
+            (Input(3),),
+            (
+                Hook("full_backward", "m1", "h0", do),
+                Hook("full_backward", "m2", "h1"),
+                Forward(),
+                Backward((1,), retain_graph=False),
+                *(Backward((grad,)) for grad in passes),
+            ),
+        ),
+        PAIR,
+        MAYBE_SCALE,
+        st.lists(NUMBERS, min_size=1, max_size=2),
+    )
+)
+def test_freed_graph(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    assert trace.calls() == ["h1", "h0"]
+    assert trace.raised() == [("backward", "RuntimeError")] * (len(plan.steps) - 4)
+
+
+@clause(
+    "backward.firing.any_network",
+    says="In any network every call of a module runs its own full hooks: shared, nested and used in part.",
+    source=DOCS,
+    needs=FULL,
+)
+@given(
+    plan=plans(
+        kinds=("full_backward", "full_backward_pre"),
+        inputs=(1, 2),
+        outputs=(1, 2),
+        depth=2,
+        everywhere=True,
+        frozen=True,
+        remove=True,
+        runs=3,
+    )
+)
+def test_any_network(subject: Subject, plan: Plan) -> None:
+    subject.holds(plan)
