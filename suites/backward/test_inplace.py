@@ -19,7 +19,7 @@ def hooked(module: Any, kind: str = "full_backward") -> Any:
 
 
 def ends(module: Any, edit: Callable[[Any], Any], grad: bool = True) -> Tuple[str, ...]:
-    """What raises when the output of a module is edited and goes backward: ("edit" or "backward", type), or ("fine",)."""
+    """Where it raises, and what, when the output of a module is edited and goes backward; or ("fine",)."""
     import torch
 
     step = "forward"

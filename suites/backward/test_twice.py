@@ -199,8 +199,8 @@ def test_output_missed(subject: Subject) -> None:
     says="After a pass that stopped at the weight, a later pass calls the full hook with the old grad_output.",
     source=DOCS,
     docs="contradicts",
-    note="The docs say that grad_output holds the gradients with respect to the outputs. Those of the first pass are kept "
-    "until the hook runs, which the first pass never does; the second pass does not reach the output at all.",
+    note="The docs say that grad_output holds the gradients with respect to the outputs. Those of the first pass are "
+    "kept until the hook runs, which that pass never does; the second pass does not reach the output at all.",
     needs=FULL,
     readings=(
         Reading("old", "", "5 is the gradient of the first pass.", value=[[([35.0], [5.0])], 35.0, [([14.0], [5.0])]]),
@@ -227,8 +227,8 @@ def test_stale(subject: Subject) -> None:
     says="After a pass that stopped at the weight, a full hook that scales corrupts a later gradient of x.",
     source=DOCS,
     docs="contradicts",
-    note="The docs say that the hook is called when gradients of the inputs are computed from those of the outputs. In the "
-    "second pass the input gets a gradient that did not come through the module's output: 35, not 3500.",
+    note="The docs say that grad_output holds the gradients with respect to the outputs. In the second pass the input "
+    "gets a gradient that did not come through the module's output: 35, which the hook makes 3500.",
     needs=FULL,
     readings=(
         Reading("corrupted", "", "A hundred times what it is.", value=3500.0),
