@@ -1,0 +1,279 @@
+"""A registration returns a handle. Removing through it takes one hook out, at once and for good, and nothing else."""
+
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fixtures.clause import Reading, clause
+from fixtures.contract import contract_for, installed_version
+from fixtures.draw import FACTORS, NUMBERS, available, plans
+from fixtures.plan import (
+    MODULE_KINDS,
+    Backward,
+    Chain,
+    Drop,
+    Forward,
+    Hook,
+    Input,
+    Leaf,
+    Plan,
+    Remove,
+    Scale,
+    hooks_of,
+)
+from fixtures.subject import Subject
+
+FORWARD_HOOK = "docs: torch.nn.Module.register_forward_hook"
+GLOBAL_HOOK = "docs: torch.nn.modules.module.register_module_forward_hook"
+HANDLE = "https://github.com/pytorch/pytorch/blob/main/torch/utils/hooks.py"
+EVERY_KIND = (*MODULE_KINDS, "tensor", "post_accumulate")
+
+
+@st.composite
+def lives(draw, kinds=EVERY_KIND, on: str = "m0", times: int = 1, leave: bool = False, prepend: bool = False) -> Plan:
+    """Hooks of one kind in one place, and several forwards with a backward each; before any, some hooks are removed."""
+    kind = draw(st.sampled_from(available(contract_for(installed_version()), kinds)))
+    place = on if kind in MODULE_KINDS else "m1.weight"
+    labels = [f"h{number}" for number in range(draw(st.integers(2, 4)))]
+    steps = [
+        Hook(
+            kind,
+            place,
+            label,
+            (Scale(draw(FACTORS)),) if draw(st.booleans()) else (),
+            prepend=prepend and draw(st.booleans()),
+        )
+        for label in labels
+    ]
+    run = (Forward(), Backward((draw(NUMBERS),)))
+    doomed = draw(st.lists(st.sampled_from(labels), min_size=1, unique=True))
+    for label in doomed:
+        steps += run if draw(st.booleans()) else ()
+        steps += [Remove(label, leave)] * times
+    net = Chain("m0", (Leaf("m1", "scale", (draw(NUMBERS),)),))
+    return Plan(net, (Input(draw(NUMBERS)),), (*steps, *run))
+
+
+def due(plan: Plan, modules: int = 1):
+    """The labels due in each run, module by module: those not removed before its forward, prepended ones in front."""
+    line, calls = [], []
+    for step in plan.steps:
+        if isinstance(step, Hook):
+            line.insert(0 if step.prepend else len(line), step.label)
+        elif isinstance(step, Remove) and step.label in line:
+            line.remove(step.label)
+        elif isinstance(step, Forward):
+            calls += line * modules
+    return calls
+
+
+@clause(
+    "handles.removal.stops",
+    says="After remove() the hook is never called again, whatever its kind; the others go on in order.",
+    source=(FORWARD_HOOK, "docs: torch.Tensor.register_hook"),
+    covers=("module_forward.handle.remove",),
+)
+@given(plan=lives())
+def test_stops(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    assert trace.calls() == due(plan)
+
+
+@clause(
+    "handles.removal.twice",
+    says="Removing a hook that is removed already does nothing.",
+    source="measured",
+    covers=("module_forward.handle.remove_twice",),
+)
+@given(plan=lives(times=3))
+def test_twice(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    assert trace.calls() == due(plan)
+    assert trace.raised() == []
+
+
+@clause(
+    "handles.removal.with_block",
+    says="Leaving a with block on the handle removes the hook, as remove() does.",
+    source=("measured", HANDLE),
+    covers=("module_forward.handle.context_manager",),
+)
+@given(plan=lives(leave=True))
+def test_with_block(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    assert trace.calls() == due(plan)
+
+
+@clause(
+    "handles.removal.prepended",
+    says="The handle of a prepended hook removes exactly that hook, wherever it stands in the line.",
+    source=FORWARD_HOOK,
+    needs="torch.nn.Module.register_forward_hook(prepend)",
+    covers=("module_forward.prepend.removal",),
+)
+@given(plan=lives(kinds=("forward_pre", "forward", "full_backward", "full_backward_pre"), prepend=True))
+def test_prepended(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    assert trace.calls() == due(plan)
+
+
+@clause(
+    "handles.removal.everywhere",
+    says="The handle of a global hook stops it for every module at once.",
+    source=GLOBAL_HOOK,
+    needs="torch.nn.modules.module.register_module_forward_hook",
+    covers=("module_forward.global.remove",),
+)
+@given(plan=lives(kinds=("forward_pre", "forward"), on="*"))
+def test_everywhere(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    assert trace.calls() == due(plan, modules=2)
+
+
+@st.composite
+def one_shot(draw) -> Plan:
+    """Hooks of one kind on a module, the last of which removes itself, and several runs."""
+    kind = draw(st.sampled_from(available(contract_for(installed_version()), MODULE_KINDS)))
+    hooks = [Hook(kind, "m0", f"h{number}") for number in range(draw(st.integers(0, 3)))]
+    last = Hook(kind, "m0", "once", (Drop("once"), Scale(draw(FACTORS))))
+    run = (Forward(), Backward((draw(NUMBERS),)))
+    net = Leaf("m0", "scale", (draw(NUMBERS),))
+    return Plan(net, (Input(draw(NUMBERS)),), (*hooks, last, *run * draw(st.integers(2, 3))))
+
+
+@clause(
+    "handles.removal.by_itself",
+    says="The last hook of a module may remove itself: it runs once, and what it returns counts.",
+    source="measured",
+    covers=("module_forward.dyn.pre_removes_self_last",),
+)
+@given(plan=one_shot())
+def test_by_itself(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    assert trace.calls().count("once") == 1
+    assert trace.raised() == []
+
+
+@st.composite
+def from_below(draw) -> Plan:
+    """A global forward hook that a child's own hook removes while its parents are still in their forward."""
+    depth = draw(st.integers(1, 3))
+    net = Leaf(f"m{depth}", "scale", (draw(NUMBERS),))
+    for level in reversed(range(depth)):
+        net = Chain(f"m{level}", (net,))
+    ends = Hook("forward", f"m{depth}", "ends", (Drop("everywhere"),))
+    everywhere = Hook("forward", "*", "everywhere", (Scale(draw(FACTORS)),))
+    hooks = draw(st.permutations([ends, everywhere]))
+    return Plan(net, (Input(draw(NUMBERS)),), (*hooks, Forward(), Forward()))
+
+
+@clause(
+    "handles.removal.from_below",
+    says="A global forward hook that a child's hook removes does not run for the modules around the child.",
+    source="measured",
+    needs="torch.nn.modules.module.register_module_forward_hook",
+    covers=("module_forward.global.remove_during_child",),
+)
+@given(plan=from_below())
+def test_from_below(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    child = next(hook.on for hook in hooks_of(plan) if hook.label == "ends")
+    assert [seen[0] for seen in trace.seen_by("everywhere")] == [child]
+
+
+@st.composite
+def dropped(draw, on: str) -> Plan:
+    """Forward hooks with with_kwargs=True, and before them one that removes some of them."""
+    labels = [f"h{number}" for number in range(1, draw(st.integers(2, 4)))]
+    victims = draw(st.lists(st.sampled_from(labels), min_size=1, unique=True))
+    first = Hook("forward", on, "h0", tuple(Drop(label) for label in victims))
+    others = [Hook("forward", on, label, with_kwargs=True) for label in labels]
+    net = Leaf("m0", "scale", (draw(NUMBERS),))
+    return Plan(net, (Input(draw(NUMBERS)),), (first, *others, Forward(draw(NUMBERS)), Forward(draw(NUMBERS))))
+
+
+@clause(
+    "handles.removal.keywords_go_first",
+    says="A forward hook that an earlier one removes runs once more, but without the keyword arguments.",
+    source="measured",
+    needs="torch.nn.Module.register_forward_hook(with_kwargs)",
+    covers=("module_forward.dyn.remove_fwdkw_later",),
+    note="The hooks of a call are those it began with, while with_kwargs is looked up when each one's turn comes.",
+)
+@given(plan=dropped("m0"))
+def test_keywords_go_first(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    first, *others = hooks_of(plan)
+    for hook in others:
+        gone = Drop(hook.label) in first.do
+        assert [len(seen) for seen in trace.seen_by(hook.label)] == ([3] if gone else [4, 4])
+
+
+GLOBAL_DROPPED = Plan(
+    Leaf("m0", "scale", (2,)),
+    (Input(1),),
+    (Hook("forward", "*", "h0", (Drop("h1"),)), Hook("forward", "*", "h1", with_kwargs=True), Forward(3)),
+)
+
+
+@clause(
+    "handles.removal.global_keywords_stay",
+    says="Removing a global forward hook leaves its with_kwargs behind: its last run still has the keywords.",
+    source=(GLOBAL_HOOK, "https://github.com/pytorch/pytorch/pull/137403", "measured"),
+    needs="torch.nn.modules.module.register_module_forward_hook(with_kwargs)",
+    docs="contradicts",
+    readings=(
+        Reading("stays", "", "The entry outlives the hook.", {"global_kwargs_flag_stays": True}),
+        Reading("never goes", "never", "The entry goes with the hook.", {"global_kwargs_flag_stays": False}),
+    ),
+    witness=GLOBAL_DROPPED,
+    covers=("module_forward.global.leak_kwargs_flag",),
+    note="The docs say that remove() of the handle removes the hook; the id stays in torch's dict of the flags.",
+)
+@given(plan=dropped("*"))
+def test_global_keywords_stay(subject: Subject, plan: Plan) -> None:
+    subject.holds(plan)
+
+
+@clause(
+    "handles.removal.as_if_never_registered",
+    says="A hook that is removed before the first forward has no effect on anything.",
+    source="measured",
+)
+@given(
+    plan=plans(
+        kinds=("forward_pre", "forward", "full_backward_pre", "tensor"), inputs=(1, 2), outputs=(1, 2), everywhere=True
+    )
+)
+def test_as_if_never_registered(subject: Subject, plan: Plan) -> None:
+    undone, gone = [], [hook.label for hook in hooks_of(plan)][::2]
+    for step in plan.steps:
+        undone.append(step)
+        if isinstance(step, Hook) and step.label in gone:
+            undone.append(Remove(step.label))
+    bare = replace(plan, steps=tuple(s for s in plan.steps if not (isinstance(s, Hook) and s.label in gone)))
+    assert subject.holds(replace(plan, steps=tuple(undone))) == subject.expect(bare)
+
+
+@clause(
+    "handles.removal.anywhere",
+    says="In any network, hooks removed in any order at any time leave what the contract predicts.",
+    source="measured",
+)
+@given(
+    plan=plans(
+        kinds=EVERY_KIND,
+        does=("scale", "drop"),
+        inputs=(1, 2),
+        outputs=(1, 2),
+        depth=2,
+        most=6,
+        everywhere=True,
+        options=True,
+        remove=True,
+        runs=3,
+    )
+)
+def test_anywhere(subject: Subject, plan: Plan) -> None:
+    subject.holds(plan)
