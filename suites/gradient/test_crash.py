@@ -1,0 +1,91 @@
+"""What is promised to work and ends some releases of torch with a segmentation fault.
+
+Run these clauses through the driver only (`python -m fixtures.drive --allow-crashed`): a crash costs one cell there.
+"""
+
+from typing import Any, List
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fixtures.clause import Reading, clause
+from fixtures.draw import FACTORS, NUMBERS
+from fixtures.plan import Backward, Drop, Forward, Hook, Input, Leaf, Plan, Scale, hooks_of
+from fixtures.subject import Subject
+
+SNAPSHOT = "https://github.com/pytorch/pytorch/pull/61250"
+
+
+@st.composite
+def self_removing(draw: Any) -> Plan:
+    """Three hooks on one tensor; one of them removes itself and then returns a replacement."""
+    on = draw(st.sampled_from(["x0", "m0.weight", "m0>0"]))
+    place = draw(st.integers(0, 2))
+    hooks = []
+    for index in range(3):
+        label = f"h{index}"
+        do = (Scale(draw(FACTORS)),)
+        hooks.append(Hook("tensor", on, label, (Drop(label), *do) if index == place else do))
+    backwards = (Backward((draw(NUMBERS),)), Backward((draw(NUMBERS),)))
+    return Plan(Leaf("m0", "scale", (draw(NUMBERS),)), (Input(2),), (Forward(), *hooks, *backwards))
+
+
+@clause(
+    "gradient.crash.removes_itself_and_replaces",
+    says="A hook that removes itself may still replace the gradient in that call, its last.",
+    source=SNAPSHOT,
+    covers=("tensor.run.self_remove_return",),
+    note="Before 1.10 torch used the freed hook to check what it returned: a segmentation fault.",
+)
+@given(plan=self_removing())
+def test_removes_itself_and_replaces(subject: Subject, plan: Plan) -> None:
+    (once,) = [hook.label for hook in hooks_of(plan) if len(hook.do) > 1]
+    calls = subject.holds(plan).calls()
+    assert calls == ["h0", "h1", "h2"] + [label for label in ("h0", "h1", "h2") if label != once]
+
+
+@clause(
+    "gradient.crash.hook_on_a_stale_view",
+    says="The first hook of a view can be registered after the base of the view was changed in place.",
+    source="docs: torch.Tensor.register_hook",
+    readings=(
+        Reading("called", "", "It is given the gradient of the view as it is now: [2].", value=([[2.0]], [30.0, 0.0])),
+        Reading("lost", "never", "The hook is on a node that is no more in the graph.", value=([], [30.0, 0.0])),
+    ),
+    covers=("tensor.ip.view_stale_register",),
+    note="From 2.0 to 2.14 registering followed a null pointer: a segmentation fault.",
+)
+def test_hook_on_a_stale_view(subject: Subject) -> None:
+    import torch
+
+    seen: List[Any] = []
+    x = torch.ones(2, requires_grad=True)
+    y = 3 * x
+    view = y[:1]
+    y.mul_(5)
+    view.register_hook(lambda grad: seen.append(grad.tolist()))
+    (2 * view).sum().backward()
+    assert (seen, x.grad.tolist()) == subject.value
+
+
+@clause(
+    "gradient.crash.retain_on_a_stale_view",
+    says="retain_grad() can be called on a view after the base of the view was changed in place.",
+    source="docs: torch.Tensor.retain_grad",
+    readings=(
+        Reading("kept", "", "The gradient of the view as it is now: [2].", value=([2.0], [30.0, 0.0])),
+        Reading("lost", "never", "It is kept for a node that is no more in the graph.", value=(None, [30.0, 0.0])),
+    ),
+    covers=("tensor.ip.view_stale_retain",),
+    note="In 1.13 the call followed a null pointer: a segmentation fault.",
+)
+def test_retain_on_a_stale_view(subject: Subject) -> None:
+    import torch
+
+    x = torch.ones(2, requires_grad=True)
+    y = 3 * x
+    view = y[:1]
+    y.mul_(5)
+    view.retain_grad()
+    (2 * view).sum().backward()
+    assert (None if view.grad is None else view.grad.tolist(), x.grad.tolist()) == subject.value
