@@ -1,4 +1,4 @@
-"""What a full backward hook sees of inputs and outputs that are not plain tensors: containers, None, numbers, sparse."""
+"""What a full backward hook sees of inputs and outputs that are no plain tensors: containers, None, sparse ones."""
 
 import collections
 import warnings
