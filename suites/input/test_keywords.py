@@ -236,6 +236,38 @@ def test_only_a_pair(subject: Subject) -> None:
 
 
 @clause(
+    "input.keywords.args_are_spread",
+    says="The args of a returned pair are spread whatever they are: a text by letters, a tensor by rows.",
+    source=(PRE_HOOK, "measured"),
+    needs=WITH_KWARGS,
+    docs="contradicts",
+    readings=(
+        Reading("spread", "", "Whatever can be iterated.", value=[("a", "b"), ([1, 2], [3, 4]), ("x", "y")]),
+        Reading("never refused", "never", "Only a tuple will do.", value=["TypeError", "TypeError", "TypeError"]),
+    ),
+    covers=(
+        "module_forward.prekw.args_not_wrapped",
+        "module_forward.prekw.args_tensor_unpacked",
+        "module_forward.prekw.args_list_kept",
+    ),
+    note="The docs ask for a tuple of new args and kwargs, and only the outer tuple is looked at.",
+)
+def test_args_are_spread(subject: Subject) -> None:
+    import torch
+
+    class Echo(torch.nn.Module):
+        def forward(self, *args):
+            return args
+
+    seen = []
+    for wrong in ("ab", torch.tensor([[1, 2], [3, 4]]), ["x", "y"]):
+        module = Echo()
+        module.register_forward_pre_hook(lambda module, args, kwargs, wrong=wrong: (wrong, kwargs), with_kwargs=True)
+        seen.append(tuple(part.tolist() if isinstance(part, torch.Tensor) else part for part in module(0)))
+    assert seen == subject.value
+
+
+@clause(
     "input.keywords.pair_of_inputs",
     says="A with_kwargs pre-hook that returns two inputs as a tuple has them read as (args, kwargs).",
     source="measured",

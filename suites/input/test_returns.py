@@ -253,3 +253,31 @@ def test_full_hook_wraps(subject: Subject) -> None:
     module.register_forward_hook(lambda module, args, output: seen.append(args[0] is x))
     module(x)
     assert seen == subject.value
+
+
+@clause(
+    "input.returns.lazy_module",
+    says="A pre-hook on a lazy module runs after the one that makes the weights, at the first call too.",
+    source=("docs: torch.nn.modules.lazy.LazyModuleMixin", "https://github.com/pytorch/pytorch/issues/60132"),
+    needs="torch.nn.LazyLinear",
+    readings=(
+        Reading("after it", ">=1.10", "The weights are there.", value=([(2, 3)], "none")),
+        Reading(
+            "the call fails",
+            "<1.10",
+            "The lazy module removes its own hook in the loop over the hooks: RuntimeError.",
+            value=([], "RuntimeError"),
+        ),
+    ),
+    covers=("module_forward.misc.lazy_user_hook", "module_forward.misc.lazy_own_hook"),
+)
+def test_lazy_module(subject: Subject) -> None:
+    import torch
+
+    shapes, module, raised = [], torch.nn.LazyLinear(2), "none"
+    module.register_forward_pre_hook(lambda module, args: shapes.append(tuple(module.weight.shape)))
+    try:
+        module(torch.ones(1, 3))
+    except RuntimeError as error:
+        raised = type(error).__name__
+    assert (shapes, raised) == subject.value

@@ -123,56 +123,6 @@ def test_full_backward_removed(subject: Subject, plan: Plan) -> None:
 
 
 @clause(
-    "ordering.changes.pre_hook_registers_forward_hook",
-    says="A forward hook that a pre-hook registers runs in the same call.",
-    source="measured",
-    readings=(
-        Reading("same call", "", "The forward hooks are looked up after forward.", value=["new"]),
-        Reading("next call", "never", "The forward hooks of a call are those it began with.", value=[]),
-    ),
-    covers=("module_forward.dyn.pre_registers_fwd",),
-)
-def test_pre_hook_registers_forward_hook(subject: Subject) -> None:
-    import torch
-
-    calls, module = [], torch.nn.Identity()
-
-    def register(module, args):
-        module.register_forward_hook(lambda *given: calls.append("new"))
-
-    module.register_forward_pre_hook(register)
-    module(torch.ones(1))
-    assert calls == subject.value
-
-
-@clause(
-    "ordering.changes.hook_registers_its_kind",
-    says="A forward hook that a lone forward hook registers runs from the next call on.",
-    source="measured",
-    readings=(
-        Reading("next call", "", "The loop is over when its last hook has run.", value=["old", "|", "old", "new"]),
-        Reading("same call", "never", "A new hook joins the running loop.", value=["old", "new", "|", "old", "new"]),
-    ),
-    covers=("module_forward.dyn.fwd_registers_fwd",),
-)
-def test_hook_registers_its_kind(subject: Subject) -> None:
-    import torch
-
-    calls, module = [], torch.nn.Identity()
-
-    def register(module, args, output):
-        if calls == []:
-            module.register_forward_hook(lambda *given: calls.append("new"))
-        calls.append("old")
-
-    module.register_forward_hook(register)
-    module(torch.ones(1))
-    calls.append("|")
-    module(torch.ones(1))
-    assert calls == subject.value
-
-
-@clause(
     "ordering.changes.forward_registers_hook",
     says="A forward hook that forward itself registers on a module without hooks waits for the next call.",
     source=("measured", "https://github.com/pytorch/pytorch/pull/52576"),
