@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from fixtures.clause import Reading, clause
 from fixtures.draw import FACTORS, NUMBERS
-from fixtures.plan import Chain, Forward, Hook, Input, Leaf, Plan, Raise, Scale, hooks_of
+from fixtures.plan import Add, Chain, Drop, Forward, Hook, Input, Leaf, Plan, Raise, Scale, hooks_of
 from fixtures.subject import Subject
 
 FORWARD_HOOK = "docs: torch.nn.Module.register_forward_hook"
@@ -204,6 +204,55 @@ def global_keywords(draw) -> Plan:
 def test_global_keywords_lost(subject: Subject, plan: Plan) -> None:
     trace = subject.holds(plan)
     assert trace.seen_by("everywhere") == [("m0", (plan.inputs[0].value,), None)]
+
+
+@st.composite
+def changed_under_way(draw) -> Plan:
+    """A call that fails under always_call hooks, one of which removes itself or registers another."""
+    hooks = [Hook("forward", "m0", f"h{number}", always_call=True) for number in range(draw(st.integers(1, 3)))]
+    does = draw(st.sampled_from([Drop("changes"), Add(Hook("forward", "m0", "new"))]))
+    hooks.insert(draw(st.integers(0, len(hooks))), Hook("forward", "m0", "changes", (does,), always_call=True))
+    return Plan(Leaf("m0", "scale", (draw(NUMBERS),)), (Input(draw(NUMBERS)),), (*BEFORE, *hooks, Forward()))
+
+
+@clause(
+    "output.always.changed_under_way",
+    says="After a failure an always_call hook that changes the hooks turns the error into RuntimeError.",
+    source="measured",
+    needs=ALWAYS_CALL,
+    covers=("module_forward.always.register_in_failure", "module_forward.always.remove_self_in_failure"),
+    note="The loop runs over the dict itself; a change that the last hook makes goes unnoticed.",
+)
+@given(plan=changed_under_way())
+def test_changed_under_way(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    last = hooks_of(plan)[-1].label == "changes"
+    assert trace.raised() == [("forward", "Boom" if last else "RuntimeError")]
+    assert trace.calls()[-1] == "changes"
+
+
+@st.composite
+def removed_in_time(draw) -> Plan:
+    """A pre-hook removes some always_call hooks and raises."""
+    labels = [f"h{number}" for number in range(draw(st.integers(1, 4)))]
+    victims = draw(st.lists(st.sampled_from(labels), min_size=1, unique=True))
+    hooks = [Hook("forward", "m0", label, always_call=True) for label in labels]
+    fails = Hook("forward_pre", "m0", "pre", (*(Drop(label) for label in victims), Raise()))
+    return Plan(Leaf("m0", "scale", (draw(NUMBERS),)), (Input(draw(NUMBERS)),), (*hooks, fails, Forward()))
+
+
+@clause(
+    "output.always.removed_in_time",
+    says="An always_call hook that is removed before the call fails does not run.",
+    source="measured",
+    needs=ALWAYS_CALL,
+    covers=("module_forward.always.removed_in_call",),
+)
+@given(plan=removed_in_time())
+def test_removed_in_time(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    gone = [act.label for act in hooks_of(plan, "forward_pre")[0].do if isinstance(act, Drop)]
+    assert trace.calls() == ["pre"] + [hook.label for hook in hooks_of(plan, "forward") if hook.label not in gone]
 
 
 @clause(
