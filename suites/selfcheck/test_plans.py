@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from fixtures import plan as grammar
 from fixtures.contract import contract_for, installed_version
 from fixtures.draw import plans
-from fixtures.engine import TooLarge
+from fixtures.graph import TooLarge
 from fixtures.model import expect
 from fixtures.plan import Backward, Chain, Forward, Hook, Input, Leaf, Plan, Retain, Scale
 from fixtures.reproducer import script

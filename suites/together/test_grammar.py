@@ -16,7 +16,7 @@ EVERY_HOOK = (
     "tensor",
     "post_accumulate",
 )
-EVERY_ACTION = ("scale", "bare", "raise", "drop")
+EVERY_ACTION = ("scale", "bare", "raise", "drop", "give", "add")
 EVERY_OP = ("scale", "affine", "same", "both", "add", "mul", "first", "split", "cross", "named")
 
 
@@ -88,6 +88,7 @@ def test_any_backward_hooks(subject: Subject, plan: Plan) -> None:
         remove=True,
         runs=3,
         frozen=True,
+        ask=True,
     )
 )
 def test_any_tensor_hooks(subject: Subject, plan: Plan) -> None:
@@ -115,6 +116,7 @@ def test_any_tensor_hooks(subject: Subject, plan: Plan) -> None:
         runs=3,
         by=True,
         frozen=True,
+        ask=True,
     )
 )
 def test_everything(subject: Subject, plan: Plan) -> None:
