@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fixtures.clause import clause
-from fixtures.draw import FACTORS, NUMBERS
+from fixtures.draw import FACTORS, NUMBERS, plans
 from fixtures.plan import Again, Backward, Chain, Fan, Forward, Hook, Input, Leaf, Plan, Raise, Remove, Scale, hooks_of
 from fixtures.subject import Subject
 
@@ -296,3 +296,26 @@ def test_calls_apart(subject: Subject, plan: Plan) -> None:
     factor = product(hooks_of(plan))
     assert [grads["m0.weight"] for grads in trace.grads()] == [2 * factor * plan.inputs[0].value]
     assert len(set(trace.returns())) == 1
+
+
+@clause(
+    "input.places.anywhere",
+    says="In any network, with no_grad or without, each module's forward is given what its pre-hooks left.",
+    source=PRE_HOOK,
+)
+@given(
+    plan=plans(
+        kinds=("forward_pre",),
+        does=("scale", "bare"),
+        inputs=(1, 2),
+        outputs=(1, 2),
+        depth=2,
+        everywhere=True,
+        options=True,
+        runs=3,
+        by=True,
+        no_grad=True,
+    )
+)
+def test_anywhere(subject: Subject, plan: Plan) -> None:
+    subject.holds(plan)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fixtures.clause import clause
-from fixtures.draw import FACTORS, NUMBERS
+from fixtures.draw import FACTORS, NUMBERS, plans
 from fixtures.plan import (
     Again,
     Backward,
@@ -291,3 +291,44 @@ def test_prepended(subject: Subject, plan: Plan) -> None:
     made = plan.net.values[0] * plan.inputs[0].value * plan.steps[-1].by
     for number, hook in enumerate(line):
         assert trace.seen_by(hook.label)[0][-1] == product(line[:number]) * made
+
+
+@st.composite
+def named(draw) -> Plan:
+    """A module that returns a dict, with forward hooks, and behind it one that is given the dict's value."""
+    net = Chain("m0", (Leaf("m1", "named", (draw(NUMBERS),)), Leaf("m2", "scale", (draw(NUMBERS),))))
+    return Plan(net, (Input(draw(NUMBERS)),), (*scaling(draw, "m1"), Hook("forward_pre", "m2", "next"), *RUN))
+
+
+@clause(
+    "output.places.structure",
+    says="A hook that replaces a dict by another hands that on: the next module is called with its values.",
+    source="measured",
+)
+@given(plan=named())
+def test_structure(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    made = plan.net.children[0].values[0] * plan.inputs[0].value
+    assert trace.seen_by("next") == [("m2", (product(hooks_of(plan, "forward")) * made,))]
+
+
+@clause(
+    "output.places.anywhere",
+    says="In any network, with no_grad or without, the caller of a module gets what its forward hooks left.",
+    source=FORWARD_HOOK,
+)
+@given(
+    plan=plans(
+        kinds=("forward",),
+        inputs=(1, 2),
+        outputs=(1, 2),
+        depth=2,
+        everywhere=True,
+        options=True,
+        runs=3,
+        by=True,
+        no_grad=True,
+    )
+)
+def test_anywhere(subject: Subject, plan: Plan) -> None:
+    subject.holds(plan)
