@@ -65,7 +65,7 @@ def test_changes_nothing_else(subject: Subject, plan: Plan) -> None:
     "retain.keep.adds_up",
     says="Over several backwards the kept gradients add up.",
     source="docs: torch.Tensor.grad",
-    covers=("tensor.rg.accumulates",),
+    covers=("tensor.rg.accumulates", "graph.order.retain_accumulates_over_backwards"),
 )
 @given(plan=kept(passes=4, fewest=2))
 def test_adds_up(subject: Subject, plan: Plan) -> None:

@@ -28,7 +28,7 @@ def around(draw: Any, kind: str, keep: str, act: bool = True, inner: bool = True
     says="The gradient kept for a module's output is the grad_output that its full backward hook is given.",
     source="docs: torch.nn.Module.register_full_backward_hook",
     needs=FULL,
-    covers=("module_backward.fire.full.leaf_input",),
+    covers=("module_backward.fire.full.leaf_input", "graph.full.retain_grad_on_output_vs_fullhook"),
 )
 @given(plan=around("full_backward", "m0>0"))
 def test_output_is_grad_output(subject: Subject, plan: Plan) -> None:
@@ -42,7 +42,7 @@ def test_output_is_grad_output(subject: Subject, plan: Plan) -> None:
     says="The gradient kept for a module's output is the one before any backward pre-hook replaced it.",
     source="measured",
     needs=PRE,
-    covers=("module_backward.eff.pre.out_retain_grad",),
+    covers=("module_backward.eff.pre.out_retain_grad", "graph.full.retain_grad_on_output_vs_prehook"),
 )
 @given(plan=around("full_backward_pre", "m0>0"))
 def test_output_before_pre_hook(subject: Subject, plan: Plan) -> None:
@@ -142,7 +142,7 @@ def test_undefined(subject: Subject, plan: Plan) -> None:
         ),
         Reading("zero", "never", "An undefined gradient is kept as zero.", value=("done", 0.0, [2.0, 0.0])),
     ),
-    covers=("tensor.kind.unused_output_retain",),
+    covers=("tensor.kind.unused_output_retain", "graph.order.multi_output_retain_unused"),
 )
 def test_unused_output(subject: Subject) -> None:
     import torch

@@ -40,7 +40,12 @@ from fixtures.subject import Subject
             Backward((1, 1)),
         ),
     ),
-    covers=("tensor.rg.order_between",),
+    covers=(
+        "tensor.rg.order_between",
+        "graph.order.retain_between_two_hooks_value",
+        "graph.order.retain_then_tensor_hook_value",
+        "graph.order.tensor_hook_then_retain_value",
+    ),
 )
 @given(plan=plans(kinds=("tensor",), outputs=(1, 2), retain=True, runs=2))
 def test_after_every_hook(subject: Subject, plan: Plan) -> None:

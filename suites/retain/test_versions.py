@@ -38,7 +38,7 @@ def test_changed_before(subject: Subject) -> None:
         ),
         Reading("of the old version", "<1.13", "The gradient of what y was at the call: 10.", value=(10.0, 30.0)),
     ),
-    covers=("tensor.rg.inplace_after",),
+    covers=("tensor.rg.inplace_after", "graph.order.inplace_retain_grad_moves"),
 )
 def test_changed_after(subject: Subject) -> None:
     import torch
@@ -59,7 +59,7 @@ def test_changed_after(subject: Subject) -> None:
         Reading("of the last", ">=1.13", "y *= 5, y *= 7: y.grad is 2.", value=2.0),
         Reading("of the first", "<1.13", "The gradient of what y was at the call: 70.", value=70.0),
     ),
-    covers=("tensor.rg.inplace_multi",),
+    covers=("tensor.rg.inplace_multi", "graph.order.retain_grad_after_many_inplace"),
 )
 def test_changed_twice(subject: Subject) -> None:
     import torch
@@ -200,7 +200,7 @@ def test_view_changed(subject: Subject) -> None:
             value=([10.0, 2.0], [30.0, 6.0]),
         ),
     ),
-    covers=("tensor.rg.inplace_view_of_base",),
+    covers=("tensor.rg.inplace_view_of_base", "graph.order.retain_grad_on_base_then_view_inplace"),
 )
 def test_base_changed_by_view(subject: Subject) -> None:
     import torch
@@ -232,3 +232,77 @@ def test_became_a_leaf(subject: Subject) -> None:
     y.requires_grad_()
     (2 * y).backward()
     assert y.grad.item() == subject.value
+
+
+@clause(
+    "retain.versions.detached",
+    says="detach_() leaves retains_grad True, on what is now a leaf that requires no gradient.",
+    source=("docs: torch.Tensor.retains_grad", "measured"),
+    readings=(
+        Reading("stays True", "", "requires_grad is False, retains_grad True.", value=(True, False, True)),
+        Reading("becomes False", "never", "As for any leaf.", value=(True, False, False)),
+    ),
+    covers=("tensor.rg.detach_",),
+    docs="contradicts",
+    note="By its documentation it is True only for a tensor that is no leaf and whose .grad is going to be set.",
+)
+def test_detached(subject: Subject) -> None:
+    import torch
+
+    y = 3 * torch.ones((), requires_grad=True)
+    y.retain_grad()
+    y.detach_()
+    assert (y.is_leaf, y.requires_grad, y.retains_grad) == subject.value
+
+
+@clause(
+    "retain.versions.base_of_kept_view",
+    says="The gradient kept for a view follows the view when its base is changed in place.",
+    source=FOLLOWS,
+    readings=(
+        Reading("of the new view", ">=1.13", "base *= 5, the loss is 2 * view: [2].", value=[2.0]),
+        Reading("lost", "<1.13", "The old view is no more in the graph: None.", value=None),
+    ),
+    covers=("tensor.rg.inplace_base_of_view",),
+)
+def test_base_of_kept_view(subject: Subject) -> None:
+    import torch
+
+    y = 3 * torch.ones(2, requires_grad=True)
+    view = y[:1]
+    view.retain_grad()
+    y.mul_(5)
+    (2 * view).sum().backward()
+    assert (None if view.grad is None else view.grad.tolist()) == subject.value
+
+
+@clause(
+    "retain.versions.hooks_of_each_version",
+    says="Hooks put on the new version are in the kept gradient, hooks of older versions are not.",
+    source=(NOTE, FOLLOWS),
+    readings=(
+        Reading("the new hook's", ">=2.0", "*7, kept, y *= 5, *3, and the loss is 2y: 2 * 3.", value=(6.0, 630.0)),
+        Reading("none", ">=1.13,<2.0", "The hooks are all on the old version.", value=(2.0, 630.0)),
+        Reading(
+            "all, of the old",
+            ">=1.10,<1.13",
+            "retain_grad() came after the hooks' place: 2 * 5 * 7 * 3.",
+            value=(210.0, 630.0),
+        ),
+        Reading(
+            "those before it, of the old", "<1.10", "retain_grad() is one of the hooks: 2 * 5 * 7.", value=(70.0, 630.0)
+        ),
+    ),
+    covers=("graph.order.tensor_hook_then_retain_after_inplace",),
+)
+def test_hooks_of_each_version(subject: Subject) -> None:
+    import torch
+
+    x = torch.ones((), requires_grad=True)
+    y = 3 * x
+    y.register_hook(lambda grad: grad * 7)
+    y.retain_grad()
+    y.mul_(5)
+    y.register_hook(lambda grad: grad * 3)
+    (2 * y).backward()
+    assert (y.grad.item(), x.grad.item()) == subject.value
