@@ -1,0 +1,179 @@
+"""Backward hooks of modules when only some gradients are asked for: autograd.grad and backward(inputs=)."""
+
+from typing import Any, Tuple
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fixtures.clause import Reading, clause
+from fixtures.draw import FACTORS, NUMBERS, plans
+from fixtures.plan import Ask, Backward, Forward, Hook, Input, Leaf, Plan, Scale
+from fixtures.subject import Subject
+
+DOCS = "docs: torch.nn.Module.register_full_backward_hook"
+FULL = "torch.nn.Module.register_full_backward_hook"
+PRE = "torch.nn.Module.register_full_backward_pre_hook"
+MAYBE_SCALE = st.one_of(st.just(()), st.builds(lambda by: (Scale(by),), FACTORS))
+OLDER = "Rule 1 of the docs since 2.8; those of 1.13 to 2.7 promised a call whenever outputs get gradients."
+
+
+def script(hooks: Tuple[Any, ...], *steps: Any, grad: bool = True) -> Plan:
+    """y = 2 * x with hooks on the module, a forward, and some passes."""
+    return Plan(Leaf("m0", "scale", (2,)), (Input(3, grad=grad),), (*hooks, Forward(), *steps))
+
+
+@clause(
+    "backward.asked.input",
+    says="autograd.grad for the input of a module calls its full hook, and returns what the hook left.",
+    source=DOCS,
+    needs=FULL,
+    covers=("module_backward.fire.full.autograd_grad_input",),
+)
+@given(
+    plan=st.builds(
+        lambda by, grad, names: script((Hook("full_backward", "m0", "h0", (Scale(by),)),), Ask(names, (grad,))),
+        FACTORS,
+        NUMBERS,
+        st.sampled_from([("x0",), ("x0", "m0.weight"), ("m0.weight", "x0")]),
+    )
+)
+def test_input(subject: Subject, plan: Plan) -> None:
+    trace, (grad,) = subject.holds(plan), plan.steps[-1].grads
+    assert trace.seen_by("h0") == [("m0", (2 * grad,), (grad,))]
+    (asked,) = [event.seen for event in trace if event.what == "asked"]
+    assert asked[plan.steps[-1].inputs.index("x0")] == 2 * grad * plan.steps[0].do[0].by
+
+
+@clause(
+    "backward.asked.weight",
+    says="autograd.grad for the weight alone does not call the full hook: no input's gradient is computed.",
+    source=DOCS,
+    note=OLDER,
+    needs=FULL,
+    covers=("module_backward.fire.full.autograd_grad_weight_only",),
+)
+@given(
+    plan=st.builds(
+        lambda do, passes: script(
+            (Hook("full_backward", "m0", "h0", do),), *(Ask(("m0.weight",), (grad,)) for grad in passes)
+        ),
+        MAYBE_SCALE,
+        st.lists(NUMBERS, min_size=1, max_size=2),
+    )
+)
+def test_weight(subject: Subject, plan: Plan) -> None:
+    assert subject.holds(plan).calls() == []
+
+
+@clause(
+    "backward.asked.pre_weight",
+    says="autograd.grad for the weight alone calls the full backward pre-hook.",
+    source="docs: torch.nn.Module.register_full_backward_pre_hook",
+    needs=PRE,
+    covers=("module_backward.fire.pre.weight_only",),
+)
+@given(
+    plan=st.builds(
+        lambda do, grad: script((Hook("full_backward_pre", "m0", "h0", do),), Ask(("m0.weight",), (grad,))),
+        MAYBE_SCALE,
+        NUMBERS,
+    )
+)
+def test_pre_weight(subject: Subject, plan: Plan) -> None:
+    assert subject.holds(plan).seen_by("h0") == [("m0", plan.steps[-1].grads)]
+
+
+@clause(
+    "backward.asked.legacy_weight",
+    says="autograd.grad for the weight alone calls a legacy hook, with None for what nobody asked for.",
+    source="measured",
+    readings=(
+        Reading("None", ">=1.13", "The gradient of x is not computed.", {"computes_unasked": False}),
+        Reading("computed", "<1.13", "It is computed, and shown.", {"computes_unasked": True}),
+    ),
+    witness=script((Hook("backward", "m0", "h0"),), Ask(("m0.weight",), (1,))),
+    covers=("module_backward.legacy.weight_only",),
+)
+@given(plan=st.builds(lambda grad: script((Hook("backward", "m0", "h0"),), Ask(("m0.weight",), (grad,))), NUMBERS))
+def test_legacy_weight(subject: Subject, plan: Plan) -> None:
+    (grad,) = plan.steps[-1].grads
+    other = 2 * grad if subject.reading.facts["computes_unasked"] else None
+    assert subject.holds(plan).seen_by("h0") == [("m0", (3 * grad, other), (grad,))]
+
+
+@clause(
+    "backward.asked.backward_weight",
+    says="backward(inputs=[weight]) does not call the full hook of a module whose input needs a gradient.",
+    source=(DOCS, "docs: torch.autograd.backward"),
+    note=OLDER,
+    needs=(FULL, "torch.autograd.backward(inputs)"),
+    covers=("module_backward.fire.full.backward_inputs_weight",),
+)
+@given(
+    plan=st.builds(
+        lambda do, grad: script(
+            (Hook("full_backward", "m0", "h0", do),), Backward((grad,), inputs=("m0.weight",)), Backward((grad,))
+        ),
+        MAYBE_SCALE,
+        NUMBERS,
+    )
+)
+def test_backward_weight(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    assert trace.calls() == ["h0"]
+    assert trace.grads()[0] == {"x0": None, "m0.weight": 3 * plan.steps[-1].grads[0]}
+
+
+@clause(
+    "backward.asked.backward_weight_without_input",
+    says="backward(inputs=[weight]) calls the full hook of a module whose input needs no gradient.",
+    source=(DOCS, "docs: torch.autograd.backward"),
+    needs=(FULL, "torch.autograd.backward(inputs)"),
+    readings=(
+        Reading("at the output", ">=1.9", "When the output's gradient is there.", {"full_without_input": "output"}),
+        Reading("silent", "<1.9", "The hook does not run.", {"full_without_input": "silent"}),
+    ),
+    witness=script((Hook("full_backward", "m0", "h0"),), Backward(inputs=("m0.weight",)), grad=False),
+    covers=("module_backward.fire.full.backward_inputs_weight_noinrg",),
+)
+@given(
+    plan=st.builds(
+        lambda grad: script((Hook("full_backward", "m0", "h0"),), Backward((grad,), inputs=("m0.weight",)), grad=False),
+        NUMBERS,
+    )
+)
+def test_backward_weight_without_input(subject: Subject, plan: Plan) -> None:
+    silent = subject.reading.facts["full_without_input"] == "silent"
+    wanted = [] if silent else [("m0", (None,), plan.steps[-1].grads)]
+    assert subject.holds(plan).seen_by("h0") == wanted
+
+
+@clause(
+    "backward.asked.anywhere",
+    says="In any network a pass for some gradients calls the hooks of the modules whose nodes it must run.",
+    source="note: notes/autograd.html#backward-hooks-execution",
+    needs=FULL,
+)
+@given(
+    plan=plans(
+        kinds=("full_backward", "full_backward_pre"),
+        inputs=(1, 2),
+        outputs=(1, 2),
+        depth=2,
+        runs=2,
+        ask=True,
+        frozen=True,
+    )
+)
+def test_anywhere(subject: Subject, plan: Plan) -> None:
+    subject.holds(plan)
+
+
+@clause(
+    "backward.asked.legacy_anywhere",
+    says="So do legacy hooks, with None for the gradients that nobody asked for.",
+    source="measured",
+)
+@given(plan=plans(kinds=("backward",), inputs=(1, 2), outputs=(1, 2), depth=2, runs=2, ask=True, frozen=True))
+def test_legacy_anywhere(subject: Subject, plan: Plan) -> None:
+    subject.holds(plan)
