@@ -12,6 +12,12 @@ from fixtures.subject import Subject
 
 DOCS = "docs: torch.Tensor.register_post_accumulate_grad_hook"
 NEEDS = ("torch.Tensor.register_post_accumulate_grad_hook",)
+PAIRS = (
+    Hook("post_accumulate", "m0.weight", "w1"),
+    Hook("post_accumulate", "m0.bias", "b1"),
+    Hook("tensor", "m0.weight", "w0"),
+    Hook("tensor", "m0.bias", "b0"),
+)
 
 
 @st.composite
@@ -32,7 +38,7 @@ def weights(
     says="A post-accumulate hook runs after .grad was updated: it finds the whole accumulated value there.",
     source=DOCS,
     needs=NEEDS,
-    covers=("tensor.pag.grad_set", "tensor.pag.once"),
+    covers=("tensor.pag.grad_set", "tensor.pag.once", "tensor.pag.exists"),
 )
 @given(plan=weights(passes=3))
 def test_grad_is_set(subject: Subject, plan: Plan) -> None:
@@ -222,7 +228,7 @@ UNDEFINED = Plan(
     needs=NEEDS + ("torch.nn.Module.register_full_backward_pre_hook",),
     readings=(Reading("not called", "", "It runs only when .grad was updated.", {"post_accumulate_sees_none": False}),),
     witness=UNDEFINED,
-    covers=("tensor.pag.undefined", "tensor.pag.undefined_existing"),
+    covers=("tensor.pag.undefined", "tensor.pag.undefined_existing", "graph.fn.return_none_leaf_postacc"),
 )
 @given(
     plan=st.builds(
@@ -233,3 +239,145 @@ UNDEFINED = Plan(
 )
 def test_undefined(subject: Subject, plan: Plan) -> None:
     subject.holds(plan)
+
+
+@clause(
+    "gradient.accumulated.one_leaf_at_a_time",
+    says="A leaf's hooks run and its .grad is set before the next leaf's turn, not at the end of the pass.",
+    source="note: notes/autograd.html#backward-hooks-execution",
+    needs=NEEDS,
+    covers=(
+        "tensor.pag.during_backward",
+        "graph.order.postacc_before_or_after_later_node_hooks_of_other_leaf",
+        "tensor.pag.after_forward",
+    ),
+    docs="contradicts",
+    note="The note says that these hooks are triggered when .grad is updated at the end of the backward pass.",
+)
+@given(
+    plan=st.builds(
+        lambda grad, late: Plan(
+            Leaf("m0", "affine", (2, 5)),
+            (Input(3),),
+            ((Forward(), *PAIRS) if late else (*PAIRS, Forward())) + (Backward((grad,)),),
+        ),
+        NUMBERS,
+        st.booleans(),
+    )
+)
+def test_one_leaf_at_a_time(subject: Subject, plan: Plan) -> None:
+    calls = subject.holds(plan).calls()
+    assert sorted([tuple(calls[:2]), tuple(calls[2:])]) == [("b0", "b1"), ("w0", "w1")]
+
+
+@clause(
+    "gradient.accumulated.once_for_the_sum",
+    says="A leaf that is used several times has its hooks called once a pass, for the sum.",
+    source=DOCS,
+    needs=NEEDS,
+    covers=("graph.optim.used_twice_hook_once", "tensor.pag.once"),
+)
+@given(
+    plan=plans(
+        kinds=("post_accumulate",), does=(), ops=("scale", "mul", "add", "cross"), inputs=(2, 2), depth=2, least=1
+    )
+)
+def test_once_for_the_sum(subject: Subject, plan: Plan) -> None:
+    calls = subject.holds(plan).calls()
+    assert len(set(calls)) == len(calls)
+
+
+@clause(
+    "gradient.accumulated.removed",
+    says="A post-accumulate hook that was removed is not called, and neither when others of the leaf are.",
+    source="docs: torch.utils.hooks.RemovableHandle",
+    needs=NEEDS,
+    covers=("tensor.pag.remove",),
+)
+@given(plan=plans(kinds=("post_accumulate", "tensor"), on=("parameter",), inputs=(1, 2), remove=True, runs=3, least=1))
+def test_removed(subject: Subject, plan: Plan) -> None:
+    subject.holds(plan)
+
+
+@clause(
+    "gradient.accumulated.only_what_is_asked",
+    says="backward(inputs=) calls the post-accumulate hooks of the leaves that it is asked for, no others.",
+    source="docs: torch.Tensor.backward",
+    needs=NEEDS,
+    covers=("tensor.pag.backward_inputs",),
+)
+@given(
+    plan=st.builds(
+        lambda asked, grad: Plan(
+            Leaf("m0", "affine", (2, 5)), (Input(3),), (*PAIRS, Forward(), Backward((grad,), inputs=(asked,)))
+        ),
+        st.sampled_from(["m0.weight", "m0.bias"]),
+        NUMBERS,
+    )
+)
+def test_only_what_is_asked(subject: Subject, plan: Plan) -> None:
+    (asked,) = plan.steps[-1].inputs
+    assert subject.holds(plan).calls() == sorted(hook.label for hook in PAIRS if hook.on == asked)
+
+
+@clause(
+    "gradient.accumulated.step_inside",
+    says="The leaf may be changed in place in its hook: grad mode is off there, unless with create_graph.",
+    source="tutorial: intermediate/optimizer_step_in_backward_tutorial",
+    needs=NEEDS,
+    readings=(
+        Reading(
+            "off", "", "A step of size 1: 3 - 2 = 1; grad mode is on with create_graph.", value=(1.0, [False, True])
+        ),
+        Reading("on", "never", "no_grad() is needed for the step.", value=(3.0, [True, True])),
+    ),
+    covers=(
+        "tensor.pag.step_inside",
+        "tensor.pag.grad_mode",
+        "graph.optim.postacc_step_and_free",
+        "graph.optim.postacc_under_create_graph",
+    ),
+)
+def test_step_inside(subject: Subject) -> None:
+    import torch
+
+    modes = []
+
+    def step(leaf: Any) -> None:
+        modes.append(torch.is_grad_enabled())
+        if not modes[-1]:
+            leaf.sub_(leaf.grad)
+        leaf.grad = None
+
+    x = torch.tensor(3.0, requires_grad=True)
+    x.register_post_accumulate_grad_hook(step)
+    (2 * x).backward()
+    after = x.item()
+    torch.autograd.backward([x * x], create_graph=True)
+    assert (after, modes) == subject.value
+
+
+@clause(
+    "gradient.accumulated.step_spoils_the_graph",
+    says="After such a step a second pass over a graph that saved the leaf raises RuntimeError.",
+    source="docs: torch.autograd.backward",
+    needs=NEEDS,
+    readings=(
+        Reading("raises", "", "x * x saved x, which has a new version.", value="RuntimeError"),
+        Reading("new value", "never", "The gradient of the new value is computed.", value="accepted"),
+    ),
+    covers=("graph.optim.step_in_backward_still_needed_weight",),
+)
+def test_step_spoils_the_graph(subject: Subject) -> None:
+    import torch
+
+    x = torch.tensor(3.0, requires_grad=True)
+    x.register_post_accumulate_grad_hook(lambda leaf: leaf.sub_(1) and None)
+    y = x * x
+    y.backward(retain_graph=True)
+    try:
+        y.backward()
+        result = "accepted"
+    except RuntimeError as error:
+        result = type(error).__name__
+    assert result == subject.value

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from fixtures.clause import Reading, clause
 from fixtures.draw import FACTORS, NUMBERS, plans
-from fixtures.plan import Backward, Forward, Hook, Input, Leaf, Plan, Raise, Remove, Scale
+from fixtures.plan import Backward, Forward, Give, Hook, Input, Leaf, Plan, Raise, Remove, Scale, hooks_of
 from fixtures.subject import Subject
 
 DOCS = "docs: torch.Tensor.register_hook"
@@ -260,3 +260,126 @@ def test_not_callable(subject: Subject) -> None:
     except (TypeError, RuntimeError) as error:
         seen.append(type(error).__name__)
     assert seen == subject.value
+
+
+@clause(
+    "gradient.errors.bad_value_ends_the_chain",
+    says="After a hook returned what it may not, no later hook of the tensor is called.",
+    source=DOCS,
+    readings=(Reading("TypeError", "", "The check comes right after the call.", {"engine_keeps_error_type": True}),),
+    witness=Plan(
+        Leaf("m0", "scale", (2,)), (Input(3),), (Hook("tensor", "x0", "h0", (Give("number"),)), Forward(), Backward())
+    ),
+    covers=("tensor.ret.bad_stops_chain", "tensor.ret.int", "tensor.ret.nonleaf_int"),
+)
+@given(
+    plan=st.builds(
+        lambda on, do, grad: Plan(
+            Leaf("m0", "scale", (2,)),
+            (Input(3),),
+            (
+                Forward(),
+                Hook("tensor", on, "h0", do),
+                Hook("tensor", on, "h1", (Give("number"),)),
+                Hook("tensor", on, "h2"),
+                Backward((grad,)),
+            ),
+        ),
+        st.sampled_from(["x0", "m0.weight", "m0>0"]),
+        ACTIONS.filter(lambda do: do != (Raise(),)),
+        NUMBERS,
+    )
+)
+def test_bad_value_ends_the_chain(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    labels = [hook.label for hook in hooks_of(plan)]
+    bad = [hook.do == (Give("number"),) for hook in hooks_of(plan)].index(True)
+    assert trace.calls() == labels[: bad + 1]
+
+
+@clause(
+    "gradient.errors.argument_returned",
+    says="A hook that returns its argument changes nothing, like one that returns None.",
+    source=DOCS,
+    readings=(
+        Reading("accepted", "", "x.grad is [1, 1].", value=("accepted", [1.0, 1.0])),
+        Reading("refused", "never", "A replacement must be another tensor.", value=("RuntimeError", None)),
+    ),
+    covers=("tensor.ret.same_object",),
+)
+def test_argument_returned(subject: Subject) -> None:
+    import torch
+
+    x = torch.ones(2, requires_grad=True)
+    x.register_hook(lambda grad: grad)
+    try:
+        (1 * x).backward(torch.ones(2))
+        result = "accepted"
+    except RuntimeError as error:
+        result = type(error).__name__
+    assert (result, None if x.grad is None else x.grad.tolist()) == subject.value
+
+
+@clause(
+    "gradient.errors.arity",
+    says="How many arguments a hook takes is not looked at when it is registered: backward() raises.",
+    source="measured",
+    readings=(
+        Reading("at backward", "", "A hook without arguments is registered; the pass fails.", value=[True, False]),
+        Reading("at registration", "never", "register_hook refuses it.", value=[False, False]),
+    ),
+    covers=("tensor.reg.arity",),
+)
+def test_arity(subject: Subject) -> None:
+    import torch
+
+    done = [True]
+    x = torch.ones((), requires_grad=True)
+    x.register_hook(lambda: None)
+    try:
+        (2 * x).backward()
+        done.append(True)
+    except (TypeError, RuntimeError):
+        done.append(False)
+    assert done == subject.value
+
+
+@clause(
+    "gradient.errors.any_exception",
+    says="KeyboardInterrupt and SystemExit leave backward() with their own type, too.",
+    source=TYPE_IS_LOST,
+    readings=(
+        Reading(
+            "own type",
+            "",
+            "Also StopIteration, and all of them under detect_anomaly.",
+            value=["KeyboardInterrupt", "SystemExit", "StopIteration"] * 2,
+        ),
+        Reading("swallowed", "never", "Only errors count.", value=["accepted"] * 6),
+    ),
+    covers=("tensor.exc.base_exception", "tensor.exc.anomaly"),
+)
+def test_any_exception(subject: Subject) -> None:
+    import warnings
+
+    import torch
+
+    def outcome_of(kind: Any) -> str:
+        def hook(grad: Any) -> None:
+            raise kind("a hook may raise")
+
+        x = torch.ones((), requires_grad=True)
+        x.register_hook(hook)
+        try:
+            (2 * x).backward()
+        except (KeyboardInterrupt, SystemExit, StopIteration, RuntimeError) as error:
+            return type(error).__name__
+        return "accepted"
+
+    kinds = (KeyboardInterrupt, SystemExit, StopIteration)
+    results = [outcome_of(kind) for kind in kinds]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with torch.autograd.detect_anomaly():
+            results += [outcome_of(kind) for kind in kinds]
+    assert results == subject.value

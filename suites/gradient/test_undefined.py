@@ -200,3 +200,118 @@ def test_no_replacement(subject: Subject) -> None:
 )
 def test_dropped_output(subject: Subject, plan: Plan) -> None:
     subject.holds(plan)
+
+
+@clause(
+    "gradient.undefined.example_fails",
+    says="The documentation's own hook, grad * 2, ends backward() with TypeError on an unused output.",
+    source=("docs: torch.Tensor.register_hook", UNDEFINED),
+    readings=(
+        Reading("fails", "", "The hook is given None.", value=(False, None)),
+        Reading("works", "never", "Hooks are given gradients only.", value=(True, [2.0, 0.0])),
+    ),
+    covers=("tensor.kind.unused_output_math",),
+    docs="contradicts",
+    note="The documentation says that the hook is called with the gradient, a tensor; None is not mentioned.",
+)
+def test_example_fails(subject: Subject) -> None:
+    import torch
+
+    x = torch.ones(2, requires_grad=True)
+    used, unused = x.unbind(0)
+    unused.register_hook(lambda grad: grad * 2)
+    try:
+        (2 * used).backward()
+        done = True
+    except (TypeError, RuntimeError):
+        done = False
+    assert (done, shown(x.grad)) == subject.value
+
+
+@clause(
+    "gradient.undefined.example_fails_after_a_function",
+    says="So does it on a tensor before a custom Function whose backward returns None.",
+    source=("docs: torch.Tensor.register_hook", UNDEFINED),
+    readings=(
+        Reading("fails", ">=1.7", "The hook is given None.", value=(False, None)),
+        Reading("works", "<1.7", "A None from a custom Function becomes zero.", value=(True, 0.0)),
+    ),
+    covers=("graph.fn.return_none_hook_maths_raises",),
+    docs="contradicts",
+    note="The documentation says that the hook is called with the gradient, a tensor; None is not mentioned.",
+)
+def test_example_fails_after_a_function(subject: Subject) -> None:
+    import torch
+
+    x = torch.ones((), requires_grad=True)
+    y = 2 * x
+    y.register_hook(lambda grad: grad * 2)
+    try:
+        through_silent_function(y).backward()
+        done = True
+    except (TypeError, RuntimeError):
+        done = False
+    assert (done, shown(x.grad)) == subject.value
+
+
+@clause(
+    "gradient.undefined.replaced",
+    says="What a hook returns for an undefined gradient of a leaf or an inner tensor is refused.",
+    source=(SINCE_2_0, UNDEFINED),
+    readings=(
+        Reading("refused", ">=2.0", "RuntimeError for both.", value=[("RuntimeError", None), ("RuntimeError", None)]),
+        Reading(
+            "leaf not asked",
+            ">=1.7,<2.0",
+            "The hook of the leaf is not called.",
+            value=[("accepted", None), ("RuntimeError", None)],
+        ),
+        Reading(
+            "taken",
+            "<1.7",
+            "None is zero by then: 7 at the leaf, 2 * 7 from the inner tensor.",
+            value=[("accepted", 7.0), ("accepted", 14.0)],
+        ),
+    ),
+    covers=(
+        "tensor.kind.undefined_leaf_return",
+        "tensor.kind.undefined_nonleaf_return",
+        "graph.fn.return_none_tensor_hook_replaces",
+    ),
+)
+def test_replaced(subject: Subject) -> None:
+    import torch
+
+    results = []
+    for leaf in (True, False):
+        x = torch.ones((), requires_grad=True)
+        y = x if leaf else 2 * x
+        y.register_hook(lambda grad: torch.tensor(7.0))
+        try:
+            through_silent_function(y).backward()
+            result = "accepted"
+        except RuntimeError as error:
+            result = type(error).__name__
+        results.append((result, shown(x.grad)))
+    assert results == subject.value
+
+
+@clause(
+    "gradient.undefined.asked",
+    says="autograd.grad calls the hook of an input whose gradient is undefined with None, and returns None.",
+    source=(SINCE_2_0, UNDEFINED),
+    readings=(
+        Reading("called", ">=2.0", "One call, None.", value=([None], None)),
+        Reading("not called", ">=1.7,<2.0", "None is returned.", value=([], None)),
+        Reading("zero", "<1.7", "A None from a custom Function becomes zero.", value=([], 0.0)),
+    ),
+    covers=("tensor.kind.undefined_grad_api",),
+)
+def test_asked(subject: Subject) -> None:
+    import torch
+
+    seen = []
+    x = torch.ones((), requires_grad=True)
+    x.register_hook(lambda grad: seen.append(shown(grad)))
+    (grad,) = torch.autograd.grad(through_silent_function(x), [x], allow_unused=True)
+    assert (seen, shown(grad)) == subject.value
