@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from fixtures.clause import Reading, clause
 from fixtures.draw import FACTORS, NUMBERS
-from fixtures.plan import Backward, Drop, Forward, Hook, Input, Leaf, Plan, Remove, Scale
+from fixtures.plan import Add, Backward, Drop, Forward, Hook, Input, Leaf, Plan, Remove, Scale
 from fixtures.subject import Subject
 
 DOCS = "docs: torch.Tensor.register_hook"
@@ -271,7 +271,7 @@ def test_same_function_twice(subject: Subject) -> None:
         Reading("none", "", "Only the tensor itself has the hook: one call, for it.", value=[0, 1, 1]),
         Reading("copied", "never", "A derived tensor takes the hooks along.", value=[1, 2, 2]),
     ),
-    covers=("tensor.reg.detach_no_inherit",),
+    covers=("tensor.reg.detach_no_inherit", "graph.api.hook_on_expanded_param_clone"),
 )
 def test_not_inherited(subject: Subject) -> None:
     import torch
@@ -284,3 +284,111 @@ def test_not_inherited(subject: Subject) -> None:
         derive(x).backward(torch.ones(1))
         counts.append(len(calls))
     assert counts == subject.value
+
+
+@clause(
+    "gradient.membership.many_registered",
+    says="However many hooks a running hook registers on its tensor, none of them joins the pass.",
+    source=SNAPSHOT,
+    readings=(
+        Reading(
+            "wait", ">=1.10", "They are not in the list that was made before.", {"tensor_hooks_iterate": "snapshot"}
+        ),
+        Reading(
+            "join at once", "<1.10", "They are found at the end of the live dict.", {"tensor_hooks_iterate": "live"}
+        ),
+    ),
+    witness=Plan(
+        NET, (Input(2),), (Hook("tensor", "x0", "h0", (Add(Hook("tensor", "x0", "a0")),)), Forward(), Backward())
+    ),
+    covers=("tensor.run.register_many", "tensor.run.register_same"),
+)
+@given(
+    plan=st.builds(
+        lambda many, last, passes: Plan(
+            NET,
+            (Input(2),),
+            (
+                Hook("tensor", "x0", "h0", tuple(Add(Hook("tensor", "x0", f"a{index}")) for index in range(many))),
+                Hook("tensor", "x0", "h1", last),
+                Forward(),
+                *(Backward((grad,)) for grad in passes),
+            ),
+        ),
+        st.integers(1, 12),
+        st.sampled_from([(), (Scale(5),)]),
+        st.lists(NUMBERS, min_size=1, max_size=2),
+    )
+)
+def test_many_registered(subject: Subject, plan: Plan) -> None:
+    subject.holds(plan)
+
+
+@clause(
+    "gradient.membership.cleared",
+    says="A hook that clears the dict of hooks does not stop the later ones of the pass.",
+    source=SNAPSHOT,
+    readings=(
+        Reading("still called", ">=1.10", "The hooks are listed before the first one runs.", value=["later"]),
+        Reading("gone at once", "<1.10", "Each hook is looked up when its turn comes.", value=[]),
+    ),
+    covers=("tensor.run.clear_dict",),
+)
+def test_cleared(subject: Subject) -> None:
+    import torch
+
+    calls = []
+    x = torch.ones((), requires_grad=True)
+    x.register_hook(lambda grad: x._backward_hooks.clear())
+    x.register_hook(lambda grad: calls.append("later"))
+    for _ in range(2):
+        (2 * x).backward()
+    assert calls == subject.value
+
+
+@clause(
+    "gradient.membership.without_a_graph",
+    says="The result of detach() or of an operation under no_grad() refuses hooks with RuntimeError.",
+    source=DOCS,
+    readings=(
+        Reading("refused", "", "Neither requires grad.", value=["RuntimeError"] * 2),
+        Reading("accepted", "never", "The hook is kept, and never called.", value=["accepted"] * 2),
+    ),
+    covers=("graph.api.hook_on_detached_view", "graph.mode.register_on_no_grad_result"),
+)
+def test_without_a_graph(subject: Subject) -> None:
+    import torch
+
+    results = []
+    x = torch.ones((), requires_grad=True)
+    with torch.no_grad():
+        outside = 2 * x
+    for tensor in (x.detach(), outside):
+        try:
+            tensor.register_hook(print)
+            results.append("accepted")
+        except RuntimeError as error:
+            results.append(type(error).__name__)
+    assert results == subject.value
+
+
+@clause(
+    "gradient.membership.switched_off",
+    says="A leaf that no longer requires grad when the gradient arrives has its hooks called and no .grad set.",
+    source="https://github.com/pytorch/pytorch/pull/85849",
+    readings=(
+        Reading("called", ">=2.0", "One call.", value=([2.0], None)),
+        Reading("not called", "<2.0", "The accumulation is left out, its hooks too.", value=([], None)),
+    ),
+    covers=("graph.accgrad.requires_grad_toggle",),
+)
+def test_switched_off(subject: Subject) -> None:
+    import torch
+
+    seen = []
+    x = torch.ones((), requires_grad=True)
+    x.register_hook(lambda grad: seen.append(grad.item()))
+    y = 2 * x
+    x.requires_grad_(False)
+    y.backward()
+    assert (seen, x.grad) == subject.value

@@ -53,7 +53,7 @@ def test_none_keeps(subject: Subject, plan: Plan) -> None:
     "gradient.replace.root_gradient",
     says="A hook on the tensor that backward starts from is given the gradient that backward was given.",
     source=DOCS,
-    covers=("tensor.root.arg", "tensor.root.gradient_arg"),
+    covers=("tensor.root.arg", "graph.order.tensor_hook_on_root", "tensor.root.gradient_arg"),
 )
 @given(plan=line("m0>0", most=1, act=False))
 def test_root_gradient(subject: Subject, plan: Plan) -> None:
@@ -103,7 +103,12 @@ def test_anywhere(subject: Subject, plan: Plan) -> None:
     "gradient.replace.chains_in_order",
     says="Hooks of one tensor run in order of registration, each given what the one before it left.",
     source="note: notes/autograd.html#whether-tensor-hooks-fire",
-    covers=("tensor.chain.order", "tensor.chain.order_nonleaf", "tensor.chain.replacement_seen"),
+    covers=(
+        "tensor.chain.order",
+        "graph.order.tensor_hooks_leaf_order",
+        "tensor.chain.order_nonleaf",
+        "tensor.chain.replacement_seen",
+    ),
 )
 @given(plan=st.sampled_from(["m0.weight", "x0", "m0>0"]).flatmap(lambda on: line(on, fewest=2)))
 def test_chains_in_order(subject: Subject, plan: Plan) -> None:
@@ -118,7 +123,13 @@ def test_chains_in_order(subject: Subject, plan: Plan) -> None:
     "gradient.replace.sees_the_sum",
     says="The hook of a tensor with several consumers is called once a backward, with the summed gradient.",
     source="note: notes/autograd.html#whether-tensor-hooks-fire",
-    covers=("tensor.sum.leaf", "tensor.sum.nonleaf", "tensor.sum.same_op", "tensor.sum.roots"),
+    covers=(
+        "tensor.sum.leaf",
+        "tensor.sum.nonleaf",
+        "tensor.sum.same_op",
+        "tensor.sum.roots",
+        "graph.order.accumulated_before_hook_called",
+    ),
 )
 @given(plan=plans(kinds=("tensor",), ops=("cross", "add", "mul", "scale"), inputs=(2, 2), outputs=(1, 2), depth=2))
 def test_sees_the_sum(subject: Subject, plan: Plan) -> None:
@@ -190,7 +201,7 @@ def test_before_accumulation(subject: Subject) -> None:
         ),
         Reading("as the caller has it", "never", "The caller's grad mode is on in both.", value=[True, True]),
     ),
-    covers=("tensor.mode.default", "tensor.mode.create_graph"),
+    covers=("tensor.mode.default", "graph.mode.hook_grad_enabled_by_default", "tensor.mode.create_graph"),
 )
 def test_grad_mode_is_off(subject: Subject) -> None:
     import torch

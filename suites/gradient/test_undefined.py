@@ -41,7 +41,7 @@ def shown(grad: Any) -> Any:
     "gradient.undefined.unreached",
     says="The hook of a tensor that the backward pass does not reach is not called.",
     source="docs: torch.Tensor.register_hook",
-    covers=("tensor.sum.unreached",),
+    covers=("tensor.sum.unreached", "graph.api.backward_with_unused_registered_hooks"),
 )
 @given(
     plan=st.builds(
@@ -101,7 +101,7 @@ def test_unused_output(subject: Subject) -> None:
         Reading("called with None", ">=1.7", "What the Function left undefined stays so.", value=([None], None)),
         Reading("made zero", "<1.7", "A None from a custom Function becomes zero.", value=([0.0], 0.0)),
     ),
-    covers=("tensor.kind.undefined_nonleaf",),
+    covers=("tensor.kind.undefined_nonleaf", "graph.fn.return_none_propagation"),
 )
 def test_inner_tensor(subject: Subject) -> None:
     import torch
@@ -123,7 +123,7 @@ def test_inner_tensor(subject: Subject) -> None:
         Reading("not called", ">=1.7,<2.0", "The accumulation is skipped, its hooks too.", value=([], None)),
         Reading("made zero", "<1.7", "A None from a custom Function becomes zero.", value=([0.0], 0.0)),
     ),
-    covers=("tensor.kind.undefined_leaf",),
+    covers=("tensor.kind.undefined_leaf", "graph.accgrad.hook_when_grad_undefined"),
 )
 def test_leaf(subject: Subject) -> None:
     import torch
