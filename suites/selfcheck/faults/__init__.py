@@ -1,0 +1,11 @@
+"""Faults on real torch: small reversible patches, each of which makes the running torch wrong in one way.
+
+`FAULTS` maps names to faults, controls included: a control changes how torch is written and nothing that it does.
+"""
+
+from suites.selfcheck.faults import backward, changes, failure, forward, lifecycle, retain, tensor
+from suites.selfcheck.faults.base import FAULTS, Fault
+
+TOPICS = (forward, failure, lifecycle, changes, backward, tensor, retain)
+
+__all__ = ["FAULTS", "TOPICS", "Fault"]

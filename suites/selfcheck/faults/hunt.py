@@ -1,0 +1,145 @@
+"""Which clause rejects a torch with a fault, and how soon."""
+
+import contextlib
+import itertools
+import json
+import pathlib
+import time
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from hypothesis import HealthCheck, Phase, settings
+
+from fixtures.clause import CLAUSES, Clause
+from fixtures.contract import contract_for, installed_version
+from fixtures.judge import judge
+from fixtures.modes import Eager, missing
+from fixtures.subject import Disagreement, Subject
+from suites.deviations import DEVIATIONS
+from suites.selfcheck.everything import import_suites
+from suites.selfcheck.faults.base import FAULTS, Fault
+
+QUICK, FULL = 15, 100
+#: The whole grammar first: it is the quickest to catch anything.
+FIRST = "together."
+#: Clauses that may end the process on torch itself are left to the driver.
+CRASHES = ".crash."
+
+RECORD = pathlib.Path(__file__).with_name("caught.json")
+#: fault -> a clause that caught it in a quick search, tried first; the rest of the suite is tried all the same.
+RECORDED: dict[str, str] = json.loads(RECORD.read_text("utf-8")) if RECORD.exists() else {}
+
+import_suites()
+CONTROLS = [one for one in FAULTS.values() if one.control and one.applies]
+
+
+@dataclass(frozen=True)
+class Catch:
+    """What a search for one fault came to: the clauses that reject it, and the processor seconds to the first."""
+
+    clauses: tuple[str, ...]
+    seconds: float
+    why: str = ""
+
+    def __bool__(self) -> bool:
+        return bool(self.clauses)
+
+
+@contextlib.contextmanager
+def search_of(clause: Clause, examples: int, number: int) -> Iterator[None]:
+    """Have a clause search so many plans from one seed, without an interest in small witnesses."""
+    function: Any = clause.function
+    if not clause.draws:
+        yield
+        return
+    names = ("_hypothesis_internal_use_settings", "_hypothesis_internal_use_seed")
+    before = [getattr(function, name, None) for name in names]
+    function._hypothesis_internal_use_seed = number
+    function._hypothesis_internal_use_settings = settings(
+        max_examples=examples,
+        database=None,
+        deadline=None,
+        phases=(Phase.explicit, Phase.generate),
+        report_multiple_bugs=False,
+        print_blob=False,
+        suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much],
+    )
+    try:
+        yield
+    finally:
+        for name, value in zip(names, before, strict=True):
+            setattr(function, name, value)
+
+
+def explain(failure: Exception | None) -> str:
+    """The first difference of two traces in one line; of another failure its first lines."""
+    if isinstance(failure, Disagreement):
+        pairs = itertools.zip_longest(failure.expected.lines(), failure.observed.lines(), fillvalue="-")
+        return next(f"{expected} / {observed}" for expected, observed in pairs if expected != observed)
+    return f"{type(failure).__name__}: {failure}".replace("\n", " ")[:150]
+
+
+class Hunter:
+    """Runs clauses on the running torch, with and without faults."""
+
+    def __init__(self, examples: int = QUICK, number: int = 0, prefixes: tuple[str, ...] = ("",)) -> None:
+        self.examples, self.number = examples, number
+        self.version = installed_version()
+        self.contract = contract_for(self.version)
+        self.eager = Eager()
+        chosen = [CLAUSES[name] for name in sorted(CLAUSES) if name.startswith(prefixes) and CRASHES not in name]
+        self.clauses = [one for one in chosen if not missing(one.needs)]
+        self.sound: dict[str, bool] = {}
+
+    def fails(self, clause: Clause) -> bool:
+        """Whether the suite would report this clause on torch as it is now."""
+        subject = Subject("eager", "cpu", self.version, self.contract, clause.readings[0], self.eager.play)
+        try:
+            with search_of(clause, self.examples, self.number), warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                self.failure: Exception | None = judge(clause, subject, (), DEVIATIONS)[1]
+        except Exception as error:  # noqa: BLE001 - a clause that ends in any error is reported, Hypothesis's included
+            self.failure = error
+        finally:
+            self.reset()
+        return self.failure is not None
+
+    def reset(self) -> None:
+        """Take away what a direct clause that failed in its middle left behind."""
+        with contextlib.suppress(Exception):
+            self.eager.torch.reset()
+
+    def is_sound(self, clause: Clause) -> bool:
+        """Whether the clause passes on torch without a fault, rewritten or not. One that does not proves nothing."""
+        if clause.id not in self.sound:
+            self.sound[clause.id] = not self.fails(clause) and not any(self.rejects(clause, one) for one in CONTROLS)
+        return self.sound[clause.id]
+
+    def rejects(self, clause: Clause, fault: Fault) -> bool:
+        """Whether the clause fails on a torch with the fault."""
+        with fault.on():
+            return self.fails(clause)
+
+    def order(self, fault: Fault) -> list[Clause]:
+        """The clause that is known to catch it, the whole grammar, then the clauses near the fault, then all others."""
+        near = (RECORDED.get(fault.name, FIRST), FIRST, *fault.near)
+
+        def rank(clause: Clause) -> Any:
+            return next((place for place, begin in enumerate(near) if clause.id.startswith(begin)), len(near))
+
+        return sorted(self.clauses, key=rank)
+
+    def hunt(self, fault: Fault, all_of_them: bool = False) -> Catch:
+        """The clauses that reject the fault: the first one, or all of them."""
+        begin, caught, first, why = time.process_time(), [], 0.0, ""
+        for clause in self.order(fault):
+            failed, failure = self.rejects(clause, fault), self.failure
+            elapsed = time.process_time() - begin
+            if failed and (fault.control or self.is_sound(clause)):
+                first, why = first or elapsed, why or explain(failure)
+                caught.append(clause.id)
+                if not all_of_them:
+                    break
+        return Catch(tuple(caught), first or time.process_time() - begin, why)

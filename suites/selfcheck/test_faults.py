@@ -1,0 +1,56 @@
+"""Real torch with a fault is rejected: each fault is caught by a clause, nearly all of them in a quick search.
+
+`python -m suites.selfcheck.faults` prints which clause catches which fault, and how soon.
+"""
+
+import functools
+
+import pytest
+
+from suites.selfcheck.faults import FAULTS
+from suites.selfcheck.faults.hunt import FULL, QUICK, Catch, Hunter
+
+#: Faults that no clause catches yet -> what is missing.
+OPEN: dict[str, str] = {}
+APPLY = sorted(name for name, one in FAULTS.items() if one.applies and not one.control)
+CONTROLS = sorted(name for name, one in FAULTS.items() if one.control)
+LEAST, LEAST_SUBTLE = 70, 25
+#: What a quick search must catch of what the full one catches.
+SHARE = 0.9
+
+
+@functools.cache
+def hunter(examples: int) -> Hunter:
+    return Hunter(examples)
+
+
+@functools.cache
+def quick(name: str) -> Catch:
+    return hunter(QUICK).hunt(FAULTS[name])
+
+
+def test_there_are_enough() -> None:
+    faults = [one for one in FAULTS.values() if not one.control]
+    assert len(faults) >= LEAST
+    assert sum(one.subtle for one in faults) >= LEAST_SUBTLE
+    assert set(OPEN) <= set(FAULTS)
+
+
+@pytest.mark.parametrize("name", CONTROLS)
+def test_the_rewriting_alone_is_not_rejected(name: str) -> None:
+    catch = Hunter(QUICK, prefixes=("together.", "backward.", "output.", "input.")).hunt(FAULTS[name])
+    assert not catch, catch.why
+
+
+@pytest.mark.parametrize("name", APPLY)
+def test_a_clause_rejects_it(name: str) -> None:
+    if name in OPEN:
+        pytest.xfail(OPEN[name])
+    catch = quick(name) or hunter(FULL).hunt(FAULTS[name])
+    assert catch, f"no clause catches it: {FAULTS[name].says}"
+    print(f"{name}: {catch.clauses[0]}, {catch.seconds:.2f} s")
+
+
+def test_a_quick_search_is_nearly_as_strong() -> None:
+    caught = [name for name in APPLY if name not in OPEN and quick(name)]
+    assert len(caught) >= SHARE * len(APPLY)
