@@ -29,7 +29,7 @@ REASONS: Dict[str, str] = {
     "graph.creation.*": "another surface: hooks on the creation of nodes",
     "graph.edge.*": "another surface: gradient edges",
     "graph.fn.*": "another surface: contexts and nodes of custom Functions",
-    "graph.full.*": "the same questions as module_backward.*, asked a second time: the chapter backward answers them there",
+    "graph.full.*": "module_backward.* once more: the chapter backward answers it there",
     "graph.leak.*": "a performance or memory matter",
     "graph.legacy.*": "which operation made the node that a legacy hook sits on",
     "graph.mode.*": "another surface: modes of execution (autocast, inference mode)",
