@@ -116,6 +116,8 @@ def test_any_tensor_hooks(subject: Subject, plan: Plan) -> None:
         runs=3,
         by=True,
         frozen=True,
+        copies=True,
+        no_grad=True,
         ask=True,
     )
 )
