@@ -93,20 +93,27 @@ def test_summed(subject: Subject, plan: Plan) -> None:
 )
 @given(
     plan=st.builds(
-        lambda kind, op, value, grad: Plan(
+        lambda kind, op, value, grad, by: Plan(
             Fan("m0", (Leaf("m1", op), Leaf("m2", "first", (value,)))),
             NO_INPUT * 2,
-            (Hook(kind, "m1", "h0"), Forward(), Backward((None, grad))),
+            (
+                Hook(kind, "m1", "h0"),
+                Hook("tensor", "m2.weight", "h1", (Scale(by),)),
+                Forward(),
+                Backward((None, grad)),
+            ),
         ),
         ANY_KIND,
         st.sampled_from(["add", "mul"]),
         NUMBERS,
         NUMBERS,
+        FACTORS,
     )
 )
 def test_no_output(subject: Subject, plan: Plan) -> None:
     trace = subject.holds(plan)
-    assert (trace.calls(), trace.grads()[0]["m2.weight"]) == ([], 3 * plan.steps[-1].grads[1])
+    assert trace.calls() == ["h1"]
+    assert trace.grads()[0]["m2.weight"] == 3 * plan.steps[-1].grads[1] * plan.steps[1].do[0].by
 
 
 @clause(
