@@ -36,6 +36,7 @@ def self_removing(draw: Any) -> Plan:
     source=SNAPSHOT,
     covers=("tensor.run.self_remove_return",),
     note="Before 1.10 torch used the freed hook to check what it returned: a segmentation fault.",
+    isolated=True,
 )
 @given(plan=self_removing())
 def test_removes_itself_and_replaces(subject: Subject, plan: Plan) -> None:
@@ -54,6 +55,7 @@ def test_removes_itself_and_replaces(subject: Subject, plan: Plan) -> None:
     ),
     covers=("tensor.ip.view_stale_register",),
     note="From 2.0 to 2.14 registering followed a null pointer: a segmentation fault.",
+    isolated=True,
 )
 def test_hook_on_a_stale_view(subject: Subject) -> None:
     import torch
@@ -78,6 +80,7 @@ def test_hook_on_a_stale_view(subject: Subject) -> None:
     ),
     covers=("tensor.ip.view_stale_retain",),
     note="In 1.13 the call followed a null pointer: a segmentation fault.",
+    isolated=True,
 )
 def test_retain_on_a_stale_view(subject: Subject) -> None:
     import torch

@@ -1,14 +1,19 @@
 """The judge: what holds, what is refuted, what is declared, and what a failure tells."""
 
+import dataclasses
+import json
+import pathlib
+import subprocess
 from typing import Any
 
 import pytest
 from hypothesis import given
 
+from fixtures import isolate
 from fixtures.clause import BadClause, Clause, Deviation, Reading, clause
 from fixtures.contract import contract_for
 from fixtures.draw import plans
-from fixtures.judge import judge
+from fixtures.judge import Cell, judge
 from fixtures.model import Model, expect
 from fixtures.plan import Backward, Forward, Hook, Input, Leaf, Plan, Retain, Scale
 from fixtures.subject import Subject
@@ -41,7 +46,7 @@ def direct(subject: Subject) -> None:
 
 
 def made(function: Any, readings: tuple[Reading, ...] = (LAST, HOOK), witness: Any = WITNESS) -> Clause:
-    return Clause("a.b.c", "A sentence.", ("measured",), readings, (), witness, (), "", "", function)
+    return Clause("a.b.c", "A sentence.", ("measured",), readings, (), witness, (), "", "", False, function)
 
 
 def subject(contract: Any = NEW, version: str = "2.15.0", lib: Any = Model) -> Subject:
@@ -140,3 +145,36 @@ def test_a_clause_that_breaks_the_rules_is_refused(changes: Any, words: str) -> 
     arguments = {"id": "self.check.rules", "says": "A sentence.", "source": "measured", **changes}
     with pytest.raises(BadClause, match=words):
         clause(**arguments)(by_plan)
+
+
+def apart(monkeypatch: Any, cell: Cell, code: int, deviations: Any = ()) -> Any:
+    """Judge a cell apart, with a child process that is only told of."""
+
+    def run(command: Any, **_: Any) -> Any:
+        if code == 0:
+            line = json.dumps({"type": "cell", **dataclasses.asdict(cell)})
+            pathlib.Path(command[command.index("--run-file") + 1]).write_text(line + "\n", "utf-8")
+        return subprocess.CompletedProcess(command, code, b"", b"")
+
+    monkeypatch.setattr(isolate.subprocess, "run", run)
+    return isolate.judge_apart(made(direct), "eager", "2.15.0", "node", [], deviations)
+
+
+def test_a_cell_whose_process_dies_is_crashed_and_fails(monkeypatch: Any) -> None:
+    cell, failure = apart(monkeypatch, Cell("a.b.c", "eager", "conforms"), -11)
+    assert (cell.verdict, cell.note, cell.declared) == ("crashed", "SIGSEGV", False)
+    assert "declare it" in str(failure)
+
+
+def test_a_declared_crash_is_shown_and_forgiven_and_goes_stale(monkeypatch: Any) -> None:
+    crash = Deviation("dies", "", "The process dies.", clause="a.b.c", verdict="crashed")
+    cell, failure = apart(monkeypatch, Cell("a.b.c", "eager", "conforms"), -11, [crash])
+    assert (cell.verdict, cell.declared, failure) == ("crashed", True, None)
+    cell, failure = apart(monkeypatch, Cell("a.b.c", "eager", "conforms"), 0, [crash])
+    assert cell.verdict == "unseen"
+    assert "stale" in str(failure)
+
+
+def test_a_cell_that_lives_brings_its_verdict(monkeypatch: Any) -> None:
+    given = Cell("a.b.c", "eager", "conforms", reading="one", refuted=["two"])
+    assert apart(monkeypatch, given, 0) == (given, None)
