@@ -151,7 +151,8 @@ def test_unused_output(subject: Subject, plan: Plan) -> None:
 def test_unused_input(subject: Subject, plan: Plan) -> None:
     trace = subject.holds(plan)
     ((_, grad_input, _),) = trace.seen_by("h0")
-    assert grad_input[1] == 0 and trace.grads()[0]["x1"] == 0
+    assert grad_input[1] == 0
+    assert trace.grads()[0]["x1"] == 0
 
 
 @clause(
@@ -159,9 +160,7 @@ def test_unused_input(subject: Subject, plan: Plan) -> None:
     says="Beside an input that needs a gradient, one that needs none has a zero in grad_input.",
     source="measured",
     needs=FULL,
-    readings=(
-        Reading("zero", "", "The hook runs, whichever input it is.", {"full_first_must_need_grad": False}),
-    ),
+    readings=(Reading("zero", "", "The hook runs, whichever input it is.", {"full_first_must_need_grad": False}),),
     witness=Plan(
         Leaf("m0", "add"),
         (Input(1, grad=False), Input(2)),
@@ -192,8 +191,9 @@ def test_frozen_input(subject: Subject, plan: Plan) -> None:
     source=(DOCS, "https://github.com/pytorch/pytorch/pull/56693"),
     needs=FULL,
     readings=(
-        Reading("at the output", "", "It runs when the gradient of the output is there.",
-                {"full_without_input": "output"}),
+        Reading(
+            "at the output", "", "It runs when the gradient of the output is there.", {"full_without_input": "output"}
+        ),
     ),
     witness=Plan(
         Leaf("m0", "scale", (2,)),
@@ -311,8 +311,12 @@ def test_dict_output(subject: Subject, plan: Plan) -> None:
     source=DOCS,
     needs=FULL,
     readings=(
-        Reading("other objects", "", "Same input and output object without a hook, others with one.",
-                value=[(True, True), (False, False)]),
+        Reading(
+            "other objects",
+            "",
+            "Same input and output object without a hook, others with one.",
+            value=[(True, True), (False, False)],
+        ),
         Reading("the same", "never", "Hooks are invisible to forward.", value=[(True, True), (True, True)]),
     ),
     covers=("module_backward.ident.full.input", "module_backward.ident.full.output", "module_backward.ident.none"),
@@ -344,9 +348,7 @@ def test_other_objects(subject: Subject) -> None:
     needs=FULL,
     covers=("module_backward.arg.full.kwarg_ignored",),
 )
-@given(
-    plan=plans(kinds=("full_backward",), does=(), ops=("scale", "affine"), depth=0, most=2, by=True)
-)
+@given(plan=plans(kinds=("full_backward",), does=(), ops=("scale", "affine"), depth=0, most=2, by=True))
 def test_kwargs_left_out(subject: Subject, plan: Plan) -> None:
     for _, grad_input, _ in (event.seen for event in subject.holds(plan) if event.what.startswith("h")):
         assert len(grad_input) == 1

@@ -60,7 +60,7 @@ def test_removed_after_forward(subject: Subject, plan: Plan) -> None:
             Hook("backward", "m0", "h0", do),
             Forward(),
             Remove("h0"),
-            *([Backward((grad,)) for grad in passes] + [Forward(), Backward((2,))])
+            *([Backward((grad,)) for grad in passes] + [Forward(), Backward((2,))]),
         ),
         MAYBE_SCALE,
         st.lists(NUMBERS, min_size=1, max_size=2),
@@ -126,8 +126,9 @@ def test_removed_by_another(subject: Subject, plan: Plan) -> None:
     says="The legacy hooks of a call are those that are registered when the call begins.",
     source="measured",
     readings=(
-        Reading("at the start", ">=1.8", "One removed by a forward hook of the call still runs.",
-                {"legacy_taken": "start"}),
+        Reading(
+            "at the start", ">=1.8", "One removed by a forward hook of the call still runs.", {"legacy_taken": "start"}
+        ),
         Reading("at the end", "<1.8", "Those that are left when forward hooks have run.", {"legacy_taken": "end"}),
     ),
     witness=script(Hook("backward", "m0", "h0"), Hook("forward", "m0", "h1", (Drop("h0"),)), Forward(), Backward()),
@@ -136,8 +137,13 @@ def test_removed_by_another(subject: Subject, plan: Plan) -> None:
 @given(
     plan=st.builds(
         lambda kind, do, more: script(
-            Hook("backward", "m0", "h0", do), Hook(kind, "m0", "h1", (Drop("h0"),)), Hook("backward", "m0", "h2", more),
-            Forward(), Backward((1,)), Forward(), Backward((2,)),
+            Hook("backward", "m0", "h0", do),
+            Hook(kind, "m0", "h1", (Drop("h0"),)),
+            Hook("backward", "m0", "h2", more),
+            Forward(),
+            Backward((1,)),
+            Forward(),
+            Backward((2,)),
         ),
         st.sampled_from(["forward_pre", "forward"]),
         MAYBE_SCALE,
@@ -153,13 +159,16 @@ def test_legacy_taken(subject: Subject, plan: Plan) -> None:
     says="A module takes full hooks or legacy hooks: the sort that comes second raises RuntimeError.",
     source=DOCS,
     needs=FULL,
-    covers=("module_backward.mix.full_then_legacy", "module_backward.mix.legacy_then_full",
-            "module_backward.mix.failed_registration_leaves_state"),
+    covers=(
+        "module_backward.mix.full_then_legacy",
+        "module_backward.mix.legacy_then_full",
+        "module_backward.mix.failed_registration_leaves_state",
+    ),
 )
 @given(
     plan=st.lists(st.sampled_from(["backward", "full_backward"]), min_size=2, max_size=4).map(
         lambda kinds: script(
-            *[Hook(kind, "m0", "h{}".format(index)) for index, kind in enumerate(kinds)], Forward(), Backward()
+            *[Hook(kind, "m0", f"h{index}") for index, kind in enumerate(kinds)], Forward(), Backward()
         )
     )
 )
@@ -179,7 +188,9 @@ def test_no_mixing(subject: Subject, plan: Plan) -> None:
 )
 @given(
     plan=st.sampled_from([("full_backward", "backward"), ("backward", "full_backward")]).map(
-        lambda kinds: script(Hook(kinds[0], "m0", "h0"), Remove("h0"), Hook(kinds[1], "m0", "h1"), Forward(), Backward())
+        lambda kinds: script(
+            Hook(kinds[0], "m0", "h0"), Remove("h0"), Hook(kinds[1], "m0", "h1"), Forward(), Backward()
+        )
     )
 )
 def test_choice_is_final(subject: Subject, plan: Plan) -> None:
@@ -220,7 +231,7 @@ def test_pre_goes_with_both(subject: Subject, plan: Plan) -> None:
         st.tuples(st.sampled_from(["backward", "full_backward"]), st.sampled_from(["m0", "*"])), min_size=2, max_size=4
     ).map(
         lambda hooks: script(
-            *[Hook(kind, on, "h{}".format(index)) for index, (kind, on) in enumerate(hooks)], Forward(), Backward()
+            *[Hook(kind, on, f"h{index}") for index, (kind, on) in enumerate(hooks)], Forward(), Backward()
         )
     )
 )
@@ -243,7 +254,12 @@ def test_global_no_mixing(subject: Subject, plan: Plan) -> None:
         lambda own, everywhere, values: Plan(
             Chain("m0", (Leaf("m1", "scale", values[:1]), Leaf("m2", "scale", values[1:]))),
             (Input(2),),
-            (Hook("full_backward", "m1", "own", own), Hook("full_backward", "*", "all", everywhere), Forward(), Backward()),
+            (
+                Hook("full_backward", "m1", "own", own),
+                Hook("full_backward", "*", "all", everywhere),
+                Forward(),
+                Backward(),
+            ),
         ),
         MAYBE_SCALE,
         MAYBE_SCALE,
@@ -253,7 +269,10 @@ def test_global_no_mixing(subject: Subject, plan: Plan) -> None:
 def test_global_everywhere(subject: Subject, plan: Plan) -> None:
     trace = subject.holds(plan)
     assert [(event.what, event.seen[0]) for event in trace if event.what in ("own", "all")] == [
-        ("all", "m2"), ("all", "m1"), ("own", "m1"), ("all", "m0")
+        ("all", "m2"),
+        ("all", "m1"),
+        ("own", "m1"),
+        ("all", "m0"),
     ]
 
 
@@ -264,9 +283,7 @@ def test_global_everywhere(subject: Subject, plan: Plan) -> None:
     needs="torch.nn.modules.module.register_module_backward_hook",
     covers=("module_backward.fire.glegacy.all_modules", "module_backward.order.legacy.global_before_local"),
 )
-@given(
-    plan=plans(kinds=("backward",), inputs=(1, 2), outputs=(1, 2), depth=2, everywhere=True)
-)
+@given(plan=plans(kinds=("backward",), inputs=(1, 2), outputs=(1, 2), depth=2, everywhere=True))
 def test_global_legacy(subject: Subject, plan: Plan) -> None:
     subject.holds(plan)
 
@@ -276,7 +293,11 @@ def test_global_legacy(subject: Subject, plan: Plan) -> None:
     says="Around nested modules, pre-hooks run from the outside in and full hooks from the inside out.",
     source="measured",
     needs=PRE,
-    covers=("module_backward.order.prefull.nested", "module_backward.order.full.nested", "module_backward.order.pre.nested"),
+    covers=(
+        "module_backward.order.prefull.nested",
+        "module_backward.order.full.nested",
+        "module_backward.order.pre.nested",
+    ),
 )
 @given(
     plan=st.builds(
@@ -306,9 +327,9 @@ def test_around(subject: Subject, plan: Plan) -> None:
 @given(
     plan=st.builds(
         lambda kind, prepends: script(
-            *[Hook(kind, "m0", "h{}".format(index), prepend=first) for index, first in enumerate(prepends)],
+            *[Hook(kind, "m0", f"h{index}", prepend=first) for index, first in enumerate(prepends)],
             Forward(),
-            Backward()
+            Backward(),
         ),
         FULL_KINDS,
         st.lists(st.booleans(), min_size=2, max_size=4),

@@ -1,4 +1,4 @@
-"""What backward hooks of modules may return: new gradients for the inputs, or before the module runs, for the outputs."""
+"""What backward hooks of modules may return: new gradients for the inputs, or, before the module runs, for outputs."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ PRE = "torch.nn.Module.register_full_backward_pre_hook"
 def scaling(draw: Any, kind: str, fewest: int = 1, most: int = 1, grad: bool = True) -> Plan:
     """y = weight * x with backward hooks on the module that multiply what they may replace."""
     hooks = tuple(
-        Hook(kind, "m0", "h{}".format(index), (Scale(draw(FACTORS)),)) for index in range(draw(st.integers(fewest, most)))
+        Hook(kind, "m0", f"h{index}", (Scale(draw(FACTORS)),)) for index in range(draw(st.integers(fewest, most)))
     )
     net = Leaf("m0", "scale", (draw(NUMBERS),))
     return Plan(net, (Input(draw(NUMBERS), grad=grad),), hooks + (Forward(), Backward((draw(NUMBERS),))))
@@ -37,7 +37,15 @@ def factors(plan: Plan) -> Any:
     needs=FULL,
     covers=("module_backward.ret.full.none", "module_backward.eff.none.numerics"),
 )
-@given(plan=plans(kinds=("full_backward", "full_backward_pre"), does=(), depth=2, inputs=(1, 2), ops=("scale", "affine", "add", "mul")))
+@given(
+    plan=plans(
+        kinds=("full_backward", "full_backward_pre"),
+        does=(),
+        depth=2,
+        inputs=(1, 2),
+        ops=("scale", "affine", "add", "mul"),
+    )
+)
 def test_none_keeps(subject: Subject, plan: Plan) -> None:
     assert subject.holds(plan).grads() == subject.play(plan.without(Hook)).grads()
 
@@ -94,7 +102,7 @@ def test_legacy_replaces_parameters(subject: Subject, plan: Plan) -> None:
 def test_full_chain(subject: Subject, plan: Plan) -> None:
     trace = subject.holds(plan)
     by = factors(plan)
-    assert trace.calls() == ["h{}".format(index) for index in range(len(by))]
+    assert trace.calls() == [f"h{index}" for index in range(len(by))]
     seen = [trace.seen_by(label)[0] for label in trace.calls()]
     for index in range(len(by) - 1):
         assert seen[index + 1] == ("m0", (seen[index][1][0] * by[index],), seen[index][2])
@@ -164,7 +172,11 @@ def test_legacy_anywhere(subject: Subject, plan: Plan) -> None:
     needs=FULL,
     covers=("module_backward.err.full.raise", "module_backward.err.full.later_hooks_skipped"),
 )
-@given(plan=plans(kinds=("full_backward", "full_backward_pre"), does=("raise", "scale"), depth=1, most=4, ops=("scale", "affine")))
+@given(
+    plan=plans(
+        kinds=("full_backward", "full_backward_pre"), does=("raise", "scale"), depth=1, most=4, ops=("scale", "affine")
+    )
+)
 def test_raising(subject: Subject, plan: Plan) -> None:
     trace = subject.holds(plan)
     assert set(trace.raised()) <= {("backward", "Boom")}
@@ -183,7 +195,7 @@ def outcome(kind: str, returned: Any, grad: bool = True) -> Any:
             return self.weight * x
 
     module, x = Line(), torch.ones(2, requires_grad=grad)
-    getattr(module, "register_{}_hook".format(kind))(lambda *arguments: returned)
+    getattr(module, f"register_{kind}_hook")(lambda *arguments: returned)
     out = module(x)
     try:
         out.backward(torch.ones(2))
@@ -200,12 +212,21 @@ def outcome(kind: str, returned: Any, grad: bool = True) -> Any:
     source=DOCS,
     needs=FULL,
     readings=(
-        Reading("by kind of mistake", "", "Too many, too few, a bare tensor: RuntimeError; a number, False: TypeError.",
-                value=[("RuntimeError", None)] * 3 + [("TypeError", None)] * 2),
+        Reading(
+            "by kind of mistake",
+            "",
+            "Too many, too few, a bare tensor: RuntimeError; a number, False: TypeError.",
+            value=[("RuntimeError", None)] * 3 + [("TypeError", None)] * 2,
+        ),
         Reading("lenient", "never", "What does not fit is ignored.", value=[("accepted", [2.0, 2.0])] * 5),
     ),
-    covers=("module_backward.ret.full.too_long", "module_backward.ret.full.empty_tuple",
-            "module_backward.ret.full.bare_tensor_len2", "module_backward.ret.full.number", "module_backward.ret.full.false"),
+    covers=(
+        "module_backward.ret.full.too_long",
+        "module_backward.ret.full.empty_tuple",
+        "module_backward.ret.full.bare_tensor_len2",
+        "module_backward.ret.full.number",
+        "module_backward.ret.full.false",
+    ),
 )
 def test_full_wrong(subject: Subject) -> None:
     import torch
@@ -223,8 +244,12 @@ def test_full_wrong(subject: Subject) -> None:
         Reading("refused", "", "Scalar, three numbers, float64, int64.", value=[("RuntimeError", None)] * 4),
         Reading("converted", "never", "What can be converted is.", value=[("accepted", [1.0, 1.0])] * 4),
     ),
-    covers=("module_backward.ret.full.wrong_shape", "module_backward.ret.full.scalar_for_vector",
-            "module_backward.ret.full.wrong_dtype", "module_backward.ret.full.int_dtype"),
+    covers=(
+        "module_backward.ret.full.wrong_shape",
+        "module_backward.ret.full.scalar_for_vector",
+        "module_backward.ret.full.wrong_dtype",
+        "module_backward.ret.full.int_dtype",
+    ),
 )
 def test_full_wrong_tensor(subject: Subject) -> None:
     import torch
@@ -239,8 +264,12 @@ def test_full_wrong_tensor(subject: Subject) -> None:
     source="measured",
     needs=FULL,
     readings=(
-        Reading("both", "", "[g] counts as (g,); after (None,) x.grad is None.",
-                value=[("accepted", [7.0, 7.0]), ("accepted", None)]),
+        Reading(
+            "both",
+            "",
+            "[g] counts as (g,); after (None,) x.grad is None.",
+            value=[("accepted", [7.0, 7.0]), ("accepted", None)],
+        ),
         Reading("neither", "never", "Only a tuple of tensors.", value=[("TypeError", None), ("TypeError", None)]),
     ),
     covers=("module_backward.ret.full.list", "module_backward.ret.full.none_in_tuple"),
@@ -258,8 +287,12 @@ def test_full_containers(subject: Subject) -> None:
     source=(DOCS, "https://github.com/pytorch/pytorch/pull/56693"),
     needs=FULL,
     readings=(
-        Reading("refused", "", "(gradient,) is refused, (None,) and None are taken.",
-                value=[("RuntimeError", None), ("accepted", [1.0, 1.0]), ("accepted", [1.0, 1.0])]),
+        Reading(
+            "refused",
+            "",
+            "(gradient,) is refused, (None,) and None are taken.",
+            value=[("RuntimeError", None), ("accepted", [1.0, 1.0]), ("accepted", [1.0, 1.0])],
+        ),
         Reading("ignored", "never", "There is nothing to replace.", value=[("accepted", [1.0, 1.0])] * 3),
     ),
     covers=("module_backward.ret.full.noin_tuple", "module_backward.ret.full.noin_none_tuple"),
@@ -279,12 +312,24 @@ def test_full_without_input(subject: Subject) -> None:
     note="Since 2.10 the docs list a bare Tensor as a value to return; it is refused all the same.",
     needs=PRE,
     readings=(
-        Reading("by kind of mistake", "", "Too many, a bare tensor: RuntimeError; a number: TypeError.",
-                value=[("RuntimeError", None)] * 2 + [("TypeError", None)]),
-        Reading("a bare tensor will do", "never", "One tensor counts as a tuple of one.",
-                value=[("RuntimeError", None), ("accepted", [2.0, 2.0]), ("TypeError", None)]),
+        Reading(
+            "by kind of mistake",
+            "",
+            "Too many, a bare tensor: RuntimeError; a number: TypeError.",
+            value=[("RuntimeError", None)] * 2 + [("TypeError", None)],
+        ),
+        Reading(
+            "a bare tensor will do",
+            "never",
+            "One tensor counts as a tuple of one.",
+            value=[("RuntimeError", None), ("accepted", [2.0, 2.0]), ("TypeError", None)],
+        ),
     ),
-    covers=("module_backward.ret.pre.too_long", "module_backward.ret.pre.bare_tensor", "module_backward.ret.pre.number"),
+    covers=(
+        "module_backward.ret.pre.too_long",
+        "module_backward.ret.pre.bare_tensor",
+        "module_backward.ret.pre.number",
+    ),
 )
 def test_pre_wrong(subject: Subject) -> None:
     import torch
@@ -315,8 +360,12 @@ def test_legacy_not_a_tuple(subject: Subject) -> None:
     says="A legacy hook that returns a tuple of another length or shape ends backward() with RuntimeError.",
     source="measured",
     readings=(
-        Reading("refused", "", "One and three gradients for two inputs; a scalar for a vector.",
-                value=[("RuntimeError", None)] * 3),
+        Reading(
+            "refused",
+            "",
+            "One and three gradients for two inputs; a scalar for a vector.",
+            value=[("RuntimeError", None)] * 3,
+        ),
         Reading("taken", "never", "What is missing stays.", value=[("accepted", [1.0, 1.0])] * 3),
     ),
     covers=("module_backward.ret.legacy.wrong_len", "module_backward.ret.legacy.wrong_shape"),
