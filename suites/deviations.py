@@ -227,7 +227,7 @@ DEVIATIONS: Tuple[Deviation, ...] = (
         "retain_grad follows a null pointer: a segmentation fault.",
         clause="gradient.crash.retain_on_a_stale_view",
         verdict="crashed",
-        reason="The node of a view whose base was changed in place was not made anew before it was asked to keep gradients.",
+        reason="The node of a view whose base was changed was not made anew before it was asked to keep gradients.",
         ref="https://github.com/pytorch/pytorch/pull/92604",
     ),
 )

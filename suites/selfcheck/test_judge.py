@@ -153,7 +153,7 @@ def apart(monkeypatch: Any, cell: Cell, code: int, deviations: Any = ()) -> Any:
     def run(command: Any, **_: Any) -> Any:
         if code == 0:
             line = json.dumps({"type": "cell", **dataclasses.asdict(cell)})
-            pathlib.Path(command[command.index("--run-file") + 1]).write_text(line + "\n", "utf-8")
+            pathlib.Path(command[4].partition("=")[2]).write_text(line + "\n", "utf-8")
         return subprocess.CompletedProcess(command, code, b"", b"")
 
     monkeypatch.setattr(isolate.subprocess, "run", run)

@@ -38,10 +38,18 @@ def factor(hook: Hook) -> int:
     says="For y = x1*x2*W a full backward hook gets (x1.grad, x2.grad) and (y.grad,), and nothing about W.",
     source=(NOTES, FULL),
     readings=(
-        Reading("true", "", "Inputs on one side, the output on the other.",
-                value={"grad_input": [15.0, 10.0], "grad_output": [1.0], "grads": [15.0, 10.0, 1.0]}),
-        Reading("false", "never", "The gradient of W is among those of the inputs.",
-                value={"grad_input": [15.0, 10.0, 6.0], "grad_output": [1.0], "grads": [15.0, 10.0, 1.0]}),
+        Reading(
+            "true",
+            "",
+            "Inputs on one side, the output on the other.",
+            value={"grad_input": [15.0, 10.0], "grad_output": [1.0], "grads": [15.0, 10.0, 1.0]},
+        ),
+        Reading(
+            "false",
+            "never",
+            "The gradient of W is among those of the inputs.",
+            value={"grad_input": [15.0, 10.0, 6.0], "grad_output": [1.0], "grads": [15.0, 10.0, 1.0]},
+        ),
     ),
     needs=NEEDS_FULL,
     covers=("module_backward.arg.full.types", "graph.full.linear_args"),
@@ -78,8 +86,9 @@ def test_t08_arguments(subject: Subject) -> None:
     says="Collecting grad_input, then grad_output, in one list gives [x1.grad, x2.grad, output.grad].",
     source=(NOTES, FULL),
     readings=(
-        Reading("true", "", "The gradients of the inputs in order, then that of the output.",
-                value=("x0", "x1", "m0>0")),
+        Reading(
+            "true", "", "The gradients of the inputs in order, then that of the output.", value=("x0", "x1", "m0>0")
+        ),
         Reading("false", "never", "The gradient of the output comes first.", value=("m0>0", "x0", "x1")),
     ),
     witness=Plan(
@@ -103,10 +112,18 @@ def test_t10_collected(subject: Subject, plan: Plan) -> None:
     says="After output.retain_grad(), whatever hooks the output has, output.grad is the hook's grad_output[0].",
     source=(NOTES, FULL, "release 2.0: retain_grad keeps the gradient that every hook of the tensor has left"),
     readings=(
-        Reading("true", ">=2.0", "Both are the gradient that the hooks of the output left.",
-                value={"no other hook": (3.0, 3.0), "a tensor hook": (30.0, 30.0)}),
-        Reading("false", "<2.0", "A tensor hook put on the output after retain_grad() makes them differ.",
-                value={"no other hook": (3.0, 3.0), "a tensor hook": (3.0, 30.0)}),
+        Reading(
+            "true",
+            ">=2.0",
+            "Both are the gradient that the hooks of the output left.",
+            value={"no other hook": (3.0, 3.0), "a tensor hook": (30.0, 30.0)},
+        ),
+        Reading(
+            "false",
+            "<2.0",
+            "A tensor hook put on the output after retain_grad() makes them differ.",
+            value={"no other hook": (3.0, 3.0), "a tensor hook": (3.0, 30.0)},
+        ),
     ),
     needs=NEEDS_FULL,
     covers=("tensor.rg.order_retain_then_hook",),
@@ -139,16 +156,39 @@ def test_t09_retained_output(subject: Subject) -> None:
     says="register_backward_hook() hooks the node of the first tensor that is found in the output.",
     source=(NOTES, LEGACY, "measured"),
     readings=(
-        Reading("true", "never", "The first tensor is found wherever it lies.",
-                value={"tuple": ["first"], "list in tuple": ["first"], "dict": ["first"],
-                       "number in tuple": ["first"], "number in dict": ["first"], "tuple in dict": ["first"]}),
-        Reading("false", "", "In a sequence only index 0 is followed, in a dict only tensors; else the call raises.",
-                value={"tuple": ["first"], "list in tuple": ["first"], "dict": ["first"],
-                       "number in tuple": ["TypeError"], "number in dict": ["first"],
-                       "tuple in dict": ["StopIteration"]}),
+        Reading(
+            "true",
+            "never",
+            "The first tensor is found wherever it lies.",
+            value={
+                "tuple": ["first"],
+                "list in tuple": ["first"],
+                "dict": ["first"],
+                "number in tuple": ["first"],
+                "number in dict": ["first"],
+                "tuple in dict": ["first"],
+            },
+        ),
+        Reading(
+            "false",
+            "",
+            "In a sequence only index 0 is followed, in a dict only tensors; else the call raises.",
+            value={
+                "tuple": ["first"],
+                "list in tuple": ["first"],
+                "dict": ["first"],
+                "number in tuple": ["TypeError"],
+                "number in dict": ["first"],
+                "tuple in dict": ["StopIteration"],
+            },
+        ),
     ),
-    covers=("module_backward.legacy.out_dict", "module_backward.legacy.out_nested",
-            "module_backward.legacy.out_nontensor_first", "graph.legacy.tuple_output_only_first"),
+    covers=(
+        "module_backward.legacy.out_dict",
+        "module_backward.legacy.out_nested",
+        "module_backward.legacy.out_nontensor_first",
+        "graph.legacy.tuple_output_only_first",
+    ),
     note="True for the outputs of most modules: tensors, tuples and lists that begin with one, dicts of tensors.",
 )
 def test_t18_first_tensor(subject: Subject) -> None:
@@ -213,15 +253,32 @@ def test_t19_no_node(subject: Subject, plan: Plan) -> None:
     says="A legacy hook gets the gradients of the last operation: input (or None), weight and bias, mixed.",
     source=(NOTES, LEGACY, "measured"),
     readings=(
-        Reading("true", "", "Conv2d lists input, weight, bias; Linear lists bias, input, weight, the last transposed.",
-                value={"Conv2d": ["None", "weight", "bias"], "Linear": ["bias", "None", "weight transposed"],
-                       "Sequential": ["hidden"]}),
-        Reading("false", "never", "Both list input, weight and bias in this order; a container does the same.",
-                value={"Conv2d": ["None", "weight", "bias"], "Linear": ["None", "weight", "bias"],
-                       "Sequential": ["None", "weight", "bias"]}),
+        Reading(
+            "true",
+            "",
+            "Conv2d lists input, weight, bias; Linear lists bias, input, weight, the last transposed.",
+            value={
+                "Conv2d": ["None", "weight", "bias"],
+                "Linear": ["bias", "None", "weight transposed"],
+                "Sequential": ["hidden"],
+            },
+        ),
+        Reading(
+            "false",
+            "never",
+            "Both list input, weight and bias in this order; a container does the same.",
+            value={
+                "Conv2d": ["None", "weight", "bias"],
+                "Linear": ["None", "weight", "bias"],
+                "Sequential": ["None", "weight", "bias"],
+            },
+        ),
     ),
-    covers=("module_backward.legacy.linear_bias_norg", "graph.legacy.conv2d_input_no_grad",
-            "module_backward.legacy.sequential"),
+    covers=(
+        "module_backward.legacy.linear_bias_norg",
+        "graph.legacy.conv2d_input_no_grad",
+        "module_backward.legacy.sequential",
+    ),
     note="For a batch of vectors or images. Linear on 3-D input ends in another operation, which changed in 1.12.",
 )
 def test_t20_last_operation(subject: Subject) -> None:
@@ -281,10 +338,18 @@ def test_t21_returns(subject: Subject, plan: Plan) -> None:
     says="No hook on a module can be trusted with the gradient of its input: only tensor hooks can.",
     source=(NOTES, LEGACY, FULL, "release 1.8: full backward hooks of modules"),
     readings=(
-        Reading("true", "<1.8", "The one backward hook there is tells of the last operation only.",
-                value={"register_backward_hook": False}),
-        Reading("false", ">=1.8", "A full backward hook tells the gradient of the input.",
-                value={"register_backward_hook": False, "register_full_backward_hook": True}),
+        Reading(
+            "true",
+            "<1.8",
+            "The one backward hook there is tells of the last operation only.",
+            value={"register_backward_hook": False},
+        ),
+        Reading(
+            "false",
+            ">=1.8",
+            "A full backward hook tells the gradient of the input.",
+            value={"register_backward_hook": False, "register_full_backward_hook": True},
+        ),
     ),
     covers=("module_backward.legacy.multi_op", "graph.full.basic_args"),
 )

@@ -60,11 +60,21 @@ def rounds(draw: Any) -> Plan:
     says="Hooks belong to the call of a module: module(x) runs them, module.forward(x) runs none.",
     source=(NOTES, MODULE),
     readings=(
-        Reading("true", "", "Only the call runs hooks.",
-                value={"module(x)": ["forward_pre", "forward", "backward"], "module.forward(x)": []}),
-        Reading("false", "never", "Both run the hooks.",
-                value={"module(x)": ["forward_pre", "forward", "backward"],
-                       "module.forward(x)": ["forward_pre", "forward", "backward"]}),
+        Reading(
+            "true",
+            "",
+            "Only the call runs hooks.",
+            value={"module(x)": ["forward_pre", "forward", "backward"], "module.forward(x)": []},
+        ),
+        Reading(
+            "false",
+            "never",
+            "Both run the hooks.",
+            value={
+                "module(x)": ["forward_pre", "forward", "backward"],
+                "module.forward(x)": ["forward_pre", "forward", "backward"],
+            },
+        ),
     ),
     covers=("module_forward.call.direct_forward", "module_backward.fire.full.direct_forward"),
 )
@@ -92,12 +102,24 @@ def test_t29_only_call(subject: Subject) -> None:
     source=(NOTES, MODULE, GLOBAL, "release 2.0: forward hooks can ask for the keyword arguments"),
     readings=(
         Reading("true", "<1.6", "Three kinds, no global hooks, no keyword arguments.", value=(OWN_1_4, [], False)),
-        Reading("false since 1.6", ">=1.6,<1.8", "Each kind also exists for all modules at once.",
-                value=(OWN_1_4, for_all(OWN_1_4), False)),
-        Reading("false since 1.8", ">=1.8,<2.0", "Full backward hooks are a fourth kind.",
-                value=(OWN_1_8, for_all(OWN_1_8), False)),
-        Reading("false", ">=2.0", "Full backward pre-hooks are a fifth, and hooks can see keyword arguments.",
-                value=(OWN_2_0, for_all(OWN_2_0), True)),
+        Reading(
+            "false since 1.6",
+            ">=1.6,<1.8",
+            "Each kind also exists for all modules at once.",
+            value=(OWN_1_4, for_all(OWN_1_4), False),
+        ),
+        Reading(
+            "false since 1.8",
+            ">=1.8,<2.0",
+            "Full backward hooks are a fourth kind.",
+            value=(OWN_1_8, for_all(OWN_1_8), False),
+        ),
+        Reading(
+            "false",
+            ">=2.0",
+            "Full backward pre-hooks are a fifth, and hooks can see keyword arguments.",
+            value=(OWN_2_0, for_all(OWN_2_0), True),
+        ),
     ),
     covers=("module_forward.global.namespace", "module_forward.prekw.args"),
 )
@@ -117,11 +139,21 @@ def test_t30_three_kinds(subject: Subject) -> None:
     says="A module keeps forward and backward hooks in three OrderedDicts, each under its handle's id.",
     source=(NOTES, MODULE, "docs: torch.nn.Module.register_full_backward_pre_hook", "measured"),
     readings=(
-        Reading("true", "<2.0", "_forward_pre_hooks, _forward_hooks and _backward_hooks.",
-                value=(["RemovableHandle"], ["_backward_hooks", "_forward_hooks", "_forward_pre_hooks"])),
-        Reading("false", ">=2.0", "Full backward pre-hooks have a fourth, _backward_pre_hooks.",
-                value=(["RemovableHandle"],
-                       ["_backward_hooks", "_backward_pre_hooks", "_forward_hooks", "_forward_pre_hooks"])),
+        Reading(
+            "true",
+            "<2.0",
+            "_forward_pre_hooks, _forward_hooks and _backward_hooks.",
+            value=(["RemovableHandle"], ["_backward_hooks", "_forward_hooks", "_forward_pre_hooks"]),
+        ),
+        Reading(
+            "false",
+            ">=2.0",
+            "Full backward pre-hooks have a fourth, _backward_pre_hooks.",
+            value=(
+                ["RemovableHandle"],
+                ["_backward_hooks", "_backward_pre_hooks", "_forward_hooks", "_forward_pre_hooks"],
+            ),
+        ),
     ),
     covers=("module_forward.handle.type", "module_forward.handle.dict_key", "module_forward.handle.dict_types"),
 )
@@ -152,8 +184,12 @@ def test_t14_three_dicts(subject: Subject) -> None:
         Leaf("m0", "scale", (2,)), (Input(3),), (Hook("forward", "m0", "h0"), Hook("forward", "*", "h1"), Forward())
     ),
     needs="torch.nn.modules.module.register_module_forward_pre_hook",
-    covers=("module_forward.global.pre_before_local", "module_forward.global.fwd_before_local",
-            "module_backward.order.full.global_before_local", "module_backward.order.legacy.global_before_local"),
+    covers=(
+        "module_forward.global.pre_before_local",
+        "module_forward.global.fwd_before_local",
+        "module_backward.order.full.global_before_local",
+        "module_backward.order.legacy.global_before_local",
+    ),
 )
 @given(plan=plans(kinds=MODULE_KINDS, inputs=(1, 2), depth=0, least=2, most=6, everywhere=True, options=True))
 def test_t15_global_first(subject: Subject, plan: Plan) -> None:
@@ -177,8 +213,12 @@ def test_t15_global_first(subject: Subject, plan: Plan) -> None:
         (Input(3),),
         (Hook("forward", "m1", "h0"), Hook("tensor", "x0", "h1"), Forward(), Backward(), Backward()),
     ),
-    covers=("module_backward.fire.full.two_forwards", "module_backward.fire.full.shared_chain",
-            "module_backward.fire.full.retain_graph_twice", "tensor.sum.two_backwards"),
+    covers=(
+        "module_backward.fire.full.two_forwards",
+        "module_backward.fire.full.shared_chain",
+        "module_backward.fire.full.retain_graph_twice",
+        "tensor.sum.two_backwards",
+    ),
     note="So activation checkpointing, which calls forward again during backward, runs forward hooks twice.",
 )
 @given(plan=rounds())
@@ -198,15 +238,34 @@ def test_t32_every_time(subject: Subject, plan: Plan) -> None:
     says="Lambdas, closures, partials and bound methods are all fine as hooks.",
     source=(NOTES, MODULE, "https://github.com/pytorch/pytorch/pull/37785"),
     readings=(
-        Reading("true", ">=1.6", "Each of them is called, on a module and on a tensor.",
-                value={"lambda": [60.0, 20.0, "fine"], "closure": [60.0, 20.0, "fine"],
-                       "partial": [60.0, 20.0, "fine"], "bound method": [60.0, 20.0, "fine"]}),
-        Reading("false", "<1.6", "After a tensor hook without a __name__ replaced a gradient, the next hook raises.",
-                value={"lambda": [60.0, 20.0, "fine"], "closure": [60.0, 20.0, "fine"],
-                       "partial": [60.0, 20.0, "raises"], "bound method": [60.0, 20.0, "fine"]}),
+        Reading(
+            "true",
+            ">=1.6",
+            "Each of them is called, on a module and on a tensor.",
+            value={
+                "lambda": [60.0, 20.0, "fine"],
+                "closure": [60.0, 20.0, "fine"],
+                "partial": [60.0, 20.0, "fine"],
+                "bound method": [60.0, 20.0, "fine"],
+            },
+        ),
+        Reading(
+            "false",
+            "<1.6",
+            "After a tensor hook without a __name__ replaced a gradient, the next hook raises.",
+            value={
+                "lambda": [60.0, 20.0, "fine"],
+                "closure": [60.0, 20.0, "fine"],
+                "partial": [60.0, 20.0, "raises"],
+                "bound method": [60.0, 20.0, "fine"],
+            },
+        ),
     ),
-    covers=("module_forward.callable.lambda", "module_forward.callable.partial",
-            "module_forward.callable.bound_method"),
+    covers=(
+        "module_forward.callable.lambda",
+        "module_forward.callable.partial",
+        "module_forward.callable.bound_method",
+    ),
     note="Being called is all that is said: a module with a lambda for a hook cannot be pickled.",
 )
 def test_t31_any_callable(subject: Subject) -> None:

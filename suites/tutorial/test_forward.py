@@ -66,7 +66,12 @@ def test_t02_arguments(subject: Subject, plan: Plan) -> None:
 )
 @given(
     plan=plans(
-        kinds=("forward",), does=("scale",), ops=("scale", "affine", "add", "mul"), inputs=(1, 2), depth=0, most=1,
+        kinds=("forward",),
+        does=("scale",),
+        ops=("scale", "affine", "add", "mul"),
+        inputs=(1, 2),
+        depth=0,
+        most=1,
         backward=False,
     )
 )
@@ -94,7 +99,12 @@ def test_t04_replaces(subject: Subject, plan: Plan) -> None:
 )
 @given(
     plan=plans(
-        kinds=("forward",), does=("scale",), ops=("scale", "affine", "add", "mul"), inputs=(1, 2), depth=0, least=2,
+        kinds=("forward",),
+        does=("scale",),
+        ops=("scale", "affine", "add", "mul"),
+        inputs=(1, 2),
+        depth=0,
+        least=2,
         backward=False,
     )
 )
@@ -139,8 +149,12 @@ def test_t13_output_in_place(subject: Subject) -> None:
     source=(NOTES, FORWARD),
     readings=(
         Reading("true", "never", "No change of the inputs reaches the result.", value=[6.0, 6.0, 3.0]),
-        Reading("false", "", "It does when the output is the input: an edit in place then edits both.",
-                value=[6.0, 6.0, 8.0]),
+        Reading(
+            "false",
+            "",
+            "It does when the output is the input: an edit in place then edits both.",
+            value=[6.0, 6.0, 8.0],
+        ),
     ),
     covers=("module_forward.fwd.input_mutation_late", "module_forward.fwd.input_mutation_aliased"),
     note="True for a name bound anew, and for an edit in place when the output has its own memory.",
@@ -202,8 +216,12 @@ def test_t12_two_parameters(subject: Subject) -> None:
     source=(NOTES, PRE, "release 2.0: forward hooks can ask for the keyword arguments"),
     readings=(
         Reading("true", "<2.0", "No pre-hook is given more.", value=[("Double", "tuple")]),
-        Reading("false", ">=2.0", "One registered with with_kwargs=True is given the keyword arguments too.",
-                value=[("Double", "tuple"), ("Double", "tuple", "dict")]),
+        Reading(
+            "false",
+            ">=2.0",
+            "One registered with with_kwargs=True is given the keyword arguments too.",
+            value=[("Double", "tuple"), ("Double", "tuple", "dict")],
+        ),
     ),
     covers=("module_forward.pre.args", "module_forward.prekw.args"),
 )
@@ -229,10 +247,18 @@ def test_t05_pre_arguments(subject: Subject) -> None:
     says="A pre-hook on an adder can collect both inputs in order, and they are the caller's own objects.",
     source=(NOTES, PRE, "measured"),
     readings=(
-        Reading("true", "", "The pre-hook is given a, then b, even when a backward hook is there too.",
-                value=[("a", "b"), ("a", "b")]),
-        Reading("false", "never", "Beside a backward hook the pre-hook is given other tensors.",
-                value=[("a", "b"), ("another", "another")]),
+        Reading(
+            "true",
+            "",
+            "The pre-hook is given a, then b, even when a backward hook is there too.",
+            value=[("a", "b"), ("a", "b")],
+        ),
+        Reading(
+            "false",
+            "never",
+            "Beside a backward hook the pre-hook is given other tensors.",
+            value=[("a", "b"), ("another", "another")],
+        ),
     ),
     covers=("module_forward.pre.tensor_identity",),
     note="A full backward hook does give forward and the forward hooks other tensors, but only after the pre-hooks.",
@@ -269,14 +295,23 @@ def test_t06_collects_inputs(subject: Subject) -> None:
     witness=Plan(
         Leaf("m0", "add"),
         (Input(1), Input(3)),
-        (Hook("forward_pre", "m0", "h0", (Scale(10),)), Hook("forward_pre", "m0", "h1"), Hook("forward", "m0", "h2"),
-         Forward()),
+        (
+            Hook("forward_pre", "m0", "h0", (Scale(10),)),
+            Hook("forward_pre", "m0", "h1"),
+            Hook("forward", "m0", "h2"),
+            Forward(),
+        ),
     ),
     covers=("module_forward.pre.tuple_is_args", "module_forward.pre.none"),
 )
 @given(
     plan=plans(
-        kinds=("forward_pre", "forward"), does=("scale",), inputs=(1, 2), outputs=(1, 2), depth=0, least=2,
+        kinds=("forward_pre", "forward"),
+        does=("scale",),
+        inputs=(1, 2),
+        outputs=(1, 2),
+        depth=0,
+        least=2,
         backward=False,
     )
 )

@@ -42,8 +42,12 @@ def factor(hook: Hook) -> int:
     source=(NOTES, HOOK, "docs: torch.Tensor.register_post_accumulate_grad_hook"),
     readings=(
         Reading("true", "<2.1", "A tensor has one kind of hook, and one dict.", value=(None, ["_backward_hooks"])),
-        Reading("false", ">=2.1", "Post-accumulate hooks are another kind, with a dict of their own.",
-                value=(None, ["_backward_hooks", "_post_accumulate_grad_hooks"])),
+        Reading(
+            "false",
+            ">=2.1",
+            "Post-accumulate hooks are another kind, with a dict of their own.",
+            value=(None, ["_backward_hooks", "_post_accumulate_grad_hooks"]),
+        ),
     ),
     covers=("tensor.dict.initial", "tensor.dict.type", "tensor.pag.dict"),
     note="Before 1.10 retain_grad() put its own hook into _backward_hooks as well.",
@@ -121,8 +125,12 @@ def test_t22_chain(subject: Subject, plan: Plan) -> None:
     source=(NOTES, HOOK),
     readings=(
         Reading("true", "never", "Hook and W.grad agree always.", value=[(3.0, 3.0), (3.0, 3.0), (3.0, 3.0)]),
-        Reading("false", "", "Not when .grad held something before, nor when a later hook replaces the gradient.",
-                value=[(3.0, 3.0), (3.0, 6.0), (3.0, 30.0)]),
+        Reading(
+            "false",
+            "",
+            "Not when .grad held something before, nor when a later hook replaces the gradient.",
+            value=[(3.0, 3.0), (3.0, 6.0), (3.0, 30.0)],
+        ),
     ),
     covers=("tensor.leaf.existing_grad", "tensor.ret.tensor_leaf"),
     note="True for the first backward with one hook, which is the program that the notes show.",
@@ -150,10 +158,18 @@ def test_t11_sees_the_final_gradient(subject: Subject) -> None:
     says="Editing a gradient in place in a tensor hook is wrong: others that hold the same gradient see it.",
     source=(NOTES, HOOK, "measured"),
     readings=(
-        Reading("true", "", "The other summand and the gradient given to backward() change too.",
-                value={"x": 30.0, "y": 30.0, "z": 3.0, "gradient": 30.0}),
-        Reading("false", "never", "Only the hook's own tensor has another gradient.",
-                value={"x": 30.0, "y": 3.0, "z": 3.0, "gradient": 3.0}),
+        Reading(
+            "true",
+            "",
+            "The other summand and the gradient given to backward() change too.",
+            value={"x": 30.0, "y": 30.0, "z": 3.0, "gradient": 30.0},
+        ),
+        Reading(
+            "false",
+            "never",
+            "Only the hook's own tensor has another gradient.",
+            value={"x": 30.0, "y": 3.0, "z": 3.0, "gradient": 3.0},
+        ),
     ),
     covers=("tensor.mut.shared_sibling", "tensor.mut.user_gradient", "tensor.mut.downstream_retained"),
     note="Who sees it depends on the order: with the hook on y, x.grad is kept already and stays 3.",
@@ -183,12 +199,24 @@ def test_t25_never_edit_in_place(subject: Subject) -> None:
         "release 2.0: tensor hooks stay with the version of the tensor they were put on",
     ),
     readings=(
-        Reading("true", ">=2.0", "Also after an edit in place: a new hook goes to the new node.",
-                value={"object deleted": [7.0], "after an edit": [7.0]}),
-        Reading("false", "<2.0", "A tensor with a hook that is edited in place puts new hooks on its old node.",
-                value={"object deleted": [7.0], "after an edit": [35.0]}),
-        Reading("false at all", "never", "The hook goes when the tensor object goes.",
-                value={"object deleted": [], "after an edit": [7.0]}),
+        Reading(
+            "true",
+            ">=2.0",
+            "Also after an edit in place: a new hook goes to the new node.",
+            value={"object deleted": [7.0], "after an edit": [7.0]},
+        ),
+        Reading(
+            "false",
+            "<2.0",
+            "A tensor with a hook that is edited in place puts new hooks on its old node.",
+            value={"object deleted": [7.0], "after an edit": [35.0]},
+        ),
+        Reading(
+            "false at all",
+            "never",
+            "The hook goes when the tensor object goes.",
+            value={"object deleted": [], "after an edit": [7.0]},
+        ),
     ),
     covers=("tensor.handle.nonleaf_object_dead", "tensor.ip.hook_after", "tensor.ip.both", "tensor.ip.dict_reset"),
 )
@@ -216,10 +244,18 @@ def test_t27_known_to_the_node(subject: Subject) -> None:
     says="retain_grad() is itself a hook of the tensor and runs in its turn among the others.",
     source=(NOTES, RETAIN, RETAIN_MOVED, "https://github.com/pytorch/pytorch/pull/85849"),
     readings=(
-        Reading("true", "<1.10", "It keeps what the hooks before it left; later hooks do not matter.",
-                {"retain_grad": "hook"}),
-        Reading("false before 2.0", ">=1.10,<2.0", "It stands before all hooks or after all, by what came first.",
-                {"retain_grad": "slot"}),
+        Reading(
+            "true",
+            "<1.10",
+            "It keeps what the hooks before it left; later hooks do not matter.",
+            {"retain_grad": "hook"},
+        ),
+        Reading(
+            "false before 2.0",
+            ">=1.10,<2.0",
+            "It stands before all hooks or after all, by what came first.",
+            {"retain_grad": "slot"},
+        ),
         Reading("false", ">=2.0", "It comes after every hook.", {"retain_grad": "last"}),
     ),
     # Between two hooks: 2 in its turn, 6 before 2.0, 6 after all. Before every hook: 1, 1, 2.
@@ -248,10 +284,18 @@ def test_t24_is_a_hook(subject: Subject, plan: Plan) -> None:
     says="With c = a*b and e = c*d and hooks on c, d and e, e.grad is 2: the doubled gradient is kept.",
     source=(NOTES, RETAIN, RETAIN_MOVED, "https://github.com/pytorch/pytorch/pull/85849"),
     readings=(
-        Reading("true", ">=2.0", "e.grad is 2, what the hook that came after retain_grad() made of it.",
-                value={"printed": [10.0], "a": 30.0, "b": 20.0, "c": 10.0, "d": 112.0, "e": 2.0}),
-        Reading("false", "<2.0", "e.grad is 1: retain_grad() came first; everything else is as the notes say.",
-                value={"printed": [10.0], "a": 30.0, "b": 20.0, "c": 10.0, "d": 112.0, "e": 1.0}),
+        Reading(
+            "true",
+            ">=2.0",
+            "e.grad is 2, what the hook that came after retain_grad() made of it.",
+            value={"printed": [10.0], "a": 30.0, "b": 20.0, "c": 10.0, "d": 112.0, "e": 2.0},
+        ),
+        Reading(
+            "false",
+            "<2.0",
+            "e.grad is 1: retain_grad() came first; everything else is as the notes say.",
+            value={"printed": [10.0], "a": 30.0, "b": 20.0, "c": 10.0, "d": 112.0, "e": 1.0},
+        ),
     ),
     covers=("tensor.rg.order_retain_then_hook", "tensor.rg.order_hook_then_retain"),
 )

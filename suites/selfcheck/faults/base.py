@@ -14,12 +14,14 @@ import torch
 from torch.nn.modules import module as torch_module
 from torch.utils import hooks as torch_hooks
 
-from fixtures.contract import contract_for, installed_version
+from fixtures.contract import applies, contract_for, installed_version
 from fixtures.modes import missing
 
 CONTRACT = contract_for(installed_version())
 #: The attributes that every module of this torch has.
 KEPT = frozenset(vars(torch.nn.Module()))
+#: When a full backward hook without gradients of inputs warns; "always" is for pre-hooks alone too.
+WARNS = "hooks" if applies(">=2.14", installed_version()) else "always" if applies(">=2.8", installed_version()) else ""
 Enter = Callable[[contextlib.ExitStack], None]
 Entries = list[tuple[int, Callable[..., Any]]]
 
@@ -148,7 +150,7 @@ class Call:
         for key, hook in self.entries("_forward_hooks"):
             self.after(key, hook)
         if wrapper is not None:
-            if not isinstance(self.out, (torch.Tensor, tuple)):
+            if CONTRACT.full_backward_pre_hooks and not isinstance(self.out, (torch.Tensor, tuple)):
                 warnings.warn("module output should be a Tensor or a tuple of Tensors", stacklevel=2)
             self.out = wrapper.setup_output_hook(self.out)
         self.attach(legacy)
@@ -296,7 +298,8 @@ class Full(torch_hooks.BackwardHook):
             self.grad_outputs = self.checked(hook(self.module, self.grad_outputs), self.grad_outputs)
 
     def without_input(self) -> None:
-        warnings.warn("Full backward hook is firing when gradients are computed with respect to outputs", stacklevel=2)
+        if WARNS == "always" or (WARNS == "hooks" and self.user_hooks):
+            warnings.warn("Full backward hook is firing: no inputs require gradients", stacklevel=2)
         for hook in self.user_hooks:
             result = hook(self.module, (None,) * self.n_inputs, self.grad_outputs)
             if result is not None and not (isinstance(result, tuple) and all(one is None for one in result)):
