@@ -247,7 +247,9 @@ def test_global_keywords_stay(subject: Subject, plan: Plan) -> None:
     )
 )
 def test_as_if_never_registered(subject: Subject, plan: Plan) -> None:
-    undone, gone = [], [hook.label for hook in hooks_of(plan)][::2]
+    # Later ones would not do: of a node with two outputs, the one that had a hook first has its hooks called first.
+    early = plan.steps[: next(place for place, step in enumerate(plan.steps) if isinstance(step, Forward))]
+    undone, gone = [], [step.label for step in early if isinstance(step, Hook)][::2]
     for step in plan.steps:
         undone.append(step)
         if isinstance(step, Hook) and step.label in gone:
