@@ -16,7 +16,7 @@ from fixtures.draw import plans
 from fixtures.judge import Cell, judge
 from fixtures.model import Model, expect
 from fixtures.plan import Backward, Forward, Hook, Input, Leaf, Plan, Retain, Scale
-from fixtures.subject import Subject
+from fixtures.subject import Refused, Subject
 
 NEW, OLD = contract_for("2.15"), contract_for("1.4")
 LAST = Reading("last", ">=2.0", "after all", {"retain_grad": "last"})
@@ -145,6 +145,15 @@ def test_a_clause_that_breaks_the_rules_is_refused(changes: Any, words: str) -> 
     arguments = {"id": "self.check.rules", "says": "A sentence.", "source": "measured", **changes}
     with pytest.raises(BadClause, match=words):
         clause(**arguments)(by_plan)
+
+
+def test_a_mode_that_declines_is_refused() -> None:
+    def decline(plan: Plan) -> Any:
+        raise Refused("hooks on shared modules")
+
+    cell, failure = judge(made(by_plan), dataclasses.replace(subject(), stage=decline), [], [])
+    assert failure is None
+    assert (cell.verdict, cell.note) == ("refused", "hooks on shared modules")
 
 
 def apart(monkeypatch: Any, cell: Cell, code: int, deviations: Any = ()) -> Any:
