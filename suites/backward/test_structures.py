@@ -37,7 +37,8 @@ def module_of(function: Callable[..., Any], kind: str = "full_backward") -> Tupl
         def forward(self, *args: Any, **kwargs: Any) -> Any:
             return function(*args, **kwargs)
 
-    module, calls = Module(), []  # type: Any, List[Any]
+    module: Any = Module()
+    calls: List[Any] = []
     getattr(module, f"register_{kind}_hook")(lambda module, *grads: calls.append([show(one) for one in grads]))
     return module, calls
 
