@@ -26,7 +26,7 @@ def parser(verb: str | None) -> Parser:
     sub = top.add_subparsers(dest="verb", metavar="VERB", required=True, parser_class=Parser)
     commands.add_parsers(sub)
     chapters.add_parser(sub)
-    if verb in (None, "sweep", "-h", "--help"):
+    if verb not in sub.choices:
         from reports import sweep
 
         sweep.add_parser(sub)
