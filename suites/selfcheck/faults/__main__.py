@@ -6,7 +6,8 @@ import sys
 import time
 
 from suites.selfcheck.faults import FAULTS
-from suites.selfcheck.faults.hunt import FULL, QUICK, RECORD, RECORDED, Hunter
+from suites.selfcheck.faults.hunt import FIRST, FULL, QUICK, RECORD, RECORDED, Hunter
+from suites.selfcheck.faults.rate import print_rates
 
 
 def main() -> int:
@@ -20,10 +21,13 @@ def main() -> int:
     parser.add_argument("--all", action="store_true", help="name how many clauses catch it, not only the first (slow)")
     parser.add_argument("--why", action="store_true", help="print the first difference that the clause saw")
     parser.add_argument("--write", action="store_true", help="record which clause caught each fault, for the test")
+    parser.add_argument("--rate", action="store_true", help="the share of drawn plans that reveal each fault instead")
     given = parser.parse_args()
     hunter = Hunter(QUICK if given.quick else given.examples, given.seed, tuple(given.clauses or [""]))
     wanted = tuple(given.only or [""])
     chosen = [one for one in FAULTS.values() if any(name.startswith(wanted) for name in (one.name, one.topic))]
+    if given.rate:
+        return print_rates(chosen, given.examples, given.seed, tuple(given.clauses or [FIRST]))
     caught = missed = subtle = subtle_caught = 0
     begin = time.perf_counter()
     for fault in chosen:

@@ -7,7 +7,7 @@ import torch
 from suites.selfcheck.faults.base import Call, Entries, fault
 
 
-@fault("ordering.changes", subtle=True)
+@fault("ordering.changes", "handles", subtle=True)
 class RemovalAtOnce(Call):
     """A forward hook that another one removes in the middle of a call is left out of that call."""
 
@@ -16,7 +16,7 @@ class RemovalAtOnce(Call):
             super().after(key, hook)
 
 
-@fault("ordering.changes", subtle=True)
+@fault("ordering.changes", "handles", subtle=True)
 class PreRemovalAtOnce(Call):
     """A forward pre-hook that another one removes in the middle of a call is left out of that call."""
 
@@ -25,7 +25,7 @@ class PreRemovalAtOnce(Call):
             super().before(key, hook)
 
 
-@fault("ordering.changes", subtle=True)
+@fault("ordering.changes", "handles", subtle=True)
 class ForwardTakenAtStart(Call):
     """The forward hooks of a call are those from before its pre-hooks ran."""
 
@@ -37,7 +37,7 @@ class ForwardTakenAtStart(Call):
         return self.taken if store == "_forward_hooks" and hasattr(self, "taken") else super().entries(store)
 
 
-@fault("ordering.changes", "backward", subtle=True)
+@fault("ordering.changes", "handles", "backward", subtle=True)
 class BackwardTakenAtEnd(Call):
     """The legacy backward hooks of a call are those there are when forward is over."""
 
@@ -45,7 +45,7 @@ class BackwardTakenAtEnd(Call):
         super().attach(self.backward_hooks()[1])
 
 
-@fault("ordering.changes", subtle=True)
+@fault("ordering.changes", "handles", subtle=True)
 class NewHooksAtOnce(Call):
     """A forward hook that another one registers in the middle of a call runs in that call."""
 

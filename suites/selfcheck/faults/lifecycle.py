@@ -1,6 +1,7 @@
 """Faults of handles and registration: removal, ids, options, context managers, copies."""
 
 import copy
+import functools
 from collections import OrderedDict
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -10,7 +11,7 @@ from torch.nn import Module
 from torch.nn.modules import module as torch_module
 from torch.utils.hooks import RemovableHandle
 
-from suites.selfcheck.faults.base import Call, fault, swap
+from suites.selfcheck.faults.base import Call, fault, reorder, swap
 
 OPTIONS = ("torch.nn.Module.register_forward_hook(prepend)",)
 FULL_OPTIONS = ("torch.nn.Module.register_full_backward_hook(prepend)",)
@@ -20,7 +21,7 @@ FORWARD_STORES = ("_forward_hooks", "_forward_pre_hooks")
 def patch_remove(stack: ExitStack, remove: Callable[[Callable[[Any], None], Any], None]) -> None:
     """Let `remove(original, handle)` be what handles do."""
     original = RemovableHandle.remove
-    swap(stack, RemovableHandle, "remove", lambda handle: remove(original, handle))
+    swap(stack, RemovableHandle, "remove", functools.wraps(original)(lambda handle: remove(original, handle)))
 
 
 def keys_of(handle: Any) -> list[int]:
@@ -28,16 +29,24 @@ def keys_of(handle: Any) -> list[int]:
     return [] if hooks is None else list(hooks)
 
 
+@fault(control=True)
+def wrapped_handles(stack: ExitStack) -> None:
+    """Nothing is wrong: hooks are registered on modules and removed by other functions."""
+    patch_remove(stack, lambda original, handle: original(handle))
+    for name in ("register_forward_pre_hook", "register_forward_hook", "register_full_backward_hook"):
+        patch_register(stack, name, lambda self, handle, options: None)
+
+
 # --- removal -----------------------------------------------------------------------------------
 
 
-@fault("ordering")
+@fault("handles", "ordering")
 def removal_ignored(stack: ExitStack) -> None:
     """Removing a handle has no effect."""
     patch_remove(stack, lambda original, handle: None)
 
 
-@fault("ordering", subtle=True)
+@fault("handles", "ordering", subtle=True)
 def removes_newest(stack: ExitStack) -> None:
     """A handle removes the newest hook of its dict, whichever it belongs to."""
 
@@ -49,7 +58,7 @@ def removes_newest(stack: ExitStack) -> None:
     patch_remove(stack, remove)
 
 
-@fault("ordering", subtle=True)
+@fault("handles", "ordering", subtle=True)
 def removes_later_ones(stack: ExitStack) -> None:
     """Removing a hook removes those registered after it too."""
 
@@ -63,21 +72,21 @@ def removes_later_ones(stack: ExitStack) -> None:
     patch_remove(stack, remove)
 
 
-@fault("ordering", subtle=True)
+@fault("handles", "ordering", subtle=True)
 def removal_moves_last(stack: ExitStack) -> None:
     """Removing a hook from the middle puts the last one in its place."""
 
     def remove(original: Any, handle: Any) -> None:
         keys = keys_of(handle)
         original(handle)
-        if handle.id in keys[:-2] and isinstance(handle.hooks_dict_ref(), OrderedDict):
-            for key in keys[keys.index(handle.id) + 1 : -1]:
-                handle.hooks_dict_ref().move_to_end(key)
+        if handle.id in keys[:-2]:
+            place = keys.index(handle.id)
+            reorder(handle.hooks_dict_ref(), [*keys[:place], keys[-1], *keys[place + 1 : -1]])
 
     patch_remove(stack, remove)
 
 
-@fault("ordering", subtle=True)
+@fault("handles", "ordering", subtle=True)
 def middle_stays(stack: ExitStack) -> None:
     """A hook that has one before it and one behind it cannot be removed."""
 
@@ -88,7 +97,7 @@ def middle_stays(stack: ExitStack) -> None:
     patch_remove(stack, remove)
 
 
-@fault("ordering", subtle=True)
+@fault("handles", "ordering", subtle=True)
 def removed_twice_takes_another(stack: ExitStack) -> None:
     """Removing a handle a second time removes the oldest hook that is left."""
 
@@ -101,7 +110,7 @@ def removed_twice_takes_another(stack: ExitStack) -> None:
     patch_remove(stack, remove)
 
 
-@fault("ordering", subtle=True)
+@fault("handles", "ordering", subtle=True)
 def removed_twice_raises(stack: ExitStack) -> None:
     """Removing a handle a second time raises KeyError."""
 
@@ -113,7 +122,7 @@ def removed_twice_raises(stack: ExitStack) -> None:
     patch_remove(stack, remove)
 
 
-@fault("ordering", subtle=True)
+@fault("handles", "ordering", subtle=True)
 def global_stays(stack: ExitStack) -> None:
     """Removing the handle of a global hook has no effect."""
     stores = [getattr(torch_module, "_global" + name, None) for name in Call.STORES]
@@ -125,13 +134,14 @@ def global_stays(stack: ExitStack) -> None:
     patch_remove(stack, remove)
 
 
-@fault("ordering", subtle=True)
+@fault("handles", "ordering", subtle=True)
 def removal_allows_other_sort(stack: ExitStack) -> None:
     """Once its full backward hooks are removed a module takes legacy ones, and the other way round."""
     for name in ("register_backward_hook", "register_full_backward_hook"):
         original = getattr(Module, name)
 
-        def register(self: Any, hook: Any, original: Any = original, **options: Any) -> Any:
+        @functools.wraps(original)
+        def register(self: Any, hook: Any, *, original: Any = original, **options: Any) -> Any:
             if not self._backward_hooks:
                 self._is_full_backward_hook = None
             return original(self, hook, **options)
@@ -145,7 +155,8 @@ def sorts_mix(stack: ExitStack) -> None:
     for name in ("register_backward_hook", "register_full_backward_hook"):
         original = getattr(Module, name)
 
-        def register(self: Any, hook: Any, original: Any = original, **options: Any) -> Any:
+        @functools.wraps(original)
+        def register(self: Any, hook: Any, *, original: Any = original, **options: Any) -> Any:
             self._is_full_backward_hook = None
             return original(self, hook, **options)
 
@@ -155,7 +166,7 @@ def sorts_mix(stack: ExitStack) -> None:
 # --- handles -----------------------------------------------------------------------------------
 
 
-@fault("ordering", subtle=True)
+@fault("handles", "ordering", subtle=True)
 def ids_reused(stack: ExitStack) -> None:
     """The id of a handle is the number of hooks in its dict, so that a removal makes two hooks share one."""
     original = RemovableHandle.__init__
@@ -167,32 +178,32 @@ def ids_reused(stack: ExitStack) -> None:
     swap(stack, RemovableHandle, "__init__", init)
 
 
-@fault("ordering", "tutorial")
+@fault("handles", "ordering", "tutorial")
 def exit_keeps(stack: ExitStack) -> None:
     """Leaving the context manager of a handle does not remove the hook."""
     swap(stack, RemovableHandle, "__exit__", lambda self, *given: None)
 
 
-@fault("ordering", "tutorial", subtle=True)
+@fault("handles", "ordering", "tutorial", subtle=True)
 def exit_keeps_on_error(stack: ExitStack) -> None:
     """Leaving the context manager of a handle through an exception does not remove the hook."""
     swap(stack, RemovableHandle, "__exit__", lambda self, kind, *given: kind is None and self.remove())
 
 
-@fault("ordering", subtle=True)
+@fault("handles", "ordering", subtle=True)
 def exit_swallows(stack: ExitStack) -> None:
     """The context manager of a handle swallows exceptions."""
     original = RemovableHandle.__exit__
     swap(stack, RemovableHandle, "__exit__", lambda self, *given: [original(self, *given)] and True)
 
 
-@fault("ordering", subtle=True)
+@fault("handles", "ordering", subtle=True)
 def enter_gives_none(stack: ExitStack) -> None:
     """`with module.register_…(hook) as handle` gives None for the handle."""
     swap(stack, RemovableHandle, "__enter__", lambda self: None)
 
 
-@fault("ordering", subtle=True)
+@fault("handles", "ordering", subtle=True)
 def copy_loses_hooks(stack: ExitStack) -> None:
     """A deep copy of a module has no forward hooks."""
     original = Module.__setstate__
@@ -205,7 +216,7 @@ def copy_loses_hooks(stack: ExitStack) -> None:
     swap(stack, Module, "__setstate__", setstate)
 
 
-@fault("ordering", subtle=True)
+@fault("handles", "ordering", subtle=True)
 def copy_shares_hooks(stack: ExitStack) -> None:
     """A deep copy of a module shares the dict of forward hooks with the original."""
 
@@ -227,6 +238,7 @@ def patch_register(stack: ExitStack, name: str, change: Callable[..., Any]) -> N
     """Let `change(module, handle, options)` have the last word on a registration."""
     original = getattr(Module, name)
 
+    @functools.wraps(original)
     def register(self: Any, hook: Any, *given: Any, **options: Any) -> Any:
         handle = original(self, hook, *given, **options)
         change(self, handle, options)
@@ -250,37 +262,37 @@ def second(store: str) -> Callable[..., None]:
     return change
 
 
-@fault("ordering", needs=OPTIONS)
+@fault("handles", "ordering", needs=OPTIONS)
 def pre_prepend_ignored(stack: ExitStack) -> None:
     """prepend= of a forward pre-hook has no effect."""
     patch_register(stack, "register_forward_pre_hook", back("_forward_pre_hooks"))
 
 
-@fault("ordering", needs=OPTIONS)
+@fault("handles", "ordering", needs=OPTIONS)
 def forward_prepend_ignored(stack: ExitStack) -> None:
     """prepend= of a forward hook has no effect."""
     patch_register(stack, "register_forward_hook", back("_forward_hooks"))
 
 
-@fault("ordering", "backward", needs=FULL_OPTIONS, subtle=True)
+@fault("handles", "ordering", "backward", needs=FULL_OPTIONS, subtle=True)
 def full_prepend_ignored(stack: ExitStack) -> None:
     """prepend= of a full backward hook has no effect."""
     patch_register(stack, "register_full_backward_hook", back("_backward_hooks"))
 
 
-@fault("ordering", "backward", needs=FULL_OPTIONS, subtle=True)
+@fault("handles", "ordering", "backward", needs=FULL_OPTIONS, subtle=True)
 def full_pre_prepend_ignored(stack: ExitStack) -> None:
     """prepend= of a full backward pre-hook has no effect."""
     patch_register(stack, "register_full_backward_pre_hook", back("_backward_pre_hooks"))
 
 
-@fault("ordering", needs=OPTIONS, subtle=True)
+@fault("handles", "ordering", needs=OPTIONS, subtle=True)
 def prepend_second(stack: ExitStack) -> None:
     """A prepended forward hook goes behind the first one instead of before it."""
     patch_register(stack, "register_forward_hook", second("_forward_hooks"))
 
 
-@fault("ordering", needs=OPTIONS, subtle=True)
+@fault("handles", "ordering", needs=OPTIONS, subtle=True)
 def prepend_forgets_keywords(stack: ExitStack) -> None:
     """A forward pre-hook that is prepended and with_kwargs is called without the keyword arguments."""
 
@@ -313,7 +325,7 @@ def keywords_forget_always(stack: ExitStack) -> None:
     patch_register(stack, "register_forward_hook", change)
 
 
-@fault("ordering", subtle=True)
+@fault("handles", "ordering", subtle=True)
 def registered_once(stack: ExitStack) -> None:
     """A function that is registered as a forward hook a second time is called only once."""
 
@@ -325,7 +337,7 @@ def registered_once(stack: ExitStack) -> None:
     patch_register(stack, "register_forward_hook", change)
 
 
-@fault("ordering", subtle=True)
+@fault("handles", "ordering", subtle=True)
 def copies_at_registration(stack: ExitStack) -> None:
     """Hooks registered after the first call of a module are not called."""
     patch_register(

@@ -1,11 +1,12 @@
 """Faults of retain_grad, and of backward as a whole."""
 
+import functools
 from contextlib import ExitStack
 from typing import Any
 
 import torch
 
-from suites.selfcheck.faults.base import fault, silent, swap
+from suites.selfcheck.faults.base import fault, reorder, silent, swap
 
 Tensor = torch.Tensor
 
@@ -27,6 +28,19 @@ def add(tensor: Any, grad: Any) -> None:
         tensor.grad = grad.clone() if tensor.grad is None else tensor.grad + grad
 
 
+@fault(control=True)
+def wrapped_backward(stack: ExitStack) -> None:
+    """Nothing is wrong: retain_grad and backward are called by other functions."""
+    backward = torch.autograd.backward
+    patch_retain(stack, lambda self, original: original(self))
+
+    @functools.wraps(backward)
+    def call(*given: Any, **options: Any) -> None:
+        backward(*given, **options)
+
+    swap(stack, torch.autograd, "backward", call)
+
+
 @fault("retain", subtle=True)
 def retain_by_registration(stack: ExitStack) -> None:
     """retain_grad keeps the gradient from before the hooks registered after it."""
@@ -43,7 +57,7 @@ def retain_before_hooks(stack: ExitStack) -> None:
 
     def retain(self: Any, original: Any) -> None:
         handle = self.register_hook(lambda grad: add(self, grad))
-        self._backward_hooks.move_to_end(handle.id, last=False)
+        reorder(self._backward_hooks, [handle.id, *(key for key in self._backward_hooks if key != handle.id)])
 
     patch_retain(stack, retain)
 

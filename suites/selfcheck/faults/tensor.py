@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch.utils.hooks import RemovableHandle
 
-from suites.selfcheck.faults.base import fault, silent, swap
+from suites.selfcheck.faults.base import fault, reorder, silent, swap
 
 Tensor = torch.Tensor
 POST = ("torch.Tensor.register_post_accumulate_grad_hook",)
@@ -39,13 +39,25 @@ def patch_handle(stack: ExitStack, change: Callable[[Any, Any], Any], name: str 
     swap(stack, Tensor, name, register)
 
 
+def newest_first(hooks: Any) -> None:
+    reorder(hooks, sorted(hooks, reverse=True))
+
+
+@fault(control=True)
+def wrapped_hooks(stack: ExitStack) -> None:
+    """Nothing is wrong: what is registered on tensors is called by another function."""
+    for name in ("register_hook", "register_post_accumulate_grad_hook"):
+        if hasattr(Tensor, name):
+            patch_hook(stack, lambda self, hook: lambda *given: hook(*given), name)  # noqa: PLW0108 - not the hook itself
+
+
 # --- order and calls ---------------------------------------------------------------------------
 
 
 @fault("gradient", "ordering")
 def tensor_newest_first(stack: ExitStack) -> None:
     """Tensor hooks run newest first."""
-    patch_handle(stack, lambda self, handle: self._backward_hooks.move_to_end(handle.id, last=False))
+    patch_handle(stack, lambda self, handle: newest_first(self._backward_hooks))
 
 
 @fault("gradient")
@@ -322,7 +334,7 @@ def post_newest_first(stack: ExitStack) -> None:
     """Post-accumulate hooks run newest first."""
     patch_handle(
         stack,
-        lambda self, handle: self._post_accumulate_grad_hooks.move_to_end(handle.id, last=False),
+        lambda self, handle: newest_first(self._post_accumulate_grad_hooks),
         POST[0].split(".")[-1],
     )
 
