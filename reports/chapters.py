@@ -21,6 +21,7 @@ CHAPTERS = {
     "gradient": "what a tensor hook may put in place of a gradient, and what a backward pass calls",
     "retain": "when retain_grad() takes its copy, of what, and what else sees it",
     "backward": "legacy, full and full pre-hooks on modules: what they are given and what they may return",
+    "handles": "registering, removing and copying: what a handle does, and what changes while hooks run",
     "together": "plans from the whole grammar: any network, hooks and script; torch does what the contract predicts",
     "tutorial": "sentences that learners meet in widely read tutorials: is what I learned still so?",
 }
