@@ -1,7 +1,5 @@
 """Everything at once: plans from the whole grammar, and from three large parts of it; torch's trace is the model's."""
 
-from typing import Any
-
 from hypothesis import given
 
 from fixtures.clause import clause
@@ -22,28 +20,24 @@ EVERY_ACTION = ("scale", "bare", "raise", "drop", "give", "add")
 EVERY_OP = ("scale", "affine", "same", "both", "add", "mul", "first", "split", "cross", "named")
 
 
-def networks(**parts: Any) -> Any:
-    """Plans on networks of any size, and as many on one module, where hooks meet more often."""
-    return plans(depth=2, **parts) | plans(depth=0, least=2, **parts)
-
-
 @clause(
     "together.forward.any_hooks",
     says="Any hooks around the forward of any network do exactly what the contract predicts.",
     source="measured",
 )
 @given(
-    plan=networks(
+    plan=plans(
         kinds=("forward_pre", "forward"),
         does=EVERY_ACTION,
         ops=EVERY_OP,
         inputs=(1, 2),
         outputs=(1, 2),
+        depth=2,
         most=6,
         everywhere=True,
         options=True,
         remove=True,
-        runs=3,
+        runs=2,
         by=True,
     )
 )
@@ -57,17 +51,18 @@ def test_any_forward_hooks(subject: Subject, plan: Plan) -> None:
     source="measured",
 )
 @given(
-    plan=networks(
+    plan=plans(
         kinds=("backward", "full_backward", "full_backward_pre"),
         does=EVERY_ACTION,
         ops=EVERY_OP,
         inputs=(1, 2),
         outputs=(1, 2),
+        depth=2,
         most=6,
         everywhere=True,
         options=True,
         remove=True,
-        runs=3,
+        runs=2,
         frozen=True,
     )
 )
@@ -81,12 +76,13 @@ def test_any_backward_hooks(subject: Subject, plan: Plan) -> None:
     source="measured",
 )
 @given(
-    plan=networks(
+    plan=plans(
         kinds=("tensor", "post_accumulate"),
         does=EVERY_ACTION,
         ops=EVERY_OP,
         inputs=(1, 2),
         outputs=(1, 2),
+        depth=2,
         most=5,
         retain=True,
         remove=True,
