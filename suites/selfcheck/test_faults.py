@@ -11,9 +11,14 @@ from suites.selfcheck.faults import FAULTS
 from suites.selfcheck.faults.hunt import FULL, QUICK, Catch, Hunter
 
 #: Faults that no clause catches yet -> what is missing.
-OPEN: dict[str, str] = {}
+OPEN: dict[str, str] = {
+    "TupleOfOneUnpacked": "no clause has a forward hook return a tuple of one tensor; no plan can say it",
+    "WrongModule": "no clause hangs full backward hooks on a module that has registered submodules",
+}
 APPLY = sorted(name for name, one in FAULTS.items() if one.applies and not one.control)
 CONTROLS = sorted(name for name, one in FAULTS.items() if one.control)
+#: The clause that sees who calls: it looks at the function that __torch_function__ is told of.
+KNOWS = {"gradient.kinds.subclass"}
 LEAST, LEAST_SUBTLE = 70, 25
 #: What a quick search must catch of what the full one catches.
 SHARE = 0.9
@@ -38,8 +43,10 @@ def test_there_are_enough() -> None:
 
 @pytest.mark.parametrize("name", CONTROLS)
 def test_the_rewriting_alone_is_not_rejected(name: str) -> None:
-    catch = Hunter(QUICK, prefixes=("together.", "backward.", "output.", "input.")).hunt(FAULTS[name])
-    assert not catch, catch.why
+    catch = Hunter(QUICK, prefixes=("together.", "backward.", "gradient.", "output.")).hunt(
+        FAULTS[name], all_of_them=True
+    )
+    assert set(catch.clauses) <= KNOWS, catch.why
 
 
 @pytest.mark.parametrize("name", APPLY)
