@@ -13,6 +13,7 @@ from fixtures.model import expect
 from fixtures.modes import Eager, missing
 from fixtures.plan import Plan
 from fixtures.trace import Trace
+from suites.selfcheck.everything import draws_plans
 from suites.selfcheck.faults.base import Fault
 from suites.selfcheck.faults.hunt import FULL, QUICK
 
@@ -62,7 +63,7 @@ def share(fault: Fault, pairs: Pairs, eager: Eager) -> float:
 def print_rates(faults: Iterable[Fault], examples: int, number: int, prefixes: tuple[str, ...]) -> int:
     """One line per fault, the rarest first: the share for each clause, and the chance to catch it at all."""
     eager = Eager()
-    names = [name for name in sorted(CLAUSES) if name.startswith(prefixes) and CLAUSES[name].draws]
+    names = [name for name in sorted(CLAUSES) if name.startswith(prefixes) and draws_plans(CLAUSES[name])]
     names = [name for name in names if not missing(CLAUSES[name].needs) and not CLAUSES[name].isolated]
     plans = {name: drawn(CLAUSES[name], examples, number) for name in names}
     rows = []
