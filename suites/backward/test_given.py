@@ -267,6 +267,8 @@ def test_each_call(subject: Subject, plan: Plan) -> None:
     "backward.given.dict_output",
     says="A module whose output is a dict has no full backward hook called, and its gradients are right.",
     source=(DOCS, "release 2.0: a module warns that backward hooks need tensor outputs"),
+    docs="contradicts",
+    note="The docs promise a call whenever gradients for the module's inputs are computed; here they are.",
     needs=FULL,
     readings=(
         Reading("not called", ">=1.13", "The hook is passed over.", {"full_without_output": "skipped"}),
