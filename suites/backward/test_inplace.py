@@ -219,8 +219,7 @@ def test_pre_input(subject: Subject) -> None:
     "backward.inplace.pre_output",
     says="The output of a module with a pre-hook alone cannot be changed in place either.",
     source=PRE_DOCS,
-    docs="contradicts",
-    note="The docs of the pre-hook warn of changes of inputs only.",
+    note="The docs of the pre-hook warn of changes of inputs, and do not speak of outputs.",
     needs=PRE,
     readings=(
         Reading("refused", "", "RuntimeError at the change.", value=("edit", "RuntimeError")),
