@@ -143,8 +143,7 @@ def outcome(returned: Any, kind: str = "full_backward", size: Any = (1, 2), grad
     "backward.objects.bare_tensor",
     says="A bare tensor returned by a full hook is never taken for a tuple of one: backward() raises.",
     source=DOCS,
-    docs="contradicts",
-    note="The type of the hook in the docs allows a Tensor to be returned.",
+    note="The docs say a tuple or None; only the annotated type of the hook allows a Tensor.",
     needs=FULL,
     readings=(
         Reading(
