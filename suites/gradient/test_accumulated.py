@@ -225,6 +225,8 @@ UNDEFINED = Plan(
     "gradient.accumulated.undefined",
     says="A post-accumulate hook is not called when the gradient is undefined: nothing was accumulated.",
     source=DOCS,
+    docs="contradicts",
+    note="The docs say that the hook is called when .grad has been updated; since 2.8 it is called without.",
     needs=NEEDS + ("torch.nn.Module.register_full_backward_pre_hook",),
     readings=(Reading("not called", "", "It runs only when .grad was updated.", {"post_accumulate_sees_none": False}),),
     witness=UNDEFINED,
