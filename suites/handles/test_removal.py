@@ -222,14 +222,13 @@ GLOBAL_DROPPED = Plan(
     says="Removing a global forward hook leaves its with_kwargs behind: its last run still has the keywords.",
     source=(GLOBAL_HOOK, "https://github.com/pytorch/pytorch/pull/137403", "measured"),
     needs="torch.nn.modules.module.register_module_forward_hook(with_kwargs)",
-    docs="contradicts",
     readings=(
         Reading("stays", "", "The entry outlives the hook.", {"global_kwargs_flag_stays": True}),
         Reading("never goes", "never", "The entry goes with the hook.", {"global_kwargs_flag_stays": False}),
     ),
     witness=GLOBAL_DROPPED,
     covers=("module_forward.global.leak_kwargs_flag",),
-    note="The docs say that remove() of the handle removes the hook; the id stays in torch's dict of the flags.",
+    note="The hook itself is removed, as documented; its id stays in torch's dict of the flags.",
 )
 @given(plan=dropped("*"))
 def test_global_keywords_stay(subject: Subject, plan: Plan) -> None:
