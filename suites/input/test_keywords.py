@@ -240,7 +240,6 @@ def test_only_a_pair(subject: Subject) -> None:
     says="The args of a returned pair are spread whatever they are: a text by letters, a tensor by rows.",
     source=(PRE_HOOK, "measured"),
     needs=WITH_KWARGS,
-    docs="contradicts",
     readings=(
         Reading("spread", "", "Whatever can be iterated.", value=[("a", "b"), ([1, 2], [3, 4]), ("x", "y")]),
         Reading("never refused", "never", "Only a tuple will do.", value=["TypeError", "TypeError", "TypeError"]),
@@ -250,7 +249,7 @@ def test_only_a_pair(subject: Subject) -> None:
         "module_forward.prekw.args_tensor_unpacked",
         "module_forward.prekw.args_list_kept",
     ),
-    note="The docs ask for a tuple of new args and kwargs, and only the outer tuple is looked at.",
+    note="The docs ask for a pair of new args and kwargs, and leave open what args have to be.",
 )
 def test_args_are_spread(subject: Subject) -> None:
     import torch
