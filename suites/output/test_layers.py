@@ -205,13 +205,12 @@ def test_fast_path(subject: Subject) -> None:
     says="A global hook does not keep TransformerEncoderLayer from its fast path: no part is called.",
     source=("docs: torch.nn.modules.module.register_module_forward_hook", FAST_PATH),
     needs="torch.nn.modules.module.register_module_forward_hook",
-    docs="contradicts",
     readings=(
         Reading("passed by", ">=1.12", "Only the layer itself is seen.", value=False),
         Reading("no fast path", "<1.12", "Every part is called.", value=True),
     ),
     covers=("module_forward.call.encoder_fastpath_global",),
-    note="The docs have the hook called each time after any module's forward; hooks on a part are heeded since 2.5.",
+    note="On the fast path forward of a part does not run, so no hook is due; hooks on a part are heeded since 2.5.",
 )
 def test_fast_path_global(subject: Subject) -> None:
     from torch.nn.modules.module import register_module_forward_hook
