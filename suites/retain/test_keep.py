@@ -116,6 +116,8 @@ def test_nothing_for_leaves(subject: Subject, plan: Plan) -> None:
     "retain.keep.needs_grad",
     says="retain_grad() on a tensor that does not require grad raises RuntimeError.",
     source=("docs: torch.Tensor.retain_grad", "release 1.5: retain_grad raises where there is nothing to retain"),
+    docs="contradicts",
+    note="The docs say that it does nothing for a leaf, and what requires no gradient is a leaf.",
     readings=(
         Reading("raises", ">=1.5", "RuntimeError at the call.", {"retain_needs_grad": True}),
         Reading("is silent", "<1.5", "The call returns and does nothing.", {"retain_needs_grad": False}),
