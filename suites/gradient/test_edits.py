@@ -1,17 +1,30 @@
 """A hook must not change the gradient it is given: torch neither forbids it nor says who else holds that gradient."""
 
-from typing import Any, List
+from math import prod
+from typing import Any, Callable, List, Tuple
+
+from hypothesis import given
+from hypothesis import strategies as st
 
 from fixtures.clause import Reading, clause
+from fixtures.draw import FACTORS, NUMBERS
 from fixtures.subject import Subject
+from suites.tensors import item, leaf, outcome
 
 DOCS = "docs: torch.Tensor.register_hook"
 SINCE_2_0 = "https://github.com/pytorch/pytorch/pull/85849"
+#: Hooks that change their argument in place, by their factors.
+EDITS = st.lists(FACTORS, min_size=1, max_size=3)
 
 
-def times_five(grad: Any) -> None:
-    """The hook of all clauses here: it changes its argument, and returns None."""
-    grad.mul_(5)
+def edit(by: int) -> Callable[[Any], None]:
+    """A hook that multiplies its argument in place, and returns None."""
+    return lambda grad: grad.mul_(by) and None
+
+
+def replace(by: int) -> Callable[[Any], Any]:
+    """A hook that returns the product instead."""
+    return lambda grad: grad * by
 
 
 @clause(
@@ -19,73 +32,88 @@ def times_five(grad: Any) -> None:
     says="An in-place change in a hook that returns None changes the gradient like a replacement.",
     source=DOCS,
     readings=(
-        Reading("changed", "", "2 becomes 10, at a leaf, at an inner tensor, and with create_graph.", value=[10.0] * 3),
-        Reading("unchanged", "never", "Hooks are given copies.", value=[2.0] * 3),
+        Reading("changed", "", "Among any hooks, at a leaf, at an inner tensor, and with create_graph.", value=True),
+        Reading("unchanged", "never", "Hooks are given copies: only what they return counts.", value=False),
     ),
+    witness={"hooks": [("edit", 5)], "inner": False, "create_graph": False},
     covers=("tensor.mut.leaf", "tensor.mut.nonleaf", "tensor.mut.create_graph"),
 )
-def test_own_gradient(subject: Subject) -> None:
+@given(
+    hooks=st.lists(st.tuples(st.sampled_from(["edit", "replace"]), FACTORS), min_size=1, max_size=4),
+    inner=st.booleans(),
+    create_graph=st.booleans(),
+)
+def test_own_gradient(subject: Subject, hooks: List[Tuple[str, int]], inner: bool, create_graph: bool) -> None:
     import torch
 
-    results = []
-    for leaf, create_graph in ((True, False), (False, False), (True, True)):
-        x = torch.ones((), requires_grad=True)
-        y = 1 * x
-        (x if leaf else y).register_hook(times_five)
-        torch.autograd.backward([2 * y], create_graph=create_graph)
-        results.append(x.grad.item())
-        x.grad = None
-    assert results == subject.value
+    x = leaf(1)
+    y = 1 * x
+    for how, by in hooks:
+        (y if inner else x).register_hook(edit(by) if how == "edit" else replace(by))
+    torch.autograd.backward([2 * y], create_graph=create_graph)
+    grad, x.grad = x.grad.item(), None
+    assert grad == 2 * prod(by for how, by in hooks if how == "replace" or subject.value)
 
 
 @clause(
     "gradient.edits.siblings",
-    says="Where one gradient goes to two tensors, a change in the hook of one may change the other's.",
+    says="Where one gradient goes to several tensors, a change in the hook of one may change the others'.",
     source=DOCS,
     readings=(
         Reading(
             "if not yet accumulated",
             "",
-            "s = a + b: from the hook of a both change; from b's only b, a is done.",
-            value=[[10.0, 10.0], [2.0, 10.0]],
+            "The summands of (a + b) + c are reached as c, a, b: a change is seen by all that come later.",
+            value="later ones",
         ),
-        Reading("each its own", "never", "Each tensor has a gradient of its own.", value=[[10.0, 2.0], [2.0, 10.0]]),
+        Reading("each its own", "never", "Each tensor has a gradient of its own.", value="none"),
     ),
+    witness={"edits": [5, 2]},
     covers=("tensor.mut.shared_sibling", "tensor.mut.shared_sibling_rev"),
     note="No error and no warning: a wrong gradient of a tensor without hooks is the only sign.",
 )
-def test_siblings(subject: Subject) -> None:
-    import torch
-
-    results = []
-    for hooked in (0, 1):
-        pair = [torch.ones((), requires_grad=True) for _ in range(2)]
-        pair[hooked].register_hook(times_five)
-        (2 * (pair[0] + pair[1])).backward()
-        results.append([tensor.grad.item() for tensor in pair])
-    assert results == subject.value
+@given(edits=st.lists(st.none() | FACTORS, min_size=2, max_size=4))
+def test_siblings(subject: Subject, edits: List[Any]) -> None:
+    tensors = [leaf(1) for _ in edits]
+    for tensor, by in zip(tensors, edits):
+        if by is not None:
+            tensor.register_hook(edit(by))
+    (2 * sum(tensors[1:], tensors[0])).backward()
+    grad, expected = 2.0, {}
+    for place in [*range(len(edits) - 1, 1, -1), 0, 1]:
+        by = 1 if edits[place] is None else edits[place]
+        expected[place] = grad * by
+        grad = expected[place] if subject.value == "later ones" else grad
+    assert {place: tensor.grad.item() for place, tensor in enumerate(tensors)} == expected
 
 
 @clause(
     "gradient.edits.other_hooks",
-    says="Later hooks see the change, and so does whoever kept the gradient in an earlier hook.",
+    says="Later hooks see the change, and so does whoever kept that same tensor in an earlier hook.",
     source=DOCS,
     readings=(
-        Reading("both", "", "The earlier hook's keepsake and the later hook's argument are 10.", value=[10.0, 10.0]),
-        Reading("later only", "never", "The keepsake stays 2.", value=[2.0, 10.0]),
+        Reading("both", "", "A keepsake follows every change up to the next replacement.", value="both"),
+        Reading("later only", "never", "A keepsake stays what it was.", value="later"),
     ),
+    witness={"does": [("keep", 1), ("edit", 5), ("keep", 1)]},
     covers=("tensor.mut.later_hook_sees", "tensor.mut.kept_by_earlier"),
 )
-def test_other_hooks(subject: Subject) -> None:
-    import torch
-
+@given(does=st.lists(st.tuples(st.sampled_from(["keep", "edit", "replace"]), FACTORS), min_size=1, max_size=5))
+def test_other_hooks(subject: Subject, does: List[Tuple[str, int]]) -> None:
     kept: List[Any] = []
-    x = torch.ones((), requires_grad=True)
-    x.register_hook(kept.append)
-    x.register_hook(times_five)
-    x.register_hook(lambda grad: kept.append(grad.clone()))
+    x = leaf(1)
+    for how, by in does:
+        x.register_hook({"keep": kept.append, "edit": edit(by), "replace": replace(by)}[how])
     (2 * x).backward()
-    assert [grad.item() for grad in kept] == subject.value
+    now, keepsakes = [2.0], []
+    for how, by in does:
+        if how == "keep":
+            keepsakes.append(now)
+        elif how == "edit" and subject.value == "both":
+            now[0] *= by
+        else:
+            now = [now[0] * by]
+    assert ([grad.item() for grad in kept], x.grad.item()) == ([one[0] for one in keepsakes], now[0])
 
 
 @clause(
@@ -93,28 +121,24 @@ def test_other_hooks(subject: Subject) -> None:
     says="A change in the hook of the root changes the tensor that the caller passed to backward().",
     source=DOCS,
     readings=(
-        Reading(
-            "changed",
-            "",
-            "The caller's 1 is 5 afterwards, for an inner root and for a leaf.",
-            value=[(5.0, 10.0), (5.0, 5.0)],
-        ),
-        Reading("unchanged", "never", "backward() copies what it is given.", value=[(1.0, 10.0), (1.0, 5.0)]),
+        Reading("changed", "", "The next pass with that tensor begins with the changed value.", value=True),
+        Reading("unchanged", "never", "backward() copies what it is given.", value=False),
     ),
+    witness={"edits": [5], "inner": True, "first": 1, "passes": 1},
     covers=("tensor.mut.user_gradient", "tensor.mut.leaf_user_gradient"),
 )
-def test_callers_gradient(subject: Subject) -> None:
-    import torch
-
-    results = []
-    for leaf in (False, True):
-        x = torch.ones((), requires_grad=True)
-        root = x if leaf else 2 * x
-        root.register_hook(times_five)
-        given_gradient = torch.ones(())
-        root.backward(given_gradient)
-        results.append((given_gradient.item(), x.grad.item()))
-    assert results == subject.value
+@given(edits=EDITS, inner=st.booleans(), first=NUMBERS, passes=st.integers(1, 3))
+def test_callers_gradient(subject: Subject, edits: List[int], inner: bool, first: int, passes: int) -> None:
+    x = leaf(1)
+    root = 2 * x if inner else x
+    for by in edits:
+        root.register_hook(edit(by))
+    gradient, start, total = leaf(first).detach(), float(first), 0.0
+    for _ in range(passes):
+        root.backward(gradient, retain_graph=True)
+        total += start * prod(edits) * (2 if inner else 1)
+        start *= prod(edits) if subject.value else 1
+        assert (gradient.item(), x.grad.item()) == (start, total)
 
 
 @clause(
@@ -122,24 +146,26 @@ def test_callers_gradient(subject: Subject) -> None:
     says="Changing an expanded gradient, as sum() sends it, raises RuntimeError out of backward().",
     source="measured",
     readings=(
-        Reading(
-            "raises", "", "Its elements share one place in memory; x.grad stays None.", value=("RuntimeError", None)
-        ),
-        Reading("changes", "never", "The gradient becomes [5, 5].", value=("changed", [5.0, 5.0])),
+        Reading("raises", "", "Several elements share one place in memory; x.grad stays None.", value="RuntimeError"),
+        Reading("changes", "never", "Every element of the gradient is changed.", value="accepted"),
     ),
+    witness={"shape": [2], "by": 5, "before": 0},
     covers=("tensor.mut.expanded",),
 )
-def test_expanded(subject: Subject) -> None:
+@given(shape=st.lists(st.integers(1, 3), max_size=3), by=FACTORS, before=st.integers(0, 2))
+def test_expanded(subject: Subject, shape: List[int], by: int, before: int) -> None:
     import torch
 
-    x = torch.ones(2, requires_grad=True)
-    x.register_hook(times_five)
-    try:
-        x.sum().backward()
-        result = "changed"
-    except RuntimeError as error:
-        result = type(error).__name__
-    assert (result, None if x.grad is None else x.grad.tolist()) == subject.value
+    calls: List[Any] = []
+    x = torch.ones(shape, dtype=torch.float64, requires_grad=True)
+    for _ in range(before):
+        x.register_hook(calls.append)
+    x.register_hook(edit(by))
+    result = outcome(x.sum().backward)
+    # One element shares its place with nobody.
+    expected = subject.value if prod(shape) > 1 else "accepted"
+    grad = None if expected == "RuntimeError" else torch.full(shape, float(by)).tolist()
+    assert (len(calls), result, item(x.grad)) == (before, expected, grad)
 
 
 @clause(
@@ -147,21 +173,30 @@ def test_expanded(subject: Subject) -> None:
     says="A change in the hook of an input of autograd.grad is in the result.",
     source=SINCE_2_0,
     readings=(
-        Reading("in the result", ">=2.0", "10, for a leaf and for an inner tensor.", value=[10.0, 10.0]),
-        Reading("the hook is not called", "<2.0", "2 in both cases.", value=[2.0, 2.0]),
+        Reading("in the result", ">=2.0", "For a leaf and for an inner tensor, from each of its hooks.", value=True),
+        Reading("the hook is not called", "<2.0", "The gradient is returned as it came.", value=False),
     ),
+    witness={"edits": [5], "inner": True, "first": 2},
     covers=("tensor.mut.grad_result", "graph.order.capture_then_inplace_in_hook"),
 )
-def test_result_of_grad(subject: Subject) -> None:
+@given(edits=EDITS, inner=st.booleans(), first=NUMBERS)
+def test_result_of_grad(subject: Subject, edits: List[int], inner: bool, first: int) -> None:
     import torch
 
-    results = []
-    for leaf in (True, False):
-        x = torch.ones((), requires_grad=True)
-        wanted = x if leaf else 3 * x
-        wanted.register_hook(times_five)
-        results.append(torch.autograd.grad(2 * wanted, [wanted])[0].item())
-    assert results == subject.value
+    x = leaf(1)
+    wanted = 3 * x if inner else x
+    for by in edits:
+        wanted.register_hook(edit(by))
+    (grad,) = torch.autograd.grad(first * wanted, [wanted])
+    assert grad.item() == first * (prod(edits) if subject.value else 1)
+
+
+#: By reading: the factors that are in the kept gradient, of `edits` with retain_grad() called before number `place`.
+KEPT = {
+    "all": lambda edits, place: edits,
+    "all or none": lambda edits, place: edits if place else [],
+    "earlier ones": lambda edits, place: edits[:place],
+}
 
 
 @clause(
@@ -170,28 +205,26 @@ def test_result_of_grad(subject: Subject) -> None:
     source=(SINCE_2_0, "note: notes/autograd.html#backward-hooks-execution"),
     readings=(
         Reading(
-            "changed",
-            ">=2.0",
-            "y.grad is 10 both times; x's own change afterwards does not reach it.",
-            value=[(10.0, 50.0), (10.0, 50.0)],
+            "changed", ">=2.0", "By every hook of y; x's own change afterwards does not reach y.grad.", value="all"
         ),
-        Reading("by registration", "<2.0", "2 when retain_grad() came first.", value=[(2.0, 50.0), (10.0, 50.0)]),
+        Reading("all or none", ">=1.10,<2.0", "None when retain_grad() came before every hook.", value="all or none"),
+        Reading("in its turn", "<1.10", "retain_grad() is one of the hooks.", value="earlier ones"),
     ),
+    witness={"piles": [([2, 3], 1), ([2], 0)], "upstream": 5},
     covers=("tensor.mut.retain_own", "tensor.mut.retain_own_first", "tensor.mut.retained_grad_mutated_upstream"),
 )
-def test_kept_gradient(subject: Subject) -> None:
-    import torch
-
-    results = []
-    for retain_first in (True, False):
-        x = torch.ones(1, requires_grad=True)
-        y = x.view(1)
-        if retain_first:
+@given(piles=st.lists(st.tuples(EDITS, st.integers(0, 3)), min_size=1, max_size=2), upstream=FACTORS)
+def test_kept_gradient(subject: Subject, piles: List[Tuple[List[int], int]], upstream: int) -> None:
+    for edits, place in piles:
+        x = leaf(1)
+        y = x.view(())
+        for number, by in enumerate(edits):
+            if number == place:
+                y.retain_grad()
+            y.register_hook(edit(by))
+        if place >= len(edits):
             y.retain_grad()
-        y.register_hook(times_five)
-        if not retain_first:
-            y.retain_grad()
-        x.register_hook(times_five)
-        (2 * y).sum().mul(1).backward()
-        results.append((y.grad.item(), x.grad.item()))
-    assert results == subject.value
+        x.register_hook(edit(upstream))
+        (2 * y).backward()
+        kept = KEPT[subject.value](edits, place)
+        assert (y.grad.item(), x.grad.item()) == (2 * prod(kept), 2 * prod(edits) * upstream)

@@ -1,0 +1,240 @@
+"""Hooks that return what they may not, or that cannot be called: what backward() says to them, and when."""
+
+from math import prod
+from typing import Any, List
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fixtures.clause import Reading, clause
+from fixtures.draw import FACTORS, NUMBERS
+from fixtures.subject import Subject
+from suites.tensors import item, leaf, outcome
+
+DOCS = "docs: torch.Tensor.register_hook"
+
+
+@clause(
+    "gradient.errors.wrong_type",
+    says="A hook that returns anything but a tensor or None ends backward() with TypeError.",
+    source=DOCS,
+    readings=(
+        Reading("TypeError", "", "Whatever it is, and whatever its truth value.", value=("TypeError", "TypeError")),
+        Reading("falsy is None", "never", "0, False and what is empty count as None.", value=("TypeError", "accepted")),
+    ),
+    witness={"wrong": False, "inner": False, "before": [], "had": None},
+    covers=("tensor.ret.int", "tensor.ret.false", "tensor.ret.tuple", "tensor.ret.nonleaf_int"),
+)
+@given(
+    wrong=st.sampled_from([3, 0, True, False, 1.0, "", "grad", [], [1.0, 1.0], (), {}, "a tuple with the gradient"]),
+    inner=st.booleans(),
+    before=st.lists(FACTORS, max_size=2),
+    had=st.none() | NUMBERS,
+)
+def test_wrong_type(subject: Subject, wrong: Any, inner: bool, before: List[int], had: Any) -> None:
+    calls: List[Any] = []
+    x = leaf(1)
+    x.grad = None if had is None else leaf(had).detach()
+    y = 1 * x
+    for by in before:
+        (y if inner else x).register_hook(lambda grad, by=by: grad * by)
+    (y if inner else x).register_hook(lambda grad: (grad,) if wrong == "a tuple with the gradient" else wrong)
+    (y if inner else x).register_hook(lambda grad: calls.append(grad.item()))
+    expected = subject.value[0 if wrong else 1]
+    grad = had if expected != "accepted" else prod(before) + (had or 0)
+    seen = [float(prod(before))] if expected == "accepted" else []
+    assert (outcome(y.backward), calls, item(x.grad)) == (expected, seen, grad)
+
+
+SHAPES = st.sampled_from([(), (1,), (2,), (3,), (1, 1), (1, 2), (2, 1), (2, 3)])
+
+
+@clause(
+    "gradient.errors.wrong_shape",
+    says="A replacement of another shape ends backward() with RuntimeError, even if it would broadcast.",
+    source="measured",
+    readings=(
+        Reading("refused", "", "No shape but the gradient's own is taken.", value="RuntimeError"),
+        Reading("broadcast", "never", "What broadcasts is taken.", value="accepted"),
+    ),
+    witness={"shape": (2,), "returned": (1,), "inner": False, "observers": 0},
+    covers=(
+        "tensor.ret.shape_leaf",
+        "tensor.ret.shape_nonleaf",
+        "tensor.ret.shape_broadcastable",
+        "tensor.ret.shape_unsqueezed",
+        "tensor.ret.shape_scalar_tensor",
+    ),
+)
+@given(shape=SHAPES, returned=SHAPES, inner=st.booleans(), observers=st.integers(0, 2))
+def test_wrong_shape(subject: Subject, shape: Any, returned: Any, inner: bool, observers: int) -> None:
+    import torch
+
+    calls: List[Any] = []
+    x = torch.ones(shape, dtype=torch.float64, requires_grad=True)
+    y = 1 * x
+    hooks = [lambda grad: calls.append("look")] * observers
+    for hook in [*hooks, lambda grad: torch.full(returned, 5.0, dtype=torch.float64), *hooks]:
+        (y if inner else x).register_hook(hook)
+    result = outcome(lambda: y.backward(torch.ones(shape, dtype=torch.float64)))
+    expected = "accepted" if returned == shape else subject.value
+    grad = None if expected == "RuntimeError" else torch.full(shape, 5.0).tolist()
+    looks = observers * (1 if expected == "RuntimeError" else 2)
+    assert (result, len(calls), item(x.grad)) == (expected, looks, grad)
+
+
+@clause(
+    "gradient.errors.wrong_dtype",
+    says="A replacement of another dtype or layout ends backward() with RuntimeError: it is not converted.",
+    source="measured",
+    readings=(
+        Reading("refused", "", "Only the dtype and the layout of the gradient are taken.", value="RuntimeError"),
+        Reading("converted", "never", "It is converted.", value="accepted"),
+    ),
+    witness={"dtype": "float64", "returned": "float32", "sparse": False, "inner": False},
+    covers=("tensor.ret.dtype_leaf", "tensor.ret.dtype_nonleaf", "tensor.ret.dtype_int_tensor", "tensor.ret.layout"),
+)
+@given(
+    dtype=st.sampled_from(["float64", "float32"]),
+    returned=st.sampled_from(["float64", "float32", "float16", "int64", "bool"]),
+    sparse=st.booleans(),
+    inner=st.booleans(),
+)
+def test_wrong_dtype(subject: Subject, dtype: str, returned: str, sparse: bool, inner: bool) -> None:
+    import torch
+
+    x = torch.ones(2, dtype=getattr(torch, dtype), requires_grad=True)
+    y = 1 * x
+    other = torch.full((2,), 5.0, dtype=torch.float64)
+    other = (other.to_sparse() if sparse else other).to(getattr(torch, returned))
+    (y if inner else x).register_hook(lambda grad: other)
+    result = outcome(lambda: y.backward(torch.ones(2, dtype=x.dtype)))
+    expected = "accepted" if returned == dtype and not sparse else subject.value
+    assert (result, item(x.grad)) == (expected, [5.0, 5.0] if expected == "accepted" else None)
+
+
+@clause(
+    "gradient.errors.refused_leaves_grad",
+    says="A replacement that is refused leaves .grad as it was, and the next pass adds to it.",
+    source="measured",
+    readings=(
+        Reading("untouched", "", "A pass that failed adds nothing.", value=0),
+        Reading("unreplaced gradient added", "never", "The gradient goes in as it came.", value=1),
+    ),
+    witness={"had": 7, "passes": [True]},
+    covers=("tensor.ret.shape_leaf",),
+)
+@given(had=st.none() | NUMBERS, passes=st.lists(st.booleans(), min_size=1, max_size=4))
+def test_refused_leaves_grad(subject: Subject, had: Any, passes: List[bool]) -> None:
+    import torch
+
+    x = torch.ones(2, dtype=torch.float64, requires_grad=True)
+    x.grad = None if had is None else torch.full((2,), float(had), dtype=torch.float64)
+    for refused in passes:
+        handle = x.register_hook(lambda grad, refused=refused: grad[:1] if refused else grad * 10)
+        result = outcome(lambda: (1 * x).backward(torch.ones(2, dtype=torch.float64)))
+        handle.remove()
+        added = subject.value if refused else 10
+        had = had if not added else added + (had or 0)
+        assert (result, item(x.grad)) == ("RuntimeError" if refused else "accepted", had and [had, had])
+
+
+@clause(
+    "gradient.errors.not_callable",
+    says="Registering does not look whether the hook is callable: backward() raises TypeError.",
+    source="measured",
+    readings=(
+        Reading("at backward", "", "register_hook(3) returns a handle.", value=["registered", "TypeError"]),
+        Reading("at registration", "never", "register_hook(3) raises.", value=["TypeError"]),
+    ),
+    witness={"hook": 3, "before": [], "inner": False},
+    covers=("tensor.reg.noncallable",),
+)
+@given(
+    hook=st.sampled_from([3, None, False, "hook", [], (print,), {}]),
+    before=st.lists(FACTORS, max_size=2),
+    inner=st.booleans(),
+)
+def test_not_callable(subject: Subject, hook: Any, before: List[int], inner: bool) -> None:
+    seen, calls = [], []
+    handle: Any = None
+    x = leaf(1)
+    y = 1 * x
+    for by in before:
+        (y if inner else x).register_hook(lambda grad, by=by: calls.append(grad.item()) or grad * by)
+    try:
+        handle = (y if inner else x).register_hook(hook)
+        seen.append("registered")
+        y.backward()
+    except (TypeError, RuntimeError) as error:
+        seen.append(type(error).__name__)
+    assert seen == subject.value
+    assert (calls, x.grad) == ([prod(before[:place]) for place in range(len(before))], None)
+    # Once it is removed the others go on as ever.
+    handle.remove()
+    (y if inner else x).backward()
+    assert x.grad.item() == prod(before)
+
+
+@clause(
+    "gradient.errors.argument_returned",
+    says="A hook that returns its argument changes nothing, like one that returns None.",
+    source=DOCS,
+    readings=(
+        Reading("accepted", "", "Wherever it stands among the hooks of the tensor.", value="accepted"),
+        Reading("refused", "never", "A replacement must be another tensor.", value="RuntimeError"),
+    ),
+    witness={"hooks": ["argument"], "inner": False, "first": 1},
+    covers=("tensor.ret.same_object",),
+)
+@given(
+    hooks=st.lists(st.sampled_from(["argument", "none"]) | FACTORS, min_size=1, max_size=4),
+    inner=st.booleans(),
+    first=NUMBERS,
+)
+def test_argument_returned(subject: Subject, hooks: List[Any], inner: bool, first: int) -> None:
+    seen: List[float] = []
+    does: Any = {"argument": lambda grad: grad, "none": lambda grad: None}
+    x = leaf(1)
+    y = 1 * x
+    for what in hooks:
+        (y if inner else x).register_hook(does.get(what, lambda grad, by=what: grad * by))
+        (y if inner else x).register_hook(lambda grad: seen.append(grad.item()))
+    result = outcome(lambda: y.backward(leaf(first).detach()))
+    left = [first * prod(by for by in hooks[: end + 1] if by not in does) for end in range(len(hooks))]
+    assert (result, seen, item(x.grad)) == (subject.value if "argument" in hooks else "accepted", left, left[-1])
+
+
+#: Hooks by the number of arguments that they can be called with.
+ARITIES = {
+    "none": lambda: None,
+    "one": lambda grad: None,
+    "two": lambda tensor, grad: None,
+    "any": lambda *grads: None,
+    "one or two": lambda grad, more=None: None,
+    "keywords": lambda **grads: None,
+}
+
+
+@clause(
+    "gradient.errors.arity",
+    says="How many arguments a hook takes is not looked at when it is registered: backward() raises.",
+    source="measured",
+    readings=(
+        Reading("at backward", "", "It is registered; the pass fails unless it takes one argument.", value="backward"),
+        Reading("at registration", "never", "register_hook refuses it.", value="registration"),
+    ),
+    witness={"hooks": ["none"], "inner": False},
+    covers=("tensor.reg.arity",),
+)
+@given(hooks=st.lists(st.sampled_from(sorted(ARITIES)), min_size=1, max_size=3), inner=st.booleans())
+def test_arity(subject: Subject, hooks: List[str], inner: bool) -> None:
+    x = leaf(1)
+    y = 1 * x
+    took = [outcome(lambda name=name: (y if inner else x).register_hook(ARITIES[name])) for name in hooks]
+    # Whether it is a TypeError or, before 1.7, a RuntimeError is not asked here.
+    done = outcome(y.backward) == "accepted"
+    good = [name in ("one", "any", "one or two") for name in hooks]
+    refused = subject.value == "registration"
+    assert [one == "accepted" for one in took] == [fits or not refused for fits in good]
+    assert (done, item(x.grad)) == ((True, 1.0) if refused or all(good) else (False, None))

@@ -1,0 +1,24 @@
+"""Small tensors, and what became of an action, for clauses that draw no plans."""
+
+from typing import Any, Callable, Tuple, Type
+
+
+def leaf(value: float) -> Any:
+    """A float64 scalar that requires grad."""
+    import torch
+
+    return torch.tensor(float(value), dtype=torch.float64, requires_grad=True)
+
+
+def item(tensor: Any) -> Any:
+    """The value of a tensor as plain data; None stays None."""
+    return None if tensor is None else tensor.tolist()
+
+
+def outcome(action: Callable[[], Any], errors: Tuple[Type[BaseException], ...] = (RuntimeError, TypeError)) -> str:
+    """The name of the error that `action` raises, of those that may be, or "accepted"."""
+    try:
+        action()
+    except errors as error:
+        return type(error).__name__
+    return "accepted"
