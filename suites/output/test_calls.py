@@ -1,57 +1,88 @@
 """Which calls run forward hooks, what may come out of one, and edits in place."""
 
+from collections import namedtuple
+
+from hypothesis import given
+from hypothesis import strategies as st
+
 from fixtures.clause import Reading, clause
+from fixtures.contract import contract_for, installed_version
+from fixtures.draw import NUMBERS, available
 from fixtures.subject import Subject
+from fixtures.values import MAYBE_VALUES, SIGNATURES, VALUES, function_of, takes
 
 FORWARD_HOOK = "docs: torch.nn.Module.register_forward_hook"
+#: The kinds of hook that this torch has, in the order in which one call and its backward() run them.
+KINDS = ("forward_pre", "forward", "full_backward_pre", "full_backward")
+KNOWN = available(contract_for(installed_version()), KINDS)
+#: One to four hooks, each a forward pre-hook (True) or a forward hook.
+PRE_OR_NOT = st.lists(st.booleans(), min_size=1, max_size=4)
+FEW = st.integers(1, 4)
+
+Pair = namedtuple("Pair", "first second")
 
 
 @clause(
     "output.calls.forward_runs_none",
-    says="Calling module.forward() runs no hook of any kind; calling the module does.",
+    says="Calling module.forward() runs no hook of any kind, however often; calling the module runs them all.",
     source="docs: torch.nn.Module.forward",
     readings=(
-        Reading("none", "", "Hooks belong to the call of the module.", value=["call", "pre", "post", "forward"]),
-        Reading(
-            "never all", "never", "Hooks belong to forward.", value=["call", "pre", "post", "forward", "pre", "post"]
-        ),
+        Reading("none", "", "Hooks belong to the call of the module.", value=("call",)),
+        Reading("never all", "never", "Hooks belong to forward.", value=("call", "forward")),
     ),
+    witness={"kinds": ["forward"], "ways": ["forward"]},
     covers=("module_forward.call.direct_forward",),
 )
-def test_forward_runs_none(subject: Subject) -> None:
+@given(
+    kinds=st.lists(st.sampled_from(KNOWN), min_size=1, max_size=5),
+    ways=st.lists(st.sampled_from(["call", "forward"]), min_size=1, max_size=4),
+)
+def test_forward_runs_none(subject: Subject, kinds, ways) -> None:
     import torch
 
-    calls, module = [], torch.nn.Identity()
-    module.register_forward_pre_hook(lambda module, args: calls.append("pre"))
-    module.register_forward_hook(lambda module, args, output: calls.append("post"))
-    calls.append("call")
-    module(torch.ones(1))
-    calls.append("forward")
-    module.forward(torch.ones(1))
-    assert calls == subject.value
+    ran, module = [], torch.nn.Tanh()
+    for number, kind in enumerate(kinds):
+        getattr(module, f"register_{kind}_hook")(lambda *given, number=number: ran.append(number))
+    due = sorted(range(len(kinds)), key=lambda number: KINDS.index(kinds[number]))
+    for way in ways:
+        ran.clear()
+        (module if way == "call" else module.forward)(torch.ones((), requires_grad=True)).backward()
+        assert ran == (due if way in subject.value else [])
 
 
 @clause(
     "output.calls.super_forward",
-    says="super().forward() inside forward does not run the hooks a second time.",
+    says="super().forward() inside forward does not run the hooks again, however many classes pass it on.",
     source="measured",
     readings=(
-        Reading("once", "", "One call of the module, one run of its hooks.", value=["post"]),
-        Reading("never twice", "never", "Each forward runs them.", value=["post", "post"]),
+        Reading("once", "", "One call of the module, one run of its hooks.", value=False),
+        Reading("never twice", "never", "Each forward runs them.", value=True),
     ),
+    witness={"depth": 1, "pres": [False], "calls": 1},
     covers=("module_forward.call.super_forward",),
 )
-def test_super_forward(subject: Subject) -> None:
+@given(depth=FEW, pres=PRE_OR_NOT, calls=FEW)
+def test_super_forward(subject: Subject, depth, pres, calls) -> None:
     import torch
 
-    class Wrapped(torch.nn.Identity):
-        def forward(self, x):
-            return super().forward(x)
+    def derived(base):
+        class Wrapped(base):
+            def forward(self, x):
+                return super().forward(x)
 
-    calls, module = [], Wrapped()
-    module.register_forward_hook(lambda module, args, output: calls.append("post"))
-    module(torch.ones(1))
-    assert calls == subject.value
+        return Wrapped
+
+    kind = torch.nn.Identity
+    for _ in range(depth):
+        kind = derived(kind)
+    ran, module = [], kind()
+    for number, pre in enumerate(pres):
+        register = module.register_forward_pre_hook if pre else module.register_forward_hook
+        register(lambda *given, number=number: ran.append(number))
+    due = sorted(range(len(pres)), key=lambda number: not pres[number])
+    for _ in range(calls):
+        module("x")
+    assert ran == due * calls * (depth + 1 if subject.value else 1)
 
 
 @clause(
@@ -67,18 +98,27 @@ def test_super_forward(subject: Subject) -> None:
         ),
         Reading("never training only", "never", "They are for training.", value=[(True, True)]),
     ),
+    witness={"pres": [False], "states": [(False, True)], "inside": False},
     covers=("module_forward.fwd.train_eval",),
 )
-def test_train_and_eval(subject: Subject) -> None:
+@given(
+    pres=PRE_OR_NOT,
+    states=st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=4),
+    inside=st.booleans(),
+)
+def test_train_and_eval(subject: Subject, pres, states, inside) -> None:
     import torch
 
-    seen, module = [], torch.nn.Linear(1, 1)
-    module.register_forward_hook(lambda module, args, output: seen.append((module.training, output.requires_grad)))
-    for training in (True, False):
-        for grad in (True, False):
-            with torch.set_grad_enabled(grad):
-                module.train(training)(torch.ones(1))
-    assert seen == subject.value
+    seen, child = [], torch.nn.Linear(1, 1)
+    net = torch.nn.Sequential(child)
+    module = child if inside else net
+    for pre in pres:
+        register = module.register_forward_pre_hook if pre else module.register_forward_hook
+        register(lambda module, *given: seen.append((module.training, torch.is_grad_enabled())))
+    for state in states:
+        with torch.set_grad_enabled(state[1]):
+            assert net.train(state[0])(torch.ones(1)).requires_grad == state[1]
+    assert seen == [state for state in states if state in subject.value for _ in pres]
 
 
 @clause(
@@ -86,109 +126,171 @@ def test_train_and_eval(subject: Subject) -> None:
     says="A hook runs in the caller's grad mode, not in that of a decorated forward.",
     source="measured",
     readings=(
-        Reading("the caller's", "", "no_grad around forward ends with forward.", value=[True, False, True]),
-        Reading("never forward's", "never", "no_grad around forward covers the hooks.", value=[False, False, False]),
+        Reading("the caller's", "", "What is set around forward ends with forward.", value="caller"),
+        Reading("never forward's", "never", "What is set around forward covers the hooks.", value="forward"),
     ),
+    witness={"pres": [True, False], "caller": True, "inner": False},
     covers=("module_forward.fwd.grad_mode",),
 )
-def test_grad_mode(subject: Subject) -> None:
+@given(pres=PRE_OR_NOT, caller=st.booleans(), inner=st.booleans())
+def test_grad_mode(subject: Subject, pres, caller, inner) -> None:
     import torch
 
-    modes = []
+    modes, around = [], torch.enable_grad() if inner else torch.no_grad()
 
-    class Quiet(torch.nn.Module):
-        @torch.no_grad()
+    class Decorated(torch.nn.Module):
+        @around
         def forward(self, x):
             modes.append(torch.is_grad_enabled())
             return x
 
-    module = Quiet()
-    module.register_forward_pre_hook(lambda module, args: modes.append(torch.is_grad_enabled()))
-    module.register_forward_hook(lambda module, args, output: modes.append(torch.is_grad_enabled()))
-    module(torch.ones(1))
-    assert modes == subject.value
+    module = Decorated()
+    for pre in pres:
+        register = module.register_forward_pre_hook if pre else module.register_forward_hook
+        register(lambda *given: modes.append(torch.is_grad_enabled()))
+    with torch.set_grad_enabled(caller):
+        module(torch.ones(1))
+        after = torch.is_grad_enabled()
+    of_hooks = {"caller": caller, "forward": inner}[subject.value]
+    assert (modes, after) == ([of_hooks] * sum(pres) + [inner] + [of_hooks] * (len(pres) - sum(pres)), caller)
 
 
 @clause(
     "output.calls.only_none_keeps",
-    says="Only None keeps the output: a value that is merely false replaces it, and None never can.",
+    says="Only None keeps the output: whatever else a hook returns, false or not, is the output as it is.",
     source=FORWARD_HOOK,
     readings=(
-        Reading("replace", "", "0, False, '' and () are outputs like any other.", value=[0, False, "", (), "x"]),
-        Reading("never keep", "never", "A false value keeps the output.", value=["x", "x", "x", "x", "x"]),
+        Reading("replace", "", "0, False, '' and () are outputs like any other.", value=lambda given: given is None),
+        Reading("never keep", "never", "A false value keeps the output.", value=lambda given: not given),
     ),
+    witness={"returned": [0]},
     covers=("module_forward.fwd.falsy_replaces", "module_forward.fwd.cannot_set_none"),
 )
-def test_only_none_keeps(subject: Subject) -> None:
+@given(returned=st.lists(MAYBE_VALUES, min_size=1, max_size=4))
+def test_only_none_keeps(subject: Subject, returned) -> None:
     import torch
 
-    seen = []
-    for value in (0, False, "", (), None):
-        module = torch.nn.Identity()
-        module.register_forward_hook(lambda module, args, output, value=value: value)
-        seen.append(module("x"))
-    assert seen == subject.value
+    seen, module = [], torch.nn.Identity()
+
+    def hook(module, args, output):
+        seen.append(output)
+        return returned[len(seen) - 1]
+
+    for _ in returned:
+        module.register_forward_hook(hook)
+    output = due = "x"
+    seen.append(module(due))
+    for value, output in zip(returned, seen):
+        assert output is due
+        due = due if subject.value(value) else value
+    assert seen[-1] is due
 
 
 @clause(
     "output.calls.none_output",
-    says="An output that is None reaches the hook as None, and may be replaced.",
+    says="An output that is None reaches every hook as None, until one of them replaces it.",
     source="measured",
     readings=(
-        Reading("as None", "", "None is an output like any other.", value=([None], "new")),
-        Reading("never skipped", "never", "Without an output there is nothing to hook.", value=([], None)),
+        Reading("as None", "", "None is an output like any other.", value="as None"),
+        Reading("never skipped", "never", "Without an output there is nothing to hook.", value="skipped"),
     ),
+    witness={"returned": ["new"], "inside": False},
     covers=("module_forward.fwd.none_output",),
 )
-def test_none_output(subject: Subject) -> None:
+@given(returned=st.lists(st.one_of(st.none(), st.none(), VALUES), min_size=1, max_size=4), inside=st.booleans())
+def test_none_output(subject: Subject, returned, inside) -> None:
     import torch
 
     seen, module = [], torch.nn.Identity()
-    module.register_forward_hook(lambda module, args, output: seen.append(output) or "new")
-    assert (seen, module(None)) == subject.value
+    for value in returned:
+        module.register_forward_hook(lambda module, args, output, value=value: seen.append(output) or value)
+    out = (torch.nn.Sequential(module) if inside else module)(None)
+    given, due = None, []
+    for value in returned if subject.value == "as None" else []:
+        due.append(given)
+        given = given if value is None else value
+    assert (seen, out) == (due, given)
 
 
 @clause(
     "output.calls.same_object",
-    says="A hook is given the very object that forward returned, and the caller the one a hook returned.",
+    says="A hook is given the very object that forward or the hook before returned; the caller gets the last.",
     source="measured",
     readings=(
-        Reading("itself", "", "Nothing is copied.", value=([True, True, True], True)),
-        Reading("never a copy", "never", "Containers are rebuilt.", value=([False, False, False], False)),
+        Reading("itself", "", "Nothing is copied.", value=True),
+        Reading("never a copy", "never", "Containers are rebuilt.", value=False),
     ),
+    witness={"shapes": ["list"], "replace": [False]},
     covers=("module_forward.fwd.nontensor_outputs", "module_forward.fwd.any_type"),
 )
-def test_same_object(subject: Subject) -> None:
+@given(
+    shapes=st.lists(
+        st.sampled_from(["tensor", "tuple", "list", "dict", "pair", "nested", "generator"]), min_size=1, max_size=3
+    ),
+    replace=st.lists(st.booleans(), min_size=1, max_size=4),
+)
+def test_same_object(subject: Subject, shapes, replace) -> None:
     import torch
 
-    same, module, new = [], torch.nn.Identity(), [2]
+    def make(shape):
+        one = torch.ones(1)
+        made = {"tensor": one, "tuple": (one,), "list": [one], "dict": {"y": one}, "pair": Pair(one, 2)}
+        return {**made, "nested": ([one], {"y": (one,)}), "generator": iter([one])}[shape]
 
-    def replace(module, args, output):
-        same.append(output is args[0])
-        return new
+    module, given, made = torch.nn.Identity(), [], []
 
-    module.register_forward_hook(replace)
-    results = [module(value) for value in ([1], {"y": 1}, torch.ones(1))]
-    assert (same, all(result is new for result in results)) == subject.value
+    def hook(module, args, output):
+        given.append(output)
+        made.append(make(shapes[len(made) % len(shapes)]) if replace[len(made)] else None)
+        return made[-1]
+
+    for _ in replace:
+        module.register_forward_hook(hook)
+    due = make(shapes[0])
+    given.append(module(due))
+    for replacement, output in zip([None, *made], given):
+        due = due if replacement is None else replacement
+        assert (output is due) == subject.value
 
 
 @clause(
     "output.calls.edited_in_place",
-    says="An edit of the output in place by a hook that returns None is seen by the caller.",
+    says="An edit of the output in place by a hook that returns None is seen by later hooks and the caller.",
     source=FORWARD_HOOK,
     readings=(
-        Reading("seen", "", "The hook is given the output itself.", value=([9.0], [1, 9])),
-        Reading("never lost", "never", "The hook is given a copy.", value=([1.0], [1])),
+        Reading("seen", "", "Every hook is given the output itself.", value=True),
+        Reading("never lost", "never", "Every hook is given a copy.", value=False),
     ),
+    witness={"shape": "list", "added": [9]},
     covers=("module_forward.fwd.output_inplace",),
 )
-def test_edited_in_place(subject: Subject) -> None:
+@given(
+    shape=st.sampled_from(["tensor", "list", "dict", "tensor in tuple"]),
+    added=st.lists(NUMBERS, min_size=1, max_size=4),
+)
+def test_edited_in_place(subject: Subject, shape, added) -> None:
     import torch
 
-    tensors, lists = torch.nn.Identity(), torch.nn.Identity()
-    tensors.register_forward_hook(lambda module, args, output: output.fill_(9) and None)
-    lists.register_forward_hook(lambda module, args, output: output.append(9))
-    assert (tensors(torch.ones(1)).tolist(), lists([1])) == subject.value
+    module, seen = torch.nn.Identity(), []
+    made = {"tensor": torch.zeros(()), "list": [], "dict": {}, "tensor in tuple": (torch.zeros(()),)}[shape]
+
+    def total(output):
+        if shape in ("tensor", "tensor in tuple"):
+            return (output if shape == "tensor" else output[0]).item()
+        return sum(output if shape == "list" else output.values())
+
+    def edit(output, by):
+        if shape in ("tensor", "tensor in tuple"):
+            (output if shape == "tensor" else output[0]).add_(by)
+        elif shape == "list":
+            output.append(by)
+        else:
+            output[len(output)] = by
+
+    for by in added:
+        module.register_forward_hook(lambda module, args, output, by=by: seen.append(total(output)) or edit(output, by))
+    seen.append(total(module(made)))
+    assert seen == [sum(added[:number]) if subject.value else 0 for number in range(len(added) + 1)]
 
 
 @clause(
@@ -196,43 +298,62 @@ def test_edited_in_place(subject: Subject) -> None:
     says="An edit of the input in a forward hook comes too late for forward, unless the output is that input.",
     source=("measured", FORWARD_HOOK),
     readings=(
-        Reading("late", "", "What was computed stays; what aliases the input changes.", value=[[2.0], [9.0]]),
-        Reading("never seen", "never", "No edit of the input reaches the output.", value=[[2.0], [1.0]]),
+        Reading("late", "", "What was computed stays; what aliases the input changes.", value=("same", "view")),
+        Reading("never seen", "never", "No edit of the input reaches the output.", value=()),
     ),
+    witness={"does": "same", "added": [8]},
     covers=("module_forward.fwd.input_mutation_late", "module_forward.fwd.input_mutation_aliased"),
 )
-def test_input_edited_late(subject: Subject) -> None:
+@given(
+    does=st.sampled_from(["product", "copy", "same", "view"]),
+    added=st.lists(NUMBERS, min_size=1, max_size=4),
+)
+def test_input_edited_late(subject: Subject, does, added) -> None:
     import torch
 
-    class Twice(torch.nn.Module):
+    class Does(torch.nn.Module):
         def forward(self, x):
-            return x * 2
+            return {"product": x * 2, "copy": x.clone(), "same": x, "view": x.view(1, 1)[0]}[does]
 
-    seen = []
-    for module in (Twice(), torch.nn.Identity()):
-        module.register_forward_hook(lambda module, args, output: args[0].fill_(9) and None)
-        seen.append(module(torch.ones(1)).tolist())
-    assert seen == subject.value
+    module, seen = Does(), []
+
+    def hook(module, args, output):
+        seen.append((args[0].item(), output.item()))
+        args[0].add_(added[len(seen) - 1])
+
+    for _ in added:
+        module.register_forward_hook(hook)
+    x = torch.ones(1)
+    seen.append((module(x).item(), x.item()))
+    edited = [1 + sum(added[:number]) for number in range(len(added) + 1)]
+    kept = edited if does in subject.value else [2 if does == "product" else 1] * len(edited)
+    assert seen == list(zip(edited[:-1], kept)) + [(kept[-1], edited[-1])]
 
 
 @clause(
     "output.calls.arity",
-    says="A forward hook written for (module, output) raises TypeError at the call, not when registered.",
+    says="A forward hook that cannot take (module, inputs, output) raises TypeError at the call, not before.",
     source="measured",
     readings=(
-        Reading("three", "", "A hook takes the module, the inputs and the output.", value=["call TypeError"]),
-        Reading("never two", "never", "A hook may leave out the inputs.", value=[]),
+        Reading("three", "", "A hook takes the module, the inputs and the output.", value=3),
+        Reading("never two", "never", "A hook may leave out the inputs.", value=2),
     ),
+    witness={"signature": (2, 0, False), "before": 0, "after": 0},
     covers=("module_forward.fwd.arity_short",),
 )
-def test_arity(subject: Subject) -> None:
+@given(signature=SIGNATURES, before=st.integers(0, 2), after=st.integers(0, 2))
+def test_arity(subject: Subject, signature, before, after) -> None:
     import torch
 
-    raised, where, module = [], "register", torch.nn.Identity()
+    ran, module = [], torch.nn.Identity()
+    for number in range(before):
+        module.register_forward_hook(lambda module, args, output, number=number: ran.append(number))
+    module.register_forward_hook(function_of(signature))
+    for number in range(before, before + after):
+        module.register_forward_hook(lambda module, args, output, number=number: ran.append(number))
     try:
-        module.register_forward_hook(lambda module, output: None)
-        where = "call"
-        module(torch.ones(1))
+        ran.append(module("x"))
     except TypeError as error:
-        raised.append(f"{where} {type(error).__name__}")
-    assert raised == subject.value
+        ran.append(type(error).__name__)
+    fits = takes(signature, subject.value)
+    assert ran == list(range(before + after if fits else before)) + (["x"] if fits else ["TypeError"])
