@@ -225,10 +225,9 @@ def test_stale(subject: Subject) -> None:
 @clause(
     "backward.twice.stale_replacement",
     says="After a pass that stopped at the weight, a full hook that scales corrupts a later gradient of x.",
-    source=DOCS,
-    docs="contradicts",
-    note="The docs say that grad_output holds the gradients with respect to the outputs. In the second pass the input "
-    "gets a gradient that did not come through the module's output: 35, which the hook makes 3500.",
+    source="measured",
+    note="The 35 of the second pass did not come through the module's output, and the hook makes 3500 of it. By the "
+    "docs' first rule a call is due; without the first pass torch makes none, as where the output is missed.",
     needs=FULL,
     readings=(
         Reading("corrupted", "", "A hundred times what it is.", value=3500.0),
