@@ -14,27 +14,41 @@ ALWAYS_CALL = "torch.nn.Module.register_forward_hook(always_call)"
 
 
 @st.composite
-def lines(draw, *acts: str, first=(), everywhere: bool = False, with_kwargs: bool = False) -> Plan:
-    """A multiplication with two to five forward hooks, some always called, behind the hooks `first`.
+def lines(draw, *acts: str, fails: str = "", everywhere: bool = False, with_kwargs: bool = False) -> Plan:
+    """A multiplication with two to five forward hooks, most of them always called, and up to one pre-hook before them.
 
-    A hook does one of `acts`: "scale", "raise" (only without always_call) or "fail" (raise in spite of it).
+    A hook does one of `acts`: "scale", or "fail" (raise in spite of always_call). What makes the call fail is a
+    pre-hook or a forward hook without always_call (`fails`: "pre", "hook"); with "" nothing does.
     """
-    hooks = []
-    for number in range(draw(st.integers(2, 5))):
-        act, always = draw(st.sampled_from(("observe", *acts))), draw(st.booleans())
+    count = draw(st.integers(2, 5))
+    raising = draw(st.integers(0, count - 1)) if fails == "hook" else -1
+    hooks = [Hook("forward_pre", "m0", "first", (Scale(draw(FACTORS)),))] if draw(st.booleans()) else []
+    hooks += [Hook("forward_pre", "m0", "pre", (Raise(),))] if fails == "pre" else []
+    for number in range(count):
+        act, always = draw(st.sampled_from((*acts, "observe"))), draw(st.sampled_from((True, True, False)))
         do = ()
-        if act == "scale":
+        if number == raising:
+            do, always = (Raise(),), draw(st.booleans())
+        elif act == "scale":
             do = (Scale(draw(FACTORS)),)
-        elif (act == "raise" and not always) or (act == "fail" and always):
+        elif act == "fail" and always:
             do = (Raise(),)
         on = draw(st.sampled_from(["*", "m0"])) if everywhere else "m0"
         front = on == "m0" and draw(st.booleans())
         hooks.append(Hook("forward", on, f"h{number}", do, prepend=front, with_kwargs=with_kwargs, always_call=always))
     net = Leaf("m0", "scale", (draw(NUMBERS),))
-    return Plan(net, (Input(draw(NUMBERS)),), (*first, *hooks, Forward(draw(NUMBERS) if with_kwargs else None)))
+    return Plan(net, (Input(draw(NUMBERS)),), (*hooks, Forward(draw(NUMBERS) if with_kwargs else None)))
 
 
 BEFORE = (Hook("forward_pre", "m0", "pre", (Raise(),)),)
+
+
+def given_input(plan: Plan):
+    """The input as the pre-hooks leave it."""
+    value = plan.inputs[0].value
+    for hook in hooks_of(plan, "forward_pre"):
+        value *= hook.do[0].by if isinstance(hook.do[0], Scale) else 1
+    return value
 
 
 def in_line(plan: Plan):
@@ -49,8 +63,8 @@ def in_line(plan: Plan):
 
 def due(plan: Plan):
     """The labels due in the call: up to the first failure every hook, after it the always_call ones still to come."""
-    called, failed = [], bool(hooks_of(plan, "forward_pre"))
-    for hook in in_line(plan):
+    called, failed = [], False
+    for hook in hooks_of(plan, "forward_pre") + in_line(plan):
         if not failed or hook.always_call:
             called.append(hook.label)
         failed = failed or hook.do == (Raise(),)
@@ -67,7 +81,7 @@ def due(plan: Plan):
 @given(plan=lines("scale"))
 def test_in_line(subject: Subject, plan: Plan) -> None:
     trace = subject.holds(plan)
-    assert trace.calls() == [hook.label for hook in in_line(plan)]
+    assert trace.calls() == [hook.label for hook in hooks_of(plan, "forward_pre") + in_line(plan)]
 
 
 @clause(
@@ -81,12 +95,12 @@ def test_in_line(subject: Subject, plan: Plan) -> None:
         "module_forward.always.others_skipped",
     ),
 )
-@given(plan=lines("scale", first=BEFORE))
+@given(plan=lines("scale", fails="pre"))
 def test_before_output(subject: Subject, plan: Plan) -> None:
     trace = subject.holds(plan)
-    assert trace.calls() == ["pre"] + due(plan)
-    for label in due(plan):
-        assert trace.seen_by(label) == [("m0", (plan.inputs[0].value,), None)]
+    assert trace.calls() == due(plan)
+    for label in set(due(plan)) - {"first", "pre"}:
+        assert trace.seen_by(label) == [("m0", (given_input(plan),), None)]
 
 
 @clause(
@@ -100,10 +114,11 @@ def test_before_output(subject: Subject, plan: Plan) -> None:
         "module_forward.always.own_exception_normal",
     ),
 )
-@given(plan=lines("raise", "scale"))
+@given(plan=lines("scale", "scale", fails="hook"))
 def test_after_a_hook(subject: Subject, plan: Plan) -> None:
     trace = subject.holds(plan)
     assert trace.calls() == due(plan)
+    assert trace.raised() == [("forward", "Boom")]
 
 
 @clause(
@@ -118,10 +133,10 @@ def test_after_a_hook(subject: Subject, plan: Plan) -> None:
         "module_forward.always.silenced_continues",
     ),
 )
-@given(plan=lines("raise", "fail", "scale", first=BEFORE))
+@given(plan=lines("fail", "scale", fails="pre"))
 def test_error_stands(subject: Subject, plan: Plan) -> None:
     trace = subject.holds(plan)
-    assert trace.calls() == ["pre"] + due(plan)
+    assert trace.calls() == due(plan)
     assert trace.raised() == [("forward", "Boom")]
 
 
@@ -132,10 +147,10 @@ def test_error_stands(subject: Subject, plan: Plan) -> None:
     needs=(ALWAYS_CALL, "torch.nn.modules.module.register_module_forward_hook(always_call)"),
     covers=("module_forward.always.order_failure",),
 )
-@given(plan=lines("scale", first=BEFORE, everywhere=True))
+@given(plan=lines("scale", fails="pre", everywhere=True))
 def test_global_first(subject: Subject, plan: Plan) -> None:
     trace = subject.holds(plan)
-    assert trace.calls() == ["pre"] + due(plan)
+    assert trace.calls() == due(plan)
 
 
 @clause(
@@ -145,11 +160,12 @@ def test_global_first(subject: Subject, plan: Plan) -> None:
     needs=ALWAYS_CALL,
     covers=("module_forward.always.with_kwargs_local",),
 )
-@given(plan=lines(first=BEFORE, with_kwargs=True))
+@given(plan=lines("scale", fails="pre", with_kwargs=True))
 def test_keywords(subject: Subject, plan: Plan) -> None:
     trace = subject.holds(plan)
-    for label in due(plan):
-        assert trace.seen_by(label) == [("m0", (plan.inputs[0].value,), {"by": plan.steps[-1].by}, None)]
+    for label in set(due(plan)) - {"first", "pre"}:
+        (seen,) = trace.seen_by(label)
+        assert seen[:3] == ("m0", (given_input(plan),), {"by": plan.steps[-1].by})
 
 
 @st.composite
@@ -262,62 +278,90 @@ def test_removed_in_time(subject: Subject, plan: Plan) -> None:
     needs=ALWAYS_CALL,
     docs="contradicts",
     readings=(
-        Reading("exceptions", "", "It runs for what derives from Exception only.", value=["ValueError"]),
-        Reading(
-            "never all",
-            "never",
-            "It runs for whatever is raised, as the docstring has it.",
-            value=["KeyboardInterrupt", "SystemExit", "GeneratorExit", "ValueError"],
-        ),
+        Reading("exceptions", "", "It runs for what derives from Exception only.", value=Exception),
+        Reading("never all", "never", "It runs for whatever is raised, as the docstring has it.", value=BaseException),
     ),
+    witness={"errors": [KeyboardInterrupt], "where": "forward", "always": [True]},
     covers=("module_forward.always.base_exception",),
 )
-def test_only_exceptions(subject: Subject) -> None:
+@given(
+    errors=st.lists(
+        st.sampled_from([KeyboardInterrupt, SystemExit, GeneratorExit, ValueError, StopIteration, RecursionError]),
+        min_size=1,
+        max_size=3,
+    ),
+    where=st.sampled_from(["forward", "pre-hook", "hook"]),
+    always=st.lists(st.booleans(), min_size=1, max_size=4),
+)
+def test_only_exceptions(subject: Subject, errors, where, always) -> None:
     import torch
+
+    def fail(error):
+        raise error
 
     class Fails(torch.nn.Module):
         def forward(self, error):
-            raise error
+            return fail(error) if where == "forward" else error
 
     ran, module = [], Fails()
-    module.register_forward_hook(lambda module, args, output: ran.append(args[0].__name__), always_call=True)
-    for error in (KeyboardInterrupt, SystemExit, GeneratorExit, ValueError):
+    if where == "pre-hook":
+        module.register_forward_pre_hook(lambda module, args: fail(*args))
+    if where == "hook":
+        module.register_forward_hook(lambda module, args, output: fail(*args))
+    for number, flag in enumerate(always):
+        module.register_forward_hook(lambda module, args, output, number=number: ran.append(number), always_call=flag)
+    for error in errors:
+        ran.clear()
         try:
             module(error)
-        except (KeyboardInterrupt, SystemExit, GeneratorExit, ValueError):
-            continue
-    assert ran == subject.value
+        except error:
+            due = [number for number, flag in enumerate(always) if flag and issubclass(error, subject.value)]
+            assert ran == due
+        else:
+            raise AssertionError("the error did not leave the call")
 
 
 @clause(
     "output.always.silenced_is_warned",
-    says="What an always_call hook raises after a failure is silenced with one UserWarning.",
+    says="What always_call hooks raise after a failure is silenced, each with one UserWarning.",
     source="measured",
     needs=ALWAYS_CALL,
     readings=(
-        Reading("warned", "", "The first error leaves the call.", value=(["UserWarning"], "ValueError")),
-        Reading("never quiet", "never", "The error of the hook is dropped without a word.", value=([], "ValueError")),
+        Reading("warned", "", "The first error leaves the call.", value=1),
+        Reading("never quiet", "never", "The errors of the hooks are dropped without a word.", value=0),
     ),
+    witness={"where": "forward", "fails": [True]},
     covers=("module_forward.always.warning_text_local", "module_forward.always.own_exception_silenced"),
 )
-def test_silenced_is_warned(subject: Subject) -> None:
+@given(where=st.sampled_from(["forward", "pre-hook", "hook"]), fails=st.lists(st.booleans(), min_size=1, max_size=5))
+def test_silenced_is_warned(subject: Subject, where, fails) -> None:
     import warnings
 
     import torch
 
-    class Fails(torch.nn.Module):
-        def forward(self, x):
-            raise ValueError(x)
+    def fail(*given):
+        raise ValueError(where)
+
+    module, ran, raised = torch.nn.Identity(), [], "none"
+    if where == "forward":
+        module.forward = fail
+    elif where == "pre-hook":
+        module.register_forward_pre_hook(fail)
+    else:
+        module.register_forward_hook(fail)
 
     def also(module, args, output):
-        raise LookupError(args)
+        ran.append(len(ran))
+        if fails[ran[-1]]:
+            raise LookupError(args)
 
-    module, raised = Fails(), "none"
-    module.register_forward_hook(also, always_call=True)
+    for _ in fails:
+        module.register_forward_hook(also, always_call=True)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
             module(1)
         except (ValueError, LookupError) as error:
             raised = type(error).__name__
-    assert ([warning.category.__name__ for warning in caught], raised) == subject.value
+    assert [warning.category for warning in caught] == [UserWarning] * sum(fails) * subject.value
+    assert (ran, raised) == (list(range(len(fails))), "ValueError")
