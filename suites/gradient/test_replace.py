@@ -3,7 +3,8 @@
 `Tensor.register_hook` is the oldest hook and the simplest: one argument, one value to return, None to leave things be.
 """
 
-from typing import Any
+from math import prod
+from typing import Any, List
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,6 +13,7 @@ from fixtures.clause import Reading, clause
 from fixtures.draw import FACTORS, NUMBERS, plans
 from fixtures.plan import Backward, Forward, Hook, Input, Leaf, Plan, Scale
 from fixtures.subject import Subject
+from suites.tensors import item, leaf
 
 DOCS = "docs: torch.Tensor.register_hook"
 
@@ -142,19 +144,26 @@ def test_sees_the_sum(subject: Subject, plan: Plan) -> None:
     says="A replacement is made once from the sum, not once for each part of it.",
     source="note: notes/autograd.html#whether-tensor-hooks-fire",
     readings=(
-        Reading("once", "", "2 + 3 = 5 arrives, the hook adds 100, and 105 is kept.", value=([5.0], 105.0)),
-        Reading("for each part", "never", "Each of the two parts gets its own 100.", value=([2.0, 3.0], 205.0)),
+        Reading("once", "", "The sum of all uses arrives, and 100 is added once.", value="once"),
+        Reading("for each part", "never", "Each of the parts gets its own 100.", value="each"),
     ),
+    witness={"parts": [2, 3], "roots": 1, "inner": False},
     covers=("tensor.sum.replace_after_sum",),
 )
-def test_after_the_sum(subject: Subject) -> None:
+@given(parts=st.lists(NUMBERS, min_size=1, max_size=4), roots=st.integers(1, 2), inner=st.booleans())
+def test_after_the_sum(subject: Subject, parts: List[int], roots: int, inner: bool) -> None:
     import torch
 
-    given_gradients = []
-    x = torch.ones((), requires_grad=True)
-    x.register_hook(lambda grad: given_gradients.append(grad.item()) or grad + 100)
-    (2 * x + 3 * x).backward()
-    assert (given_gradients, x.grad.item()) == subject.value
+    seen = []
+    x = leaf(1)
+    hooked = 1 * x if inner else x
+    hooked.register_hook(lambda grad: seen.append(grad.item()) or grad + 100)
+    used = [by * hooked for by in parts]
+    # All parts in one root, or the first in a root of its own.
+    ends = used[: roots - 1] + ([sum(used[roots - 1 :])] if used[roots - 1 :] else [])
+    torch.autograd.backward(ends)
+    given_gradients = [sum(parts)] if subject.value == "once" else parts
+    assert (seen, x.grad.item()) == (given_gradients, sum(grad + 100 for grad in given_gradients))
 
 
 @clause(
@@ -175,20 +184,31 @@ def test_every_backward(subject: Subject, plan: Plan) -> None:
     says="While the hook of a leaf runs, .grad still holds what it held before.",
     source="note: notes/autograd.html#backward-hooks-execution",
     readings=(
-        Reading("before", "", "The old 5 is seen beside the new 2; 7 is there afterwards.", value=(2.0, 5.0, 7.0)),
-        Reading("after", "never", "The hook sees the sum.", value=(2.0, 7.0, 7.0)),
+        Reading("before", "", "The sum of the passes before this one, for each of the hooks.", value="before"),
+        Reading("after", "never", "The hook sees the sum.", value="after"),
     ),
+    witness={"had": 5, "passes": [2], "factors": [1]},
     covers=("tensor.leaf.before_accumulate", "tensor.leaf.existing_grad"),
 )
-def test_before_accumulation(subject: Subject) -> None:
-    import torch
-
-    seen = []
-    x = torch.ones((), requires_grad=True)
-    x.grad = torch.tensor(5.0)
-    x.register_hook(lambda grad: seen.extend([grad.item(), x.grad.item()]))
-    (2 * x).backward()
-    assert (seen[0], seen[1], x.grad.item()) == subject.value
+@given(
+    had=st.none() | NUMBERS,
+    passes=st.lists(NUMBERS, min_size=1, max_size=3),
+    factors=st.lists(FACTORS, min_size=1, max_size=3),
+)
+def test_before_accumulation(subject: Subject, had: Any, passes: List[int], factors: List[int]) -> None:
+    seen: List[Any] = []
+    x = leaf(1)
+    x.grad = None if had is None else leaf(had).detach()
+    for by in factors:
+        x.register_hook(lambda grad, by=by: seen.append((grad.item(), item(x.grad))) or grad * by)
+    expected = []
+    for grad in passes:
+        (grad * x).backward()
+        before, had = had, (had or 0) + grad * prod(factors)
+        for by in factors:
+            expected.append((grad, before if subject.value == "before" else had))
+            grad *= by
+    assert (seen, x.grad.item()) == (expected, had)
 
 
 @clause(
@@ -196,21 +216,34 @@ def test_before_accumulation(subject: Subject) -> None:
     says="A hook runs with grad mode off, unless the backward pass builds a graph.",
     source="docs: torch.autograd.backward",
     readings=(
-        Reading(
-            "off unless create_graph", "", "False in a plain pass, True in one with create_graph.", value=[False, True]
-        ),
-        Reading("as the caller has it", "never", "The caller's grad mode is on in both.", value=[True, True]),
+        Reading("off unless create_graph", "", "In every pass, for every hook, whatever it returns.", value=False),
+        Reading("as the caller has it", "never", "The caller's grad mode is on.", value=True),
     ),
+    witness={"passes": [False, True], "hooks": [("x", None)]},
     covers=("tensor.mode.default", "graph.mode.hook_grad_enabled_by_default", "tensor.mode.create_graph"),
 )
-def test_grad_mode_is_off(subject: Subject) -> None:
+@given(
+    passes=st.lists(st.booleans(), min_size=1, max_size=3),
+    hooks=st.lists(st.tuples(st.sampled_from(["x", "y", "z"]), st.none() | FACTORS), min_size=1, max_size=4),
+)
+def test_grad_mode_is_off(subject: Subject, passes: List[bool], hooks: List[Any]) -> None:
     import torch
 
-    seen = []
-    x = torch.ones((), requires_grad=True)
-    x.register_hook(lambda grad: seen.append(torch.is_grad_enabled()))
+    seen, needs = [], []
+    x = leaf(2)
     y = x * x
-    torch.autograd.backward([y], retain_graph=True)
-    torch.autograd.backward([y], create_graph=True)
-    x.grad = None
-    assert seen == subject.value
+    tensors = {"x": x, "y": y, "z": y * x}
+
+    def hook(grad: Any, by: Any) -> Any:
+        seen.append(torch.is_grad_enabled())
+        # What is computed from the leaf in the hook has a graph when grad mode is on.
+        needs.append((x * 2).requires_grad)
+        return None if by is None else grad * by
+
+    for on, by in hooks:
+        tensors[on].register_hook(lambda grad, by=by: hook(grad, by))
+    for create_graph in passes:
+        torch.autograd.backward([tensors["z"]], retain_graph=True, create_graph=create_graph)
+        x.grad = None
+    modes = [create_graph or subject.value for create_graph in passes for _ in hooks]
+    assert (seen, needs) == (modes, modes)
