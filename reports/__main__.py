@@ -20,12 +20,13 @@ class Parser(argparse.ArgumentParser):
 
 def parser(verb: str | None) -> Parser:
     """Return the parser; sweep is loaded only when it is asked for."""
-    from reports import chapters, commands
+    from reports import chapters, commands, explain, rely
 
     top = Parser(prog="python -m reports", description="Read what the suites measured.")
     sub = top.add_subparsers(dest="verb", metavar="VERB", required=True, parser_class=Parser)
     commands.add_parsers(sub)
-    chapters.add_parser(sub)
+    for verb_of in (explain, rely, chapters):
+        verb_of.add_parser(sub)
     if verb not in sub.choices:
         from reports import sweep
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from reports.atlas import Cell, newest_table, recorded_cells, run_cells
+from reports.forms import escaped
 from reports.runfile import Key, Run, read_run
 from reports.strict import FORMAT, BadInput
 from reports.verdicts import Recorded, Table
@@ -132,13 +133,13 @@ def as_json(diff: Diff) -> str:
 
 def as_markdown(diff: Diff) -> str:
     """Return the difference as a table for an issue or a pull request."""
-    lines = [f"**torch {_escaped(diff.before)} → {_escaped(diff.after)}**: {_summary(diff)}", ""]
+    lines = [f"**torch {escaped(diff.before)} → {escaped(diff.after)}**: {_summary(diff)}", ""]
     if diff.changes:
         lines += ["| clause | before | after | says |", "|---|---|---|---|"]
     for change in diff.changes:
         mode = "" if change.mode == "eager" else f" [{change.mode}]"
         row = (words(change.before), words(change.after), change.says)
-        lines.append(f"| `{change.clause}`{mode} | {' | '.join(map(_escaped, row))} |")
+        lines.append(f"| `{change.clause}`{mode} | {' | '.join(map(escaped, row))} |")
     return "\n".join(lines) + "\n"
 
 
@@ -161,13 +162,6 @@ def _summary(diff: Diff) -> str:
     detail = f" ({', '.join(told)})" if told else ""
     unseen = f", {diff.unseen} not seen on both" if diff.unseen else ""
     return f"{len(diff.changes)} of {len(diff.changes) + diff.same} cells differ{detail}{unseen}"
-
-
-def _escaped(text: str) -> str:
-    """Return text that Markdown shows as it is: no tag, no new cell, no link."""
-    for sign in "\\`*_[]|":
-        text = text.replace(sign, "\\" + sign)
-    return " ".join(text.replace("&", "&amp;").replace("<", "&lt;").split())
 
 
 FORMATS = {"text": as_text, "json": as_json, "markdown": as_markdown}

@@ -1,0 +1,262 @@
+"""Which hook APIs a clause speaks of, read from its test: the functions of the suite are parsed, never run.
+
+An API goes by the last part of its name, `register_forward_hook`. A plan names kinds of hook and a direct test calls
+torch; both are followed through the constants and helpers of the suite.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from fixtures.plan import MODULE_KINDS, TENSOR_KINDS
+
+ROOT = Path(__file__).resolve().parents[1]
+#: kind of hook in a plan -> the API that registers it.
+KINDS = {
+    **{kind: f"register_{kind}_hook" for kind in MODULE_KINDS},
+    "tensor": "register_hook",
+    "post_accumulate": "register_post_accumulate_grad_hook",
+}
+#: ... and where it is on every module ("*"), the global API.
+GLOBAL = {f"register_{kind}_hook": f"register_module_{kind}_hook" for kind in MODULE_KINDS}
+CONSTANTS = {"MODULE_KINDS": MODULE_KINDS, "TENSOR_KINDS": TENSOR_KINDS}
+API = re.compile(
+    r"_?register_\w*hook|register_prehook|retain_grad|saved_tensors_hooks|save_on_cpu|disable_saved_tensors_hooks"
+    r"|_(?:global_)?(?:forward|backward)(?:_pre)?_hooks(?:_with_kwargs|_always_called)?"
+)
+DOCS = re.compile(r"docs: [\w.]*?(\w+)(?![\w.])")
+STRATEGIES = "fixtures.draw"
+
+
+def need(text: str) -> tuple[str, str]:
+    """Return the last part of a needed name and its option: ("register_forward_hook", "prepend")."""
+    path, _, option = text.removesuffix(")").partition("(")
+    return path.rpartition(".")[2], option
+
+
+def is_api(name: str) -> bool:
+    """Say whether a name is one by which hooks are registered or held."""
+    return API.fullmatch(name) is not None
+
+
+@dataclass(frozen=True)
+class Subject:
+    """The APIs that a clause is about: `every` one of them must meet, or any is enough."""
+
+    apis: frozenset[str]
+    every: bool
+
+
+def subject(name: str, clause: Mapping[str, Any]) -> Subject:
+    """Return what a clause is about: the hooks of its witness, or what it needs, quotes or draws."""
+    apis, witnessed = _touched(name, clause["file"], clause["code"])
+    named = {need(text)[0] for text in clause["needs"]}
+    named |= {found[1] for source in clause["source"] if (found := DOCS.match(source))}
+    about = frozenset(filter(is_api, named))
+    if witnessed and apis:
+        return Subject(apis, True)
+    return Subject((about & apis) or apis or about, False)
+
+
+def touched(name: str, clause: Mapping[str, Any]) -> frozenset[str]:
+    """Return every API that the witness of a clause uses, else every one that its drawn plans or its test may use."""
+    return _touched(name, clause["file"], clause["code"])[0]
+
+
+@functools.cache
+def _touched(name: str, file: str, code: str) -> tuple[frozenset[str], bool]:
+    """Return the APIs that a test uses, and whether a witness names them."""
+    file, test = _tests().get(name) or (file, _first(ast.parse(code)))
+    if test is None:
+        return frozenset(), False
+    marks = _marks(test)
+    drawn = [*marks["given"].args, *marks["given"].keywords] if "given" in marks else []
+    if "plan" not in [argument.arg for argument in test.args.args]:
+        return _Walk(file).read_all([*drawn, *test.body, *test.args.defaults]).apis(plans=False), False
+    witnesses = [
+        keyword.value
+        for call in ast.walk(marks.get("clause", ast.Pass()))
+        if isinstance(call, ast.Call)
+        for keyword in call.keywords
+        if keyword.arg == "witness"
+    ]
+    for nodes in (witnesses, drawn):
+        apis = _Walk(file).read_all(nodes).apis(plans=True, witness=nodes is witnesses)
+        if apis:
+            return apis, nodes is witnesses
+    return frozenset(), False
+
+
+def _first(module: ast.Module) -> ast.FunctionDef | None:
+    return next((node for node in module.body if isinstance(node, ast.FunctionDef)), None)
+
+
+def _marks(test: ast.FunctionDef) -> dict[str, ast.Call]:
+    return {_name(mark.func): mark for mark in test.decorator_list if isinstance(mark, ast.Call)}
+
+
+@functools.cache
+def _tests() -> Mapping[str, tuple[str, ast.FunctionDef]]:
+    """Return the tests of this checkout by the clause they check, each with its file."""
+    found: dict[str, tuple[str, ast.FunctionDef]] = {}
+    for path in sorted((ROOT / "suites").glob("*/test_*.py")):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            mark = _marks(node).get("clause") if isinstance(node, ast.FunctionDef) else None
+            if mark and mark.args and isinstance(mark.args[0], ast.Constant) and isinstance(node, ast.FunctionDef):
+                found[str(mark.args[0].value)] = (path.relative_to(ROOT).as_posix(), node)
+    return found
+
+
+def _name(node: ast.AST) -> str:
+    return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
+
+
+@functools.cache
+def _module(file: str) -> Mapping[str, tuple[str, ast.AST]]:
+    """Return what stands at the top of a file of the suite: name -> (file, definition)."""
+    found: dict[str, tuple[str, ast.AST]] = {}
+    path = ROOT / file
+    if not (file.startswith(("suites/", "fixtures/")) and path.is_file()):
+        return found
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            found[node.name] = (file, node)
+        elif isinstance(node, ast.Assign):
+            found.update({name: (file, node.value) for target in node.targets if (name := _name(target))})
+        elif isinstance(node, ast.AnnAssign) and node.value is not None:
+            found[_name(node.target)] = (file, node.value)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            other = node.module.replace(".", "/") + ".py"
+            if node.module.startswith("suites.") or node.module == STRATEGIES:
+                known = _module(other)
+                found.update({each.asname or each.name: known[each.name] for each in node.names if each.name in known})
+    return found
+
+
+@dataclass
+class _Walk:
+    """Collects the words of an expression and of all of the suite that it uses."""
+
+    file: str
+    found: set[str] = field(default_factory=set)
+    words: set[str] = field(default_factory=set)
+    everywhere: set[str] = field(default_factory=set)
+    spelled: set[str] = field(default_factory=set)
+    seen: set[tuple[str, str, frozenset[str]]] = field(default_factory=set)
+
+    def read_all(self, nodes: Iterable[ast.AST]) -> _Walk:
+        """Read all of these."""
+        for node in nodes:
+            self.read(node)
+        return self
+
+    def apis(self, *, plans: bool, witness: bool = False) -> frozenset[str]:
+        """Return the APIs met; a kind counts where it stands in a plan or spells the name of a method."""
+        found = {word for word in self.words | self.found if is_api(word)}
+        kinds = {KINDS[word] for word in self.words if word in KINDS}
+        if plans or "register_{" in self.spelled:
+            found |= kinds
+        if "register_module_{" in self.spelled:
+            found |= {GLOBAL[kind] for kind in kinds if kind in GLOBAL}
+        if "*" in self.words:
+            everywhere = {GLOBAL[name] for name in found if name in GLOBAL}
+            found = everywhere | {name for name in found if witness is False or name not in GLOBAL}
+        return frozenset(found | {GLOBAL[KINDS[kind]] for kind in self.everywhere if KINDS.get(kind) in GLOBAL})
+
+    def read(self, node: ast.AST, without: Iterable[ast.AST] = ()) -> None:
+        """Read a node and all below it, but for some."""
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            self.words.add(node.value)
+        elif isinstance(node, ast.JoinedStr):
+            self.spelled.add(ast.unparse(node)[2:].partition("{")[0] + "{")
+        elif isinstance(node, ast.Attribute):
+            self.found.add(node.attr)
+        elif isinstance(node, ast.Call):
+            without = self.call(node, without)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+            self.follow(node.id, frozenset())
+        for child in ast.iter_child_nodes(node):
+            if child not in without:
+                self.read(child)
+
+    def call(self, node: ast.Call, without: Iterable[ast.AST]) -> list[ast.AST]:
+        """Read what a call says by itself; return the parts of it that are thereby done."""
+        name = _name(node.func)
+        if name == "Retain" or (name == "plans" and _says(node, "retain")):
+            self.found.add("retain_grad")
+        if name == "plans" and _says(node, "everywhere"):
+            self.words.add("*")
+        if name == "Hook" and len(node.args) > 1:
+            kind, on = node.args[:2]
+            if isinstance(kind, ast.Constant) and isinstance(on, ast.Constant) and on.value == "*":
+                self.everywhere.add(str(kind.value))
+                return [*without, kind, on]
+        if isinstance(node.func, ast.Name):
+            self.follow(name, _given(node, _module(self.file).get(name)))
+            return [*without, node.func]
+        return [*without]
+
+    def follow(self, name: str, given: frozenset[str]) -> None:
+        """Read the definition of a name; the defaults of arguments that the caller gave do not count."""
+        self.words.update(CONSTANTS.get(name, ()))
+        known = _module(self.file).get(name)
+        if known is None or (*known[:1], name, given) in self.seen:
+            return
+        self.seen.add((known[0], name, given))
+        file, node = known
+        here, self.file = self.file, file
+        defaults = [default for each, default in _defaults(node) if each in given]
+        inner = node.args if isinstance(node, ast.FunctionDef) else node
+        if isinstance(node, ast.FunctionDef):
+            self.read(inner, defaults)
+            for part in node.body if file.startswith("suites/") else ():
+                if not _is_docstring(part):
+                    self.read(part)
+        else:
+            self.read(node)
+        self.file = here
+
+
+def _says(call: ast.Call, option: str) -> bool:
+    """Say whether a call sets an option to something else than False."""
+    return any(
+        keyword.arg == option and not (isinstance(keyword.value, ast.Constant) and keyword.value.value is False)
+        for keyword in call.keywords
+    )
+
+
+def _is_docstring(node: ast.AST) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+
+
+def _defaults(node: ast.AST) -> list[tuple[str, ast.AST]]:
+    """Return the arguments of a function that have a default."""
+    if not isinstance(node, ast.FunctionDef):
+        return []
+    plain = [*node.args.posonlyargs, *node.args.args]
+    pairs = [*zip(reversed(plain), reversed(node.args.defaults), strict=False)]
+    pairs += [
+        (one, default) for one, default in zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True) if default
+    ]
+    return [(one.arg, default) for one, default in pairs]
+
+
+def _given(call: ast.Call, known: tuple[str, ast.AST] | None) -> frozenset[str]:
+    """Return the names of the arguments that a call gives."""
+    names = {keyword.arg for keyword in call.keywords if keyword.arg}
+    if known and isinstance(known[1], ast.FunctionDef):
+        plain = [one.arg for one in known[1].args.args]
+        composite = any(_name(mark) == "composite" for mark in known[1].decorator_list)
+        names |= set(plain[composite : composite + len(call.args)])
+    return frozenset(names)
+
+
+def known_apis(clauses: Mapping[str, Mapping[str, Any]]) -> frozenset[str]:
+    """Return every API that some clause is about."""
+    return frozenset(api for name, clause in clauses.items() for api in subject(name, clause).apis)

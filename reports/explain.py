@@ -1,0 +1,153 @@
+"""One clause in full: the sentence, its readings along the releases, where it comes from and how it is checked."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from reports import forms
+from reports.atlas import Atlas, build
+from reports.history import Span, spans
+from reports.names import clause_named
+from reports.sources import link
+from reports.strict import FORMAT
+from reports.verdicts import VERDICTS, read_recorded, read_table
+
+EPILOG = """exit status: 0 explained, 2 no such clause.
+example: python -m reports explain retain.keep.adds_up --format markdown"""
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """All that is known of one clause."""
+
+    clause: str
+    record: Mapping[str, Any]
+    history: Mapping[str, list[Span]]  # mode -> spans
+    related: Mapping[str, str]  # clauses of the same topic -> their sentence
+
+
+def explain(atlas: Atlas, clause: str) -> Explanation:
+    """Return what is known of a clause."""
+    measured = [mode for mode in atlas.modes if any((clause, one.key, mode) in atlas.cells for one in atlas.columns)]
+    topic = clause.rpartition(".")[0] + "."
+    related = {name: atlas.clauses[name]["says"] for name in atlas.clauses if name.startswith(topic) and name != clause}
+    return Explanation(clause, atlas.clauses[clause], {mode: spans(atlas, clause, mode) for mode in measured}, related)
+
+
+def _range(reading: Mapping[str, str]) -> str:
+    return {"": "every torch", "never": "no torch"}.get(reading["torch"], f"torch {reading['torch']}")
+
+
+def _evidence(told: Explanation) -> list[tuple[Span, Mapping[str, Any]]]:
+    every = [span for history in told.history.values() for span in history]
+    return [(span, span.cell.evidence) for span in every if span.cell.evidence is not None]
+
+
+def as_text(told: Explanation) -> str:
+    """Return the explanation for a terminal."""
+    record = told.record
+    lines = [f"{told.clause}  {record['says']}"]
+    if record["docs"] == "contradicts":
+        lines.append("The documentation says otherwise.")
+    if record["note"]:
+        lines.append(record["note"])
+    lines += ["", "readings"]
+    lines += [f"  {one['name']} ({_range(one)}): {one['says']}" for one in record["readings"]]
+    for mode, history in told.history.items():
+        lines += ["", f"measured, {mode}"]
+        width = max(len(span.releases) for span in history)
+        lines += [f"  {span.releases:<{width}}  {span.words}" for span in history]
+    for span, evidence in _evidence(told):
+        lines += ["", f"torch {span.releases}", *_indented(evidence["message"]), *_indented(evidence["plan"])]
+        lines += ["  expected", *_indented("\n".join(evidence["expected"]), 4)]
+        lines += ["  observed", *_indented("\n".join(evidence["observed"]), 4)]
+        if evidence["reproducer"]:
+            lines += ["  reproducer", *_indented(evidence["reproducer"], 4)]
+    lines += ["", "source"]
+    lines += [
+        f"  {source}" + (f"  {link(source)}" if link(source) not in (None, source) else "")
+        for source in record["source"]
+    ]
+    if record["needs"]:
+        lines += ["", "needs", *(f"  {need}" for need in record["needs"])]
+    lines += ["", f"checked by {record['file']}:{record['line']}", *_indented(record["code"])]
+    if told.related:
+        lines += ["", "related", *(f"  {name}  {says}" for name, says in told.related.items())]
+    return "\n".join(lines) + "\n"
+
+
+def _indented(text: str, by: int = 2) -> list[str]:
+    return [" " * by + line for line in text.rstrip("\n").split("\n")] if text else []
+
+
+def as_json(told: Explanation) -> str:
+    """Return the explanation as JSON."""
+    return forms.as_json(
+        {
+            "format": FORMAT,
+            "clause": told.clause,
+            **told.record,
+            "links": [link(source) for source in told.record["source"]],
+            "history": {
+                mode: [{**span.plain(), "evidence": span.cell.evidence} for span in history]
+                for mode, history in told.history.items()
+            },
+            "related": list(told.related),
+        }
+    )
+
+
+def as_markdown(told: Explanation) -> str:
+    """Return the explanation for an issue."""
+    record = told.record
+    lines = [f"### `{told.clause}`", "", forms.escaped(record["says"]), ""]
+    if record["docs"] == "contradicts":
+        lines += ["The documentation says otherwise.", ""]
+    if record["note"]:
+        lines += [forms.escaped(record["note"]), ""]
+    lines += ["| reading | in force on | says |", "|---|---|---|"]
+    for one in record["readings"]:
+        lines.append(f"| {' | '.join(map(forms.escaped, (one['name'], _range(one), one['says'])))} |")
+    lines += ["", "| torch | mode | measured |", "|---|---|---|"]
+    for mode, history in told.history.items():
+        lines += [f"| {span.releases} | {mode} | {forms.escaped(span.words)} |" for span in history]
+    lines += ["", "Source: " + ", ".join(_linked(source) for source in record["source"]), ""]
+    lines += [f"Checked by `{record['file']}`:", "", *forms.fenced(record["code"])]
+    for span, evidence in _evidence(told):
+        if evidence["reproducer"]:
+            lines += ["", f"On torch {span.releases}, this shows it:", "", *forms.fenced(evidence["reproducer"])]
+    return "\n".join(lines) + "\n"
+
+
+def _linked(source: str) -> str:
+    target = link(source)
+    return f"[{forms.escaped(source)}](<{target}>)" if target else forms.escaped(source)
+
+
+FORMS = {"text": as_text, "json": as_json, "markdown": as_markdown}
+
+
+def add_parser(sub: Any) -> None:
+    """Add the verb to the command line."""
+    parser = sub.add_parser(
+        "explain",
+        help="one clause in full: readings, releases, source, test",
+        description=__doc__,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("clause", metavar="CLAUSE", help="the id of a clause: chapter.topic.point")
+    forms.add_format(parser, FORMS)
+    parser.add_argument("--verdicts", type=Path, default=VERDICTS, help=argparse.SUPPRESS)
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the explanation."""
+    atlas = build(read_table(args.verdicts), read_recorded(args.verdicts))
+    forms.show(explain(atlas, clause_named(atlas, args.clause)), FORMS, args.format)
+    return 0

@@ -1,0 +1,43 @@
+"""The three forms of an answer: text for a terminal, JSON for a program, Markdown for an issue."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+from reports.strict import one_line
+
+Answer = TypeVar("Answer")
+
+
+def escaped(text: str) -> str:
+    """Return text that Markdown shows as it is: no tag, no new cell, no link."""
+    for sign in "\\`*_[]|":
+        text = text.replace(sign, "\\" + sign)
+    return " ".join(text.replace("&", "&amp;").replace("<", "&lt;").split())
+
+
+def fenced(code: str) -> list[str]:
+    """Return code as a Markdown block that its own backticks cannot end."""
+    fence = "```"
+    while fence in code:
+        fence += "`"
+    return [f"{fence}python", *code.rstrip("\n").split("\n"), fence]
+
+
+def as_json(document: Any) -> str:
+    """Return a document as JSON for people and programs."""
+    return json.dumps(document, indent=1) + "\n"
+
+
+def add_format(parser: argparse.ArgumentParser, forms: Mapping[str, Callable[[Any], str]]) -> None:
+    """Let the caller choose a form."""
+    parser.add_argument("--format", choices=sorted(forms), default="text", help="default: %(default)s")
+
+
+def show(answer: Answer, forms: Mapping[str, Callable[[Answer], str]], form: str) -> None:
+    """Print an answer; nothing in it can act upon the terminal."""
+    text = forms[form](answer)
+    print("\n".join(one_line(line) for line in text.split("\n")), end="")

@@ -1,0 +1,62 @@
+"""Names that a person types: an unknown one is answered with the nearest known ones, in one line."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+from collections.abc import Iterable
+
+from reports.atlas import Atlas, Column
+from reports.strict import BadInput, shown
+
+MOST = 3
+
+
+def near(asked: str, known: Iterable[str]) -> list[str]:
+    """Return the known names that the asked one may stand for: unfinished, a part of one, or misspelt."""
+    names = sorted(set(known))
+    low = asked.lower()
+    begun = [name for name in names if low and name.lower().startswith(low)]
+    inside = [name for name in names if low and low in name.lower() and name not in begun]
+    return [*begun, *inside] or difflib.get_close_matches(asked, names, n=MOST, cutoff=0.6)
+
+
+def unknown(what: str, asked: str, known: Iterable[str], mend: str) -> BadInput:
+    """Return the complaint about an unknown name: what was meant where that can be guessed, the mend otherwise."""
+    guesses = near(asked, known)
+    more = f" (and {len(guesses) - MOST} more)" if len(guesses) > MOST else ""
+    hint = f"did you mean {' or '.join(guesses[:MOST])}?{more}" if guesses else mend
+    return BadInput("reports", "", f"there is no {what} {shown(asked)}", hint)
+
+
+def clause_named(atlas: Atlas, asked: str) -> str:
+    """Return the id of a clause."""
+    if asked in atlas.clauses:
+        return asked
+    raise unknown("clause", asked, atlas.clauses, "python -m reports rely lists them all")
+
+
+def column_named(columns: Iterable[Column], asked: str) -> Column:
+    """Return the column of a release named "2.13", "2.13.0" or "torch2.13"."""
+    columns = list(columns)
+    plain = asked.removeprefix("torch")
+    for column in columns:
+        if plain in (column.key, column.torch):
+            return column
+    labels = [column.key for column in columns]
+    raise unknown("torch version", asked, labels, f"recorded are {labels[0]} to {labels[-1]}")
+
+
+def add_range(parser: argparse.ArgumentParser) -> None:
+    """Let the caller name a range of releases."""
+    parser.add_argument("--from", dest="first", metavar="A", help="the oldest release (default: the oldest recorded)")
+    parser.add_argument("--to", dest="last", metavar="B", help="the newest release (default: the newest recorded)")
+
+
+def between(atlas: Atlas, first: str | None, last: str | None) -> tuple[Column, ...]:
+    """Return the columns from one version to another, both included, oldest first; to the ends where none is named."""
+    low = column_named(atlas.columns, first) if first else atlas.columns[0]
+    high = column_named(atlas.columns, last) if last else atlas.columns[-1]
+    if low.version > high.version:
+        raise BadInput("reports", "", f"torch {low.label} is newer than torch {high.label}", "name the older one first")
+    return tuple(column for column in atlas.columns if low.version <= column.version <= high.version)

@@ -1,0 +1,114 @@
+"""explain: one clause in full, and names that were unfinished or misspelt."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from reports.__main__ import main
+from reports.names import near
+from suites.selfcheck import synthetic
+
+DEVIATES = "a.b.deviates"
+PLAIN = "a.b.plain"
+HOSTILE = "\x1b[31m<script>alert(1)</script> ``` |"
+
+
+@pytest.fixture
+def verdicts(tmp_path):
+    """Give recorded verdicts of three releases: one clause changes and deviates, the other is hostile."""
+    readings = [
+        {"name": "old", "torch": "<2.0", "says": "It was."},
+        {"name": "new", "torch": ">=2.0", "says": "It is."},
+    ]
+    base = synthetic.clauses(1)["ordering.{}".format(next(iter(synthetic.clauses(1))).partition(".")[2])]
+    table = {
+        DEVIATES: {**base, "says": "It does.", "readings": readings, "docs": "contradicts", "note": "Why."},
+        PLAIN: {**base, "says": HOSTILE, "code": HOSTILE, "readings": [{"name": "always", "torch": "", "says": ""}]},
+    }
+    folder = synthetic.write_verdicts(tmp_path / "verdicts", table, ("1.13.1", "2.0.1", "2.15.0"))
+    path = folder / "2.15.json"
+    document = json.loads(path.read_text("utf-8"))
+    document["cells"][DEVIATES]["eager"].update(
+        verdict="deviates", declared=True, reading="new", evidence=synthetic.evidence()
+    )
+    path.write_text(json.dumps(document), encoding="utf-8")
+    return folder
+
+
+def call(verdicts, *arguments):
+    return main([*arguments, "--verdicts", str(verdicts)])
+
+
+def test_the_text_tells_readings_history_evidence_source_and_test(verdicts, capsys):
+    assert call(verdicts, "explain", DEVIATES) == 0
+    out = capsys.readouterr().out
+    for part in (
+        f"{DEVIATES}  It does.",
+        "The documentation says otherwise.",
+        "old (torch <2.0): It was.",
+        "1.13  conforms (old)",
+        "2.0   conforms (new)",
+        "2.15  deviates (new)",
+        "observed",
+        "02b tensor_hook a.out 7",
+        "import torch",
+        "def test_",
+        f"{PLAIN}  ",
+    ):
+        assert part in out
+
+
+def test_json_and_markdown_tell_the_same(verdicts, capsys):
+    assert call(verdicts, "explain", DEVIATES, "--format", "json") == 0
+    told = json.loads(capsys.readouterr().out)
+    assert [span["verdict"] for span in told["history"]["eager"]] == ["conforms", "conforms", "deviates"]
+    assert told["history"]["eager"][2]["evidence"] == synthetic.evidence()
+    assert told["related"] == [PLAIN]
+    assert call(verdicts, "explain", DEVIATES, "--format", "markdown") == 0
+    out = capsys.readouterr().out
+    assert "| 2.15 | eager | deviates (new) |" in out
+    assert "```python\nimport torch" in out
+
+
+def test_nothing_in_a_clause_acts_upon_the_terminal_or_the_markdown(verdicts, capsys):
+    assert call(verdicts, "explain", PLAIN) == 0
+    assert "\x1b" not in capsys.readouterr().out
+    assert call(verdicts, "explain", PLAIN, "--format", "markdown") == 0
+    out = capsys.readouterr().out
+    assert "\x1b" not in out
+    before, fence, code = out.partition("````python\n")
+    assert fence, "the code is fenced by more backticks than it holds"
+    assert "<script>" in code
+    assert "<script>" not in before
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ("a.b.devi", "did you mean a.b.deviates?"),
+        ("a.b.deviate5", "did you mean a.b.deviates?"),
+        ("plain", "did you mean a.b.plain?"),
+        ("A.B.PLAIN", "did you mean a.b.plain?"),
+        ("a.b", "did you mean a.b.deviates or a.b.plain?"),
+        ("", "python -m reports rely lists them all"),
+        ("zzz", "python -m reports rely lists them all"),
+        ("\x1b[31m", "python -m reports rely lists them all"),
+    ],
+)
+def test_an_unknown_clause_is_answered_in_one_line(verdicts, capsys, asked, said):
+    assert call(verdicts, "explain", asked) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.count("\n") == 1
+    assert err.endswith(said + "\n")
+    assert err.strip().isprintable()
+
+
+def test_the_nearest_names_come_in_order_of_likelihood():
+    known = ["register_hook", "register_forward_hook", "register_forward_pre_hook", "retain_grad"]
+    assert near("register_forward", known) == ["register_forward_hook", "register_forward_pre_hook"]
+    assert near("forward_pre", known) == ["register_forward_pre_hook"]
+    assert near("retain_gard", known) == ["retain_grad"]
+    assert near("xyz", known) == []

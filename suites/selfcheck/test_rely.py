@@ -1,0 +1,123 @@
+"""rely: what holds on every release of a range, and the exit status that says so."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from reports.__main__ import main
+from suites.selfcheck import synthetic
+
+TORCHES = ("1.13.1", "2.0.1", "2.14.0", "2.15.0")
+CODE = "def test_x(subject, module):\n    module.{}(print)\n"
+#: clause -> (API in its test, verdict and reading on each of TORCHES)
+CELLS = {
+    "a.b.holds": ("register_forward_hook", [("conforms", "always")] * 4),
+    "a.b.changes": ("register_hook", [("conforms", "old")] * 2 + [("conforms", "new")] * 2),
+    "a.b.added": ("register_full_backward_pre_hook", [("absent", None)] + [("conforms", "always")] * 3),
+    "a.b.never": ("register_hook", [("deviates", "always")] * 4),
+    "a.c.hung": ("retain_grad", [("conforms", "always")] * 3 + [("hung", None)]),
+    "a.c.unseen": ("retain_grad", [None] + [("conforms", "always")] * 3),
+    "tutorial.t.true": ("register_hook", [("conforms", "true")] * 4),
+    "tutorial.t.false": ("register_hook", [("conforms", "false")] * 4),
+}
+
+
+@pytest.fixture
+def verdicts(tmp_path):
+    """Give recorded verdicts as in CELLS."""
+    base = next(iter(synthetic.clauses(1).values()))
+    table = {}
+    for name, (api, cells) in CELLS.items():
+        names = {"always", "old", "new"} if name[0] == "a" else {"true", "false"}
+        readings = [{"name": each, "torch": "", "says": ""} for each in sorted(names)]
+        needs = [f"torch.nn.Module.{api}"] if ("absent", None) in cells else []
+        table[name] = {
+            **base, "says": f"Says {name}.", "readings": readings, "needs": needs, "code": CODE.format(api),
+            "source": ["measured"],
+        }  # fmt: skip
+    folder = synthetic.write_verdicts(tmp_path / "verdicts", table, TORCHES)
+    for place, torch in enumerate(TORCHES):
+        path = folder / "{}.{}.json".format(*torch.split("."))
+        document = json.loads(path.read_text("utf-8"))
+        for name, (_, cells) in CELLS.items():
+            found = cells[place]
+            if found is None:
+                del document["cells"][name]
+            else:
+                document["cells"][name]["eager"] = {
+                    "verdict": found[0], "reading": found[1], "digest": table[name]["digest"]
+                }  # fmt: skip
+        path.write_text(json.dumps(document), encoding="utf-8")
+    return folder
+
+
+def ask(verdicts, capsys, *arguments):
+    """Return the exit status and clause -> how it stands."""
+    status = main(["rely", *arguments, "--verdicts", str(verdicts), "--format", "json"])
+    told = json.loads(capsys.readouterr().out)
+    return status, {each["clause"]: each["stands"] for each in told["clauses"]}
+
+
+def test_each_clause_stands_where_it_belongs(verdicts, capsys):
+    status, told = ask(verdicts, capsys)
+    assert status == 1
+    assert told == {
+        "a.b.holds": "holds",
+        "a.b.changes": "changes",
+        "a.b.added": "changes",
+        "a.b.never": "nowhere",
+        "a.c.hung": "changes",
+        "a.c.unseen": "unseen",
+        "tutorial.t.true": "holds",
+        "tutorial.t.false": "nowhere",
+    }
+
+
+def test_the_range_decides(verdicts, capsys):
+    wanted = ("a.b.changes", "a.b.added", "a.c.unseen")
+    assert ask(verdicts, capsys, *wanted, "--from", "2.14", "--to", "2.15")[0] == 0
+    assert ask(verdicts, capsys, *wanted, "--from", "torch2.0", "--to", "2.14.0")[1]["a.b.changes"] == "changes"
+    assert ask(verdicts, capsys, "a.b.added", "--to", "1.13") == (1, {"a.b.added": "nowhere"})
+    assert ask(verdicts, capsys, "a.c.hung", "--to", "2.14")[1] == {"a.c.hung": "holds"}
+
+
+def test_clauses_are_chosen_by_beginning_chapter_and_api(verdicts, capsys):
+    assert set(ask(verdicts, capsys, "a.c.")[1]) == {"a.c.hung", "a.c.unseen"}
+    assert set(ask(verdicts, capsys, "--chapter", "tutorial")[1]) == {"tutorial.t.true", "tutorial.t.false"}
+    assert set(ask(verdicts, capsys, "--api", "retain_grad", "a.c.h")[1]) == {"a.c.hung"}
+    assert set(ask(verdicts, capsys, "--api", "torch.nn.Module.register_full_backward_pre_hook")[1]) == {"a.b.added"}
+    both = ask(verdicts, capsys, "--api", "register_hook", "--api", "register_forward_hook", "--chapter", "a")[1]
+    assert set(both) == {"a.b.holds", "a.b.changes", "a.b.never"}
+
+
+def test_the_same_answer_in_text_and_markdown(verdicts, capsys):
+    for form in ("text", "markdown"):
+        assert main(["rely", "--verdicts", str(verdicts), "--format", form]) == 1
+        out = capsys.readouterr().out
+        assert "of 8 clauses 2 hold on every release, 3 change, 2 hold on no release, 1 not measured" in out
+        assert all(name in out for name in CELLS)
+        assert "1.13 to 2.0: conforms (old)" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--from", "2.1"], "there is no torch version '2.1'; did you mean 2.14 or 2.15?"),
+        (["--from", "3.0"], "there is no torch version '3.0'; did you mean 2.0?"),
+        (["--from", "seven"], "recorded are 1.13 to 2.15"),
+        (["--from", "2.15", "--to", "2.0"], "torch 2.15 is newer than torch 2.0; name the older one first"),
+        (["--api", "retain_gard"], "did you mean retain_grad?"),
+        (["--api", "register_hook(loud)"], "there is no option of register_hook 'loud'; leave it out"),
+        (["--chapter", "tutorials"], "did you mean tutorial?"),
+        (["a.d"], "there is no clause 'a.d'"),
+        (["a.b.", "--chapter", "tutorial"], "no clause is of all that"),
+        (["--mode", "eagre"], "there is no mode 'eagre'; did you mean eager?"),
+    ],
+)
+def test_a_question_that_cannot_be_answered(verdicts, capsys, arguments, said):
+    assert main(["rely", *arguments, "--verdicts", str(verdicts)]) == 2
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n")) == ("", 1)
+    assert said in err
