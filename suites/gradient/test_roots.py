@@ -1,5 +1,6 @@
 """Where a pass begins and how it is asked for: leaves as roots, roots without gradient, batches, filled-in zeros."""
 
+from math import prod
 from typing import Any, List
 
 from hypothesis import given
@@ -9,6 +10,7 @@ from fixtures.clause import Reading, clause
 from fixtures.draw import FACTORS, NUMBERS
 from fixtures.plan import Backward, Forward, Hook, Input, Leaf, Plan, Scale
 from fixtures.subject import Subject
+from suites.tensors import item, leaf, outcome
 
 GRAD = "docs: torch.autograd.grad"
 
@@ -43,23 +45,33 @@ def test_leaf(subject: Subject, plan: Plan) -> None:
     says="backward() of a tensor with several elements needs a gradient: RuntimeError, and no hook is called.",
     source="docs: torch.Tensor.backward",
     readings=(
-        Reading("raises", "", "Only a tensor with one element has a gradient by itself.", value=("RuntimeError", 0)),
-        Reading("ones", "never", "A gradient of ones is made.", value=("accepted", 1)),
+        Reading("raises", "", "Only a tensor with one element, of any shape, has a gradient by itself.", value=False),
+        Reading("ones", "never", "A gradient of ones is made.", value=True),
     ),
+    witness={"shape": [2], "factors": [1], "leaf_too": False},
     covers=("graph.api.root_no_grad_output_none",),
 )
-def test_no_gradient(subject: Subject) -> None:
+@given(
+    shape=st.lists(st.integers(1, 2), max_size=3),
+    factors=st.lists(FACTORS, min_size=1, max_size=3),
+    leaf_too=st.booleans(),
+)
+def test_no_gradient(subject: Subject, shape: List[int], factors: List[int], leaf_too: bool) -> None:
     import torch
 
     calls: List[Any] = []
-    y = 2 * torch.ones(2, requires_grad=True)
-    y.register_hook(calls.append)
-    try:
-        y.backward()
-        result = "accepted"
-    except RuntimeError as error:
-        result = type(error).__name__
-    assert (result, len(calls)) == subject.value
+    x = torch.ones(shape, dtype=torch.float64, requires_grad=True)
+    y = 2 * x
+    if leaf_too:
+        x.register_hook(calls.append)
+    for by in factors:
+        y.register_hook(lambda grad, by=by: calls.append(grad) or grad * by)
+    result = outcome(y.backward)
+    if prod(shape) == 1 or subject.value:
+        expected: Any = ("accepted", len(factors) + leaf_too, torch.full(shape, 2.0 * prod(factors)).tolist())
+    else:
+        expected = ("RuntimeError", 0, None)
+    assert (result, len(calls), item(x.grad)) == expected
 
 
 @clause(
@@ -106,41 +118,59 @@ def test_batch(subject: Subject) -> None:
     source=GRAD,
     needs="torch.autograd.grad(materialize_grads)",
     readings=(
-        Reading("no hook", "", "The hook is not called, zero is returned.", value=(0, [2.0, 0.0])),
-        Reading("hooked", "never", "The hook is given the zeros.", value=(1, [2.0, 7.0])),
+        Reading("no hook", "", "The hooks of the used ones are called, each once.", value=False),
+        Reading("hooked", "never", "The hook is given the zeros.", value=True),
     ),
+    witness={"uses": [2, 0]},
     covers=("graph.api.grad_materialize_grads",),
 )
-def test_zeros_for_the_unused(subject: Subject) -> None:
+@given(uses=st.lists(st.just(0) | NUMBERS, min_size=1, max_size=4).filter(any))
+def test_zeros_for_the_unused(subject: Subject, uses: List[int]) -> None:
     import torch
 
     calls: List[int] = []
-    x, unused = torch.ones((), requires_grad=True), torch.ones((), requires_grad=True)
-    unused.register_hook(lambda grad: calls.append(1) or grad + 7)
-    grads = torch.autograd.grad(2 * x, [x, unused], materialize_grads=True)
-    assert (len(calls), [grad.item() for grad in grads]) == subject.value
+    tensors = [leaf(1) for _ in uses]
+    for number, tensor in enumerate(tensors):
+        tensor.register_hook(lambda grad, number=number: calls.append(number) or grad + 7)
+    root = sum(by * tensor for by, tensor in zip(uses, tensors) if by)
+    grads = torch.autograd.grad(root, tensors, materialize_grads=True)
+    hooked = [number for number, by in enumerate(uses) if by or subject.value]
+    assert sorted(calls) == hooked
+    assert [grad.item() for grad in grads] == [by + (7 if number in hooked else 0) for number, by in enumerate(uses)]
 
 
 @clause(
     "gradient.roots.inside_post_accumulate",
-    says="A post-accumulate hook may run a backward of its own.",
+    says="A post-accumulate hook may run a backward of its own, whose hooks may do the same.",
     source="measured",
     needs="torch.Tensor.register_post_accumulate_grad_hook",
     readings=(
-        Reading("allowed", "", "The other leaf has its gradient, and the outer pass ends well.", value=(2.0, 3.0)),
-        Reading("no effect", "never", "The inner pass is left out.", value=(2.0, 0.0)),
+        Reading("allowed", "", "Every leaf has its gradient, and the outer pass ends well.", value="all"),
+        Reading("no effect", "never", "The inner passes are left out.", value="outer"),
     ),
+    witness={"factors": [2, 3]},
     covers=("graph.reent.backward_in_postacc",),
 )
-def test_inside_post_accumulate(subject: Subject) -> None:
+@given(factors=st.lists(NUMBERS, min_size=1, max_size=4))
+def test_inside_post_accumulate(subject: Subject, factors: List[int]) -> None:
     import torch
 
-    x, other = torch.ones((), requires_grad=True), torch.ones((), requires_grad=True)
+    seen: List[Any] = []
+    leaves = [leaf(1) for _ in factors]
 
-    def hook(leaf: Any) -> None:
-        with torch.enable_grad():
-            (3 * other).backward()
+    def at(level: int) -> Any:
+        def hook(x: Any) -> None:
+            seen.append((level, x.grad.item()))
+            if level + 1 < len(leaves):
+                with torch.enable_grad():
+                    (factors[level + 1] * leaves[level + 1]).backward()
 
-    x.register_post_accumulate_grad_hook(hook)
-    (2 * x).backward()
-    assert (x.grad.item(), other.grad.item()) == subject.value
+        return hook
+
+    for level, x in enumerate(leaves):
+        x.register_post_accumulate_grad_hook(at(level))
+        x.register_post_accumulate_grad_hook(lambda x, level=level: seen.append((level, "after")))
+    (factors[0] * leaves[0]).backward()
+    run = factors if subject.value == "all" else factors[:1]
+    assert seen == list(enumerate(run)) + [(level, "after") for level in reversed(range(len(run)))]
+    assert [x.grad.item() for x in leaves[: len(run)]] == run

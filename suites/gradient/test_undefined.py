@@ -3,7 +3,7 @@
 What the hooks of such a tensor see changed more often than anything else about tensor hooks.
 """
 
-from typing import Any
+from typing import Any, List
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,6 +12,7 @@ from fixtures.clause import Reading, clause
 from fixtures.draw import FACTORS, NUMBERS
 from fixtures.plan import Backward, Forward, Hook, Input, Leaf, Plan, Scale
 from fixtures.subject import Subject
+from suites.tensors import item, leaf, outcome
 
 UNDEFINED = "https://github.com/pytorch/pytorch/issues/60796"
 SINCE_2_0 = "https://github.com/pytorch/pytorch/pull/85849"
@@ -31,10 +32,6 @@ def through_silent_function(x: Any) -> Any:
             return None
 
     return Silent.apply(x)
-
-
-def shown(grad: Any) -> Any:
-    return None if grad is None else grad.tolist()
 
 
 @clause(
@@ -66,31 +63,36 @@ def test_unreached(subject: Subject, plan: Plan) -> None:
     assert ("second" in calls) == (second is not None)
 
 
+USES = st.lists(st.just(0) | NUMBERS, min_size=2, max_size=4).filter(any)
+
+
 @clause(
     "gradient.undefined.unused_output",
     says="The hook of an unused output of a node that runs is called with None.",
     source="measured",
     readings=(
-        Reading(
-            "called with None",
-            "",
-            "unbind gives two tensors, one is used: the other's hook gets None.",
-            value=([None], [2.0, 0.0]),
-        ),
-        Reading("called with zero", "never", "The gradient is made zeros before the hook.", value=([0.0], [2.0, 0.0])),
-        Reading("not called", "never", "Only tensors with a gradient have their hooks called.", value=([], [2.0, 0.0])),
+        Reading("called with None", "", "unbind gives several tensors, some are used.", value="None"),
+        Reading("called with zero", "never", "The gradient is made zeros before the hook.", value="zero"),
+        Reading("not called", "never", "Only tensors with a gradient have their hooks called.", value="nothing"),
     ),
+    witness={"uses": [2, 0], "passes": 1},
     covers=("tensor.kind.unused_output",),
 )
-def test_unused_output(subject: Subject) -> None:
+@given(uses=USES, passes=st.integers(1, 2))
+def test_unused_output(subject: Subject, uses: List[int], passes: int) -> None:
     import torch
 
-    seen = []
-    x = torch.ones(2, requires_grad=True)
-    used, unused = x.unbind(0)
-    unused.register_hook(lambda grad: seen.append(shown(grad)))
-    (2 * used).backward()
-    assert (seen, x.grad.tolist()) == subject.value
+    x = torch.ones(len(uses), dtype=torch.float64, requires_grad=True)
+    tensors = x.unbind(0)
+    seen: List[Any] = [[] for _ in uses]
+    for tensor, own in zip(tensors, seen):
+        tensor.register_hook(lambda grad, own=own: own.append(item(grad)))
+    root = sum(by * tensor for by, tensor in zip(uses, tensors) if by)
+    for _ in range(passes):
+        root.backward(retain_graph=True)
+    unused = {"None": [None], "zero": [0.0], "nothing": []}[subject.value]
+    assert seen == [([by] if by else unused) * passes for by in uses]
+    assert x.grad.tolist() == [by * passes for by in uses]
 
 
 @clause(
@@ -98,41 +100,54 @@ def test_unused_output(subject: Subject) -> None:
     says="The hook of an inner tensor whose gradient is undefined is called with None.",
     source=("release 1.7: a custom Function may return None and it stays None", UNDEFINED),
     readings=(
-        Reading("called with None", ">=1.7", "What the Function left undefined stays so.", value=([None], None)),
-        Reading("made zero", "<1.7", "A None from a custom Function becomes zero.", value=([0.0], 0.0)),
+        Reading("called with None", ">=1.7", "What the Function left undefined stays so, all the way up.", value=None),
+        Reading("made zero", "<1.7", "A None from a custom Function becomes zero.", value=0.0),
     ),
+    witness={"before": 1, "after": 0, "hooks": 1},
     covers=("tensor.kind.undefined_nonleaf", "graph.fn.return_none_propagation"),
 )
-def test_inner_tensor(subject: Subject) -> None:
-    import torch
-
-    seen = []
-    x = torch.ones((), requires_grad=True)
-    y = 2 * x
-    y.register_hook(lambda grad: seen.append(shown(grad)))
-    through_silent_function(y).backward()
-    assert (seen, shown(x.grad)) == subject.value
+@given(before=st.integers(1, 3), after=st.integers(0, 2), hooks=st.integers(1, 3))
+def test_inner_tensor(subject: Subject, before: int, after: int, hooks: int) -> None:
+    x = leaf(1)
+    row, seen = [x], []
+    for _ in range(before):
+        row.append(2 * row[-1])
+    row.append(through_silent_function(row[-1]))
+    for _ in range(after):
+        row.append(2 * row[-1])
+    for place, tensor in enumerate(row[1:], 1):
+        for _ in range(hooks):
+            tensor.register_hook(lambda grad, place=place: seen.append((place, item(grad))))
+    row[-1].backward()
+    defined = [(before + 1 + step, 2.0 ** (after - step)) for step in range(after, -1, -1)]
+    undefined = [(place, subject.value) for place in range(before, 0, -1)]
+    assert seen == [call for call in defined + undefined for _ in range(hooks)]
+    assert item(x.grad) == subject.value
 
 
 @clause(
     "gradient.undefined.leaf",
-    says="The hook of a leaf whose gradient is undefined is called with None.",
+    says="The hooks of a leaf whose gradient is undefined are called with None.",
     source=(SINCE_2_0, UNDEFINED),
     readings=(
-        Reading("called with None", ">=2.0", "The hook runs although nothing is accumulated.", value=([None], None)),
+        Reading("called with None", ">=2.0", "They run although nothing is accumulated.", value=([None], None)),
         Reading("not called", ">=1.7,<2.0", "The accumulation is skipped, its hooks too.", value=([], None)),
         Reading("made zero", "<1.7", "A None from a custom Function becomes zero.", value=([0.0], 0.0)),
     ),
+    witness={"hooks": 1, "had": None, "passes": 1},
     covers=("tensor.kind.undefined_leaf", "graph.accgrad.hook_when_grad_undefined"),
 )
-def test_leaf(subject: Subject) -> None:
-    import torch
-
+@given(hooks=st.integers(1, 3), had=st.none() | NUMBERS, passes=st.integers(1, 2))
+def test_leaf(subject: Subject, hooks: int, had: Any, passes: int) -> None:
     seen = []
-    x = torch.ones((), requires_grad=True)
-    x.register_hook(lambda grad: seen.append(shown(grad)))
-    through_silent_function(x).backward()
-    assert (seen, shown(x.grad)) == subject.value
+    x = leaf(1)
+    x.grad = None if had is None else leaf(had).detach()
+    for _ in range(hooks):
+        x.register_hook(lambda grad: seen.append(item(grad)))
+    for _ in range(passes):
+        through_silent_function(x).backward()
+    calls, added = subject.value
+    assert (seen, item(x.grad)) == (calls * hooks * passes, added if had is None else had)
 
 
 @clause(
@@ -140,23 +155,30 @@ def test_leaf(subject: Subject) -> None:
     says="A tensor that a hook returns for an undefined gradient ends backward() with RuntimeError.",
     source="measured",
     readings=(
-        Reading("refused", "", "None is not to be replaced by something.", value=("RuntimeError", None)),
-        Reading("taken", "never", "The tensor becomes the gradient.", value=("accepted", [2.0, 7.0])),
+        Reading("refused", "", "None is not to be replaced by something.", value="RuntimeError"),
+        Reading("taken", "never", "The tensor becomes the gradient.", value="accepted"),
     ),
+    witness={"uses": [2, 0], "replaced": [False, True], "observers": 0},
     covers=("tensor.kind.unused_output_return",),
 )
-def test_no_replacement(subject: Subject) -> None:
+@given(uses=USES, replaced=st.lists(st.booleans(), min_size=4, max_size=4), observers=st.integers(0, 2))
+def test_no_replacement(subject: Subject, uses: List[int], replaced: List[bool], observers: int) -> None:
     import torch
 
-    x = torch.ones(2, requires_grad=True)
-    used, unused = x.unbind(0)
-    unused.register_hook(lambda grad: torch.tensor(7.0))
-    try:
-        (2 * used).backward()
-        result = "accepted"
-    except RuntimeError as error:
-        result = type(error).__name__
-    assert (result, shown(x.grad)) == subject.value
+    x = torch.ones(len(uses), dtype=torch.float64, requires_grad=True)
+    tensors = x.unbind(0)
+    for tensor, changed in zip(tensors, replaced):
+        for _ in range(observers):
+            tensor.register_hook(lambda grad: None)
+        if changed:
+            tensor.register_hook(lambda grad: torch.tensor(7.0, dtype=torch.float64))
+    result = outcome(sum(by * tensor for by, tensor in zip(uses, tensors) if by).backward)
+    if any(changed and not by for by, changed in zip(uses, replaced)):
+        expected = subject.value
+    else:
+        expected = "accepted"
+    grad = [7 if changed else by for by, changed in zip(uses, replaced)]
+    assert (result, item(x.grad)) == (expected, grad if expected == "accepted" else None)
 
 
 @clause(
@@ -225,7 +247,7 @@ def test_example_fails(subject: Subject) -> None:
         done = True
     except (TypeError, RuntimeError):
         done = False
-    assert (done, shown(x.grad)) == subject.value
+    assert (done, item(x.grad)) == subject.value
 
 
 @clause(
@@ -251,7 +273,7 @@ def test_example_fails_after_a_function(subject: Subject) -> None:
         done = True
     except (TypeError, RuntimeError):
         done = False
-    assert (done, shown(x.grad)) == subject.value
+    assert (done, item(x.grad)) == subject.value
 
 
 @clause(
@@ -283,16 +305,16 @@ def test_replaced(subject: Subject) -> None:
     import torch
 
     results = []
-    for leaf in (True, False):
+    for at_leaf in (True, False):
         x = torch.ones((), requires_grad=True)
-        y = x if leaf else 2 * x
+        y = x if at_leaf else 2 * x
         y.register_hook(lambda grad: torch.tensor(7.0))
         try:
             through_silent_function(y).backward()
             result = "accepted"
         except RuntimeError as error:
             result = type(error).__name__
-        results.append((result, shown(x.grad)))
+        results.append((result, item(x.grad)))
     assert results == subject.value
 
 
@@ -301,17 +323,25 @@ def test_replaced(subject: Subject) -> None:
     says="autograd.grad calls the hook of an input whose gradient is undefined with None, and returns None.",
     source=(SINCE_2_0, UNDEFINED),
     readings=(
-        Reading("called", ">=2.0", "One call, None.", value=([None], None)),
-        Reading("not called", ">=1.7,<2.0", "None is returned.", value=([], None)),
-        Reading("zero", "<1.7", "A None from a custom Function becomes zero.", value=([], 0.0)),
+        Reading("called", ">=2.0", "As it calls the hooks of the other inputs.", value=([None], None, True)),
+        Reading("not called", ">=1.7,<2.0", "None is returned; no input's hook is called.", value=([], None, False)),
+        Reading("zero", "<1.7", "A None from a custom Function becomes zero.", value=([], 0.0, False)),
     ),
+    witness={"hooks": 1, "other": None},
     covers=("tensor.kind.undefined_grad_api",),
 )
-def test_asked(subject: Subject) -> None:
+@given(hooks=st.integers(1, 3), other=st.none() | NUMBERS)
+def test_asked(subject: Subject, hooks: int, other: Any) -> None:
     import torch
 
-    seen = []
-    x = torch.ones((), requires_grad=True)
-    x.register_hook(lambda grad: seen.append(shown(grad)))
-    (grad,) = torch.autograd.grad(through_silent_function(x), [x], allow_unused=True)
-    assert (seen, shown(grad)) == subject.value
+    seen, beside = [], []
+    x, z = leaf(1), leaf(1)
+    for _ in range(hooks):
+        x.register_hook(lambda grad: seen.append(item(grad)))
+        z.register_hook(lambda grad: beside.append(item(grad)))
+    root = through_silent_function(x)
+    wanted = [x] if other is None else [x, z]
+    grads = torch.autograd.grad(root if other is None else root + other * z, wanted, allow_unused=True)
+    calls, result, called = subject.value
+    assert (seen, beside) == (calls * hooks, [other] * hooks if called and other is not None else [])
+    assert [item(grad) for grad in grads] == [result, other][: len(wanted)]
