@@ -1,0 +1,113 @@
+"""Measure what hooks cost on the installed torch: python -m suites.timing [--run-file FILE].
+
+Each figure is measured in several processes, one after another: where a process happens to lie in memory, and in
+which order it hashes, moves a figure more than all repetition within it. `python -m reports overhead FILE` shows them.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any, Dict, List
+
+DEFAULT_RUN_FILE = Path("reports/out/timing/current.jsonl")
+PROCESSES = 12
+FEWEST_PROCESSES = 8  # fewer cannot give an interval of 99 %
+SECONDS = 110.0
+LEAST_SECONDS = 1.0  # of measuring in one process
+STARTING = 4.0  # the guess for the first process: what it takes until it measures
+PATIENCE = 20.0  # how many times longer than planned a process may take before it counts as hung
+QUIET = 0.5  # load average per core
+
+
+class TimingError(Exception):
+    """Something the user can mend; its text is one line."""
+
+
+def parser() -> argparse.ArgumentParser:
+    """The options of the command."""
+    found = argparse.ArgumentParser(prog="python -m suites.timing", description="Measure what hooks cost here.")
+    found.add_argument("--run-file", type=Path, default=DEFAULT_RUN_FILE, help="default: %(default)s")
+    found.add_argument("--processes", type=int, default=PROCESSES, metavar="N", help="default: %(default)s")
+    found.add_argument("--seconds", type=float, default=SECONDS, metavar="S", help="in all; default: %(default)g")
+    return found
+
+
+def run_process(number: int, seconds: float, path: Path, extra: List[str]) -> List[Dict[str, Any]]:
+    """Measure in one fresh process and return the lines of its run file."""
+    command = [sys.executable, "-m", "pytest", "suites/timing", "-q", "-W", "ignore", "-p", "no:cacheprovider"]
+    command += ["--benchmark-quiet", f"--run-file={path}", f"--timing-process={number}"]
+    command += [f"--timing-seconds={seconds:.3f}", *extra]
+    environment = dict(os.environ, PYTHONHASHSEED=str(number))
+    environment.setdefault("OMP_NUM_THREADS", "1")
+    try:
+        child = subprocess.run(
+            command,
+            check=False,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=PATIENCE * (seconds + STARTING),
+        )
+    except subprocess.TimeoutExpired:
+        raise TimingError(f"process {number} hung; run: {' '.join(command[1:4])}") from None
+    if child.returncode:
+        said = [line for line in child.stdout.splitlines() if line.startswith(("E ", "ERROR", "FAILED"))]
+        why = (said or child.stdout.splitlines() or ["it said nothing"])[-1].strip()
+        raise TimingError(f"process {number} failed ({why[:160]}); run: python {' '.join(command[1:4])}")
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def measure(processes: int, seconds: float, extra: List[str]) -> List[Dict[str, Any]]:
+    """Run the processes one after another and return the lines of one run file."""
+    began = time.monotonic()
+    lines: List[Dict[str, Any]] = []
+    starting = STARTING
+    with tempfile.TemporaryDirectory() as folder:
+        for number in range(1, processes + 1):
+            left = seconds - (time.monotonic() - began)
+            share = max(LEAST_SECONDS, left / (processes - number + 1) - starting)
+            process_began = time.monotonic()
+            part = run_process(number, share, Path(folder) / f"{number}.jsonl", extra)
+            starting = time.monotonic() - process_began - share
+            lines += [line for line in part if line["type"] == "benchmark" or (line["type"] == "header" and not lines)]
+            print(f"process {number} of {processes}  {time.monotonic() - began:.0f} s", flush=True)
+    lines.append({"type": "footer", "cells": 0, "counts": {}, "seconds": round(time.monotonic() - began, 1)})
+    return lines
+
+
+def main() -> int:
+    """Measure, write the run file, and return the exit status: 0 done, 2 it could not be."""
+    options, extra = parser().parse_known_args()
+    try:
+        if options.processes < FEWEST_PROCESSES or options.seconds <= 0:
+            raise TimingError(f"--processes must be {FEWEST_PROCESSES} or more, and --seconds above 0")
+        if options.run_file.exists():
+            raise TimingError(f"{options.run_file}: the file exists; remove it, or name another with --run-file")
+        load, cores = os.getloadavg()[0], os.cpu_count() or 1
+        if load > QUIET * cores:
+            print(f"the machine is busy (load {load:.1f} on {cores} cores): intervals will be wide", file=sys.stderr)
+        lines = measure(options.processes, options.seconds, extra)
+        options.run_file.parent.mkdir(parents=True, exist_ok=True)
+        options.run_file.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    except TimingError as error:
+        print(f"suites.timing: {error}", file=sys.stderr)
+        return 2
+    except OSError as error:
+        print(f"suites.timing: {options.run_file}: cannot be written ({error.strerror})", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("interrupted; nothing was written", file=sys.stderr)
+        return 130
+    print(f"{options.run_file}\nnext: python -m reports overhead {options.run_file}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,141 @@
+"""The comparisons: a control arm and the same work with hooks, for each kind, workload and number of hooks."""
+
+import os
+import statistics
+from functools import partial
+from typing import Any, Callable, List, NamedTuple, Sequence
+
+from suites.timing.kinds import KINDS, Hook, Kind, Undo, observe
+from suites.timing.pairs import Arm, nothing
+from suites.timing.workloads import Pass
+
+
+class NotCalled(Exception):
+    """A hook that was to be timed is not called, or still called after it was removed."""
+
+
+def attach(kind: Kind, one: Pass, hook: Hook, count: int) -> Undo:
+    """Register a hook so many times; return what removes them all."""
+    undo = [kind.attach(one, hook) for _ in range(count)]
+
+    def leave() -> None:
+        for each in undo:
+            each()
+
+    return leave
+
+
+def hooked(kind: Kind, one: Pass, hook: Hook, count: int = 1) -> Arm:
+    """The work with hooks."""
+    if kind.attach is None:
+        return Arm(partial(kind.own_pass, one, hook))
+    return Arm(one.work(kind.work), partial(attach, kind, one, hook, count))
+
+
+def by_count(kind: Kind, workload: str, counts: Sequence[int] = (1,)) -> List[Arm]:
+    """The work without hooks, and with as many as `counts` says."""
+    one = Pass(workload)
+    return [Arm(one.work(kind.work)), *(hooked(kind, one, kind.hook, count) for count in counts)]
+
+
+def on_each_module(kind: Kind, workload: str) -> List[Arm]:
+    """The work without hooks, and with one on each module."""
+    one = Pass(workload)
+    return [Arm(one.work(kind.work)), Arm(one.work(kind.work), partial(attach_each, kind, one, kind.hook))]
+
+
+def attach_each(kind: Kind, one: Pass, hook: Hook) -> Undo:
+    """Register a hook on every module of a pass; return what removes them."""
+    whole, undo = one.module, []
+    for module in whole.modules():
+        one.module = module
+        undo.append(kind.attach(one, hook))
+    one.module = whole
+
+    def leave() -> None:
+        for each in undo:
+            each()
+
+    return leave
+
+
+def same(work: str, workload: str) -> List[Arm]:
+    """The work beside itself."""
+    one = Pass(workload)
+    return [Arm(one.work(work)), Arm(one.work(work))]
+
+
+def floor() -> List[Arm]:
+    """Nothing, and one plain call of the hook function with what a forward hook is given."""
+    one = Pass("empty")
+    module, given, out = one.module, (one.input,), one.input
+
+    def call() -> None:
+        observe(module, given, out)
+
+    return [Arm(nothing), Arm(call)]
+
+
+def registering(kind: Kind) -> List[Arm]:
+    """Nothing, and registering one hook and removing it again."""
+    one = Pass("empty")
+
+    def there_and_back() -> None:
+        kind.attach(one, kind.hook)()
+
+    return [Arm(nothing), Arm(there_and_back)]
+
+
+def fires(kind: Kind, workload: str, each: bool = False) -> int:
+    """How often one pass calls the hook. Raises NotCalled where the figure would be of something else."""
+    one, seen = Pass(workload), []
+
+    def count(*args: Any) -> Any:
+        seen.append(1)
+        return kind.hook(*args)
+
+    arm = hooked(kind, one, count)
+    if each:
+        arm = Arm(arm.work, partial(attach_each, kind, one, count))
+    leave = arm.enter()
+    arm.work()
+    leave()
+    called = len(seen)
+    if kind.calls_python != bool(called):
+        raise NotCalled(f"{kind.name} on {workload}: one pass calls the hook {called} times")
+    one.work(kind.work)()
+    if len(seen) != called:
+        raise NotCalled(f"{kind.name} on {workload}: it is still called after it was removed")
+    return called
+
+
+class Memory(NamedTuple):
+    """Bytes that one forward keeps until its backward, and what a hook adds to them."""
+
+    control: float
+    added: float
+
+
+def resident() -> int:
+    """The bytes of memory that this process holds. Raises OSError where the system does not tell."""
+    with open("/proc/self/statm", encoding="ascii") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def memory(name: str, held: Callable[[], int] = resident, passes: int = 2000) -> Memory:
+    """Hold many graphs without hooks, then as many with, and see by how much the process grew each time.
+
+    It belongs at the start of a process, where no freed memory is left to be used again.
+    """
+    kind = KINDS[name]
+    keeping: List[Any] = []
+    grown: List[List[float]] = [[], []]
+    for count in (0, 1, 0, 1, 0, 1):
+        one = Pass("empty")
+        leave = attach(kind, one, kind.hook, count)
+        before = held()
+        keeping.append([one.module(one.leaf * one.other) for _ in range(passes)])
+        grown[count].append((held() - before) / passes)
+        leave()
+    control, with_hook = (statistics.median(each[1:]) for each in grown)
+    return Memory(control, with_hook - control)

@@ -1,0 +1,174 @@
+"""Every kind of hook: where it is registered, and the pass that calls it.
+
+A kind on a module, or on a leaf, is registered once and called in every pass. A kind on what a pass makes (a tensor
+that is no leaf, a node of the graph) is registered anew in each pass, and its cost includes that, as its user pays it.
+"""
+
+from typing import Any, Callable, Dict, NamedTuple, Tuple
+
+import torch
+from torch.nn.modules import module as torch_module
+
+from fixtures.stage import Torch
+from suites.timing.workloads import Pass
+
+Hook = Callable[..., Any]
+Undo = Callable[[], Any]
+GLOBAL = "torch.nn.modules.module.register_module_"
+MODULE = "torch.nn.Module.register_"
+GRAPH = "torch.autograd.graph."
+LIB = Torch()
+
+
+def observe(*args: Any) -> None:
+    """The hook that is timed: it does nothing."""
+
+
+def keep(*args: Any) -> Any:
+    """The hook that is timed where one must return what it was given."""
+    return args[0]
+
+
+class Kind(NamedTuple):
+    """One kind of hook. It has `attach`, or else a pass of its own."""
+
+    name: str
+    says: str
+    work: str  # "forward", "both" or "leaf": see Pass
+    needs: Tuple[str, ...] = ()
+    attach: Any = None  # (pass, hook) -> what removes it
+    own_pass: Any = None  # (pass, hook) -> None
+    hook: Hook = observe
+    calls_python: bool = True
+
+
+def on_module(method: str, **options: bool) -> Callable[[Pass, Hook], Undo]:
+    """A hook on the module itself."""
+
+    def attach(one: Pass, hook: Hook) -> Undo:
+        return getattr(one.module, "register_" + method)(hook, **options).remove
+
+    return attach
+
+
+def on_all(method: str) -> Callable[[Pass, Hook], Undo]:
+    """A hook on every module there is. Torch keeps a flag after the last one is gone: `LIB.reset` forgets it."""
+    return lambda one, hook: getattr(torch_module, "register_module_" + method)(hook).remove
+
+
+def on_leaf(method: str) -> Callable[[Pass, Hook], Undo]:
+    """A hook on a leaf."""
+    return lambda one, hook: getattr(one.leaf, method)(hook).remove
+
+
+def on_both_leaves(mode: str) -> Callable[[Pass, Hook], Undo]:
+    """A hook on the gradients of two leaves together."""
+
+    def attach(one: Pass, hook: Hook) -> Undo:
+        options = {} if mode == "all" else {"mode": mode}
+        return torch.autograd.graph.register_multi_grad_hook((one.leaf, one.other), hook, **options).remove
+
+    return attach
+
+
+def tensor_pass(one: Pass, hook: Hook) -> None:
+    hidden = one.leaf * one.other
+    hidden.register_hook(hook)
+    one.module(hidden).backward(one.grad)
+
+
+def retain_pass(one: Pass, hook: Hook) -> None:
+    hidden = one.leaf * one.other
+    hidden.retain_grad()
+    one.module(hidden).backward(one.grad)
+
+
+def node_pass(one: Pass, hook: Hook) -> None:
+    out = one.module(one.leaf * one.other)
+    out.grad_fn.register_hook(hook)
+    out.backward(one.grad)
+
+
+def node_pre_pass(one: Pass, hook: Hook) -> None:
+    out = one.module(one.leaf * one.other)
+    out.grad_fn.register_prehook(hook)
+    out.backward(one.grad)
+
+
+def saved_pass(one: Pass, hook: Hook) -> None:
+    with torch.autograd.graph.saved_tensors_hooks(hook, hook):
+        out = one.module(one.leaf * one.other)
+    out.backward(one.grad)
+
+
+ALL = (
+    Kind("forward_pre", "forward pre-hook", "forward", (), on_module("forward_pre_hook")),
+    Kind("forward", "forward hook", "forward", (), on_module("forward_hook")),
+    Kind(
+        "forward_pre_kwargs", "forward pre-hook with keywords", "forward",
+        (MODULE + "forward_pre_hook(with_kwargs)",), on_module("forward_pre_hook", with_kwargs=True),
+    ),
+    Kind(
+        "forward_kwargs", "forward hook with keywords", "forward",
+        (MODULE + "forward_hook(with_kwargs)",), on_module("forward_hook", with_kwargs=True),
+    ),
+    Kind(
+        "forward_always", "forward hook that is always called", "forward",
+        (MODULE + "forward_hook(always_call)",), on_module("forward_hook", always_call=True),
+    ),
+    Kind(
+        "global_forward_pre", "global forward pre-hook", "forward", (GLOBAL + "forward_pre_hook",),
+        on_all("forward_pre_hook"),
+    ),
+    Kind("global_forward", "global forward hook", "forward", (GLOBAL + "forward_hook",), on_all("forward_hook")),
+    Kind(
+        "full_backward", "full backward hook", "both", (MODULE + "full_backward_hook",),
+        on_module("full_backward_hook"),
+    ),
+    Kind(
+        "full_backward_pre", "full backward pre-hook", "both", (MODULE + "full_backward_pre_hook",),
+        on_module("full_backward_pre_hook"),
+    ),
+    Kind("legacy_backward", "legacy backward hook", "both", (), on_module("backward_hook")),
+    Kind(
+        "global_full_backward", "global full backward hook", "both", (GLOBAL + "full_backward_hook",),
+        on_all("full_backward_hook"),
+    ),
+    Kind(
+        "global_full_backward_pre", "global full backward pre-hook", "both", (GLOBAL + "full_backward_pre_hook",),
+        on_all("full_backward_pre_hook"),
+    ),
+    Kind(
+        "global_legacy_backward", "global legacy backward hook", "both", (GLOBAL + "backward_hook",),
+        on_all("backward_hook"),
+    ),
+    Kind("leaf", "tensor hook on a leaf", "leaf", (), on_leaf("register_hook")),
+    Kind("tensor", "tensor hook on a tensor that is no leaf", "both", own_pass=tensor_pass),
+    Kind("retain_grad", "retain_grad()", "both", own_pass=retain_pass, calls_python=False),
+    Kind(
+        "post_accumulate", "post-accumulate hook", "leaf", ("torch.Tensor.register_post_accumulate_grad_hook",),
+        on_leaf("register_post_accumulate_grad_hook"),
+    ),
+    Kind("node", "hook on a node of the graph", "both", own_pass=node_pass),
+    Kind(
+        "node_pre", "pre-hook on a node of the graph", "both", ("torch._C._FunctionBase.register_prehook",),
+        own_pass=node_pre_pass,
+    ),
+    Kind(
+        "multi_grad", "multi-grad hook on two leaves", "both", (GRAPH + "register_multi_grad_hook",),
+        on_both_leaves("all"),
+    ),
+    Kind(
+        "multi_grad_any", "multi-grad hook on two leaves, mode any", "both",
+        (GRAPH + "register_multi_grad_hook(mode)",), on_both_leaves("any"),
+    ),
+    Kind(
+        "saved_tensors", "saved-tensor hooks around the forward", "both", (GRAPH + "saved_tensors_hooks",),
+        own_pass=saved_pass, hook=keep,
+    ),
+)  # fmt: skip
+KINDS: Dict[str, Kind] = {kind.name: kind for kind in ALL}
+#: The kinds that are often registered many times over on one module or leaf.
+COUNTED = ("forward_pre", "forward", "full_backward", "full_backward_pre", "leaf", "post_accumulate")
+#: The kinds that stay where they are registered until somebody removes them.
+REGISTERED = tuple(kind.name for kind in ALL if kind.attach is not None)

@@ -1,0 +1,100 @@
+"""What a hook costs, in this process: one comparison per test. `python -m suites.timing` runs many processes."""
+
+import sys
+from functools import partial
+from typing import Any, Callable
+
+import pytest
+
+from fixtures.modes import missing
+from suites.timing import arms
+from suites.timing.kinds import ALL, COUNTED, KINDS, REGISTERED, Kind
+from suites.timing.notes import Notes
+
+COUNTS = [1, 2, 4, 8, 16]
+WEIGHTS = {"empty": 3.0, "small": 2.0, "large": 1.0}
+CALLS = [
+    pytest.param(kind, workload, id=f"{kind.name}-{workload}", marks=pytest.mark.weight(weight))
+    for kind in ALL
+    for workload, weight in WEIGHTS.items()
+]
+SAMES = [
+    pytest.param(work, workload, id=f"{work}-{workload}", marks=pytest.mark.weight(weight))
+    for work, workload, weight in [
+        *((work, *each) for work in ("forward", "both", "leaf") for each in WEIGHTS.items()),
+        ("forward", "encoder", 4.0),
+        ("both", "encoder", 4.0),
+    ]
+]
+
+
+def test_memory(notes: Notes) -> None:
+    """What a full backward hook keeps in memory from the forward to the backward."""
+    absent = missing(KINDS["full_backward"].needs)
+    if absent or not sys.platform.startswith("linux"):
+        notes.row("memory", "full_backward", "empty", "hold", unit="bytes", absent=absent or ["/proc/self/statm"])
+        return
+    found = arms.memory("full_backward")
+    notes.row("memory", "full_backward", "empty", "hold", unit="bytes", control=found.control, added=found.added)
+
+
+@pytest.mark.weight(6)
+def test_floor(measure: Callable[..., Any]) -> None:
+    """One plain call of the hook function."""
+    measure("floor", "plain_call", "empty", "nothing", arms.floor, fires=1)
+
+
+@pytest.mark.parametrize(("work", "workload"), SAMES)
+def test_same(work: str, workload: str, measure: Callable[..., Any]) -> None:
+    """The work beside itself: what is seen where there is nothing to see."""
+    measure("same", "none", workload, work, partial(arms.same, work, workload), hooks=[0])
+
+
+@pytest.mark.parametrize(("kind", "workload"), CALLS)
+def test_call(kind: Kind, workload: str, measure: Callable[..., Any], called: Callable[..., int], notes: Notes) -> None:
+    """One hook on one module, tensor or node."""
+    absent = missing(kind.needs)
+    if absent:
+        notes.row("call", kind.name, workload, kind.work, absent=absent)
+        return
+    build = partial(arms.by_count, kind, workload)
+    measure("call", kind.name, workload, kind.work, build, fires=called(kind, workload))
+
+
+@pytest.mark.weight(6)
+@pytest.mark.parametrize("name", COUNTED)
+def test_count(name: str, measure: Callable[..., Any], called: Callable[..., int], notes: Notes) -> None:
+    """Up to sixteen hooks of one kind on the empty module."""
+    kind = KINDS[name]
+    absent = missing(kind.needs)
+    if absent:
+        notes.row("count", name, "empty", kind.work, absent=absent)
+        return
+    build = partial(arms.by_count, kind, "empty", COUNTS)
+    measure("count", name, "empty", kind.work, build, hooks=COUNTS, fires=called(kind, "empty"))
+
+
+@pytest.mark.weight(6)
+@pytest.mark.parametrize("name", ["forward", "full_backward"])
+def test_each_module(name: str, measure: Callable[..., Any], called: Callable[..., int], notes: Notes) -> None:
+    """A hook on each module of a transformer encoder of twelve layers."""
+    kind = KINDS[name]
+    absent = missing(kind.needs)
+    if absent:
+        notes.row("modules", name, "encoder", kind.work, absent=absent)
+        return
+    count = called(kind, "encoder", each=True)
+    build = partial(arms.on_each_module, kind, "encoder")
+    measure("modules", name, "encoder", kind.work, build, fires=count, hooks=[count])
+
+
+@pytest.mark.weight(1)
+@pytest.mark.parametrize("name", REGISTERED)
+def test_register(name: str, measure: Callable[..., Any], notes: Notes) -> None:
+    """Registering a hook and removing it."""
+    kind = KINDS[name]
+    absent = missing(kind.needs)
+    if absent:
+        notes.row("register", name, "empty", "nothing", absent=absent)
+        return
+    measure("register", name, "empty", "nothing", partial(arms.registering, kind))

@@ -1,0 +1,67 @@
+"""The work that hooks are put on: modules from nothing to much, and a pass through them."""
+
+from typing import Any, Callable, Dict, NamedTuple, Tuple
+
+import torch
+
+
+class Empty(torch.nn.Module):
+    """A module that does nothing: what remains is the call itself."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x
+
+
+class Encoder(torch.nn.Module):
+    """A transformer encoder of twelve layers, in training mode, so that every release takes the same path."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        layers = [torch.nn.TransformerEncoderLayer(32, 4, dim_feedforward=64, dropout=0.0) for _ in range(12)]
+        self.layers = torch.nn.Sequential(*layers)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.layers(x)
+
+
+class Workload(NamedTuple):
+    """How to make the module, and the shape of what goes in and comes out."""
+
+    make: Callable[[], torch.nn.Module]
+    shape: Tuple[int, ...]
+
+
+WORKLOADS: Dict[str, Workload] = {
+    "empty": Workload(Empty, (4, 16)),
+    "small": Workload(lambda: torch.nn.Linear(16, 16), (4, 16)),
+    "large": Workload(lambda: torch.nn.Linear(256, 256), (64, 256)),
+    "encoder": Workload(Encoder, (4, 2, 32)),
+}
+
+
+class Pass:
+    """One module with its input: a forward, or a forward and a backward."""
+
+    def __init__(self, workload: str) -> None:
+        make, shape = WORKLOADS[workload]
+        self.module = make()
+        self.input = torch.ones(shape)
+        self.leaf = torch.ones(shape, requires_grad=True)
+        self.other = torch.ones(shape, requires_grad=True)
+        self.grad = torch.ones(shape)
+
+    def forward(self) -> torch.Tensor:
+        """Call the module."""
+        return self.module(self.input)
+
+    def both(self) -> None:
+        """Call the module on a tensor that is no leaf, and go back."""
+        self.module(self.leaf * self.other).backward(self.grad)
+
+    def on_leaf(self) -> None:
+        """Call the module on a leaf, and go back."""
+        self.module(self.leaf).backward(self.grad)
+
+    def work(self, name: str) -> Callable[[], Any]:
+        """The pass by its name."""
+        return {"forward": self.forward, "both": self.both, "leaf": self.on_leaf}[name]
