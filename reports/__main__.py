@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from typing import NoReturn
 
+WRONG_CHOICE = re.compile(r"(?P<fault>.*invalid choice: '(?P<asked>.*)') \(choose from (?P<known>.*)\)", re.DOTALL)
 NEEDED = {"jinja2", "jsonschema", "packaging", "referencing"}
 
 
@@ -14,6 +16,12 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Print what is wrong and where the help is, and leave."""
+        choice = WRONG_CHOICE.fullmatch(message)
+        if choice:
+            from reports.names import did_you_mean
+
+            hint = did_you_mean(choice["asked"], re.findall(r"'([^']+)'", choice["known"]))
+            message = f"{choice['fault']}, {hint}" if hint else message
         print(f"{self.prog}: {' '.join(message.split())}; see {self.prog} --help", file=sys.stderr)
         raise SystemExit(2)
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from reports.atlas import Cell, newest_table, recorded_cells, run_cells
 from reports.forms import escaped
+from reports.names import did_you_mean, near
 from reports.runfile import Key, Run, read_run
 from reports.strict import FORMAT, BadInput
 from reports.verdicts import Recorded, Table
@@ -64,16 +65,17 @@ def state(cell: Cell) -> tuple[Any, ...]:
 
 def _side(name: str, recorded: list[Recorded]) -> Recorded | Run:
     for old in recorded:
-        if name in (old.minor, old.torch):
+        if name.removeprefix("torch") in (old.minor, old.torch):
             return old
-    path = Path(name)
-    if path.exists() or path.suffix:
-        if not path.exists() and name.replace(".", "").isdigit():
-            known = ", ".join(old.minor for old in recorded) or "none"
-            raise BadInput(name, "", "no such version is recorded", f"take one of {known}, or a run file")
+    path, plain = Path(name), name.removeprefix("torch")
+    known = [old.minor for old in recorded]
+    listed = ", ".join(known) or "none"
+    if path.exists() or (path.suffix and not name.replace(".", "").isdigit()):
         return read_run(path)
-    known = ", ".join(old.minor for old in recorded) or "none"
-    raise BadInput(name, "", "is neither a recorded version nor a run file", f"recorded are {known}")
+    if path.suffix or near(plain, known):
+        hint = did_you_mean(plain, known) or f"take one of {listed}, or a run file"
+        raise BadInput(name, "", "no such version is recorded", hint)
+    raise BadInput(name, "", "is neither a recorded version nor a run file", f"recorded are {listed}")
 
 
 def _cells(side: Recorded | Run, clauses: Mapping[str, Any]) -> dict[Key, Cell]:

@@ -21,12 +21,16 @@ def near(asked: str, known: Iterable[str]) -> list[str]:
     return [*begun, *inside] or difflib.get_close_matches(asked, names, n=MOST, cutoff=0.6)
 
 
-def unknown(what: str, asked: str, known: Iterable[str], mend: str) -> BadInput:
-    """Return the complaint about an unknown name: what was meant where that can be guessed, the mend otherwise."""
+def did_you_mean(asked: str, known: Iterable[str]) -> str:
+    """Return the question which known name was meant, nothing where that cannot be guessed."""
     guesses = near(asked, known)
     more = f" (and {len(guesses) - MOST} more)" if len(guesses) > MOST else ""
-    hint = f"did you mean {' or '.join(guesses[:MOST])}?{more}" if guesses else mend
-    return BadInput("reports", "", f"there is no {what} {shown(asked)}", hint)
+    return f"did you mean {' or '.join(guesses[:MOST])}?{more}" if guesses else ""
+
+
+def unknown(what: str, asked: str, known: Iterable[str], mend: str) -> BadInput:
+    """Return the complaint about an unknown name: what was meant where that can be guessed, the mend otherwise."""
+    return BadInput("reports", "", f"there is no {what} {shown(asked)}", did_you_mean(asked, known) or mend)
 
 
 def clause_named(atlas: Atlas, asked: str) -> str:

@@ -112,3 +112,25 @@ def test_the_nearest_names_come_in_order_of_likelihood():
     assert near("forward_pre", known) == ["register_forward_pre_hook"]
     assert near("retain_gard", known) == ["retain_grad"]
     assert near("xyz", known) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["expalin"], "invalid choice: 'expalin', did you mean explain?"),
+        (["diff", "2.0", "2.15", "--format", "mark"], "invalid choice: 'mark', did you mean markdown?"),
+        (["zzz"], "choose from"),
+    ],
+)
+def test_an_unknown_verb_or_choice_is_answered_in_one_line(capsys, arguments, said):
+    with pytest.raises(SystemExit) as caught:
+        main(arguments)
+    out, err = capsys.readouterr()
+    assert (caught.value.code, out, err.count("\n")) == (2, "", 1)
+    assert said in err
+    assert "--help" in err
+
+
+def test_diff_guesses_versions_too(verdicts, capsys):
+    assert call(verdicts, "diff", "torch1.13", "2.1") == 2
+    assert "2.1: no such version is recorded; did you mean 2.15?" in capsys.readouterr().err
