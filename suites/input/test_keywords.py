@@ -7,10 +7,24 @@ from fixtures.clause import Reading, clause
 from fixtures.draw import FACTORS, NUMBERS
 from fixtures.plan import Bare, Drop, Forward, Hook, Input, Leaf, Plan, Scale, hooks_of
 from fixtures.subject import Subject
+from fixtures.values import MAYBE_VALUES, VALUES
 
 PRE_HOOK = "docs: torch.nn.Module.register_forward_pre_hook"
 PULL = "https://github.com/pytorch/pytorch/pull/89389"
 WITH_KWARGS = "torch.nn.Module.register_forward_pre_hook(with_kwargs)"
+KEYWORDS = st.dictionaries(st.sampled_from("abc"), NUMBERS, max_size=2)
+PAIRS = st.tuples(st.lists(NUMBERS, max_size=2).map(tuple), KEYWORDS)
+
+
+def echo():
+    """A module that returns its arguments, as (args, kwargs)."""
+    import torch
+
+    class Echo(torch.nn.Module):
+        def forward(self, *args, **kwargs):
+            return args, kwargs
+
+    return Echo()
 
 
 @st.composite
@@ -127,33 +141,35 @@ def test_removed_meanwhile(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "input.keywords.pair_replaces_both",
-    says="A pair (args, kwargs) that a with_kwargs pre-hook returns replaces both.",
+    says="A pair (args, kwargs) that a with_kwargs pre-hook returns replaces both for all that follows.",
     source=(PRE_HOOK, PULL),
     needs=WITH_KWARGS,
     readings=(
-        Reading("both", "", "Neither args nor kwargs of the caller are left.", value=[((5, 6), {"new": 7}), ((), {})]),
+        Reading("both", "", "Neither args nor kwargs of before are left.", value=lambda old, new: new),
         Reading(
             "never merged",
             "never",
-            "New keyword arguments are added to the caller's.",
-            value=[((5, 6), {"old": 2, "new": 7}), ((), {"old": 2})],
+            "New keyword arguments are added to the old.",
+            value=lambda old, new: {**old, **new},
         ),
     ),
+    witness={"caller": ((1,), {"a": 2}), "returned": [((5, 6), {"b": 7})]},
     covers=("module_forward.prekw.replace", "module_forward.prekw.drop_kwargs"),
 )
-def test_pair_replaces_both(subject: Subject) -> None:
-    import torch
+@given(caller=PAIRS, returned=st.lists(st.one_of(st.none(), PAIRS), min_size=1, max_size=4))
+def test_pair_replaces_both(subject: Subject, caller, returned) -> None:
+    (args, kwargs), seen, module = caller, [], echo()
+    due = [(args, dict(kwargs))]
 
-    class Echo(torch.nn.Module):
-        def forward(self, *args, **kwargs):
-            return args, kwargs
+    def hook(module, args, kwargs):
+        seen.append((args, dict(kwargs)))
+        return returned[len(seen) - 1]
 
-    seen = []
-    for pair in (((5, 6), {"new": 7}), ((), {})):
-        module = Echo()
-        module.register_forward_pre_hook(lambda module, args, kwargs, pair=pair: pair, with_kwargs=True)
-        seen.append(module(1, old=2))
-    assert seen == subject.value
+    for pair in returned:
+        module.register_forward_pre_hook(hook, with_kwargs=True)
+        due.append(due[-1] if pair is None else (pair[0], subject.value(due[-1][1], pair[1])))
+    assert [module(*args, **kwargs)] == due[-1:]
+    assert seen == due[:-1]
 
 
 @clause(
@@ -162,23 +178,27 @@ def test_pair_replaces_both(subject: Subject) -> None:
     source="measured",
     needs=(WITH_KWARGS, "torch.nn.Module.register_forward_hook(with_kwargs)"),
     readings=(
-        Reading("replaced", "", "What forward was given, not what the caller gave.", value=[((5,), {"by": 7})]),
-        Reading("never original", "never", "What the caller gave.", value=[((1,), {"by": 2})]),
+        Reading("replaced", "", "What forward was given, not what the caller gave.", value="forward"),
+        Reading("never original", "never", "What the caller gave.", value="caller"),
     ),
+    witness={"caller": ((1,), {"a": 2}), "returned": [((5,), {"a": 7})], "flags": [True]},
     covers=("module_forward.prekw.fwd_sees_new",),
 )
-def test_forward_hook_sees_them(subject: Subject) -> None:
-    import torch
-
-    class Times(torch.nn.Module):
-        def forward(self, x, by):
-            return x * by
-
-    seen, module = [], Times()
-    module.register_forward_pre_hook(lambda module, args, kwargs: ((5,), {"by": 7}), with_kwargs=True)
-    module.register_forward_hook(lambda module, args, kwargs, out: seen.append((args, kwargs)), with_kwargs=True)
-    module(1, by=2)
-    assert seen == subject.value
+@given(
+    caller=PAIRS,
+    returned=st.lists(st.one_of(st.none(), PAIRS), max_size=3),
+    flags=st.lists(st.booleans(), min_size=1, max_size=3),
+)
+def test_forward_hook_sees_them(subject: Subject, caller, returned, flags) -> None:
+    seen, module = [], echo()
+    for flag in flags:
+        module.register_forward_hook(lambda module, *given: seen.append(given[:-1]), with_kwargs=flag)
+    for pair in returned:
+        module.register_forward_pre_hook(lambda module, args, kwargs, pair=pair: pair, with_kwargs=True)
+    out = module(*caller[0], **caller[1])
+    left = {"forward": out, "caller": caller}[subject.value]
+    assert out == ([caller] + [pair for pair in returned if pair is not None])[-1]
+    assert seen == [left if flag else left[:1] for flag in flags]
 
 
 @clause(
@@ -187,21 +207,28 @@ def test_forward_hook_sees_them(subject: Subject) -> None:
     source="measured",
     needs=WITH_KWARGS,
     readings=(
-        Reading("a copy", "", "The call has a dict of its own.", value=({"by": 9}, {"by": 2})),
-        Reading("never the caller's", "never", "The dict is the caller's.", value=({"by": 9}, {"by": 9})),
+        Reading("a copy", "", "The call has a dict of its own.", value=False),
+        Reading("never the caller's", "never", "The dict is the caller's.", value=True),
     ),
+    witness={"mine": {"a": 2}, "edits": [{"a": 9}]},
     covers=("module_forward.prekw.inplace_dict",),
 )
-def test_dict_is_a_copy(subject: Subject) -> None:
-    import torch
+@given(
+    mine=KEYWORDS,
+    edits=st.lists(KEYWORDS, min_size=1, max_size=4),
+)
+def test_dict_is_a_copy(subject: Subject, mine, edits) -> None:
+    module, seen, due, before = echo(), [], [dict(mine)], dict(mine)
 
-    class Echo(torch.nn.Module):
-        def forward(self, **kwargs):
-            return kwargs
+    def hook(module, args, kwargs):
+        seen.append(dict(kwargs))
+        kwargs.update(edits[len(seen) - 1])
 
-    module, mine = Echo(), {"by": 2}
-    module.register_forward_pre_hook(lambda module, args, kwargs: kwargs.update(by=9), with_kwargs=True)
-    assert (module(**mine), mine) == subject.value
+    for edit in edits:
+        module.register_forward_pre_hook(hook, with_kwargs=True)
+        due.append({**due[-1], **edit})
+    seen.append(module(**mine)[1])
+    assert (seen, mine) == (due, due[-1] if subject.value else before)
 
 
 @clause(
@@ -210,9 +237,15 @@ def test_dict_is_a_copy(subject: Subject) -> None:
     source=(PRE_HOOK, PULL),
     needs=WITH_KWARGS,
     readings=(
-        Reading("refused", "", "No single value is wrapped here.", value=["RuntimeError"] * 4),
-        Reading("never wrapped", "never", "A single value becomes the only argument.", value=["none"] * 4),
+        Reading("refused", "", "No single value is wrapped here.", value=lambda given: False),
+        Reading(
+            "never wrapped",
+            "never",
+            "A single value becomes the only argument.",
+            value=lambda given: not isinstance(given, (list, tuple)),
+        ),
     ),
+    witness={"wrong": 5, "before": 0, "after": 0},
     covers=(
         "module_forward.prekw.single_rejected",
         "module_forward.prekw.list_rejected",
@@ -220,19 +253,31 @@ def test_dict_is_a_copy(subject: Subject) -> None:
         "module_forward.prekw.tuple3_rejected",
     ),
 )
-def test_only_a_pair(subject: Subject) -> None:
-    import torch
-
-    raised = []
-    for wrong in (5, [(5,), {}], ((5,),), ((5,), {}, None)):
-        module = torch.nn.Identity()
-        module.register_forward_pre_hook(lambda module, args, kwargs, wrong=wrong: wrong, with_kwargs=True)
-        try:
-            module(1)
-            raised.append("none")
-        except RuntimeError as error:
-            raised.append(type(error).__name__)
-    assert raised == subject.value
+@given(
+    wrong=st.one_of(
+        VALUES.filter(lambda value: not (isinstance(value, tuple) and len(value) == 2)),
+        PAIRS.map(list),
+        PAIRS.map(lambda pair: (*pair, None)),
+        PAIRS.map(lambda pair: pair[:1]),
+    ),
+    before=st.integers(0, 2),
+    after=st.integers(0, 2),
+)
+def test_only_a_pair(subject: Subject, wrong, before, after) -> None:
+    module, ran = echo(), []
+    for number in range(before + 1 + after):
+        module.register_forward_pre_hook(
+            lambda module, args, kwargs, number=number: ran.append(number) or (wrong if number == before else None),
+            with_kwargs=True,
+        )
+    try:
+        ran.append(module(1))
+    except RuntimeError as error:
+        ran.append(type(error).__name__)
+    if subject.value(wrong):
+        assert ran == [*range(before + 1 + after), ((wrong,), {})]
+    else:
+        assert ran == [*range(before + 1), "RuntimeError"]
 
 
 @clause(
@@ -240,30 +285,38 @@ def test_only_a_pair(subject: Subject) -> None:
     says="The args of a returned pair are spread whatever they are: a text by letters, a tensor by rows.",
     source=(PRE_HOOK, "measured"),
     needs=WITH_KWARGS,
+    docs="contradicts",
     readings=(
-        Reading("spread", "", "Whatever can be iterated.", value=[("a", "b"), ([1, 2], [3, 4]), ("x", "y")]),
-        Reading("never refused", "never", "Only a tuple will do.", value=["TypeError", "TypeError", "TypeError"]),
+        Reading("spread", "", "Whatever can be iterated.", value=object),
+        Reading("never refused", "never", "Only a tuple will do.", value=tuple),
     ),
+    witness={"items": ["a"], "shape": "list", "kwargs": {}},
     covers=(
         "module_forward.prekw.args_not_wrapped",
         "module_forward.prekw.args_tensor_unpacked",
         "module_forward.prekw.args_list_kept",
     ),
-    note="The docs ask for a pair of new args and kwargs, and leave open what args have to be.",
+    note="The docs ask for a tuple of new args and kwargs, and only the outer tuple is looked at.",
 )
-def test_args_are_spread(subject: Subject) -> None:
+@given(
+    items=st.lists(st.sampled_from("abc"), max_size=3, unique=True),
+    shape=st.sampled_from(["tuple", "list", "text", "dict", "generator", "tensor", "number"]),
+    kwargs=KEYWORDS,
+)
+def test_args_are_spread(subject: Subject, items, shape, kwargs) -> None:
     import torch
 
-    class Echo(torch.nn.Module):
-        def forward(self, *args):
-            return args
-
-    seen = []
-    for wrong in ("ab", torch.tensor([[1, 2], [3, 4]]), ["x", "y"]):
-        module = Echo()
-        module.register_forward_pre_hook(lambda module, args, kwargs, wrong=wrong: (wrong, kwargs), with_kwargs=True)
-        seen.append(tuple(part.tolist() if isinstance(part, torch.Tensor) else part for part in module(0)))
-    assert seen == subject.value
+    made = {"tuple": tuple(items), "list": items, "text": "".join(items), "dict": dict.fromkeys(items), "number": 7}
+    made["generator"] = (one for one in items)
+    made["tensor"] = torch.tensor([[ord(one), 0] for one in items]).reshape(len(items), 2)
+    module = echo()
+    module.register_forward_pre_hook(lambda module, args, old: (made[shape], kwargs), with_kwargs=True)
+    try:
+        args, seen = module(0)
+        seen = ([chr(one[0]) if shape == "tensor" else one for one in args], seen)
+    except TypeError as error:
+        seen = type(error).__name__
+    assert seen == ((items, kwargs) if shape != "number" and isinstance(made[shape], subject.value) else "TypeError")
 
 
 @clause(
@@ -272,25 +325,27 @@ def test_args_are_spread(subject: Subject) -> None:
     source="measured",
     needs=WITH_KWARGS,
     readings=(
-        Reading("misread", "", "The second is no mapping: TypeError.", value="TypeError"),
-        Reading("never both", "never", "A tuple is the positional arguments, as without with_kwargs.", value="none"),
+        Reading("misread", "", "If the second is no mapping: TypeError.", value=False),
+        Reading("never both", "never", "A tuple is the positional arguments, as without with_kwargs.", value=True),
     ),
+    witness={"x": 1, "y": 2},
     covers=("module_forward.prekw.pair_ambiguity",),
 )
-def test_pair_of_inputs(subject: Subject) -> None:
-    import torch
-
-    class Add(torch.nn.Module):
-        def forward(self, x, y):
-            return x + y
-
-    module, raised = Add(), "none"
+@given(x=VALUES, y=MAYBE_VALUES)
+def test_pair_of_inputs(subject: Subject, x, y) -> None:
+    module = echo()
     module.register_forward_pre_hook(lambda module, args, kwargs: args, with_kwargs=True)
     try:
-        module(torch.ones(1), torch.ones(1))
+        seen = module(x, y)
     except TypeError as error:
-        raised = type(error).__name__
-    assert raised == subject.value
+        seen = type(error).__name__
+    if subject.value:
+        due = ((x, y), {})
+    elif isinstance(x, (list, tuple, str, dict)) and isinstance(y, dict):
+        due = (tuple(x), y)
+    else:
+        due = "TypeError"
+    assert seen == due
 
 
 @clause(

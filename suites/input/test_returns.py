@@ -1,5 +1,7 @@
 """The corners: what counts as a replacement, hooks that fail, and edits in place."""
 
+from collections import namedtuple
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -7,8 +9,25 @@ from fixtures.clause import Reading, clause
 from fixtures.draw import FACTORS, NUMBERS
 from fixtures.plan import Backward, Chain, Forward, Hook, Input, Leaf, Plan, Raise, Scale, hooks_of
 from fixtures.subject import Subject
+from fixtures.values import MAYBE_VALUES, PLAIN, SIGNATURES, VALUES, function_of, takes
 
 PRE_HOOK = "docs: torch.nn.Module.register_forward_pre_hook"
+Pair = namedtuple("Pair", "x y")
+
+
+class Row(tuple):
+    """A tuple of any length, of another class."""
+
+
+def echo():
+    """A module that returns the tuple of its arguments."""
+    import torch
+
+    class Echo(torch.nn.Module):
+        def forward(self, *args):
+            return args
+
+    return Echo()
 
 
 @st.composite
@@ -42,22 +61,13 @@ def test_raising(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "input.returns.only_tuples_are_spread",
-    says="Only a tuple is spread over the arguments: a list or a dict becomes one argument.",
+    says="Only a tuple is spread over the arguments: a list, a dict or any other value becomes one argument.",
     source=PRE_HOOK,
     readings=(
-        Reading(
-            "tuples",
-            "",
-            "A tuple of any length, and a tuple in a tuple for one tuple.",
-            value=[([1, 2],), ({"by": 1},), ((1, 2),), (1, 2, 3), ()],
-        ),
-        Reading(
-            "never lists",
-            "never",
-            "A list is spread like a tuple.",
-            value=[(1, 2), ({"by": 1},), ((1, 2),), (1, 2, 3), ()],
-        ),
+        Reading("tuples", "", "A tuple of any length, and a tuple in a tuple for one tuple.", value=(tuple,)),
+        Reading("never lists", "never", "A list is spread like a tuple.", value=(tuple, list)),
     ),
+    witness={"returned": [[1, 2]]},
     covers=(
         "module_forward.pre.list_single",
         "module_forward.pre.dict_single",
@@ -66,19 +76,16 @@ def test_raising(subject: Subject, plan: Plan) -> None:
         "module_forward.pre.empty_tuple",
     ),
 )
-def test_only_tuples_are_spread(subject: Subject) -> None:
-    import torch
-
-    class Echo(torch.nn.Module):
-        def forward(self, *args):
-            return args
-
-    seen = []
-    for value in ([1, 2], {"by": 1}, ((1, 2),), (1, 2, 3), ()):
-        module = Echo()
-        module.register_forward_pre_hook(lambda module, args, value=value: value)
-        seen.append(module(0))
-    assert seen == subject.value
+@given(returned=st.lists(VALUES, min_size=1, max_size=3))
+def test_only_tuples_are_spread(subject: Subject, returned) -> None:
+    module, seen, due = echo(), [], [("x",)]
+    for value in returned:
+        module.register_forward_pre_hook(lambda module, args, value=value: seen.append(args) or value)
+        due.append(tuple(value) if isinstance(value, subject.value) else (value,))
+    seen.append(module("x"))
+    assert [type(args) for args in seen] == [tuple] * len(due)
+    assert [len(args) for args in seen] == [len(args) for args in due]
+    assert all(one is other for args, wanted in zip(seen, due) for one, other in zip(args, wanted))
 
 
 @clause(
@@ -86,95 +93,104 @@ def test_only_tuples_are_spread(subject: Subject) -> None:
     says="Only None keeps the input: a value that is merely false replaces it.",
     source=PRE_HOOK,
     readings=(
-        Reading("replace", "", "0, False, '' and [] are inputs like any other.", value=[0, False, "", []]),
-        Reading("never keep", "never", "A false value keeps the input.", value=["x", "x", "x", "x"]),
+        Reading("replace", "", "0, False, '' and [] are inputs like any other.", value=lambda given: given is None),
+        Reading("never keep", "never", "A false value keeps the input.", value=lambda given: not given),
     ),
+    witness={"returned": [0]},
     covers=("module_forward.pre.falsy_replaces",),
 )
-def test_only_none_keeps(subject: Subject) -> None:
-    import torch
-
-    seen = []
-    for value in (0, False, "", []):
-        module = torch.nn.Identity()
-        module.register_forward_pre_hook(lambda module, args, value=value: value)
-        seen.append(module("x"))
-    assert seen == subject.value
+@given(returned=st.lists(MAYBE_VALUES, min_size=1, max_size=4))
+def test_only_none_keeps(subject: Subject, returned) -> None:
+    module, seen, due = echo(), [], [("x",)]
+    for value in returned:
+        module.register_forward_pre_hook(lambda module, args, value=value: seen.append(args) or value)
+        given_next = value if isinstance(value, tuple) else (value,)
+        due.append(due[-1] if subject.value(value) else given_next)
+    seen.append(module("x"))
+    # By repr, for which 0, 0.0 and False differ.
+    assert repr(seen) == repr(due)
 
 
 @clause(
     "input.returns.named_tuple",
-    says="A named tuple is spread as a tuple is, and the next pre-hook is given it as it is.",
+    says="A tuple of any class is spread as a tuple is, and the next pre-hook is given it as it is.",
     source="measured",
     readings=(
-        Reading("a tuple", "", "Every subclass of tuple is one.", value=((1, 2), ["Pair"])),
-        Reading("never one value", "never", "It becomes one argument.", value=(((1, 2),), ["tuple"])),
+        Reading("a tuple", "", "Every subclass of tuple is one.", value=(tuple, Pair, Row)),
+        Reading("never one value", "never", "It becomes one argument.", value=(tuple,)),
     ),
+    witness={"kinds": ["Pair"], "values": [1, 2]},
     covers=("module_forward.pre.namedtuple_unpacked",),
 )
-def test_named_tuple(subject: Subject) -> None:
-    from collections import namedtuple
-
-    import torch
-
-    class Echo(torch.nn.Module):
-        def forward(self, *args):
-            return args
-
-    kinds, module = [], Echo()
-    pair = namedtuple("Pair", "x y")(1, 2)
-    module.register_forward_pre_hook(lambda module, args: pair)
-    module.register_forward_pre_hook(lambda module, args: kinds.append(type(args).__name__))
-    assert (module(0), kinds) == subject.value
+@given(
+    kinds=st.lists(st.sampled_from(["Pair", "Row", "tuple"]), min_size=1, max_size=3),
+    values=st.lists(PLAIN, min_size=2, max_size=2),
+)
+def test_named_tuple(subject: Subject, kinds, values) -> None:
+    module, seen, due = echo(), [], [("x",)]
+    for kind in kinds:
+        made = {"Pair": Pair(*values), "Row": Row(values), "tuple": tuple(values)}[kind]
+        module.register_forward_pre_hook(lambda module, args, made=made: seen.append(args) or made)
+        due.append(made if type(made) in subject.value else (made,))
+    out = module("x")
+    assert (seen, [type(args) for args in seen]) == (due[:-1], [type(args) for args in due[:-1]])
+    assert out == tuple(due[-1])
 
 
 @clause(
     "input.returns.keyword_only_call",
-    says="In a call with keyword arguments only a plain pre-hook is given an empty tuple.",
+    says="In a call with keywords only a plain pre-hook gets (); what it returns goes before the keywords.",
     source="measured",
     readings=(
-        Reading("empty", "", "What it returns is added before the keywords.", value=([()], "TypeError")),
-        Reading("never the keyword", "never", "It is given the values of the keywords.", value=([("x",)], "none")),
+        Reading("empty", "", "A keyword for a place that is taken raises TypeError.", value=lambda keywords: ()),
+        Reading(
+            "never the keyword",
+            "never",
+            "It is given the values of the keywords.",
+            value=lambda keywords: tuple(keywords.values()),
+        ),
     ),
+    witness={"keywords": {"a": 1}, "looks": 1, "returned": None},
     covers=("module_forward.pre.kwargs_only_call", "module_forward.pre.kwargs_only_single_conflict"),
 )
-def test_keyword_only_call(subject: Subject) -> None:
+@given(
+    keywords=st.dictionaries(st.sampled_from("abc"), NUMBERS, min_size=1),
+    looks=st.integers(0, 3),
+    returned=st.one_of(st.none(), NUMBERS, st.lists(NUMBERS, max_size=3).map(tuple)),
+)
+def test_keyword_only_call(subject: Subject, keywords, looks, returned) -> None:
     import torch
 
-    class Echo(torch.nn.Module):
-        def forward(self, x):
-            return x
+    class Three(torch.nn.Module):
+        def forward(self, a=0, b=0, c=0):
+            return [a, b, c]
 
-    seen, module, raised = [], Echo(), "none"
-    handle = module.register_forward_pre_hook(lambda module, args: seen.append(args))
-    module(x="x")
-    handle.remove()
-    module.register_forward_pre_hook(lambda module, args: "y")
+    seen, module = [], Three()
+    for _ in range(looks):
+        module.register_forward_pre_hook(lambda module, args: seen.append(args))
+    module.register_forward_pre_hook(lambda module, args: returned)
     try:
-        module(x="x")
+        seen.append(module(**keywords))
     except TypeError as error:
-        raised = type(error).__name__
-    assert (seen, raised) == subject.value
+        seen.append(type(error).__name__)
+    first = () if returned is None else returned if isinstance(returned, tuple) else (returned,)
+    places = dict(zip("abc", first))
+    if set(places) & set(keywords):
+        due = "TypeError"
+    else:
+        due = [{**places, **keywords}.get(name, 0) for name in "abc"]
+    assert seen == [subject.value(keywords)] * looks + [due]
 
 
 @clause(
     "input.returns.checked_at_the_call",
-    says="Registration accepts any object; one that cannot be called so raises TypeError at the call.",
+    says="Registration accepts any object; one that cannot take (module, args) raises TypeError at the call.",
     source="measured",
     readings=(
-        Reading(
-            "at the call",
-            "",
-            "Too few, too many parameters, and no function at all.",
-            value=["call TypeError", "call TypeError", "call TypeError"],
-        ),
-        Reading(
-            "never at registration",
-            "never",
-            "Registration looks at the hook.",
-            value=["register TypeError", "register TypeError", "register TypeError"],
-        ),
+        Reading("at the call", "", "Too few, too many parameters, or no function at all.", value="call"),
+        Reading("never at registration", "never", "Registration looks at the hook.", value="register"),
     ),
+    witness={"wrong": (1, 0, False), "before": 0, "after": 0},
     covers=(
         "module_forward.pre.arity_short",
         "module_forward.pre.arity_long",
@@ -182,43 +198,64 @@ def test_keyword_only_call(subject: Subject) -> None:
         "module_forward.prekw.missing_flag_arity",
     ),
 )
-def test_checked_at_the_call(subject: Subject) -> None:
-    import torch
-
-    raised = []
-    for wrong in (lambda module: None, lambda module, args, kwargs: None, 5):
-        module, where = torch.nn.Identity(), "register"
-        try:
-            module.register_forward_pre_hook(wrong)
-            where = "call"
-            module(1)
-        except TypeError as error:
-            raised.append(f"{where} {type(error).__name__}")
-    assert raised == subject.value
+@given(
+    wrong=st.one_of(SIGNATURES, st.sampled_from([5, "hook"]), st.none()),
+    before=st.integers(0, 2),
+    after=st.integers(0, 2),
+)
+def test_checked_at_the_call(subject: Subject, wrong, before, after) -> None:
+    module, ran = echo(), []
+    for number in range(before):
+        module.register_forward_pre_hook(lambda module, args, number=number: ran.append(number))
+    where = "register"
+    try:
+        module.register_forward_pre_hook(function_of(wrong) if isinstance(wrong, tuple) else wrong)
+        where = "call"
+        for number in range(before, before + after):
+            module.register_forward_pre_hook(lambda module, args, number=number: ran.append(number))
+        ran.append(module("x"))
+    except TypeError as error:
+        ran.append(f"{where} {type(error).__name__}")
+    if isinstance(wrong, tuple) and takes(wrong, 2):
+        assert ran == [*range(before + after), ("x",)]
+    else:
+        assert ran == [*range(before if subject.value == "call" else 0), f"{subject.value} TypeError"]
 
 
 @clause(
     "input.returns.in_place",
-    says="An edit of an input in place is seen by forward and stays in the caller's tensor.",
+    says="An edit of an input in place is seen by later hooks and forward, and stays in the caller's object.",
     source=PRE_HOOK,
     readings=(
-        Reading("the caller's", "", "The hook is given the caller's tensor itself.", value=(True, [9.0], [9.0])),
-        Reading("never a copy", "never", "The hook is given a copy.", value=(False, [9.0], [1.0])),
+        Reading("the caller's", "", "The hook is given the caller's object itself.", value=True),
+        Reading("never a copy", "never", "The hook is given a copy.", value=False),
     ),
+    witness={"shapes": ["tensor"], "edits": [(0, 8)]},
     covers=("module_forward.pre.inplace_visible", "module_forward.pre.tensor_identity"),
 )
-def test_in_place(subject: Subject) -> None:
+@given(
+    shapes=st.lists(st.sampled_from(["tensor", "list", "dict"]), min_size=1, max_size=3),
+    edits=st.lists(st.tuples(st.integers(0, 2), NUMBERS), min_size=1, max_size=4),
+)
+def test_in_place(subject: Subject, shapes, edits) -> None:
     import torch
 
-    same, module, x = [], torch.nn.Identity(), torch.ones(1)
+    made = {"tensor": torch.zeros, "list": lambda _: [0.0], "dict": lambda _: {0: 0.0}}
+    xs = tuple(made[shape](1) for shape in shapes)
+    module, totals, seen, due = echo(), [0.0] * len(xs), [], []
 
-    def fill(module, args):
-        same.append(args[0] is x)
-        args[0].fill_(9)
+    def hook(module, args):
+        place, by = edits[len(seen)]
+        seen.append(([one is x for one, x in zip(args, xs)], [float(one[0]) for one in args]))
+        args[place % len(args)][0] += by
 
-    module.register_forward_pre_hook(fill)
-    out = module(x)
-    assert (same[0], out.tolist(), x.tolist()) == subject.value
+    for place, by in edits:
+        module.register_forward_pre_hook(hook)
+        due.append(([subject.value] * len(xs), list(totals)))
+        totals[place % len(xs)] += by
+    out = module(*xs)
+    assert seen == due
+    assert [float(one[0]) for one in out] == [float(x[0]) for x in xs] == totals
 
 
 @clause(
@@ -227,32 +264,41 @@ def test_in_place(subject: Subject) -> None:
     source="measured",
     needs="torch.nn.Module.register_full_backward_hook",
     readings=(
-        Reading(
-            "a new one",
-            "",
-            "Pre-hooks still see the caller's; forward and forward hooks do not.",
-            value=[True, False, False],
-        ),
-        Reading("never the same", "never", "Everybody is given the caller's tensor.", value=[True, True, True]),
+        Reading("a new one", "", "Pre-hooks still see the caller's; forward and forward hooks do not.", value=("pre",)),
+        Reading("never the same", "never", "Everybody is given the caller's tensor.", value=("pre", "forward", "post")),
     ),
+    witness={"kinds": ["full", "post"], "grads": [True]},
     covers=("module_backward.ident.full.forward_hooks_see",),
 )
-def test_full_hook_wraps(subject: Subject) -> None:
+@given(
+    kinds=st.lists(st.sampled_from(["pre", "post", "full"]), min_size=1, max_size=5),
+    # The first input that a hook is to see needs a gradient in torch 1.8; backward.given.frozen_input tells of it.
+    grads=st.lists(st.booleans(), max_size=2).map(lambda others: [True, *others]),
+)
+def test_full_hook_wraps(subject: Subject, kinds, grads) -> None:
     import torch
 
-    x, seen = torch.ones(1, requires_grad=True), []
+    xs, seen = [torch.ones(1, requires_grad=grad) for grad in grads], []
 
-    class Twice(torch.nn.Module):
-        def forward(self, tensor):
-            seen.append(tensor is x)
-            return tensor * 2
+    def look(name, args):
+        seen.append((name, [one is x for one, x, grad in zip(args, xs, grads) if grad]))
 
-    module = Twice()
-    module.register_full_backward_hook(lambda module, grad_input, grad_output: None)
-    module.register_forward_pre_hook(lambda module, args: seen.append(args[0] is x))
-    module.register_forward_hook(lambda module, args, output: seen.append(args[0] is x))
-    module(x)
-    assert seen == subject.value
+    class Sum(torch.nn.Module):
+        def forward(self, *args):
+            look("forward", args)
+            return sum(args)
+
+    module = Sum()
+    for kind in kinds:
+        if kind == "full":
+            module.register_full_backward_hook(lambda module, grad_input, grad_output: None)
+        elif kind == "pre":
+            module.register_forward_pre_hook(lambda module, args: look("pre", args))
+        else:
+            module.register_forward_hook(lambda module, args, output: look("post", args))
+    module(*xs)
+    names = ["pre"] * kinds.count("pre") + ["forward"] + ["post"] * kinds.count("post")
+    assert seen == [(name, [name in subject.value or "full" not in kinds] * sum(grads)) for name in names]
 
 
 @clause(
@@ -261,23 +307,32 @@ def test_full_hook_wraps(subject: Subject) -> None:
     source=("docs: torch.nn.modules.lazy.LazyModuleMixin", "https://github.com/pytorch/pytorch/issues/60132"),
     needs="torch.nn.LazyLinear",
     readings=(
-        Reading("after it", ">=1.10", "The weights are there.", value=([(2, 3)], "none")),
+        Reading("after it", ">=1.10", "The weights are there.", value="none"),
         Reading(
             "the call fails",
             "<1.10",
             "The lazy module removes its own hook in the loop over the hooks: RuntimeError.",
-            value=([], "RuntimeError"),
+            value="RuntimeError",
         ),
     ),
+    witness={"size": (2, 3), "hooks": 1, "calls": 1},
     covers=("module_forward.misc.lazy_user_hook", "module_forward.misc.lazy_own_hook"),
 )
-def test_lazy_module(subject: Subject) -> None:
+@given(size=st.tuples(st.integers(1, 3), st.integers(1, 3)), hooks=st.integers(1, 3), calls=st.integers(1, 3))
+def test_lazy_module(subject: Subject, size, hooks, calls) -> None:
     import torch
 
-    shapes, module, raised = [], torch.nn.LazyLinear(2), "none"
-    module.register_forward_pre_hook(lambda module, args: shapes.append(tuple(module.weight.shape)))
+    outputs, inputs = size
+    seen, module = [], torch.nn.LazyLinear(outputs)
+    for number in range(hooks):
+        module.register_forward_pre_hook(
+            lambda module, args, number=number: seen.append((number, tuple(module.weight.shape)))
+        )
+    raised = "none"
     try:
-        module(torch.ones(1, 3))
+        for _ in range(calls):
+            module(torch.ones(1, inputs))
     except RuntimeError as error:
         raised = type(error).__name__
-    assert (shapes, raised) == subject.value
+    times = calls if subject.value == "none" else 0
+    assert (seen, raised) == ([(number, size) for number in range(hooks)] * times, subject.value)

@@ -124,27 +124,40 @@ def test_full_backward_removed(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "ordering.changes.forward_registers_hook",
-    says="A forward hook that forward itself registers on a module without hooks waits for the next call.",
+    says="A forward hook that forward registers runs in that call only if the module has another hook already.",
     source=("measured", "https://github.com/pytorch/pytorch/pull/52576"),
     readings=(
-        Reading("next call", ">=1.9", "A call without hooks looks for none after forward.", value=["|", "new"]),
-        Reading("same call", "<1.9", "The forward hooks are looked up after forward.", value=["new", "|", "new"]),
+        Reading("next call", ">=1.9", "A call without hooks looks for none after forward.", value=False),
+        Reading("same call", "<1.9", "The forward hooks are looked up after forward.", value=True),
     ),
+    witness={"pres": [], "adds": [1], "calls": 2},
     covers=("module_forward.dyn.forward_registers_fwd_bare",),
 )
-def test_forward_registers_hook(subject: Subject) -> None:
+@given(
+    pres=st.lists(st.booleans(), max_size=2),
+    adds=st.lists(st.integers(0, 2), min_size=1, max_size=3),
+    calls=st.integers(1, 4),
+)
+def test_forward_registers_hook(subject: Subject, pres, adds, calls) -> None:
     import torch
 
-    calls = []
+    ran, left = [], list(adds)
 
     class Late(torch.nn.Module):
         def forward(self, x):
-            if calls == []:
-                self.register_forward_hook(lambda *given: calls.append("new"))
+            for _ in range(left.pop(0) if left else 0):
+                self.register_forward_hook(lambda *given: ran.append("new"))
             return x
 
-    module = Late()
-    module(torch.ones(1))
-    calls.append("|")
-    module(torch.ones(1))
-    assert calls == subject.value
+    module, due, new = Late(), [], 0
+    for number, pre in enumerate(pres):
+        register = module.register_forward_pre_hook if pre else module.register_forward_hook
+        register(lambda *given, number=number: ran.append(number))
+    for call in range(calls):
+        module("x")
+        added = adds[call] if call < len(adds) else 0
+        seen = subject.value or bool(pres) or new > 0
+        due += sorted(range(len(pres)), key=lambda number: not pres[number])
+        due += ["new"] * (new + added if seen else new)
+        new += added
+    assert ran == due

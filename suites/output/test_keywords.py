@@ -98,27 +98,52 @@ def test_global(subject: Subject, plan: Plan) -> None:
     source="measured",
     needs=WITH_KWARGS,
     readings=(
-        Reading("shared", "", "The dict of the call.", value=[{"by": 2}, {"by": 2, "new": 1}]),
-        Reading("never a copy each", "never", "Each hook has its own.", value=[{"by": 2}, {"by": 2}]),
+        Reading("shared", "", "The dict of the call.", value=True),
+        Reading("never a copy each", "never", "Each hook has its own.", value=False),
     ),
+    witness={"kwargs": {"a": 2}, "edits": [{"b": 1}, {}]},
     covers=("module_forward.fwdkw.mutation_visible_later",),
 )
-def test_one_dict(subject: Subject) -> None:
+@given(
+    kwargs=st.dictionaries(st.sampled_from("abc"), NUMBERS),
+    edits=st.lists(
+        st.one_of(st.none(), st.dictionaries(st.sampled_from("abc"), st.one_of(st.none(), NUMBERS))),
+        min_size=2,
+        max_size=5,
+    ),
+)
+def test_one_dict(subject: Subject, kwargs, edits) -> None:
     import torch
 
-    class Times(torch.nn.Module):
-        def forward(self, x, by):
-            return x * by
+    class Quiet(torch.nn.Module):
+        def forward(self, **kwargs):
+            return None
 
-    def add(module, args, kwargs, output):
-        seen.append(dict(kwargs))
-        kwargs["new"] = 1
+    def change(kwargs, edit):
+        for name, value in edit.items():
+            if value is None:
+                kwargs.pop(name, None)
+            else:
+                kwargs[name] = value
 
-    seen, module = [], Times()
-    module.register_forward_hook(add, with_kwargs=True)
-    module.register_forward_hook(lambda module, args, kwargs, output: seen.append(dict(kwargs)), with_kwargs=True)
-    module(1, by=2)
-    assert seen == subject.value
+    seen, module, given_to, due = [], Quiet(), dict(kwargs), []
+    for edit in edits:
+        if edit is None:
+            module.register_forward_hook(lambda module, args, output: seen.append(args))
+            due.append(())
+            continue
+
+        def hook(module, args, kwargs, output, edit=edit):
+            seen.append(dict(kwargs))
+            change(kwargs, edit)
+
+        module.register_forward_hook(hook, with_kwargs=True)
+        due.append(dict(given_to))
+        if subject.value:
+            change(given_to, edit)
+    before = dict(kwargs)
+    module(**kwargs)
+    assert (seen, kwargs) == (due, before)
 
 
 @clause(
