@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from reports import recording
+from reports import disagreements, recording
 from reports.atlas import Atlas, Column, build
 from reports.diff import FORMATS, compare
 from reports.merge import merge
@@ -23,6 +23,7 @@ def add_parsers(sub: Any) -> None:
     """Add the verbs to the command line."""
     page = _verb(sub, "page", run_page, "build the page from the committed verdicts and these runs", "*")
     page.add_argument("--out", type=Path, default=OUT, help="where to write the page (default: %(default)s)")
+    page.add_argument("--upstream", type=Path, default=disagreements.UPSTREAM, help=argparse.SUPPRESS)
     record = _verb(sub, "record", run_record, "write the committed verdicts from these runs", "+")
     check = _verb(sub, "check", run_check, "fail when recording these runs would change a committed verdict", "+")
     for parser in (record, check):
@@ -33,6 +34,7 @@ def add_parsers(sub: Any) -> None:
     diff.add_argument("before", metavar="A", help="a recorded minor version or a run file")
     diff.add_argument("after", metavar="B", help="a recorded minor version or a run file")
     diff.add_argument("--format", choices=sorted(FORMATS), default="text")
+    disagreements.add_parser(sub)
 
 
 def _verb(sub: Any, name: str, run: Any, says: str, runs: str = "") -> argparse.ArgumentParser:
@@ -53,7 +55,7 @@ def run_page(args: argparse.Namespace) -> int:
         if not run.complete:
             print(one_line(f"{run.path}: {len(run.missing)} cells are missing; {run.resume}"), file=sys.stderr)
     atlas = build(read_table(args.verdicts), read_recorded(args.verdicts), runs)
-    write_atomic(args.out, render(atlas))
+    write_atomic(args.out, render(atlas, disagreements.told(atlas, args.upstream)))
     print(one_line(counts_line(atlas, atlas.focus)))
     print(one_line(str(args.out)))
     return 0

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from difflib import SequenceMatcher
 from typing import Any
 
 from markupsafe import Markup
 
 from reports.atlas import Atlas, Cell, in_force, is_claim, varies
+from reports.disagreements import Disagreement, when
 from reports.highlight import KINDS, marks
 from reports.matrix import CIRCLED, SIGNS, ranges
 from reports.sources import link
@@ -18,15 +19,15 @@ WIDEST_ALIGNMENT = 400
 Aligned = tuple[str, str | None, str | None]
 
 
-def island(atlas: Atlas) -> Markup:
+def island(atlas: Atlas, disagreements: Sequence[Disagreement] = ()) -> Markup:
     """Return the data of the page as JSON that no HTML parser can mistake for markup."""
-    text = json.dumps(document(atlas), ensure_ascii=False, separators=(",", ":"))
+    text = json.dumps(document(atlas, disagreements), ensure_ascii=False, separators=(",", ":"))
     for sign, escape in (("<", "\\u003c"), (">", "\\u003e"), ("&", "\\u0026"), ("\u2028", "\\u2028")):
         text = text.replace(sign, escape)
     return Markup(text)
 
 
-def document(atlas: Atlas) -> dict[str, Any]:
+def document(atlas: Atlas, disagreements: Sequence[Disagreement] = ()) -> dict[str, Any]:
     """Return the data of the page."""
     evidence = _Pool()
     clauses = {name: _clause(atlas, name, evidence) for name in atlas.clauses}
@@ -44,7 +45,23 @@ def document(atlas: Atlas) -> dict[str, Any]:
         "kinds": KINDS,
         "clauses": clauses,
         "evidence": evidence.values,
+        "disagreements": {one.clause: _disagreement(atlas, one) for one in disagreements},
     }  # fmt: skip
+
+
+def _disagreement(atlas: Atlas, one: Disagreement) -> dict[str, Any]:
+    found = {
+        "says": one.sentence,
+        "documented": one.documentation,
+        "address": one.address,
+        "torch": one.torch,
+        "when": when(atlas, one),
+        "code": one.code,
+        "marks": marks(one.code),
+    }
+    extras = {"see": one.see, "doubt": one.doubt}
+    found.update({key: value for key, value in extras.items() if value})
+    return found
 
 
 class _Pool:

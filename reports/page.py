@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import functools
 import hashlib
+from collections.abc import Sequence
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
@@ -12,14 +13,15 @@ from markupsafe import Markup
 
 from reports.atlas import VERDICTS, Atlas, undeclared
 from reports.details import island
+from reports.disagreements import Disagreement
 from reports.matrix import CLAIM_SIGNS, MEANINGS, SIGNS, chapters
 
 TEMPLATES = Path(__file__).parent / "templates"
-STYLES = ("tokens", "page", "matrix", "drawer", "print")
-SCRIPTS = ("data", "state", "filter", "drawer", "evidence", "main")
+STYLES = ("tokens", "page", "matrix", "drawer", "disagreements", "print")
+SCRIPTS = ("data", "state", "filter", "drawer", "evidence", "disagreements", "main")
 
 
-def render(atlas: Atlas) -> str:
+def render(atlas: Atlas, disagreements: Sequence[Disagreement] = ()) -> str:
     """Return the page as HTML."""
     script = _joined("js", SCRIPTS)
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
@@ -40,7 +42,8 @@ def render(atlas: Atlas) -> str:
         style=Markup(_joined("css", STYLES)),
         script=Markup(script),
         script_digest=digest,
-        island=island(atlas),
+        island=island(atlas, disagreements),
+        disagreements=len(disagreements),
     )
 
 

@@ -3,7 +3,7 @@
 Documentation: the hook is called every time gradients of the module are computed; ordinarily when those of its inputs
     are.
     https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Module.register_full_backward_hook
-torch: does not call the hook, for it looks for tensors in tuples and dicts only; a UserWarning while running says so.
+torch: does not call the hook, for it looks for tensors in a tuple only; a UserWarning while running says so.
 """
 
 import torch

@@ -4,9 +4,11 @@ Documentation: the hook is called every time gradients of the module are compute
     are.
     https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Module.register_full_backward_hook
 torch: calls the hook in the first pass only; before 1.13 the second called it as well.
-See also: https://github.com/pytorch/pytorch/issues/88312, https://github.com/pytorch/pytorch/pull/88357
-Doubt: chosen on purpose in pull 88357, whose docs said that the hook runs only if gradients of the outputs are
-    computed; the rules of today, written later, dropped that.
+See also: https://github.com/pytorch/pytorch/issues/88312, https://github.com/pytorch/pytorch/pull/88357,
+    https://github.com/pytorch/pytorch/pull/151785
+As documented: called again
+Doubt: chosen and documented in pull 88357: a call if and only if gradients of the outputs are computed. Pull 151785
+    put the rules of today in place of that sentence.
 """
 
 import torch

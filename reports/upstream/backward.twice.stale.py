@@ -3,6 +3,7 @@
 Documentation: grad_output holds the gradients with respect to the outputs.
     https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Module.register_full_backward_hook
 torch: keeps the 5 of a pass that stopped at the weight, and gives it to the hook in the next pass as grad_output.
+Doubt: a hook that scales its grad_input makes x.grad wrong then; but by the rules of today the call itself is due.
 """
 
 import torch

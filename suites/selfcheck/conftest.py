@@ -1,5 +1,35 @@
-"""Interrupts work in the self-check even where it was started in the background, which makes shells ignore them."""
+"""Interrupts work in the self-check even where a shell started it in the background; and the page, built and opened."""
 
 import signal
 
+import pytest
+
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(scope="module")
+def browser():
+    from suites.selfcheck import browser  # loaded here: no other test needs a browser
+
+    with browser.browser() as found:
+        yield found
+
+
+@pytest.fixture(scope="session")
+def built(tmp_path_factory):
+    """Build one page from recorded verdicts of all versions, with two scripts."""
+    from suites.selfcheck import pages, synthetic
+
+    folder = tmp_path_factory.mktemp("page")
+    table = synthetic.clauses(80, seed=5, claims=12)
+    synthetic.write_verdicts(folder / "verdicts", table)
+    synthetic.write_scripts(folder / "upstream", table)
+    return pages.build(folder, table)
+
+
+@pytest.fixture
+def reader(browser, built):
+    from suites.selfcheck.pages import Reader, watched
+
+    with watched(browser) as page:
+        yield Reader(page, built.url).open()

@@ -66,6 +66,22 @@ print("expected", [2.0])
 print("observed", seen)
 """
 
+SCRIPT = '''"""The hook of {name} is not called.
+
+Documentation: {documented} every time.
+    https://docs.pytorch.org/docs/stable/hooks.html#{name}
+torch: passes it over.
+See also: https://github.com/pytorch/pytorch/issues/1, https://github.com/pytorch/pytorch/issues/2
+As documented: {awake}
+Doubt: the page is silent.
+"""
+
+import torch
+
+documented, observed = 1, torch.zeros(0).numel()
+print("documented:", documented)
+'''
+
 
 def digest(clause):
     """Return the digest of a clause's text."""
@@ -226,6 +242,18 @@ def write_verdicts(folder, table, torches=TORCHES):
         }  # fmt: skip
         _write(folder / "{}.{}.json".format(*minor_of(torch)), document)
     _write(folder / "clauses.json", {"format": 1, "suite": "0.1.0", "clauses": table})
+    return folder
+
+
+def write_scripts(folder, table, **changes):
+    """Write a script for each clause that contradicts the documentation, which agrees with its first reading."""
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, found in table.items():
+        if found["docs"]:
+            others = found["readings"][0]["name"] if len(found["readings"]) > 1 else "nothing"
+            words = {"name": name, "documented": "a hook runs", "awake": others, **changes}
+            (folder / f"{name}.py").write_text(SCRIPT.format(**words), encoding="utf-8")
     return folder
 
 

@@ -1,7 +1,4 @@
-"""The scripts of reports/upstream: one for each clause that says where torch contradicts its documentation.
-
-`python -m suites.selfcheck.test_upstream` runs them on the torch of its interpreter and writes the table of the README.
-"""
+"""The scripts of reports/upstream: one for each clause that says where torch contradicts its documentation."""
 
 from __future__ import annotations
 
@@ -17,19 +14,19 @@ from pathlib import Path
 import pytest
 
 from fixtures.clause import CLAUSES
-from fixtures.modes import missing
+from reports import disagreements
+from reports.__main__ import main
+from reports.atlas import Atlas, Cell, Column, build
+from reports.disagreements import UPSTREAM, contradicts, read_scripts, versions, when
+from reports.strict import BadInput
+from reports.verdicts import read_recorded, read_table
 from suites.selfcheck.everything import import_suites
 
 import_suites()
-UPSTREAM = Path(__file__).resolve().parents[2] / "reports" / "upstream"
-README = UPSTREAM / "README.md"
 CONTRADICTING = sorted(name for name, one in CLAUSES.items() if one.docs == "contradicts")
 SCRIPTS = sorted(path.stem for path in UPSTREAM.glob("*.py"))
 PATIENCE = 60
 HERE = ".".join(version("torch").split(".")[:2])
-TABLE = re.compile(r"(?<=<!-- upstream -->\n).*(?=<!-- /upstream -->)", re.DOTALL)
-ROW = re.compile(r"\| `(?P<clause>[\w.]+)` \|.*\| (?P<seen>[\d., ]*) \| \[script\]\((?P<script>[\w.]+)\) \|")
-MEASURED = re.compile(r"Run on torch (?P<versions>[\d., ]+[\d])")
 ENDING = """
 print("documented:", documented)
 print("observed:", observed)
@@ -40,11 +37,6 @@ if observed != documented:
 
 def text_of(script: str) -> str:
     return (UPSTREAM / f"{script}.py").read_text(encoding="utf-8")
-
-
-def sentence(script: str) -> str:
-    """The disagreement in one sentence: the first line of the script's docstring."""
-    return (ast.get_docstring(ast.parse(text_of(script))) or "").partition("\n")[0]
 
 
 def outcome(script: str) -> str:
@@ -61,51 +53,13 @@ def outcome(script: str) -> str:
     return "as documented" if told and done.returncode == 0 else f"exit status {done.returncode}: {last}"
 
 
-def measure() -> dict[str, str]:
-    """Run the scripts whose clause is present in this torch."""
-    present = [script for script in SCRIPTS if script in CLAUSES and not missing(CLAUSES[script].needs)]
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        return dict(pool.map(lambda script: (script, outcome(script)), present))
-
-
-def listed(versions: str) -> list[str]:
-    return [one for one in versions.split(", ") if one]
-
-
-def ordered(versions: list[str]) -> list[str]:
-    return sorted(set(versions), key=lambda one: [int(part) for part in one.split(".")])
-
-
-def measured(readme: str) -> list[str]:
-    """The versions on which the scripts were run for the table."""
-    found = MEASURED.search(readme)
-    return listed(found["versions"]) if found else []
-
-
-def written(readme: str, outcomes: dict[str, str]) -> str:
-    """The README with its table made anew, and what this torch showed in it."""
-    seen = {row["clause"]: listed(row["seen"]) for row in ROW.finditer(readme)}
-    lines = [f"Run on torch {', '.join(ordered([*measured(readme), HERE]))}.", ""]
-    lines += ["| clause | the disagreement | seen on torch | script |", "|---|---|---|---|"]
-    for script in SCRIPTS:
-        others = [one for one in seen.get(script, []) if one != HERE]
-        versions = ordered([*others, HERE] if outcomes.get(script) == "contradicts" else others)
-        lines.append(f"| `{script}` | {sentence(script)} | {', '.join(versions)} | [script]({script}.py) |")
-    return TABLE.sub("\n".join([*lines, ""]), readme)
-
-
 @pytest.fixture(scope="module")
-def outcomes() -> dict[str, str]:
-    return measure()
+def atlas() -> Atlas:
+    return build(read_table(), read_recorded())
 
 
 def test_every_contradicting_clause_has_a_script_and_no_other_has() -> None:
     assert SCRIPTS == CONTRADICTING, "add or remove scripts in reports/upstream"
-
-
-def test_every_contradicting_clause_has_a_row_and_no_other_has() -> None:
-    rows = [(row["clause"], row["script"]) for row in ROW.finditer(README.read_text("utf-8"))]
-    assert rows == [(name, f"{name}.py") for name in CONTRADICTING], "python -m suites.selfcheck.test_upstream"
 
 
 @pytest.mark.parametrize("script", SCRIPTS)
@@ -118,37 +72,103 @@ def test_a_script_is_small_and_needs_torch_only(script: str) -> None:
 
 
 @pytest.mark.parametrize("script", SCRIPTS)
-def test_a_script_says_what_the_documentation_says_and_where(script: str) -> None:
-    docstring = ast.get_docstring(ast.parse(text_of(script))) or ""
-    assert sentence(script).endswith(".")
-    assert re.search(r"\nDocumentation: .*\n    https://docs\.pytorch\.org/.*\ntorch: ", docstring, re.DOTALL)
-
-
-@pytest.mark.parametrize("script", SCRIPTS)
 def test_a_script_ends_by_what_it_observed(script: str) -> None:
     """The exit status is the comparison of the two lines it prints, and nothing else."""
     ending = "".join(ENDING.format(script).split())  # a long one is wrapped
     assert "".join(text_of(script).split()).endswith(ending)
 
 
-def test_every_script_comes_to_a_result(outcomes: dict[str, str]) -> None:
-    assert {script: how for script, how in outcomes.items() if how not in ("contradicts", "as documented")} == {}
+@pytest.mark.parametrize("one", read_scripts(), ids=lambda one: one.clause)
+def test_a_script_says_what_the_documentation_says_and_where(one: disagreements.Disagreement) -> None:
+    assert one.sentence.endswith(".")
+    assert one.documentation.endswith((".", ")"))
+    assert one.torch.endswith(".")
+    assert re.fullmatch(r"https://docs\.pytorch\.org/docs/stable/[\w./#-]+", one.address)
 
 
-def test_the_table_is_up_to_date(outcomes: dict[str, str]) -> None:
-    """Sentences follow the scripts; a torch in the list shows exactly the contradictions of the table."""
-    readme = README.read_text("utf-8")
-    if HERE in measured(readme):
-        assert readme == written(readme, outcomes), "python -m suites.selfcheck.test_upstream"
+@pytest.mark.parametrize("one", read_scripts(), ids=lambda one: one.clause)
+def test_what_is_as_documented_is_a_reading_of_the_clause(one: disagreements.Disagreement) -> None:
+    readings = {reading.name for reading in CLAUSES[one.clause].readings}
+    assert set(one.as_documented) <= readings
 
 
-def test_every_contradiction_is_there_on_the_newest_torch() -> None:
-    readme = README.read_text("utf-8")
-    newest = measured(readme)[-1]
-    assert [row["clause"] for row in ROW.finditer(readme) if newest not in listed(row["seen"])] == []
+def test_the_scripts_show_here_what_the_verdicts_say(atlas: Atlas) -> None:
+    """On a recorded torch, a script contradicts where the table says so, and comes to a result elsewhere too."""
+    column = next((column for column in atlas.columns if column.key == HERE), None)
+    if column is None:
+        pytest.skip(f"torch {HERE} is not recorded")
+    told = [
+        one for one in read_scripts() if atlas.cell(one.clause, column, "eager").verdict in ("conforms", "deviates")
+    ]
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        outcomes = dict(pool.map(lambda one: (one.clause, outcome(one.clause)), told))
+    words = {True: "contradicts", False: "as documented"}
+    assert outcomes == {one.clause: words[contradicts(atlas, one, column)] for one in told}
 
 
-if __name__ == "__main__":
-    results = measure()
-    print("\n".join(f"{script}: {how}" for script, how in results.items() if how != "contradicts"))
-    README.write_text(written(README.read_text(encoding="utf-8"), results), encoding="utf-8")
+def test_every_contradiction_is_there_on_the_newest_torch(atlas: Atlas) -> None:
+    assert [one.clause for one in read_scripts() if not contradicts(atlas, one, atlas.columns[-1])] == []
+
+
+def test_the_table_is_up_to_date() -> None:
+    assert main(["disagreements", "--check"]) == 0
+
+
+def test_an_old_table_would_be_noticed(tmp_path: Path) -> None:
+    (tmp_path / "README.md").write_text("<!-- disagreements -->\nold\n<!-- /disagreements -->\n", "utf-8")
+    arguments = ["disagreements", "--upstream", str(tmp_path)]
+    assert main([*arguments, "--check"]) == 1
+    assert "old" in (tmp_path / "README.md").read_text("utf-8")
+    assert main(arguments) == 0
+    assert main([*arguments, "--check"]) == 0
+
+
+SCRIPT = '''"""A hook sleeps.
+
+Documentation: a hook is
+    awake.
+    https://docs.pytorch.org/docs/stable/hooks.html
+    (the warning)
+torch: lets it sleep.
+See also: https://github.com/1, https://github.com/2
+As documented: awake
+"""
+'''
+
+
+def test_a_script_is_read(tmp_path: Path) -> None:
+    (tmp_path / "a.b.c.py").write_text(SCRIPT, "utf-8")
+    (one,) = read_scripts(tmp_path)
+    assert (one.clause, one.sentence, one.torch) == ("a.b.c", "A hook sleeps.", "lets it sleep.")
+    assert one.documentation == "a hook is awake. (the warning)"
+    assert one.address == "https://docs.pytorch.org/docs/stable/hooks.html"
+    assert one.see == ("https://github.com/1", "https://github.com/2")
+    assert one.as_documented == ("awake",)
+
+
+@pytest.mark.parametrize("text", ["x = 1\n", "x = \n", SCRIPT.replace("torch:", "Torch:"), SCRIPT.replace("https", "")])
+def test_a_script_without_its_form_is_refused(tmp_path: Path, text: str) -> None:
+    (tmp_path / "a.b.c.py").write_text(text, "utf-8")
+    with pytest.raises(BadInput, match=r"a\.b\.c\.py"):
+        read_scripts(tmp_path)
+
+
+def test_versions_come_from_readings_and_deviations(tmp_path: Path) -> None:
+    """As documented first, then asleep, then a bug with the reading that is documented; then nothing is known."""
+    (tmp_path / "a.b.c.py").write_text(SCRIPT, "utf-8")
+    (one,) = read_scripts(tmp_path)
+    readings = [("awake", "<1.5", ""), ("dozing", "==1.5.*", "It dozes."), ("asleep", "==1.6.*", "It sleeps.")]
+    readings.append(("awake", ">=1.7", ""))
+    cells = [
+        Cell("conforms", "awake"),
+        Cell("conforms", "dozing"),
+        Cell("conforms", "asleep"),
+        Cell("deviates", "awake"),
+    ]
+    columns = tuple(Column(f"1.{n}", f"1.{n}", f"1.{n}.0", "3.8", "", "cpu") for n in range(4, 10))
+    cells += [Cell("crashed"), Cell("absent")]
+    clause = {"readings": [{"name": name, "torch": torch, "says": says} for name, torch, says in readings]}
+    keyed = {("a.b.c", column.key, "eager"): cell for column, cell in zip(columns, cells, strict=True)}
+    made = Atlas("1", {"a.b.c": clause}, columns, ("eager",), keyed)
+    assert versions(made, one) == "1.5 to 1.7"
+    assert when(made, one) == [("1.5", "It dozes."), ("1.6", "It sleeps."), ("1.7", "It deviates from the clause.")]

@@ -3,20 +3,20 @@ const drawer = byId("drawer");
 let openClause = "";
 let opener = null;
 
-function showClause(id) {
+function showClause(id, from) {
   if (openClause === id && drawer.open) return;
   const row = rowOf(id);
   markOpen(false);
   openClause = id;
-  opener = row ? row.querySelector("a") : document.activeElement;
+  opener = from || (row ? row.querySelector("a") : document.activeElement);
   markOpen(true);
   byId("drawer-body").replaceChildren(...clauseView(id, DATA.clauses[id]));
   if (!drawer.open) drawer.showModal();
   drawer.scrollTop = 0;
-  if (row && !row.hidden) row.scrollIntoView({ block: "nearest" });
+  if (row && !row.hidden && !from) row.scrollIntoView({ block: "nearest" });
 }
 
-/** Close; the focus goes back to the row, wherever the clause was opened from. */
+/** Close; the focus goes back to the row, or to the list of disagreements where the clause was opened from there. */
 function hideClause() {
   if (drawer.open) drawer.close();
 }
@@ -24,7 +24,7 @@ function hideClause() {
 drawer.addEventListener("close", () => {
   markOpen(false);
   openClause = "";
-  writeAddress("");
+  if (!readAddress().foreign) writeAddress("");
   if (opener && opener.isConnected && opener.offsetParent) opener.focus({ preventScroll: true });
 });
 drawer.addEventListener("click", (event) => {
@@ -58,6 +58,8 @@ function clauseView(id, clause) {
     parts.push(versionLine(clause, mode), spans(clause, mode));
     parts.push(...deviations(clause, mode));
   }
+  const disagreement = DATA.disagreements[id];
+  if (disagreement) parts.push(el("h3", { text: "Where it contradicts the documentation" }), ...disagreementView(id, disagreement));
   parts.push(el("h3", { text: "How it is tested" }), codeBlock(clause.place, clause.code, clause.marks));
   return parts;
 }

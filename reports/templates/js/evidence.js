@@ -17,7 +17,7 @@ async function copied(text) {
   } catch {
     const area = el("textarea", { class: "vh" }); // an older browser, or one that guards the clipboard
     area.value = text;
-    drawer.append(area);
+    (drawer.open ? drawer : document.body).append(area);
     area.select();
     const done = document.execCommand("copy");
     area.remove();

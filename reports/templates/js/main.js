@@ -3,11 +3,17 @@ const THEMES = { "": "Auto", light: "Light", dark: "Dark" };
 
 function follow() {
   const { clause, state, foreign } = readAddress();
-  if (foreign) return; // an anchor of the page itself, such as the skip link
+  if (foreign) return followAnchor();
   writeFields(state);
   applyFilters();
   if (clause) showClause(clause);
   else hideClause();
+}
+
+/** Go to an anchor of the page itself, such as that of the disagreements. */
+function followAnchor() {
+  hideClause();
+  document.getElementById(location.hash.slice(1)).scrollIntoView();
 }
 
 function openRow(row) {
@@ -105,5 +111,6 @@ new ResizeObserver(() => {
 setTheme(Object.hasOwn(THEMES, storedTheme()) ? storedTheme() : "");
 const pane = byId("matrix");
 if (pane.scrollWidth > pane.clientWidth) pane.scrollLeft = pane.scrollWidth; // the newest versions first
+listDisagreements();
 follow();
 document.documentElement.dataset.ready = "1";

@@ -1,0 +1,36 @@
+// Where torch and its documentation disagree: a list of its own, and a part of the clause.
+
+/** Show what is documented, what torch does, where, and what else is known of it. */
+function disagreementFacts(found) {
+  const list = el("dl", { class: "facts" });
+  const add = (term, ...content) => list.append(el("dt", { text: term }), el("dd", {}, ...content));
+  const link = (href) => el("a", { href, rel: "noreferrer noopener", target: "_blank", text: href.replace("https://", "") });
+  add("Documentation", found.documented, el("br"), link(found.address));
+  add("torch", found.torch);
+  add("Versions", ...found.when.map(([versions, says]) => el("div", { text: says ? `${versions}: ${says}` : versions })));
+  for (const address of found.see || []) add("See also", link(address));
+  if (found.doubt) add("Doubt", found.doubt);
+  return list;
+}
+
+function disagreementView(id, found) {
+  return [disagreementFacts(found), codeBlock(`${id}.py, needs torch only`, found.code, found.marks)];
+}
+
+/** Fill the list of the page; a script is drawn when it is asked for. */
+function listDisagreements() {
+  for (const [id, found] of Object.entries(DATA.disagreements)) {
+    const title = el("a", { href: "#" + id, text: found.says, onclick: (event) => openListed(event, id) });
+    const script = el("details", {}, el("summary", {}, "Script", el("span", { class: "vh", text: `: ${found.says}` })));
+    script.addEventListener("toggle", () => script.append(codeBlock(`${id}.py`, found.code, found.marks)), { once: true });
+    byId("disagreements-list").append(el("article", {}, el("h3", {}, title), disagreementFacts(found), script));
+  }
+}
+
+/** Open a clause from the list, to which the focus goes back. */
+function openListed(event, id) {
+  if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  writeAddress(id, true);
+  showClause(id, event.currentTarget);
+}

@@ -1,0 +1,91 @@
+"""A page built from made-up results, and a reader of it in a real browser."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from reports.__main__ import main
+from suites.selfcheck import synthetic
+
+#: Returns what is too faint to read.
+CONTRAST = Path(__file__).with_name("contrast.js").read_text("utf-8").partition("\n")[2]
+
+
+class Built:
+    """A page on disk and what was put into it."""
+
+    def __init__(self, path, table):
+        self.path, self.table = path, table
+        self.url = path.as_uri()
+
+    def having(self, verdict, torch=None):
+        """Return the clauses with such a cell, on one torch or on any."""
+        torches = [torch] if torch else synthetic.TORCHES
+        return [
+            name
+            for name, clause in self.table.items()
+            if any(synthetic.cell(name, clause, each)["verdict"] == verdict for each in torches)
+        ]
+
+
+def build(folder, table, *runs):
+    out = folder / "index.html"
+    folders = ["--verdicts", str(folder / "verdicts"), "--upstream", str(folder / "upstream")]
+    assert main(["page", *map(str, runs), *folders, "--out", str(out)]) == 0
+    return Built(out, table)
+
+
+class Reader:
+    """A person at the page."""
+
+    def __init__(self, page, url):
+        self.page, self.url = page, url
+
+    def open(self, address=""):
+        self.page.goto("about:blank")
+        self.page.goto(self.url + address)
+        self.page.wait_for_selector("html[data-ready]")
+        return self
+
+    def rows(self):
+        return self.page.eval_on_selector_all(
+            ".row", "rows => rows.filter(row => row.checkVisibility()).map(row => row.dataset.clause)"
+        )
+
+    def choose(self, **fields):
+        for name, value in fields.items():
+            self.page.select_option("#" + name, value)
+
+    def opened(self):
+        """Return the id of the open clause, or nothing."""
+        if not self.page.evaluate("document.getElementById('drawer').open"):
+            return ""
+        return self.page.text_content("#drawer .id")
+
+    def focused(self):
+        return self.page.evaluate("document.activeElement.closest('.row')?.dataset.clause ?? document.activeElement.id")
+
+
+class watched:
+    """A browser page on which no error may show and from which nothing may be fetched."""
+
+    def __init__(self, browser, **options):
+        self.context = browser.new_context(**{"viewport": {"width": 1440, "height": 900}, **options})
+        self.wrong = []
+
+    def __enter__(self):
+        page = self.context.new_page()
+        page.set_default_timeout(10_000)
+        page.on("console", lambda message: self.wrong.append(message.text) if message.type == "error" else None)
+        page.on("pageerror", lambda error: self.wrong.append(str(error)))
+        page.on("request", self._request)
+        return page
+
+    def _request(self, request):
+        if not request.url.startswith(("file:", "data:", "about:")):
+            self.wrong.append("asked for " + request.url)
+
+    def __exit__(self, kind, *_):
+        self.context.close()
+        if kind is None:
+            assert self.wrong == []
