@@ -11,10 +11,7 @@ from suites.selfcheck.faults import FAULTS
 from suites.selfcheck.faults.hunt import FULL, QUICK, Catch, Hunter
 
 #: Faults that no clause catches yet -> what is missing.
-OPEN: dict[str, str] = {
-    "TupleOfOneUnpacked": "no clause has a forward hook return a tuple of one tensor; no plan can say it",
-    "WrongModule": "no clause hangs full backward hooks on a module that has registered submodules",
-}
+OPEN: dict[str, str] = {}
 APPLY = sorted(name for name, one in FAULTS.items() if one.applies and not one.control)
 CONTROLS = sorted(name for name, one in FAULTS.items() if one.control)
 #: The clause that sees who calls: it looks at the function that __torch_function__ is told of.

@@ -16,7 +16,7 @@ EVERY_HOOK = (
     "tensor",
     "post_accumulate",
 )
-EVERY_ACTION = ("scale", "bare", "raise", "drop", "give", "add")
+EVERY_ACTION = ("scale", "bare", "raise", "drop", "give", "add", "single", "edit")
 EVERY_OP = ("scale", "affine", "same", "both", "add", "mul", "first", "split", "cross", "named")
 
 
@@ -89,6 +89,7 @@ def test_any_backward_hooks(subject: Subject, plan: Plan) -> None:
         runs=3,
         frozen=True,
         ask=True,
+        edits=1,
     )
 )
 def test_any_tensor_hooks(subject: Subject, plan: Plan) -> None:
@@ -119,6 +120,7 @@ def test_any_tensor_hooks(subject: Subject, plan: Plan) -> None:
         copies=True,
         no_grad=True,
         ask=True,
+        edits=1,
     )
 )
 def test_everything(subject: Subject, plan: Plan) -> None:
