@@ -285,7 +285,6 @@ def test_only_a_pair(subject: Subject, wrong, before, after) -> None:
     says="The args of a returned pair are spread whatever they are: a text by letters, a tensor by rows.",
     source=(PRE_HOOK, "measured"),
     needs=WITH_KWARGS,
-    docs="contradicts",
     readings=(
         Reading("spread", "", "Whatever can be iterated.", value=object),
         Reading("never refused", "never", "Only a tuple will do.", value=tuple),
@@ -296,7 +295,7 @@ def test_only_a_pair(subject: Subject, wrong, before, after) -> None:
         "module_forward.prekw.args_tensor_unpacked",
         "module_forward.prekw.args_list_kept",
     ),
-    note="The docs ask for a tuple of new args and kwargs, and only the outer tuple is looked at.",
+    note="The docs ask for a pair of new args and kwargs, and leave open what args have to be.",
 )
 @given(
     items=st.lists(st.sampled_from("abc"), max_size=3, unique=True),

@@ -274,14 +274,13 @@ def test_fast_path(subject: Subject, hooks) -> None:
     says="A global hook does not keep TransformerEncoderLayer from its fast path: no part is called.",
     source=("docs: torch.nn.modules.module.register_module_forward_hook", FAST_PATH),
     needs="torch.nn.modules.module.register_module_forward_hook",
-    docs="contradicts",
     readings=(
         Reading("passed by", ">=1.12", "Only the layer itself is seen.", value=False),
         Reading("no fast path", "<1.12", "Every part is called.", value=True),
     ),
     witness={"kinds": ["forward"]},
     covers=("module_forward.call.encoder_fastpath_global",),
-    note="The docs have the hook called each time after any module's forward; hooks on a part are heeded since 2.5.",
+    note="On the fast path forward of a part does not run, so no hook is due; hooks on a part are heeded since 2.5.",
 )
 @given(kinds=st.lists(st.sampled_from(["forward_pre", "forward"]), min_size=1, max_size=3))
 def test_fast_path_global(subject: Subject, kinds) -> None:
