@@ -1,8 +1,12 @@
 """Gradients of gradients through a hooked module: create_graph, second passes, and passes that miss the output."""
 
-from typing import Any, List, Tuple
+from typing import Any, List
+
+from hypothesis import given
+from hypothesis import strategies as st
 
 from fixtures.clause import Reading, clause
+from fixtures.draw import FACTORS, NUMBERS
 from fixtures.subject import Subject
 
 DOCS = "docs: torch.nn.Module.register_full_backward_hook"
@@ -12,18 +16,11 @@ MISSED = "https://github.com/pytorch/pytorch/issues/88312"
 RULE = "The docs promise a call whenever gradients for the module's inputs are computed; here they are."
 
 
-def counted(module: Any, times: int = 1) -> Tuple[Any, List[Any]]:
-    """The module with a full hook, and the (grad_input, grad_output) lists that the hook was given."""
-    calls: List[Any] = []
+def value(number: float) -> Any:
+    """A float64 scalar that requires grad: small integers stay exact."""
+    import torch
 
-    def hook(module: Any, grad_input: Any, grad_output: Any) -> Any:
-        calls.append(
-            tuple([None if grad is None else grad.tolist() for grad in grads] for grads in (grad_input, grad_output))
-        )
-        return None if times == 1 else tuple(grad * times for grad in grad_input)
-
-    module.register_full_backward_hook(hook)
-    return module, calls
+    return torch.tensor(float(number), dtype=torch.float64, requires_grad=True)
 
 
 def cube() -> Any:
@@ -44,7 +41,7 @@ def line() -> Any:
     class Line(torch.nn.Module):
         def __init__(self) -> None:
             super().__init__()
-            self.weight = torch.nn.Parameter(torch.tensor(2.0))
+            self.weight = torch.nn.Parameter(torch.tensor(2.0, dtype=torch.float64))
 
         def forward(self, x: Any) -> Any:
             self.inner = self.weight * x
@@ -59,22 +56,27 @@ def line() -> Any:
     source="docs: torch.autograd.backward",
     needs=FULL,
     readings=(
-        Reading("follows create_graph", "", "On and off.", value=[(True, True), (False, False)]),
-        Reading("always off", "never", "A hook runs without grad mode.", value=[(False, False)] * 2),
+        Reading("follows create_graph", "", "On and off, pass by pass.", value=True),
+        Reading("always off", "never", "A hook runs without grad mode.", value=False),
     ),
+    witness={"passes": [True], "hooks": 1, "again": False},
     covers=("module_backward.fire.full.create_graph_args",),
 )
-def test_create_graph(subject: Subject) -> None:
+@given(passes=st.lists(st.booleans(), min_size=1, max_size=4), hooks=st.integers(1, 3), again=st.booleans())
+def test_create_graph(subject: Subject, passes: List[bool], hooks: int, again: bool) -> None:
     import torch
 
-    module, seen = cube(), []
-    module.register_full_backward_hook(
-        lambda module, grad_input, grad_output: seen.append((torch.is_grad_enabled(), grad_input[0].requires_grad))
-    )
-    x = torch.tensor(2.0, requires_grad=True)
-    for create in (True, False):
-        torch.autograd.grad(module(x), x, create_graph=create)
-    assert seen == subject.value
+    module, seen, x = cube(), [], value(2)
+    for _ in range(hooks):
+        module.register_full_backward_hook(
+            lambda module, grad_input, grad_output: seen.append((torch.is_grad_enabled(), grad_input[0].requires_grad))
+        )
+    out = module(x)
+    for create in passes:
+        # Over one graph, or each pass over a graph of its own.
+        out = module(x) if again else out
+        torch.autograd.grad(out, x, create_graph=create, retain_graph=True)
+    assert seen == [(create and subject.value,) * 2 for create in passes for _ in range(hooks)]
 
 
 @clause(
@@ -85,27 +87,34 @@ def test_create_graph(subject: Subject) -> None:
     note=RULE,
     needs=FULL,
     readings=(
-        Reading("silent", ">=1.13", "One call, in the first pass.", value=([1, 12.0], [1, 2.0], [1, [[12.0]]])),
-        Reading("called again", "<1.13", "The second pass calls it too.", value=([2, 12.0], [2, 2.0], [2, [[12.0]]])),
+        Reading("silent", ">=1.13", "Each hook is called in the first pass.", value=1),
+        Reading("called again", "<1.13", "The second pass calls them too.", value=2),
     ),
+    witness={"what": "cube", "number": 2, "hooks": 1},
     covers=(
         "module_backward.fire.full.double_backward",
         "module_backward.issue.88312_hessian_loss",
         "module_backward.tf.hessian",
     ),
 )
-def test_second_pass(subject: Subject) -> None:
+@given(what=st.sampled_from(["cube", "loss", "hessian"]), number=NUMBERS, hooks=st.integers(1, 3))
+def test_second_pass(subject: Subject, what: str, number: int, hooks: int) -> None:
     import torch
 
-    cubed, calls = counted(cube())
-    x = torch.tensor(2.0, requires_grad=True)
-    torch.autograd.grad(cubed(x), x, create_graph=True)[0].backward()
-    loss, losses = counted(torch.nn.MSELoss())
-    y = torch.tensor(2.0, requires_grad=True)
-    torch.autograd.grad(loss(y, torch.tensor(0.0)), y, create_graph=True)[0].backward()
-    summed, sums = counted(cube())
-    hessian = torch.autograd.functional.hessian(lambda given: summed(given).sum(), torch.tensor([2.0]))
-    assert ([len(calls), x.grad.item()], [len(losses), y.grad.item()], [len(sums), hessian.tolist()]) == subject.value
+    module, calls = torch.nn.MSELoss() if what == "loss" else cube(), []
+    for index in range(hooks):
+        module.register_full_backward_hook(lambda *given, index=index: calls.append(index))
+    x = value(number)
+    if what == "hessian":
+        second = torch.autograd.functional.hessian(module, x)
+    else:
+        out = module(x, torch.zeros_like(x)) if what == "loss" else module(x)
+        (first,) = torch.autograd.grad(out, x, create_graph=True)
+        assert first.item() == (2 * number if what == "loss" else 3 * number**2)
+        first.backward()
+        second = x.grad
+    assert second.item() == (2 if what == "loss" else 6 * number)
+    assert calls == list(range(hooks)) * subject.value
 
 
 @clause(
@@ -114,22 +123,31 @@ def test_second_pass(subject: Subject) -> None:
     source=(CLEARING, MISSED),
     needs=FULL,
     readings=(
-        Reading("below the curve", ">=1.13", "Linear 0 under the Tanh, and not the Tanh.", value=([2, 1, 0], [0])),
-        Reading("the curve too", "<1.13", "The Tanh is called as well.", value=([2, 1, 0], [1, 0])),
+        Reading("below the curve", ">=1.13", "All below the last curved module, and not that one.", value=0),
+        Reading("the curve too", "<1.13", "The last curved module is called as well.", value=1),
     ),
+    witness={"curved": [False, True, False], "number": 1},
     covers=("module_backward.fire.full.double_backward_linear",),
 )
-def test_second_pass_of_many(subject: Subject) -> None:
+@given(curved=st.lists(st.booleans(), min_size=1, max_size=4).filter(any), number=st.sampled_from([1, -1]))
+def test_second_pass_of_many(subject: Subject, curved: List[bool], number: int) -> None:
     import torch
 
-    net, calls = torch.nn.Sequential(torch.nn.Linear(1, 1), torch.nn.Tanh(), torch.nn.Linear(1, 1)), []
+    net, calls = torch.nn.Sequential(*(cube() if one else line() for one in curved)), []
     for index, module in enumerate(net):
-        module.register_full_backward_hook(lambda *arguments, index=index: calls.append(index))
-    x = torch.ones(1, requires_grad=True)
-    (grad,) = torch.autograd.grad(net(x).sum(), x, create_graph=True)
+        module.register_full_backward_hook(lambda *given, index=index: calls.append(index))
+    x = value(number)
+    (grad,) = torch.autograd.grad(net(x), x, create_graph=True)
     first = calls[:]
-    grad.sum().backward()
-    assert (first, calls[len(first) :]) == subject.value
+    grad.backward()
+    last = max(index for index, one in enumerate(curved) if one)
+    assert first == [*reversed(range(len(curved)))]
+    assert calls[len(first) :] == [*reversed(range(last + subject.value))]
+    # The composition is factor * x ** power, up to the sign of x.
+    power, factor = 1, 1
+    for one in curved:
+        power, factor = (3 * power, factor**3) if one else (power, 2 * factor)
+    assert x.grad.item() == factor * power * (power - 1) * number**power
 
 
 @clause(
@@ -138,19 +156,25 @@ def test_second_pass_of_many(subject: Subject) -> None:
     source=CLEARING,
     needs=FULL,
     readings=(
-        Reading("once", ">=1.13", "10 times 3 x**2, then 10 times 6 x.", value=(120.0, 120.0)),
-        Reading("twice", "<1.13", "The hook runs again in the second pass: 100 times 6 x.", value=(120.0, 1200.0)),
+        Reading("once", ">=1.13", "10 times 3 x**2, then 10 times 6 x.", value=1),
+        Reading("twice", "<1.13", "The hook runs again in the second pass: 100 times 6 x.", value=2),
     ),
+    witness={"number": 2, "factors": [10]},
     covers=("module_backward.eff.full.create_graph_replacement",),
 )
-def test_replacement(subject: Subject) -> None:
+@given(number=NUMBERS, factors=st.lists(FACTORS, min_size=1, max_size=3))
+def test_replacement(subject: Subject, number: int, factors: List[int]) -> None:
     import torch
 
-    module, _ = counted(cube(), 10)
-    x = torch.tensor(2.0, requires_grad=True)
+    module, x, product = cube(), value(number), 1
+    for factor in factors:
+        module.register_full_backward_hook(
+            lambda module, grad_input, grad_output, factor=factor: (grad_input[0] * factor,)
+        )
+        product *= factor
     (grad,) = torch.autograd.grad(module(x), x, create_graph=True)
     grad.backward()
-    assert (grad.item(), x.grad.item()) == subject.value
+    assert (grad.item(), x.grad.item()) == (product * 3 * number**2, product**subject.value * 6 * number)
 
 
 @clause(
@@ -158,40 +182,40 @@ def test_replacement(subject: Subject) -> None:
     says="A full hook does not run when the gradient reaches the input without passing the output.",
     source=(DOCS, "https://github.com/pytorch/pytorch/issues/57157", "https://github.com/pytorch/pytorch/pull/88357"),
     docs="contradicts",
-    note=RULE + " The output was passed inside a list, or its tensor was taken before the wrapping.",
+    note=RULE + " The output was passed inside a container, or its tensor was taken before the wrapping.",
     needs=FULL,
     readings=(
-        Reading("silent", ">=1.13", "No call; the gradient is right.", value=[(0, 2.0), (0, 3.0)]),
-        Reading("refused", "<1.13", "backward() raises RuntimeError.", value=["RuntimeError"] * 2),
+        Reading("silent", ">=1.13", "No call; the gradient is right.", value="silent"),
+        Reading("refused", "<1.13", "backward() raises RuntimeError.", value="RuntimeError"),
     ),
+    witness={"way": "list", "number": 1, "hooks": 1},
     covers=("module_backward.issue.57157_inner_activation", "module_backward.arg.full.nested_only_path"),
 )
-def test_output_missed(subject: Subject) -> None:
+@given(way=st.sampled_from(["taken", "list", "dict", "tuple"]), number=NUMBERS, hooks=st.integers(1, 3))
+def test_output_missed(subject: Subject, way: str, number: int, hooks: int) -> None:
     import torch
 
     class Nested(torch.nn.Module):
         def forward(self, x: Any) -> Any:
-            return 2 * x, [3 * x]
+            self.inner = number * x
+            wrapped = {"list": [self.inner], "dict": {0: self.inner}, "tuple": (self.inner,)}
+            return 2 * x, wrapped.get(way)
 
-    def taken() -> Tuple[Any, List[Any], Any]:
-        module, calls = counted(line())
-        x = torch.tensor(1.0, requires_grad=True)
-        module(x)
-        return module.inner, calls, x
-
-    def nested() -> Tuple[Any, List[Any], Any]:
-        module, calls = counted(Nested())
-        x = torch.tensor(1.0, requires_grad=True)
-        return module(x)[1][0], calls, x
-
-    seen: List[Any] = []
-    for root, calls, x in (taken(), nested()):
-        try:
-            root.backward()
-            seen.append((len(calls), x.grad.item()))
-        except RuntimeError as error:
-            seen.append(type(error).__name__)
-    assert seen == subject.value
+    module, calls, x = Nested(), [], value(1)
+    for _ in range(hooks):
+        module.register_full_backward_hook(lambda *given: calls.append("called"))
+    out = module(x)
+    root = module.inner if way == "taken" else out[1][0]
+    try:
+        root.backward()
+        seen = "silent"
+        assert x.grad.item() == number
+    except RuntimeError as error:
+        seen = type(error).__name__
+    assert (seen, calls) == (subject.value, [])
+    # A pass through the output calls them all.
+    module(value(1))[0].backward()
+    assert len(calls) == hooks
 
 
 @clause(
@@ -203,43 +227,57 @@ def test_output_missed(subject: Subject) -> None:
     "kept until the hook runs, which that pass never does; the second pass does not reach the output at all.",
     needs=FULL,
     readings=(
-        Reading("old", "", "5 is the gradient of the first pass.", value=[[([35.0], [5.0])], 35.0, [([14.0], [5.0])]]),
-        Reading("silent", "never", "The second pass misses the output.", value=[[], 35.0, []]),
+        Reading("old", "", "The gradient of the last pass that stopped is shown.", value=True),
+        Reading("silent", "never", "The second pass misses the output.", value=False),
     ),
+    witness={"stopped": [5], "root": 7, "hooks": 1, "twice": True},
     covers=("module_backward.tf.double_backward_weight_only_stale", "module_backward.err.full.stale_after_error"),
 )
-def test_stale(subject: Subject) -> None:
+@given(stopped=st.lists(NUMBERS, min_size=1, max_size=3), root=NUMBERS, hooks=st.integers(1, 3), twice=st.booleans())
+def test_stale(subject: Subject, stopped: List[int], root: int, hooks: int, twice: bool) -> None:
     import torch
 
-    module, calls = counted(line())
-    x = torch.tensor(1.0, requires_grad=True)
-    (grad,) = torch.autograd.grad(5 * module(x), module.weight, create_graph=True)
-    (7 * grad).backward()
-    other, others = counted(line())
-    y = torch.tensor(1.0, requires_grad=True)
-    torch.autograd.grad(5 * other(y), other.weight, retain_graph=True)
-    other.inner.backward(torch.tensor(7.0))
-    assert [calls, x.grad.item(), others] == subject.value
+    module, calls, x = line(), [], value(1)
+    for _ in range(hooks):
+        module.register_full_backward_hook(lambda module, *grads: calls.append(tuple(grad.item() for (grad,) in grads)))
+    out = module(x)
+    for grad in stopped:
+        (of_weight,) = torch.autograd.grad(grad * out, module.weight, create_graph=True)
+    assert calls == []
+    if twice:
+        # The gradient of the weight is grad * x: its own backward reaches x beside the output.
+        (root * of_weight).backward()
+    else:
+        module.inner.backward(torch.tensor(float(root), dtype=torch.float64))
+    reached = root * stopped[-1] if twice else 2 * root
+    assert calls == [(reached, stopped[-1])] * hooks * subject.value
+    assert x.grad.item() == reached
 
 
 @clause(
     "backward.twice.stale_replacement",
     says="After a pass that stopped at the weight, a full hook that scales corrupts a later gradient of x.",
     source="measured",
-    note="The 35 of the second pass did not come through the module's output, and the hook makes 3500 of it. By the "
+    note="The gradient of the second pass did not come through the module's output, and the hooks multiply it. By the "
     "docs' first rule a call is due; without the first pass torch makes none, as where the output is missed.",
     needs=FULL,
     readings=(
-        Reading("corrupted", "", "A hundred times what it is.", value=3500.0),
-        Reading("untouched", "never", "The hook does not run.", value=35.0),
+        Reading("corrupted", "", "Multiplied by what every hook multiplies by.", value=True),
+        Reading("untouched", "never", "The hook does not run.", value=False),
     ),
+    witness={"grad": 5, "root": 7, "factors": [100]},
     covers=("module_backward.tf.double_backward_weight_only_replace",),
 )
-def test_stale_replacement(subject: Subject) -> None:
+@given(grad=NUMBERS, root=NUMBERS, factors=st.lists(FACTORS, min_size=1, max_size=3))
+def test_stale_replacement(subject: Subject, grad: int, root: int, factors: List[int]) -> None:
     import torch
 
-    module, _ = counted(line(), 100)
-    x = torch.tensor(1.0, requires_grad=True)
-    (grad,) = torch.autograd.grad(5 * module(x), module.weight, create_graph=True)
-    (7 * grad).backward()
-    assert x.grad.item() == subject.value
+    module, x, product = line(), value(1), 1
+    for factor in factors:
+        module.register_full_backward_hook(
+            lambda module, grad_input, grad_output, factor=factor: (grad_input[0] * factor,)
+        )
+        product *= factor
+    (of_weight,) = torch.autograd.grad(grad * module(x), module.weight, create_graph=True)
+    (root * of_weight).backward()
+    assert x.grad.item() == root * grad * (product if subject.value else 1)
