@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from fixtures.clause import Reading, clause
 from fixtures.draw import FACTORS, NUMBERS, plans
-from fixtures.plan import Backward, Forward, Hook, Input, Leaf, Plan, Scale
+from fixtures.plan import Ask, Backward, Forward, Hook, Input, Leaf, Plan, Scale
 from fixtures.subject import Subject
 
 DOCS = "docs: torch.Tensor.register_post_accumulate_grad_hook"
@@ -110,103 +110,31 @@ def test_leaves_only(subject: Subject, plan: Plan) -> None:
 
 
 @clause(
-    "gradient.accumulated.given_the_leaf",
-    says="Its argument is the leaf itself, not the gradient.",
-    source=DOCS,
-    needs=NEEDS,
-    readings=(
-        Reading("the leaf", "", "`argument is x`.", value=[True]),
-        Reading("something else", "never", "The gradient, or a copy of the leaf.", value=[False]),
-    ),
-    covers=("tensor.pag.arg",),
-)
-def test_given_the_leaf(subject: Subject) -> None:
-    import torch
-
-    seen = []
-    x = torch.ones((), requires_grad=True)
-    x.register_post_accumulate_grad_hook(lambda given_tensor: seen.append(given_tensor is x))
-    (2 * x).backward()
-    assert seen == subject.value
-
-
-@clause(
-    "gradient.accumulated.returns_nothing",
-    says="It must return None: a tensor ends backward() with RuntimeError, another value with TypeError.",
-    source=DOCS,
-    needs=NEEDS,
-    readings=(
-        Reading(
-            "refused",
-            "",
-            "Both are refused, after .grad was updated.",
-            value=[("RuntimeError", 2.0), ("TypeError", 2.0)],
-        ),
-        Reading("ignored", "never", "What it returns is not looked at.", value=[("accepted", 2.0), ("accepted", 2.0)]),
-    ),
-    covers=("tensor.pag.return_tensor", "tensor.pag.return_int"),
-)
-def test_returns_nothing(subject: Subject) -> None:
-    import torch
-
-    results = []
-    for returned in (torch.ones(()), 3):
-        x = torch.ones((), requires_grad=True)
-        x.register_post_accumulate_grad_hook(lambda leaf, returned=returned: returned)
-        try:
-            (2 * x).backward()
-            result = "accepted"
-        except (RuntimeError, TypeError) as error:
-            result = type(error).__name__
-        results.append((result, x.grad.item()))
-    assert results == subject.value
-
-
-@clause(
-    "gradient.accumulated.frees_grad",
-    says="Setting .grad to None in the hook frees the gradient while backward goes on.",
-    source="tutorial: intermediate/optimizer_step_in_backward_tutorial",
-    needs=NEEDS,
-    readings=(
-        Reading("freed", "", "Afterwards .grad is None.", value=(2.0, None)),
-        Reading("put back", "never", "The engine sets .grad again.", value=(2.0, 2.0)),
-    ),
-    covers=("tensor.pag.clear_grad", "tensor.pag.detach_view_optim"),
-)
-def test_frees_grad(subject: Subject) -> None:
-    import torch
-
-    seen = []
-
-    def hook(leaf: Any) -> None:
-        seen.append(leaf.grad.item())
-        leaf.grad = None
-
-    x = torch.ones((), requires_grad=True)
-    x.register_post_accumulate_grad_hook(hook)
-    (2 * x).backward()
-    assert (seen[0], x.grad) == subject.value
-
-
-@clause(
     "gradient.accumulated.not_for_grad",
     says="autograd.grad accumulates nothing and calls no post-accumulate hook.",
     source="docs: torch.autograd.grad",
     needs=NEEDS,
-    readings=(
-        Reading("not called", "", "No call, no .grad.", value=([], None)),
-        Reading("called", "never", "It is called for every gradient of the leaf.", value=([None], None)),
-    ),
     covers=("tensor.pag.grad_api",),
 )
-def test_not_for_grad(subject: Subject) -> None:
-    import torch
-
-    seen = []
-    x = torch.ones((), requires_grad=True)
-    x.register_post_accumulate_grad_hook(lambda leaf: seen.append(leaf.grad))
-    torch.autograd.grad(2 * x, [x])
-    assert (seen, x.grad) == subject.value
+@given(
+    plan=st.builds(
+        lambda asked, grads, back: Plan(
+            Leaf("m0", "affine", (2, 5)),
+            (Input(3),),
+            (*PAIRS, Forward(), *(Ask(names, (grad,)) for names, grad in zip(asked, grads)), *back),
+        ),
+        st.lists(
+            st.sampled_from([("m0.weight",), ("m0.bias",), ("m0.bias", "m0.weight"), ("x0",)]), min_size=1, max_size=2
+        ),
+        st.tuples(NUMBERS, NUMBERS),
+        st.sampled_from([(), (Backward((2,)),)]),
+    )
+)
+def test_not_for_grad(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    asked, backwards = (sum(isinstance(step, kind) for step in plan.steps) for kind in (Ask, Backward))
+    assert all(set(grads.values()) == {None} for grads in trace.grads()[:asked])
+    assert sorted(label for label in trace.calls() if label in ("w1", "b1")) == ["b1", "w1"] * backwards
 
 
 UNDEFINED = Plan(
@@ -320,66 +248,3 @@ def test_removed(subject: Subject, plan: Plan) -> None:
 def test_only_what_is_asked(subject: Subject, plan: Plan) -> None:
     (asked,) = plan.steps[-1].inputs
     assert subject.holds(plan).calls() == sorted(hook.label for hook in PAIRS if hook.on == asked)
-
-
-@clause(
-    "gradient.accumulated.step_inside",
-    says="The leaf may be changed in place in its hook: grad mode is off there, unless with create_graph.",
-    source="tutorial: intermediate/optimizer_step_in_backward_tutorial",
-    needs=NEEDS,
-    readings=(
-        Reading(
-            "off", "", "A step of size 1: 3 - 2 = 1; grad mode is on with create_graph.", value=(1.0, [False, True])
-        ),
-        Reading("on", "never", "no_grad() is needed for the step.", value=(3.0, [True, True])),
-    ),
-    covers=(
-        "tensor.pag.step_inside",
-        "tensor.pag.grad_mode",
-        "graph.optim.postacc_step_and_free",
-        "graph.optim.postacc_under_create_graph",
-    ),
-)
-def test_step_inside(subject: Subject) -> None:
-    import torch
-
-    modes = []
-
-    def step(leaf: Any) -> None:
-        modes.append(torch.is_grad_enabled())
-        if not modes[-1]:
-            leaf.sub_(leaf.grad)
-        leaf.grad = None
-
-    x = torch.tensor(3.0, requires_grad=True)
-    x.register_post_accumulate_grad_hook(step)
-    (2 * x).backward()
-    after = x.item()
-    torch.autograd.backward([x * x], create_graph=True)
-    assert (after, modes) == subject.value
-
-
-@clause(
-    "gradient.accumulated.step_spoils_the_graph",
-    says="After such a step a second pass over a graph that saved the leaf raises RuntimeError.",
-    source="docs: torch.autograd.backward",
-    needs=NEEDS,
-    readings=(
-        Reading("raises", "", "x * x saved x, which has a new version.", value="RuntimeError"),
-        Reading("new value", "never", "The gradient of the new value is computed.", value="accepted"),
-    ),
-    covers=("graph.optim.step_in_backward_still_needed_weight",),
-)
-def test_step_spoils_the_graph(subject: Subject) -> None:
-    import torch
-
-    x = torch.tensor(3.0, requires_grad=True)
-    x.register_post_accumulate_grad_hook(lambda leaf: leaf.sub_(1) and None)
-    y = x * x
-    y.backward(retain_graph=True)
-    try:
-        y.backward()
-        result = "accepted"
-    except RuntimeError as error:
-        result = type(error).__name__
-    assert result == subject.value

@@ -1,6 +1,7 @@
 """Hooks under autograd.grad and backward(inputs=…), which ask for the gradients of some tensors only."""
 
-from typing import Any, Sequence
+from math import prod
+from typing import Any, List, Sequence
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,6 +11,7 @@ from fixtures.draw import FACTORS, NUMBERS, plans
 from fixtures.plan import Ask, Backward, Chain, Forward, Hook, Input, Leaf, Plan, Raise, Retain, Scale, hooks_of
 from fixtures.subject import Subject
 from fixtures.trace import Trace
+from suites.tensors import leaf, outcome
 
 GRAD = "docs: torch.autograd.grad"
 INPUTS = "docs: torch.Tensor.backward"
@@ -94,22 +96,25 @@ def test_on_the_way(subject: Subject, plan: Plan) -> None:
     says="autograd.grad of a tensor with respect to itself calls its hooks.",
     source=SINCE_2_0,
     readings=(
-        Reading("called", ">=2.0", "1 arrives, 10 is returned.", value=([1.0], 10.0)),
-        Reading(
-            "called in vain", ">=1.8,<1.9", "They run with the node; 1 is returned as it came.", value=([1.0], 1.0)
-        ),
-        Reading("not called", "<2.0", "Before 1.8, and from 1.9 to 1.13: 1 is returned.", value=([], 1.0)),
+        Reading("called", ">=2.0", "What they leave is returned.", value=(True, True)),
+        Reading("called in vain", ">=1.8,<1.9", "They run with the node; what came is returned.", value=(True, False)),
+        Reading("not called", "<2.0", "Before 1.8, and from 1.9 to 1.13.", value=(False, False)),
     ),
+    witness={"factors": [10], "first": 1},
     covers=("tensor.inputs.grad_root", "graph.api.grad_of_root_itself"),
 )
-def test_root(subject: Subject) -> None:
+@given(factors=st.lists(FACTORS, min_size=1, max_size=3).filter(lambda factors: prod(factors) != 1), first=NUMBERS)
+def test_root(subject: Subject, factors: List[int], first: int) -> None:
     import torch
 
-    seen: Any = []
-    y = 3 * torch.ones((), requires_grad=True)
-    y.register_hook(lambda grad: seen.append(grad.item()) or grad * 10)
-    (grad,) = torch.autograd.grad(y, [y])
-    assert (seen, grad.item()) == subject.value
+    seen: List[float] = []
+    y = 3 * leaf(1)
+    for by in factors:
+        y.register_hook(lambda grad, by=by: seen.append(grad.item()) or grad * by)
+    (grad,) = torch.autograd.grad([y], [y], [leaf(first).detach()])
+    called, counts = subject.value
+    row = [first * prod(factors[:place]) for place in range(len(factors))]
+    assert (seen, grad.item()) == (row if called else [], first * (prod(factors) if counts else 1))
 
 
 @clause(
@@ -311,23 +316,28 @@ def test_backward_inner_and_leaf(subject: Subject, plan: Plan) -> None:
     source=INPUTS,
     needs=NEEDS_INPUTS,
     readings=(
-        Reading("raises", "", "An empty list is no question.", value=("RuntimeError", [])),
-        Reading("everything", "never", "An empty list counts as none given.", value=("accepted", [1.0])),
+        Reading("raises", "", "An empty list is no question; the graph is as it was.", value="RuntimeError"),
+        Reading("everything", "never", "An empty list counts as none given.", value="accepted"),
     ),
+    witness={"on": [0], "before": False},
     covers=("graph.api.backward_inputs_empty",),
 )
-def test_backward_nothing(subject: Subject) -> None:
-    import torch
-
-    seen: Any = []
-    x = torch.ones((), requires_grad=True)
-    x.register_hook(lambda grad: seen.append(grad.item()))
-    try:
-        (1 * x).backward(inputs=[])
-        result = "accepted"
-    except RuntimeError as error:
-        result = type(error).__name__
-    assert (result, seen) == subject.value
+@given(on=st.lists(st.integers(0, 2), min_size=1, max_size=3), before=st.booleans())
+def test_backward_nothing(subject: Subject, on: List[int], before: bool) -> None:
+    seen: List[int] = []
+    x = leaf(1)
+    y = 2 * x
+    tensors = (x, y, 3 * y)
+    for place in on:
+        tensors[place].register_hook(lambda grad, place=place: seen.append(place))
+    hooks = sorted(on, reverse=True)
+    if before:
+        tensors[-1].backward(retain_graph=True)
+    result = outcome(lambda: tensors[-1].backward(inputs=[]))
+    # The pass that failed changes nothing for the next one.
+    again = outcome(tensors[-1].backward)
+    passes = 1 + before if subject.value == "RuntimeError" else 2 + before
+    assert (result, again, seen, x.grad.item()) == (subject.value, "accepted", hooks * passes, 6 * passes)
 
 
 @clause(

@@ -1,0 +1,196 @@
+"""What a post-accumulate hook may do with the leaf that it is given: return it, free its .grad, take a step."""
+
+from typing import Any, List, Tuple
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fixtures.clause import Reading, clause
+from fixtures.draw import NUMBERS
+from fixtures.subject import Subject
+from suites.tensors import item, leaf, outcome
+
+DOCS = "docs: torch.Tensor.register_post_accumulate_grad_hook"
+NEEDS = ("torch.Tensor.register_post_accumulate_grad_hook",)
+
+
+@clause(
+    "gradient.accumulated.given_the_leaf",
+    says="Its argument is the leaf itself, not the gradient.",
+    source=DOCS,
+    needs=NEEDS,
+    readings=(
+        Reading("the leaf", "", "`argument is x`, whichever leaf and whichever of its hooks.", value=True),
+        Reading("something else", "never", "The gradient, or a copy of the leaf.", value=False),
+    ),
+    witness={"on": [0], "passes": 1},
+    covers=("tensor.pag.arg",),
+)
+@given(on=st.lists(st.integers(0, 2), min_size=1, max_size=5), passes=st.integers(1, 3))
+def test_given_the_leaf(subject: Subject, on: List[int], passes: int) -> None:
+    leaves = [leaf(value) for value in (1, 2, 3)]
+    seen: List[Any] = [[] for _ in on]
+    for place, own in zip(on, seen):
+        leaves[place].register_post_accumulate_grad_hook(lambda *given, own=own: own.append(given))
+    for _ in range(passes):
+        (leaves[0] * leaves[1] * leaves[2]).backward()
+    found = [[len(given) == 1 and given[0] is leaves[place] for given in own] for place, own in zip(on, seen)]
+    assert found == [[subject.value] * passes for _ in on]
+
+
+@clause(
+    "gradient.accumulated.returns_nothing",
+    says="It returns None or the leaf; another tensor ends backward() with RuntimeError, the rest TypeError.",
+    source=DOCS,
+    needs=NEEDS,
+    readings=(
+        Reading("refused", "", "A tensor after all hooks, which are given it as their argument.", value=True),
+        Reading("ignored", "never", "What it returns is not looked at.", value=False),
+    ),
+    witness={"returned": [3], "had": None},
+    covers=("tensor.pag.return_tensor", "tensor.pag.return_int"),
+    note="The example of the documentation returns the leaf: `lambda p: p.add_(p.grad, alpha=-lr)`.",
+)
+@given(
+    returned=st.lists(st.sampled_from([None, "leaf", "tensor", 3, 0, False, ()]), min_size=1, max_size=4),
+    had=st.none() | NUMBERS,
+)
+def test_returns_nothing(subject: Subject, returned: List[Any], had: Any) -> None:
+    calls: List[str] = []
+    x, other = leaf(1), leaf(1).detach()
+    x.grad = None if had is None else leaf(had).detach()
+
+    def hook(argument: Any, what: Any) -> Any:
+        calls.append("leaf" if argument is x else "tensor" if argument is other else "neither")
+        return {"leaf": x, "tensor": other}[what] if isinstance(what, str) else what
+
+    for what in returned:
+        x.register_post_accumulate_grad_hook(lambda argument, what=what: hook(argument, what))
+    result = outcome((2 * x).backward)
+    expected, given_to, argument = "accepted", [], "leaf"
+    for what in returned:
+        given_to.append(argument)
+        if not subject.value or what is None:
+            continue
+        if not isinstance(what, str):
+            expected = "TypeError"
+            break
+        argument = what
+        expected = "RuntimeError" if what == "tensor" else expected
+    assert (result, calls, x.grad.item()) == (expected, given_to, (had or 0) + 2)
+
+
+@clause(
+    "gradient.accumulated.frees_grad",
+    says="Setting .grad to None in the hook frees the gradient while backward goes on.",
+    source="tutorial: intermediate/optimizer_step_in_backward_tutorial",
+    needs=NEEDS,
+    readings=(
+        Reading("freed", "", "Later hooks find None, and the next pass begins anew.", value=True),
+        Reading("put back", "never", "The engine sets .grad again.", value=False),
+    ),
+    witness={"hooks": [True], "passes": [2]},
+    covers=("tensor.pag.clear_grad", "tensor.pag.detach_view_optim"),
+)
+@given(
+    hooks=st.lists(st.booleans(), min_size=1, max_size=4),
+    passes=st.lists(NUMBERS, min_size=1, max_size=3),
+)
+def test_frees_grad(subject: Subject, hooks: List[bool], passes: List[int]) -> None:
+    seen: List[Any] = []
+
+    def hook(x: Any, frees: bool) -> None:
+        seen.append(item(x.grad))
+        if frees:
+            x.grad = None
+
+    x, other = leaf(1), leaf(1)
+    for frees in hooks:
+        x.register_post_accumulate_grad_hook(lambda x, frees=frees: hook(x, frees))
+    expected, now, total = [], None, 0
+    for grad in passes:
+        (grad * x * other).backward()
+        now, total = (now or 0) + grad, total + grad
+        for frees in hooks:
+            expected.append(now)
+            now = None if frees and subject.value else now
+        assert (seen, item(x.grad), other.grad.item()) == (expected, now, total)
+
+
+@clause(
+    "gradient.accumulated.step_inside",
+    says="The leaf may be changed in place in its hook: grad mode is off there, unless with create_graph.",
+    source="tutorial: intermediate/optimizer_step_in_backward_tutorial",
+    needs=NEEDS,
+    readings=(
+        Reading("off", "", "In every pass without create_graph the step is taken.", value=False),
+        Reading("on", "never", "no_grad() is needed for the step.", value=True),
+    ),
+    witness={"start": 3, "passes": [(2, False)], "frees": True},
+    covers=(
+        "tensor.pag.step_inside",
+        "tensor.pag.grad_mode",
+        "graph.optim.postacc_step_and_free",
+        "graph.optim.postacc_under_create_graph",
+    ),
+)
+@given(
+    start=NUMBERS,
+    passes=st.lists(st.tuples(NUMBERS, st.booleans()), min_size=1, max_size=4),
+    frees=st.booleans(),
+)
+def test_step_inside(subject: Subject, start: int, passes: List[Tuple[int, bool]], frees: bool) -> None:
+    import torch
+
+    modes = []
+
+    def step(x: Any) -> None:
+        modes.append(torch.is_grad_enabled())
+        if not modes[-1]:
+            x.sub_(x.grad)
+        if frees:
+            x.grad = None
+
+    x = leaf(start)
+    x.register_post_accumulate_grad_hook(step)
+    held, now = 0, start
+    for grad, create_graph in passes:
+        torch.autograd.backward([grad * x], create_graph=create_graph)
+        held += grad
+        now -= 0 if create_graph or subject.value else held
+        held = 0 if frees else held
+    assert (x.item(), modes) == (now, [create_graph or subject.value for _, create_graph in passes])
+    x.grad = None
+
+
+@clause(
+    "gradient.accumulated.step_spoils_the_graph",
+    says="After such a step a second pass over a graph that saved the leaf raises RuntimeError.",
+    source="docs: torch.autograd.backward",
+    needs=NEEDS,
+    readings=(
+        Reading(
+            "raises", "", "x * x saved x, which has a new version; 3 * x saved nothing of it.", value="RuntimeError"
+        ),
+        Reading("new value", "never", "The gradient of the new value is computed.", value="accepted"),
+    ),
+    witness={"power": 2, "steps": 1, "by": 1},
+    covers=("graph.optim.step_in_backward_still_needed_weight",),
+)
+@given(power=st.integers(1, 3), steps=st.integers(0, 2), by=st.integers(0, 2))
+def test_step_spoils_the_graph(subject: Subject, power: int, steps: int, by: int) -> None:
+    x = leaf(3)
+    for _ in range(steps):
+        x.register_post_accumulate_grad_hook(lambda x: x.sub_(by) and None)
+    y = 3 * x
+    for _ in range(power - 1):
+        y = y * x
+    y.backward(retain_graph=True)
+    first = x.grad.item()
+    result = outcome(y.backward)
+    expected = subject.value if power > 1 and steps else "accepted"
+    assert (result, first) == (expected, 3 * power * 3 ** (power - 1))
+    assert (x.item(), x.grad.item() == first) == (
+        3 - steps * by * (1 if result != "accepted" else 2),
+        result != "accepted",
+    )
