@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from fixtures.plan import MODULE_KINDS, TENSOR_KINDS
 
@@ -28,8 +28,9 @@ GLOBAL = {f"register_{kind}_hook": f"register_module_{kind}_hook" for kind in MO
 CONSTANTS = {"MODULE_KINDS": MODULE_KINDS, "TENSOR_KINDS": TENSOR_KINDS}
 API = re.compile(
     r"_?register_\w*hook|register_prehook|retain_grad|saved_tensors_hooks|save_on_cpu|disable_saved_tensors_hooks"
-    r"|_(?:global_)?(?:forward|backward)(?:_pre)?_hooks(?:_with_kwargs|_always_called)?"
-)
+    r"|_(?:forward|forward_pre|backward_pre)_hooks(?:_with_kwargs|_always_called)?"
+)  # not _backward_hooks: tensors have a dict of that name as modules have, and clauses speak of that of tensors
+
 DOCS = re.compile(r"docs: [\w.]*?(\w+)(?![\w.])")
 STRATEGIES = "fixtures.draw"
 
@@ -47,38 +48,46 @@ def is_api(name: str) -> bool:
 
 @dataclass(frozen=True)
 class Subject:
-    """The APIs that a clause is about: `every` one of them must meet, or any is enough."""
+    """The APIs that a clause is about: `every` one of them must meet, or any is enough; and whether it asks grad()."""
 
     apis: frozenset[str]
     every: bool
+    asks: bool = False
 
 
 def subject(name: str, clause: Mapping[str, Any]) -> Subject:
-    """Return what a clause is about: the hooks of its witness, or what it needs, quotes or draws."""
-    apis, witnessed = _touched(name, clause["file"], clause["code"])
+    """Return what a clause is about: the hooks of its witness, or what it needs, quotes, draws or tests."""
+    found = _read(name, clause["file"], clause["code"])
     named = {need(text)[0] for text in clause["needs"]}
-    named |= {found[1] for source in clause["source"] if (found := DOCS.match(source))}
+    named |= {match[1] for source in clause["source"] if (match := DOCS.match(source))}
     about = frozenset(filter(is_api, named))
-    if witnessed and apis:
-        return Subject(apis, True)
-    return Subject((about & apis) or apis or about, False)
+    if found.how == "witness" or not about & found.apis:
+        return Subject(found.apis or about, found.how != "drawn", found.asks)
+    return Subject(about & found.apis, False, found.asks)
 
 
 def touched(name: str, clause: Mapping[str, Any]) -> frozenset[str]:
     """Return every API that the witness of a clause uses, else every one that its drawn plans or its test may use."""
-    return _touched(name, clause["file"], clause["code"])[0]
+    return _read(name, clause["file"], clause["code"]).apis
+
+
+class _Found(NamedTuple):
+    apis: frozenset[str]
+    how: str  # the "witness" has them all, a "test" calls them all, "drawn" plans have some
+    asks: bool
 
 
 @functools.cache
-def _touched(name: str, file: str, code: str) -> tuple[frozenset[str], bool]:
-    """Return the APIs that a test uses, and whether a witness names them."""
+def _read(name: str, file: str, code: str) -> _Found:
+    """Return the APIs that a test uses."""
     file, test = _tests().get(name) or (file, _first(ast.parse(code)))
     if test is None:
-        return frozenset(), False
+        return _Found(frozenset(), "test", False)
     marks = _marks(test)
     drawn = [*marks["given"].args, *marks["given"].keywords] if "given" in marks else []
     if "plan" not in [argument.arg for argument in test.args.args]:
-        return _Walk(file).read_all([*drawn, *test.body, *test.args.defaults]).apis(plans=False), False
+        walk = _Walk(file).read_all([*drawn, *test.body, *test.args.defaults])
+        return _Found(walk.apis(plans=False), "drawn" if walk.spells else "test", walk.asks)
     witnesses = [
         keyword.value
         for call in ast.walk(marks.get("clause", ast.Pass()))
@@ -86,11 +95,10 @@ def _touched(name: str, file: str, code: str) -> tuple[frozenset[str], bool]:
         for keyword in call.keywords
         if keyword.arg == "witness"
     ]
-    for nodes in (witnesses, drawn):
-        apis = _Walk(file).read_all(nodes).apis(plans=True, witness=nodes is witnesses)
-        if apis:
-            return apis, nodes is witnesses
-    return frozenset(), False
+    walk = _Walk(file).read_all(witnesses)
+    if walk.apis(plans=True, witness=True):
+        return _Found(walk.apis(plans=True, witness=True), "witness", walk.asks)
+    return _Found(_Walk(file).read_all(drawn).apis(plans=True), "drawn", walk.asks)
 
 
 def _first(module: ast.Module) -> ast.FunctionDef | None:
@@ -149,6 +157,12 @@ class _Walk:
     everywhere: set[str] = field(default_factory=set)
     spelled: set[str] = field(default_factory=set)
     seen: set[tuple[str, str, frozenset[str]]] = field(default_factory=set)
+    asks: bool = False
+
+    @property
+    def spells(self) -> bool:
+        """Whether names of methods are made from kinds."""
+        return bool(self.spelled & {"register_{", "register_module_{"})
 
     def read_all(self, nodes: Iterable[ast.AST]) -> _Walk:
         """Read all of these."""
@@ -177,6 +191,7 @@ class _Walk:
             self.spelled.add(ast.unparse(node)[2:].partition("{")[0] + "{")
         elif isinstance(node, ast.Attribute):
             self.found.add(node.attr)
+            self.asks = self.asks or (node.attr == "grad" and _name(node.value) == "autograd")
         elif isinstance(node, ast.Call):
             without = self.call(node, without)
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
@@ -205,6 +220,7 @@ class _Walk:
     def follow(self, name: str, given: frozenset[str]) -> None:
         """Read the definition of a name; the defaults of arguments that the caller gave do not count."""
         self.words.update(CONSTANTS.get(name, ()))
+        self.asks = self.asks or name == "Ask"
         known = _module(self.file).get(name)
         if known is None or (*known[:1], name, given) in self.seen:
             return

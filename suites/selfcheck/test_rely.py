@@ -7,11 +7,10 @@ import json
 import pytest
 
 from reports.__main__ import main
-from suites.selfcheck import synthetic
+from suites.selfcheck import measured
 
-TORCHES = ("1.13.1", "2.0.1", "2.14.0", "2.15.0")
 CODE = "def test_x(subject, module):\n    module.{}(print)\n"
-#: clause -> (API in its test, verdict and reading on each of TORCHES)
+#: clause -> (API in its test, verdict and reading on each of measured.TORCHES)
 CELLS = {
     "a.b.holds": ("register_forward_hook", [("conforms", "always")] * 4),
     "a.b.changes": ("register_hook", [("conforms", "old")] * 2 + [("conforms", "new")] * 2),
@@ -27,30 +26,12 @@ CELLS = {
 @pytest.fixture
 def verdicts(tmp_path):
     """Give recorded verdicts as in CELLS."""
-    base = next(iter(synthetic.clauses(1).values()))
     table = {}
     for name, (api, cells) in CELLS.items():
-        names = {"always", "old", "new"} if name[0] == "a" else {"true", "false"}
-        readings = [{"name": each, "torch": "", "says": ""} for each in sorted(names)]
         needs = [f"torch.nn.Module.{api}"] if ("absent", None) in cells else []
-        table[name] = {
-            **base, "says": f"Says {name}.", "readings": readings, "needs": needs, "code": CODE.format(api),
-            "source": ["measured"],
-        }  # fmt: skip
-    folder = synthetic.write_verdicts(tmp_path / "verdicts", table, TORCHES)
-    for place, torch in enumerate(TORCHES):
-        path = folder / "{}.{}.json".format(*torch.split("."))
-        document = json.loads(path.read_text("utf-8"))
-        for name, (_, cells) in CELLS.items():
-            found = cells[place]
-            if found is None:
-                del document["cells"][name]
-            else:
-                document["cells"][name]["eager"] = {
-                    "verdict": found[0], "reading": found[1], "digest": table[name]["digest"]
-                }  # fmt: skip
-        path.write_text(json.dumps(document), encoding="utf-8")
-    return folder
+        readings = ("always", "new", "old") if name[0] == "a" else ("true", "false")
+        table[name] = measured.clause(name, CODE.format(api), needs, readings)
+    return measured.write(tmp_path / "verdicts", table, {name: cells for name, (_, cells) in CELLS.items()})
 
 
 def ask(verdicts, capsys, *arguments):

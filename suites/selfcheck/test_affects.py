@@ -1,0 +1,213 @@
+"""affects: which clauses differ for the hooks that someone's code uses; the code is parsed and never run."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from reports.__main__ import main
+from reports.apis import known_apis
+from reports.uses import read_code
+from suites.selfcheck import measured
+
+MODULE = "torch.nn.Module"
+SAME, ALWAYS = [("conforms", "always")] * 4, ("conforms", "always")
+CHANGED = [("conforms", "old")] * 2 + [("conforms", "new")] * 2
+ADDED = [("absent", None)] + [ALWAYS] * 3
+DRAWN = '@clause("{}", {})\n@given(plan=plans())\ndef test_x(subject, plan):\n    pass\n'
+WITNESS = "witness=Plan(NET, (), ({},))"
+
+
+def called(*names):
+    return "def test_x(subject, it, torch):\n" + "".join(f"    it.{name}(print)\n" for name in names)
+
+
+#: clause -> (test, needs, cells)
+CLAUSES = {
+    "a.b.tensor": (called("register_hook"), (), CHANGED),
+    "a.b.same": (called("register_hook"), (), SAME),
+    "a.b.kept": (called("retain_grad"), (), [ALWAYS] * 3 + [("hung", None)]),
+    "a.b.asked": (called("register_hook") + "    torch.autograd.grad(it)\n", (), CHANGED),
+    "a.b.both": (
+        DRAWN.format("a.b.both", WITNESS.format('Hook("tensor", "x0", "h0"), Retain("x0"), Forward()')),
+        (),
+        CHANGED,
+    ),
+    "a.b.keywords": (called("register_forward_hook"), (f"{MODULE}.register_forward_hook(with_kwargs)",), ADDED),
+    "a.b.keywords_order": (
+        called("register_forward_hook"),
+        (f"{MODULE}.register_forward_hook(with_kwargs)",),
+        [("absent", None), *CHANGED[1:]],
+    ),
+    "a.b.pre": (called("register_full_backward_pre_hook"), (f"{MODULE}.register_full_backward_pre_hook",), ADDED),
+    "a.b.inference": (called("register_hook"), ("torch.inference_mode",), CHANGED),
+    "a.b.everywhere": (
+        DRAWN.format("a.b.everywhere", WITNESS.format('Hook("forward", "*", "h0"), Forward()')),
+        (),
+        CHANGED,
+    ),
+}
+READINGS = ("always", "new", "old")
+
+
+@pytest.fixture
+def room(tmp_path):
+    """Give recorded verdicts as in CLAUSES, and a way to ask about code."""
+    table = {name: measured.clause(name, code, needs, READINGS) for name, (code, needs, _) in CLAUSES.items()}
+    return Room(tmp_path, measured.write(tmp_path / "verdicts", table, {n: c for n, (_, _, c) in CLAUSES.items()}))
+
+
+class Room:
+    """A folder for someone's code, beside recorded verdicts."""
+
+    def __init__(self, path, verdicts):
+        self.verdicts, self.code = verdicts, path / "code"
+        self.code.mkdir()
+
+    def ask(self, source, *arguments, name="them.py"):
+        (self.code / name).parent.mkdir(exist_ok=True)
+        (self.code / name).write_text(source, encoding="utf-8")
+        return self.call(self.code, *(arguments or ("--from", "1.13", "--to", "2.15")))
+
+    def call(self, path, *arguments):
+        return main(["affects", str(path), *arguments, "--verdicts", str(self.verdicts)])
+
+
+def told(room, capsys, source, first="2.0"):
+    """Return the exit status and the answer."""
+    status = room.ask(source, "--from", first, "--format", "json")
+    return status, json.loads(capsys.readouterr().out)
+
+
+def changed(room, capsys, source):
+    """Return clause -> the lines concerned."""
+    return {each["clause"]: [use["line"] for use in each["uses"]] for each in told(room, capsys, source)[1]["changes"]}
+
+
+@pytest.mark.parametrize(
+    ("source", "clauses"),
+    [
+        ("x.register_hook(print)", {"a.b.tensor": [1]}),
+        ("\n\nx.register_hook(print)\ny.retain_grad()", {"a.b.tensor": [3], "a.b.kept": [4], "a.b.both": [3, 4]}),
+        ("y.retain_grad()", {"a.b.kept": [1]}),
+        ("import torch\nx.register_hook(f)\ntorch.autograd.grad(y, x)", {"a.b.tensor": [2], "a.b.asked": [2]}),
+        ("from torch.autograd import grad\nx.register_hook(f)", {"a.b.tensor": [2], "a.b.asked": [2]}),
+        ("from mine import grad\nx.register_hook(f)\ngrad(x)", {"a.b.tensor": [2]}),
+        ("with torch.inference_mode():\n x.register_hook(f)", {"a.b.tensor": [2], "a.b.inference": [2]}),
+        ("m.register_forward_hook(f)", {}),
+        ("m.register_forward_hook(f, with_kwargs=True)", {"a.b.keywords_order": [1]}),
+        ("m.register_forward_hook(f, with_kwargs=False)", {}),
+        ("m.register_forward_hook(f, with_kwargs=some)", {"a.b.keywords_order": [1]}),
+        ("m.register_forward_hook(f, **options)", {"a.b.keywords_order": [1]}),
+        ("getattr(x, 'register_hook')(f)", {"a.b.tensor": [1]}),
+        ("register = x.register_hook", {"a.b.tensor": [1]}),
+        ("from torch.nn.modules.module import register_module_forward_hook as r", {}),
+        ("torch.nn.modules.module.register_module_forward_hook(f)", {"a.b.everywhere": [1]}),
+        ("class A:\n def register_hook(self): pass\n def f(self): self.register_hook()", {}),
+        ("class A:\n def register_hook(self): pass\nx.register_hook(f)", {"a.b.tensor": [3]}),
+        ("print('register_hook')  # x.register_hook(f)", {}),
+    ],
+)
+def test_exactly_what_the_code_uses_is_told(room, capsys, source, clauses):
+    assert changed(room, capsys, source) == clauses
+
+
+def test_what_one_release_does_not_have_is_told_once_with_its_places(room, capsys):
+    source = "m.register_forward_hook(f, with_kwargs=True)\nm.register_full_backward_pre_hook(f)\n"
+    status, answer = told(room, capsys, source, "1.13")
+    assert status == 1
+    assert [(one["api"], one["option"], one["torch"]) for one in answer["missing"]] == [
+        ("register_forward_hook", "with_kwargs", "1.13"),
+        ("register_full_backward_pre_hook", None, "1.13"),
+    ]
+    assert [use["line"] for one in answer["missing"] for use in one["uses"]] == [1, 2]
+    assert room.ask(source, "--from", "2.14") == 0
+
+
+def test_what_differs_only_with_more_than_the_code_uses_says_what_is_lacking(room, capsys):
+    answer = told(room, capsys, "x.register_hook(print)")[1]
+    assert answer["elsewhere"] == {
+        "a.b.asked": "autograd.grad",
+        "a.b.both": "retain_grad",
+        "a.b.inference": "inference_mode",
+    }
+
+
+def test_hooks_of_which_no_clause_speaks_are_named(room, capsys):
+    status, answer = told(room, capsys, "m.register_load_state_dict_pre_hook(f)")
+    assert (status, answer["unstated"]) == (0, ["register_load_state_dict_pre_hook"])
+
+
+def test_nothing_differs(room, capsys):
+    assert room.ask("x.register_hook(print)", "--from", "2.14") == 0
+    assert "0 clauses differ" in capsys.readouterr().out
+
+
+def test_text_and_markdown_name_file_and_line(room, capsys):
+    (room.code / "pkg").mkdir()
+    for form in ("text", "markdown"):
+        status = room.ask("\nx.register_hook(print)", "--from", "1.13", "--format", form, name="pkg/a.py")
+        out = capsys.readouterr().out
+        assert status == 1
+        assert "pkg/a.py:2" in out
+        assert "a.b.tensor" in out
+        assert "conforms (old)" in out
+
+
+def test_a_single_file_may_be_named(room, capsys):
+    room.ask("x.register_hook(print)")
+    capsys.readouterr()
+    assert room.call(room.code / "them.py", "--from", "1.13") == 1
+    assert "them.py:1" in capsys.readouterr().out
+
+
+def test_the_code_is_never_run(room, capsys):
+    proof = room.code / "proof"
+    assert room.ask(f"open({str(proof)!r}, 'w')\nx.register_hook(print)") == 1
+    assert not proof.exists()
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "print 'python 2'",
+        "x = (\n",
+        "\0",
+        "# coding: klingon\n",
+        "(" * 10_000,
+        "x" + ".a" * 100_000,
+        "-" * 200_000 + "1",
+    ],
+)
+def test_a_file_that_is_no_python_is_left_out_and_said(room, capsys, source):
+    (room.code / "good.py").write_text("x.register_hook(print)")
+    assert room.ask(source, name="bad.py") == 1
+    out, err = capsys.readouterr()
+    assert "1 files use 1 hook APIs" in out
+    assert err.count("\n") == 1
+    assert err.startswith("left out: bad.py: is ")
+
+
+@pytest.mark.parametrize(
+    ("path", "arguments", "said"),
+    [
+        ("none", ["--from", "2.0"], "there is no such file"),
+        (".", ["--from", "2.0"], "holds no Python file"),
+        (".", ["--from", "2.1"], "did you mean 2.14 or 2.15?"),
+        (".", ["--from", "2.0", "--to", "3"], "there is no torch version '3'"),
+    ],
+)
+def test_a_question_that_cannot_be_answered(room, capsys, path, arguments, said):
+    assert room.call(room.code / path, *arguments) == 2
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n")) == ("", 1)
+    assert said in err
+
+
+def test_hidden_folders_are_not_read(room):
+    for folder in (".venv", "__pycache__", "src"):
+        (room.code / folder).mkdir()
+        (room.code / folder / "a.py").write_text("x.register_hook(print)")
+    code = read_code(room.code, known_apis({}))
+    assert code.files == 1
