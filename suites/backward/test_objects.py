@@ -18,7 +18,19 @@ GLOBAL = "torch.nn.modules.module.register_module_forward_hook"
 VIEWS = "The docs say that forward is given a view of each tensor passed in, and the caller one of each returned."
 
 
-def same(*grads: bool, kind: str = "full_backward") -> Any:
+FEW = st.integers(1, 3)
+#: Which inputs need a gradient. The first one does in torch 1.8; backward.given.frozen_input tells of that.
+SOME = st.lists(st.booleans(), max_size=3).map(lambda others: [True, *others])
+SIZES = st.lists(st.integers(1, 2), max_size=2).map(tuple)
+#: A size, a number of inputs, and the size of a bare tensor: rows of the size, or any other.
+BARE = {
+    "size": st.shared(SIZES, key="size"),
+    "count": FEW,
+    "returned": st.one_of(st.builds(lambda size, rows: (rows, *size), st.shared(SIZES, key="size"), FEW), SIZES),
+}
+
+
+def same(*grads: bool, kind: str = "full_backward", hooks: int = 1) -> Any:
     """Whether inputs with or without gradient are the caller's objects in forward, and the output forward's."""
     import torch
 
@@ -35,7 +47,8 @@ def same(*grads: bool, kind: str = "full_backward") -> Any:
             return out
 
     module, xs = Sum(), [torch.ones((), requires_grad=grad) for grad in grads]
-    getattr(module, f"register_{kind}_hook")(lambda *arguments: None)
+    for _ in range(hooks):
+        getattr(module, f"register_{kind}_hook")(lambda *arguments: None)
     out = module(*xs)
     return [one is other for one, other in zip(inside, [*xs, out])]
 
@@ -46,27 +59,20 @@ def same(*grads: bool, kind: str = "full_backward") -> Any:
     source=DOCS,
     needs=FULL,
     readings=(
-        Reading(
-            "all",
-            ">=1.11",
-            "One and the other input, and outputs without input gradients.",
-            value=[[False, False, False], [True, False]],
-        ),
-        Reading(
-            "those that need one",
-            "<1.11",
-            "The input without gradient stays.",
-            value=[[False, True, False], [True, False]],
-        ),
+        Reading("all", ">=1.11", "Every input, and outputs without input gradients.", value=False),
+        Reading("those that need one", "<1.11", "An input without gradient stays.", value=True),
     ),
+    witness={"grads": [True, False], "hooks": 1},
     covers=(
         "module_backward.ident.full.second_not_rg",
         "module_backward.ident.full.output_no_input_rg",
         "module_backward.issue.61446_input_identity",
     ),
 )
-def test_replaced(subject: Subject) -> None:
-    assert [same(True, False), same(False)] == subject.value
+@given(grads=st.one_of(SOME, SOME.map(lambda some: [False for _ in some])), hooks=FEW)
+def test_replaced(subject: Subject, grads: List[bool], hooks: int) -> None:
+    kept = [not grad and (subject.value or not any(grads)) for grad in grads]
+    assert same(*grads, hooks=hooks) == [*kept, False]
 
 
 @clause(
@@ -77,13 +83,15 @@ def test_replaced(subject: Subject) -> None:
     note=VIEWS,
     needs=FULL,
     readings=(
-        Reading("the same", "", "One input, two inputs.", value=[[True], [True, True]]),
-        Reading("others", "never", "A view of each.", value=[[False], [False, False]]),
+        Reading("the same", "", "However many inputs and hooks.", value=True),
+        Reading("others", "never", "A view of each.", value=False),
     ),
+    witness={"count": 1, "hooks": 1},
     covers=("module_backward.ident.full.input_not_rg",),
 )
-def test_kept(subject: Subject) -> None:
-    assert [same(False)[:-1], same(False, False)[:-1]] == subject.value
+@given(count=st.integers(1, 4), hooks=FEW)
+def test_kept(subject: Subject, count: int, hooks: int) -> None:
+    assert same(*[False] * count, hooks=hooks)[:-1] == [subject.value] * count
 
 
 @clause(
@@ -94,21 +102,23 @@ def test_kept(subject: Subject) -> None:
     note=VIEWS,
     needs=FULL,
     readings=(
-        Reading("the same", ">=1.10", "Input and output.", value=[True, True]),
+        Reading("the same", ">=1.10", "Inputs and output.", value="the same"),
         Reading("RuntimeError", ">=1.9,<1.10", "The forward fails.", value="RuntimeError"),
         Reading("AttributeError", "<1.9", "The forward fails.", value="AttributeError"),
     ),
+    witness={"grads": [True], "hooks": 1},
     covers=("module_backward.ident.full.no_grad",),
 )
-def test_kept_under_no_grad(subject: Subject) -> None:
+@given(grads=SOME, hooks=FEW)
+def test_kept_under_no_grad(subject: Subject, grads: List[bool], hooks: int) -> None:
     import torch
 
     with torch.no_grad():
         try:
-            seen = same(True)
+            seen = same(*grads, hooks=hooks)
         except (AttributeError, RuntimeError) as error:
             seen = type(error).__name__
-    assert seen == subject.value
+    assert seen == ([True] * (len(grads) + 1) if subject.value == "the same" else subject.value)
 
 
 @clause(
@@ -117,68 +127,99 @@ def test_kept_under_no_grad(subject: Subject) -> None:
     source=PRE_DOCS,
     needs=PRE,
     readings=(
-        Reading("others", "", "Input and output.", value=[False, False]),
-        Reading("the same", "never", "Only a full hook needs the input.", value=[True, True]),
+        Reading("others", "", "As a full hook does.", value=False),
+        Reading("the same", "never", "Only a full hook needs the input.", value=True),
     ),
+    witness={"grads": [True], "hooks": 1},
     covers=("module_backward.ident.pre.both",),
 )
-def test_pre(subject: Subject) -> None:
-    assert same(True, kind="full_backward_pre") == subject.value
+@given(grads=st.lists(st.booleans(), min_size=1, max_size=4), hooks=FEW)
+def test_pre(subject: Subject, grads: List[bool], hooks: int) -> None:
+    kept = subject.value or not any(grads)
+    assert same(*grads, kind="full_backward_pre", hooks=hooks) == [kept] * len(grads) + [subject.value]
 
 
-def outcome(returned: Any, kind: str = "full_backward", size: Any = (1, 2), grad: bool = True) -> Any:
-    """How backward() ends when a hook of a doubling module returns this, and x.grad afterwards."""
+def outcome(
+    returned: Any, kind: str = "full_backward", size: Any = (1, 2), count: int = 1, grad: bool = True, hooks: int = 1
+) -> Any:
+    """How backward() ends when the last hook of a doubling module of some inputs returns this, and their .grad."""
     import torch
 
-    module, x = torch.nn.Linear(2, 2, bias=False), torch.ones(size, requires_grad=grad)
-    getattr(module, f"register_{kind}_hook")(lambda *arguments: returned)
+    class Double(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.weight = torch.nn.Parameter(torch.tensor(2.0))
+
+        def forward(self, *xs: Any) -> Any:
+            return self.weight * sum(xs)
+
+    module, xs = Double(), [torch.ones(size, requires_grad=grad) for _ in range(count)]
+    for number in range(hooks):
+        value = returned if number == hooks - 1 else None
+        getattr(module, f"register_{kind}_hook")(lambda *given, value=value: value)
     try:
-        module(x).backward(torch.ones(size))
+        module(*xs).backward(torch.ones(size))
+        seen = "accepted"
     except (RuntimeError, TypeError) as error:
-        return type(error).__name__, x.grad, module.weight.grad is None
-    return "accepted", None if x.grad is None else x.grad.tolist(), module.weight.grad is None
+        seen = type(error).__name__
+    return seen, [None if x.grad is None else x.grad.tolist() for x in xs], module.weight.grad is None
+
+
+def fill(number: float, size: Any) -> Any:
+    """The nested lists of a tensor that is full of one number."""
+    import torch
+
+    return torch.full(size, float(number)).tolist()
+
+
+def bare(subject: Subject, size: Any, count: int, returned: Any, kind: str) -> None:
+    """Demand that a bare tensor of threes counts as the reading has it: as its "rows", or the "whole" as one."""
+    import torch
+
+    wanted = 1 if kind == "full_backward_pre" else count
+    by = 2 if kind == "full_backward_pre" else 1
+    due = ("TypeError" if not returned else "RuntimeError", [None] * count, kind == "full_backward_pre")
+    if returned == ((wanted, *size) if subject.value == "rows" else size):
+        due = ("accepted", [fill(3 * by, size)] * count, False)
+    assert outcome(torch.full(returned, 3.0), kind, size, count) == due
 
 
 @clause(
     "backward.objects.bare_tensor",
-    says="A bare tensor returned by a full hook is never taken for a tuple of one: backward() raises.",
+    says="A bare tensor from a full hook counts as the tuple of its rows: one for each input, or it raises.",
     source=DOCS,
-    note="The docs say a tuple or None; only the annotated type of the hook allows a Tensor.",
+    docs="contradicts",
+    note="The type of the hook in the docs allows a Tensor to be returned, as if it were the one gradient.",
     needs=FULL,
     readings=(
-        Reading(
-            "refused",
-            "",
-            "One row: RuntimeError; no dimension: TypeError.",
-            value=[("RuntimeError", None, False), ("TypeError", None, False)],
-        ),
-        Reading("taken", "never", "As the gradient of the one input.", value=[("accepted", [[1.0, 1.0]], False)] * 2),
+        Reading("rows", "", "Wrong rows: RuntimeError; no dimension: TypeError.", value="rows"),
+        Reading("whole", "never", "As the gradient of the one input.", value="whole"),
     ),
+    witness={"size": (1, 2), "count": 1, "returned": (1, 2)},
     covers=("module_backward.ret.full.bare_tensor_len1", "module_backward.ret.full.bare_tensor_0d"),
 )
-def test_bare_tensor(subject: Subject) -> None:
-    import torch
-
-    assert [outcome(torch.ones(1, 2)), outcome(torch.ones(()))] == subject.value
+@given(**BARE)
+def test_bare_tensor(subject: Subject, size: Any, count: int, returned: Any) -> None:
+    bare(subject, size, count, returned, "full_backward")
 
 
 @clause(
     "backward.objects.pre_bare_tensor",
-    says="A bare tensor of one row is refused from a pre-hook too, before any gradient is written.",
+    says="A bare tensor from a pre-hook counts as its rows too, and is refused before a gradient is written.",
     source=PRE_DOCS,
     docs="contradicts",
     note="Since 2.10 the docs list a bare Tensor as a value to return.",
     needs=PRE,
     readings=(
-        Reading("refused", "", "RuntimeError.", value=("RuntimeError", None, True)),
-        Reading("taken", "never", "As the gradient of the one output.", value=("accepted", [[1.0, 1.0]], False)),
+        Reading("rows", "", "One row of the output's shape will do.", value="rows"),
+        Reading("whole", "never", "As the gradient of the one output.", value="whole"),
     ),
+    witness={"size": (1, 2), "count": 1, "returned": (1, 2)},
     covers=("module_backward.ret.pre.bare_tensor_len1",),
 )
-def test_pre_bare_tensor(subject: Subject) -> None:
-    import torch
-
-    assert outcome(torch.ones(1, 2), "full_backward_pre") == subject.value
+@given(**BARE)
+def test_pre_bare_tensor(subject: Subject, size: Any, count: int, returned: Any) -> None:
+    bare(subject, size, count, returned, "full_backward_pre")
 
 
 @clause(
@@ -187,15 +228,20 @@ def test_pre_bare_tensor(subject: Subject) -> None:
     source="measured",
     needs=FULL,
     readings=(
-        Reading("refused", "", "RuntimeError; the weight has its gradient.", value=[("RuntimeError", None, False)] * 2),
-        Reading("fitted", "never", "As in autograd itself.", value=[("accepted", [[1.0, 1.0]], False)] * 2),
+        Reading("refused", "", "RuntimeError; the weight has its gradient.", value="RuntimeError"),
+        Reading("fitted", "never", "As in autograd itself.", value="accepted"),
     ),
+    witness={"size": (1, 2), "returned": (3, 1, 2), "hooks": 1},
     covers=("module_backward.ret.full.expandable_shape",),
 )
-def test_no_broadcast(subject: Subject) -> None:
+@given(size=SIZES, returned=SIZES, hooks=FEW)
+def test_no_broadcast(subject: Subject, size: Any, returned: Any, hooks: int) -> None:
     import torch
 
-    assert [outcome((torch.ones(3, 1, 2),)), outcome((torch.ones(1, 1),))] == subject.value
+    (seen, grads, unwritten) = outcome((torch.full(returned, 3.0),), size=size, hooks=hooks)
+    fits = returned == size
+    assert (seen, unwritten) == ("accepted" if fits else subject.value, False)
+    assert grads == [fill(3, size) if fits else None]
 
 
 @clause(
@@ -204,18 +250,18 @@ def test_no_broadcast(subject: Subject) -> None:
     source="https://github.com/pytorch/pytorch/pull/56693",
     needs=FULL,
     readings=(
-        Reading(
-            "refused",
-            ">=1.9",
-            "RuntimeError for the list.",
-            value=[("RuntimeError", None, True), ("accepted", None, False)],
-        ),
-        Reading("never called", "<1.9", "The hook does not run.", value=[("accepted", None, False)] * 2),
+        Reading("refused", ">=1.9", "RuntimeError for the list, of any length.", value="RuntimeError"),
+        Reading("never called", "<1.9", "The hook does not run.", value="accepted"),
     ),
+    witness={"as_list": True, "length": 1, "count": 1, "hooks": 1},
     covers=("module_backward.ret.full.noin_none_list",),
 )
-def test_list_without_input(subject: Subject) -> None:
-    assert [outcome([None], grad=False), outcome((None,), grad=False)] == subject.value
+@given(as_list=st.booleans(), length=st.integers(0, 3), count=FEW, hooks=FEW)
+def test_list_without_input(subject: Subject, as_list: bool, length: int, count: int, hooks: int) -> None:
+    returned = [None] * length if as_list else (None,) * length
+    result = subject.value if as_list else "accepted"
+    seen = outcome(returned, count=count, grad=False, hooks=hooks)
+    assert seen == (result, [None] * count, result != "accepted")
 
 
 @clause(
@@ -224,24 +270,35 @@ def test_list_without_input(subject: Subject) -> None:
     source="measured",
     needs=FULL,
     readings=(
-        Reading("list", ">=1.13", "As it was returned.", value=["tuple", "list"]),
-        Reading("tuple", "<1.13", "Made into a tuple.", value=["tuple", "tuple"]),
+        Reading("list", ">=1.13", "As it was returned.", value="list"),
+        Reading("tuple", "<1.13", "Made into a tuple.", value="tuple"),
     ),
+    witness={"returned": ["list", None], "count": 1},
     covers=("module_backward.ret.full.chain_list",),
 )
-def test_list_chain(subject: Subject) -> None:
+@given(returned=st.lists(st.sampled_from(["list", "tuple", None]), min_size=1, max_size=5), count=FEW)
+def test_list_chain(subject: Subject, returned: List[Any], count: int) -> None:
     import torch
 
-    module, seen = torch.nn.Tanh(), []
+    class Sum(torch.nn.Module):
+        def forward(self, *xs: Any) -> Any:
+            return sum(xs) * 2
 
-    def hook(module: Any, grad_input: Any, grad_output: Any) -> Any:
-        seen.append(type(grad_input).__name__)
-        return list(grad_input)
+    module, seen, due = Sum(), [], ["tuple"]
+    for name in returned:
 
-    module.register_full_backward_hook(hook)
-    module.register_full_backward_hook(hook)
-    module(torch.ones(2, requires_grad=True)).sum().backward()
-    assert seen == subject.value
+        def hook(module: Any, grad_input: Any, grad_output: Any, name: Any = name) -> Any:
+            seen.append((type(grad_input).__name__, [grad.item() for grad in grad_input]))
+            tripled = [grad * 3 for grad in grad_input]
+            return {"list": tripled, "tuple": tuple(tripled), None: None}[name]
+
+        module.register_full_backward_hook(hook)
+        due.append({"list": subject.value, "tuple": "tuple", None: due[-1]}[name])
+    xs = [torch.ones((), requires_grad=True) for _ in range(count)]
+    module(*xs).backward()
+    times = [3 ** sum(name is not None for name in returned[:number]) for number in range(len(returned) + 1)]
+    assert seen == [(kind, [2.0 * by] * count) for kind, by in zip(due, times[:-1])]
+    assert [x.grad.item() for x in xs] == [2 * times[-1]] * count
 
 
 @clause(
