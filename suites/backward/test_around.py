@@ -30,7 +30,11 @@ def script(value: int, hooks: Tuple[Any, ...], after: Tuple[Any, ...], grad: int
     says="When a full hook runs, the module's parameters have had their hooks and their gradient.",
     source="measured",
     needs=PRE,
-    covers=("module_backward.order.tensor.leaf_input", "module_backward.order.tensor.nonleaf_input"),
+    covers=(
+        "module_backward.order.tensor.leaf_input",
+        "module_backward.order.tensor.nonleaf_input",
+        "graph.full.param_grad_state_in_hook",
+    ),
 )
 @given(
     plan=st.builds(
@@ -60,7 +64,12 @@ def test_parameters_first(subject: Subject, plan: Plan) -> None:
     says="Where no input needs a gradient, pre-hook and full hook run before the parameters get theirs.",
     source=(DOCS, EXECUTION),
     needs=PRE,
-    covers=("module_backward.order.tensor.no_input_rg", "module_backward.issue.149938_param_grad_in_hook"),
+    covers=(
+        "module_backward.order.tensor.no_input_rg",
+        "module_backward.issue.149938_param_grad_in_hook",
+        "graph.full.no_input_grad_order_vs_param",
+        "graph.full.param_grad_state_in_hook",
+    ),
 )
 @given(
     plan=st.builds(
@@ -120,7 +129,7 @@ def test_inside_forward(subject: Subject, plan: Plan) -> None:
     says="The grad_output of a full hook is what the full backward pre-hooks of the module left.",
     source=EXECUTION,
     needs=PRE,
-    covers=("module_backward.ret.pre.none",),
+    covers=("module_backward.ret.pre.none", "graph.full.prehook_modifies_grad_output"),
 )
 @given(
     plan=st.builds(
@@ -262,6 +271,7 @@ def test_legacy_unchanged_input(subject: Subject, plan: Plan) -> None:
     says="The full hook of a module that returns its input runs, with one gradient on both sides.",
     source=DOCS,
     needs=FULL,
+    covers=("graph.full.identity_module",),
 )
 @given(
     plan=st.builds(
