@@ -50,7 +50,7 @@ def test_input(subject: Subject, plan: Plan) -> None:
     source=DOCS,
     note=OLDER,
     needs=FULL,
-    covers=("module_backward.fire.full.autograd_grad_weight_only",),
+    covers=("module_backward.fire.full.autograd_grad_weight_only", "graph.full.grad_wrt_params_only"),
 )
 @given(
     plan=st.builds(
@@ -107,7 +107,7 @@ def test_legacy_weight(subject: Subject, plan: Plan) -> None:
     source=(DOCS, "docs: torch.autograd.backward"),
     note=OLDER,
     needs=(FULL, "torch.autograd.backward(inputs)"),
-    covers=("module_backward.fire.full.backward_inputs_weight",),
+    covers=("module_backward.fire.full.backward_inputs_weight", "graph.full.backward_inputs_params_only"),
 )
 @given(
     plan=st.builds(
