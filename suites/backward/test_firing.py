@@ -136,7 +136,7 @@ def test_no_output(subject: Subject, plan: Plan) -> None:
         (Input(1, grad=False), Input(2)),
         (Hook("full_backward", "m0", "h0"), Forward(), Backward()),
     ),
-    covers=("module_backward.fire.full.output_independent_of_input",),
+    covers=("module_backward.fire.full.output_independent_of_input", "graph.full.output_not_dependent_on_input"),
 )
 @given(
     plan=st.builds(
