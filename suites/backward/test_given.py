@@ -34,7 +34,7 @@ def single(draw: Any, kind: str, op: str, inner: bool = False, after: bool = Fal
     says="For y = weight * x a full hook is given (module, (gradient of x,), (gradient of y,)).",
     source=DOCS,
     needs=FULL,
-    covers=("module_backward.fire.full.leaf_input", "module_backward.arg.full.types"),
+    covers=("module_backward.fire.full.leaf_input", "module_backward.arg.full.types", "graph.full.basic_args"),
 )
 @given(plan=single("full_backward", "scale"))
 def test_full_line(subject: Subject, plan: Plan) -> None:
@@ -101,7 +101,11 @@ def test_after_tensor_hooks(subject: Subject, plan: Plan) -> None:
     says="grad_input has one entry for each positional input, grad_output one for each output.",
     source=DOCS,
     needs=FULL,
-    covers=("module_backward.arg.full.multi_output", "module_backward.order.full.two_inputs_late_path"),
+    covers=(
+        "module_backward.arg.full.multi_output",
+        "module_backward.order.full.two_inputs_late_path",
+        "graph.full.doc_grad_input_only_positional",
+    ),
 )
 @given(plan=plans(kinds=("full_backward",), does=(), ops=("both", "cross"), inputs=(2, 2), outputs=(2, 2), depth=0))
 def test_one_entry_each(subject: Subject, plan: Plan) -> None:
@@ -114,7 +118,11 @@ def test_one_entry_each(subject: Subject, plan: Plan) -> None:
     says="An output that the loss does not use has None in grad_output.",
     source=DOCS,
     needs=FULL,
-    covers=("module_backward.fire.full.partial_outputs", "module_backward.fire.full.partial_outputs_in_turn"),
+    covers=(
+        "module_backward.fire.full.partial_outputs",
+        "module_backward.fire.full.partial_outputs_in_turn",
+        "graph.full.partial_outputs",
+    ),
 )
 @given(
     plan=st.builds(
@@ -135,7 +143,11 @@ def test_unused_output(subject: Subject, plan: Plan) -> None:
     says="An input that the outputs do not depend on has a zero gradient in grad_input, and gets it.",
     source="measured",
     needs=FULL,
-    covers=("module_backward.fire.full.input_unused_by_forward", "module_backward.tf.full_none_missing_input"),
+    covers=(
+        "module_backward.fire.full.input_unused_by_forward",
+        "module_backward.tf.full_none_missing_input",
+        "graph.full.unused_input",
+    ),
 )
 @given(
     plan=st.builds(
@@ -166,7 +178,12 @@ def test_unused_input(subject: Subject, plan: Plan) -> None:
         (Input(1, grad=False), Input(2)),
         (Hook("full_backward", "m0", "h0"), Forward(), Backward()),
     ),
-    covers=("module_backward.fire.full.second_input_rg_only", "module_backward.fire.full.first_input_rg_only"),
+    covers=(
+        "module_backward.fire.full.second_input_rg_only",
+        "module_backward.fire.full.first_input_rg_only",
+        "graph.full.first_arg_no_grad",
+        "graph.full.input_without_grad_through_node",
+    ),
 )
 @given(
     plan=st.builds(
@@ -200,7 +217,11 @@ def test_frozen_input(subject: Subject, plan: Plan) -> None:
         (Input(1, grad=False),),
         (Hook("full_backward", "m0", "h0"), Forward(), Backward()),
     ),
-    covers=("module_backward.fire.full.no_input_rg", "module_backward.fire.full.no_args"),
+    covers=(
+        "module_backward.fire.full.no_input_rg",
+        "module_backward.fire.full.no_args",
+        "graph.full.no_input_grad_fires",
+    ),
 )
 @given(
     plan=st.builds(
@@ -243,7 +264,11 @@ def test_legacy_first_output(subject: Subject, plan: Plan) -> None:
     says="A module that is called twice has its hook called twice in one backward, the later call first.",
     source="measured",
     needs=FULL,
-    covers=("module_backward.fire.full.shared_chain", "module_backward.fire.full.two_forwards"),
+    covers=(
+        "module_backward.fire.full.shared_chain",
+        "module_backward.fire.full.two_forwards",
+        "graph.full.same_module_chained",
+    ),
 )
 @given(
     plan=st.builds(
@@ -284,7 +309,7 @@ def test_each_call(subject: Subject, plan: Plan) -> None:
             Backward(),
         ),
     ),
-    covers=("module_backward.outtype.full.dict",),
+    covers=("module_backward.outtype.full.dict", "graph.full.dict_output"),
 )
 @given(
     plan=st.builds(
@@ -348,7 +373,7 @@ def test_other_objects(subject: Subject) -> None:
     says="Keyword inputs have no entry in grad_input.",
     source=DOCS,
     needs=FULL,
-    covers=("module_backward.arg.full.kwarg_ignored",),
+    covers=("module_backward.arg.full.kwarg_ignored", "graph.full.kwargs_not_seen"),
 )
 @given(plan=plans(kinds=("full_backward",), does=(), ops=("scale", "affine"), depth=0, most=2, by=True))
 def test_kwargs_left_out(subject: Subject, plan: Plan) -> None:
