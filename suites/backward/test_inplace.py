@@ -67,6 +67,7 @@ def test_without_hook(subject: Subject) -> None:
         "module_backward.inplace.full.output_after",
         "module_backward.inplace.full.output_slice",
         "module_backward.inplace.full.output_view",
+        "graph.full.inplace_on_output",
     ),
 )
 def test_output(subject: Subject) -> None:
@@ -102,7 +103,7 @@ def test_output_without_input(subject: Subject) -> None:
         Reading("refused", "", "RuntimeError at the change.", value=("edit", "RuntimeError")),
         Reading("accepted", "never", "Nothing is raised.", value=("fine",)),
     ),
-    covers=("module_backward.inplace.full.two_outputs",),
+    covers=("module_backward.inplace.full.two_outputs", "graph.full.inplace_one_of_two_outputs"),
 )
 def test_output_of_two(subject: Subject) -> None:
     import torch
@@ -123,7 +124,7 @@ def test_output_of_two(subject: Subject) -> None:
         Reading("refused", "", "RuntimeError after the change.", value=("backward", "RuntimeError")),
         Reading("accepted", "never", "no_grad allows every change.", value=("fine",)),
     ),
-    covers=("module_backward.inplace.full.output_under_no_grad",),
+    covers=("module_backward.inplace.full.output_under_no_grad", "graph.full.inplace_on_output_single_under_no_grad"),
 )
 def test_output_under_no_grad(subject: Subject) -> None:
     import torch
@@ -152,6 +153,8 @@ def test_output_under_no_grad(subject: Subject) -> None:
         "module_backward.inplace.full.relu_first_of_container",
         "module_backward.inplace.full.relu_after_hooked",
         "module_backward.issue.61519_inplace_relu_message",
+        "graph.full.inplace_on_input_inside",
+        "graph.full.inplace_seq_relu",
     ),
 )
 def test_input(subject: Subject) -> None:
