@@ -33,7 +33,11 @@ def labels(plan: Plan) -> List[str]:
     says="A full hook removed after the forward still runs for that forward, and for no later one.",
     source="measured",
     needs=PRE,
-    covers=("module_backward.fire.full.removed_after_forward", "module_backward.fire.pre.removed_after_forward"),
+    covers=(
+        "module_backward.fire.full.removed_after_forward",
+        "module_backward.fire.pre.removed_after_forward",
+        "graph.full.hook_removed_after_forward",
+    ),
 )
 @given(
     plan=st.builds(
@@ -75,7 +79,11 @@ def test_legacy_removed_after_forward(subject: Subject, plan: Plan) -> None:
     says="A backward hook registered after the forward does not run for that forward, but for the next.",
     source="measured",
     needs=FULL,
-    covers=("module_backward.fire.full.added_after_forward", "module_backward.fire.full.added_second_after_forward"),
+    covers=(
+        "module_backward.fire.full.added_after_forward",
+        "module_backward.fire.full.added_second_after_forward",
+        "graph.full.hook_registered_after_forward",
+    ),
 )
 @given(
     plan=st.builds(
@@ -348,7 +356,11 @@ def test_prepend(subject: Subject, plan: Plan) -> None:
     says="A full hook runs once in each backward over a retained graph.",
     source="measured",
     needs=FULL,
-    covers=("module_backward.fire.full.retain_graph_twice", "module_backward.eff.full.two_backward_accumulation"),
+    covers=(
+        "module_backward.fire.full.retain_graph_twice",
+        "module_backward.eff.full.two_backward_accumulation",
+        "graph.full.retain_graph_twice",
+    ),
 )
 @given(
     plan=st.builds(
@@ -373,7 +385,7 @@ def test_once_per_backward(subject: Subject, plan: Plan) -> None:
         Reading("nothing", "", "The output needs no gradient.", value=("done", False)),
         Reading("an error", "never", "A hook that cannot run is refused.", value=("RuntimeError", None)),
     ),
-    covers=("module_backward.fire.full.no_grad_forward",),
+    covers=("module_backward.fire.full.no_grad_forward", "graph.full.no_grad_forward"),
 )
 def test_under_no_grad(subject: Subject) -> None:
     import torch
