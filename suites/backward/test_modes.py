@@ -89,7 +89,7 @@ def test_no_grad_inside(subject: Subject) -> None:
         Reading("accepted", ">=1.10", "The output is an inference tensor without gradient.", value=(False, True)),
         Reading("refused", "<1.10", "The forward raises RuntimeError.", value="RuntimeError"),
     ),
-    covers=("module_backward.fire.full.inference_mode",),
+    covers=("module_backward.fire.full.inference_mode", "graph.full.inference_mode_forward"),
 )
 def test_inference(subject: Subject) -> None:
     import torch
@@ -140,7 +140,7 @@ def test_called_in_hook(subject: Subject) -> None:
         Reading("RuntimeError", ">=1.9,<1.10", "The first forward, under no_grad, fails.", value="RuntimeError"),
         Reading("AttributeError", "<1.9", "The first forward, under no_grad, fails.", value="AttributeError"),
     ),
-    covers=("module_backward.fire.full.checkpoint",),
+    covers=("module_backward.fire.full.checkpoint", "graph.full.checkpoint_reentrant"),
 )
 def test_checkpoint(subject: Subject) -> None:
     from torch import tensor
@@ -167,7 +167,7 @@ def test_checkpoint(subject: Subject) -> None:
         Reading("once", "", "As without a checkpoint.", value=[[[[2.0], [1.0]]], 3.0]),
         Reading("twice", "never", "One call for each forward.", value=[[[[2.0], [1.0]]] * 2, 3.0]),
     ),
-    covers=("module_backward.fire.full.checkpoint",),
+    covers=("module_backward.fire.full.checkpoint", "graph.full.checkpoint_nonreentrant"),
 )
 def test_checkpoint_not_reentrant(subject: Subject) -> None:
     from torch import tensor
@@ -240,7 +240,7 @@ def test_warning_without_input(subject: Subject) -> None:
         Reading("the full hook's", ">=2.8,<2.14", "The warning for full hooks is given.", value=["UserWarning"] * 2),
         Reading("no warning", "", "As it is no full hook.", value=[]),
     ),
-    covers=("module_backward.fire.pre.no_input_rg_warn",),
+    covers=("module_backward.fire.pre.no_input_rg_warn", "graph.full.prehook_only_no_input_grad_warning"),
 )
 def test_pre_warning_without_input(subject: Subject) -> None:
     assert warned("full_backward_pre") == subject.value
