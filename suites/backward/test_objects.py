@@ -196,7 +196,11 @@ def bare(subject: Subject, size: Any, count: int, returned: Any, kind: str) -> N
         Reading("whole", "never", "As the gradient of the one input.", value="whole"),
     ),
     witness={"size": (1, 2), "count": 1, "returned": (1, 2)},
-    covers=("module_backward.ret.full.bare_tensor_len1", "module_backward.ret.full.bare_tensor_0d"),
+    covers=(
+        "module_backward.ret.full.bare_tensor_len1",
+        "module_backward.ret.full.bare_tensor_0d",
+        "graph.full.return_bare_tensor_batch_of_one",
+    ),
 )
 @given(**BARE)
 def test_bare_tensor(subject: Subject, size: Any, count: int, returned: Any) -> None:
