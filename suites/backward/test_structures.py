@@ -99,7 +99,13 @@ CONTAINERS = {
         Reading("left out", "never", "Tensors only.", value=False),
     ),
     witness={"ins": [7, "x", "text"], "outs": [None, "x", 7], "by": 2, "hooks": 1},
-    covers=("module_backward.arg.full.nontensor_args", "module_backward.arg.full.output_none_entries"),
+    covers=(
+        "module_backward.arg.full.nontensor_args",
+        "module_backward.arg.full.output_none_entries",
+        "graph.full.doc_none_for_non_tensor",
+        "graph.full.non_tensor_args",
+        "graph.full.output_tuple_with_non_tensor",
+    ),
 )
 @given(ins=PLACES, outs=PLACES, by=NUMBERS, hooks=FEW)
 def test_places(subject: Subject, ins: List[Any], outs: List[Any], by: int, hooks: int) -> None:
@@ -168,6 +174,8 @@ def test_detached_output(subject: Subject, needs_grad: List[bool], hooks: int) -
         "module_backward.outtype.full.namedtuple_arg",
         "module_backward.fire.full.kwargs_only",
         "module_backward.fire.full.module_arg_reassigned_requires_grad",
+        "graph.full.list_input",
+        "graph.full.only_kwargs",
     ),
 )
 @given(
@@ -211,6 +219,7 @@ def test_unseen_inputs(subject: Subject, ways: List[str], keyword: bool, hooks: 
         "module_backward.outtype.full.list",
         "module_backward.outtype.full.generator",
         "module_backward.outtype.full.dataclass",
+        "graph.full.list_output",
     ),
 )
 @given(name=st.sampled_from(sorted(CONTAINERS)), by=st.lists(NUMBERS, min_size=1, max_size=3), hooks=FEW)
@@ -276,7 +285,7 @@ def test_no_output(subject: Subject, hooks: int, calls: int) -> None:
         Reading("a tuple", "<2.2", "It becomes a plain tuple.", value="tuple"),
     ),
     witness={"outs": ["x", "text"], "hooks": 1},
-    covers=("module_backward.outtype.full.namedtuple",),
+    covers=("module_backward.outtype.full.namedtuple", "graph.full.namedtuple_output"),
 )
 @given(outs=PLACES, hooks=FEW)
 def test_types_kept(subject: Subject, outs: List[Any], hooks: int) -> None:
