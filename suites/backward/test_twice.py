@@ -95,6 +95,8 @@ def test_create_graph(subject: Subject, passes: List[bool], hooks: int, again: b
         "module_backward.fire.full.double_backward",
         "module_backward.issue.88312_hessian_loss",
         "module_backward.tf.hessian",
+        "graph.full.double_backward",
+        "graph.full.double_backward_mse",
     ),
 )
 @given(what=st.sampled_from(["cube", "loss", "hessian"]), number=NUMBERS, hooks=st.integers(1, 3))
@@ -189,7 +191,13 @@ def test_replacement(subject: Subject, number: int, factors: List[int]) -> None:
         Reading("refused", "<1.13", "backward() raises RuntimeError.", value="RuntimeError"),
     ),
     witness={"way": "list", "number": 1, "hooks": 1},
-    covers=("module_backward.issue.57157_inner_activation", "module_backward.arg.full.nested_only_path"),
+    covers=(
+        "module_backward.issue.57157_inner_activation",
+        "module_backward.arg.full.nested_only_path",
+        "graph.full.grad_from_forward_captured_output",
+        "graph.full.nested_tuple_output",
+        "graph.full.output_no_grad_flow_input_used_elsewhere",
+    ),
 )
 @given(way=st.sampled_from(["taken", "list", "dict", "tuple"]), number=NUMBERS, hooks=st.integers(1, 3))
 def test_output_missed(subject: Subject, way: str, number: int, hooks: int) -> None:
