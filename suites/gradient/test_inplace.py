@@ -9,7 +9,7 @@ from fixtures.clause import Reading, clause
 from fixtures.subject import Subject
 
 NOTE = "note: notes/autograd.html#behavior-of-tensor-hooks-when-tensor-is-modified-in-place"
-SINCE_2_0 = "https://github.com/pytorch/pytorch/pull/85849"
+SINCE_2_0 = "https://github.com/pytorch/pytorch/pull/92734"
 SINCE_2_3 = "https://github.com/pytorch/pytorch/pull/117552"
 
 
@@ -212,7 +212,7 @@ def test_view_is_lost(subject: Subject) -> None:
 @clause(
     "gradient.inplace.view_hooked_again",
     says="A hook put on a hooked view after its base was changed is called, and the old one is not.",
-    source=(SINCE_2_0, "measured"),
+    source=("https://github.com/pytorch/pytorch/pull/196514", "measured"),
     readings=(
         Reading(
             "called", ">=2.15", "Whether view.grad_fn was looked at in between or not.", value=[(1, ["b"]), (0, ["b"])]
