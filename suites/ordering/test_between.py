@@ -80,7 +80,7 @@ def test_global_forward_first(subject: Subject, plan: Plan) -> None:
     says="Global full backward hooks run before those of the module, whatever was registered first.",
     source=GLOBAL.format("full_backward"),
     needs="torch.nn.modules.module.register_module_full_backward_hook",
-    covers=("module_backward.order.full.global_before_local",),
+    covers=("module_backward.order.full.global_before_local", "graph.full.global_and_module_order"),
 )
 @given(plan=everywhere_and_own("full_backward"))
 def test_global_full_backward_first(subject: Subject, plan: Plan) -> None:
