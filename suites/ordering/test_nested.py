@@ -88,7 +88,7 @@ def test_global_forward(subject: Subject, plan: Plan) -> None:
     says="In backward later modules come first, and a full hook runs after those of all its children.",
     source="measured",
     needs="torch.nn.Module.register_full_backward_hook",
-    covers=("module_backward.order.full.nested",),
+    covers=("module_backward.order.full.nested", "graph.full.nested_order"),
 )
 @given(plan=trees("full_backward"))
 def test_full_backward(subject: Subject, plan: Plan) -> None:
@@ -154,6 +154,7 @@ def test_backward_brackets(subject: Subject, plan: Plan) -> None:
         "module_backward.order.full.nested_no_input_rg",
         "module_backward.order.prefull.nested_no_input_rg",
         "module_backward.issue.100528_order_first_layer",
+        "graph.full.nested_order_no_input_grad",
     ),
 )
 @given(plan=trees("full_backward", grad=False))
