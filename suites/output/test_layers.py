@@ -248,7 +248,7 @@ PARTS = ("self_attn", "dropout1", "norm1", "linear1", "dropout", "linear2", "dro
 @clause(
     "output.layers.fast_path",
     says="In TransformerEncoderLayer a hook on any part keeps the fast path away, so that the hooks run.",
-    source=(ENCODER, FAST_PATH, "https://github.com/pytorch/pytorch/pull/128415"),
+    source=(ENCODER, FAST_PATH, "https://github.com/pytorch/pytorch/issues/128413"),
     readings=(
         Reading("kept away", OUTSIDE, "Before 1.12 there was no fast path.", value=("pre", "post")),
         Reading("passed by", ">=1.12,<2.5", "The fast path calls no part: the hooks are silent.", value=()),
