@@ -98,7 +98,10 @@ def test_unused_output(subject: Subject, uses: List[int], passes: int) -> None:
 @clause(
     "gradient.undefined.inner_tensor",
     says="The hook of an inner tensor whose gradient is undefined is called with None.",
-    source=("release 1.7: a custom Function may return None and it stays None", UNDEFINED),
+    source=(
+        "release 1.7: a custom Function may return None and it stays None",
+        "https://github.com/pytorch/pytorch/pull/12028",
+    ),
     readings=(
         Reading("called with None", ">=1.7", "What the Function left undefined stays so, all the way up.", value=None),
         Reading("made zero", "<1.7", "A None from a custom Function becomes zero.", value=0.0),
@@ -227,7 +230,7 @@ def test_dropped_output(subject: Subject, plan: Plan) -> None:
 @clause(
     "gradient.undefined.example_fails",
     says="The documentation's own hook, grad * 2, ends backward() with TypeError on an unused output.",
-    source=("docs: torch.Tensor.register_hook", UNDEFINED),
+    source=("docs: torch.Tensor.register_hook", "https://github.com/pytorch/pytorch/issues/11751"),
     readings=(
         Reading("fails", "", "The hook is given None.", value=(False, None)),
         Reading("works", "never", "Hooks are given gradients only.", value=(True, [2.0, 0.0])),
@@ -253,7 +256,7 @@ def test_example_fails(subject: Subject) -> None:
 @clause(
     "gradient.undefined.example_fails_after_a_function",
     says="So does it on a tensor before a custom Function whose backward returns None.",
-    source=("docs: torch.Tensor.register_hook", UNDEFINED),
+    source=("docs: torch.Tensor.register_hook", "https://github.com/pytorch/pytorch/pull/12028"),
     readings=(
         Reading("fails", ">=1.7", "The hook is given None.", value=(False, None)),
         Reading("works", "<1.7", "A None from a custom Function becomes zero.", value=(True, 0.0)),
@@ -321,7 +324,7 @@ def test_replaced(subject: Subject) -> None:
 @clause(
     "gradient.undefined.asked",
     says="autograd.grad calls the hook of an input whose gradient is undefined with None, and returns None.",
-    source=(SINCE_2_0, UNDEFINED),
+    source=SINCE_2_0,
     readings=(
         Reading("called", ">=2.0", "As it calls the hooks of the other inputs.", value=([None], None, True)),
         Reading("not called", ">=1.7,<2.0", "None is returned; no input's hook is called.", value=([], None, False)),
