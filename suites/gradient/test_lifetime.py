@@ -117,7 +117,7 @@ def test_freed(subject: Subject) -> None:
 @clause(
     "gradient.lifetime.own_cycle",
     says="A hook that refers to its tensor is collected with a leaf, and never with an inner tensor.",
-    source="https://github.com/pytorch/pytorch/issues/7343",
+    source="measured",
     readings=(
         Reading("leaf only", "", "The collector cannot see through the graph of an inner tensor.", value=[True, False]),
         Reading("both", "never", "The collector frees any cycle.", value=[True, True]),
@@ -150,7 +150,7 @@ def test_own_cycle(subject: Subject) -> None:
 @clause(
     "gradient.lifetime.create_graph_cycle",
     says="backward(create_graph=True) makes a cycle of a leaf and its .grad that only .grad = None breaks.",
-    source="docs: torch.Tensor.backward",
+    source=("docs: torch.Tensor.backward", "https://github.com/pytorch/pytorch/issues/7343"),
     readings=(
         Reading("leaks until then", "", "The hook of the leaf lives on after collection.", value=(False, True)),
         Reading("collected", "never", "The collector frees it.", value=(True, True)),
