@@ -4,6 +4,7 @@ Documentation: the hook is called every time gradients of the module are compute
     are.
     https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Module.register_full_backward_hook
 torch: does not call the hook, for it looks for tensors in a tuple only; a UserWarning while running says so.
+See also: https://github.com/pytorch/pytorch/issues/87540, https://github.com/pytorch/pytorch/pull/87547
 """
 
 import torch

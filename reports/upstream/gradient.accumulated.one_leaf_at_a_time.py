@@ -4,6 +4,7 @@ Documentation: these hooks are triggered once .grad is updated at the end of the
     https://docs.pytorch.org/docs/stable/notes/autograd.html#whether-a-particular-hook-will-be-fired
 torch: sets .grad and runs the hooks of one leaf before the next leaf's turn: the first hook finds the other .grad
     unset.
+See also: https://github.com/pytorch/pytorch/pull/107323
 """
 
 import torch

@@ -4,6 +4,7 @@ Documentation: a hook registered before a change in place goes on to get the gra
     before it.
     https://docs.pytorch.org/docs/stable/notes/autograd.html#behavior-of-tensor-hooks-when-tensor-is-modified-in-place
 torch: gives the view a new history without its old grad_fn, so the hook, which is bound to that, never runs.
+See also: https://github.com/pytorch/pytorch/pull/93116
 Doubt: the section ends by tying hooks to the old grad_fn, which is not reached here; its opening promise is what
     fails.
 """

@@ -4,7 +4,7 @@ Documentation: the hook is called with a gradient, a tensor, and the example mul
     mentioned.
     https://docs.pytorch.org/docs/stable/generated/torch.Tensor.register_hook.html
 torch: calls the hook with None, and backward() ends with TypeError.
-See also: https://github.com/pytorch/pytorch/issues/60796
+See also: https://github.com/pytorch/pytorch/issues/11751
 """
 
 import torch

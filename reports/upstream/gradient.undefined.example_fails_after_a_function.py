@@ -5,7 +5,7 @@ Documentation: the hook is called with a gradient, a tensor, and the example mul
     https://docs.pytorch.org/docs/stable/generated/torch.Tensor.register_hook.html
 torch: calls the hook with None, and backward() ends with TypeError.
 As documented: works
-See also: https://github.com/pytorch/pytorch/issues/60796
+See also: https://github.com/pytorch/pytorch/pull/12028
 """
 
 import torch

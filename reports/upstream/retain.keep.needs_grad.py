@@ -4,6 +4,7 @@ Documentation: it does nothing for a leaf tensor; and a tensor that does not req
     is_leaf.
     https://docs.pytorch.org/docs/stable/generated/torch.Tensor.retain_grad.html
 torch: raises RuntimeError for such a leaf, and does nothing for one that requires grad.
+See also: https://github.com/pytorch/tutorials/issues/3682
 As documented: is silent
 """
 
