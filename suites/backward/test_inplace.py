@@ -155,6 +155,7 @@ def test_output_under_no_grad(subject: Subject) -> None:
         "module_backward.issue.61519_inplace_relu_message",
         "graph.full.inplace_on_input_inside",
         "graph.full.inplace_seq_relu",
+        "graph.full.hook_changes_inference_of_inplace",
     ),
 )
 def test_input(subject: Subject) -> None:
