@@ -182,28 +182,46 @@ def test_raising(subject: Subject, plan: Plan) -> None:
     assert set(trace.raised()) <= {("backward", "Boom")}
 
 
-def outcome(kind: str, returned: Any, grad: bool = True) -> Any:
-    """How backward() ends when a hook of a doubling module returns this, and x.grad (or weight.grad) afterwards."""
+FEW = st.integers(1, 3)
+#: "g" is a gradient of the right kind: sevens.
+GRADS = st.lists(st.sampled_from(["g", None]), max_size=4)
+TUPLES, LISTS = st.tuples(st.just("tuple"), GRADS), st.tuples(st.just("list"), GRADS)
+NO_GRADIENTS = st.sampled_from([3, 0, 0.5, True, False])
+
+
+def fits(returned: Any, count: int) -> bool:
+    """Whether this is a tuple or a list of so many gradients."""
+    return isinstance(returned, tuple) and len(returned[1]) == count
+
+
+def outcome(kind: str, returned: Any, count: int = 1, grad: bool = True, hooks: int = 1) -> Any:
+    """How backward() ends when the last hook of a doubling module returns this; .grad of the inputs, or the weight."""
     import torch
+
+    def made(part: Any) -> Any:
+        if isinstance(part, tuple):
+            return {"tuple": tuple, "list": list}[part[0]](made(one) for one in part[1])
+        return {"g": torch.full((2,), 7.0), "row": torch.full((1, 2), 7.0), "scalar": torch.tensor(7.0)}.get(part, part)
 
     class Line(torch.nn.Module):
         def __init__(self) -> None:
             super().__init__()
             self.weight = torch.nn.Parameter(torch.full((2,), 2.0))
 
-        def forward(self, x: Any) -> Any:
-            return self.weight * x
+        def forward(self, *xs: Any) -> Any:
+            return self.weight * sum(xs)
 
-    module, x = Line(), torch.ones(2, requires_grad=grad)
-    getattr(module, f"register_{kind}_hook")(lambda *arguments: returned)
-    out = module(x)
+    module, xs = Line(), [torch.ones(2, requires_grad=grad) for _ in range(count)]
+    for number in range(hooks):
+        value = made(returned) if number == hooks - 1 else None
+        getattr(module, f"register_{kind}_hook")(lambda *given, value=value: value)
+    out = module(*xs)
     try:
         out.backward(torch.ones(2))
         result = "accepted"
     except (RuntimeError, TypeError) as error:
         result = type(error).__name__
-    target = x if grad else module.weight
-    return result, None if target.grad is None else target.grad.tolist()
+    return result, [None if x.grad is None else x.grad.tolist() for x in (xs if grad else [module.weight])]
 
 
 @clause(
@@ -212,14 +230,10 @@ def outcome(kind: str, returned: Any, grad: bool = True) -> Any:
     source=DOCS,
     needs=FULL,
     readings=(
-        Reading(
-            "by kind of mistake",
-            "",
-            "Too many, too few, a bare tensor: RuntimeError; a number, False: TypeError.",
-            value=[("RuntimeError", None)] * 3 + [("TypeError", None)] * 2,
-        ),
-        Reading("lenient", "never", "What does not fit is ignored.", value=[("accepted", [2.0, 2.0])] * 5),
+        Reading("by kind of mistake", "", "Too many, too few: RuntimeError; a number, False: TypeError.", value=True),
+        Reading("lenient", "never", "What does not fit is ignored.", value=False),
     ),
+    witness={"returned": ("tuple", []), "count": 1, "hooks": 1},
     covers=(
         "module_backward.ret.full.too_long",
         "module_backward.ret.full.empty_tuple",
@@ -228,11 +242,14 @@ def outcome(kind: str, returned: Any, grad: bool = True) -> Any:
         "module_backward.ret.full.false",
     ),
 )
-def test_full_wrong(subject: Subject) -> None:
-    import torch
-
-    one = torch.ones(2)
-    assert [outcome("full_backward", value) for value in ((one, one), (), one, 3, False)] == subject.value
+@given(returned=st.one_of(TUPLES, LISTS, NO_GRADIENTS, st.just("g")), count=st.sampled_from([1, 3]), hooks=FEW)
+def test_full_wrong(subject: Subject, returned: Any, count: int, hooks: int) -> None:
+    result, grads = "accepted", [[2.0, 2.0]] * count
+    if fits(returned, count):
+        grads = [[7.0, 7.0] if one else None for one in returned[1]]
+    elif subject.value:
+        result, grads = "RuntimeError" if isinstance(returned, (tuple, str)) else "TypeError", [None] * count
+    assert outcome("full_backward", returned, count, hooks=hooks) == (result, grads)
 
 
 @clause(
@@ -241,9 +258,10 @@ def test_full_wrong(subject: Subject) -> None:
     source="measured",
     needs=FULL,
     readings=(
-        Reading("refused", "", "Scalar, three numbers, float64, int64.", value=[("RuntimeError", None)] * 4),
-        Reading("converted", "never", "What can be converted is.", value=[("accepted", [1.0, 1.0])] * 4),
+        Reading("refused", "", "Also one that could be converted.", value="RuntimeError"),
+        Reading("converted", "never", "What can be converted is.", value="accepted"),
     ),
+    witness={"dtype": "float64", "size": (2,), "hooks": 1},
     covers=(
         "module_backward.ret.full.wrong_shape",
         "module_backward.ret.full.scalar_for_vector",
@@ -251,11 +269,17 @@ def test_full_wrong(subject: Subject) -> None:
         "module_backward.ret.full.int_dtype",
     ),
 )
-def test_full_wrong_tensor(subject: Subject) -> None:
+@given(
+    dtype=st.sampled_from(["float32", "float64", "float16", "int64", "bool"]),
+    size=st.sampled_from([(2,), (), (3,), (1, 2), (2, 1)]),
+    hooks=FEW,
+)
+def test_full_wrong_tensor(subject: Subject, dtype: str, size: Any, hooks: int) -> None:
     import torch
 
-    wrong = [torch.ones(()), torch.ones(3), torch.ones(2, dtype=torch.float64), torch.ones(2, dtype=torch.int64)]
-    assert [outcome("full_backward", (value,)) for value in wrong] == subject.value
+    seen = outcome("full_backward", ("tuple", [torch.ones(size, dtype=getattr(torch, dtype))]), hooks=hooks)
+    due = ("accepted", [[1.0, 1.0]]) if (dtype, size) == ("float32", (2,)) else (subject.value, [None])
+    assert seen == due
 
 
 @clause(
@@ -264,21 +288,19 @@ def test_full_wrong_tensor(subject: Subject) -> None:
     source="measured",
     needs=FULL,
     readings=(
-        Reading(
-            "both",
-            "",
-            "[g] counts as (g,); after (None,) x.grad is None.",
-            value=[("accepted", [7.0, 7.0]), ("accepted", None)],
-        ),
-        Reading("neither", "never", "Only a tuple of tensors.", value=[("TypeError", None), ("TypeError", None)]),
+        Reading("both", "", "[g] counts as (g,); after (None,) x.grad is None.", value=True),
+        Reading("neither", "never", "Only a tuple of tensors.", value=False),
     ),
+    witness={"shape": "list", "grads": ["g"], "hooks": 1},
     covers=("module_backward.ret.full.list", "module_backward.ret.full.none_in_tuple"),
 )
-def test_full_containers(subject: Subject) -> None:
-    import torch
-
-    seven = torch.full((2,), 7.0)
-    assert [outcome("full_backward", value) for value in ([seven], (None,))] == subject.value
+@given(shape=st.sampled_from(["tuple", "list"]), grads=GRADS.filter(bool), hooks=FEW)
+def test_full_containers(subject: Subject, shape: str, grads: Any, hooks: int) -> None:
+    seen = outcome("full_backward", (shape, grads), len(grads), hooks=hooks)
+    if subject.value or (shape == "tuple" and None not in grads):
+        assert seen == ("accepted", [[7.0, 7.0] if one else None for one in grads])
+    else:
+        assert seen == ("TypeError", [None] * len(grads))
 
 
 @clause(
@@ -287,21 +309,18 @@ def test_full_containers(subject: Subject) -> None:
     source=(DOCS, "https://github.com/pytorch/pytorch/pull/56693"),
     needs=FULL,
     readings=(
-        Reading(
-            "refused",
-            "",
-            "(gradient,) is refused, (None,) and None are taken.",
-            value=[("RuntimeError", None), ("accepted", [1.0, 1.0]), ("accepted", [1.0, 1.0])],
-        ),
-        Reading("ignored", "never", "There is nothing to replace.", value=[("accepted", [1.0, 1.0])] * 3),
+        Reading("refused", "", "So is all but None and a tuple of None, whatever its length.", value="RuntimeError"),
+        Reading("ignored", "never", "There is nothing to replace.", value="accepted"),
     ),
+    witness={"returned": ("tuple", ["g"]), "count": 1, "hooks": 1},
     covers=("module_backward.ret.full.noin_tuple", "module_backward.ret.full.noin_none_tuple"),
 )
-def test_full_without_input(subject: Subject) -> None:
-    import torch
-
-    returned = [(torch.ones(2),), (None,), None]
-    assert [outcome("full_backward", value, grad=False) for value in returned] == subject.value
+@given(returned=st.one_of(TUPLES, LISTS, NO_GRADIENTS, st.none()), count=FEW, hooks=FEW)
+def test_full_without_input(subject: Subject, returned: Any, count: int, hooks: int) -> None:
+    nothing = returned is None or (isinstance(returned, tuple) and returned[0] == "tuple" and "g" not in returned[1])
+    result = "accepted" if nothing else subject.value
+    grads = [[float(count)] * 2] if result == "accepted" else [None]
+    assert outcome("full_backward", returned, count, grad=False, hooks=hooks) == (result, grads)
 
 
 @clause(
@@ -309,50 +328,50 @@ def test_full_without_input(subject: Subject) -> None:
     says="A pre-hook that returns a wrong number of gradients, or none at all, ends backward() with an error.",
     source=PRE_DOCS,
     docs="contradicts",
-    note="Since 2.10 the docs list a bare Tensor as a value to return; it is refused all the same.",
+    note="Since 2.10 the docs list a bare Tensor as a value to return; one that is no row of rows is refused.",
     needs=PRE,
     readings=(
-        Reading(
-            "by kind of mistake",
-            "",
-            "Too many, a bare tensor: RuntimeError; a number: TypeError.",
-            value=[("RuntimeError", None)] * 2 + [("TypeError", None)],
-        ),
-        Reading(
-            "a bare tensor will do",
-            "never",
-            "One tensor counts as a tuple of one.",
-            value=[("RuntimeError", None), ("accepted", [2.0, 2.0]), ("TypeError", None)],
-        ),
+        Reading("by kind of mistake", "", "Number of gradients: RuntimeError; a number: TypeError.", value=()),
+        Reading("a bare tensor will do", "never", "One tensor counts as a tuple of one.", value=("g",)),
     ),
+    witness={"returned": "g", "count": 1, "hooks": 1},
     covers=(
         "module_backward.ret.pre.too_long",
         "module_backward.ret.pre.bare_tensor",
         "module_backward.ret.pre.number",
     ),
 )
-def test_pre_wrong(subject: Subject) -> None:
-    import torch
-
-    one = torch.ones(2)
-    assert [outcome("full_backward_pre", value) for value in ((one, one), one, 3)] == subject.value
+@given(
+    returned=st.one_of(
+        st.tuples(st.sampled_from(["tuple", "list"]), st.lists(st.just("g"), max_size=3)),
+        NO_GRADIENTS,
+        st.sampled_from(["g", "row"]),
+    ),
+    count=FEW,
+    hooks=FEW,
+)
+def test_pre_wrong(subject: Subject, returned: Any, count: int, hooks: int) -> None:
+    if fits(returned, 1) or returned == "row" or returned in subject.value:
+        due = ("accepted", [[14.0, 14.0]] * count)
+    else:
+        due = ("RuntimeError" if isinstance(returned, (tuple, str)) else "TypeError", [None] * count)
+    assert outcome("full_backward_pre", returned, count, hooks=hooks) == due
 
 
 @clause(
     "backward.returns.legacy_not_a_tuple",
-    says="A legacy hook that returns a bare tensor or a list ends backward() with TypeError.",
+    says="A legacy hook that returns a bare tensor, a list or a number ends backward() with TypeError.",
     source="measured",
     readings=(
-        Reading("refused", "", "A tuple is required.", value=[("TypeError", None)] * 2),
-        Reading("taken", "never", "One tensor counts as a tuple of one.", value=[("accepted", [1.0, 1.0])] * 2),
+        Reading("refused", "", "A tuple is required.", value="TypeError"),
+        Reading("taken", "never", "One tensor counts as a tuple of one.", value="accepted"),
     ),
+    witness={"returned": "g", "hooks": 1},
     covers=("module_backward.ret.legacy.bare_tensor", "module_backward.ret.legacy.list"),
 )
-def test_legacy_not_a_tuple(subject: Subject) -> None:
-    import torch
-
-    one = torch.ones(2)
-    assert [outcome("backward", value) for value in (one, [one, one])] == subject.value
+@given(returned=st.one_of(LISTS, NO_GRADIENTS, st.sampled_from(["g", "row", "scalar"])), hooks=FEW)
+def test_legacy_not_a_tuple(subject: Subject, returned: Any, hooks: int) -> None:
+    assert outcome("backward", returned, hooks=hooks) == (subject.value, [None])
 
 
 @clause(
@@ -360,18 +379,16 @@ def test_legacy_not_a_tuple(subject: Subject) -> None:
     says="A legacy hook that returns a tuple of another length or shape ends backward() with RuntimeError.",
     source="measured",
     readings=(
-        Reading(
-            "refused",
-            "",
-            "One and three gradients for two inputs; a scalar for a vector.",
-            value=[("RuntimeError", None)] * 3,
-        ),
-        Reading("taken", "never", "What is missing stays.", value=[("accepted", [1.0, 1.0])] * 3),
+        Reading("refused", "", "One gradient for each input of the operation, of its shape.", value="RuntimeError"),
+        Reading("taken", "never", "What is missing stays.", value="accepted"),
     ),
+    witness={"grads": ["g"], "hooks": 1},
     covers=("module_backward.ret.legacy.wrong_len", "module_backward.ret.legacy.wrong_shape"),
 )
-def test_legacy_wrong_length(subject: Subject) -> None:
-    import torch
-
-    one, scalar = torch.ones(2), torch.ones(())
-    assert [outcome("backward", value) for value in ((one,), (one, one, one), (scalar, scalar))] == subject.value
+@given(grads=st.lists(st.sampled_from(["g", "g", None, "scalar", "row"]), max_size=4), hooks=FEW)
+def test_legacy_wrong_length(subject: Subject, grads: Any, hooks: int) -> None:
+    seen = outcome("backward", ("tuple", grads), hooks=hooks)
+    if len(grads) == 2 and set(grads) <= {"g", None}:
+        assert seen == ("accepted", [[7.0, 7.0] if grads[1] else None])
+    else:
+        assert seen == (subject.value, [None])
