@@ -1,0 +1,190 @@
+"""The verdicts as compatibility data, in the words of browser-compat-data: version_added, version_removed, "≤1.4".
+
+Every clause is a feature; where torch changed on purpose each reading is a feature below it. Where a clause deviates,
+crashes or hangs, the implementation is partial, with notes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from reports.atlas import Atlas, Cell, Column, build, varies
+from reports.diff import words
+from reports.sources import link
+from reports.strict import FORMAT, one_line, write_atomic
+from reports.verdicts import VERDICTS, read_recorded, read_table
+
+SCHEMA = "compat.schema.json"
+KINDS = {"conforms": "full", "deviates": "partial", "crashed": "partial", "hung": "partial", "unseen": "unknown"}
+EPILOG = """exit status: 0 written.
+example: python -m reports compat --out compat.json"""
+
+
+@dataclass(frozen=True)
+class _Stretch:
+    """Neighbouring releases with the same support."""
+
+    kind: str  # full, partial, none or unknown
+    notes: tuple[str, ...]
+    columns: tuple[Column, ...]
+
+    @property
+    def first(self) -> str:
+        return self.columns[0].label
+
+    @property
+    def releases(self) -> str:
+        last = self.columns[-1].label
+        return self.first if self.first == last else f"{self.first} to {last}"
+
+
+def document(atlas: Atlas) -> dict[str, Any]:
+    """Return the compatibility data of all recorded releases."""
+    platforms = {_platform(mode): _releases(atlas, mode) for mode in atlas.modes}
+    hooks: dict[str, Any] = {}
+    for clause in atlas.clauses:
+        chapter, topic, point = clause.split(".")
+        hooks.setdefault(chapter, {}).setdefault(topic, {})[point] = _feature(atlas, clause)
+    meta = {"format": FORMAT, "schema": SCHEMA, "version": atlas.suite}
+    return {"__meta": meta, "platforms": platforms, "hooks": hooks}
+
+
+def _platform(mode: str) -> str:
+    return "torch" if mode == "eager" else f"torch_{mode}"
+
+
+def _releases(atlas: Atlas, mode: str) -> dict[str, Any]:
+    newest = atlas.columns[-1]
+    name = "PyTorch" if mode == "eager" else f"PyTorch, {mode}"
+    releases = {
+        column.label: {"release": column.torch, "status": "current" if column is newest else "retired"}
+        for column in atlas.columns
+    }
+    return {"name": name, "mode": mode, "releases": releases}
+
+
+def _feature(atlas: Atlas, clause: str) -> dict[str, Any]:
+    record = atlas.clauses[clause]
+    compat: dict[str, Any] = {"description": record["says"]}
+    urls = [target for source in record["source"] if (target := link(source))]
+    if urls:
+        compat["spec_url"] = urls[0] if len(urls) == 1 else urls
+    compat["source_file"] = record["file"]
+    compat["support"] = _support(atlas, clause, lambda cell: True)
+    feature: dict[str, Any] = {"__compat": compat}
+    if varies(record):
+        for reading in record["readings"]:
+            name = reading["name"]
+            support = _support(atlas, clause, lambda cell, name=name: cell.reading == name)
+            text = f"{name}: {reading['says']}" if reading["says"] else name
+            feature[_key(name, feature)] = {"__compat": {"description": text, "support": support}}
+    return feature
+
+
+def _key(name: str, taken: Iterable[str]) -> str:
+    """Return the name of a reading as an identifier that is not taken."""
+    key = base = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_") or "reading"
+    number = 2
+    while key in taken:
+        key, number = f"{base}_{number}", number + 1
+    return key
+
+
+def _support(atlas: Atlas, clause: str, counts: Callable[[Cell], bool]) -> dict[str, Any]:
+    measured = [mode for mode in atlas.modes if any((clause, one.key, mode) in atlas.cells for one in atlas.columns)]
+    return {_platform(mode): _statements(_stretches(atlas, clause, mode, counts)) for mode in measured}
+
+
+def _stretches(atlas: Atlas, clause: str, mode: str, counts: Callable[[Cell], bool]) -> list[_Stretch]:
+    pairs = []
+    for column in atlas.columns:
+        cell = atlas.cell(clause, column, mode)
+        kind = KINDS.get(cell.verdict, "none") if counts(cell) or cell.verdict == "unseen" else "none"
+        note = words(cell) + (f": {cell.note}" if cell.note else "")
+        pairs.append((column, kind, (note,) if kind == "partial" else ()))
+    found = [
+        _Stretch(kind, notes, tuple(column for column, *_ in group))
+        for (kind, notes), group in ((key, list(group)) for key, group in groupby(pairs, key=lambda pair: pair[1:]))
+    ]
+    return _bridged(found)
+
+
+def _bridged(found: list[_Stretch]) -> list[_Stretch]:
+    """Join two stretches of one kind over releases that were not measured, and say so."""
+    joined: list[_Stretch] = []
+    for stretch in found:
+        if len(joined) > 1 and joined[-1].kind == "unknown" and _alike(joined[-2], stretch):
+            gap, before = joined.pop(), joined.pop()
+            notes = (*before.notes, f"not measured on torch {gap.releases}")
+            stretch = _Stretch(before.kind, notes, (*before.columns, *gap.columns, *stretch.columns))
+        joined.append(stretch)
+    return joined
+
+
+def _alike(one: _Stretch, other: _Stretch) -> bool:
+    told = tuple(note for note in one.notes if not note.startswith("not measured"))
+    return (one.kind, told) == (other.kind, other.notes)
+
+
+def _statements(stretches: list[_Stretch]) -> Any:
+    """Return the support statements, newest first: one alone as an object, several as a list."""
+    if all(stretch.kind == "unknown" for stretch in stretches):
+        return {"version_added": None}
+    made = []
+    for place, stretch in enumerate(stretches):
+        if stretch.kind not in ("full", "partial"):
+            continue
+        unsure = place == 0 or stretches[place - 1].kind == "unknown"
+        statement: dict[str, Any] = {"version_added": "≤" * unsure + stretch.first}
+        after, notes = stretches[place + 1 :], list(stretch.notes)
+        if after and after[0].kind != "unknown":
+            statement["version_removed"] = after[0].first
+        elif len(after) > 1:
+            statement["version_removed"] = "≤" + after[1].first
+        elif after:
+            notes.append(f"not measured on torch {after[0].releases}")
+        if stretch.kind == "partial":
+            statement["partial_implementation"] = True
+        if notes:
+            statement["notes"] = notes[0] if len(notes) == 1 else notes
+        made.append(statement)
+    if not made:
+        return {"version_added": False}
+    return made[0] if len(made) == 1 else made[::-1]
+
+
+def as_text(told: Mapping[str, Any]) -> str:
+    """Return the document as it is written."""
+    return json.dumps(told, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
+
+
+def add_parser(sub: Any) -> None:
+    """Add the verb to the command line."""
+    parser = sub.add_parser(
+        "compat",
+        help="the verdicts in the words of browser-compat-data",
+        description=__doc__,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--out", type=Path, metavar="FILE", help="write it there (default: to the terminal)")
+    parser.add_argument("--verdicts", type=Path, default=VERDICTS, help=argparse.SUPPRESS)
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Write the compatibility data."""
+    text = as_text(document(build(read_table(args.verdicts), read_recorded(args.verdicts))))
+    if args.out is None:
+        print("\n".join(one_line(line) for line in text.split("\n")), end="")
+    else:
+        write_atomic(args.out, text)
+        print(one_line(str(args.out)))
+    return 0

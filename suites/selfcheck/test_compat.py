@@ -1,0 +1,130 @@
+"""compat: the verdicts in the words of browser-compat-data, held to a schema."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from reports.__main__ import main
+from reports.strict import BadInput, validate
+from reports.verdicts import VERDICTS
+from suites.selfcheck import measured, synthetic
+
+GOOD, NEW, OLD = ("conforms", "always"), ("conforms", "new"), ("conforms", "old")
+NONE, BAD, HUNG = ("absent", None), ("deviates", "always"), ("hung", None)
+#: what was measured on 1.13, 2.0, 2.14 and 2.15 -> the support statements
+STATEMENTS = {
+    "always": ([GOOD] * 4, {"version_added": "≤1.13"}),
+    "added": ([NONE, GOOD, GOOD, GOOD], {"version_added": "2.0"}),
+    "removed": ([GOOD, GOOD, NONE, NONE], {"version_added": "≤1.13", "version_removed": "2.14"}),
+    "never": ([NONE] * 4, {"version_added": False}),
+    "unseen": ([None] * 4, {"version_added": None}),
+    "gap": ([GOOD, None, GOOD, GOOD], {"version_added": "≤1.13", "notes": "not measured on torch 2.0"}),
+    "gaps": (
+        [GOOD, None, GOOD, None],
+        {"version_added": "≤1.13", "notes": ["not measured on torch 2.0", "not measured on torch 2.15"]},
+    ),
+    "later": ([None, GOOD, GOOD, GOOD], {"version_added": "≤2.0"}),
+    "between": ([NONE, None, GOOD, GOOD], {"version_added": "≤2.14"}),
+    "gone": ([GOOD, None, NONE, NONE], {"version_added": "≤1.13", "version_removed": "≤2.14"}),
+    "broken": (
+        [GOOD, BAD, BAD, GOOD],
+        [
+            {"version_added": "2.15"},
+            {
+                "version_added": "2.0",
+                "version_removed": "2.15",
+                "partial_implementation": True,
+                "notes": "deviates, not declared (always)",
+            },
+            {"version_added": "≤1.13", "version_removed": "2.0"},
+        ],
+    ),
+    "hung": (
+        [NONE, NONE, NONE, HUNG],
+        {"version_added": "2.15", "partial_implementation": True, "notes": "hung"},
+    ),
+    "twice": (
+        [GOOD, NONE, GOOD, GOOD],
+        [{"version_added": "2.14"}, {"version_added": "≤1.13", "version_removed": "2.0"}],
+    ),
+}  # fmt: skip
+
+
+def made(folder, capsys):
+    """Return the document that the verb writes, which fits its schema."""
+    out = folder.parent / "compat.json"
+    assert main(["compat", "--out", str(out), "--verdicts", str(folder)]) == 0
+    assert capsys.readouterr().out == f"{out}\n"
+    document = json.loads(out.read_text("utf-8"))
+    validate(document, "compat.schema.json", out, "")
+    return document
+
+
+def features(document):
+    """Return the features of the chapter a, topic b."""
+    return document["hooks"]["a"]["b"]
+
+
+@pytest.fixture
+def statements(tmp_path, capsys):
+    table = {f"a.b.{name}": measured.clause(f"a.b.{name}") for name in STATEMENTS}
+    cells = {f"a.b.{name}": cells for name, (cells, _) in STATEMENTS.items()}
+    return features(made(measured.write(tmp_path / "verdicts", table, cells), capsys))
+
+
+def test_support_is_stated_as_it_was_measured(statements):
+    found = {name: feature["__compat"]["support"].get("torch") for name, feature in statements.items()}
+    # a clause that was never measured in a mode says nothing of that mode
+    assert found == {name: told if name != "unseen" else None for name, (_, told) in STATEMENTS.items()}
+
+
+def test_every_reading_is_a_feature_of_its_own(tmp_path, capsys):
+    table = {"a.b.c": measured.clause("a.b.c", readings=("old", "new", "New!"), source=("release 2.0: x",))}
+    folder = measured.write(tmp_path / "verdicts", table, {"a.b.c": [OLD, NEW, ("deviates", "new"), NEW]})
+    feature = features(made(folder, capsys))["c"]
+    assert set(feature) == {"__compat", "old", "new", "new_2"}
+    assert feature["__compat"]["spec_url"] == "https://github.com/pytorch/pytorch/releases/tag/v2.0.0"
+    assert feature["old"]["__compat"]["support"]["torch"] == {"version_added": "≤1.13", "version_removed": "2.0"}
+    assert [each["version_added"] for each in feature["new"]["__compat"]["support"]["torch"]] == ["2.15", "2.14", "2.0"]
+    assert feature["new_2"]["__compat"]["support"]["torch"] == {"version_added": False}
+
+
+def test_the_committed_verdicts_fit_the_schema_and_are_written_the_same_each_time(tmp_path, capsys):
+    folder = tmp_path / "verdicts"
+    folder.symlink_to(VERDICTS)
+    document = made(folder, capsys)
+    assert document["platforms"]["torch"]["releases"]["2.0"] == {"release": "2.0.1", "status": "retired"}
+    assert len([point for topics in document["hooks"].values() for points in topics.values() for point in points]) > 500
+    assert main(["compat"]) == 0
+    assert json.loads(capsys.readouterr().out) == document
+
+
+def test_hostile_text_stays_text(tmp_path, capsys):
+    table = {"a.b.c": {**measured.clause("a.b.c"), "says": "\x1b[31m<script>\n", "source": ["javascript:alert(1)"]}}
+    folder = measured.write(tmp_path / "verdicts", table, {"a.b.c": [GOOD] * 4})
+    assert "spec_url" not in features(made(folder, capsys))["c"]["__compat"]
+    assert main(["compat", "--verdicts", str(folder)]) == 0
+    assert "\x1b" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        {},
+        {"version_added": True},
+        {"version_added": "2"},
+        {"version_added": "≥2.0"},
+        {"version_added": "2.0", "partial_implementation": True},
+        {"version_added": "2.0", "flags": []},
+        [{"version_added": "2.0"}],
+    ],
+)
+def test_the_schema_refuses_what_the_words_do_not_allow(tmp_path, capsys, statement):
+    table = synthetic.clauses(1)
+    document = made(synthetic.write_verdicts(tmp_path / "verdicts", table, ("2.0.1",)), capsys)
+    chapter, topic, point = next(iter(table)).split(".")
+    document["hooks"][chapter][topic][point]["__compat"]["support"]["torch"] = statement
+    with pytest.raises(BadInput):
+        validate(document, "compat.schema.json", tmp_path, "")
