@@ -188,8 +188,7 @@ def bare(subject: Subject, size: Any, count: int, returned: Any, kind: str) -> N
     "backward.objects.bare_tensor",
     says="A bare tensor from a full hook counts as the tuple of its rows: one for each input, or it raises.",
     source=DOCS,
-    docs="contradicts",
-    note="The type of the hook in the docs allows a Tensor to be returned, as if it were the one gradient.",
+    note="The docs say a tuple or None; only the annotated type of the hook allows a Tensor, as if it were the one.",
     needs=FULL,
     readings=(
         Reading("rows", "", "Wrong rows: RuntimeError; no dimension: TypeError.", value="rows"),
