@@ -5,6 +5,10 @@ from typing import Dict
 STATE = "another surface: hooks of saving and loading state dicts"
 OPTIMIZER = "another surface: hooks of optimizers"
 REGISTRATION = "another surface: hooks of registering modules, parameters and buffers"
+AROUND = "which nodes torch puts around a hooked module, not what a hook sees"
+WORDS = "the words of an error"
+VIEWS = "what is a view of what: the clauses say which objects are replaced, and which in-place changes are refused"
+FORM = "no clause has this form of it, though the chapter backward has simpler ones"
 
 REASONS: Dict[str, str] = {
     "module_forward.always.warning_location": "where a warning points, not what a hook does",
@@ -29,7 +33,31 @@ REASONS: Dict[str, str] = {
     "graph.creation.*": "another surface: hooks on the creation of nodes",
     "graph.edge.*": "another surface: gradient edges",
     "graph.fn.*": "another surface: contexts and nodes of custom Functions",
-    "graph.full.*": "module_backward.* once more: the chapter backward answers it there",
+    "graph.full.backward_called_inside_forward_torch_grad": FORM,
+    "graph.full.base_of_input_modified_after": VIEWS,
+    "graph.full.checkpoint_inside_module": FORM,
+    "graph.full.double_backward_no_reset": FORM,
+    "graph.full.exception_then_reuse": FORM,
+    "graph.full.grad_input_is_sum_over_uses_of_that_call_only": FORM,
+    "graph.full.grad_wrt_output_of_module": FORM,
+    "graph.full.graph_chain_names*": AROUND,
+    "graph.full.hook_makes_unused_param_grad_zero": FORM,
+    "graph.full.hook_state_shared_if_partial_backward": FORM,
+    "graph.full.inplace_*_full_text": WORDS,
+    "graph.full.input_is_view*": VIEWS,
+    "graph.full.input_seen_in_forward": VIEWS,
+    "graph.full.int_tensor_input": FORM,
+    "graph.full.leaf_input_hook_and_accumulate": "another surface: hooks of nodes",
+    "graph.full.multi_grad_hook_on_output": "another surface: hooks on several gradients",
+    "graph.full.order_with_tensor_hooks": "another surface: hooks of nodes",
+    "graph.full.output_is_view": VIEWS,
+    "graph.full.output_shares_storage": VIEWS,
+    "graph.full.prehook_only_graph_chain": AROUND,
+    "graph.full.same_tensor_passed_twice": FORM,
+    "graph.full.saved_tensor_count_extra": "another surface: hooks of saved tensors",
+    "graph.full.several_forwards_then_backward": FORM,
+    "graph.full.tensor_hook_values": FORM,
+    "graph.full.two_*puts_share_node": AROUND,
     "graph.leak.*": "a performance or memory matter",
     "graph.legacy.*": "which operation made the node that a legacy hook sits on",
     "graph.mode.*": "another surface: modes of execution (autocast, inference mode)",
