@@ -5,6 +5,7 @@ Documentation: these hooks are triggered once .grad is updated at the end of the
 torch: sets .grad and runs the hooks of one leaf before the next leaf's turn: the first hook finds the other .grad
     unset.
 See also: https://github.com/pytorch/pytorch/pull/107323
+Doubt: perhaps the wording only: the end of the pass may mean its end for this tensor.
 """
 
 import torch
