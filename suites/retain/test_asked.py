@@ -1,11 +1,31 @@
 """When kept gradients appear: seen from hooks, under autograd.grad, backward(inputs=…) and create_graph."""
 
-from typing import Any
+from typing import Any, List, Tuple
+
+from hypothesis import given
+from hypothesis import strategies as st
 
 from fixtures.clause import Reading, clause
+from fixtures.draw import FACTORS, NUMBERS
+from fixtures.plan import Ask, Backward, Chain, Forward, Hook, Input, Leaf, Plan, Retain, Scale
 from fixtures.subject import Subject
+from suites.tensors import item, leaf
 
 SINCE_2_0 = "https://github.com/pytorch/pytorch/pull/85849"
+NET = Chain("m0", (Leaf("m1", "scale", (2,)), Leaf("m2", "scale", (5,))))
+INNER = "m1>0"
+
+
+@st.composite
+def keeping(draw: Any, *steps: Any) -> Plan:
+    """y = m1.weight * x keeps its gradient and has some hooks; one or two of the steps, as a function of a gradient."""
+    hooks: List[Any] = [
+        Hook("tensor", INNER, f"h{index}", (Scale(draw(FACTORS)),) if draw(st.booleans()) else ())
+        for index in range(draw(st.integers(0, 2)))
+    ]
+    hooks.insert(draw(st.integers(0, len(hooks))), Retain(INNER))
+    asks = [draw(st.sampled_from(steps))(draw(NUMBERS)) for _ in range(draw(st.integers(1, 2)))]
+    return Plan(NET, (Input(draw(NUMBERS)),), (Forward(), *hooks, *asks))
 
 
 @clause(
@@ -13,21 +33,42 @@ SINCE_2_0 = "https://github.com/pytorch/pytorch/pull/85849"
     says="When the hook of a tensor further upstream runs, the kept gradient is already there.",
     source="note: notes/autograd.html#backward-hooks-execution",
     readings=(
-        Reading("there", "", "The hook of x finds y.grad = 2.", value=[2.0]),
-        Reading("at the end", "never", "It is set when the whole pass is over.", value=[None]),
+        Reading("there", "", "Those of all tensors the pass has been through, none of those ahead.", value=True),
+        Reading("at the end", "never", "They are set when the whole pass is over.", value=False),
     ),
+    witness={"kept": [False, True], "hooks": 1},
     covers=("tensor.rg.seen_upstream",),
 )
-def test_seen_upstream(subject: Subject) -> None:
-    import torch
+@given(kept=st.lists(st.booleans(), min_size=2, max_size=5), hooks=st.integers(1, 2))
+def test_seen_upstream(subject: Subject, kept: List[bool], hooks: int) -> None:
+    seen: List[Any] = []
+    row = [1 * leaf(1)]
+    for _ in kept[1:]:
+        row.append(2 * row[-1])
+    for place, (tensor, keep) in enumerate(zip(row, kept)):
+        if keep:
+            tensor.retain_grad()
+            continue
+        for _ in range(hooks):
+            # Of the tensors that keep nothing .grad is not read: it would warn.
+            tensor.register_hook(
+                lambda grad, place=place: seen.append((place, [item(t.grad) for t, keep in zip(row, kept) if keep]))
+            )
+    row[-1].backward()
+    last = len(row) - 1
+    expected = []
+    for place in range(last, -1, -1):
+        there = [2.0 ** (last - at) if at > place and subject.value else None for at, keep in enumerate(kept) if keep]
+        expected += [(place, there)] * (0 if kept[place] else hooks)
+    assert seen == expected
 
-    seen = []
-    x = torch.ones((), requires_grad=True)
-    y = 3 * x
-    y.retain_grad()
-    x.register_hook(lambda grad: seen.append(None if y.grad is None else y.grad.item()))
-    (2 * y).backward()
-    assert seen == subject.value
+
+#: By reading: whether hook number `index` finds the gradient of its own pass, retain_grad() being called at `place`.
+FINDS = {
+    "none": lambda index, place: False,
+    "all or none": lambda index, place: place == 0,
+    "later ones": lambda index, place: index >= place,
+}
 
 
 @clause(
@@ -35,28 +76,33 @@ def test_seen_upstream(subject: Subject) -> None:
     says="While the hooks of a tensor run, its kept gradient is not there yet.",
     source=("note: notes/autograd.html#backward-hooks-execution", SINCE_2_0),
     readings=(
-        Reading("not yet", ">=2.0", "None, whichever was registered first.", value=[None, None]),
-        Reading("by registration", "<2.0", "There already when retain_grad() came first.", value=[2.0, None]),
+        Reading("not yet", ">=2.0", "What earlier passes left, whichever was registered first.", value="none"),
+        Reading("all or none", ">=1.10,<2.0", "There if retain_grad() came before every hook.", value="all or none"),
+        Reading("in its turn", "<1.10", "There for the hooks that came after retain_grad().", value="later ones"),
     ),
+    witness={"piles": [(2, 1), (1, 0)], "passes": 1},
     covers=("tensor.rg.seen_in_own_hook",),
 )
-def test_not_in_its_own_hook(subject: Subject) -> None:
-    import torch
-
-    seen = []
-    for retain_first in (True, False):
-        y = 3 * torch.ones((), requires_grad=True)
-
-        def hook(grad: Any, y: Any = y) -> None:
-            seen.append(None if y.grad is None else y.grad.item())
-
-        if retain_first:
+@given(
+    piles=st.lists(st.tuples(st.integers(1, 3), st.integers(0, 3)), min_size=1, max_size=2),
+    passes=st.integers(1, 2),
+)
+def test_not_in_its_own_hook(subject: Subject, piles: List[Tuple[int, int]], passes: int) -> None:
+    for hooks, place in piles:
+        seen: List[Any] = []
+        y = 3 * leaf(1)
+        for index in range(hooks):
+            if index == place:
+                y.retain_grad()
+            y.register_hook(lambda grad, y=y, seen=seen: seen.append(item(y.grad)))
+        place = min(place, hooks)
+        if place == hooks:
             y.retain_grad()
-        y.register_hook(hook)
-        if not retain_first:
-            y.retain_grad()
-        (2 * y).backward()
-    assert seen == subject.value
+        for _ in range(passes):
+            (2 * y).backward(retain_graph=True)
+        totals = [None, *(2 * number for number in range(1, passes + 1))]
+        finds = FINDS[subject.value]
+        assert seen == [totals[number + finds(at, place)] for number in range(passes) for at in range(hooks)]
 
 
 @clause(
@@ -64,38 +110,27 @@ def test_not_in_its_own_hook(subject: Subject) -> None:
     says="autograd.grad with respect to a tensor that keeps its gradient also sets its .grad.",
     source=SINCE_2_0,
     readings=(
-        Reading("set", ">=2.0", "2 is returned and kept.", value=(2.0, 2.0)),
-        Reading("not set", "<2.0", "2 is returned, y.grad is None.", value=(2.0, None)),
+        Reading("set", ">=2.0", "To what is returned; the next question adds to it.", {"hooks_when_asked": True}),
+        Reading("not set", "<2.0", "The gradient is returned, .grad is None.", {"hooks_when_asked": False}),
     ),
+    witness=Plan(NET, (Input(3),), (Forward(), Retain(INNER), Ask((INNER,)))),
     covers=("tensor.inputs.grad_retain_grad",),
 )
-def test_input_of_grad(subject: Subject) -> None:
-    import torch
-
-    y = 3 * torch.ones((), requires_grad=True)
-    y.retain_grad()
-    (grad,) = torch.autograd.grad(2 * y, [y])
-    assert (grad.item(), None if y.grad is None else y.grad.item()) == subject.value
+@given(plan=keeping(lambda grad: Ask((INNER,), (grad,))))
+def test_input_of_grad(subject: Subject, plan: Plan) -> None:
+    subject.holds(plan)
 
 
 @clause(
     "retain.asked.on_the_way_of_grad",
     says="autograd.grad sets the .grad of a tensor on its way that keeps its gradient.",
     source="measured",
-    readings=(
-        Reading("set", "", "Though autograd.grad leaves x.grad alone, y.grad is 2.", value=(6.0, None, 2.0)),
-        Reading("not set", "never", "autograd.grad leaves every .grad alone.", value=(6.0, None, None)),
-    ),
     covers=("tensor.inputs.grad_retain_grad_intermediate",),
 )
-def test_on_the_way_of_grad(subject: Subject) -> None:
-    import torch
-
-    x = torch.ones((), requires_grad=True)
-    y = 3 * x
-    y.retain_grad()
-    (grad,) = torch.autograd.grad(2 * y, [x])
-    assert (grad.item(), x.grad, None if y.grad is None else y.grad.item()) == subject.value
+@given(plan=keeping(lambda grad: Ask(("x0",), (grad,)), lambda grad: Ask(("m1.weight", "m2.weight"), (grad,))))
+def test_on_the_way_of_grad(subject: Subject, plan: Plan) -> None:
+    grads = subject.holds(plan).grads()[-1]
+    assert [name for name, grad in grads.items() if grad is not None] == [INNER]
 
 
 @clause(
@@ -103,23 +138,16 @@ def test_on_the_way_of_grad(subject: Subject) -> None:
     says="backward(inputs=[y]) on a tensor that keeps its gradient counts the gradient once.",
     source="https://github.com/pytorch/pytorch/pull/60521",
     readings=(
-        Reading("once", ">=1.10", "y.grad is 2.", value=2.0),
-        Reading("refused", "<1.10", "inputs= takes leaves only: RuntimeError.", value="RuntimeError"),
+        Reading("once", ">=1.10", "In every pass that asks for y, or goes through it.", {"backward_inputs": "any"}),
+        Reading("refused", "<1.10", "inputs= takes leaves only: RuntimeError.", {"backward_inputs": "leaves"}),
     ),
     needs=("torch.Tensor.backward(inputs)",),
+    witness=Plan(NET, (Input(3),), (Forward(), Retain(INNER), Backward(inputs=(INNER,)))),
     covers=("tensor.inputs.backward_nonleaf_retains",),
 )
-def test_backward_inputs(subject: Subject) -> None:
-    import torch
-
-    y = 3 * torch.ones((), requires_grad=True)
-    y.retain_grad()
-    try:
-        (2 * y).backward(inputs=[y])
-        result: Any = y.grad.item()
-    except RuntimeError as error:
-        result = type(error).__name__
-    assert result == subject.value
+@given(plan=keeping(lambda grad: Backward((grad,), inputs=(INNER,)), lambda grad: Backward((grad,))))
+def test_backward_inputs(subject: Subject, plan: Plan) -> None:
+    subject.holds(plan)
 
 
 @clause(
@@ -127,20 +155,26 @@ def test_backward_inputs(subject: Subject) -> None:
     says="With create_graph the kept gradient has a graph of its own; without, it has none.",
     source="docs: torch.autograd.backward",
     readings=(
-        Reading("only with create_graph", "", "requires_grad of y.grad in the two cases.", value=[True, False]),
-        Reading("never", "never", "The kept gradient is detached.", value=[False, False]),
+        Reading("only with create_graph", "", "Then it can be differentiated again.", value=True),
+        Reading("never", "never", "The kept gradient is detached.", value=False),
     ),
+    witness={"x": 1, "power": 2, "create_graph": True},
     covers=("tensor.rg.create_graph",),
 )
-def test_create_graph(subject: Subject) -> None:
+@given(x=NUMBERS, power=st.integers(1, 4), create_graph=st.booleans())
+def test_create_graph(subject: Subject, x: int, power: int, create_graph: bool) -> None:
     import torch
 
-    results = []
-    for create_graph in (True, False):
-        x = torch.ones((), requires_grad=True)
-        y = 3 * x
-        y.retain_grad()
-        torch.autograd.backward([y * y], create_graph=create_graph)
-        results.append(y.grad.requires_grad)
-        x.grad = y.grad = None
-    assert results == subject.value
+    tensor = leaf(x)
+    y = 3 * tensor
+    y.retain_grad()
+    product = y
+    for _ in range(power - 1):
+        product = product * y
+    torch.autograd.backward([product], create_graph=create_graph)
+    grad, tensor.grad, y.grad = y.grad, None, None
+    has_graph = create_graph and power > 1 and subject.value
+    assert (grad.item(), grad.requires_grad) == (power * (3 * x) ** (power - 1), has_graph)
+    if has_graph:
+        (bend,) = torch.autograd.grad(grad, [tensor])
+        assert bend.item() == 3 * power * (power - 1) * (3 * x) ** (power - 2)

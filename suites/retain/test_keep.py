@@ -9,6 +9,7 @@ from fixtures.clause import Reading, clause
 from fixtures.draw import NUMBERS, plans
 from fixtures.plan import Backward, Forward, Hook, Input, Leaf, Plan, Retain
 from fixtures.subject import Subject
+from suites.tensors import item, leaf
 
 DOCS = "docs: torch.Tensor.retain_grad"
 PORTED = "https://github.com/pytorch/pytorch/pull/59362"
@@ -168,27 +169,32 @@ def test_too_late(subject: Subject, plan: Plan) -> None:
     says="Without retain_grad() the .grad of an inner tensor stays None, and reading it warns.",
     source=("docs: torch.Tensor.is_leaf", "release 1.5: reading .grad of an inner tensor warns"),
     readings=(
-        Reading("warns", ">=1.5", "One UserWarning.", value=(None, ["UserWarning"], [])),
-        Reading("is silent", "<1.5", "None, without a word.", value=(None, [], [])),
+        Reading("warns", ">=1.5", "A UserWarning for each inner tensor that keeps nothing.", value=["UserWarning"]),
+        Reading("is silent", "<1.5", "None, without a word.", value=[]),
     ),
+    witness={"row": [False], "hooks": 0},
     covers=("tensor.rg.absent", "tensor.rg.no_warning_when_retained"),
 )
-def test_not_by_itself(subject: Subject) -> None:
+@given(row=st.lists(st.booleans(), min_size=1, max_size=4), hooks=st.integers(0, 1))
+def test_not_by_itself(subject: Subject, row: List[bool], hooks: int) -> None:
     import warnings
 
-    import torch
-
+    tensors = [leaf(1)]
+    for keep in row:
+        tensors.append(2 * tensors[-1])
+        if keep:
+            tensors[-1].retain_grad()
+        for _ in range(hooks):
+            tensors[-1].register_hook(lambda grad: None)
+    tensors[-1].backward()
     told = []
-    for retained in (False, True):
-        y = 2 * torch.ones((), requires_grad=True)
-        if retained:
-            y.retain_grad()
-        y.backward()
+    for tensor in tensors:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            grad = y.grad
-        told.append((grad, [warning.category.__name__ for warning in caught]))
-    assert (told[0][0], told[0][1], told[1][1]) == subject.value
+            told.append((item(tensor.grad), [warning.category.__name__ for warning in caught]))
+    grads = [2.0 ** (len(row) - place) for place in range(len(row) + 1)]
+    quiet = [True, *row]
+    assert told == [(grad, []) if keep else (None, subject.value) for grad, keep in zip(grads, quiet)]
 
 
 @clause(
@@ -196,26 +202,26 @@ def test_not_by_itself(subject: Subject) -> None:
     says="Every tensor has retains_grad: True for an inner tensor whose gradient is kept, else False.",
     source=("docs: torch.Tensor.retains_grad", PORTED),
     readings=(
-        Reading("always there", ">=1.10", "Before, after, on a retained leaf.", value=[False, True, False]),
+        Reading("always there", ">=1.10", "Before the call, and on a leaf, it is False.", value=False),
         Reading(
-            "only when kept",
-            "<1.10",
-            "There is no such attribute before the call, nor on leaves.",
-            value=["absent", True, "absent"],
+            "only when kept", "<1.10", "There is no such attribute before the call, nor on leaves.", value="absent"
         ),
     ),
+    witness={"calls": [0]},
     covers=("tensor.rg.attr",),
 )
-def test_attribute(subject: Subject) -> None:
-    import torch
-
-    x = torch.ones((), requires_grad=True)
+@given(calls=st.lists(st.integers(0, 3), max_size=5))
+def test_attribute(subject: Subject, calls: List[int]) -> None:
+    x = leaf(1)
     y = 2 * x
-    before = getattr(y, "retains_grad", "absent")
-    x.retain_grad()
-    y.retain_grad()
-    after = y.retains_grad
-    assert [before, after, getattr(x, "retains_grad", "absent")] == subject.value
+    tensors = [x, y, 3 * y, 1 * x]
+    kept = set()
+    for place in [None, *calls]:
+        if place is not None:
+            tensors[place].retain_grad()
+            kept |= {place} - {0}
+        seen = [getattr(tensor, "retains_grad", "absent") for tensor in tensors]
+        assert seen == [True if at in kept else subject.value for at in range(len(tensors))]
 
 
 @clause(
@@ -246,18 +252,23 @@ def test_attribute_is_read_only(subject: Subject) -> None:
     says="retain_grad() adds nothing to the Python hooks of the tensor.",
     source=PORTED,
     readings=(
-        Reading("nothing", ">=1.10", "`_backward_hooks` stays None.", value=None),
-        Reading("a hook", "<1.10", "It is a hook in that dict, which pickling warns about.", value=1),
+        Reading("nothing", ">=1.10", "`_backward_hooks` has what was registered.", value=0),
+        Reading("a hook", "<1.10", "It is one hook in that dict, which pickling warns about.", value=1),
     ),
+    witness={"calls": ["retain"]},
     covers=("tensor.rg.dict",),
 )
-def test_no_hook_of_its_own(subject: Subject) -> None:
-    import torch
-
-    y = 2 * torch.ones((), requires_grad=True)
-    y.retain_grad()
+@given(calls=st.lists(st.sampled_from(["retain", "hook"]), max_size=5))
+def test_no_hook_of_its_own(subject: Subject, calls: List[str]) -> None:
+    y = 2 * leaf(1)
+    for what in calls:
+        if what == "retain":
+            y.retain_grad()
+        else:
+            y.register_hook(lambda grad: None)
     hooks = y._backward_hooks
-    assert (None if hooks is None else len(hooks)) == subject.value
+    count = calls.count("hook") + (subject.value if "retain" in calls else 0)
+    assert (0 if hooks is None else len(hooks)) == count
 
 
 @clause(
@@ -265,17 +276,23 @@ def test_no_hook_of_its_own(subject: Subject) -> None:
     says="The kept gradient has memory of its own: changing it changes no other gradient.",
     source="measured",
     readings=(
-        Reading("its own", "", "After adding 100 to y.grad, x.grad is still 2.", value=[102.0, 2.0]),
-        Reading("shared", "never", "Both are one tensor.", value=[102.0, 102.0]),
+        Reading("its own", "", "After adding to y.grad, x.grad is as it was, and the other way round.", value=0),
+        Reading("shared", "never", "Both are one tensor.", value=1),
     ),
+    witness={"adds": [(True, 2)], "size": 1},
     covers=("tensor.rg.storage", "tensor.rg.expanded_value"),
 )
-def test_own_memory(subject: Subject) -> None:
+@given(adds=st.lists(st.tuples(st.booleans(), NUMBERS), max_size=4), size=st.integers(1, 2))
+def test_own_memory(subject: Subject, adds: List[Any], size: int) -> None:
     import torch
 
-    x = torch.ones(1, requires_grad=True)
-    y = x.view(1)
+    x = torch.ones(size, dtype=torch.float64, requires_grad=True)
+    y = x.view(size)
     y.retain_grad()
-    (2 * y).sum().backward()
-    y.grad.add_(100)
-    assert [y.grad.item(), x.grad.item()] == subject.value
+    y.backward(torch.full((size,), 2.0, dtype=torch.float64))
+    at_y = at_x = 2
+    for kept, by in adds:
+        (y if kept else x).grad.add_(by)
+        at_y += by if kept else by * subject.value
+        at_x += by * subject.value if kept else by
+    assert (y.grad.tolist(), x.grad.tolist()) == ([at_y] * size, [at_x] * size)

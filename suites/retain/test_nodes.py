@@ -1,12 +1,20 @@
 """retain_grad() beside hooks of nodes: the note gives an order, torch has another one."""
 
-from typing import Any, List
+from math import prod
+from typing import Any, List, Tuple
+
+from hypothesis import given
+from hypothesis import strategies as st
 
 from fixtures.clause import Reading, clause
+from fixtures.draw import FACTORS
 from fixtures.subject import Subject
+from suites.tensors import item, leaf
 
 NOTE = "note: notes/autograd.html#backward-hooks-execution"
 NODES = "torch.autograd.graph.Node.register_prehook"
+#: Hooks of an inner tensor and pre-hooks of its node, in order of registration, each with its factor.
+HOOKS = st.lists(st.tuples(st.sampled_from(["pre", "tensor"]), FACTORS), min_size=1, max_size=4)
 
 
 @clause(
@@ -15,16 +23,10 @@ NODES = "torch.autograd.graph.Node.register_prehook"
     source=(NOTE, "measured"),
     needs=NODES,
     readings=(
-        Reading(
-            "before",
-            "",
-            "The pre-hook finds y.grad = 2 and returns 20: y.grad is 2, x.grad is 60.",
-            value=(2.0, 2.0, 60.0),
-        ),
-        Reading(
-            "after, as the note says", "never", "The pre-hook finds None, and y.grad is 20.", value=(None, 20.0, 60.0)
-        ),
+        Reading("before", "", "Each pre-hook finds y.grad; it has the factors of the tensor hooks alone.", value=True),
+        Reading("after, as the note says", "never", "They find nothing, and all factors are in y.grad.", value=False),
     ),
+    witness={"hooks": [("pre", 10)], "place": 0, "passes": 1},
     covers=(
         "tensor.rg.vs_node_prehook",
         "tensor.rg.set_seen_in_prehook",
@@ -35,21 +37,31 @@ NODES = "torch.autograd.graph.Node.register_prehook"
     docs="contradicts",
     note="The note lists pre-hooks of nodes as step 2 and the update of a retained .grad as step 3.",
 )
-def test_before_pre_hooks(subject: Subject) -> None:
-    import torch
-
+@given(hooks=HOOKS, place=st.integers(0, 4), passes=st.integers(1, 2))
+def test_before_pre_hooks(subject: Subject, hooks: List[Tuple[str, int]], place: int, passes: int) -> None:
     found: List[Any] = []
-    x = torch.ones((), requires_grad=True)
+    x = leaf(1)
     y = 3 * x
-    y.retain_grad()
 
-    def pre_hook(grads: Any) -> Any:
-        found.append(None if y.grad is None else y.grad.item())
-        return (grads[0] * 10,)
+    def pre_hook(grads: Any, by: int) -> Any:
+        found.append(item(y.grad))
+        return (grads[0] * by,)
 
-    y.grad_fn.register_prehook(pre_hook)
-    (2 * y).backward()
-    assert (found[0], y.grad.item(), x.grad.item()) == subject.value
+    for number, (kind, by) in enumerate([*hooks, ("none", 1)]):
+        if number == min(place, len(hooks)):
+            y.retain_grad()
+        if kind == "pre":
+            y.grad_fn.register_prehook(lambda grads, by=by: pre_hook(grads, by))
+        elif kind == "tensor":
+            y.register_hook(lambda grad, by=by: grad * by)
+    for _ in range(passes):
+        (2 * y).backward(retain_graph=True)
+    own = 2 * prod(by for kind, by in hooks if kind == "tensor" or not subject.value)
+    pres = sum(kind == "pre" for kind, _ in hooks)
+    totals = [own * (number + 1) for number in range(passes)]
+    seen = totals if subject.value else [None, *totals[:-1]]
+    assert found == [total for total in seen for _ in range(pres)]
+    assert (y.grad.item(), x.grad.item()) == (totals[-1], passes * 6 * prod(by for _, by in hooks))
 
 
 @clause(
@@ -59,24 +71,42 @@ def test_before_pre_hooks(subject: Subject) -> None:
     needs=NODES,
     readings=(
         Reading(
-            "before", "", "The pre-hook is given what the tensor hook left: 20.", value=[("tensor", 2.0), ("pre", 20.0)]
+            "before", "", "Each kind in its order; the pre-hooks are given what all tensor hooks left.", value=True
         ),
-        Reading("by registration", "never", "The pre-hook came first.", value=[("pre", 2.0), ("tensor", 2.0)]),
+        Reading("by registration", "never", "In the order of the calls.", value=False),
     ),
+    witness={"hooks": [("pre", 3), ("tensor", 10)], "passes": 1},
     covers=(
         "tensor.rg.prehook_after_tensor_hook",
         "graph.order.prehook_registered_before_tensor_hook",
     ),
 )
-def test_after_tensor_hooks(subject: Subject) -> None:
-    import torch
-
+@given(hooks=HOOKS, passes=st.integers(1, 2))
+def test_after_tensor_hooks(subject: Subject, hooks: List[Tuple[str, int]], passes: int) -> None:
     seen: List[Any] = []
-    y = 3 * torch.ones((), requires_grad=True)
-    y.grad_fn.register_prehook(lambda grads: seen.append(("pre", grads[0].item())))
-    y.register_hook(lambda grad: seen.append(("tensor", grad.item())) or grad * 10)
-    (2 * y).backward()
-    assert seen == subject.value
+    x = leaf(1)
+    y = 3 * x
+    for number, (kind, by) in enumerate(hooks):
+        if kind == "pre":
+            y.grad_fn.register_prehook(
+                lambda grads, number=number, by=by: seen.append((number, grads[0].item())) or (grads[0] * by,)
+            )
+        else:
+            y.register_hook(lambda grad, number=number, by=by: seen.append((number, grad.item())) or grad * by)
+    for _ in range(passes):
+        (2 * y).backward(retain_graph=True)
+    order = list(range(len(hooks)))
+    if subject.value:
+        order.sort(key=lambda number: hooks[number][0] == "pre")
+    grad, expected = 2, []
+    for number in order:
+        expected.append((number, grad))
+        grad *= hooks[number][1]
+    assert (seen, x.grad.item()) == (expected * passes, 3 * grad * passes)
+
+
+#: The kinds of hook of a leaf, as they run.
+KINDS = ("tensor", "pre", "accumulated", "post")
 
 
 @clause(
@@ -86,40 +116,36 @@ def test_after_tensor_hooks(subject: Subject) -> None:
     needs=(NODES, "torch.Tensor.register_post_accumulate_grad_hook"),
     readings=(
         Reading(
-            "in this order",
-            "",
-            "Whatever the order of registration; .grad is there from the third on.",
-            value=[("tensor", None), ("pre", None), ("accumulated", 2.0), ("post", 2.0)],
+            "in this order", "", "Each kind in order of registration; the last two find the new .grad.", value=True
         ),
-        Reading(
-            "by registration",
-            "never",
-            "In the order of the four calls.",
-            value=[("post", None), ("accumulated", None), ("pre", None), ("tensor", None)],
-        ),
+        Reading("by registration", "never", "In the order of the calls.", value=False),
     ),
+    witness={"hooks": ["post", "accumulated", "pre", "tensor"], "passes": 1},
     covers=(
         "tensor.node.prehook_leaf_order",
         "graph.order.leaf_all_kinds",
         "graph.order.leaf_grad_visible_at_each_stage",
     ),
 )
-def test_leaf(subject: Subject) -> None:
-    import torch
-
+@given(hooks=st.lists(st.sampled_from(KINDS), min_size=1, max_size=7), passes=st.integers(1, 3))
+def test_leaf(subject: Subject, hooks: List[str], passes: int) -> None:
     seen: List[Any] = []
-    x = torch.ones((), requires_grad=True)
-
-    def noting(name: str) -> Any:
-        return lambda *given: seen.append((name, None if x.grad is None else x.grad.item()))
-
+    x = leaf(1)
     node = x.view_as(x).grad_fn.next_functions[0][0]
-    node.register_hook(noting("post"))
-    x.register_post_accumulate_grad_hook(noting("accumulated"))
-    node.register_prehook(noting("pre"))
-    x.register_hook(noting("tensor"))
-    (2 * x).backward()
-    assert seen == subject.value
+    doors = (x.register_hook, node.register_prehook, x.register_post_accumulate_grad_hook, node.register_hook)
+    for number, kind in enumerate(hooks):
+        door = doors[KINDS.index(kind)]
+        door(lambda *given, number=number: seen.append((number, item(x.grad))))
+    for _ in range(passes):
+        (2 * x).backward()
+    order = list(range(len(hooks)))
+    if subject.value:
+        order.sort(key=lambda number: KINDS.index(hooks[number]))
+    totals = [None, *(2 * number for number in range(1, passes + 1))]
+    expected = []
+    for before, after in zip(totals, totals[1:]):
+        expected += [(number, after if KINDS.index(hooks[number]) > 1 else before) for number in order]
+    assert seen == expected
 
 
 @clause(
@@ -127,17 +153,27 @@ def test_leaf(subject: Subject) -> None:
     says="What hooks of a tensor's node return is in no kept gradient of that tensor, only further upstream.",
     source="docs: torch.autograd.graph.Node.register_hook",
     readings=(
-        Reading("upstream only", "", "The node's hook multiplies by 10: y.grad is 2, x.grad 60.", value=(2.0, 60.0)),
-        Reading("in both", "never", "y.grad is 20.", value=(20.0, 60.0)),
+        Reading("upstream only", "", "Their factors are in x.grad, not in y.grad.", value=False),
+        Reading("in both", "never", "They are in y.grad too.", value=True),
     ),
+    witness={"factors": [10], "passes": 1, "retain_first": True},
     covers=("graph.order.retain_vs_nodehook_value",),
 )
-def test_before_node_hooks(subject: Subject) -> None:
-    import torch
-
-    x = torch.ones((), requires_grad=True)
+@given(
+    factors=st.lists(FACTORS, min_size=1, max_size=3),
+    passes=st.integers(1, 2),
+    retain_first=st.booleans(),
+)
+def test_before_node_hooks(subject: Subject, factors: List[int], passes: int, retain_first: bool) -> None:
+    x = leaf(1)
     y = 3 * x
-    y.retain_grad()
-    y.grad_fn.register_hook(lambda sent, got: tuple(None if grad is None else grad * 10 for grad in sent))
-    (2 * y).backward()
-    assert (y.grad.item(), x.grad.item()) == subject.value
+    if retain_first:
+        y.retain_grad()
+    for by in factors:
+        y.grad_fn.register_hook(lambda sent, got, by=by: tuple(None if grad is None else grad * by for grad in sent))
+    if not retain_first:
+        y.retain_grad()
+    for _ in range(passes):
+        (2 * y).backward(retain_graph=True)
+    own = prod(factors) if subject.value else 1
+    assert (y.grad.item(), x.grad.item()) == (2 * own * passes, 6 * prod(factors) * passes)
