@@ -1,0 +1,112 @@
+"""A badge: how one torch stands, as an SVG that needs no network and says its words to a screen reader."""
+
+from __future__ import annotations
+
+import argparse
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from reports import forms
+from reports.atlas import Atlas, Column, build
+from reports.names import column_named
+from reports.runfile import read_runs
+from reports.strict import BadInput, one_line, write_atomic
+from reports.verdicts import VERDICTS, read_recorded, read_table
+
+APPLIES_NOT = ("absent", "unseen", "refused")
+GOOD, BAD, LABEL = "#2b6a30", "#9d2129", "#3f3f3f"  # white on each of them has a contrast above 6
+CHARACTER, MARGIN, HEIGHT = 7, 8, 20
+SVG = """<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" role="img" aria-labelledby="t">
+<title id="t">{title}</title>
+<rect width="{left}" height="{height}" fill="{label_color}"/>
+<rect x="{left}" width="{right}" height="{height}" fill="{color}"/>
+<g fill="#fff" font-family="Verdana,DejaVu Sans,sans-serif" font-size="11" text-anchor="middle" aria-hidden="true">
+<text x="{left_middle}" y="14" textLength="{left_text}" lengthAdjust="spacingAndGlyphs">{label}</text>
+<text x="{right_middle}" y="14" textLength="{right_text}" lengthAdjust="spacingAndGlyphs">{message}</text>
+</g>
+</svg>
+"""
+EPILOG = """json is what shields.io reads from an endpoint.
+exit status: 0 written, 2 no such release or run file.
+example: python -m reports badge --torch 2.15 --out hooks.svg"""
+
+
+def badge(atlas: Atlas, column: Column) -> dict[str, Any]:
+    """Return label, message and colour: green when all was measured and what does not conform is declared."""
+    cells = [atlas.cell(clause, column, mode) for clause in atlas.clauses for mode in atlas.modes]
+    apply = [cell for cell in cells if cell.verdict not in APPLIES_NOT]
+    good = sum(cell.verdict == "conforms" for cell in apply)
+    new = sum(cell.verdict != "conforms" and not cell.declared for cell in apply)
+    message = f"{good} of {len(apply)} conform" if apply else "not measured"
+    if new:
+        message += f", {new} not declared"
+    unseen = sum(cell.verdict == "unseen" for cell in cells)
+    if unseen and apply:
+        message += f", {unseen} not measured"
+    fine = apply and not new and not unseen
+    label = f"hooks on torch {column.torch}"
+    return {"schemaVersion": 1, "label": label, "message": message, "color": GOOD if fine else BAD}
+
+
+def as_svg(told: dict[str, Any]) -> str:
+    """Return the badge as a picture."""
+    left_text, right_text = (len(told[key]) * CHARACTER for key in ("label", "message"))
+    left, right = left_text + 2 * MARGIN, right_text + 2 * MARGIN
+    return SVG.format(
+        width=left + right,
+        height=HEIGHT,
+        left=left,
+        right=right,
+        left_text=left_text,
+        right_text=right_text,
+        left_middle=left / 2,
+        right_middle=left + right / 2,
+        title=escape(f"{told['label']}: {told['message']}"),
+        label=escape(told["label"]),
+        message=escape(told["message"]),
+        label_color=LABEL,
+        color=told["color"],
+    )
+
+
+def as_text(told: dict[str, Any]) -> str:
+    """Return the words of the badge."""
+    return f"{told['label']}: {told['message']}\n"
+
+
+FORMS = {"svg": as_svg, "json": forms.as_json, "text": as_text}
+
+
+def add_parser(sub: Any) -> None:
+    """Add the verb to the command line."""
+    parser = sub.add_parser(
+        "badge",
+        help="an SVG that says how one torch stands",
+        description=__doc__,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("run_file", nargs="?", type=Path, metavar="RUNFILE", help="a run of one torch")
+    parser.add_argument("--torch", metavar="A", help="a recorded release (default: the run's, or the newest)")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="write it there (default: to the terminal)")
+    parser.add_argument("--format", choices=sorted(FORMS), default="svg", help="default: %(default)s")
+    parser.add_argument("--verdicts", type=Path, default=VERDICTS, help=argparse.SUPPRESS)
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Write the badge."""
+    if args.run_file and args.torch:
+        raise BadInput("reports", "", "a run file and --torch are both named", "name one of them")
+    runs = read_runs(args.run_file, partial=True) if args.run_file else []
+    if len(runs) > 1:
+        raise BadInput(args.run_file, "", f"holds {len(runs)} runs where one is wanted", "name a file with one run")
+    atlas = build(read_table(args.verdicts), read_recorded(args.verdicts), runs)
+    told = badge(atlas, column_named(atlas.columns, args.torch) if args.torch else atlas.focus)
+    if args.out is None:
+        forms.show(told, FORMS, args.format)
+    else:
+        write_atomic(args.out, FORMS[args.format](told))
+        print(one_line(str(args.out)))
+    return 0

@@ -1,0 +1,90 @@
+"""badge: an SVG that needs no network, with its words for screen readers."""
+
+from __future__ import annotations
+
+import json
+import xml.etree.ElementTree as ET
+
+import pytest
+
+from reports.__main__ import main
+from reports.badge import BAD, GOOD, LABEL
+from suites.selfcheck import measured, synthetic
+
+SVG = "{http://www.w3.org/2000/svg}"
+FINE, BROKEN, NONE = ("conforms", "always"), ("deviates", "always"), ("absent", None)
+#: what was measured on 1.13, 2.0, 2.14 and 2.15
+CELLS = {
+    "a.b.one": [FINE, FINE, FINE, FINE],
+    "a.b.two": [FINE, BROKEN, NONE, None],
+    "a.b.three": [FINE, FINE, FINE, FINE],
+}
+
+
+@pytest.fixture
+def verdicts(tmp_path):
+    return measured.write(tmp_path / "verdicts", {name: measured.clause(name) for name in CELLS}, CELLS)
+
+
+@pytest.mark.parametrize(
+    ("torch", "said", "color"),
+    [
+        ("1.13", "hooks on torch 1.13.1: 3 of 3 conform", GOOD),
+        ("2.0", "hooks on torch 2.0.1: 2 of 3 conform, 1 not declared", BAD),
+        ("2.14", "hooks on torch 2.14.0: 2 of 2 conform", GOOD),
+        ("2.15", "hooks on torch 2.15.0: 2 of 2 conform, 1 not measured", BAD),
+    ],
+)
+def test_the_badge_says_how_a_torch_stands(verdicts, capsys, torch, said, color):
+    assert main(["badge", "--torch", torch, "--format", "text", "--verdicts", str(verdicts)]) == 0
+    assert capsys.readouterr().out == said + "\n"
+    assert main(["badge", "--torch", torch, "--format", "json", "--verdicts", str(verdicts)]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["schemaVersion"], f"{told['label']}: {told['message']}", told["color"]) == (1, said, color)
+
+
+def test_the_picture_is_accessible_and_complete(verdicts, capsys, tmp_path):
+    out = tmp_path / "hooks.svg"
+    assert main(["badge", "--torch", "2.0", "--out", str(out), "--verdicts", str(verdicts)]) == 0
+    assert capsys.readouterr().out == f"{out}\n"
+    root = ET.fromstring(out.read_text("utf-8"))
+    title = next(root.iter(f"{SVG}title"))
+    assert (root.get("role"), root.get("aria-labelledby")) == ("img", title.get("id"))
+    words = "hooks on torch 2.0.1: 2 of 3 conform, 1 not declared"
+    assert title.text == words
+    assert [text.text for text in root.iter(f"{SVG}text")] == words.split(": ")
+    assert out.read_text("utf-8").count("http") == 1, "only the name of the namespace: nothing is fetched"
+    assert sum(int(rect.attrib["width"]) for rect in root.iter(f"{SVG}rect")) == int(root.attrib["width"])
+
+
+def luminance(color):
+    parts = [int(color[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+@pytest.mark.parametrize("color", [GOOD, BAD, LABEL])
+def test_the_words_stand_out(color):
+    assert 1.05 / (luminance(color) + 0.05) > 4.5
+
+
+def test_the_badge_of_a_run(verdicts, capsys, tmp_path):
+    table = {name: measured.clause(name) for name in CELLS}
+    run = synthetic.write_run(tmp_path / "run.jsonl", table, "2.16.0a0")
+    assert main(["badge", str(run), "--format", "text", "--verdicts", str(verdicts)]) == 0
+    assert capsys.readouterr().out == "hooks on torch 2.16.0a0+cpu: 3 of 3 conform\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--torch", "2.1"], "did you mean 2.14 or 2.15?"),
+        (["none.jsonl"], "there is no such file"),
+        (["none.jsonl", "--torch", "2.0"], "name one of them"),
+    ],
+)
+def test_a_badge_that_cannot_be_made(verdicts, capsys, arguments, said):
+    assert main(["badge", *arguments, "--verdicts", str(verdicts)]) == 2
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n")) == ("", 1)
+    assert said in err
