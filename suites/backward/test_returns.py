@@ -55,7 +55,11 @@ def test_none_keeps(subject: Subject, plan: Plan) -> None:
     says="What a full hook returns replaces the gradient of the input, and of the input alone.",
     source=DOCS,
     needs=FULL,
-    covers=("module_backward.ret.full.tuple", "module_backward.eff.full.scope"),
+    covers=(
+        "module_backward.ret.full.tuple",
+        "module_backward.eff.full.scope",
+        "graph.full.return_replaces_grad_input",
+    ),
 )
 @given(plan=scaling("full_backward"))
 def test_full_replaces_input(subject: Subject, plan: Plan) -> None:
@@ -96,7 +100,7 @@ def test_legacy_replaces_parameters(subject: Subject, plan: Plan) -> None:
     says="Full hooks run in order, each given the grad_input that the one before left, and one grad_output.",
     source=DOCS,
     needs=FULL,
-    covers=("module_backward.ret.full.chain", "module_backward.order.full.registration"),
+    covers=("module_backward.ret.full.chain", "module_backward.order.full.registration", "graph.full.two_hooks_chain"),
 )
 @given(plan=scaling("full_backward", fewest=2, most=4))
 def test_full_chain(subject: Subject, plan: Plan) -> None:
@@ -240,6 +244,8 @@ def outcome(kind: str, returned: Any, count: int = 1, grad: bool = True, hooks: 
         "module_backward.ret.full.bare_tensor_len2",
         "module_backward.ret.full.number",
         "module_backward.ret.full.false",
+        "graph.full.return_bare_tensor",
+        "graph.full.return_wrong_len",
     ),
 )
 @given(returned=st.one_of(TUPLES, LISTS, NO_GRADIENTS, st.just("g")), count=st.sampled_from([1, 3]), hooks=FEW)
@@ -313,7 +319,11 @@ def test_full_containers(subject: Subject, shape: str, grads: Any, hooks: int) -
         Reading("ignored", "never", "There is nothing to replace.", value="accepted"),
     ),
     witness={"returned": ("tuple", ["g"]), "count": 1, "hooks": 1},
-    covers=("module_backward.ret.full.noin_tuple", "module_backward.ret.full.noin_none_tuple"),
+    covers=(
+        "module_backward.ret.full.noin_tuple",
+        "module_backward.ret.full.noin_none_tuple",
+        "graph.full.no_input_grad_return_non_none",
+    ),
 )
 @given(returned=st.one_of(TUPLES, LISTS, NO_GRADIENTS, st.none()), count=FEW, hooks=FEW)
 def test_full_without_input(subject: Subject, returned: Any, count: int, hooks: int) -> None:
