@@ -116,7 +116,7 @@ def test_nothing_for_leaves(subject: Subject, plan: Plan) -> None:
 @clause(
     "retain.keep.needs_grad",
     says="retain_grad() on a tensor that does not require grad raises RuntimeError.",
-    source=("docs: torch.Tensor.retain_grad", "release 1.5: retain_grad raises where there is nothing to retain"),
+    source=("docs: torch.Tensor.retain_grad", "measured"),
     docs="contradicts",
     note="The docs say that it does nothing for a leaf, and what requires no gradient is a leaf.",
     readings=(
