@@ -1,31 +1,43 @@
 """A tensor changed in place has a new version. Which version retain_grad() speaks of changed in torch 1.13 and 2.3."""
 
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
 from fixtures.clause import Reading, clause
+from fixtures.draw import FACTORS, NUMBERS, edited
+from fixtures.plan import Backward, Edit, Fan, Forward, Hook, InPlace, Input, Leaf, Plan, Retain, Scale
 from fixtures.subject import Subject
 
 FOLLOWS = "https://github.com/pytorch/pytorch/pull/79996"
 NOTE = "note: notes/autograd.html#behavior-of-tensor-hooks-when-tensor-is-modified-in-place"
+FOLLOWING, STAYING = {"retain_follows": True}, {"retain_follows": False}
+
+
+def loss_of_two_y(*steps: Any) -> Plan:
+    """y = 3x, what happens to y, and the gradients of 2y."""
+    return Plan(Leaf("m0", "scale", (3,)), (Input(1),), (Forward(), *steps, Backward((2,))))
+
+
+def used_twice(first: int, by: int, second: int) -> Plan:
+    """y is used, changed in place by a pre-hook of its second user, and used again."""
+    users = Fan("m0", (Leaf("m1", "add"), Leaf("m2", "add")))
+    change = Hook("forward_pre", "m2", "h0", (InPlace(by),))
+    inputs = (Input(1, leaf=False), Input(1, leaf=False))
+    return Plan(users, inputs, (change, Retain("x0"), Forward(), Backward((first, second))))
 
 
 @clause(
     "retain.versions.changed_before",
     says="retain_grad() after an in-place change keeps the gradient of the changed tensor.",
     source=NOTE,
-    readings=(
-        Reading("of the new version", "", "y = 3x; y *= 5; the loss is 2y: y.grad is 2.", value=(2.0, 30.0)),
-        Reading("of the old version", "never", "y.grad is 10.", value=(10.0, 30.0)),
-    ),
     covers=("tensor.rg.inplace_before",),
 )
-def test_changed_before(subject: Subject) -> None:
-    import torch
-
-    x = torch.ones((), requires_grad=True)
-    y = 3 * x
-    y.mul_(5)
-    y.retain_grad()
-    (2 * y).backward()
-    assert (y.grad.item(), x.grad.item()) == subject.value
+@given(plan=edited("edit", "retain"))
+def test_changed_before(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    assert trace.grads()[0][plan.steps[-2].on] == plan.steps[-1].grads[0]
 
 
 @clause(
@@ -33,22 +45,15 @@ def test_changed_before(subject: Subject) -> None:
     says="The kept gradient follows a tensor that is changed in place after retain_grad().",
     source=(NOTE, FOLLOWS),
     readings=(
-        Reading(
-            "of the new version", ">=1.13", "y = 3x; kept; y *= 5; the loss is 2y: y.grad is 2.", value=(2.0, 30.0)
-        ),
-        Reading("of the old version", "<1.13", "The gradient of what y was at the call: 10.", value=(10.0, 30.0)),
+        Reading("of the new version", ">=1.13", "y = 3x; kept; y *= 5; the loss is 2y: y.grad is 2.", FOLLOWING),
+        Reading("of the old version", "<1.13", "The gradient of what y was at the call: 10.", STAYING),
     ),
+    witness=loss_of_two_y(Retain("m0>0"), Edit("m0>0", 5)),
     covers=("tensor.rg.inplace_after", "graph.order.inplace_retain_grad_moves"),
 )
-def test_changed_after(subject: Subject) -> None:
-    import torch
-
-    x = torch.ones((), requires_grad=True)
-    y = 3 * x
-    y.retain_grad()
-    y.mul_(5)
-    (2 * y).backward()
-    assert (y.grad.item(), x.grad.item()) == subject.value
+@given(plan=edited("retain", "edit"))
+def test_changed_after(subject: Subject, plan: Plan) -> None:
+    subject.holds(plan)
 
 
 @clause(
@@ -56,20 +61,15 @@ def test_changed_after(subject: Subject) -> None:
     says="After several in-place changes it is the gradient of the last version.",
     source=FOLLOWS,
     readings=(
-        Reading("of the last", ">=1.13", "y *= 5, y *= 7: y.grad is 2.", value=2.0),
-        Reading("of the first", "<1.13", "The gradient of what y was at the call: 70.", value=70.0),
+        Reading("of the last", ">=1.13", "y *= 5, y *= 7: y.grad is 2.", FOLLOWING),
+        Reading("of the first", "<1.13", "The gradient of what y was at the call: 70.", STAYING),
     ),
+    witness=loss_of_two_y(Retain("m0>0"), Edit("m0>0", 5), Edit("m0>0", 7)),
     covers=("tensor.rg.inplace_multi", "graph.order.retain_grad_after_many_inplace"),
 )
-def test_changed_twice(subject: Subject) -> None:
-    import torch
-
-    y = 3 * torch.ones((), requires_grad=True)
-    y.retain_grad()
-    y.mul_(5)
-    y.mul_(7)
-    (2 * y).backward()
-    assert y.grad.item() == subject.value
+@given(plan=edited("retain", "edit", "edit"))
+def test_changed_twice(subject: Subject, plan: Plan) -> None:
+    subject.holds(plan)
 
 
 @clause(
@@ -77,21 +77,16 @@ def test_changed_twice(subject: Subject) -> None:
     says="A hook stays with the version it was registered on, while the kept gradient moves on.",
     source=(NOTE, FOLLOWS),
     readings=(
-        Reading("hook old, grad new", ">=1.13", "The hook is given 10, y.grad is 2.", value=([10.0], 2.0)),
-        Reading("both old", "<1.13", "The hook is given 10, y.grad is 10.", value=([10.0], 10.0)),
+        Reading("hook old, grad new", ">=1.13", "The hook is given 10, y.grad is 2.", FOLLOWING),
+        Reading("both old", "<1.13", "The hook is given 10, y.grad is 10.", STAYING),
     ),
+    witness=loss_of_two_y(Hook("tensor", "m0>0", "h0"), Retain("m0>0"), Edit("m0>0", 5)),
     covers=("tensor.rg.inplace_and_hook", "tensor.ip.hook_before"),
 )
-def test_hook_stays(subject: Subject) -> None:
-    import torch
-
-    seen = []
-    y = 3 * torch.ones((), requires_grad=True)
-    y.register_hook(lambda grad: seen.append(grad.item()))
-    y.retain_grad()
-    y.mul_(5)
-    (2 * y).backward()
-    assert (seen, y.grad.item()) == subject.value
+@given(plan=edited("hook", "retain", "edit"))
+def test_hook_stays(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    assert trace.seen_by("h0") == [(plan.steps[-1].grads[0] * plan.steps[-2].by,)]
 
 
 @clause(
@@ -99,21 +94,15 @@ def test_hook_stays(subject: Subject) -> None:
     says="Calling retain_grad() again after an in-place change does not count the gradient twice.",
     source=FOLLOWS,
     readings=(
-        Reading("once, new", ">=1.13", "y.grad is 2.", value=2.0),
-        Reading("once, old", "<1.13", "The second call is ignored: y.grad is 10.", value=10.0),
-        Reading("both", "never", "Each call keeps its version: 12.", value=12.0),
+        Reading("once, new", ">=1.13", "y.grad is 2.", FOLLOWING),
+        Reading("once, old", "<1.13", "The second call is ignored: y.grad is 10.", STAYING),
     ),
+    witness=loss_of_two_y(Retain("m0>0"), Edit("m0>0", 5), Retain("m0>0")),
     covers=("tensor.rg.inplace_twice",),
 )
-def test_asked_again(subject: Subject) -> None:
-    import torch
-
-    y = 3 * torch.ones((), requires_grad=True)
-    y.retain_grad()
-    y.mul_(5)
-    y.retain_grad()
-    (2 * y).backward()
-    assert y.grad.item() == subject.value
+@given(plan=edited("retain", "edit", "retain"))
+def test_asked_again(subject: Subject, plan: Plan) -> None:
+    subject.holds(plan)
 
 
 @clause(
@@ -121,21 +110,15 @@ def test_asked_again(subject: Subject) -> None:
     says="Uses of a tensor before its in-place change do not count in the kept gradient.",
     source=FOLLOWS,
     readings=(
-        Reading("new uses only", ">=1.13", "100y, then y *= 5, then 2y: y.grad is 2.", value=(2.0, 330.0)),
-        Reading("the old version's all", "<1.13", "100 + 2 * 5 = 110.", value=(110.0, 330.0)),
+        Reading("new uses only", ">=1.13", "100y, then y *= 5, then 2y: y.grad is 2.", FOLLOWING),
+        Reading("the old version's all", "<1.13", "100 + 2 * 5 = 110.", STAYING),
     ),
+    witness=used_twice(100, 5, 2),
     covers=("tensor.rg.inplace_used_before",),
 )
-def test_used_before(subject: Subject) -> None:
-    import torch
-
-    x = torch.ones((), requires_grad=True)
-    y = 3 * x
-    y.retain_grad()
-    early = 100 * y
-    y.mul_(5)
-    (early + 2 * y).backward()
-    assert (y.grad.item(), x.grad.item()) == subject.value
+@given(plan=st.builds(used_twice, NUMBERS, FACTORS, NUMBERS))
+def test_used_before(subject: Subject, plan: Plan) -> None:
+    subject.holds(plan)
 
 
 @clause(
@@ -281,28 +264,39 @@ def test_base_of_kept_view(subject: Subject) -> None:
     says="Hooks put on the new version are in the kept gradient, hooks of older versions are not.",
     source=(NOTE, FOLLOWS),
     readings=(
-        Reading("the new hook's", ">=2.0", "*7, kept, y *= 5, *3, and the loss is 2y: 2 * 3.", value=(6.0, 630.0)),
-        Reading("none", ">=1.13,<2.0", "The hooks are all on the old version.", value=(2.0, 630.0)),
+        Reading(
+            "the new hook's",
+            ">=2.0",
+            "*7, kept, y *= 5, *3, and the loss is 2y: 2 * 3.",
+            {"retain_follows": True, "hooks_of_version": True, "retain_grad": "last"},
+        ),
+        Reading(
+            "none",
+            ">=1.13,<2.0",
+            "The hooks are all on the old version.",
+            {"retain_follows": True, "hooks_of_version": False, "retain_grad": "slot"},
+        ),
         Reading(
             "all, of the old",
             ">=1.10,<1.13",
             "retain_grad() came after the hooks' place: 2 * 5 * 7 * 3.",
-            value=(210.0, 630.0),
+            {"retain_follows": False, "hooks_of_version": False, "retain_grad": "slot"},
         ),
         Reading(
-            "those before it, of the old", "<1.10", "retain_grad() is one of the hooks: 2 * 5 * 7.", value=(70.0, 630.0)
+            "those before it, of the old",
+            "<1.10",
+            "retain_grad() is one of the hooks: 2 * 5 * 7.",
+            {"retain_follows": False, "hooks_of_version": False, "retain_grad": "hook"},
         ),
+    ),
+    witness=loss_of_two_y(
+        Hook("tensor", "m0>0", "h0", (Scale(7),)),
+        Retain("m0>0"),
+        Edit("m0>0", 5),
+        Hook("tensor", "m0>0", "h1", (Scale(3),)),
     ),
     covers=("graph.order.tensor_hook_then_retain_after_inplace",),
 )
-def test_hooks_of_each_version(subject: Subject) -> None:
-    import torch
-
-    x = torch.ones((), requires_grad=True)
-    y = 3 * x
-    y.register_hook(lambda grad: grad * 7)
-    y.retain_grad()
-    y.mul_(5)
-    y.register_hook(lambda grad: grad * 3)
-    (2 * y).backward()
-    assert (y.grad.item(), x.grad.item()) == subject.value
+@given(plan=edited("scale", "retain", "edit", "scale"))
+def test_hooks_of_each_version(subject: Subject, plan: Plan) -> None:
+    subject.holds(plan)
