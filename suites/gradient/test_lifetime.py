@@ -2,8 +2,12 @@
 
 from typing import Any, List, Optional, Tuple
 
+from hypothesis import given
+from hypothesis import strategies as st
+
 from fixtures.clause import Reading, clause
 from fixtures.subject import Subject
+from suites.tensors import leaf
 
 HANDLE = "docs: torch.utils.hooks.RemovableHandle"
 GC = "https://github.com/pytorch/pytorch/issues/102174"
@@ -24,34 +28,34 @@ class Watched:
     says="A hook is called also when no Python name of its tensor is left, and its handle still removes it.",
     source="measured",
     readings=(
-        Reading(
-            "called, then removed", "", "One call for the two passes, for a leaf and an inner tensor.", value=[1, 1]
-        ),
-        Reading("never called", "never", "The hook goes with the Python object.", value=[0, 0]),
+        Reading("called, then removed", "", "In any order, for a leaf and for an inner tensor.", value=True),
+        Reading("never called", "never", "The hook goes with the Python object.", value=False),
     ),
+    witness={"inner": True, "hooks": 1, "removed": [0]},
     covers=(
         "tensor.handle.nonleaf_object_dead",
         "tensor.handle.nonleaf_object_dead_remove",
         "tensor.handle.leaf_object_dead",
     ),
 )
-def test_tensor_object_gone(subject: Subject) -> None:
-    import torch
-
-    counts = []
-    for leaf in (True, False):
-        calls: List[Any] = []
-        hooked = torch.ones((), requires_grad=True)
-        if not leaf:
-            hooked = 3 * hooked
-        handle = hooked.register_hook(Watched(calls))
-        loss = 2 * hooked
-        del hooked
+@given(inner=st.booleans(), hooks=st.integers(1, 3), removed=st.lists(st.integers(0, 2), min_size=1, max_size=3))
+def test_tensor_object_gone(subject: Subject, inner: bool, hooks: int, removed: List[int]) -> None:
+    calls: List[int] = []
+    hooked = 3 * leaf(1) if inner else leaf(1)
+    handles = [hooked.register_hook(lambda grad, number=number: calls.append(number)) for number in range(hooks)]
+    loss = 2 * hooked
+    del hooked
+    left = list(range(hooks))
+    for place in removed:
+        calls.clear()
         loss.backward(retain_graph=True)
-        handle.remove()
-        loss.backward()
-        counts.append(len(calls))
-    assert counts == subject.value
+        assert calls == (left if subject.value else [])
+        if place < hooks:
+            handles[place].remove()
+            left = [number for number in left if number != place]
+    calls.clear()
+    loss.backward()
+    assert calls == (left if subject.value else [])
 
 
 @clause(
@@ -86,32 +90,33 @@ def test_survives_collection(subject: Subject) -> None:
     says="A hook is freed when it is removed, or when its tensor and the graph are gone.",
     source="measured",
     readings=(
-        Reading("freed at once", "", "Without garbage collection, whatever hooked the tensor.", value=[True] * 4),
-        Reading("kept", "never", "It lives as long as the handle.", value=[False] * 4),
+        Reading("freed at once", "", "Without garbage collection, and the others of the tensor are not.", value=True),
+        Reading("kept", "never", "It lives as long as the handle.", value=False),
     ),
+    witness={"inner": False, "hooks": 1, "removed": [0]},
     covers=("tensor.leak.leaf_freed", "tensor.leak.nonleaf_freed", "tensor.leak.remove_frees", "tensor.handle.weak"),
 )
-def test_freed(subject: Subject) -> None:
+@given(
+    inner=st.booleans(),
+    hooks=st.integers(1, 3),
+    removed=st.lists(st.integers(0, 2), max_size=3),
+)
+def test_freed(subject: Subject, inner: bool, hooks: int, removed: List[int]) -> None:
     import weakref
 
-    import torch
-
-    freed = []
-    for leaf in (True, False):
-        for remove in (True, False):
-            hook = Watched()
-            seen = weakref.ref(hook)
-            hooked = torch.ones((), requires_grad=True)
-            if not leaf:
-                hooked = 3 * hooked
-            handle = hooked.register_hook(hook)
-            del hook
-            if remove:
-                handle.remove()
-            else:
-                del hooked
-            freed.append(seen() is None)
-    assert freed == subject.value
+    owned = [Watched() for _ in range(hooks)]
+    watched = [weakref.ref(hook) for hook in owned]
+    hooked = 3 * leaf(1) if inner else leaf(1)
+    handles = [hooked.register_hook(hook) for hook in owned]
+    del owned
+    gone = set()
+    for place in removed:
+        if place < hooks:
+            handles[place].remove()
+            gone.add(place)
+        assert [seen() is None for seen in watched] == [at in gone and subject.value for at in range(hooks)]
+    del hooked
+    assert [seen() is None for seen in watched] == [subject.value] * hooks
 
 
 @clause(
@@ -131,9 +136,9 @@ def test_own_cycle(subject: Subject) -> None:
     import torch
 
     freed, broken = [], []
-    for leaf in (True, False):
+    for at_leaf in (True, False):
         hooked = torch.ones((), requires_grad=True)
-        if not leaf:
+        if not at_leaf:
             hooked = 3 * hooked
         hook = Watched(None, hooked)
         seen = weakref.ref(hook)
@@ -223,25 +228,31 @@ def test_post_accumulate_cycle(subject: Subject) -> None:
     source=("docs: torch.Tensor.register_hook", HANDLE),
     readings=(
         Reading(
-            "a handle",
-            "",
-            "The numbers go up, also over different tensors; a pickled handle keeps its number.",
-            value=(True, True, True),
+            "a handle", "", "The numbers go up by one over all tensors; a pickled handle keeps its own.", value=True
         ),
-        Reading("per tensor", "never", "Every tensor counts from 0.", value=(True, False, True)),
+        Reading("per tensor", "never", "Every tensor counts from 0.", value=False),
     ),
+    witness={"on": [0, 1], "removed": None},
     covers=("tensor.reg.fn_kwarg", "tensor.reg.returns_handle", "tensor.handle.ids", "tensor.handle.pickle"),
 )
-def test_handle(subject: Subject) -> None:
+@given(on=st.lists(st.integers(0, 2), min_size=2, max_size=5), removed=st.none() | st.integers(0, 3))
+def test_handle(subject: Subject, on: List[int], removed: Any) -> None:
     import pickle
 
     import torch
 
-    handles = [torch.ones((), requires_grad=True).register_hook(hook=Watched()) for _ in range(3)]
-    ids = [handle.id for handle in handles]
-    are_handles = all(isinstance(handle, torch.utils.hooks.RemovableHandle) for handle in handles)
-    again = pickle.loads(pickle.dumps(handles[0]))
-    assert (are_handles, ids == sorted(set(ids)), again.id == ids[0]) == subject.value
+    x = leaf(1)
+    tensors = [x, 2 * x, leaf(3)]
+    handles: List[Any] = []
+    for place in on:
+        handles.append(tensors[place].register_hook(hook=Watched()))
+        if removed is not None and removed < len(handles):
+            # That an id is free again changes nothing.
+            handles[removed].remove()
+    ids = [handle.id - handles[0].id for handle in handles]
+    assert all(type(handle) is torch.utils.hooks.RemovableHandle for handle in handles)
+    assert ids == ([*range(len(on))] if subject.value else [on[:number].count(at) for number, at in enumerate(on)])
+    assert [pickle.loads(pickle.dumps(handle)).id for handle in handles] == [handle.id for handle in handles]
 
 
 @clause(
@@ -249,29 +260,45 @@ def test_handle(subject: Subject) -> None:
     says="Leaving a with-block on the handle removes the hook, also when the block raises.",
     source=HANDLE,
     readings=(
-        Reading(
-            "removed", "", "Called inside the block, not after it; an exception makes no difference.", value=[1, 1]
-        ),
-        Reading("kept", "never", "The block is without effect.", value=[2, 2]),
+        Reading("removed", "", "One block in another: each takes its own hook away, and no other.", value=True),
+        Reading("kept", "never", "The block is without effect.", value=False),
     ),
+    witness={"order": [0], "fails": False, "beside": 0},
     covers=("tensor.handle.context", "tensor.handle.context_exception"),
 )
-def test_with_handle(subject: Subject) -> None:
+@given(order=st.permutations([0, 1, 2]), fails=st.booleans(), beside=st.integers(0, 1))
+def test_with_handle(subject: Subject, order: List[int], fails: bool, beside: int) -> None:
     import contextlib
 
-    import torch
+    calls: List[int] = []
+    x = leaf(1)
+    handles = [x.register_hook(lambda grad, number=number: calls.append(number)) for number in range(len(order))]
+    for _ in range(beside):
+        x.register_hook(lambda grad: calls.append(-1))
+    inside = set(range(len(order)))
 
-    counts = []
-    for fails in (False, True):
-        calls: List[Any] = []
-        x = torch.ones((), requires_grad=True)
-        with contextlib.suppress(KeyError), x.register_hook(Watched(calls)):
-            (2 * x).backward()
+    def passes() -> None:
+        calls.clear()
+        (2 * x).backward()
+        assert calls == sorted(inside) + [-1] * beside
+
+    def enter(depth: int) -> None:
+        if depth == len(order):
+            passes()
             if fails:
                 raise KeyError("the block may raise")
-        (2 * x).backward()
-        counts.append(len(calls))
-    assert counts == subject.value
+            return
+        try:
+            with handles[order[depth]] as same:
+                assert same is handles[order[depth]]
+                enter(depth + 1)
+        finally:
+            if subject.value:
+                inside.remove(order[depth])
+            passes()
+
+    with contextlib.suppress(KeyError):
+        enter(0)
 
 
 @clause(
@@ -279,21 +306,29 @@ def test_with_handle(subject: Subject) -> None:
     says="Removing a hook twice or after its tensor is gone does nothing; a dropped handle keeps its hook.",
     source=HANDLE,
     readings=(
-        Reading("nothing", "", "The neighbour and the hook without handle go on.", value=2),
-        Reading("takes the next", "never", "The second call removes a neighbour.", value=1),
+        Reading("nothing", "", "The neighbours and the hook without handle go on.", value=True),
+        Reading("takes the next", "never", "The second call removes a neighbour.", value=False),
     ),
+    witness={"inner": False, "removed": [1, 1]},
     covers=("tensor.handle.remove_twice", "tensor.handle.remove_dead", "tensor.handle.dropped"),
 )
-def test_removed_too_late(subject: Subject) -> None:
-    import torch
-
-    calls: List[Any] = []
-    gone = torch.ones((), requires_grad=True).register_hook(Watched(calls))
-    x = torch.ones((), requires_grad=True)
-    first = x.register_hook(Watched(calls))
-    x.register_hook(Watched(calls))
-    x.register_hook(Watched(calls))
-    for handle in (first, first, gone, gone):
-        handle.remove()
-    (2 * x).backward()
-    assert len(calls) == subject.value
+@given(inner=st.booleans(), removed=st.lists(st.integers(0, 4), max_size=6))
+def test_removed_too_late(subject: Subject, inner: bool, removed: List[int]) -> None:
+    calls: List[int] = []
+    handles = [leaf(1).register_hook(lambda grad: calls.append(-1))]  # 0: of a tensor that is gone
+    x = leaf(1)
+    y = 1 * x
+    hooked = y if inner else x
+    handles += [hooked.register_hook(lambda grad, number=number: calls.append(number)) for number in (1, 2, 3)]
+    hooked.register_hook(lambda grad: calls.append(5))
+    left = [1, 2, 3, 5]
+    for place in removed:
+        if place == 4:
+            continue
+        handles[place].remove()
+        if place in left:
+            left.remove(place)
+        elif not subject.value:
+            left = left[1:]
+    y.backward()
+    assert calls == left

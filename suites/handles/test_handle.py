@@ -1,4 +1,4 @@
-"""The handle itself, and what registering leaves in a module."""
+"""The handle itself: its number, its block, its copies, and what it may outlive."""
 
 import copy
 import gc
@@ -6,6 +6,10 @@ import inspect
 import pickle
 import weakref
 from collections import OrderedDict
+from typing import Any, List
+
+from hypothesis import given
+from hypothesis import strategies as st
 
 from fixtures.clause import Reading, clause
 from fixtures.subject import Subject
@@ -13,7 +17,6 @@ from fixtures.subject import Subject
 FORWARD_HOOK = "docs: torch.nn.Module.register_forward_hook"
 GLOBAL_HOOK = "docs: torch.nn.modules.module.register_module_forward_hook"
 HANDLE = "https://github.com/pytorch/pytorch/blob/main/torch/utils/hooks.py"
-GLOBAL_FORWARD = "torch.nn.modules.module.register_module_forward_hook"
 
 
 @clause(
@@ -105,9 +108,10 @@ def test_signatures(subject: Subject) -> None:
     says="Ids count on by one over all modules, kinds and tensors, and none is given twice.",
     source=("measured", HANDLE),
     readings=(
-        Reading("one count", "", "A removed hook's id is gone for good.", value=([0, 1, 2, 3, 4], False)),
-        Reading("never per module", "never", "Each module counts for itself.", value=([0, 0, 1, 0, 1], True)),
+        Reading("one count", "", "A removed hook's id is gone for good.", value=True),
+        Reading("never per module", "never", "Each module counts for itself.", value=False),
     ),
+    witness={"doors": [0, 2], "removed": [False, False]},
     covers=(
         "module_forward.handle.id_increments",
         "module_forward.handle.id_shared_tensor",
@@ -115,16 +119,32 @@ def test_signatures(subject: Subject) -> None:
         "module_forward.handle.eq_identity",
     ),
 )
-def test_ids(subject: Subject) -> None:
+@given(
+    doors=st.lists(st.integers(0, 5), min_size=1, max_size=6),
+    removed=st.lists(st.booleans(), min_size=6, max_size=6),
+)
+def test_ids(subject: Subject, doors: List[int], removed: List[bool]) -> None:
     import torch
 
     one, other, tensor = torch.nn.Identity(), torch.nn.Identity(), torch.ones(1, requires_grad=True)
-    handles = [one.register_forward_hook(print), other.register_forward_pre_hook(print)]
-    handles.append(other.register_forward_hook(print))
-    handles[-1].remove()
-    handles += [tensor.register_hook(abs), one.register_forward_hook(print)]
+    ways = (
+        one.register_forward_hook,
+        one.register_forward_pre_hook,
+        other.register_forward_hook,
+        other.register_backward_hook,
+        tensor.register_hook,
+        (2 * tensor).register_hook,
+    )
+    handles = []
+    for door, gone in zip(doors, removed):
+        handles.append(ways[door](print))
+        if gone:
+            handles[-1].remove()
     ids = [handle.id - handles[0].id for handle in handles]
-    assert (ids, handles[0] == copy.copy(handles[0])) == subject.value
+    owners = [(0, 0, 1, 1, 2, 3)[door] for door in doors]
+    apart = [owners[:number].count(owner) for number, owner in enumerate(owners)]
+    assert ids == (list(range(len(doors))) if subject.value else apart)
+    assert handles[0] != copy.copy(handles[0])
 
 
 @clause(
@@ -132,24 +152,39 @@ def test_ids(subject: Subject) -> None:
     says="A with block on a handle gives the handle, removes the hook also on an error, and lets that out.",
     source=("measured", HANDLE),
     readings=(
-        Reading("lets it out", "", "The hook ran once, inside.", value=(True, "KeyError", ["x"])),
-        Reading("never swallows", "never", "The error ends at the block.", value=(True, "none", ["x"])),
+        Reading("lets it out", "", "Whatever the error; the hook runs inside only, its neighbours go on.", value=True),
+        Reading("never swallows", "never", "The error ends at the block.", value=False),
     ),
+    witness={"kind": KeyError, "place": 0, "calls": 1},
     covers=("module_forward.handle.context_manager", "module_forward.handle.context_exception"),
 )
-def test_block(subject: Subject) -> None:
+@given(
+    kind=st.none() | st.sampled_from([KeyError, ValueError, StopIteration, KeyboardInterrupt, GeneratorExit]),
+    place=st.integers(0, 2),
+    calls=st.integers(0, 2),
+)
+def test_block(subject: Subject, kind: Any, place: int, calls: int) -> None:
     import torch
 
     seen, module, raised = [], torch.nn.Identity(), "none"
-    handle = module.register_forward_hook(lambda module, args, output: seen.append(output))
+    handles = [
+        module.register_forward_hook(lambda module, args, output, number=number: seen.append((number, output)))
+        for number in range(3)
+    ]
+    inside = None
     try:
-        with handle as inside:
-            module("x")
-            raise KeyError
-    except KeyError as error:
+        with handles[place] as inside:
+            for _ in range(calls):
+                module("x")
+            if kind is not None:
+                raise kind
+    except (KeyError, ValueError, StopIteration, KeyboardInterrupt, GeneratorExit) as error:
         raised = type(error).__name__
     module("y")
-    assert (inside is handle, raised, seen) == subject.value
+    expected = "none" if kind is None or not subject.value else kind.__name__
+    within = [(number, "x") for _ in range(calls) for number in range(3)]
+    assert (inside is handles[place], raised) == (True, expected)
+    assert seen == within + [(number, "y") for number in range(3) if number != place]
 
 
 @clause(
@@ -210,175 +245,75 @@ def shout(module, args, output):
     return output + "!"
 
 
+def whisper(module, args, output):
+    """Another one."""
+    return output + "?"
+
+
 @clause(
     "handles.handle.copies",
     says="A handle copied with its module works on the copied module; one copied alone works on nothing.",
     source=("measured", HANDLE),
     readings=(
-        Reading(
-            "with its module",
-            "",
-            "By pickle and by deepcopy: (what the original returns, what the copy returns) after the copy's remove().",
-            value=[("x!", "x"), ("x!", "x"), ("x!", "x!")],
-        ),
-        Reading(
-            "never the original",
-            "never",
-            "A copied handle removes the original hook.",
-            value=[("x", "x!"), ("x", "x!"), ("x", "x!")],
-        ),
+        Reading("with its module", "", "By pickle and by deepcopy; of several hooks it removes its own.", value=True),
+        Reading("never the original", "never", "A copied handle removes the original hook.", value=False),
     ),
+    witness={"way": "pickle", "hooks": 1, "place": 0},
     covers=(
         "module_forward.handle.pickle_with_module",
         "module_forward.handle.deepcopy_with_module",
         "module_forward.handle.pickle_alone",
     ),
 )
-def test_copies(subject: Subject) -> None:
+@given(
+    way=st.sampled_from(["pickle", "deepcopy", "apart"]),
+    hooks=st.integers(1, 3),
+    place=st.integers(0, 2),
+)
+def test_copies(subject: Subject, way: str, hooks: int, place: int) -> None:
     import torch
 
     def through_pickle(value):
         return pickle.loads(pickle.dumps(value))
 
-    def apart(pair):
-        return through_pickle(pair[0]), through_pickle(pair[1])
-
-    seen = []
-    for way in (through_pickle, copy.deepcopy, apart):
-        module = torch.nn.Identity()
-        twin, handle = way((module, module.register_forward_hook(shout)))
-        handle.remove()
-        seen.append((module("x"), twin("x")))
-    assert seen == subject.value
+    module = torch.nn.Identity()
+    handles = [module.register_forward_hook((shout, whisper, shout)[number]) for number in range(hooks)]
+    if way == "apart":
+        twin, others = through_pickle(module), through_pickle(handles)
+    else:
+        twin, others = (through_pickle if way == "pickle" else copy.deepcopy)((module, handles))
+    place = min(place, hooks - 1)
+    others[place].remove()
+    full = "x" + "!?!"[:hooks]
+    less = "x" + "!?!"[:place] + "!?!"[place + 1 : hooks]
+    expected = (full, full if way == "apart" else less) if subject.value else (less, full)
+    assert (module("x"), twin("x")) == expected
 
 
 @clause(
     "handles.handle.same_function",
-    says="A function registered twice is called twice, and each handle removes one of the two.",
+    says="A function registered several times is called as often, and each handle removes one of the hooks.",
     source="measured",
     readings=(
-        Reading("two hooks", "", "A hook is a registration, not a function.", value=["x!!", "x!", "x"]),
-        Reading("never one hook", "never", "A function is registered once.", value=["x!", "x", "x"]),
+        Reading("several hooks", "", "A hook is a registration, not a function.", value=True),
+        Reading("never one hook", "never", "A function is registered once.", value=False),
     ),
+    witness={"which": [0, 0], "removed": []},
 )
-def test_same_function(subject: Subject) -> None:
+@given(
+    which=st.lists(st.integers(0, 1), min_size=1, max_size=5),
+    removed=st.lists(st.integers(0, 4), max_size=4),
+)
+def test_same_function(subject: Subject, which: List[int], removed: List[int]) -> None:
     import torch
 
     module = torch.nn.Identity()
-    handles = [module.register_forward_hook(shout) for _ in range(2)]
-    seen = [module("x")]
-    for handle in handles:
-        handle.remove()
-        seen.append(module("x"))
-    assert seen == subject.value
-
-
-@clause(
-    "handles.handle.nothing_left",
-    says="Removing its hooks leaves the dicts of a module as they were, those of the options included.",
-    source="measured",
-    needs="torch.nn.Module.register_forward_hook(with_kwargs)",
-    readings=(
-        Reading("nothing", "", "Each of the dicts is empty again.", value=([], ["hook"])),
-        Reading(
-            "never the options",
-            "never",
-            "with_kwargs stays behind.",
-            value=(["_forward_hooks_with_kwargs", "_forward_pre_hooks_with_kwargs"], ["hook"]),
-        ),
-    ),
-    covers=("module_forward.fwdkw.flags_removed", "module_forward.prekw.flag_dict"),
-)
-def test_nothing_left(subject: Subject) -> None:
-    import torch
-
-    module = torch.nn.Identity()
-    handles = [
-        module.register_forward_pre_hook(print, prepend=True, with_kwargs=True),
-        module.register_forward_hook(print, prepend=True, with_kwargs=True),
-    ]
-    for handle in handles:
-        handle.remove()
-    left = sorted(name for name, value in vars(module).items() if "hook" in name and value)
-    # The same question of a module that has one, to see that the dicts are looked at.
-    module.register_forward_hook(print)
-    kept = ["hook" for name, value in vars(module).items() if "hook" in name and value]
-    assert (left, kept) == subject.value
-
-
-@clause(
-    "handles.handle.before_init",
-    says="Registering a hook before super().__init__() raises AttributeError.",
-    source="measured",
-    readings=(
-        Reading("AttributeError", "!=1.6.*,!=1.7.*", "There is no dict yet to put it in.", value="AttributeError"),
-        Reading(
-            "ModuleAttributeError",
-            ">=1.6,<1.8",
-            "A subclass of it, which two releases had.",
-            value="ModuleAttributeError",
-        ),
-        Reading("never accepted", "never", "The hook waits for its module.", value="none"),
-    ),
-    covers=("module_forward.misc.before_init",),
-)
-def test_before_init(subject: Subject) -> None:
-    import torch
-
-    raised = "none"
-
-    class Early(torch.nn.Module):
-        def __init__(self):
-            self.register_forward_hook(print)
-            super().__init__()
-
-    try:
-        Early()
-    except AttributeError as error:
-        raised = type(error).__name__
-    assert raised == subject.value
-
-
-@clause(
-    "handles.handle.later_modules",
-    says="A global hook runs for modules built after its registration too.",
-    source=GLOBAL_HOOK,
-    needs=GLOBAL_FORWARD,
-    readings=(
-        Reading("too", "", "It is looked up at each call.", value=["x", "y"]),
-        Reading("never only older", "never", "It is put on the modules that there are.", value=["x"]),
-    ),
-    covers=("module_forward.global.later_modules",),
-)
-def test_later_modules(subject: Subject) -> None:
-    import torch
-    from torch.nn.modules.module import register_module_forward_hook
-
-    seen, older = [], torch.nn.Identity()
-    with register_module_forward_hook(lambda module, args, output: seen.append(output)):
-        older("x")
-        torch.nn.Identity()("y")
-    assert seen == subject.value
-
-
-@clause(
-    "handles.handle.walks",
-    says="apply, train, to, zero_grad, state_dict and repr call no hook and drop none.",
-    source="measured",
-    readings=(
-        Reading("neither", "", "Hooks belong to calls.", value=([], ["called"])),
-        Reading("never called", "never", "Each of them calls the module.", value=(["called"], ["called"])),
-    ),
-    covers=("module_forward.misc.apply_no_fire", "module_forward.misc.repr"),
-)
-def test_walks(subject: Subject) -> None:
-    import torch
-
-    seen, module = [], torch.nn.Linear(1, 1)
-    module.register_forward_hook(lambda module, args, output: seen.append("called"))
-    module.apply(lambda inner: inner).train().eval().to(torch.float64).zero_grad()
-    module.load_state_dict(module.state_dict())
-    repr(module)
-    before = list(seen)
-    module(torch.ones(1, dtype=torch.float64))
-    assert (before, seen) == subject.value
+    handles = [module.register_forward_hook((shout, whisper)[function]) for function in which]
+    left = list(enumerate(which))
+    for place in [None, *removed]:
+        if place is not None and place < len(handles):
+            handles[place].remove()
+            left = [one for one in left if one[0] != place]
+        called = [function for _, function in left]
+        called = called if subject.value else sorted(set(called))
+        assert module("x") == "x" + "".join("!?"[function] for function in called)
