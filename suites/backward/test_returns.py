@@ -55,11 +55,7 @@ def test_none_keeps(subject: Subject, plan: Plan) -> None:
     says="What a full hook returns replaces the gradient of the input, and of the input alone.",
     source=DOCS,
     needs=FULL,
-    covers=(
-        "module_backward.ret.full.tuple",
-        "module_backward.eff.full.scope",
-        "graph.full.return_replaces_grad_input",
-    ),
+    covers=("module_backward.ret.full.tuple", "module_backward.eff.full.scope"),
 )
 @given(plan=scaling("full_backward"))
 def test_full_replaces_input(subject: Subject, plan: Plan) -> None:
@@ -245,7 +241,6 @@ def outcome(kind: str, returned: Any, count: int = 1, grad: bool = True, hooks: 
         "module_backward.ret.full.number",
         "module_backward.ret.full.false",
         "graph.full.return_bare_tensor",
-        "graph.full.return_wrong_len",
     ),
 )
 @given(returned=st.one_of(TUPLES, LISTS, NO_GRADIENTS, st.just("g")), count=st.sampled_from([1, 3]), hooks=FEW)
