@@ -31,7 +31,7 @@ def line(values: Tuple[int, ...], hooks: Tuple[Any, ...], *steps: Any, grad: boo
     says="A backward hook that returns a gradient too many ends backward() with RuntimeError, and is the last.",
     source=DOCS,
     needs=PRE,
-    covers=("module_backward.ret.full.too_long", "module_backward.ret.pre.too_long"),
+    covers=("module_backward.ret.full.too_long", "module_backward.ret.pre.too_long", "graph.full.return_wrong_len"),
 )
 @given(
     plan=st.builds(
