@@ -57,7 +57,11 @@ def test_output_before_pre_hook(subject: Subject, plan: Plan) -> None:
     says="The gradient kept for a module's input is the one that its full backward hooks left.",
     source="measured",
     needs=FULL,
-    covers=("module_backward.eff.full.in_retain_grad", "graph.full.retain_grad_on_output_vs_fullhook"),
+    covers=(
+        "module_backward.eff.full.in_retain_grad",
+        "graph.full.retain_grad_on_output_vs_fullhook",
+        "graph.full.return_replaces_grad_input",
+    ),
 )
 @given(plan=around("full_backward", "x0"))
 def test_input_after_full_hook(subject: Subject, plan: Plan) -> None:
