@@ -37,7 +37,7 @@ EVERY_OP = ("scale", "affine", "same", "both", "add", "mul", "first", "split", "
         everywhere=True,
         options=True,
         remove=True,
-        runs=2,
+        runs=3,
         by=True,
     )
 )
@@ -62,7 +62,7 @@ def test_any_forward_hooks(subject: Subject, plan: Plan) -> None:
         everywhere=True,
         options=True,
         remove=True,
-        runs=2,
+        runs=3,
         frozen=True,
     )
 )

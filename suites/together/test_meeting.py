@@ -1,0 +1,176 @@
+"""Where hooks meet: many on one module, and many of one kind in one place; torch's trace is the model's."""
+
+from hypothesis import given
+
+from fixtures.clause import clause
+from fixtures.draw import plans
+from fixtures.plan import Plan
+from fixtures.subject import Subject
+from suites.together.test_grammar import EVERY_ACTION, EVERY_HOOK, EVERY_OP
+
+#: What a hook may do and still let the pass go on.
+GENTLE = ("scale", "bare", "drop", "add", "single", "edit")
+
+
+@clause(
+    "together.meeting.forward",
+    says="Any hooks around the forward of one module do exactly what the contract predicts.",
+    source="measured",
+)
+@given(
+    plan=plans(
+        kinds=("forward_pre", "forward"),
+        does=EVERY_ACTION,
+        ops=EVERY_OP,
+        inputs=(1, 2),
+        outputs=(1, 2),
+        depth=0,
+        least=2,
+        most=6,
+        everywhere=True,
+        options=True,
+        remove=True,
+        runs=3,
+        by=True,
+        backward=False,
+    )
+)
+def test_forward(subject: Subject, plan: Plan) -> None:
+    subject.holds(plan)
+
+
+@clause(
+    "together.meeting.backward",
+    says="Any backward hooks on one module do exactly what the contract predicts.",
+    source="measured",
+)
+@given(
+    plan=plans(
+        kinds=("backward", "full_backward", "full_backward_pre"),
+        does=EVERY_ACTION,
+        ops=EVERY_OP,
+        inputs=(1, 2),
+        outputs=(1, 2),
+        depth=0,
+        least=2,
+        most=6,
+        everywhere=True,
+        options=True,
+        remove=True,
+        runs=3,
+        frozen=True,
+    )
+)
+def test_backward(subject: Subject, plan: Plan) -> None:
+    subject.holds(plan)
+
+
+@clause(
+    "together.meeting.tensor",
+    says="Any hooks on the tensors of one module, with retain_grad, do exactly what the contract predicts.",
+    source="measured",
+)
+@given(
+    plan=plans(
+        kinds=("tensor", "post_accumulate"),
+        does=EVERY_ACTION,
+        ops=EVERY_OP,
+        inputs=(1, 2),
+        outputs=(1, 2),
+        depth=0,
+        least=2,
+        most=5,
+        retain=True,
+        remove=True,
+        runs=3,
+        frozen=True,
+        ask=True,
+    )
+)
+def test_tensor(subject: Subject, plan: Plan) -> None:
+    subject.holds(plan)
+
+
+@clause(
+    "together.meeting.failing",
+    says="Around a call that a hook makes fail, any forward hooks do exactly what the contract predicts.",
+    source="measured",
+)
+@given(
+    plan=plans(
+        kinds=("forward_pre", "forward"),
+        does=GENTLE,
+        ops=EVERY_OP,
+        inputs=(1, 2),
+        outputs=(1, 2),
+        depth=1,
+        least=3,
+        most=6,
+        everywhere=True,
+        options=True,
+        remove=True,
+        runs=3,
+        by=True,
+        backward=False,
+        fails=True,
+    )
+)
+def test_failing(subject: Subject, plan: Plan) -> None:
+    subject.holds(plan)
+
+
+@clause(
+    "together.meeting.of_a_kind",
+    says="Three or more hooks of one kind in one place do exactly what the contract predicts.",
+    source="measured",
+)
+@given(
+    plan=plans(
+        kinds=EVERY_HOOK,
+        does=GENTLE,
+        ops=EVERY_OP,
+        inputs=(1, 2),
+        outputs=(1, 2),
+        depth=1,
+        least=3,
+        most=5,
+        everywhere=True,
+        options=True,
+        remove=True,
+        runs=3,
+        by=True,
+        alike=True,
+    )
+)
+def test_of_a_kind(subject: Subject, plan: Plan) -> None:
+    subject.holds(plan)
+
+
+@clause(
+    "together.meeting.of_every_kind",
+    says="Hooks of every kind on one module and its tensors do exactly what the contract predicts.",
+    source="measured",
+)
+@given(
+    plan=plans(
+        kinds=EVERY_HOOK,
+        does=GENTLE,
+        ops=EVERY_OP,
+        inputs=(1, 2),
+        outputs=(1, 2),
+        depth=0,
+        least=3,
+        most=6,
+        everywhere=True,
+        options=True,
+        retain=True,
+        remove=True,
+        runs=3,
+        by=True,
+        frozen=True,
+        copies=True,
+        ask=True,
+    )
+)
+def test_of_every_kind(subject: Subject, plan: Plan) -> None:
+    subject.holds(plan)
