@@ -18,6 +18,7 @@ from reports.verdicts import Recorded, Table, entry, is_release, minor
 VERDICTS = ("conforms", "deviates", "crashed", "hung", "refused", "absent", "unseen")
 OLDER_TEXT = "recorded with an older text of the clause"
 NOT_RUN = "not run here"
+USUAL = {"platform": "Linux-x86_64", "device": "cpu"}  # where releases are recorded
 
 
 @dataclass(frozen=True)
@@ -193,9 +194,10 @@ def _keyed(key: str, cells: Mapping[Key, Cell]) -> dict[tuple[str, str, str], Ce
 
 
 def run_key(run: Run) -> str:
-    """Return the key of a run's column: the minor version of a release on the CPU, otherwise what makes it its own."""
+    """Return the key of a run's column: the minor version of a release, and what else makes it its own."""
     key = minor(run.version) if is_release(run.version) else str(run.version)
-    return key if run.header["device"] == "cpu" else f"{key} {run.header['device']}"
+    own = [run.header[name] for name, usual in USUAL.items() if run.header[name] != usual]
+    return " ".join([key, *own])
 
 
 def _grouped(runs: list[Run]) -> dict[str, list[Run]]:

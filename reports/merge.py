@@ -1,4 +1,8 @@
-"""Merging run files: shards of one run become one run, runs of several torches stand one after another."""
+"""Merging run files: shards of one run become one run, runs of several torches stand one after another.
+
+Whatever would make the result a lie is refused: cells told twice, shards that are missing or were cut from another set
+of cells, other texts of the clauses, another suite, another environment.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +13,18 @@ from reports.atlas import run_key
 from reports.runfile import Key, Run
 from reports.strict import BadInput, shown
 
-SAME = ("suite", "torch", "python", "platform", "device", "profile", "examples", "seed")
+SAME = ("torch", "python", "platform", "device", "profile", "examples", "seed")
 
 
 def merge(runs: Iterable[Run]) -> list[Run]:
     """Return one run for each environment, refusing whatever would make the result a lie."""
     groups: dict[str, list[Run]] = {}
+    clauses: dict[str, tuple[str, Run]] = {}
+    first: Run | None = None
     for run in runs:
+        first = first or run
+        _check_suite(first, run)
+        _check_texts(clauses, run)
         groups.setdefault(run_key(run), []).append(run)
     return [_one(groups[key]) for key in sorted(groups, key=lambda key: (groups[key][0].version, key))]
 
@@ -28,7 +37,7 @@ def _one(group: list[Run]) -> Run:
     told: dict[Key, Run] = {}
     for run in group:
         _check_same(first, run)
-        _add_clauses(header["clauses"], run)
+        header["clauses"].update(run.clauses)
         header["nodes"].update(run.header["nodes"])
         header["modes"] += [mode for mode in run.header["modes"] if mode not in header["modes"]]
         for key, cell in run.cells.items():
@@ -53,16 +62,24 @@ def _check_same(first: Run, run: Run) -> None:
             raise BadInput(run.path, "line 1", fault, "merge runs of one environment, made with the same options")
 
 
-def _add_clauses(table: dict[str, Any], run: Run) -> None:
+def _check_suite(first: Run, run: Run) -> None:
+    ours, theirs = run.header["suite"], first.header["suite"]
+    if ours != theirs:
+        fault = f"was run with the suite {ours}, but {first.path} with {theirs}"
+        raise BadInput(run.path, "line 1", fault, "run all from one checkout")
+
+
+def _check_texts(known: dict[str, tuple[str, Run]], run: Run) -> None:
+    """Refuse two texts of one clause: cells of the one would stand under the sentence of the other."""
     for name, clause in run.clauses.items():
-        known = table.setdefault(name, clause)
-        if known["digest"] != clause["digest"]:
-            fault = f"the clause {name} has another text than in the files before"
-            raise BadInput(run.path, "line 1", fault, "run all shards from one checkout")
+        digest, other = known.setdefault(name, (clause["digest"], run))
+        if digest != clause["digest"]:
+            fault = f"the clause {name} has another text than in {other.path}"
+            raise BadInput(run.path, "line 1", fault, "run all from one checkout")
 
 
 def _check_shards(group: list[Run]) -> None:
-    """Refuse a set of shards of which one is missing: the merged run would look whole."""
+    """Refuse shards that are not those of one run: the merged run would look whole."""
     of = {run.header["shard"][1] for run in group}
     for total in sorted(of - {1}):
         have = {run.header["shard"][0]: run for run in group if run.header["shard"][1] == total}
@@ -70,3 +87,18 @@ def _check_shards(group: list[Run]) -> None:
         if missing:
             fault = f"shard {', '.join(missing[:5])} of {total} is missing"
             raise BadInput(next(iter(have.values())).path, "", fault, "give all shards of the run")
+        _check_cut([have[shard] for shard in range(1, total + 1)])
+
+
+def _check_cut(shards: list[Run]) -> None:
+    """Refuse shards of different sets of cells: dealt out in turn, no shard has more than one cell above the last."""
+    first, mend = shards[0], "run all shards with the same --mode and --clauses"
+    sizes = [len(run.header["nodes"]) for run in shards]
+    for run, size, before in zip(shards[1:], sizes[1:], sizes, strict=False):
+        if set(run.header["modes"]) != set(first.header["modes"]):
+            told, other = (", ".join(each.header["modes"]) for each in (run, first))
+            raise BadInput(run.path, "line 1", f"has the modes {told}, but {first.path} has {other}", mend)
+        if not sizes[0] - 1 <= size <= before:
+            shard, of = run.header["shard"]
+            fault = f"shard {shard} of {of} has {size} cells and the first one {sizes[0]}: not cut from the same cells"
+            raise BadInput(run.path, "line 1", fault, mend)
