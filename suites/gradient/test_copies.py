@@ -1,18 +1,51 @@
 """Copies of a hooked tensor have no hooks: by deepcopy without a word, by pickle and torch.save with a warning."""
 
+from math import prod
 from typing import Any, Callable, List, Tuple
 
+from hypothesis import given
+from hypothesis import strategies as st
+
 from fixtures.clause import Reading, clause
+from fixtures.draw import FACTORS
 from fixtures.subject import Subject
+from suites.tensors import leaf, outcome
 
 PICKLE = "docs: torch.save"
+#: What `told` gives for the warning that a hook is lost.
+WARNED = ["backward hook"]
 
 
-def hooked(make: Callable[[], Any]) -> Any:
-    """A tensor with one hook."""
-    tensor = make()
-    tensor.register_hook(lambda grad: grad * 10)
+def made(kind: str) -> Any:
+    """A scalar tensor with the value 1: a leaf, an inner tensor or a parameter."""
+    import torch
+
+    if kind == "parameter":
+        return torch.nn.Parameter(leaf(1).detach())
+    return 1 * leaf(1) if kind == "inner" else leaf(1)
+
+
+def hooked(kind: str, factors: List[int]) -> Any:
+    """Such a tensor with a hook for each factor."""
+    tensor = made(kind)
+    for by in factors:
+        tensor.register_hook(lambda grad, by=by: grad * by)
     return tensor
+
+
+def stored(tensor: Any, way: str) -> Any:
+    """The tensor after a trip through pickle or torch.save."""
+    import io
+    import pickle
+
+    import torch
+
+    if way == "pickle":
+        return pickle.loads(pickle.dumps(tensor))
+    file = io.BytesIO()
+    torch.save(tensor, file)
+    file.seek(0)
+    return torch.load(file)
 
 
 def told(action: Callable[[], Any]) -> Tuple[Any, List[str]]:
@@ -26,43 +59,34 @@ def told(action: Callable[[], Any]) -> Tuple[Any, List[str]]:
     return result, [text[:13] for text in about]
 
 
-def leaf() -> Any:
-    import torch
-
-    return torch.ones((), requires_grad=True)
-
-
-def inner() -> Any:
-    return 1 * leaf()
-
-
-def parameter() -> Any:
-    import torch
-
-    return torch.nn.Parameter(torch.ones(()))
-
-
 @clause(
     "gradient.copies.deepcopy",
     says="deepcopy of a hooked leaf or parameter drops the hooks without a warning; the original keeps them.",
     source="measured",
     readings=(
-        Reading("dropped", "", "The copy has gradient 1, the original 10.", value=[([], 1.0, 10.0)] * 2),
-        Reading("copied", "never", "The hook is part of the copy.", value=[([], 10.0, 10.0)] * 2),
+        Reading("dropped", "", "So does a copy of the copy.", value=False),
+        Reading("copied", "never", "The hooks are part of the copy.", value=True),
     ),
+    witness={"make": "leaf", "factors": [10], "copies": 1},
     covers=("tensor.ser.deepcopy_leaf", "tensor.ser.deepcopy_param", "tensor.ser.original_intact"),
 )
-def test_deepcopy(subject: Subject) -> None:
+@given(
+    make=st.sampled_from(["leaf", "parameter"]),
+    factors=st.lists(FACTORS, max_size=3),
+    copies=st.integers(1, 2),
+)
+def test_deepcopy(subject: Subject, make: str, factors: List[int], copies: int) -> None:
     import copy
 
-    results = []
-    for make in (leaf, parameter):
-        original = hooked(make)
-        copied, warned = told(lambda original=original: copy.deepcopy(original))
-        copied.backward()
-        original.backward()
-        results.append((warned, copied.grad.item(), original.grad.item()))
-    assert results == subject.value
+    original = hooked(make, factors)
+    copied, warned = original, []
+    for _ in range(copies):
+        copied, told_now = told(lambda copied=copied: copy.deepcopy(copied))
+        warned += told_now
+    for tensor in (copied, original):
+        tensor.backward()
+    grads = (copied.grad.item(), original.grad.item())
+    assert (warned, *grads) == ([], prod(factors) if subject.value else 1, prod(factors))
 
 
 @clause(
@@ -70,22 +94,27 @@ def test_deepcopy(subject: Subject) -> None:
     says="deepcopy of an inner tensor raises RuntimeError, hooked or not.",
     source="measured",
     readings=(
-        Reading("raises", "", "Only leaves can be copied.", value=["RuntimeError"] * 2),
-        Reading("copies", "never", "A copy of the graph is made.", value=["copied"] * 2),
+        Reading("raises", "", "Only leaves can be copied: a detached tensor is one.", value="RuntimeError"),
+        Reading("copies", "never", "A copy of the graph is made.", value="accepted"),
     ),
+    witness={"row": ["times"], "factors": []},
     covers=("tensor.ser.deepcopy_nonleaf",),
 )
-def test_deepcopy_of_inner(subject: Subject) -> None:
+@given(
+    row=st.lists(st.sampled_from(["times", "view", "detach"]), min_size=1, max_size=3),
+    factors=st.lists(FACTORS, max_size=2),
+)
+def test_deepcopy_of_inner(subject: Subject, row: List[str], factors: List[int]) -> None:
     import copy
 
-    results = []
-    for tensor in (inner(), hooked(inner)):
-        try:
-            copy.deepcopy(tensor)
-            results.append("copied")
-        except RuntimeError as error:
-            results.append(type(error).__name__)
-    assert results == subject.value
+    tensor = made("leaf")
+    for way in row:
+        tensor = {"times": lambda t: 2 * t, "view": lambda t: t.view(()), "detach": lambda t: t.detach()}[way](tensor)
+    inner = "detach" not in row
+    # After a detach() nothing requires grad: no hook can be registered, and the tensor is a leaf.
+    for by in factors if inner else []:
+        tensor.register_hook(lambda grad, by=by: grad * by)
+    assert outcome(lambda: copy.deepcopy(tensor)) == (subject.value if inner else "accepted")
 
 
 @clause(
@@ -93,42 +122,27 @@ def test_deepcopy_of_inner(subject: Subject) -> None:
     says="A pickled tensor has lost its hooks, with a warning; a hook that cannot be pickled does not matter.",
     source=PICKLE,
     readings=(
-        Reading(
-            "lost, warned",
-            "",
-            "pickle and torch.save, leaf and inner tensor: the copy is a leaf without hooks.",
-            value=[(["backward hook"], True, 1.0)] * 3,
-        ),
-        Reading("lost in silence", "never", "Without a warning.", value=[([], True, 1.0)] * 3),
+        Reading("lost, warned", "", "A warning for each hook, none without hooks; the copy is a leaf.", value=True),
+        Reading("lost in silence", "never", "Without a warning.", value=False),
     ),
+    witness={"make": "leaf", "way": "pickle", "factors": [10]},
     covers=("tensor.ser.pickle_leaf", "tensor.ser.pickle_lambda", "tensor.ser.pickle_nonleaf", "tensor.ser.torch_save"),
 )
-def test_pickle(subject: Subject) -> None:
-    import io
-
-    import torch
-
-    def saved(tensor: Any) -> Any:
-        file = io.BytesIO()
-        torch.save(tensor, file)
-        file.seek(0)
-        return torch.load(file)
-
-    results = []
-    ways = ((leaf, pickled), (inner, pickled), (leaf, saved))
-    for make, way in ways:
-        tensor = hooked(make)
-        again, warned = told(lambda tensor=tensor, way=way: way(tensor))
-        again.backward()
-        results.append((warned, again.is_leaf, again.grad.item()))
-    assert results == subject.value
-
-
-def pickled(tensor: Any) -> Any:
-    """The tensor after a trip through pickle."""
-    import pickle
-
-    return pickle.loads(pickle.dumps(tensor))
+@given(
+    make=st.sampled_from(["leaf", "inner"]),
+    way=st.sampled_from(["pickle", "save"]),
+    factors=st.lists(FACTORS, max_size=3),
+)
+def test_pickle(subject: Subject, make: str, way: str, factors: List[int]) -> None:
+    tensor = hooked(make, factors)
+    again, warned = told(lambda: stored(tensor, way))
+    again.backward()
+    assert (warned, again.is_leaf, again.grad.item()) == (WARNED * len(factors) if subject.value else [], True, 1)
+    seen: List[float] = []
+    tensor.register_hook(lambda grad: seen.append(grad.item()))
+    tensor.backward()
+    # The original has kept its own.
+    assert seen == [prod(factors)]
 
 
 @clause(
@@ -136,61 +150,69 @@ def pickled(tensor: Any) -> Any:
     says="A pickled parameter loses its hooks without the warning that other tensors get.",
     source="measured",
     readings=(
-        Reading("in silence", "", "No warning; the copy has gradient 1.", value=([], 1.0)),
-        Reading("warned", "never", "Like any tensor.", value=(["backward hook"], 1.0)),
+        Reading("in silence", "", "No warning; the copy has gradient 1, the original its hooks.", value=[]),
+        Reading("warned", "never", "Like any tensor.", value=WARNED),
     ),
+    witness={"way": "pickle", "factors": [10]},
     covers=("tensor.ser.pickle_param",),
 )
-def test_pickled_parameter(subject: Subject) -> None:
-    tensor = hooked(parameter)
-    again, warned = told(lambda: pickled(tensor))
-    again.backward()
-    assert (warned, again.grad.item()) == subject.value
+@given(way=st.sampled_from(["pickle", "save"]), factors=st.lists(FACTORS, min_size=1, max_size=3))
+def test_pickled_parameter(subject: Subject, way: str, factors: List[int]) -> None:
+    tensor = hooked("parameter", factors)
+    again, warned = told(lambda: stored(tensor, way))
+    for one in (again, tensor):
+        one.backward()
+    assert (warned, again.grad.item(), tensor.grad.item()) == (subject.value, 1, prod(factors))
 
 
 @clause(
     "gradient.copies.nothing_to_lose",
-    says="Pickling does not warn about a removed hook.",
+    says="Pickling does not warn about removed hooks.",
     source=PICKLE,
     readings=(
-        Reading("silent", "", "An empty dict of hooks is nothing to lose.", value=[]),
-        Reading("warns", "never", "Once hooked is enough for the warning.", value=["backward hook"]),
+        Reading("silent", "", "It warns of those that are left; an empty dict of hooks is nothing to lose.", value=[]),
+        Reading("warns", "never", "Once hooked is enough for the warning.", value=WARNED),
     ),
+    witness={"make": "leaf", "way": "pickle", "order": [0, 1, 2]},
     covers=("tensor.ser.removed_no_warn",),
 )
-def test_nothing_to_lose(subject: Subject) -> None:
-    tensor = leaf()
-    tensor.register_hook(print).remove()
-    assert told(lambda: pickled(tensor))[1] == subject.value
+@given(
+    make=st.sampled_from(["leaf", "inner"]),
+    way=st.sampled_from(["pickle", "save"]),
+    order=st.permutations([0, 1, 2]),
+)
+def test_nothing_to_lose(subject: Subject, make: str, way: str, order: List[int]) -> None:
+    tensor = made(make)
+    handles = [tensor.register_hook(print) for _ in order]
+    for removed, place in enumerate(order):
+        assert told(lambda: stored(tensor, way))[1] == WARNED * (len(order) - removed)
+        handles[place].remove()
+    assert told(lambda: stored(tensor, way))[1] == subject.value
 
 
 @clause(
     "gradient.copies.unserializable_hook",
-    says="A hook marked by torch.utils.hooks.unserializable_hook is dropped without the warning.",
+    says="Hooks marked by torch.utils.hooks.unserializable_hook are dropped without the warning.",
     source="docs: torch.utils.hooks.unserializable_hook",
     readings=(
-        Reading("in silence", ">=2.4", "The mark says that the loss is known.", value=([], 1.0)),
-        Reading(
-            "warned all the same",
-            "<2.4",
-            "The mark is for modules; a tensor's hook is warned about.",
-            value=(["backward hook"], 1.0),
-        ),
+        Reading("in silence", ">=2.4", "The mark says that the loss is known: of each hook.", value=[]),
+        Reading("warned all the same", "<2.4", "The mark is for modules; any hook is warned about.", value=WARNED),
     ),
     needs="torch.utils.hooks.unserializable_hook",
+    witness={"marked": [True]},
     covers=("tensor.ser.unserializable",),
 )
-def test_unserializable_hook(subject: Subject) -> None:
+@given(marked=st.lists(st.booleans(), min_size=1, max_size=3))
+def test_unserializable_hook(subject: Subject, marked: List[bool]) -> None:
     import torch
 
-    def ten_times(grad: Any) -> Any:
-        return grad * 10
-
-    tensor = leaf()
-    tensor.register_hook(torch.utils.hooks.unserializable_hook(ten_times))
-    again, warned = told(lambda: pickled(tensor))
+    tensor = made("leaf")
+    for mark in marked:
+        hook: Any = lambda grad: grad * 10  # noqa: E731
+        tensor.register_hook(torch.utils.hooks.unserializable_hook(hook) if mark else hook)
+    again, warned = told(lambda: stored(tensor, "pickle"))
     again.backward()
-    assert (warned, again.grad.item()) == subject.value
+    assert (warned, again.grad.item()) == (WARNED * marked.count(False) + subject.value * marked.count(True), 1)
 
 
 @clause(
@@ -198,13 +220,20 @@ def test_unserializable_hook(subject: Subject) -> None:
     says="Pickling a tensor that keeps its gradient does not warn; the copy is a leaf.",
     source="https://github.com/pytorch/pytorch/pull/59362",
     readings=(
-        Reading("silent", ">=1.10", "retain_grad() is no hook that could be lost.", value=([], True)),
-        Reading("warns", "<1.10", "The hook of retain_grad() is warned about.", value=(["backward hook"], True)),
+        Reading("silent", ">=1.10", "retain_grad() is no hook that could be lost.", value=[]),
+        Reading("warns", "<1.10", "The hook of retain_grad() is warned about.", value=WARNED),
     ),
+    witness={"calls": ["retain"], "way": "pickle"},
     covers=("tensor.ser.retain_grad_pickle",),
 )
-def test_retain_grad(subject: Subject) -> None:
-    tensor = inner()
-    tensor.retain_grad()
-    again, warned = told(lambda: pickled(tensor))
-    assert (warned, again.is_leaf) == subject.value
+@given(calls=st.lists(st.sampled_from(["retain", "hook"]), max_size=3), way=st.sampled_from(["pickle", "save"]))
+def test_retain_grad(subject: Subject, calls: List[str], way: str) -> None:
+    tensor = made("inner")
+    for what in calls:
+        if what == "retain":
+            tensor.retain_grad()
+        else:
+            tensor.register_hook(print)
+    again, warned = told(lambda: stored(tensor, way))
+    expected = WARNED * calls.count("hook") + (subject.value if "retain" in calls else [])
+    assert (warned, again.is_leaf) == (expected, True)
