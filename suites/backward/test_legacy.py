@@ -5,6 +5,9 @@ import warnings
 import weakref
 from typing import Any, List, Tuple
 
+from hypothesis import given
+from hypothesis import strategies as st
+
 from fixtures.clause import Reading, clause
 from fixtures.subject import Subject
 
@@ -12,8 +15,7 @@ DOCS = "docs: torch.nn.Module.register_backward_hook"
 FUTURE = "https://github.com/pytorch/pytorch/pull/127689"
 #: Up to 1.7 the docs promised the gradients of the inputs, and warned that modules of several operations may differ.
 PROMISE = "The docs no longer say what a legacy hook is given, only that it is deprecated and going to change."
-#: What all versions agree on for Linear: bias and 2-D input; no bias and 2-D, 3-D input.
-SAME = [([[2], [4, 3], [3, 2]], [[4, 2]]), ([[4, 3], [3, 2]], [[4, 2]]), ([[20, 2]], [[5, 4, 2]])]
+FEW = st.integers(1, 3)
 
 
 def shapes(make: Any, *size: int) -> Any:
@@ -39,27 +41,14 @@ def shapes(make: Any, *size: int) -> Any:
     "backward.legacy.linear",
     says="The legacy hook of a Linear has an order and shapes that depend on its bias and its input.",
     source=DOCS,
-    note=PROMISE,
+    docs="contradicts",
+    note=PROMISE + " Without bias, and for the dimensions not named here, the product alone is meant.",
     readings=(
-        Reading(
-            "since 2.1",
-            ">=2.1",
-            "1-D, 3-D inputs: the product alone.",
-            value=[([[1, 2]], [[2]]), *SAME[:1], ([[20, 2]], [[5, 4, 2]]), *SAME[1:]],
-        ),
-        Reading(
-            "since 1.12",
-            ">=1.12,<2.1",
-            "3-D inputs: the flattened product.",
-            value=[([[2], [2]], [[2]]), *SAME[:1], ([[20, 2]], [[5, 4, 2]]), *SAME[1:]],
-        ),
-        Reading(
-            "first",
-            "<1.12",
-            "1-D, 3-D inputs with bias: the sum of product and bias.",
-            value=[([[2], [2]], [[2]]), *SAME[:1], ([[5, 4, 2], [2]], [[5, 4, 2]]), *SAME[1:]],
-        ),
+        Reading("since 2.1", ">=2.1", "1-D, 3-D, 4-D inputs: the product alone.", value=()),
+        Reading("since 1.12", ">=1.12,<2.1", "1-D, 4-D inputs with bias: the sum of product and bias.", value=(1, 4)),
+        Reading("first", "<1.12", "1-D, 3-D, 4-D inputs with bias: the sum of product and bias.", value=(1, 3, 4)),
     ),
+    witness={"batches": [[], [5, 4]], "features": (3, 2), "bias": True},
     covers=(
         "module_backward.legacy.linear_bias_1d",
         "module_backward.legacy.linear_bias_2d",
@@ -68,65 +57,78 @@ def shapes(make: Any, *size: int) -> Any:
         "module_backward.legacy.linear_nobias_3d",
     ),
 )
-def test_linear(subject: Subject) -> None:
+@given(
+    batches=st.lists(st.lists(FEW, max_size=3), min_size=1, max_size=2),
+    features=st.tuples(FEW, FEW),
+    bias=st.booleans(),
+)
+def test_linear(subject: Subject, batches: List[List[int]], features: Tuple[int, int], bias: bool) -> None:
     import torch
 
-    def with_bias() -> Any:
-        return torch.nn.Linear(3, 2)
-
-    def without() -> Any:
-        return torch.nn.Linear(3, 2, bias=False)
-
-    biased = [shapes(with_bias, *size) for size in ((3,), (4, 3), (5, 4, 3))]
-    assert biased + [shapes(without, *size) for size in ((4, 3), (5, 4, 3))] == subject.value
+    ins, outs = features
+    for batch in batches:
+        rows = 1
+        for length in batch:
+            rows *= length
+        if len(batch) == 1:
+            due = [[outs]] * bias + [[rows, ins], [ins, outs]]
+        elif bias and len(batch) + 1 in subject.value:
+            due = [[*batch, outs], [outs]]
+        else:
+            due = [[rows, outs]]
+        assert shapes(lambda: torch.nn.Linear(ins, outs, bias=bias), *batch, ins) == (due, [[*batch, outs]])
 
 
 @clause(
     "backward.legacy.convolution",
     says="The legacy hook of a Conv2d is given the gradients of input, weight and bias.",
     source=DOCS,
+    docs="contradicts",
     note=PROMISE,
     readings=(
-        Reading(
-            "of the operation",
-            "",
-            "None in place of a bias that is not there.",
-            value=[([[1, 1, 5, 5], [2, 1, 3, 3], last], [[1, 2, 3, 3]]) for last in ([2], None)],
-        ),
-        Reading("of the module", "never", "The input's alone.", value=[([[1, 1, 5, 5]], [[1, 2, 3, 3]])] * 2),
+        Reading("of the operation", "", "None in place of a bias that is not there.", value=3),
+        Reading("of the module", "never", "The input's alone.", value=1),
     ),
+    witness={"batch": 1, "channels": (1, 2), "size": 5, "kernel": 3, "bias": True},
     covers=("module_backward.legacy.conv2d_bias", "module_backward.legacy.conv2d_nobias"),
 )
-def test_convolution(subject: Subject) -> None:
+@given(batch=FEW, channels=st.tuples(FEW, FEW), size=st.integers(3, 5), kernel=FEW, bias=st.booleans())
+def test_convolution(
+    subject: Subject, batch: int, channels: Tuple[int, int], size: int, kernel: int, bias: bool
+) -> None:
     import torch
 
-    assert [shapes(lambda bias=bias: torch.nn.Conv2d(1, 2, 3, bias=bias), 1, 1, 5, 5) for bias in (True, False)] == (
-        subject.value
-    )
+    ins, outs = channels
+    due = [[batch, ins, size, size], [outs, ins, kernel, kernel], [outs] if bias else None]
+    left = size - kernel + 1
+    seen = shapes(lambda: torch.nn.Conv2d(ins, outs, kernel, bias=bias), batch, ins, size, size)
+    assert seen == (due[: subject.value], [[batch, outs, left, left]])
 
 
 @clause(
     "backward.legacy.convolution_1d",
     says="The legacy hook of a Conv1d is given the gradients of input, weight and bias.",
     source=DOCS,
+    docs="contradicts",
     note=PROMISE,
     readings=(
-        Reading(
-            "of the convolution", ">=1.11", "Input, weight, bias.", value=([[1, 1, 5], [2, 1, 3], [2]], [[1, 2, 3]])
-        ),
-        Reading(
-            "of a reshape",
-            "<1.11",
-            "One four-dimensional gradient of an inner result.",
-            value=([[1, 2, 1, 3]], [[1, 2, 3]]),
-        ),
+        Reading("of the convolution", ">=1.11", "Input, weight, bias.", value=True),
+        Reading("of a reshape", "<1.11", "One four-dimensional gradient of an inner result.", value=False),
     ),
+    witness={"batch": 1, "channels": (1, 2), "size": 5, "kernel": 3, "bias": True},
     covers=("module_backward.legacy.conv1d_bias",),
 )
-def test_convolution_1d(subject: Subject) -> None:
+@given(batch=FEW, channels=st.tuples(FEW, FEW), size=st.integers(3, 5), kernel=FEW, bias=st.booleans())
+def test_convolution_1d(
+    subject: Subject, batch: int, channels: Tuple[int, int], size: int, kernel: int, bias: bool
+) -> None:
     import torch
 
-    assert shapes(lambda: torch.nn.Conv1d(1, 2, 3), 1, 1, 5) == subject.value
+    ins, outs = channels
+    left = size - kernel + 1
+    due = [[batch, ins, size], [outs, ins, kernel], [outs] if bias else None]
+    seen = shapes(lambda: torch.nn.Conv1d(ins, outs, kernel, bias=bias), batch, ins, size)
+    assert seen == (due if subject.value else [[batch, outs, 1, left]], [[batch, outs, left]])
 
 
 @clause(
@@ -134,20 +136,18 @@ def test_convolution_1d(subject: Subject) -> None:
     says="The legacy hook of a LayerNorm is given the gradients of input, weight and bias.",
     source="measured",
     readings=(
-        Reading("one output", ">=1.10", "grad_output has one entry.", value=([[2, 3], [3], [3]], [[2, 3]])),
-        Reading(
-            "three outputs",
-            "<1.10",
-            "grad_output has two more, None, for inner results.",
-            value=([[2, 3], [3], [3]], [[2, 3], None, None]),
-        ),
+        Reading("one output", ">=1.10", "grad_output has one entry.", value=[]),
+        Reading("three outputs", "<1.10", "grad_output has two more, None, for inner results.", value=[None, None]),
     ),
+    witness={"batch": [2], "size": [3], "affine": True},
     covers=("module_backward.legacy.layernorm",),
 )
-def test_norm(subject: Subject) -> None:
+@given(batch=st.lists(FEW, max_size=2), size=st.lists(FEW, min_size=1, max_size=2), affine=st.booleans())
+def test_norm(subject: Subject, batch: List[int], size: List[int], affine: bool) -> None:
     import torch
 
-    assert shapes(lambda: torch.nn.LayerNorm(3), 2, 3) == subject.value
+    seen = shapes(lambda: torch.nn.LayerNorm(size, elementwise_affine=affine), *batch, *size)
+    assert seen == ([[*batch, *size]] + [size if affine else None] * 2, [[*batch, *size], *subject.value])
 
 
 @clause(
@@ -155,19 +155,22 @@ def test_norm(subject: Subject) -> None:
     says="The legacy hook of an MSELoss is given the gradient of the input, and None for the target.",
     source="measured",
     readings=(
-        Reading("with target", ">=1.7", "Two entries.", value=([[2], None], [[]])),
-        Reading("without", "<1.7", "One entry.", value=([[2]], [[]])),
+        Reading("with target", ">=1.7", "Two entries.", value=[None]),
+        Reading("without", "<1.7", "One entry.", value=[]),
     ),
+    witness={"size": [2], "reduction": "mean"},
     covers=("module_backward.legacy.mseloss",),
 )
-def test_loss(subject: Subject) -> None:
+@given(size=st.lists(FEW, max_size=3), reduction=st.sampled_from(["mean", "sum", "none"]))
+def test_loss(subject: Subject, size: List[int], reduction: str) -> None:
     import torch
 
     class Loss(torch.nn.MSELoss):
         def forward(self, x: Any) -> Any:
-            return super().forward(x, torch.zeros(2))
+            return super().forward(x, torch.zeros(size))
 
-    assert shapes(Loss, 2) == subject.value
+    seen = shapes(lambda: Loss(reduction=reduction), *size)
+    assert seen == ([size, *subject.value], [size if reduction == "none" else []])
 
 
 @clause(
@@ -175,20 +178,24 @@ def test_loss(subject: Subject) -> None:
     says="The legacy hook of an LSTM is given the gradients of whichever operation torch makes of it.",
     source="measured",
     readings=(
-        Reading(
-            "one operation",
-            ">=2.0",
-            "Input, four parameters, two states.",
-            value=([[4, 1, 2], [12, 2], [12, 3], [12], [12], None, None], [[4, 1, 3], None, None]),
-        ),
-        Reading("the last step", "<2.0", "One gradient for each step in time.", value=([[1, 3]] * 4, [[4, 1, 3]])),
+        Reading("one operation", ">=2.0", "Of the last layer: input, four parameters, two states.", value=True),
+        Reading("the last step", "<2.0", "One gradient for each step in time.", value=False),
     ),
+    witness={"steps": 4, "batch": 1, "sizes": (2, 3), "layers": 1, "bias": True},
     covers=("module_backward.legacy.lstm",),
 )
-def test_recurrent(subject: Subject) -> None:
+@given(steps=st.integers(1, 4), batch=FEW, sizes=st.tuples(FEW, FEW), layers=st.integers(1, 2), bias=st.booleans())
+def test_recurrent(subject: Subject, steps: int, batch: int, sizes: Tuple[int, int], layers: int, bias: bool) -> None:
     import torch
 
-    assert shapes(lambda: torch.nn.LSTM(2, 3), 4, 1, 2) == subject.value
+    ins, outs = sizes
+    seen = shapes(lambda: torch.nn.LSTM(ins, outs, layers, bias=bias), steps, batch, ins)
+    if subject.value:
+        width = ins if layers == 1 else outs
+        parameters = [[4 * outs, width], [4 * outs, outs]] + [[4 * outs] if bias else None] * 2
+        assert seen == ([[steps, batch, width], *parameters, None, None], [[steps, batch, outs], None, None])
+    else:
+        assert seen == ([[batch, outs]] * steps, [[steps, batch, outs]])
 
 
 @clause(
