@@ -131,7 +131,7 @@ def test_no_grad_inside(subject: Subject, weights: List[int], hooks: int) -> Non
         Reading("refused", "<1.10", "The forward raises RuntimeError.", value="RuntimeError"),
     ),
     witness={"weights": [2], "number": 3, "hooks": 1},
-    covers=("module_backward.fire.full.inference_mode",),
+    covers=("module_backward.fire.full.inference_mode", "graph.full.inference_mode_forward"),
 )
 @given(weights=WEIGHTS, number=NUMBERS, hooks=FEW)
 def test_inference(subject: Subject, weights: List[int], number: int, hooks: int) -> None:
@@ -196,7 +196,7 @@ def test_called_in_hook(subject: Subject, times: List[int], create_graph: bool) 
         Reading("AttributeError", "<1.9", "The first forward, under no_grad, fails.", value="AttributeError"),
     ),
     witness={"weights": [2], "hooks": 1, "passes": 1},
-    covers=("module_backward.fire.full.checkpoint",),
+    covers=("module_backward.fire.full.checkpoint", "graph.full.checkpoint_reentrant"),
 )
 @given(weights=WEIGHTS, hooks=FEW, passes=st.integers(1, 2))
 def test_checkpoint(subject: Subject, weights: List[int], hooks: int, passes: int) -> None:
@@ -228,7 +228,7 @@ def test_checkpoint(subject: Subject, weights: List[int], hooks: int, passes: in
         Reading("twice", "never", "One call for each forward.", value=2),
     ),
     witness={"weights": [2], "hooks": 1, "passes": 1},
-    covers=("module_backward.fire.full.checkpoint",),
+    covers=("module_backward.fire.full.checkpoint", "graph.full.checkpoint_nonreentrant"),
 )
 @given(weights=WEIGHTS, hooks=FEW, passes=st.integers(1, 2))
 def test_checkpoint_not_reentrant(subject: Subject, weights: List[int], hooks: int, passes: int) -> None:
@@ -308,7 +308,7 @@ def test_warning_without_input(subject: Subject, hooks: int, passes: List[bool])
         Reading("no warning", "", "As they are no full hooks.", value=[]),
     ),
     witness={"hooks": 1, "passes": [False]},
-    covers=("module_backward.fire.pre.no_input_rg_warn",),
+    covers=("module_backward.fire.pre.no_input_rg_warn", "graph.full.prehook_only_no_input_grad_warning"),
 )
 @given(hooks=FEW, passes=st.lists(st.booleans(), min_size=1, max_size=4))
 def test_pre_warning_without_input(subject: Subject, hooks: int, passes: List[bool]) -> None:
