@@ -41,7 +41,6 @@ def shapes(make: Any, *size: int) -> Any:
     "backward.legacy.linear",
     says="The legacy hook of a Linear has an order and shapes that depend on its bias and its input.",
     source=DOCS,
-    docs="contradicts",
     note=PROMISE + " Without bias, and for the dimensions not named here, the product alone is meant.",
     readings=(
         Reading("since 2.1", ">=2.1", "1-D, 3-D, 4-D inputs: the product alone.", value=()),
@@ -83,7 +82,6 @@ def test_linear(subject: Subject, batches: List[List[int]], features: Tuple[int,
     "backward.legacy.convolution",
     says="The legacy hook of a Conv2d is given the gradients of input, weight and bias.",
     source=DOCS,
-    docs="contradicts",
     note=PROMISE,
     readings=(
         Reading("of the operation", "", "None in place of a bias that is not there.", value=3),
@@ -109,7 +107,6 @@ def test_convolution(
     "backward.legacy.convolution_1d",
     says="The legacy hook of a Conv1d is given the gradients of input, weight and bias.",
     source=DOCS,
-    docs="contradicts",
     note=PROMISE,
     readings=(
         Reading("of the convolution", ">=1.11", "Input, weight, bias.", value=True),
