@@ -7,12 +7,13 @@ which order it hashes, moves a figure more than all repetition within it. `pytho
 import argparse
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import Any, Dict, List
+from typing import Any, Callable, Dict, List
 
 DEFAULT_RUN_FILE = Path("reports/out/timing/current.jsonl")
 PROCESSES = 12
@@ -22,6 +23,10 @@ LEAST_SECONDS = 1.0  # of measuring in one process
 STARTING = 4.0  # the guess for the first process: what it takes until it measures
 PATIENCE = 20.0  # how many times longer than planned a process may take before it counts as hung
 QUIET = 0.5  # load average per core
+
+
+Lines = List[Dict[str, Any]]
+Run = Callable[[int, float, Path], Lines]
 
 
 class TimingError(Exception):
@@ -37,11 +42,11 @@ def parser() -> argparse.ArgumentParser:
     return found
 
 
-def run_process(number: int, seconds: float, path: Path, extra: List[str]) -> List[Dict[str, Any]]:
+def run_process(number: int, seconds: float, path: Path) -> Lines:
     """Measure in one fresh process and return the lines of its run file."""
     command = [sys.executable, "-m", "pytest", "suites/timing", "-q", "-W", "ignore", "-p", "no:cacheprovider"]
     command += ["--benchmark-quiet", f"--run-file={path}", f"--timing-process={number}"]
-    command += [f"--timing-seconds={seconds:.3f}", *extra]
+    command += [f"--timing-seconds={seconds:.3f}"]
     environment = dict(os.environ, PYTHONHASHSEED=str(number))
     environment.setdefault("OMP_NUM_THREADS", "1")
     try:
@@ -58,33 +63,43 @@ def run_process(number: int, seconds: float, path: Path, extra: List[str]) -> Li
     except subprocess.TimeoutExpired:
         raise TimingError(f"process {number} hung; run: {' '.join(command[1:4])}") from None
     if child.returncode:
-        said = [line for line in child.stdout.splitlines() if line.startswith(("E ", "ERROR", "FAILED"))]
-        why = (said or child.stdout.splitlines() or ["it said nothing"])[-1].strip()
+        said = [
+            line for line in child.stdout.splitlines() if re.match(r"E  |ERROR: (?!usage)|FAILED|.*: error:", line)
+        ]
+        why = (said or child.stdout.splitlines() or ["it said nothing"])[0].strip()
         raise TimingError(f"process {number} failed ({why[:160]}); run: python {' '.join(command[1:4])}")
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
-def measure(processes: int, seconds: float, extra: List[str]) -> List[Dict[str, Any]]:
-    """Run the processes one after another and return the lines of one run file."""
-    began = time.monotonic()
-    lines: List[Dict[str, Any]] = []
+def measure(
+    processes: int,
+    seconds: float,
+    run: Run = run_process,
+    clock: Callable[[], float] = time.monotonic,
+) -> Lines:
+    """Run the processes one after another and return the lines of one run file.
+
+    What is left of the time is divided among the processes that are left, less what the last one took to start.
+    """
+    began = clock()
+    lines: Lines = []
     starting = STARTING
     with tempfile.TemporaryDirectory() as folder:
         for number in range(1, processes + 1):
-            left = seconds - (time.monotonic() - began)
+            left = seconds - (clock() - began)
             share = max(LEAST_SECONDS, left / (processes - number + 1) - starting)
-            process_began = time.monotonic()
-            part = run_process(number, share, Path(folder) / f"{number}.jsonl", extra)
-            starting = time.monotonic() - process_began - share
+            process_began = clock()
+            part = run(number, share, Path(folder) / f"{number}.jsonl")
+            starting = clock() - process_began - share
             lines += [line for line in part if line["type"] == "benchmark" or (line["type"] == "header" and not lines)]
-            print(f"process {number} of {processes}  {time.monotonic() - began:.0f} s", flush=True)
-    lines.append({"type": "footer", "cells": 0, "counts": {}, "seconds": round(time.monotonic() - began, 1)})
+            print(f"process {number} of {processes}  {clock() - began:.0f} s", flush=True)
+    lines.append({"type": "footer", "cells": 0, "counts": {}, "seconds": round(clock() - began, 1)})
     return lines
 
 
 def main() -> int:
     """Measure, write the run file, and return the exit status: 0 done, 2 it could not be."""
-    options, extra = parser().parse_known_args()
+    options = parser().parse_args()
     try:
         if options.processes < FEWEST_PROCESSES or options.seconds <= 0:
             raise TimingError(f"--processes must be {FEWEST_PROCESSES} or more, and --seconds above 0")
@@ -93,7 +108,7 @@ def main() -> int:
         load, cores = os.getloadavg()[0], os.cpu_count() or 1
         if load > QUIET * cores:
             print(f"the machine is busy (load {load:.1f} on {cores} cores): intervals will be wide", file=sys.stderr)
-        lines = measure(options.processes, options.seconds, extra)
+        lines = measure(options.processes, options.seconds)
         options.run_file.parent.mkdir(parents=True, exist_ok=True)
         options.run_file.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
     except TimingError as error:

@@ -53,9 +53,7 @@ def measure(request: pytest.FixtureRequest, notes: Notes, benchmark: Any) -> Cal
     """
     seconds = weight_of(request.node) * notes.one_weight
 
-    def run(
-        figure: str, hook: str, workload: str, work: str, build: Callable[[], Sequence[Arm]], **content: Any
-    ) -> None:
+    def run(figure: str, kind: Kind, workload: str, build: Callable[[], Sequence[Arm]], **content: Any) -> None:
         hooks: List[int] = content.pop("hooks", [1])
         turns = Turns([build() for _ in range(GROUPS)], time.perf_counter)
         gc.collect()
@@ -72,7 +70,7 @@ def measure(request: pytest.FixtureRequest, notes: Notes, benchmark: Any) -> Cal
         benchmark.extra_info.update(control_ns=found.control, added_ns=found.added)
         for count, added in zip(hooks, found.added):
             told = dict(content, hooks=count, rounds=found.rounds, calls=found.calls)
-            notes.row(figure, hook, workload, work, control=round(found.control, 2), added=round(added, 2), **told)
+            notes.row(figure, kind, workload, control=round(found.control, 2), added=round(added, 2), **told)
 
     return run
 

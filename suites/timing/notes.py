@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from fixtures import recorder
+from suites.timing.kinds import Kind
 
 
 def machine() -> str:
@@ -35,19 +36,10 @@ class Notes:
     def write(self, figure: str, **content: Any) -> None:
         self.recorder.write("benchmark", figure=figure, process=self.process, **content)
 
-    def row(self, figure: str, hook: str, workload: str, work: str, **content: Any) -> None:
+    def row(self, figure: str, kind: Kind, workload: str, **content: Any) -> None:
         """Write one figure of this process; what is not said stands for "none"."""
-        row = {
-            "hook": hook,
-            "workload": workload,
-            "work": work,
-            "hooks": 1,
-            "absent": [],
-            "unit": "ns",
-            "fires": 0,
-            "calls": 0,
-        }
-        row.update({"rounds": 0, "control": None, "added": None})
+        row = {"hook": kind.name, "says": kind.says, "workload": workload, "work": kind.work, "hooks": 1}
+        row.update({"absent": [], "unit": "ns", "fires": 0, "calls": 0, "rounds": 0, "control": None, "added": None})
         row.update(content)
         self.write(figure, **row)
 

@@ -11,6 +11,7 @@ from suites.timing import arms
 from suites.timing.kinds import ALL, COUNTED, KINDS, REGISTERED, Kind
 from suites.timing.notes import Notes
 
+PLAIN_CALL = Kind("plain_call", "plain Python call", "nothing")
 COUNTS = [1, 2, 4, 8, 16]
 WEIGHTS = {"empty": 3.0, "small": 2.0, "large": 1.0}
 CALLS = [
@@ -30,24 +31,25 @@ SAMES = [
 
 def test_memory(notes: Notes) -> None:
     """What a full backward hook keeps in memory from the forward to the backward."""
-    absent = missing(KINDS["full_backward"].needs)
-    if absent or not sys.platform.startswith("linux"):
-        notes.row("memory", "full_backward", "empty", "hold", unit="bytes", absent=absent or ["/proc/self/statm"])
+    kind = KINDS["full_backward"]
+    absent = missing(kind.needs) or ([] if sys.platform.startswith("linux") else ["/proc/self/statm"])
+    if absent:
+        notes.row("memory", kind, "empty", work="hold", unit="bytes", absent=absent)
         return
-    found = arms.memory("full_backward")
-    notes.row("memory", "full_backward", "empty", "hold", unit="bytes", control=found.control, added=found.added)
+    found = arms.memory(kind.name)
+    notes.row("memory", kind, "empty", work="hold", unit="bytes", control=found.control, added=found.added)
 
 
 @pytest.mark.weight(6)
 def test_floor(measure: Callable[..., Any]) -> None:
     """One plain call of the hook function."""
-    measure("floor", "plain_call", "empty", "nothing", arms.floor, fires=1)
+    measure("floor", PLAIN_CALL, "empty", arms.floor, fires=1)
 
 
 @pytest.mark.parametrize(("work", "workload"), SAMES)
 def test_same(work: str, workload: str, measure: Callable[..., Any]) -> None:
     """The work beside itself: what is seen where there is nothing to see."""
-    measure("same", "none", workload, work, partial(arms.same, work, workload), hooks=[0])
+    measure("same", Kind(work, "nothing", work), workload, partial(arms.same, work, workload), hooks=[0])
 
 
 @pytest.mark.parametrize(("kind", "workload"), CALLS)
@@ -55,10 +57,10 @@ def test_call(kind: Kind, workload: str, measure: Callable[..., Any], called: Ca
     """One hook on one module, tensor or node."""
     absent = missing(kind.needs)
     if absent:
-        notes.row("call", kind.name, workload, kind.work, absent=absent)
+        notes.row("call", kind, workload, absent=absent)
         return
     build = partial(arms.by_count, kind, workload)
-    measure("call", kind.name, workload, kind.work, build, fires=called(kind, workload))
+    measure("call", kind, workload, build, fires=called(kind, workload))
 
 
 @pytest.mark.weight(6)
@@ -68,10 +70,10 @@ def test_count(name: str, measure: Callable[..., Any], called: Callable[..., int
     kind = KINDS[name]
     absent = missing(kind.needs)
     if absent:
-        notes.row("count", name, "empty", kind.work, absent=absent)
+        notes.row("count", kind, "empty", absent=absent)
         return
     build = partial(arms.by_count, kind, "empty", COUNTS)
-    measure("count", name, "empty", kind.work, build, hooks=COUNTS, fires=called(kind, "empty"))
+    measure("count", kind, "empty", build, hooks=COUNTS, fires=called(kind, "empty"))
 
 
 @pytest.mark.weight(6)
@@ -81,11 +83,11 @@ def test_each_module(name: str, measure: Callable[..., Any], called: Callable[..
     kind = KINDS[name]
     absent = missing(kind.needs)
     if absent:
-        notes.row("modules", name, "encoder", kind.work, absent=absent)
+        notes.row("modules", kind, "encoder", absent=absent)
         return
     count = called(kind, "encoder", each=True)
     build = partial(arms.on_each_module, kind, "encoder")
-    measure("modules", name, "encoder", kind.work, build, fires=count, hooks=[count])
+    measure("modules", kind, "encoder", build, fires=count, hooks=[count])
 
 
 @pytest.mark.weight(1)
@@ -95,6 +97,6 @@ def test_register(name: str, measure: Callable[..., Any], notes: Notes) -> None:
     kind = KINDS[name]
     absent = missing(kind.needs)
     if absent:
-        notes.row("register", name, "empty", "nothing", absent=absent)
+        notes.row("register", kind, "empty", work="nothing", absent=absent)
         return
-    measure("register", name, "empty", "nothing", partial(arms.registering, kind))
+    measure("register", kind, "empty", partial(arms.registering, kind), work="nothing")

@@ -1,0 +1,191 @@
+"""What hooks cost on one torch: the timing rows of a run file, each figure with its interval over the processes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from packaging.version import Version
+
+from reports.costs_stats import FEWEST, Estimate, estimate, line
+from reports.runfile import Run
+from reports.strict import BadInput, shown
+from reports.verdicts import minor
+
+AGAIN = "measure again: python -m suites.timing"
+SAME_MACHINE = ("machine", "cores", "threads", "python")
+Key = tuple[str, str, str, int]
+FLOOR: Key = ("floor", "plain_call", "empty", 1)
+#: What one row says of its figure, the same in every process.
+TOLD = ("says", "work", "absent", "unit", "fires")
+#: The figures that are one difference between two works, so that the same work beside itself shows their noise.
+DIFFERENCES = ("call", "count", "modules", "first", "intercept")
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One figure: what was measured, and what came out; nothing came out where torch lacks the hook."""
+
+    figure: str
+    hook: str
+    workload: str
+    hooks: int
+    says: str
+    work: str
+    absent: tuple[str, ...]
+    unit: str
+    fires: int
+    values: Mapping[str, Estimate]
+
+    @property
+    def key(self) -> Key:
+        """What tells it from the other figures of a torch."""
+        return self.figure, self.hook, self.workload, self.hooks
+
+
+@dataclass(frozen=True)
+class Costs:
+    """All figures of one torch, and the machine they are of."""
+
+    where: str
+    torch: str
+    sweep: str
+    environment: Mapping[str, Any]
+    figures: Mapping[Key, Figure]
+
+    @property
+    def version(self) -> Version:
+        """The torch version."""
+        return Version(self.torch)
+
+    @property
+    def minor(self) -> str:
+        """The minor version, which names the recorded file."""
+        return minor(self.version)
+
+    @property
+    def machine(self) -> tuple[Any, ...]:
+        """What must be the same for two times to be compared. Python is not: old torch has no other."""
+        return tuple(self.environment[name] for name in ("machine", "cores", "threads", "platform"))
+
+    def noise(self, figure: Figure) -> float:
+        """Return what the same work beside itself seems to add, at most; 0 where that was not measured."""
+        same = self.figures.get(("same", figure.work, figure.workload, 0))
+        return same.values["added"].reach if same and figure.figure in DIFFERENCES else 0.0
+
+    def below_noise(self, figure: Figure) -> bool:
+        """Say whether a figure cannot be told from nothing."""
+        added = figure.values["added"]
+        return added.zero or abs(added.mid) <= self.noise(figure)
+
+
+def from_run(run: Run) -> Costs:
+    """Return the costs of a run. Raises BadInput for rows that do not make one whole measurement."""
+    processes = _processes(run)
+    rows = _rows(run, set(processes))
+    floors = {number: row["added"] for number, row in rows[FLOOR].items()}
+    if min(floors.values()) <= 0:
+        raise BadInput(run.path, "", "a plain Python call took no time", AGAIN)
+    figures = {key: _figure(key, each, floors) for key, each in rows.items()}
+    for hook in sorted({key[1] for key in figures if key[0] == "count"}):
+        figures.update((each.key, each) for each in _line(hook, figures, rows))
+    first = processes[min(processes)]
+    loads = [load for process in processes.values() for load in process["load"]]
+    environment = {name: first[name] for name in SAME_MACHINE}
+    environment |= {
+        "platform": run.header["platform"], "load": [min(loads), max(loads)], "processes": len(processes),
+    }  # fmt: skip
+    return Costs(str(run.path), run.header["torch"], run.header["began"], environment, figures)
+
+
+def _processes(run: Run) -> dict[int, Mapping[str, Any]]:
+    found: dict[int, Mapping[str, Any]] = {}
+    for row in run.benchmarks:
+        if row["figure"] == "process":
+            if row["process"] in found:
+                raise BadInput(run.path, "", f"process {row['process']} is there twice", AGAIN)
+            found[row["process"]] = row
+    if not run.benchmarks:
+        raise BadInput(run.path, "", "holds no timing rows", "give a run file that python -m suites.timing wrote")
+    if len(found) < FEWEST:
+        fault = f"holds {len(found)} whole processes where an interval needs {FEWEST}"
+        raise BadInput(run.path, "", fault, AGAIN)
+    for name in SAME_MACHINE:
+        told = sorted({str(row[name]) for row in found.values()})
+        if len(told) > 1:
+            fault = f"its processes differ in {name}: {shown(told[0])} and {shown(told[1])}"
+            raise BadInput(run.path, "", fault, "measure all processes on one machine")
+    return found
+
+
+def _rows(run: Run, processes: set[int]) -> dict[Key, dict[int, Mapping[str, Any]]]:
+    """Return the rows by figure and process; every figure must be told by every process, and in the same way."""
+    found: dict[Key, dict[int, Mapping[str, Any]]] = {}
+    for row in run.benchmarks:
+        if row["figure"] == "process":
+            continue
+        key = (row["figure"], row["hook"], row["workload"], row["hooks"])
+        place = f"process {row['process']}, {' '.join(map(str, key))}"
+        each = found.setdefault(key, {})
+        if row["process"] in each:
+            raise BadInput(run.path, place, "is there twice", AGAIN)
+        _check_row(run, place, row, next(iter(each.values()), row))
+        each[row["process"]] = row
+    for key, each in found.items():
+        if set(each) != processes:
+            odd = min(set(each) ^ processes)
+            place = f"process {odd}, {' '.join(map(str, key))}"
+            raise BadInput(run.path, place, "is missing, or the process is not whole", AGAIN)
+    if FLOOR not in found or found[FLOOR][min(processes)]["absent"]:
+        raise BadInput(run.path, "", "holds no plain Python call to compare with", AGAIN)
+    return found
+
+
+def _check_row(run: Run, place: str, row: Mapping[str, Any], first: Mapping[str, Any]) -> None:
+    for name in TOLD:
+        if row[name] != first[name]:
+            fault = f"{name} is {shown(row[name])}, but {shown(first[name])} in process {first['process']}"
+            raise BadInput(run.path, place, fault, AGAIN)
+    if any((row[name] is None) != bool(row["absent"]) for name in ("control", "added")):
+        raise BadInput(run.path, place, "is neither measured nor absent", AGAIN)
+    if not row["absent"] and row["control"] <= 0:
+        raise BadInput(run.path, place, f"the control takes {row['control']} {row['unit']}", AGAIN)
+
+
+def _figure(key: Key, rows: Mapping[int, Mapping[str, Any]], floors: Mapping[int, float]) -> Figure:
+    first = next(iter(rows.values()))
+    values: dict[str, Estimate] = {}
+    if not first["absent"]:
+        values["control"] = estimate([row["control"] for row in rows.values()])
+        values["added"] = estimate([row["added"] for row in rows.values()])
+        if first["work"] != "nothing":
+            values["ratio"] = estimate([1 + row["added"] / row["control"] for row in rows.values()])
+        if first["unit"] == "ns":
+            values["plain_calls"] = estimate([row["added"] / floors[number] for number, row in rows.items()])
+    return _made(key, first, values)
+
+
+def _made(key: Key, row: Mapping[str, Any], values: Mapping[str, Estimate]) -> Figure:
+    return Figure(*key, row["says"], row["work"], tuple(row["absent"]), row["unit"], row["fires"], values)
+
+
+def _line(
+    hook: str, figures: Mapping[Key, Figure], rows: Mapping[Key, Mapping[int, Mapping[str, Any]]]
+) -> Iterable[Figure]:
+    """Yield slope and intercept of the cost by number of hooks, and what the first and each next hook cost."""
+    counts = sorted(key[3] for key in figures if key[:2] == ("count", hook))
+    keys = [("count", hook, "empty", count) for count in counts]
+    first = next(iter(rows[keys[0]].values()))
+    if first["absent"] or len(keys) < 2:
+        return
+    found: dict[str, list[float]] = {"slope": [], "intercept": [], "first": [], "next": []}
+    for number in rows[keys[0]]:
+        points = [(float(key[3]), rows[key][number]["added"]) for key in keys]
+        slope, intercept = line(points)
+        found["slope"].append(slope)
+        found["intercept"].append(intercept)
+        found["first"].append(points[0][1] / points[0][0])
+        found["next"].append((points[-1][1] - points[0][1]) / (points[-1][0] - points[0][0]))
+    for name, values in found.items():
+        yield _made((name, hook, "empty", 1), first, {"added": estimate(values)})

@@ -1,0 +1,65 @@
+"""What costs more, or less, than before: on one machine, and only where the measurement is sure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from reports.costs import Costs, Figure, Key
+from reports.strict import BadInput, shown
+
+#: The least difference that is reported: 3 %.
+MARGIN = 0.03
+#: The figures that are compared; the others are made of these.
+COMPARED = ("call", "modules", "register", "memory")
+
+
+@dataclass(frozen=True)
+class Change:
+    """One figure whose intervals parted."""
+
+    before: Figure
+    after: Figure
+
+    @property
+    def ratio(self) -> float:
+        """How many times as much a hook adds now."""
+        return self.after.values["added"].mid / self.before.values["added"].mid
+
+
+def check_comparable(before: Costs, after: Costs, *, sweep: bool = False) -> None:
+    """Raise BadInput unless both were measured on one machine, and recorded ones in one sweep."""
+    if before.machine != after.machine:
+        fault = f"was measured on {shown(after.machine)}, but {before.where} on {shown(before.machine)}"
+        raise BadInput(after.where, "", fault, "times are compared only within one machine: measure both there")
+    if sweep and before.sweep != after.sweep:
+        fault = f"belongs to the sweep of {after.sweep}, but {before.where} to that of {before.sweep}"
+        raise BadInput(after.where, "", fault, "record both from one sweep")
+
+
+def changes(before: Costs, after: Costs, margin: float = MARGIN) -> list[Change]:
+    """Return the figures that changed: the intervals part and the ratio lies beyond the margin."""
+    return sorted(_changes(before, after, margin), key=lambda change: (-abs(change.ratio - 1), change.after.key))
+
+
+def _changes(before: Costs, after: Costs, margin: float) -> Iterator[Change]:
+    for key in comparable(before, after):
+        change = Change(before.figures[key], after.figures[key])
+        if parted(change) and max(change.ratio, 1 / change.ratio) > 1 + margin:
+            yield change
+
+
+def comparable(before: Costs, after: Costs) -> list[Key]:
+    """Return the figures that stand above the noise on both sides."""
+    return [
+        key
+        for key in sorted(before.figures)
+        if key[0] in COMPARED and key in after.figures and not (before.figures[key].absent or after.figures[key].absent)
+        if not (before.below_noise(before.figures[key]) or after.below_noise(after.figures[key]))
+    ]
+
+
+def parted(change: Change) -> bool:
+    """Say whether the intervals of what the hook adds have nothing in common."""
+    old, new = change.before.values["added"], change.after.values["added"]
+    return old.apart(new) and old.mid > 0 and new.mid > 0

@@ -1,0 +1,110 @@
+"""The recorded costs: one small file for each torch, all of one sweep on one machine."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from reports.costs import Costs, Figure
+from reports.costs_stats import Estimate
+from reports.runfile import check_version
+from reports.strict import FORMAT, BadInput, foreign_format, parse, read_bytes, shown, validate, write_atomic
+from reports.verdicts import VERDICTS, is_release
+
+COSTS = VERDICTS / "costs"
+AGAIN = "restore it with git, or record the sweep again"
+DIGITS = 5  # of a number in a file: more than any measurement holds
+
+
+def read_costs(folder: Path = COSTS) -> list[Costs]:
+    """Return all recorded costs, oldest torch first; none where nothing was recorded yet."""
+    return sorted((_costs(path) for path in folder.glob("*.json")), key=lambda costs: costs.version)
+
+
+def _costs(path: Path) -> Costs:
+    document = parse(read_bytes(path), path, "", AGAIN)
+    foreign_format(document, path, "")
+    validate(document, "costs.schema.json", path, "", AGAIN)
+    check_version(path, "", "torch", document["torch"])
+    figures = [_figure(each) for each in document["figures"]]
+    keyed = {figure.key: figure for figure in figures}
+    if len(keyed) != len(figures):
+        raise BadInput(path, "", "holds a figure twice", AGAIN)
+    for figure in figures:
+        _check(path, figure)
+    found = Costs(str(path), document["torch"], document["sweep"], document["environment"], keyed)
+    if found.minor != path.stem:
+        raise BadInput(path, "", f"holds torch {found.torch}, not {path.stem}", AGAIN)
+    return found
+
+
+def _check(path: Path, figure: Figure) -> None:
+    place = " ".join(map(str, figure.key))
+    if ("added" in figure.values) == bool(figure.absent):
+        raise BadInput(path, place, "is neither measured nor absent", AGAIN)
+    for name, value in figure.values.items():
+        if not value.low <= value.mid <= value.high:
+            raise BadInput(path, place, f"{name} does not lie in its interval", AGAIN)
+
+
+def _figure(each: dict[str, Any]) -> Figure:
+    values = {name: Estimate(*value) for name, value in each["values"].items()}
+    return Figure(**{**each, "absent": tuple(each["absent"]), "values": values})
+
+
+def document(costs: Costs) -> dict[str, Any]:
+    """Return the costs as they are written."""
+    figures = [
+        {
+            "figure": figure.figure, "hook": figure.hook, "workload": figure.workload, "hooks": figure.hooks,
+            "says": figure.says, "work": figure.work, "absent": list(figure.absent), "unit": figure.unit,
+            "fires": figure.fires,
+            "values": {name: rounded(value) for name, value in figure.values.items()},
+        }
+        for _, figure in sorted(costs.figures.items())
+    ]  # fmt: skip
+    return {
+        "format": FORMAT, "torch": costs.version.public, "sweep": costs.sweep,
+        "environment": dict(costs.environment), "figures": figures,
+    }  # fmt: skip
+
+
+def rounded(value: Estimate) -> list[float]:
+    """Return low, middle and high with as many digits as mean something."""
+    return [float(f"{number:.{DIGITS}g}") for number in (value.low, value.mid, value.high)]
+
+
+def record(sweep: Iterable[Costs], folder: Path = COSTS) -> list[Path]:
+    """Write the costs of one sweep in place of all that were recorded. Raises BadInput unless they belong together."""
+    sweep = sorted(sweep, key=lambda costs: costs.version)
+    first = sweep[0]
+    seen: dict[str, Costs] = {}
+    for costs in sweep:
+        if not is_release(costs.version):
+            raise BadInput(costs.where, "", f"torch {costs.torch} is no release", "only releases are recorded")
+        if costs.minor in seen:
+            raise BadInput(costs.where, "", f"{seen[costs.minor].where} is of torch {costs.minor} too", "give one")
+        if costs.machine != first.machine:
+            fault = f"was measured on {shown(costs.machine)}, but {first.where} on {shown(first.machine)}"
+            raise BadInput(costs.where, "", fault, "record one sweep on one machine")
+        seen[costs.minor] = costs
+    began = min(costs.sweep for costs in sweep)
+    texts = {}
+    for costs in sweep:
+        whole = document(costs)
+        texts[folder / f"{costs.minor}.json"] = _text({**whole, "sweep": began})
+    for path, text in texts.items():
+        write_atomic(path, text)
+    for path in folder.glob("*.json"):
+        if path not in texts:
+            path.unlink()
+    return list(texts)
+
+
+def _text(whole: dict[str, Any]) -> str:
+    """Return the file: one line for each figure."""
+    figures = ",\n".join("  " + json.dumps(figure, ensure_ascii=False) for figure in whole["figures"])
+    rest = json.dumps({**whole, "figures": []}, indent=1, ensure_ascii=False)
+    return rest.replace('"figures": []', f'"figures": [\n{figures}\n ]') + "\n"

@@ -1,0 +1,69 @@
+"""Intervals without assumptions: order statistics of one value per process."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median
+
+#: How surely an interval holds the true median of the processes.
+CONFIDENCE = 0.99
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A median over processes, and the interval around it."""
+
+    low: float
+    mid: float
+    high: float
+
+    @property
+    def zero(self) -> bool:
+        """Whether nothing at all would also explain what was measured."""
+        return self.low <= 0 <= self.high
+
+    def apart(self, other: Estimate) -> bool:
+        """Say whether the two intervals have nothing in common."""
+        return self.high < other.low or other.high < self.low
+
+    @property
+    def reach(self) -> float:
+        """The end of the interval that lies farther from zero."""
+        return max(abs(self.low), abs(self.high))
+
+
+def coverage(count: int, rank: int) -> float:
+    """Return how surely the interval from the rank-th lowest to the rank-th highest of so many holds the median."""
+    return 1 - 2 * sum(math.comb(count, index) for index in range(rank)) / 2**count
+
+
+def rank(count: int) -> int:
+    """Return the greatest rank whose interval is sure enough; 0 where there are too few values."""
+    found = 0
+    while found + 1 <= count // 2 and coverage(count, found + 1) >= CONFIDENCE:
+        found += 1
+    return found
+
+
+#: The fewest processes that can give an interval.
+FEWEST = next(count for count in range(1, 100) if rank(count))
+
+
+def estimate(values: Sequence[float]) -> Estimate:
+    """Return the median and its interval; the values come from different processes."""
+    place = rank(len(values))
+    if not place:
+        raise ValueError(f"{len(values)} values give no interval of {CONFIDENCE:.0%}: {FEWEST} are needed")
+    ordered = sorted(values)
+    return Estimate(ordered[place - 1], median(ordered), ordered[-place])
+
+
+def line(points: Sequence[tuple[float, float]]) -> tuple[float, float]:
+    """Return slope and intercept of the line with the least squares of errors."""
+    count = len(points)
+    mean_x = sum(x for x, _ in points) / count
+    mean_y = sum(y for _, y in points) / count
+    slope = sum((x - mean_x) * (y - mean_y) for x, y in points) / sum((x - mean_x) ** 2 for x, _ in points)
+    return slope, mean_y - slope * mean_x

@@ -1,0 +1,162 @@
+"""The costs in words and rows, for the command line and the page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from reports.costs import FLOOR, Costs, Figure, Key
+from reports.costs_stats import Estimate
+
+BELOW = "below noise"
+ABSENT = "absent"
+WORKLOADS = {"empty": "empty module", "small": "small layer", "large": "large layer"}
+THOUSAND = 1000
+RATIO_DIGITS = 4  # 1.008 says more than 1.01
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of a table: what it is of, and its cells."""
+
+    hook: str
+    says: str
+    cells: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table with its caption and the heads of its columns, the first of them over the hooks."""
+
+    caption: str
+    heads: tuple[str, ...]
+    rows: tuple[Row, ...]
+
+
+def number(value: float, digits: int = 3) -> str:
+    """Return a number with so many digits that mean something: 0.00123, 1.23, 123, 12,300."""
+    value = float(f"{value:.{digits}g}")
+    if abs(value) >= THOUSAND:
+        return f"{value:,.0f}"
+    text = f"{value:#.{digits}g}"
+    return text[:-1] if text.endswith(".") else text
+
+
+def interval(value: Estimate, digits: int = 3) -> str:
+    """Return "21.9 (21.5 to 22.2)"."""
+    return f"{number(value.mid, digits)} ({number(value.low, digits)} to {number(value.high, digits)})"
+
+
+def cell(costs: Costs, key: Key, value: str) -> str:
+    """Return a figure in a table: its value with the interval, or why there is none."""
+    figure = costs.figures.get(key)
+    if figure is None:
+        return "not measured"
+    if figure.absent:
+        return ABSENT
+    if costs.below_noise(figure):
+        return BELOW
+    return interval(figure.values[value], RATIO_DIGITS if value == "ratio" else 3)
+
+
+def calls(costs: Costs) -> Table:
+    """Return what one hook adds to one call: in plain Python calls, and as a ratio to the same work without it."""
+    heads = ("hook", *(f"{says}: {what}" for says in WORKLOADS.values() for what in ("plain calls", "ratio")))
+    rows = [
+        Row(hook, says, tuple(
+            cell(costs, ("call", hook, workload, 1), value)
+            for workload in WORKLOADS
+            for value in ("plain_calls", "ratio")
+        ))
+        for hook, says in hooks(costs, "call")
+    ]  # fmt: skip
+    return Table("What one hook adds to one call", heads, tuple(rows))
+
+
+def counts(costs: Costs) -> Table:
+    """Return how the cost grows with the number of hooks."""
+    heads = ("hooks on an empty module, in ns here", "the first", "each next", "slope", "intercept")
+    names = ("first", "next", "slope", "intercept")
+    rows = [
+        Row(hook, says, tuple(cell(costs, (name, hook, "empty", 1), "added") for name in names))
+        for hook, says in hooks(costs, "slope")
+    ]
+    return Table("What further hooks add", heads, tuple(rows))
+
+
+def others(costs: Costs) -> Table:
+    """Return the encoder, the memory and the registering."""
+    rows = [
+        Row(figure.hook, f"{figure.says} on each of {figure.hooks} modules", _both(costs, figure))
+        for figure in _of(costs, "modules")
+    ]
+    rows += [Row(figure.hook, f"memory of a {figure.says}", _both(costs, figure)) for figure in _of(costs, "memory")]
+    rows += [
+        Row(figure.hook, f"registering and removing: {figure.says}", _both(costs, figure, ratio=False))
+        for figure in _of(costs, "register")
+    ]
+    return Table("Encoder, memory, registering", ("what", "adds here", "ratio"), tuple(rows))
+
+
+def _both(costs: Costs, figure: Figure, *, ratio: bool = True) -> tuple[str, str]:
+    added = cell(costs, figure.key, "added")
+    unit = f" {figure.unit}" if added not in (BELOW, ABSENT) else ""
+    return added + unit, cell(costs, figure.key, "ratio") if ratio else ""
+
+
+def hooks(costs: Costs, name: str) -> list[tuple[str, str]]:
+    """Return the hooks of a figure with their words, in the order of the run file."""
+    return list({figure.hook: figure.says for figure in _of(costs, name)}.items())
+
+
+def _of(costs: Costs, name: str) -> Iterator[Figure]:
+    return (figure for figure in costs.figures.values() if figure.figure == name)
+
+
+def environment(costs: Costs) -> str:
+    """Say on what the costs were measured."""
+    told = costs.environment
+    low, high = told["load"]
+    cores, threads = _plural(told["cores"], "core"), _plural(told["threads"], "thread")
+    return (
+        f"{told['machine']}, {cores}, {threads}, Python {told['python']}, {told['platform']}, "
+        f"load {low:g} to {high:g}; {told['processes']} processes, intervals of 99 %"
+    )
+
+
+def _plural(count: int, word: str) -> str:
+    return f"{count} {word}" if count == 1 else f"{count} {word}s"
+
+
+def summary(costs: Costs) -> list[str]:
+    """Return the costs in sentences."""
+    floor = costs.figures[FLOOR].values["added"]
+    found = [f"A plain Python call of the same function takes {number(floor.mid)} ns here; it is the unit."]
+    for hook, article in (("forward", "A"), ("full_backward", "A"), ("tensor", "A"), ("saved_tensors", "")):
+        figure = costs.figures.get(("call", hook, "empty", 1))
+        if figure is None or figure.absent:
+            continue
+        subject = f"{article} {figure.says}".strip()
+        subject = subject[0].upper() + subject[1:]
+        verb = "costs" if article else "cost"
+        if costs.below_noise(figure):
+            found.append(f"{subject} on an empty module {verb} less than the noise of this run.")
+        else:
+            cost = number(figure.values["plain_calls"].mid)
+            found.append(f"{subject} on an empty module {verb} about {cost} plain Python calls.")
+    large = [figure for figure in _of(costs, "call") if figure.workload == "large" and not figure.absent]
+    below = sum(costs.below_noise(figure) for figure in large)
+    if large:
+        found.append(f"On a layer where compute dominates, {below} of {len(large)} kinds are below noise.")
+    for figure in _of(costs, "modules"):
+        if not figure.absent and not costs.below_noise(figure):
+            ratio = number(figure.values["ratio"].mid)
+            found.append(
+                f"A {figure.says} on each of the {figure.hooks} modules of a transformer encoder of twelve layers "
+                f"makes a pass {ratio} times as long."
+            )
+    for figure in _of(costs, "memory"):
+        if not figure.absent and not costs.below_noise(figure):
+            held = number(figure.values["added"].mid)
+            found.append(f"A {figure.says} holds about {held} bytes from each forward to its backward.")
+    return found

@@ -1,0 +1,275 @@
+"""The verb overhead and the timing command: what they print, refuse and gate, and with which exit status."""
+
+from __future__ import annotations
+
+import copy
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from reports.__main__ import main
+from reports.costs_stats import FEWEST
+from suites.selfcheck import synthetic, timing_session
+from suites.selfcheck.timing_session import PROCESSES, Machine
+from suites.timing.__main__ import FEWEST_PROCESSES
+
+ROOT = Path(__file__).resolve().parents[2]
+QUIET = {"spread": 0.0, "jitter": 0.0, "interrupted": 0.0}
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> dict[str, Path]:
+    """Give runs of one torch twice, of one whose full backward hook is 40 % slower."""
+    return {
+        "base": timing_session.write(tmp_path / "base.jsonl", Machine(1), torch="2.14.1"),
+        "again": timing_session.write(tmp_path / "again.jsonl", Machine(2), torch="2.14.1"),
+        "slow": timing_session.write(tmp_path / "slow.jsonl", Machine(3), slower={"full_backward": 1.4}),
+    }
+
+
+def call(tmp_path: Path, *arguments: object) -> int:
+    return main(["overhead", *map(str, arguments), "--costs", str(tmp_path / "costs")])
+
+
+def complaint(capsys) -> str:
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n")) == ("", 1), err
+    return err
+
+
+def test_a_run_is_shown(tmp_path, runs, capsys) -> None:
+    assert call(tmp_path, runs["base"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith(
+        "torch 2.14.1+cpu: Made-up 9000, 2 cores, 1 thread, Python 3.11.7, Linux-x86_64, load 0.1 to 0.2;"
+    )
+    (line,) = [line for line in out.splitlines() if line.startswith("nothing_at_all hook ")]
+    assert "below noise" in line
+    assert not any(sign.isdigit() for sign in line)
+
+
+def test_markdown_is_a_table(tmp_path, runs, capsys) -> None:
+    assert call(tmp_path, runs["base"], "--format", "markdown") == 0
+    out = capsys.readouterr().out
+    assert "| forward hook | " in out
+    assert "| nothing\\_at\\_all hook | below noise | below noise |" in out
+
+
+def test_json_is_the_recorded_form(tmp_path, runs, capsys) -> None:
+    assert call(tmp_path, runs["base"], "--format", "json") == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["torch"] == "2.14.1"
+    assert "call nothing_at_all empty 1" in told["below_noise"]
+    assert "call forward empty 1" not in told["below_noise"]
+    (forward,) = [each for each in told["figures"] if (each["figure"], each["hook"]) == ("call", "forward")]
+    low, mid, high = forward["values"]["ratio"]
+    assert low <= mid <= high
+    assert mid == pytest.approx(2, rel=0.05)
+
+
+def test_what_was_recorded_is_compared(tmp_path, runs, capsys) -> None:
+    assert call(tmp_path, "--record", runs["base"], runs["slow"]) == 0
+    assert capsys.readouterr().out.count(".json\n") == 2
+    assert call(tmp_path) == 0
+    assert capsys.readouterr().out.startswith("torch 2.15.0: ")
+    assert call(tmp_path, "--from", "2.14", "--to", "2.15") == 0
+    first, *changes = capsys.readouterr().out.splitlines()
+    assert first.startswith("torch 2.14.1 -> 2.15.0: 1 of ")
+    assert len(changes) == 1
+    assert changes[0].startswith("  call full_backward on empty: 1.4")
+
+
+@pytest.mark.parametrize("form", ["text", "json", "markdown"])
+def test_nothing_changes_between_two_runs_of_one_torch(tmp_path, runs, capsys, form) -> None:
+    assert call(tmp_path, "--from", runs["base"], "--to", runs["again"], "--format", form) == 0
+    out = capsys.readouterr().out
+    assert json.loads(out)["changes"] == [] if form == "json" else ": 0 of " in out
+
+
+def test_a_gate_opens_and_shuts(tmp_path, runs, capsys) -> None:
+    def gate(run: str, *limits: str) -> tuple[int, str]:
+        options = [word for limit in limits for word in ("--overhead-max-ratio", limit)]
+        status = call(tmp_path, runs[run], "--baseline", runs["base"], *options)
+        return status, capsys.readouterr().out
+
+    assert gate("again", "forward=1.1")[0] == 0
+    status, out = gate("slow", "full_backward=1.3", "forward=1.1")
+    assert status == 1
+    assert out.splitlines()[0].endswith("over 1.3")
+    assert out.splitlines()[1].endswith("within 1.1")
+    assert gate("slow", "full_backward=1.5")[0] == 0
+
+
+def test_a_gate_is_not_shut_by_noise(tmp_path, runs, capsys) -> None:
+    """The median lies above the limit, but the intervals do not part."""
+    lines = timing_session.session(Machine(1, **QUIET))
+    for each in lines:
+        if (each.get("figure"), each.get("hook")) == ("call", "forward"):
+            each["added"] *= 1.2 if each["process"] % 2 else 0.99
+    noisy = synthetic.write_lines(tmp_path / "noisy.jsonl", lines)
+    sharp = timing_session.write(tmp_path / "sharp.jsonl", Machine(1, **QUIET))
+    assert call(tmp_path, noisy, "--baseline", sharp, "--overhead-max-ratio", "forward=1.05") == 0
+    assert "1.1" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("limit", "fault"),
+    [
+        ("forwards=1.3", "no kind of hook is called 'forwards'; did you mean forward?"),
+        ("forward", "'' is no ratio of 1.03 or more"),
+        ("forward=fast", "'fast' is no ratio"),
+        ("forward=nan", "'nan' is no ratio"),
+        ("forward=1.01", "'1.01' is no ratio of 1.03 or more"),
+        ("nothing_at_all=1.3", "nothing_at_all is below noise on torch 2.14.1"),
+        ("post_accumulate=1.3", "post_accumulate is absent on torch 2.14.1"),
+    ],
+)
+def test_a_gate_that_cannot_be_is_refused(tmp_path, runs, capsys, limit, fault) -> None:
+    assert call(tmp_path, runs["again"], "--baseline", runs["base"], "--overhead-max-ratio", limit) == 2
+    assert fault in complaint(capsys)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "fault"),
+    [
+        ([], "no costs are recorded"),
+        (["--from", "2.14"], "--from and --to go together"),
+        (["--from", "9.9", "--to", "base"], "is neither a recorded version nor a run file"),
+        (["--record"], "--record needs run files"),
+        (["again", "--baseline", "base"], "a gate needs one run file"),
+        (["--baseline", "base", "--overhead-max-ratio", "forward=1.3"], "a gate needs one run file"),
+        (["missing.jsonl"], "there is no such file"),
+        (["--record", "base", "again"], "is of torch 2.14 too"),
+    ],
+)
+def test_bad_arguments_are_told_in_one_line(tmp_path, runs, capsys, arguments, fault) -> None:
+    assert call(tmp_path, *(runs.get(word, word) for word in arguments)) == 2
+    assert fault in complaint(capsys)
+
+
+def rows_of(lines, figure, process=1):
+    return [each for each in lines if (each.get("figure"), each.get("process")) == (figure, process)]
+
+
+def without(lines, *gone):
+    lines[:] = [each for each in lines if not any(each is one for one in gone)]
+
+
+BROKEN = {
+    "no rows": (lambda lines: without(lines, *lines[1:-1]), "holds no timing rows"),
+    "few processes": (
+        lambda lines: without(lines, *(each for each in lines if each.get("process", 0) > 7)),
+        "holds 7 whole processes where an interval needs 8",
+    ),
+    "a process twice": (lambda lines: lines.insert(2, rows_of(lines, "process")[0]), "process 1 is there twice"),
+    "a row twice": (lambda lines: lines.insert(2, rows_of(lines, "floor")[0]), "is there twice"),
+    "a row missing": (
+        lambda lines: without(lines, rows_of(lines, "floor")[0]),
+        "is missing, or the process is not whole",
+    ),
+    "a process without its row": (lambda lines: without(lines, rows_of(lines, "process", 9)[0]), "is not whole"),
+    "no floor": (
+        lambda lines: without(lines, *(each for each in lines if each.get("figure") == "floor")),
+        "holds no plain Python call",
+    ),
+    "another machine": (
+        lambda lines: rows_of(lines, "process", 3)[0].update(machine="Other 1"),
+        "its processes differ in machine: 'Made-up 9000' and 'Other 1'",
+    ),
+    "other threads": (lambda lines: rows_of(lines, "process", 3)[0].update(threads=2), "differ in threads"),
+    "half a measurement": (lambda lines: rows_of(lines, "call")[0].update(added=None), "neither measured nor absent"),
+    "a control of nothing": (lambda lines: rows_of(lines, "call")[0].update(control=0), "the control takes 0 ns"),
+    "absent here, there not": (
+        lambda lines: rows_of(lines, "call", 2)[0].update(absent=["torch.x"], control=None, added=None),
+        "absent is ['torch.x'], but [] in process 1",
+    ),
+    "a free call": (lambda lines: rows_of(lines, "floor")[0].update(added=0.0), "a plain Python call took no time"),
+    "a key that nobody knows": (lambda lines: rows_of(lines, "call")[0].update(extra=1), "has the unknown key 'extra'"),
+    "a word for a number": (lambda lines: rows_of(lines, "call")[0].update(added="fast"), "'fast'"),
+    "no figure": (lambda lines: rows_of(lines, "call")[0].pop("figure"), "has no key"),
+    "a figure that nobody knows": (
+        lambda lines: rows_of(lines, "call")[0].update(figure="speed"),
+        "'speed' is none of",
+    ),
+    "a hook with a sign": (lambda lines: rows_of(lines, "call")[0].update(hook="<b>"), "breaks the rule pattern"),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_bad_rows_are_told_in_one_line(tmp_path, capsys, name) -> None:
+    breaks, fault = BROKEN[name]
+    lines = copy.deepcopy(timing_session.session(Machine(1, **QUIET)))
+    breaks(lines)
+    assert call(tmp_path, synthetic.write_lines(tmp_path / "bad.jsonl", lines)) == 2
+    assert fault in complaint(capsys)
+
+
+def test_two_machines_are_not_compared(tmp_path, runs, capsys) -> None:
+    lines = timing_session.session(Machine(1, **QUIET))
+    for each in lines:
+        if each.get("figure") == "process":
+            each["machine"] = "Other 1"
+    other = synthetic.write_lines(tmp_path / "other.jsonl", lines)
+    assert call(tmp_path, "--from", runs["base"], "--to", other) == 2
+    assert "times are compared only within one machine" in complaint(capsys)
+    assert call(tmp_path, other, "--baseline", runs["base"], "--overhead-max-ratio", "forward=2") == 2
+    assert "only within one machine" in complaint(capsys)
+
+
+RECORDED = {
+    "not JSON": (lambda text: text[:-3], "is not JSON"),
+    "another format": (lambda text: text.replace('"format": 1', '"format": 2'), "is of format 2"),
+    "another torch": (lambda text: text.replace("2.15.0", "2.13.0"), "holds torch 2.13.0, not 2.15"),
+    "an unknown key": (lambda text: text.replace('"sweep"', '"extra": 1, "sweep"'), "has the unknown key 'extra'"),
+    "a figure twice": (lambda text: text.replace('"forward_pre"', '"forward"'), "holds a figure twice"),
+    "a sweep of its own": (lambda text: text.replace("T07:", "T08:"), "belongs to the sweep of"),
+}
+
+
+@pytest.mark.parametrize("name", RECORDED)
+def test_bad_recordings_are_told_in_one_line(tmp_path, runs, capsys, name) -> None:
+    breaks, fault = RECORDED[name]
+    assert call(tmp_path, "--record", runs["base"], runs["slow"]) == 0
+    capsys.readouterr()
+    path = tmp_path / "costs" / "2.15.json"
+    text = path.read_text("utf-8")
+    assert breaks(text) != text
+    path.write_text(breaks(text), "utf-8")
+    assert call(tmp_path, "--from", "2.14", "--to", "2.15") == 2
+    assert fault in complaint(capsys)
+
+
+def test_suite_and_reports_agree_on_the_fewest_processes() -> None:
+    assert FEWEST_PROCESSES == FEWEST <= PROCESSES
+
+
+def timing(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "suites.timing", *arguments]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, env={**os.environ, **environment})
+
+
+def test_the_timing_command_refuses_in_one_line(tmp_path: Path) -> None:
+    there = tmp_path / "there.jsonl"
+    there.write_text("mine", "utf-8")
+    for arguments, fault in (
+        (["--processes", "7"], "--processes must be 8 or more"),
+        (["--seconds", "0"], "--seconds above 0"),
+        (["--run-file", str(there)], "the file exists"),
+    ):
+        found = timing(*arguments)
+        assert (found.returncode, found.stdout, found.stderr.count("\n")) == (2, "", 1), found.stderr
+        assert fault in found.stderr
+    assert there.read_text("utf-8") == "mine"
+
+
+def test_a_process_that_fails_is_told_and_nothing_is_written(tmp_path: Path) -> None:
+    found = timing("--run-file", str(tmp_path / "run.jsonl"), PYTEST_ADDOPTS="--no-such-option")
+    assert found.returncode == 2
+    last = found.stderr.splitlines()[-1]
+    assert last.startswith("suites.timing: process 1 failed (")
+    assert "--no-such-option" in last
+    assert not (tmp_path / "run.jsonl").exists()

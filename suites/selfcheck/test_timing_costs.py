@@ -1,0 +1,188 @@
+"""The statistics of the costs: intervals hold what they promise, nothing is found where nothing changed."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from statistics import median
+
+import pytest
+
+from reports.costs import Costs, from_run
+from reports.costs_change import Change, changes
+from reports.costs_recorded import read_costs, record
+from reports.costs_stats import CONFIDENCE, FEWEST, Estimate, coverage, estimate, line, rank
+from reports.costs_view import BELOW, calls, number, summary
+from reports.runfile import read_run
+from reports.strict import BadInput
+from suites.selfcheck import synthetic, timing_session
+from suites.selfcheck.timing_session import KINDS, PROCESSES, Machine
+
+TRIALS = 20_000
+
+
+def costs(seed: int, **content) -> Costs:
+    machine = Machine(seed, **content.pop("machine", {}))
+    return from_run(timing_session.run(machine, **content))
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda rng: rng.gauss(0, 1),
+        lambda rng: rng.lognormvariate(0, 2) - 1,
+        lambda rng: rng.gauss(0, 1) / rng.gauss(0, 1),
+        lambda rng: rng.gauss(0, 1) if rng.random() < 0.8 else rng.gauss(0, 50),
+    ],
+    ids=["normal", "lognormal", "without a mean", "outliers"],
+)
+def test_an_interval_holds_the_median_as_often_as_it_says(draw) -> None:
+    """Whatever the processes look like: each of these has the median 0."""
+    rng = random.Random(3)
+    held = sum(estimate([draw(rng) for _ in range(PROCESSES)]).zero for _ in range(TRIALS))
+    assert held / TRIALS == pytest.approx(coverage(PROCESSES, rank(PROCESSES)), abs=0.002)
+    assert held / TRIALS >= CONFIDENCE
+
+
+def test_an_interval_needs_eight_values() -> None:
+    assert FEWEST == 8
+    assert estimate(range(8)) == Estimate(0, 3.5, 7)
+    assert estimate(range(12)) == Estimate(1, 5.5, 10)
+    with pytest.raises(ValueError, match="7 values give no interval"):
+        estimate(range(7))
+
+
+def test_the_line_of_least_squares() -> None:
+    assert line([(1, 5), (2, 7), (4, 11)]) == pytest.approx((2, 3))
+    assert line([(0, 0), (1, 2), (2, 1)]) == pytest.approx((0.5, 0.5))
+
+
+def test_a_session_is_read_as_it_was_made() -> None:
+    quiet = {"spread": 0.0, "jitter": 0.0, "interrupted": 0.0}
+    found = costs(1, machine=quiet)
+    for kind, seconds in KINDS.items():
+        values = found.figures["call", kind, "empty", 1].values
+        assert values["added"].mid == pytest.approx(seconds * 1e9)
+        assert values["ratio"].mid == pytest.approx(1 + seconds / timing_session.CONTROL)
+        assert values["plain_calls"].mid == pytest.approx(seconds / timing_session.PLAIN)
+    for name, told in (("slope", 20e3), ("first", 20e3), ("next", 20e3), ("intercept", 0)):
+        assert found.figures[name, "forward", "empty", 1].values["added"].mid == pytest.approx(told, abs=1e-6)
+
+
+def test_forty_comparisons_of_a_torch_with_itself_find_no_change() -> None:
+    """At most one of forty; a spread of 10 % between processes must not make changes either."""
+    false = {0.01: 0, 0.1: 0}
+    for spread in false:
+        for trial in range(20):
+            before, after = (costs(2 * trial + side, machine={"spread": spread}) for side in (0, 1))
+            false[spread] += bool(changes(before, after))
+    assert sum(false.values()) <= 1
+
+
+def test_a_slowdown_of_five_percent_is_found_and_named() -> None:
+    found = 0
+    for trial in range(20):
+        before = costs(100 + trial)
+        after = costs(200 + trial, slower={"full_backward": 1.05})
+        named = [change.after.key for change in changes(before, after)]
+        found += named == [("call", "full_backward", "empty", 1)]
+    assert found >= 19
+
+
+def test_a_change_must_pass_the_margin_and_part_the_intervals() -> None:
+    sharp = {"spread": 0.0, "jitter": 0.0, "interrupted": 0.0}
+    before = costs(1, machine=sharp)
+    assert changes(before, costs(2, machine=sharp, slower={"forward": 1.029})) == []
+    (found,) = changes(before, costs(3, machine=sharp, slower={"forward": 1.031}))
+    assert found.ratio == pytest.approx(1.031)
+    (found,) = changes(before, costs(4, machine=sharp, slower={"forward": 0.9}))
+    assert found.ratio == pytest.approx(0.9)
+    wide = costs(5, machine={"spread": 0.2}, slower={"forward": 1.1})
+    assert ("call", "forward", "empty", 1) not in [change.after.key for change in changes(before, wide)]
+
+
+def test_what_cannot_be_told_from_nothing_is_no_number() -> None:
+    found = costs(1)
+    rows = {row.hook: row.cells for row in calls(found).rows}
+    assert rows["nothing_at_all"][:2] == (BELOW, BELOW)
+    assert rows["post_accumulate"][:2] == ("absent", "absent")
+    assert rows["forward"][0].startswith(("4.9", "5.0"))
+    assert set(rows["forward"][2:]) == {"not measured"}
+
+
+def test_less_than_the_work_beside_itself_is_below_noise(tmp_path: Path) -> None:
+    """An interval that leaves out zero is not enough where the same work seems to differ by as much."""
+    lines = timing_session.session(Machine(1, 0.0, 0.0, 0.0))
+    for each in lines:
+        if each.get("figure") == "same":
+            each["added"] = 1990.0 + each["process"] * 2
+    found = from_run(read_run(synthetic.write_lines(tmp_path / "a.jsonl", lines)))
+    leaf, forward = (found.figures["call", kind, "empty", 1] for kind in ("leaf", "forward"))
+    assert not leaf.values["added"].zero
+    assert found.below_noise(leaf)
+    assert not found.below_noise(forward)
+    assert [change for change in changes(found, found, -1.0) if change.after.hook == "leaf"] == []
+
+
+def test_sentences_tell_plain_calls() -> None:
+    said = " ".join(summary(costs(1, machine={"spread": 0.0, "jitter": 0.0, "interrupted": 0.0})))
+    assert "A full_backward hook on an empty module costs about 125 plain Python calls." in said
+    assert "holds about 4,600 bytes" in said
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [(0.00123, "0.00123"), (1.0, "1.00"), (24.94, "24.9"), (123.4, "123"), (999.9, "1,000"), (12_345.6, "12,300"),
+     (-2661.2, "-2,660"), (0.0, "0.00")],
+)  # fmt: skip
+def test_numbers_tell_three_digits(value: float, told: str) -> None:
+    assert number(value) == told
+
+
+def test_a_change_is_a_ratio_of_what_was_added() -> None:
+    one, other = (costs(seed).figures["call", "node", "empty", 1] for seed in (1, 2))
+    told = Change(one, other)
+    assert told.ratio == other.values["added"].mid / one.values["added"].mid
+
+
+def test_recorded_costs_are_read_back(tmp_path: Path) -> None:
+    made = [costs(1, torch="2.14.1"), costs(2, torch="2.15.0")]
+    first = record(made, tmp_path / "costs")
+    assert [path.name for path in first] == ["2.14.json", "2.15.json"]
+    found = read_costs(tmp_path / "costs")
+    assert [each.torch for each in found] == ["2.14.1", "2.15.0"]
+    assert found[0].environment == made[0].environment
+    for key, figure in made[1].figures.items():
+        again = found[1].figures[key]
+        assert (again.says, again.work, again.absent, again.fires) == (
+            figure.says, figure.work, figure.absent, figure.fires,
+        )  # fmt: skip
+        for name, value in figure.values.items():
+            assert again.values[name].mid == pytest.approx(value.mid, rel=1e-4)
+    texts = [path.read_bytes() for path in first]
+    record(found, tmp_path / "costs")
+    assert [path.read_bytes() for path in first] == texts
+
+
+def test_a_recording_replaces_the_last_sweep(tmp_path: Path) -> None:
+    record([costs(1, torch="2.14.1"), costs(2)], tmp_path / "costs")
+    record([costs(3)], tmp_path / "costs")
+    assert [path.name for path in (tmp_path / "costs").iterdir()] == ["2.15.json"]
+
+
+def test_a_recording_is_of_releases_on_one_machine(tmp_path: Path) -> None:
+    one, other = costs(1), costs(2, torch="2.14.1")
+    other.environment["machine"] = "Other 1"  # type: ignore[index]
+    for sweep, fault in (
+        ([one, one], "is of torch 2.15 too"),
+        ([one, other], "record one sweep on one machine"),
+        ([costs(3, torch="2.16.0.dev1")], "is no release"),
+    ):
+        with pytest.raises(BadInput, match=fault):
+            record(sweep, tmp_path / "costs")
+    assert not (tmp_path / "costs").exists()
+
+
+def test_the_middle_is_the_median() -> None:
+    values = [5.0, 1.0, 9.0, 2.0, 8.0, 3.0, 7.0, 4.0, 6.0]
+    assert estimate(values).mid == median(values)

@@ -1,0 +1,143 @@
+"""What the timing suite times: each hook is called, and gone when it was removed. Nothing here is timed."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+from fixtures.modes import missing
+from reports.runfile import read_run
+from suites.timing import arms, kinds
+from suites.timing.kinds import COUNTED, KINDS, LIB, REGISTERED, Kind
+from suites.timing.workloads import WORKLOADS, Pass
+
+ROOT = Path(__file__).resolve().parents[2]
+# What a pass calls beyond one hook: a pack and an unpack for each tensor that is saved.
+CALLED = {"retain_grad": (0, 0), "saved_tensors": (4, 8)}
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+
+@pytest.fixture(autouse=True)
+def forget_global_hooks():
+    yield
+    LIB.reset()
+
+
+@pytest.mark.parametrize("workload", ["empty", "small", "large"])
+@pytest.mark.parametrize("name", KINDS)
+def test_a_hook_is_called_and_then_gone(name: str, workload: str) -> None:
+    kind = KINDS[name]
+    assert not missing(kind.needs), "the self-check runs on the newest torch, which has them all"
+    assert arms.fires(kind, workload) == CALLED.get(name, (1, 1))[workload != "empty"]
+
+
+def test_retain_grad_keeps_the_gradient(monkeypatch) -> None:
+    """The one kind that calls nothing: what it asks for must be there."""
+    asked = []
+    real = torch.Tensor.retain_grad
+    monkeypatch.setattr(torch.Tensor, "retain_grad", lambda tensor: asked.append(tensor) or real(tensor))
+    kinds.retain_pass(Pass("small"), kinds.observe)
+    assert asked[0].grad is not None
+
+
+@pytest.mark.parametrize("name", ["forward", "full_backward"])
+def test_each_module_of_the_encoder_is_called(name: str) -> None:
+    found = arms.fires(KINDS[name], "encoder", each=True)
+    modules = list(Pass("encoder").module.modules())
+    assert len(modules) > 100
+    # out_proj of the attention is no call: its weight is used by a function.
+    assert found == len(modules) - 12
+
+
+@pytest.mark.parametrize("name", COUNTED)
+def test_so_many_hooks_are_called_as_are_registered(name: str) -> None:
+    seen, one = [], Pass("empty")
+    leave = arms.attach(KINDS[name], one, lambda *args: seen.append(1), 16)
+    one.work(KINDS[name].work)()
+    leave()
+    one.work(KINDS[name].work)()
+    assert len(seen) == 16
+
+
+def test_a_hook_that_is_not_called_is_no_figure() -> None:
+    deaf = Kind("deaf", "deaf hook", "forward", attach=lambda one, hook: lambda: None)
+    with pytest.raises(arms.NotCalled, match="deaf on empty: one pass calls the hook 0 times"):
+        arms.fires(deaf, "empty")
+
+
+def test_a_hook_that_stays_is_no_figure() -> None:
+    def attach(one: Pass, hook):
+        one.module.register_forward_hook(hook)
+        return lambda: None
+
+    with pytest.raises(arms.NotCalled, match="still called after it was removed"):
+        arms.fires(Kind("stays", "hook that stays", "forward", attach=attach), "empty")
+
+
+def test_control_and_hooked_are_the_same_work() -> None:
+    """Without its hooks the second side is the first: the same module, the same input, the same function."""
+    for name in REGISTERED:
+        control, hooked = arms.by_count(KINDS[name], "small")
+        assert control.work == hooked.work
+
+
+def test_registering_is_timed_with_its_removal() -> None:
+    log: list[str] = []
+
+    def attach(one: Pass, hook):
+        log.append("registered")
+        return lambda: log.append("removed")
+
+    control, arm = arms.registering(Kind("logs", "hook that logs", "forward", attach=attach))
+    control.work()
+    assert log == []
+    arm.work()
+    arm.work()
+    assert log == ["registered", "removed"] * 2
+
+
+def test_memory_is_what_grows_while_graphs_are_held() -> None:
+    """A process that grows by 1000 bytes a pass, and 300 more with a hook."""
+    size = [0]
+    passes = 10
+    grown = iter([5000, 9000, 1000, 1300, 1000, 1300])  # the first two find everything new
+
+    def held() -> int:
+        size[0] += 1
+        if size[0] % 2 == 0:
+            total[0] += next(grown) * passes
+        return total[0]
+
+    total = [0]
+    assert arms.memory("full_backward", held, passes) == arms.Memory(1000, 300)
+
+
+def test_every_workload_returns_the_shape_it_is_given() -> None:
+    for name in WORKLOADS:
+        one = Pass(name)
+        assert one.forward().shape == one.input.shape
+        one.both()
+        assert one.leaf.grad is not None
+        assert one.leaf.grad.shape == one.leaf.shape
+
+
+def test_the_default_suite_does_not_collect_the_timing() -> None:
+    ignored = [f"--ignore={path}" for path in (ROOT / "suites").iterdir() if path.is_dir() and path.name != "timing"]
+    command = [sys.executable, "-m", "pytest", "--collect-only", "-q", *ignored]
+    found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert found.returncode == pytest.ExitCode.NO_TESTS_COLLECTED, found.stdout
+
+
+def test_one_process_writes_rows_that_can_be_read(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    command = [sys.executable, "-m", "pytest", "suites/timing", "-q", "-W", "ignore", "-p", "no:cacheprovider"]
+    command += ["--timing-seconds=0.01", f"--run-file={path}", "-k", "floor or memory or call and forward-empty"]
+    found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert found.returncode == 0, found.stdout
+    rows = read_run(path).benchmarks
+    assert [row["figure"] for row in rows] == ["memory", "floor", "call", "call", "process"]
+    assert [row["hook"] for row in rows[:-1]] == ["full_backward", "plain_call", "forward", "global_forward"]

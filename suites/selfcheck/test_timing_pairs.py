@@ -1,0 +1,143 @@
+"""The timing code, with a clock that only moves when work spends time: nothing here is timed."""
+
+from __future__ import annotations
+
+import random
+from statistics import median
+
+import pytest
+
+from suites.selfcheck.timing_session import Clock, Machine
+from suites.timing import pairs
+from suites.timing.__main__ import LEAST_SECONDS, measure
+from suites.timing.pairs import Arm, Turns
+
+CONTROL, HOOK = 2e-6, 0.5e-6
+
+
+def quiet(clock: Clock) -> list[Arm]:
+    return [Arm(lambda: clock.spend(CONTROL)), Arm(lambda: clock.spend(CONTROL + HOOK))]
+
+
+def measured(groups: list[list[Arm]], clock: Clock, seconds: float = 0.02) -> pairs.Measured:
+    turns = Turns(groups, clock)
+    turns.run(seconds)
+    return turns.measured()
+
+
+def test_the_difference_is_found() -> None:
+    clock = Clock()
+    found = measured([quiet(clock)], clock)
+    assert found.control == pytest.approx(CONTROL * 1e9)
+    assert found.added == pytest.approx([HOOK * 1e9])
+
+
+def test_a_machine_that_gets_slower_adds_nothing() -> None:
+    """Half as fast again at the end: one work after the other would be wrong by more than the hook costs."""
+    clock = Clock()
+    clock.pace = lambda now: 1 + now / 0.04
+    found = measured([quiet(clock)], clock)
+    assert found.added[0] == pytest.approx(HOOK * 1e9 * 1.25, rel=0.1)
+
+    clock = Clock()
+    clock.pace = lambda now: 1 + now / 0.04
+    turns = Turns([quiet(clock)], clock)
+    turns.calls = 50
+    first = [turns.block(turns.groups[0][0]) for _ in range(80)]
+    second = [turns.block(turns.groups[0][1]) for _ in range(80)]
+    assert median(second) - median(first) > 2 * HOOK
+
+
+def test_interruptions_add_nothing() -> None:
+    clock, rng = Clock(), random.Random(1)
+    clock.pace = lambda now: 50.0 if rng.random() < 0.0005 else 1.0
+    found = measured([quiet(clock)], clock)
+    assert found.rounds > 50
+    assert found.added[0] == pytest.approx(HOOK * 1e9, rel=0.01)
+
+
+def test_where_an_object_lies_is_averaged() -> None:
+    """One of three groups is slow: the figure is that of the others."""
+    clock = Clock()
+    slow = [Arm(lambda: clock.spend(CONTROL)), Arm(lambda: clock.spend(CONTROL + 3 * HOOK))]
+    found = measured([quiet(clock), slow, quiet(clock)], clock)
+    assert found.added == pytest.approx([HOOK * 1e9])
+
+
+def test_blocks_take_turns_and_hooks_come_and_go() -> None:
+    clock, seen = Clock(), []
+
+    def arm(name: str) -> Arm:
+        def enter():
+            seen.append(f"{name} in")
+            return lambda: seen.append(f"{name} out")
+
+        return Arm(lambda: clock.spend(CONTROL), enter)
+
+    turns = Turns([[arm("a"), arm("b")], [arm("A"), arm("B")]], clock)
+    for _ in range(4):
+        turns.round()
+    order = ["a", "b", "A", "B", "b", "a", "B", "A"]
+    assert seen == [f"{name} {way}" for name in order for way in ("in", "out")]
+
+
+def test_the_first_call_after_a_change_is_not_timed() -> None:
+    clock, cold = Clock(), [False]
+
+    def work() -> None:
+        clock.spend(CONTROL + (1.0 if cold[0] else 0.0))
+        cold[0] = False
+
+    def enter():
+        cold[0] = True
+        return pairs.nothing
+
+    found = Turns([[Arm(work, enter), Arm(work, enter)]], clock)
+    found.round()
+    assert found.blocks == [pytest.approx([CONTROL, CONTROL])]
+
+
+def test_blocks_are_long_and_the_time_is_kept() -> None:
+    clock = Clock()
+    turns = Turns([quiet(clock)], clock)
+    turns.run(0.05)
+    assert turns.calls * CONTROL >= pairs.BLOCK / 2
+    assert 0.05 <= clock.now <= 0.05 + 5 * pairs.BLOCK
+
+
+def test_slow_work_is_measured_the_fewest_times_that_tell() -> None:
+    clock = Clock()
+    found = measured([[Arm(lambda: clock.spend(1.0))] * 2], clock)
+    assert (found.rounds, found.calls, found.added) == (pairs.FEWEST_ROUNDS, 1, [0.0])
+
+
+@pytest.mark.parametrize("groups", [[], [[]], [[Arm(pairs.nothing)]], [[Arm(pairs.nothing)] * 2, [Arm(pairs.nothing)]]])
+def test_a_comparison_needs_two_sides(groups: list[list[Arm]]) -> None:
+    with pytest.raises(ValueError, match="a comparison needs"):
+        Turns(groups, Clock())
+
+
+def test_noise_is_noise() -> None:
+    """The same work beside itself where every fifth block is interrupted: little of it, whatever the seed."""
+    for seed in range(10):
+        clock = Clock()
+        machine = Machine(seed, jitter=0.05, interrupted=0.2)
+        found = measured([machine.arms(clock, CONTROL, CONTROL) for _ in range(3)], clock, 0.1)
+        assert abs(found.added[0]) < CONTROL * 1e9 / 30
+
+
+@pytest.mark.parametrize("start", [1.0, 3.0, 6.0])
+def test_the_processes_share_the_seconds(start: float) -> None:
+    clock, shares = Clock(), []
+
+    def run(number: int, seconds: float, path: object):
+        clock.spend(start + seconds)
+        shares.append(seconds)
+        head = {"type": "header"}
+        return [head, {"type": "benchmark", "process": number}, {"type": "footer"}]
+
+    lines = measure(12, 110.0, run, clock)
+    assert clock.now <= 110.0 + start
+    assert min(shares) >= LEAST_SECONDS
+    assert [line["type"] for line in lines] == ["header", *["benchmark"] * 12, "footer"]
+    assert [line["process"] for line in lines[1:-1]] == list(range(1, 13))

@@ -1,0 +1,124 @@
+"""A machine that does not exist: a clock that only moves when work spends time, and sessions measured by it."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from reports.runfile import Run
+from suites.selfcheck import synthetic
+from suites.timing.pairs import BLOCK, Arm, Turns, nothing
+
+#: Seconds of one call without hooks, and what one hook of each kind adds to it.
+CONTROL = 20e-6
+KINDS = {"forward_pre": 16e-6, "forward": 20e-6, "full_backward": 500e-6, "leaf": 2e-6, "node": 40e-6}
+PLAIN = 4e-6
+ABSENT = "torch.Tensor.register_post_accumulate_grad_hook"
+PROCESSES = 12
+
+
+class Clock:
+    """A clock that stands still until somebody spends time."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.pace: Callable[[float], float] = lambda now: 1.0
+
+    def __call__(self) -> float:
+        return self.now
+
+    def spend(self, seconds: float) -> None:
+        self.now += seconds * self.pace(self.now)
+
+
+class Machine:
+    """What disturbs a measurement: a spread between processes, noise in each block, and interruptions."""
+
+    def __init__(self, seed: int, spread: float = 0.01, jitter: float = 0.01, interrupted: float = 0.05) -> None:
+        self.rng = random.Random(seed)
+        self.spread, self.jitter, self.interrupted = spread, jitter, interrupted
+
+    def arms(self, clock: Clock, *costs: float) -> list[Arm]:
+        """Works of these costs; whatever disturbs one comes at the begin of its block."""
+        return [self._arm(clock, cost) for cost in costs]
+
+    def _arm(self, clock: Clock, cost: float) -> Arm:
+        factor = [1.0]
+
+        def enter() -> Callable[[], Any]:
+            factor[0] = self.rng.gauss(1, self.jitter)
+            if self.rng.random() < self.interrupted:
+                factor[0] += self.rng.random()
+            return nothing
+
+        return Arm(lambda: clock.spend(cost * factor[0]), enter)
+
+    def added(self, cost: float) -> float:
+        """What a hook adds in one process."""
+        return cost * self.rng.gauss(1, self.spread)
+
+
+def row(figure: str, process: int, hook: str, **content: Any) -> dict[str, Any]:
+    """One row as the suite writes it."""
+    made: dict[str, Any] = {
+        "type": "benchmark", "figure": figure, "process": process, "hook": hook, "says": f"{hook} hook",
+        "workload": "empty", "work": "forward", "hooks": 1, "absent": [], "unit": "ns", "fires": 1, "calls": 1,
+        "rounds": 1, "control": None, "added": None,
+    }  # fmt: skip
+    made.update(content)
+    return made
+
+
+def process_row(process: int, **content: Any) -> dict[str, Any]:
+    """The row about one process."""
+    made: dict[str, Any] = {
+        "type": "benchmark", "figure": "process", "process": process, "machine": "Made-up 9000", "cores": 2,
+        "threads": 1, "python": "3.11.7", "hash_seed": str(process), "load": [0.1, 0.2], "seconds": 5.0,
+    }  # fmt: skip
+    made.update(content)
+    return made
+
+
+def measured(machine: Machine, *costs: float, rounds: float = 6) -> tuple[float, list[float]]:
+    """Measure works of these costs by turns; nanoseconds of the first and what the others add."""
+    clock = Clock()
+    turns = Turns([machine.arms(clock, *costs) for _ in range(2)], clock)
+    turns.run(rounds * len(costs) * 2 * BLOCK)
+    found = turns.measured()
+    return found.control, found.added
+
+
+def session(machine: Machine, slower: dict[str, float] | None = None, torch: str = "2.15.0") -> list[dict[str, Any]]:
+    """The lines of a run file; `slower` says how many times as much each kind adds."""
+    lines: list[dict[str, Any]] = []
+    for process in range(1, PROCESSES + 1):
+        control, (same,) = measured(machine, CONTROL, CONTROL)
+        lines.append(row("same", process, "forward", hooks=0, fires=0, control=control, added=same))
+        control, (plain,) = measured(machine, PLAIN / 2, PLAIN / 2 + machine.added(PLAIN))
+        lines.append(row("floor", process, "plain_call", work="nothing", control=control, added=plain))
+        for kind, cost in KINDS.items():
+            cost *= (slower or {}).get(kind, 1.0)
+            control, (added,) = measured(machine, CONTROL, CONTROL + machine.added(cost))
+            lines.append(row("call", process, kind, control=control, added=added))
+        lines.append(row("call", process, "nothing_at_all", control=control, added=same))
+        lines.append(row("call", process, "post_accumulate", absent=[ABSENT], fires=0))
+        counts = (1, 2, 4)
+        control, each = measured(machine, CONTROL, *(CONTROL * (1 + count) for count in counts), rounds=1)
+        for count, added in zip(counts, each, strict=True):
+            lines.append(row("count", process, "forward", hooks=count, control=control, added=added))
+        lines.append(row("memory", process, "full_backward", work="hold", unit="bytes", control=1600.0, added=4600.0))
+        lines.append(process_row(process))
+    return [synthetic.header({}, torch), *lines, synthetic.footer([])]
+
+
+def run(machine: Machine, **content: Any) -> Run:
+    """A session as if it had been read, to save the time."""
+    header, *rows, _ = session(machine, **content)
+    return Run(Path("made-up.jsonl"), header, {}, tuple(rows))
+
+
+def write(path: Path, machine: Machine, **content: Any) -> Path:
+    """Write a session as a run file."""
+    return synthetic.write_lines(path, session(machine, **content))
