@@ -116,7 +116,7 @@ def as_markdown(told: Explanation) -> str:
     for mode, history in told.history.items():
         lines += [f"| {span.releases} | {mode} | {forms.escaped(span.words)} |" for span in history]
     lines += ["", "Source: " + ", ".join(_linked(source) for source in record["source"]), ""]
-    lines += [f"Checked by `{record['file']}`:", "", *forms.fenced(record["code"])]
+    lines += [f"Checked by {forms.escaped(record['file'])}:", "", *forms.fenced(record["code"])]
     for span, evidence in _evidence(told):
         if evidence["reproducer"]:
             lines += ["", f"On torch {span.releases}, this shows it:", "", *forms.fenced(evidence["reproducer"])]
