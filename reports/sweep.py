@@ -2,7 +2,8 @@
 
 An environment of torch 2.x takes several GB, so each one is installed with a cache of its own, measured and removed.
 What was measured stays in reports/out/runs/: one run file per version, the output of tox, and a note that says of which
-sources it is. A version whose note still fits is not measured again; one that was interrupted goes on where it stopped.
+sources it is; with --timing in reports/out/timing/. A version whose note still fits is not measured again; one that was
+interrupted goes on where it stopped.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ from fixtures.follower import Follower, clock
 from reports.strict import BadInput
 from reports.torches import (
     RUNS,
+    TIMED,
+    TIMINGS,
     WORK,
     Version,
     disk_usage,
@@ -55,6 +58,7 @@ def add_parser(sub: Any) -> None:
     parser.add_argument(
         "--timeout", type=float, default=30, metavar="MIN", help="minutes for one version (default: 30)"
     )
+    parser.add_argument("--timing", action="store_true", help="measure what hooks cost instead of the verdicts")
     parser.add_argument("--fresh", action="store_true", help="measure again what is already complete")
     parser.add_argument("--keep", action="store_true", help="leave the environments on the disk")
     parser.set_defaults(run=run)
@@ -72,7 +76,8 @@ class Sweep:
         self.stop = threading.Event()
         self.began = time.monotonic()
         self.peak = 0
-        digest = source_digest(versions[0].root)
+        root = versions[0].root
+        digest = source_digest(root, TIMED, ()) if options.timing else source_digest(root)
         self.notes = {
             version.minor: {"sources": digest, "torch": version.patch, "examples": options.examples}
             for version in versions
@@ -86,7 +91,7 @@ class Sweep:
         version.look()
         mine = not self.options.fresh and has_note(version, self.notes[version.minor]) and bool(version.follower.header)
         if mine and version.follower.footer:
-            version.state, version.says = "kept", version.counts()
+            version.state, version.says = "kept", version.counts() or "timed"
             return
         if not mine:
             version.run_file.unlink(missing_ok=True)
@@ -135,7 +140,7 @@ class Sweep:
         """Say what became of a version, from its run file and not from any exit status."""
         version.look()
         if version.follower.footer:
-            version.state, version.says = "measured", version.counts()
+            version.state, version.says = "measured", version.counts() or "timed"
         elif version.follower.header is not None:
             done = f"{version.follower.done} of {version.follower.total} clauses"
             version.state, version.says = "incomplete", f"{done}: {ended or reason(version.tox_log)}"
@@ -210,17 +215,10 @@ def tox_command(options: argparse.Namespace) -> Callable[[Version, bool], list[s
     """Return the function that makes the command of a version."""
 
     def command(version: Version, resume: bool) -> list[str]:
-        words = [
-            sys.executable,
-            "-m",
-            "tox",
-            "run",
-            "-e",
-            version.env,
-            "--workdir",
-            str(version.root / WORK / "tox"),
-            "--",
-        ]
+        words = [sys.executable, "-m", "tox", "exec" if options.timing else "run", "-e", version.env]
+        words += ["--workdir", str(version.root / WORK / "tox"), "--"]
+        if options.timing:
+            return [*words, "python", "-m", "suites.timing", "--run-file", str(version.run_file)]
         words += ["--resume"] if resume else []
         return words + (["--examples", str(options.examples)] if options.examples else [])
 
@@ -230,12 +228,15 @@ def tox_command(options: argparse.Namespace) -> Callable[[Version, bool], list[s
 def prepare(options: argparse.Namespace, root: Path) -> list[Version]:
     """Check what can be checked before anything is started."""
     known = known_versions(root / "tox.ini")
-    versions = [Version(minor, known[minor], root) for minor in pick(options.versions, known)]
+    runs = TIMINGS if options.timing else RUNS
+    versions = [Version(minor, known[minor], root, runs) for minor in pick(options.versions, known)]
     if options.jobs < 1 or options.timeout <= 0 or (options.examples is not None and options.examples < 1):
         raise BadInput("sweep", "", "--jobs, --timeout or --examples is too small", "give a number above 0")
+    if options.timing and options.jobs > 1:
+        raise BadInput("sweep", "", "two timings at once would disturb each other", "leave out --jobs")
     if not (importlib.util.find_spec("tox") and importlib.util.find_spec("tox_uv")):
         raise BadInput("sweep", "", "tox is not installed here", "python -m pip install tox tox-uv, or tox -e sweep")
-    for folder in (RUNS, WORK):
+    for folder in (runs, WORK):
         (root / folder).mkdir(parents=True, exist_ok=True)
     free = shutil.disk_usage(root / WORK).free
     if free < ROOM_NEEDED * options.jobs:
@@ -261,5 +262,5 @@ def run(args: argparse.Namespace) -> int:
     if done:
         files = " ".join(version.run_file.relative_to(ROOT).as_posix() for version in done)
         reports = "tox -e reports --" if "TOX_ENV_NAME" in os.environ else "python -m reports"
-        print(f"next: {reports} record {files}")
+        print(f"next: {reports} {'overhead --record' if args.timing else 'record'} {files}")
     return 0 if len(done) == len(versions) else 1

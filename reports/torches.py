@@ -18,10 +18,12 @@ from fixtures.follower import Follower, RunFileError, clock
 from reports.strict import BadInput
 
 RUNS = Path("reports/out/runs")
+TIMINGS = Path("reports/out/timing")
 WORK = Path("reports/out/sweep")
 PIN = re.compile(r"^torch(?P<minor>\d+\.\d+)\b[^:]*:\s*torch==(?P<patch>\S+)$")
 MEASURED = ("suites", "fixtures", "conftest.py", "pyproject.toml")  # what a run depends on
 NOT_MEASURED = ("suites/selfcheck/", "suites/timing/")
+TIMED = ("suites/timing",)  # what a timing depends on
 # The lines of a tox log that say why it failed, the most telling first.
 REASONS = (re.compile(r": no python\S* here"), re.compile(r"\b(error|no solution|not found)\b", re.IGNORECASE))
 ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
@@ -49,15 +51,15 @@ def pick(asked: Iterable[str], known: dict[str, str]) -> list[str]:
     return [minor for minor in known if minor in chosen or not chosen]
 
 
-def source_digest(root: Path) -> str:
+def source_digest(root: Path, names: tuple[str, ...] = MEASURED, without: tuple[str, ...] = NOT_MEASURED) -> str:
     """Return the digest of all that decides what a run measures."""
     files = {
-        path for name in MEASURED for path in ((root / name).rglob("*.py") if (root / name).is_dir() else [root / name])
+        path for name in names for path in ((root / name).rglob("*.py") if (root / name).is_dir() else [root / name])
     }
     digest = hashlib.sha256()
     for path in sorted(files):
         name = path.relative_to(root).as_posix()
-        if path.exists() and not name.startswith(NOT_MEASURED):
+        if path.exists() and not name.startswith(without):
             digest.update(f"{name}\0{path.stat().st_size}\0".encode() + path.read_bytes())
     return digest.hexdigest()[:16]
 
@@ -83,6 +85,7 @@ class Version:
     minor: str
     patch: str
     root: Path
+    runs: Path = RUNS
     state: str = "waiting"  # waiting, kept, running, measured, incomplete, not installed
     says: str = ""
     seconds: float = 0.0
@@ -97,15 +100,15 @@ class Version:
 
     @property
     def run_file(self) -> Path:
-        return self.root / RUNS / f"{self.env}.jsonl"
+        return self.root / self.runs / f"{self.env}.jsonl"
 
     @property
     def note_file(self) -> Path:
-        return self.root / RUNS / f"{self.env}.sweep.json"
+        return self.root / self.runs / f"{self.env}.sweep.json"
 
     @property
     def tox_log(self) -> Path:
-        return self.root / RUNS / f"{self.env}.tox.log"
+        return self.root / self.runs / f"{self.env}.tox.log"
 
     @property
     def folders(self) -> list[Path]:

@@ -16,7 +16,7 @@ import pytest
 
 from reports import sweep, torches
 from reports.strict import BadInput
-from reports.torches import RUNS, WORK, Version
+from reports.torches import RUNS, TIMINGS, WORK, Version
 
 ROOT = Path(__file__).resolve().parents[2]
 KNOWN = {"1.4": "1.4.0", "1.10": "1.10.2", "2.1": "2.1.2"}
@@ -35,6 +35,8 @@ entries = [
     {"type": "cell", "clause": "c.t.b", "mode": "eager", "verdict": "crashed", "declared": False},
     {"type": "footer", "cells": 2, "counts": {}, "seconds": 1},
 ]
+if behaviour == "times":
+    entries = [{"type": "header", "torch": "9.9", "nodes": {}}, {"type": "benchmark"}, {"type": "footer", "cells": 0}]
 first = 3 if resume else 0
 last = 3 if behaviour in ("stops", "hangs") else 5
 with open(run_file, "a") as stream:
@@ -56,7 +58,7 @@ class Bench:
         (root / "suites").mkdir()
         (root / "suites" / "test_a.py").write_text("first = 1\n")
         (root / "fake_tox.py").write_text(FAKE_TOX)
-        for folder in (RUNS, WORK):
+        for folder in (RUNS, TIMINGS, WORK):
             (root / folder).mkdir(parents=True)
 
     def tox(self, version: Version, resume: bool) -> list[str]:
@@ -65,8 +67,9 @@ class Bench:
         return [sys.executable, str(self.root / "fake_tox.py"), *words, *(["--resume"] if resume else [])]
 
     def make(self, **options: object) -> sweep.Sweep:
-        chosen = {"jobs": 2, "examples": None, "timeout": 1, "fresh": False, "keep": False, **options}
-        versions = [Version(minor, patch, self.root) for minor, patch in KNOWN.items()]
+        chosen = {"jobs": 2, "examples": None, "timeout": 1, "fresh": False, "keep": False, "timing": False, **options}
+        runs = TIMINGS if chosen["timing"] else RUNS
+        versions = [Version(minor, patch, self.root, runs) for minor, patch in KNOWN.items()]
         return sweep.Sweep(versions, argparse.Namespace(**chosen), self.tox)
 
     def run(self, **options: object) -> dict[str, Version]:
@@ -217,3 +220,32 @@ def test_progress_names_versions_clauses_and_time(bench: Bench) -> None:
     made.versions[0].state, made.versions[0].seconds = "measured", 60.0
     made.versions[1].state = "running"
     assert made.text().startswith("1 of 3 versions  torch1.10: installing  0:00 elapsed  about 0:45 left")
+
+
+def test_timings_stand_apart_and_belong_to_the_timing_suite(bench: Bench) -> None:
+    (bench.root / "suites" / "timing").mkdir()
+    timed = bench.root / "suites" / "timing" / "test_costs.py"
+    timed.write_text("first = 1\n")
+    bench.behaviour = dict.fromkeys(KNOWN, "times")
+    ended = bench.run(timing=True, jobs=1)
+    assert {(version.state, version.says) for version in ended.values()} == {("measured", "timed")}
+    assert ended["1.4"].run_file.parent.name == "timing"
+    (bench.root / "suites" / "test_a.py").write_text("second = 2\n")
+    assert {version.state for version in bench.run(timing=True, jobs=1).values()} == {"kept"}
+    timed.write_text("second = 2\n")
+    assert {version.state for version in bench.run(timing=True, jobs=1).values()} == {"measured"}
+
+
+def test_a_timing_runs_the_timing_suite_in_the_same_environment(tmp_path: Path) -> None:
+    version = Version("1.10", "1.10.2", tmp_path, TIMINGS)
+    words = sweep.tox_command(argparse.Namespace(timing=True, examples=None))(version, False)
+    assert words[1:6] == ["-m", "tox", "exec", "-e", "torch1.10"]
+    assert words[-5:] == ["python", "-m", "suites.timing", "--run-file", str(version.run_file)]
+
+
+def test_two_timings_at_once_are_refused() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "reports", "sweep", "--timing", "--jobs", "2"], cwd=ROOT, capture_output=True, text=True
+    )
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "two timings at once would disturb each other" in done.stderr
