@@ -378,23 +378,27 @@ def test_once_per_backward(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.membership.under_no_grad",
-    says="A hooked module can be called under no_grad: the hook does not run, and nothing is raised.",
+    says="A hooked module can be called under no_grad: the hooks do not run, and nothing is raised.",
     source="https://github.com/pytorch/pytorch/issues/59901",
     needs=FULL,
     readings=(
         Reading("nothing", "", "The output needs no gradient.", value=("done", False)),
         Reading("an error", "never", "A hook that cannot run is refused.", value=("RuntimeError", None)),
     ),
-    covers=("module_backward.fire.full.no_grad_forward", "graph.full.no_grad_forward"),
+    witness={"hooks": 1},
+    covers=("module_backward.fire.full.no_grad_forward",),
 )
-def test_under_no_grad(subject: Subject) -> None:
+@given(hooks=st.integers(1, 3))
+def test_under_no_grad(subject: Subject, hooks: int) -> None:
     import torch
 
-    module, x = torch.nn.Tanh(), torch.ones((), requires_grad=True)
-    module.register_full_backward_hook(lambda module, grad_input, grad_output: None)
+    module, x, ran = torch.nn.Tanh(), torch.ones((), requires_grad=True), []
+    for number in range(hooks):
+        module.register_full_backward_hook(lambda *given, number=number: ran.append(number))
     with torch.no_grad():
         try:
             seen: Any = ("done", module(x).requires_grad)
         except (RuntimeError, AttributeError) as error:
             seen = (type(error).__name__, None)
-    assert seen == subject.value
+    module(x).backward()
+    assert (seen, ran) == (subject.value, list(range(hooks)))

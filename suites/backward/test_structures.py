@@ -45,14 +45,20 @@ def module_of(function: Callable[..., Any], kind: str = "full_backward", hooks: 
         def __init__(self) -> None:
             super().__init__()
             self.weight = torch.nn.Parameter(torch.tensor(2.0))
+            self.child = torch.nn.Identity()
 
         def forward(self, *args: Any, **kwargs: Any) -> Any:
             return function(*args, **kwargs)
 
     module: Any = Module()
     calls: List[Any] = []
+
+    def hook(owner: Any, *grads: Any) -> None:
+        assert owner is module
+        calls.append([show(one) for one in grads])
+
     for _ in range(hooks):
-        getattr(module, f"register_{kind}_hook")(lambda module, *grads: calls.append([show(one) for one in grads]))
+        getattr(module, f"register_{kind}_hook")(hook)
     return module, calls
 
 

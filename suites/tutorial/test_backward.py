@@ -3,7 +3,7 @@
 Each clause is one sentence that learners meet. Its readings are called true and false: see which is in force.
 """
 
-from typing import Any
+from typing import Any, List
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -38,47 +38,44 @@ def factor(hook: Hook) -> int:
     says="For y = x1*x2*W a full backward hook gets (x1.grad, x2.grad) and (y.grad,), and nothing about W.",
     source=(NOTES, FULL),
     readings=(
-        Reading(
-            "true",
-            "",
-            "Inputs on one side, the output on the other.",
-            value={"grad_input": [15.0, 10.0], "grad_output": [1.0], "grads": [15.0, 10.0, 1.0]},
-        ),
-        Reading(
-            "false",
-            "never",
-            "The gradient of W is among those of the inputs.",
-            value={"grad_input": [15.0, 10.0, 6.0], "grad_output": [1.0], "grads": [15.0, 10.0, 1.0]},
-        ),
+        Reading("true", "", "Inputs on one side, the output on the other.", value=False),
+        Reading("false", "never", "The gradient of W is among those of the inputs.", value=True),
     ),
+    witness={"xs": [2, 3], "weight": 5, "grad": 1, "hooks": 1},
     needs=NEEDS_FULL,
     covers=("module_backward.arg.full.types", "graph.full.linear_args"),
 )
-def test_t08_arguments(subject: Subject) -> None:
+@given(xs=st.lists(NUMBERS, min_size=1, max_size=3), weight=NUMBERS, grad=NUMBERS, hooks=st.integers(1, 3))
+def test_t08_arguments(subject: Subject, xs: List[int], weight: int, grad: int, hooks: int) -> None:
     import torch
+
+    def scalar(value: int) -> Any:
+        return torch.tensor(float(value), requires_grad=True)
 
     class Product(torch.nn.Module):
         def __init__(self) -> None:
             super().__init__()
-            self.W = torch.nn.Parameter(torch.tensor(5.0))
+            self.W = torch.nn.Parameter(scalar(weight))
 
-        def forward(self, x1: Any, x2: Any) -> Any:
-            return x1 * x2 * self.W
+        def forward(self, *given: Any) -> Any:
+            y = self.W
+            for x in given:
+                y = y * x
+            return y
 
-    seen = {}
-
-    def hook(module: Any, grad_input: Any, grad_output: Any) -> None:
-        seen["grad_input"] = [grad.item() for grad in grad_input]
-        seen["grad_output"] = [grad.item() for grad in grad_output]
-
-    product = Product()
-    product.register_full_backward_hook(hook)
-    x1, x2 = torch.tensor(2.0, requires_grad=True), torch.tensor(3.0, requires_grad=True)
-    y = product(x1, x2)
+    product, seen, inputs = Product(), [], [scalar(x) for x in xs]
+    for _ in range(hooks):
+        product.register_full_backward_hook(
+            lambda module, *grads: seen.append([[one.item() for one in side] for side in grads])
+        )
+    y = product(*inputs)
     y.retain_grad()
-    y.backward()
-    seen["grads"] = [x1.grad.item(), x2.grad.item(), y.grad.item()]
-    assert seen == subject.value
+    y.backward(torch.tensor(float(grad)))
+    assert y.grad.item() == grad
+    of_weight = [product.W.grad.item()] if subject.value else []
+    assert seen == [[[x.grad.item() for x in inputs] + of_weight, [grad]]] * hooks
+    # Each gradient is the product of all the others: times its own factor they are all alike.
+    assert {x.grad.item() * value for x, value in zip(inputs, xs)} == {y.item() * grad}
 
 
 @clause(
@@ -112,43 +109,39 @@ def test_t10_collected(subject: Subject, plan: Plan) -> None:
     says="After output.retain_grad(), whatever hooks the output has, output.grad is the hook's grad_output[0].",
     source=(NOTES, FULL, "release 2.0: retain_grad keeps the gradient that every hook of the tensor has left"),
     readings=(
-        Reading(
-            "true",
-            ">=2.0",
-            "Both are the gradient that the hooks of the output left.",
-            value={"no other hook": (3.0, 3.0), "a tensor hook": (30.0, 30.0)},
-        ),
-        Reading(
-            "false",
-            "<2.0",
-            "A tensor hook put on the output after retain_grad() makes them differ.",
-            value={"no other hook": (3.0, 3.0), "a tensor hook": (3.0, 30.0)},
-        ),
+        Reading("true", ">=2.0", "Both are the gradient that the hooks of the output left.", value=True),
+        Reading("false", "<2.0", "A tensor hook put on the output after retain_grad() makes them differ.", value=False),
     ),
+    witness={"hooks": [10], "retained_first": True, "grad": 3},
     needs=NEEDS_FULL,
     covers=("tensor.rg.order_retain_then_hook",),
     note="Hooks of the output tensor are meant; what a full backward pre-hook returns is never in output.grad.",
 )
-def test_t09_retained_output(subject: Subject) -> None:
+@given(
+    hooks=st.lists(st.sampled_from([2, 3, 10]), max_size=3),
+    retained_first=st.booleans(),
+    grad=NUMBERS,
+)
+def test_t09_retained_output(subject: Subject, hooks: List[int], retained_first: bool, grad: int) -> None:
     import torch
 
     class Double(torch.nn.Module):
         def forward(self, x: Any) -> Any:
             return x * 2
 
-    pairs = {}
-    for case, hooks in (("no other hook", []), ("a tensor hook", [lambda grad: grad * 10])):
-        double, seen = Double(), []
-        double.register_full_backward_hook(
-            lambda module, grad_input, grad_output, seen=seen: seen.append(grad_output[0].item())
-        )
-        output = double(torch.tensor(2.0, requires_grad=True))
+    double, seen = Double(), []
+    double.register_full_backward_hook(lambda module, grad_input, grad_output: seen.append(grad_output[0].item()))
+    output = double(torch.tensor(2.0, requires_grad=True))
+    if retained_first:
         output.retain_grad()
-        for hook in hooks:
-            output.register_hook(hook)
-        output.backward(torch.tensor(3.0))
-        pairs[case] = (output.grad.item(), seen[0])
-    assert pairs == subject.value
+    left = grad
+    for by in hooks:
+        output.register_hook(lambda grad, by=by: grad * by)
+        left *= by
+    if not retained_first:
+        output.retain_grad()
+    output.backward(torch.tensor(float(grad)))
+    assert (output.grad.item(), seen) == (left if subject.value or not retained_first else grad, [left])
 
 
 @clause(
@@ -338,37 +331,38 @@ def test_t21_returns(subject: Subject, plan: Plan) -> None:
     says="No hook on a module can be trusted with the gradient of its input: only tensor hooks can.",
     source=(NOTES, LEGACY, FULL, "release 1.8: full backward hooks of modules"),
     readings=(
-        Reading(
-            "true",
-            "<1.8",
-            "The one backward hook there is tells of the last operation only.",
-            value={"register_backward_hook": False},
-        ),
+        Reading("true", "<1.8", "The one backward hook there is tells of the last operation only.", value=[]),
         Reading(
             "false",
             ">=1.8",
             "A full backward hook tells the gradient of the input.",
-            value={"register_backward_hook": False, "register_full_backward_hook": True},
+            value=["register_full_backward_hook"],
         ),
     ),
+    witness={"factors": [3], "x": 2, "grad": 1},
     covers=("module_backward.legacy.multi_op", "graph.full.basic_args"),
 )
-def test_t26_use_tensor_hooks(subject: Subject) -> None:
+@given(factors=st.lists(st.sampled_from([2, 3, -2]), min_size=1, max_size=3), x=NUMBERS, grad=NUMBERS)
+def test_t26_use_tensor_hooks(subject: Subject, factors: List[int], x: int, grad: int) -> None:
     import torch
 
     class Steps(torch.nn.Module):
         def forward(self, x: Any) -> Any:
-            return x * 3 + 1
+            for factor in factors:
+                x = x * factor + 1
+            return x
 
-    trusted = {}
+    trusted = []
     for name in dir(Steps):
         if name.startswith("register_") and name.endswith("backward_hook"):
             steps, by_module, by_tensor = Steps(), [], []
-            x = torch.tensor(2.0, requires_grad=True)
-            x.register_hook(lambda grad, seen=by_tensor: seen.append(grad.item()))
+            tensor = torch.tensor(float(x), requires_grad=True)
+            tensor.register_hook(lambda grad, seen=by_tensor: seen.append(grad.item()))
             getattr(steps, name)(
                 lambda module, grad_input, grad_output, seen=by_module: seen.append(grad_input[0].item())
             )
-            steps(x).backward()
-            trusted[name] = by_module == by_tensor
+            steps(tensor).backward(torch.tensor(float(grad)))
+            assert by_tensor == [tensor.grad.item()]
+            if by_module == by_tensor:
+                trusted.append(name)
     assert trusted == subject.value

@@ -7,11 +7,13 @@ import inspect
 from typing import Any, Tuple
 
 from hypothesis import given
+from hypothesis import strategies as st
 
 from fixtures.clause import Reading, clause
-from fixtures.draw import plans
+from fixtures.draw import NUMBERS, plans
 from fixtures.plan import Bare, Forward, Hook, Input, Leaf, Plan, Scale, hooks_of
 from fixtures.subject import Subject
+from fixtures.values import SIGNATURES, function_of, takes
 
 NOTES = "tutorials: widely read study notes, 2019-2022"
 FORWARD = "docs: torch.nn.Module.register_forward_hook"
@@ -123,12 +125,14 @@ def test_t17_chain(subject: Subject, plan: Plan) -> None:
     says="A forward hook that edits the output in place and returns nothing changes the result as well.",
     source=(NOTES, FORWARD),
     readings=(
-        Reading("true", "", "The caller gets the edited tensor.", value=11.0),
-        Reading("false", "never", "The caller gets the output as forward left it.", value=6.0),
+        Reading("true", "", "The next hook and the caller get the edited tensor.", value=True),
+        Reading("false", "never", "They get the output as forward left it.", value=False),
     ),
+    witness={"x": 3, "added": [5]},
     covers=("module_forward.fwd.output_inplace",),
 )
-def test_t13_output_in_place(subject: Subject) -> None:
+@given(x=NUMBERS, added=st.lists(NUMBERS, min_size=1, max_size=4))
+def test_t13_output_in_place(subject: Subject, x: int, added: Any) -> None:
     import torch
 
     class Double(torch.nn.Module):
@@ -136,11 +140,14 @@ def test_t13_output_in_place(subject: Subject) -> None:
             return x * 2
 
     def edit(module: Any, inputs: Any, output: Any) -> None:
-        output.add_(5)
+        seen.append(output.item())
+        output.add_(added[len(seen) - 1])
 
-    double = Double()
-    double.register_forward_hook(edit)
-    assert double(torch.tensor(3.0)).item() == subject.value
+    double, seen = Double(), []
+    for _ in added:
+        double.register_forward_hook(edit)
+    seen.append(double(torch.tensor(float(x))).item())
+    assert seen == [2 * x + (sum(added[:number]) if subject.value else 0) for number in range(len(added) + 1)]
 
 
 @clause(
@@ -148,39 +155,37 @@ def test_t13_output_in_place(subject: Subject) -> None:
     says="Changing the inputs inside a forward hook never changes the result: forward has used them already.",
     source=(NOTES, FORWARD),
     readings=(
-        Reading("true", "never", "No change of the inputs reaches the result.", value=[6.0, 6.0, 3.0]),
-        Reading(
-            "false",
-            "",
-            "It does when the output is the input: an edit in place then edits both.",
-            value=[6.0, 6.0, 8.0],
-        ),
+        Reading("true", "never", "No change of the inputs reaches the result.", value=False),
+        Reading("false", "", "It does when the output is the input: an edit in place then edits both.", value=True),
     ),
+    witness={"x": 3, "same": True, "edits": [5]},
     covers=("module_forward.fwd.input_mutation_late", "module_forward.fwd.input_mutation_aliased"),
     note="True for a name bound anew, and for an edit in place when the output has its own memory.",
 )
-def test_t03_inputs_come_too_late(subject: Subject) -> None:
+@given(x=NUMBERS, same=st.booleans(), edits=st.lists(st.one_of(st.none(), NUMBERS), min_size=1, max_size=4))
+def test_t03_inputs_come_too_late(subject: Subject, x: int, same: bool, edits: Any) -> None:
     import torch
 
     class Double(torch.nn.Module):
         def forward(self, x: Any) -> Any:
-            return x * 2
+            return x if same else x * 2
 
-    class Same(torch.nn.Module):
-        def forward(self, x: Any) -> Any:
-            return x
+    def edit_of(by: Any) -> Any:
+        def rebind(module: Any, inputs: Any, output: Any) -> None:
+            inputs = (inputs[0] + 5,)
 
-    def rebind(module: Any, inputs: Any, output: Any) -> None:
-        inputs = (inputs[0] + 5,)
+        def edit(module: Any, inputs: Any, output: Any) -> None:
+            inputs[0].add_(by)
 
-    def edit(module: Any, inputs: Any, output: Any) -> None:
-        inputs[0].add_(5)
+        return rebind if by is None else edit
 
-    results = []
-    for module, hook in ((Double(), rebind), (Double(), edit), (Same(), edit)):
-        module.register_forward_hook(hook)
-        results.append(module(torch.tensor(3.0)).item())
-    assert results == subject.value
+    double = Double()
+    for by in edits:
+        double.register_forward_hook(edit_of(by))
+    added = sum(by for by in edits if by is not None)
+    result = x + (added if subject.value else 0) if same else 2 * x
+    given_to_double = torch.tensor(float(x))
+    assert (double(given_to_double).item(), given_to_double.item()) == (result, x + added)
 
 
 @clause(
@@ -188,26 +193,27 @@ def test_t03_inputs_come_too_late(subject: Subject) -> None:
     says="A forward hook may be written with the two parameters module and output.",
     source=(NOTES, FORWARD),
     readings=(
-        Reading("true", "never", "The hook is called with module and output.", value=["called", 6.0]),
-        Reading("false", "", "It can be registered, but the call of the module raises TypeError.", value=["TypeError"]),
+        Reading("true", "never", "The hook is called with module and output.", value=(2, 3)),
+        Reading("false", "", "It can be registered, but the call of the module raises TypeError.", value=(3,)),
     ),
+    witness={"signature": (2, 0, False)},
     covers=("module_forward.fwd.arity_short",),
 )
-def test_t12_two_parameters(subject: Subject) -> None:
+@given(signature=SIGNATURES)
+def test_t12_two_parameters(subject: Subject, signature: Any) -> None:
     import torch
 
     class Double(torch.nn.Module):
         def forward(self, x: Any) -> Any:
             return x * 2
 
-    seen = []
     double = Double()
-    double.register_forward_hook(lambda module, output: seen.append("called"))
+    double.register_forward_hook(function_of(signature))
     try:
-        seen.append(double(torch.tensor(3.0)).item())
-    except TypeError:
-        seen.append("TypeError")
-    assert seen == subject.value
+        seen = double(torch.tensor(3.0)).item()
+    except TypeError as error:
+        seen = type(error).__name__
+    assert seen == (6.0 if any(takes(signature, count) for count in subject.value) else "TypeError")
 
 
 @clause(
@@ -244,44 +250,35 @@ def test_t05_pre_arguments(subject: Subject) -> None:
 
 @clause(
     "tutorial.forward.t06_collects_inputs",
-    says="A pre-hook on an adder can collect both inputs in order, and they are the caller's own objects.",
+    says="A pre-hook on an adder can collect all inputs in order, and they are the caller's own objects.",
     source=(NOTES, PRE, "measured"),
     readings=(
-        Reading(
-            "true",
-            "",
-            "The pre-hook is given a, then b, even when a backward hook is there too.",
-            value=[("a", "b"), ("a", "b")],
-        ),
-        Reading(
-            "false",
-            "never",
-            "Beside a backward hook the pre-hook is given other tensors.",
-            value=[("a", "b"), ("another", "another")],
-        ),
+        Reading("true", "", "The pre-hook is given a, then b, even when a backward hook is there too.", value=True),
+        Reading("false", "never", "Beside a backward hook the pre-hook is given other tensors.", value=False),
     ),
+    witness={"inputs": [2, 3], "pres": 1, "watched": True},
     covers=("module_forward.pre.tensor_identity",),
     note="A full backward hook does give forward and the forward hooks other tensors, but only after the pre-hooks.",
 )
-def test_t06_collects_inputs(subject: Subject) -> None:
+@given(inputs=st.lists(NUMBERS, min_size=1, max_size=4), pres=st.integers(1, 3), watched=st.booleans())
+def test_t06_collects_inputs(subject: Subject, inputs: Any, pres: int, watched: bool) -> None:
     import torch
 
     class Adder(torch.nn.Module):
-        def forward(self, a: Any, b: Any) -> Any:
-            return a + b
+        def forward(self, *given: Any) -> Any:
+            return sum(given)
 
-    a, b = torch.tensor(2.0, requires_grad=True), torch.tensor(3.0, requires_grad=True)
-    names = {id(a): "a", id(b): "b"}
-    plain, watched, seen = Adder(), Adder(), []
+    adder, seen = Adder(), []
     # The backward hook of this torch: the full one, or the only one there is.
-    register = getattr(watched, "register_full_backward_hook", watched.register_backward_hook)
-    register(lambda module, grad_input, grad_output: None)
-    for adder in (plain, watched):
-        adder.register_forward_pre_hook(
-            lambda module, inputs: seen.append(tuple(names.get(id(one), "another") for one in inputs))
-        )
-        adder(a, b)
-    assert seen == subject.value
+    register = getattr(adder, "register_full_backward_hook", adder.register_backward_hook)
+    for _ in range(pres if watched else 0):
+        register(lambda module, grad_input, grad_output: None)
+    for _ in range(pres):
+        adder.register_forward_pre_hook(lambda module, given: seen.append(given))
+    xs = tuple(torch.tensor(float(value), requires_grad=True) for value in inputs)
+    assert adder(*xs).item() == sum(inputs)
+    own = subject.value or not watched
+    assert [[one is x for one, x in zip(given, xs)] for given in seen] == [[own] * len(xs)] * pres
 
 
 @clause(
