@@ -3,6 +3,7 @@
 import copy
 import functools
 import pickle
+from typing import List
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -159,26 +160,36 @@ def test_anywhere(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "handles.copies.shallow_shares",
-    says="copy.copy(module) shares the hooks: one that the copy is given runs for the original too.",
+    says="copy.copy(module) shares the hooks: one that any of the two is given runs for the other too.",
     source=COPIES,
     readings=(
-        Reading(
-            "shared", "", "Both modules have the same dict, as DataParallel's replicas have.", value=["x", "x", "x"]
-        ),
-        Reading("never its own", "never", "The copy has a dict of its own.", value=["x"]),
+        Reading("shared", "", "All have the same dict, as DataParallel's replicas have.", value=True),
+        Reading("never its own", "never", "Each copy has a dict of its own.", value=False),
     ),
+    witness={"on": [1], "removed": []},
     covers=("module_forward.copy.shallow_shares",),
 )
-def test_shallow_shares(subject: Subject) -> None:
+@given(
+    on=st.lists(st.integers(0, 2), min_size=1, max_size=4),
+    removed=st.lists(st.integers(0, 3), max_size=2),
+)
+def test_shallow_shares(subject: Subject, on: List[int], removed: List[int]) -> None:
     import torch
 
     seen, module = [], torch.nn.Identity()
-    twin = copy.copy(module)
-    twin.register_forward_hook(lambda module, args, output: seen.append(output))
-    twin("x")
-    module("x")
-    module._replicate_for_data_parallel()("x")
-    assert seen == subject.value
+    # A replica has the dict of hooks of its module too.
+    modules = [module, copy.copy(module), module._replicate_for_data_parallel()]
+    handles = [
+        modules[place].register_forward_hook(lambda module, args, output, number=number: seen.append((output, number)))
+        for number, place in enumerate(on)
+    ]
+    for number in removed:
+        if number < len(handles):
+            handles[number].remove()
+    for place, one in enumerate(modules):
+        one(place)
+    left = [(number, place) for number, place in enumerate(on) if number not in removed]
+    assert seen == [(at, number) for at in range(3) for number, place in left if place == at or subject.value]
 
 
 @clause(
@@ -239,33 +250,42 @@ def double(module, args, output):
     return output * 2
 
 
+def tail(module, args, output):
+    """Another one."""
+    return output + "."
+
+
 @clause(
     "handles.copies.pickled",
     says="Pickling a module takes along hooks that pickle can name; a lambda makes it fail.",
     source=("measured", "https://docs.python.org/3/library/pickle.html"),
     readings=(
-        Reading("taken along", "", "The state dict knows nothing of hooks.", value=(["xx"], "fails", ["weight"])),
-        Reading("never left out", "never", "Hooks are not pickled.", value=(["x"], "none", ["weight"])),
+        Reading("taken along", "", "In their order; the state dict knows nothing of hooks.", value=True),
+        Reading("never left out", "never", "Hooks are not pickled.", value=False),
     ),
+    witness={"hooks": ["double"]},
     covers=(
         "module_forward.copy.pickle_function",
         "module_forward.copy.pickle_lambda",
         "module_forward.copy.state_dict_no_hooks",
     ),
 )
-def test_pickled(subject: Subject) -> None:
+@given(hooks=st.lists(st.sampled_from(["double", "tail", "lambda"]), max_size=4))
+def test_pickled(subject: Subject, hooks: List[str]) -> None:
     import torch
 
-    module, linear, failed = torch.nn.Identity(), torch.nn.Linear(1, 1, bias=False), "none"
-    for one in (module, linear):
-        one.register_forward_hook(double)
-    there = [pickle.loads(pickle.dumps(module))("x")]
-    module.register_forward_hook(lambda module, args, output: output)
+    known = {"double": double, "tail": tail, "lambda": lambda module, args, output: output}
+    module, linear, text = torch.nn.Identity(), torch.nn.Linear(1, 1, bias=False), "x"
+    for name in hooks:
+        for one in (module, linear):
+            one.register_forward_hook(known[name])
+        text = {"double": text * 2, "tail": text + ".", "lambda": text}[name]
     try:
-        pickle.dumps(module)
+        seen = pickle.loads(pickle.dumps(module))("x")
     except (pickle.PicklingError, AttributeError):
-        failed = "fails"
-    assert (there, failed, list(linear.state_dict())) == subject.value
+        seen = "fails"
+    expected = "x" if not subject.value else "fails" if "lambda" in hooks else text
+    assert (module("x"), seen, list(linear.state_dict())) == (text, expected, ["weight"])
 
 
 @clause(

@@ -24,7 +24,12 @@ from fixtures.subject import Subject
             "It is before all hooks if it came first, after them otherwise.",
             {"retain_grad": "slot"},
         ),
-        Reading("in its turn", "<1.10", "retain_grad is itself a hook and runs in its turn.", {"retain_grad": "hook"}),
+        Reading(
+            "in its turn",
+            "<1.10",
+            "retain_grad is itself a hook and runs in its turn.",
+            {"retain_grad": "hook", "retain_follows": False},
+        ),
     ),
     # Between two hooks: 6 after all, 6 when beside them (a hook came first), 2 in its turn; first of all: 2, 1, 1.
     witness=Plan(

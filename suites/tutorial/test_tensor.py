@@ -3,7 +3,8 @@
 Each clause is one sentence that learners meet. Its readings are called true and false: see which is in force.
 """
 
-from typing import Any
+from math import prod
+from typing import Any, List
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,6 +13,7 @@ from fixtures.clause import Reading, clause
 from fixtures.draw import FACTORS, NUMBERS, plans
 from fixtures.plan import Backward, Forward, Hook, Input, Leaf, Plan, Retain, Scale, hooks_of
 from fixtures.subject import Subject
+from suites.tensors import leaf
 
 NOTES = "tutorials: widely read study notes, 2019-2022"
 HOOK = "docs: torch.Tensor.register_hook"
@@ -124,33 +126,32 @@ def test_t22_chain(subject: Subject, plan: Plan) -> None:
     says="A hook on the parameter W is given the value that W.grad holds afterwards.",
     source=(NOTES, HOOK),
     readings=(
-        Reading("true", "never", "Hook and W.grad agree always.", value=[(3.0, 3.0), (3.0, 3.0), (3.0, 3.0)]),
+        Reading("true", "never", "Hook and W.grad agree always.", value=True),
         Reading(
             "false",
             "",
             "Not when .grad held something before, nor when a later hook replaces the gradient.",
-            value=[(3.0, 3.0), (3.0, 6.0), (3.0, 30.0)],
+            value=False,
         ),
     ),
+    witness={"passes": [3, 3], "factors": [10]},
     covers=("tensor.leaf.existing_grad", "tensor.ret.tensor_leaf"),
     note="True for the first backward with one hook, which is the program that the notes show.",
 )
-def test_t11_sees_the_final_gradient(subject: Subject) -> None:
-    import torch
-
-    weight, seen, pairs = torch.tensor(2.0, requires_grad=True), [], []
-    weight.register_hook(lambda grad: seen.append(grad.item()))
-
-    def backward() -> None:
-        (weight * 3).backward()
-        pairs.append((seen[-1], weight.grad.item()))
-
-    backward()
-    backward()
-    weight.grad = None
-    weight.register_hook(lambda grad: grad * 10)
-    backward()
-    assert pairs == subject.value
+@given(passes=st.lists(NUMBERS, min_size=1, max_size=3), factors=st.lists(FACTORS, min_size=1, max_size=3))
+def test_t11_sees_the_final_gradient(subject: Subject, passes: List[int], factors: List[int]) -> None:
+    weight = leaf(2)
+    seen: List[float] = []
+    for by in factors:
+        weight.register_hook(lambda grad, by=by: seen.append(grad.item()) or grad * by)
+    held = 0.0
+    for grad in passes:
+        seen.clear()
+        (weight * grad).backward()
+        given_gradients = [grad * prod(factors[:place]) for place in range(len(factors))]
+        held += grad * prod(factors)
+        assert weight.grad.item() == held
+        assert seen == ([held] * len(factors) if subject.value else given_gradients)
 
 
 @clause(
@@ -158,36 +159,26 @@ def test_t11_sees_the_final_gradient(subject: Subject) -> None:
     says="Editing a gradient in place in a tensor hook is wrong: others that hold the same gradient see it.",
     source=(NOTES, HOOK, "measured"),
     readings=(
-        Reading(
-            "true",
-            "",
-            "The other summand and the gradient given to backward() change too.",
-            value={"x": 30.0, "y": 30.0, "z": 3.0, "gradient": 30.0},
-        ),
-        Reading(
-            "false",
-            "never",
-            "Only the hook's own tensor has another gradient.",
-            value={"x": 30.0, "y": 3.0, "z": 3.0, "gradient": 3.0},
-        ),
+        Reading("true", "", "The other summand and the gradient given to backward() change too.", value=True),
+        Reading("false", "never", "Only the hook's own tensor has another gradient.", value=False),
     ),
+    witness={"on": "x", "first": 3, "edits": [10]},
     covers=("tensor.mut.shared_sibling", "tensor.mut.user_gradient", "tensor.mut.downstream_retained"),
-    note="Who sees it depends on the order: with the hook on y, x.grad is kept already and stays 3.",
+    note="Who sees it depends on the order: with the hook on y, x.grad is kept already and stays as it was.",
 )
-def test_t25_never_edit_in_place(subject: Subject) -> None:
-    import torch
-
-    x, y = torch.tensor(1.0, requires_grad=True), torch.tensor(1.0, requires_grad=True)
-    z, gradient = x + y, torch.tensor(3.0)
+@given(on=st.sampled_from(["x", "y"]), first=NUMBERS, edits=st.lists(FACTORS, min_size=1, max_size=3))
+def test_t25_never_edit_in_place(subject: Subject, on: str, first: int, edits: List[int]) -> None:
+    x, y = leaf(1), leaf(1)
+    z, gradient = x + y, leaf(first).detach()
     z.retain_grad()
-
-    def edit(grad: Any) -> None:
-        grad.mul_(10)
-
-    x.register_hook(edit)
+    for by in edits:
+        (x if on == "x" else y).register_hook(lambda grad, by=by: grad.mul_(by) and None)
     z.backward(gradient)
+    edited = first * prod(edits)
+    others = edited if subject.value else first
+    expected = {"x": edited, "y": others} if on == "x" else {"x": first, "y": edited}
     seen = {"x": x.grad, "y": y.grad, "z": z.grad, "gradient": gradient}
-    assert {name: tensor.item() for name, tensor in seen.items()} == subject.value
+    assert {name: tensor.item() for name, tensor in seen.items()} == dict(expected, z=first, gradient=others)
 
 
 @clause(
@@ -199,44 +190,39 @@ def test_t25_never_edit_in_place(subject: Subject) -> None:
         "release 2.0: tensor hooks stay with the version of the tensor they were put on",
     ),
     readings=(
-        Reading(
-            "true",
-            ">=2.0",
-            "Also after an edit in place: a new hook goes to the new node.",
-            value={"object deleted": [7.0], "after an edit": [7.0]},
-        ),
+        Reading("true", ">=2.0", "Also after an edit in place: a new hook goes to the new node.", value="node"),
         Reading(
             "false",
             "<2.0",
             "A tensor with a hook that is edited in place puts new hooks on its old node.",
-            value={"object deleted": [7.0], "after an edit": [35.0]},
+            value="first node",
         ),
-        Reading(
-            "false at all",
-            "never",
-            "The hook goes when the tensor object goes.",
-            value={"object deleted": [], "after an edit": [7.0]},
-        ),
+        Reading("false at all", "never", "The hook goes when the tensor object goes.", value="object"),
     ),
+    witness={"row": ["hook", 5, "hook"], "deleted": True},
     covers=("tensor.handle.nonleaf_object_dead", "tensor.ip.hook_after", "tensor.ip.both", "tensor.ip.dict_reset"),
 )
-def test_t27_known_to_the_node(subject: Subject) -> None:
-    import torch
-
-    x = torch.tensor(2.0, requires_grad=True)
-    seen = {"object deleted": [], "after an edit": []}
-    y = x * 3
-    y.register_hook(lambda grad: seen["object deleted"].append(grad.item()))
+@given(row=st.lists(st.just("hook") | NUMBERS, min_size=1, max_size=5), deleted=st.booleans())
+def test_t27_known_to_the_node(subject: Subject, row: List[Any], deleted: bool) -> None:
+    seen: List[Any] = []
+    y = leaf(2) * 3
+    # A row of hooks and of edits in place, by their factors.
+    for place, what in enumerate(row):
+        if what == "hook":
+            y.register_hook(lambda grad, place=place: seen.append((place, grad.item())))
+        else:
+            y.mul_(what)
     z = y * 7
-    del y
+    if deleted:
+        del y
     z.backward()
-
-    y = x * 3
-    y.register_hook(lambda grad: None)
-    y.mul_(5)
-    y.register_hook(lambda grad: seen["after an edit"].append(grad.item()))
-    (y * 7).backward()
-    assert seen == subject.value
+    places = [place for place, what in enumerate(row) if what == "hook"]
+    expected = {}
+    for place in places:
+        node = place if subject.value == "node" else places[0]
+        expected[place] = 7 * prod(by for by in row[node:] if by != "hook")
+    assert dict(seen) == ({} if deleted and subject.value == "object" else expected)
+    assert len(seen) == len(dict(seen))
 
 
 @clause(
@@ -248,7 +234,7 @@ def test_t27_known_to_the_node(subject: Subject) -> None:
             "true",
             "<1.10",
             "It keeps what the hooks before it left; later hooks do not matter.",
-            {"retain_grad": "hook"},
+            {"retain_grad": "hook", "retain_follows": False},
         ),
         Reading(
             "false before 2.0",
