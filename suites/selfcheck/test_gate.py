@@ -1,0 +1,88 @@
+"""A run in anybody's environment ends with 1 when a verdict is not the recorded one; --strict allows no deviation."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from fixtures.clause import CLAUSES
+from fixtures.contract import installed_version
+from fixtures.gate import Gate
+from fixtures.judge import Cell
+from suites.selfcheck.everything import import_suites
+
+ROOT = Path(__file__).resolve().parents[2]
+VERSION = installed_version()
+FILE = f"{'.'.join(VERSION.split('.')[:2])}.json"
+import_suites()
+CLAUSE = CLAUSES["retain.keep.once_is_enough"]
+
+
+def room(path, digest=None, entry=None):
+    """Write a verdict file of the installed torch with one cell."""
+    (path / "reports" / "verdicts").mkdir(parents=True)
+    found = {"verdict": "conforms", "reading": "always", "digest": digest or CLAUSE.record(str(path))["digest"]}
+    document = {"torch": VERSION, "cells": {CLAUSE.id: {"eager": {**found, **(entry or {})}}}}
+    (path / "reports" / "verdicts" / FILE).write_text(json.dumps(document), encoding="utf-8")
+    return str(path)
+
+
+SAME = Cell(CLAUSE.id, "eager", "conforms", "always")
+
+
+@pytest.mark.parametrize(
+    ("cell", "said"),
+    [
+        (SAME, ""),
+        (replace(SAME, mode="other"), ""),
+        (replace(SAME, verdict="absent", reading=None), "conforms (always) is recorded of torch"),
+        (replace(SAME, reading="other"), "and this torch gives conforms (other)"),
+        (replace(SAME, verdict="deviates", declared=True), "and this torch gives deviates (always)"),
+    ],
+)
+def test_a_verdict_that_is_not_the_recorded_one_is_a_change(tmp_path, cell, said):
+    told = Gate(room(tmp_path), VERSION, strict=False).complaint(CLAUSE, cell)
+    assert bool(told) == bool(said)
+    assert said in told
+
+
+def test_another_text_or_release_is_no_change(tmp_path):
+    absent = replace(SAME, verdict="absent", reading=None)
+    assert Gate(room(tmp_path, digest="0" * 12), VERSION, strict=False).complaint(CLAUSE, absent) == ""
+    assert Gate(str(tmp_path), "9.9.0", strict=False).complaint(CLAUSE, absent) == ""
+
+
+@pytest.mark.parametrize("verdict", ["deviates", "crashed", "hung"])
+def test_strict_allows_nothing_that_was_declared(tmp_path, verdict):
+    root = room(tmp_path, entry={"verdict": verdict})
+    cell = replace(SAME, verdict=verdict, declared=True, note="Known.")
+    assert Gate(root, VERSION, strict=False).complaint(CLAUSE, cell) == ""
+    assert Gate(root, VERSION, strict=True).complaint(CLAUSE, cell).endswith("--strict allows no deviation: Known.")
+
+
+def run(folder, *options):
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--quick", *options]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+
+
+def test_the_exit_status_of_pytest_says_so(tmp_path):
+    for name in ("suites", "fixtures"):
+        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("selfcheck", "__pycache__"))
+    for name in ("conftest.py", "pyproject.toml"):
+        shutil.copy(ROOT / name, tmp_path / name)
+    file = CLAUSE.record(str(ROOT))["file"]
+    chosen = (file, "--clauses", CLAUSE.id)
+    done = run(tmp_path, *chosen)
+    assert (done.returncode, "1 conforms" in done.stdout) == (0, True), done.stdout
+    room(tmp_path, digest=CLAUSE.record(str(ROOT))["digest"], entry={"verdict": "absent", "reading": None})
+    done = run(tmp_path, *chosen, "--strict")
+    assert done.returncode == 1
+    assert f"absent is recorded of torch {VERSION}, and this torch gives conforms (always)" in done.stdout
