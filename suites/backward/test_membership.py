@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from fixtures.clause import Reading, clause
 from fixtures.draw import FACTORS, NUMBERS, plans
-from fixtures.plan import Backward, Chain, Drop, Forward, Hook, Input, Leaf, Plan, Remove, Scale
+from fixtures.plan import Backward, Chain, Drop, Forward, Hook, Input, Leaf, Plan, Remove, Scale, hooks_of
 from fixtures.subject import Subject
 
 DOCS = "docs: torch.nn.Module.register_full_backward_hook"
@@ -22,10 +22,6 @@ MAYBE_SCALE = st.one_of(st.just(()), st.builds(lambda by: (Scale(by),), FACTORS)
 def script(*steps: Any) -> Plan:
     """The steps on y = 3 * x."""
     return Plan(NET, (Input(2),), steps)
-
-
-def labels(plan: Plan) -> List[str]:
-    return [step.label for step in plan.steps if isinstance(step, Hook)]
 
 
 @clause(
@@ -97,7 +93,7 @@ def test_legacy_removed_after_forward(subject: Subject, plan: Plan) -> None:
     )
 )
 def test_registered_after_forward(subject: Subject, plan: Plan) -> None:
-    early = ["h0"] if "h0" in labels(plan) else []
+    early = ["h0"] if "h0" in [hook.label for hook in hooks_of(plan)] else []
     assert subject.holds(plan).calls() == early + early + ["h1"]
 
 
@@ -125,7 +121,7 @@ def test_registered_after_forward(subject: Subject, plan: Plan) -> None:
 )
 def test_removed_by_another(subject: Subject, plan: Plan) -> None:
     every = ["h0", "h1", "h2"]
-    (gone,) = [step.do[0].label for step in plan.steps if isinstance(step, Hook) and step.label == "h0"]
+    gone = hooks_of(plan)[0].do[0].label
     assert subject.holds(plan).calls() == every + [label for label in every if label != gone]
 
 
@@ -182,9 +178,9 @@ def test_legacy_taken(subject: Subject, plan: Plan) -> None:
 )
 def test_no_mixing(subject: Subject, plan: Plan) -> None:
     trace = subject.holds(plan)
-    kinds = [step.kind for step in plan.steps if isinstance(step, Hook)]
-    assert trace.raised() == [("hook", "RuntimeError") for kind in kinds if kind != kinds[0]]
-    assert trace.calls() == [label for label, kind in zip(labels(plan), kinds) if kind == kinds[0]]
+    first, *_ = hooks = hooks_of(plan)
+    assert trace.raised() == [("hook", "RuntimeError") for hook in hooks if hook.kind != first.kind]
+    assert trace.calls() == [hook.label for hook in hooks if hook.kind == first.kind]
 
 
 @clause(
@@ -345,9 +341,8 @@ def test_around(subject: Subject, plan: Plan) -> None:
 )
 def test_prepend(subject: Subject, plan: Plan) -> None:
     order: List[str] = []
-    for step in plan.steps:
-        if isinstance(step, Hook):
-            order.insert(0 if step.prepend else len(order), step.label)
+    for hook in hooks_of(plan):
+        order.insert(0 if hook.prepend else len(order), hook.label)
     assert subject.holds(plan).calls() == order
 
 
