@@ -230,27 +230,30 @@ def test_dropped_output(subject: Subject, plan: Plan) -> None:
 @clause(
     "gradient.undefined.example_fails",
     says="The documentation's own hook, grad * 2, ends backward() with TypeError on an unused output.",
-    source=("docs: torch.Tensor.register_hook", "https://github.com/pytorch/pytorch/issues/11751"),
+    source=("docs: torch.Tensor.register_hook", UNDEFINED),
     readings=(
-        Reading("fails", "", "The hook is given None.", value=(False, None)),
-        Reading("works", "never", "Hooks are given gradients only.", value=(True, [2.0, 0.0])),
+        Reading("fails", "", "The hook is given None; where every hooked output is used it works.", value=False),
+        Reading("works", "never", "Hooks are given gradients only.", value=True),
     ),
+    witness={"uses": [2, 0], "hooked": [False, True, False, False]},
     covers=("tensor.kind.unused_output_math",),
     docs="contradicts",
     note="The documentation says that the hook is called with the gradient, a tensor; None is not mentioned.",
 )
-def test_example_fails(subject: Subject) -> None:
+@given(uses=USES, hooked=st.lists(st.booleans(), min_size=4, max_size=4))
+def test_example_fails(subject: Subject, uses: List[int], hooked: List[bool]) -> None:
     import torch
 
-    x = torch.ones(2, requires_grad=True)
-    used, unused = x.unbind(0)
-    unused.register_hook(lambda grad: grad * 2)
-    try:
-        (2 * used).backward()
-        done = True
-    except (TypeError, RuntimeError):
-        done = False
-    assert (done, item(x.grad)) == subject.value
+    x = torch.ones(len(uses), dtype=torch.float64, requires_grad=True)
+    tensors = x.unbind(0)
+    for tensor, doubled in zip(tensors, hooked):
+        if doubled:
+            tensor.register_hook(lambda grad: grad * 2)
+    root = sum(by * tensor for by, tensor in zip(uses, tensors) if by)
+    done = outcome(root.backward) == "accepted"
+    works = subject.value or not any(doubled and not by for by, doubled in zip(uses, hooked))
+    grad = [by * 2 if doubled else by for by, doubled in zip(uses, hooked)]
+    assert (done, item(x.grad)) == (works, grad if works else None)
 
 
 @clause(
@@ -284,41 +287,39 @@ def test_example_fails_after_a_function(subject: Subject) -> None:
     says="What a hook returns for an undefined gradient of a leaf or an inner tensor is refused.",
     source=(SINCE_2_0, UNDEFINED),
     readings=(
-        Reading("refused", ">=2.0", "RuntimeError for both.", value=[("RuntimeError", None), ("RuntimeError", None)]),
+        Reading("refused", ">=2.0", "RuntimeError for both.", value=("RuntimeError", "RuntimeError")),
         Reading(
-            "leaf not asked",
-            ">=1.7,<2.0",
-            "The hook of the leaf is not called.",
-            value=[("accepted", None), ("RuntimeError", None)],
+            "leaf not asked", ">=1.7,<2.0", "The hook of the leaf is not called.", value=("accepted", "RuntimeError")
         ),
-        Reading(
-            "taken",
-            "<1.7",
-            "None is zero by then: 7 at the leaf, 2 * 7 from the inner tensor.",
-            value=[("accepted", 7.0), ("accepted", 14.0)],
-        ),
+        Reading("taken", "<1.7", "None is zero by then, and 7 takes its place.", value=("taken", "taken")),
     ),
+    # At the leaf the first two readings differ, at an inner tensor these and the third.
+    witness={"places": [(0, 0), (1, 0)], "depth": 1},
     covers=(
         "tensor.kind.undefined_leaf_return",
         "tensor.kind.undefined_nonleaf_return",
         "graph.fn.return_none_tensor_hook_replaces",
     ),
 )
-def test_replaced(subject: Subject) -> None:
+@given(
+    places=st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), min_size=1, max_size=2),
+    depth=st.integers(0, 2),
+)
+def test_replaced(subject: Subject, places: List[Any], depth: int) -> None:
     import torch
 
-    results = []
-    for at_leaf in (True, False):
-        x = torch.ones((), requires_grad=True)
-        y = x if at_leaf else 2 * x
-        y.register_hook(lambda grad: torch.tensor(7.0))
-        try:
-            through_silent_function(y).backward()
-            result = "accepted"
-        except RuntimeError as error:
-            result = type(error).__name__
-        results.append((result, item(x.grad)))
-    assert results == subject.value
+    for place, observers in places:
+        row = [leaf(1)]
+        for _ in range(depth):
+            row.append(2 * row[-1])
+        place = min(place, depth)
+        for _ in range(observers):
+            row[place].register_hook(lambda grad: None)
+        row[place].register_hook(lambda grad: torch.tensor(7.0, dtype=torch.float64))
+        result = outcome(through_silent_function(row[-1]).backward)
+        expected = subject.value[1 if place else 0]
+        taken = expected == "taken"
+        assert (result, item(row[0].grad)) == ("accepted" if taken else expected, 7 * 2.0**place if taken else None)
 
 
 @clause(

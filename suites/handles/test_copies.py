@@ -210,6 +210,7 @@ def test_shallow_shares(subject: Subject, on: List[int], removed: List[int]) -> 
             value={"closure": "original", "bound method": "original", "partial": "original", "object": "original"},
         ),
     ),
+    witness={"names": ["closure", "bound method", "partial", "object"], "copies": 1},
     covers=(
         "module_forward.copy.deepcopy_own_method",
         "module_forward.copy.deepcopy_closure",
@@ -217,32 +218,40 @@ def test_shallow_shares(subject: Subject, on: List[int], removed: List[int]) -> 
         "module_forward.copy.deepcopy_callable_state",
     ),
 )
-def test_what_is_copied(subject: Subject) -> None:
+@given(
+    names=st.lists(st.sampled_from(["closure", "bound method", "partial", "object"]), min_size=1, max_size=5),
+    copies=st.integers(1, 2),
+)
+def test_what_is_copied(subject: Subject, names: List[str], copies: int) -> None:
     import torch
+
+    seen = []
 
     class Keeps(torch.nn.Identity):
         def hook(self, module, args, output):
-            return "copy" if self is module else "original"
+            seen.append("copy" if self is module else "original")
 
     class Object:
         def __init__(self, module):
             self.module = module
 
         def __call__(self, module, args, output):
-            return "copy" if self.module is module else "original"
+            seen.append("copy" if self.module is module else "original")
 
-    def hooks(owner):
-        yield "closure", lambda module, args, output: "copy" if owner is module else "original"
-        yield "bound method", owner.hook
-        yield "partial", functools.partial(Keeps.hook, owner)
-        yield "object", Object(owner)
-
-    seen = {}
-    for name in ("closure", "bound method", "partial", "object"):
-        module = Keeps()
-        module.register_forward_hook(dict(hooks(module))[name])
-        seen[name] = copy.deepcopy(module)("x")
-    assert seen == subject.value
+    module = Keeps()
+    hooks = {
+        "closure": lambda given, args, output: seen.append("copy" if module is given else "original"),
+        "bound method": module.hook,
+        "partial": functools.partial(Keeps.hook, module),
+        "object": Object(module),
+    }
+    for name in names:
+        module.register_forward_hook(hooks[name])
+    copied = module
+    for _ in range(copies):
+        copied = copy.deepcopy(copied)
+    copied("x")
+    assert seen == [subject.value[name] for name in names]
 
 
 def double(module, args, output):
