@@ -381,7 +381,7 @@ def test_once_per_backward(subject: Subject, plan: Plan) -> None:
         Reading("an error", "never", "A hook that cannot run is refused.", value=("RuntimeError", None)),
     ),
     witness={"hooks": 1},
-    covers=("module_backward.fire.full.no_grad_forward",),
+    covers=("module_backward.fire.full.no_grad_forward", "graph.full.no_grad_forward"),
 )
 @given(hooks=st.integers(1, 3))
 def test_under_no_grad(subject: Subject, hooks: int) -> None:
