@@ -37,6 +37,7 @@ def parser() -> argparse.ArgumentParser:
     """The options of the command."""
     found = argparse.ArgumentParser(prog="python -m suites.timing", description="Measure what hooks cost here.")
     found.add_argument("--run-file", type=Path, default=DEFAULT_RUN_FILE, help="default: %(default)s")
+    found.add_argument("--fresh", action="store_true", help="replace a run file that exists")
     found.add_argument("--processes", type=int, default=PROCESSES, metavar="N", help="default: %(default)s")
     found.add_argument("--seconds", type=float, default=SECONDS, metavar="S", help="in all; default: %(default)g")
     return found
@@ -63,9 +64,7 @@ def run_process(number: int, seconds: float, path: Path) -> Lines:
     except subprocess.TimeoutExpired:
         raise TimingError(f"process {number} hung; run: {' '.join(command[1:4])}") from None
     if child.returncode:
-        said = [
-            line for line in child.stdout.splitlines() if re.match(r"E  |ERROR: (?!usage)|FAILED|.*: error:", line)
-        ]
+        said = [line for line in child.stdout.splitlines() if re.match(r"E  |ERROR: (?!usage)|FAILED|.*: error:", line)]
         why = (said or child.stdout.splitlines() or ["it said nothing"])[0].strip()
         raise TimingError(f"process {number} failed ({why[:160]}); run: python {' '.join(command[1:4])}")
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
@@ -103,8 +102,8 @@ def main() -> int:
     try:
         if options.processes < FEWEST_PROCESSES or options.seconds <= 0:
             raise TimingError(f"--processes must be {FEWEST_PROCESSES} or more, and --seconds above 0")
-        if options.run_file.exists():
-            raise TimingError(f"{options.run_file}: the file exists; remove it, or name another with --run-file")
+        if options.run_file.exists() and not options.fresh:
+            raise TimingError(f"{options.run_file}: the file exists; add --fresh to replace it")
         load, cores = os.getloadavg()[0], os.cpu_count() or 1
         if load > QUIET * cores:
             print(f"the machine is busy (load {load:.1f} on {cores} cores): intervals will be wide", file=sys.stderr)
