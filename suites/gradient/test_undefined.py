@@ -230,7 +230,7 @@ def test_dropped_output(subject: Subject, plan: Plan) -> None:
 @clause(
     "gradient.undefined.example_fails",
     says="The documentation's own hook, grad * 2, ends backward() with TypeError on an unused output.",
-    source=("docs: torch.Tensor.register_hook", UNDEFINED),
+    source=("docs: torch.Tensor.register_hook", "https://github.com/pytorch/pytorch/issues/11751"),
     readings=(
         Reading("fails", "", "The hook is given None; where every hooked output is used it works.", value=False),
         Reading("works", "never", "Hooks are given gradients only.", value=True),
