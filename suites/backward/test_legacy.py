@@ -41,7 +41,7 @@ def shapes(make: Any, *size: int) -> Any:
     "backward.legacy.linear",
     says="The legacy hook of a Linear has an order and shapes that depend on its bias and its input.",
     source=DOCS,
-    note=PROMISE + " Without bias, and for the dimensions not named here, the product alone is meant.",
+    note=PROMISE + " In all versions a matrix has bias, input, weight; others without bias the product.",
     readings=(
         Reading("since 2.1", ">=2.1", "1-D, 3-D, 4-D inputs: the product alone.", value=()),
         Reading("since 1.12", ">=1.12,<2.1", "1-D, 4-D inputs with bias: the sum of product and bias.", value=(1, 4)),
