@@ -7,15 +7,18 @@ from __future__ import annotations
 
 import os
 import time
+import warnings
 from itertools import repeat
-from statistics import median
 from typing import Any
 
 import pytest
 
 from suites.timing import kinds
+from suites.timing.arms import hooked
+from suites.timing.pairs import Turns
+from suites.timing.workloads import Pass
 
-CALLS = 2000
+SECONDS = 0.3
 
 
 def nothing() -> None:
@@ -40,25 +43,19 @@ def slowed(hook: Any, count: int) -> Any:
     return long if count else short
 
 
-def cost(count: int) -> float:
-    """Return the nanoseconds by which a slowed hook takes longer than the plain one."""
-    slow = slowed(kinds.observe, count)
-    samples = []
-    for _ in range(100):
-        begin = time.perf_counter_ns()
-        for _ in repeat(None, CALLS):
-            kinds.observe()
-        middle = time.perf_counter_ns()
-        for _ in repeat(None, CALLS):
-            slow()
-        end = time.perf_counter_ns()
-        samples.append((end - middle - (middle - begin)) / CALLS)
-    return median(samples)
+def cost(kind: kinds.Kind, count: int) -> float:
+    """Return the nanoseconds by which a slowed hook makes a pass longer, measured as the hooks themselves are."""
+    one = Pass("empty")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        turns = Turns([[hooked(kind, one, kind.hook), hooked(kind, one, slowed(kind.hook, count))]], time.perf_counter)
+        turns.run(SECONDS)
+    return turns.measured().added[0]
 
 
-def count_for(nanoseconds: float) -> int:
+def count_for(kind: kinds.Kind, nanoseconds: float) -> int:
     """Return how many turns take so many nanoseconds; 0 is the shortest slowdown there is."""
-    shortest, one, many = cost(0), cost(1), cost(101)
+    shortest, one, many = (cost(kind, count) for count in (0, 1, 101))
     if nanoseconds < (shortest + one) / 2:
         return 0
     return max(1, 1 + round((nanoseconds - one) / ((many - one) / 100)))
@@ -66,6 +63,6 @@ def count_for(nanoseconds: float) -> int:
 
 def pytest_configure(config: pytest.Config) -> None:
     name, _, nanoseconds = os.environ["SLOWDOWN"].partition(":")
-    count = count_for(float(nanoseconds))
-    kinds.KINDS[name] = kinds.KINDS[name]._replace(hook=slowed(kinds.KINDS[name].hook, count))
+    kind = kinds.KINDS[name]
+    kinds.KINDS[name] = kind._replace(hook=slowed(kind.hook, count_for(kind, float(nanoseconds))))
     kinds.ALL = tuple(kinds.KINDS[kind.name] for kind in kinds.ALL)

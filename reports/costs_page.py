@@ -1,0 +1,176 @@
+"""The chapter on costs: a line over the torch versions for each kind of hook, a table beside it, and sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from reports.costs import Costs
+from reports.costs_change import Change, changes
+from reports.costs_stats import Estimate
+from reports.costs_view import Table, cell, counts, environment, interval, number, others, summary
+
+WIDTH, HEIGHT = 320.0, 120.0
+LEFT, RIGHT, TOP, BOTTOM = 44.0, 8.0, 10.0, 20.0
+LABELS = 6  # versions named below a chart
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A place on an axis and its label."""
+
+    at: float
+    label: str
+
+
+@dataclass(frozen=True)
+class Chart:
+    """One kind of hook over the versions, as points of an SVG and as a table."""
+
+    hook: str
+    says: str
+    alt: str
+    lines: tuple[str, ...]
+    bands: tuple[str, ...]
+    dots: tuple[tuple[float, float], ...]
+    columns: tuple[Mark, ...]
+    levels: tuple[Mark, ...]
+    pythons: tuple[Mark, ...]
+    rows: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """All that the page says of costs."""
+
+    torch: str
+    environment: str
+    measured: str
+    sentences: tuple[str, ...]
+    charts: tuple[Chart, ...]
+    tables: tuple[Table, ...]
+    changed: tuple[str, ...]
+
+
+def chapter(recorded: Sequence[Costs]) -> Chapter | None:
+    """Return the chapter on the newest sweep, nothing where none was recorded."""
+    if not recorded:
+        return None
+    newest = max(costs.sweep for costs in recorded)
+    sweep = [costs for costs in recorded if costs.sweep == newest]
+    last = sweep[-1]
+    hooks = {
+        figure.hook: figure.says
+        for costs in sweep
+        for figure in costs.figures.values()
+        if (figure.figure, figure.workload) == ("call", "empty")
+    }
+    return Chapter(
+        torch=last.minor,
+        environment=environment(last),
+        measured=newest[:10],
+        sentences=tuple(summary(last)),
+        charts=tuple(chart(hook, says, sweep) for hook, says in hooks.items()),
+        tables=tuple(table for table in (counts(last), others(last)) if table.rows),
+        changed=tuple(_changed(sweep)),
+    )
+
+
+def chart(hook: str, says: str, sweep: Sequence[Costs]) -> Chart:
+    """Return the chart of one kind of hook on the empty module."""
+    key = ("call", hook, "empty", 1)
+    values = [_value(costs, hook) for costs in sweep]
+    top = max((value.high for value in values if value), default=0.0) or 1.0
+    across = [_x(index, len(sweep)) for index in range(len(sweep))]
+    runs = _runs(values)
+    return Chart(
+        hook=hook,
+        says=says,
+        alt=_alt(says, sweep, values),
+        lines=tuple(" ".join(_point(across[at], values[at].mid, top) for at in run) for run in runs),  # type: ignore[union-attr]
+        bands=tuple(_band(run, across, values, top) for run in runs),
+        dots=tuple((round(across[at], 1), round(_y(value.mid, top), 1)) for at, value in enumerate(values) if value),
+        columns=tuple(Mark(round(across[at], 1), sweep[at].minor) for at in _named(len(sweep))),
+        levels=tuple(Mark(round(_y(level, top), 1), number(level)) for level in (0.0, top / 2, top)),
+        pythons=tuple(_pythons(sweep, across)),
+        rows=tuple((costs.minor, cell(costs, key, "plain_calls")) for costs in sweep),
+    )
+
+
+def _value(costs: Costs, hook: str) -> Estimate | None:
+    """Return the cost in plain calls where there is one to draw."""
+    figure = costs.figures.get(("call", hook, "empty", 1))
+    if figure is None or figure.absent or costs.below_noise(figure):
+        return None
+    return figure.values["plain_calls"]
+
+
+def _runs(values: Sequence[Estimate | None]) -> list[list[int]]:
+    """Return the stretches without a gap."""
+    found: list[list[int]] = []
+    for at, value in enumerate(values):
+        if value and at and values[at - 1]:
+            found[-1].append(at)
+        elif value:
+            found.append([at])
+    return found
+
+
+def _x(index: int, count: int) -> float:
+    return LEFT + (WIDTH - LEFT - RIGHT) * (index / (count - 1) if count > 1 else 0.5)
+
+
+def _y(value: float, top: float) -> float:
+    return HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * max(value, 0.0) / top
+
+
+def _point(x: float, value: float, top: float) -> str:
+    return f"{x:.1f},{_y(value, top):.1f}"
+
+
+def _band(run: list[int], across: list[float], values: Sequence[Estimate | None], top: float) -> str:
+    over = [_point(across[at], value.high, top) for at in run if (value := values[at])]
+    under = [_point(across[at], value.low, top) for at in reversed(run) if (value := values[at])]
+    return " ".join(over + under)
+
+
+def _named(count: int) -> list[int]:
+    """Return which versions are named: the first, the last, and some between them."""
+    if count <= LABELS:
+        return list(range(count))
+    return sorted({round(step * (count - 1) / (LABELS - 1)) for step in range(LABELS)})
+
+
+def _pythons(sweep: Sequence[Costs], across: list[float]) -> list[Mark]:
+    """Return where Python changes, and with it the unit."""
+    told = [".".join(costs.environment["python"].split(".")[:2]) for costs in sweep]
+    return [
+        Mark(round((across[at - 1] + across[at]) / 2, 1), f"Python {told[at]}")
+        for at in range(1, len(told))
+        if told[at] != told[at - 1]
+    ]
+
+
+def _alt(says: str, sweep: Sequence[Costs], values: Sequence[Estimate | None]) -> str:
+    seen = [(costs.minor, value) for costs, value in zip(sweep, values, strict=True) if value]
+    if not seen:
+        return f"{says}: no version shows a cost above noise"
+    (first, start), (last, end) = seen[0], seen[-1]
+    return f"{says}: {number(start.mid)} plain calls on torch {first}, {number(end.mid)} on {last}"
+
+
+def _changed(sweep: Sequence[Costs]) -> list[str]:
+    """Return what changed between neighbouring versions, on the empty module."""
+    found = []
+    for before, after in pairwise(sweep):
+        python = " (and another Python)" if before.environment["python"] != after.environment["python"] else ""
+        told = [_told(change) for change in changes(before, after) if change.after.key[::2] == ("call", "empty")]
+        if told:
+            found.append(f"torch {before.minor} to {after.minor}{python}: {'; '.join(told)}")
+    return found
+
+
+def _told(change: Change) -> str:
+    old, new = (interval(figure.values["plain_calls"]) for figure in (change.before, change.after))
+    return f"{change.after.says} {number(change.ratio)} times as much time, {old} to {new} plain calls"
