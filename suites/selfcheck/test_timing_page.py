@@ -1,0 +1,134 @@
+"""The chapter on costs: every line has its table twin, gaps stay gaps, and nothing recorded is nothing shown."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from reports.costs import Costs, from_run
+from reports.costs_page import HEIGHT, LEFT, RIGHT, TOP, WIDTH, chapter, chart
+from reports.page import TEMPLATES
+from suites.selfcheck import timing_session
+from suites.selfcheck.timing_session import Machine
+
+QUIET = {"spread": 0.0, "jitter": 0.0, "interrupted": 0.0}
+VERSIONS = ("1.12.1", "1.13.1", "2.0.1", "2.1.2")
+SWEEP = "2026-11-20T07:00:00Z"
+
+
+def costs(torch: str, python: str = "3.11.7", **content) -> Costs:
+    found = from_run(timing_session.run(Machine(1, **QUIET), torch=torch, **content))
+    return replace(found, environment={**found.environment, "python": python})
+
+
+@pytest.fixture
+def sweep() -> list[Costs]:
+    """Four versions: a new Python at 1.13, a full backward hook that costs twice as much from 2.0 on."""
+    slower = ({}, {}, {"full_backward": 2.0}, {"full_backward": 2.0})
+    return [
+        costs(torch, "3.8.18" if torch.startswith("1.12") else "3.11.7", slower=slow)
+        for torch, slow in zip(VERSIONS, slower, strict=True)
+    ]
+
+
+def html(recorded: list[Costs]) -> str:
+    loader = FileSystemLoader(TEMPLATES)
+    environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined)
+    return environment.get_template("costs.html").render(costs=chapter(recorded))
+
+
+def without(found: Costs, hook: str) -> Costs:
+    """The costs where a torch lacks a hook."""
+    key = ("call", hook, "empty", 1)
+    absent = replace(found.figures[key], absent=("torch.x",), values={})
+    return replace(found, figures={**found.figures, key: absent})
+
+
+def test_nothing_recorded_is_nothing_shown() -> None:
+    assert chapter([]) is None
+    assert html([]).strip() == ""
+
+
+def test_a_line_goes_through_the_values(sweep) -> None:
+    found = chart("full_backward", "full backward hook", sweep)
+    assert [row[0] for row in found.rows] == ["1.12", "1.13", "2.0", "2.1"]
+    assert [row[1].split(" ")[0] for row in found.rows] == ["125", "125", "250", "250"]
+    (line,) = found.lines
+    points = [tuple(map(float, point.split(","))) for point in line.split(" ")]
+    assert points == list(found.dots)
+    assert points[0][0] == LEFT
+    assert points[-1] == (WIDTH - RIGHT, TOP)
+    bottom = found.levels[0].at
+    assert bottom - points[0][1] == pytest.approx((bottom - points[-1][1]) / 2, abs=0.1)
+    assert found.alt == "full backward hook: 125 plain calls on torch 1.12, 250 on 2.1"
+
+
+def test_a_band_lies_around_its_line() -> None:
+    noisy = [from_run(timing_session.run(Machine(seed, 0.1), torch=torch)) for seed, torch in enumerate(VERSIONS)]
+    found = chart("forward", "forward hook", noisy)
+    (band,) = found.bands
+    points = [tuple(map(float, point.split(","))) for point in band.split(" ")]
+    assert len(points) == 2 * len(VERSIONS)
+    for (x, y), high, low in zip(found.dots, points, reversed(points), strict=False):
+        assert (high[0], low[0]) == (x, x)
+        assert high[1] < y < low[1]
+    assert all(0 <= x <= WIDTH and 0 <= y <= HEIGHT for x, y in points)
+
+
+def test_a_version_without_the_hook_is_a_gap(sweep) -> None:
+    found = chart("forward", "forward hook", [sweep[0], without(sweep[1], "forward"), *sweep[2:]])
+    assert [len(line.split(" ")) for line in found.lines] == [1, 2]
+    assert len(found.dots) == 3
+    assert found.rows[1] == ("1.13", "absent")
+
+
+def test_below_noise_is_a_gap(sweep) -> None:
+    found = chart("nothing_at_all", "nothing at all", sweep)
+    assert (found.lines, found.dots) == ((), ())
+    assert {row[1] for row in found.rows} == {"below noise"}
+    assert found.alt == "nothing at all: no version shows a cost above noise"
+
+
+def test_a_new_python_is_marked(sweep) -> None:
+    (mark,) = chart("forward", "forward hook", sweep).pythons
+    assert mark.label == "Python 3.11"
+    assert LEFT < mark.at < LEFT + (WIDTH - LEFT - RIGHT) / 3
+
+
+def test_changes_between_neighbours_are_told(sweep) -> None:
+    found = chapter(sweep)
+    assert found is not None
+    (told,) = found.changed
+    assert told.startswith("torch 1.13 to 2.0: full_backward hook 2.00 times as much time, 125 (")
+
+
+def test_only_the_newest_sweep_is_shown(sweep) -> None:
+    older = [replace(each, sweep="2026-01-01T00:00:00Z") for each in sweep[:2]]
+    found = chapter([*older, *sweep[2:]])
+    assert found is not None
+    assert [row[0] for row in found.charts[0].rows] == ["2.0", "2.1"]
+    assert found.measured == SWEEP[:10]
+
+
+def test_every_chart_has_words_and_a_column_in_the_table(sweep) -> None:
+    found, text = chapter(sweep), html(sweep)
+    assert found is not None
+    assert len(re.findall(r'<svg [^>]*role="img" aria-label="[^"]+"', text)) == len(found.charts) > 0
+    for each in found.charts:
+        assert f'<th scope="col">{each.says}</th>' in text
+        for _, cell in each.rows:
+            assert f"<td>{cell}</td>" in text
+    for sentence in found.sentences:
+        assert f"<li>{sentence}</li>" in text
+
+
+def test_what_a_file_says_is_text(sweep) -> None:
+    key = ("call", "forward", "empty", 1)
+    evil = replace(sweep[-1].figures[key], says='"><script>alert(1)</script>')
+    sweep[-1] = replace(sweep[-1], figures={**sweep[-1].figures, key: evil})
+    text = html(sweep)
+    assert "<script" not in text
+    assert "&lt;script&gt;" in text
