@@ -1,4 +1,4 @@
-"""The command line of the reports: python -m reports page | record | check | diff | merge | chapters | sweep."""
+"""The command line of the reports: python -m reports VERB; without a verb it lists them."""
 
 from __future__ import annotations
 

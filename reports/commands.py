@@ -5,18 +5,30 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from reports import disagreements, recording
+from reports import disagreements, forms, recording
 from reports.atlas import Atlas, Column, build
 from reports.diff import FORMATS, compare
 from reports.merge import merge
+from reports.recording import CellChange
 from reports.runfile import Run, read_runs, write_runs
-from reports.strict import BadInput, one_line, write_atomic
+from reports.strict import FORMAT, BadInput, one_line, write_atomic
 from reports.verdicts import VERDICTS, read_recorded, read_table
 
 OUT = Path("reports/out/index.html")
+EPILOGS = {
+    "page": "exit status: 0 written, 2 a file cannot be read.\nexample: python -m reports page mine.jsonl",
+    "record": "exit status: 0 written, 2 these cannot be recorded.\nexample: python -m reports record mine.jsonl --add",
+    "check": "exit status: 0 nothing would change, 1 something would, 2 a file cannot be read.\n"
+    "example: python -m reports check mine.jsonl --format markdown",
+    "merge": "exit status: 0 written, 2 the merge would be a lie; what it was is said.\n"
+    "example: python -m reports merge shard*.jsonl --out all.jsonl",
+    "diff": "exit status: 0 compared, 2 no such version or run file.\n"
+    "example: python -m reports diff 1.13 2.15 --format markdown",
+}
 
 
 def add_parsers(sub: Any) -> None:
@@ -26,6 +38,7 @@ def add_parsers(sub: Any) -> None:
     page.add_argument("--upstream", type=Path, default=disagreements.UPSTREAM, help=argparse.SUPPRESS)
     record = _verb(sub, "record", run_record, "write the committed verdicts from these runs", "+")
     check = _verb(sub, "check", run_check, "fail when recording these runs would change a committed verdict", "+")
+    forms.add_format(check, CHECK_FORMS)
     for parser in (record, check):
         parser.add_argument("--add", action="store_true", help="keep recorded cells that these runs do not tell of")
     join = _verb(sub, "merge", run_merge, "join run files: shards of one run, or runs of several torches", "+")
@@ -33,12 +46,18 @@ def add_parsers(sub: Any) -> None:
     diff = _verb(sub, "diff", run_diff, "show what is different between two torches")
     diff.add_argument("before", metavar="A", help="a recorded minor version or a run file")
     diff.add_argument("after", metavar="B", help="a recorded minor version or a run file")
-    diff.add_argument("--format", choices=sorted(FORMATS), default="text")
+    forms.add_format(diff, FORMATS)
     disagreements.add_parser(sub)
 
 
 def _verb(sub: Any, name: str, run: Any, says: str, runs: str = "") -> argparse.ArgumentParser:
-    parser = sub.add_parser(name, help=says, description=says[0].upper() + says[1:] + ".")
+    parser = sub.add_parser(
+        name,
+        help=says,
+        description=says[0].upper() + says[1:] + ".",
+        epilog=EPILOGS[name],
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     parser.set_defaults(run=run)
     if runs:
         parser.add_argument("runs", nargs=runs, type=Path, metavar="RUNFILE")
@@ -86,9 +105,25 @@ def run_check(args: argparse.Namespace) -> int:
     """Print one line for each cell that would change."""
     plan = recording.plan(_read(args.runs), args.verdicts, add=args.add)
     changes = list(plan.changes())
-    for line in changes:
-        print(one_line(line))
+    forms.show(changes, CHECK_FORMS, args.format)
     return 1 if changes else 0
+
+
+def _check_text(changes: list[CellChange]) -> str:
+    return "".join(f"{change}\n" for change in changes)
+
+
+def _check_json(changes: list[CellChange]) -> str:
+    return forms.as_json({"format": FORMAT, "changes": [asdict(change) for change in changes]})
+
+
+def _check_markdown(changes: list[CellChange]) -> str:
+    lines = ["| torch | clause | mode | change |", "|---|---|---|---|"] if changes else ["No verdict changes."]
+    lines += [f"| {one.torch} | `{one.clause}` | {one.mode} | {forms.escaped(one.told)} |" for one in changes]
+    return "\n".join(lines) + "\n"
+
+
+CHECK_FORMS = {"text": _check_text, "json": _check_json, "markdown": _check_markdown}
 
 
 def run_merge(args: argparse.Namespace) -> int:
@@ -106,8 +141,7 @@ def run_merge(args: argparse.Namespace) -> int:
 def run_diff(args: argparse.Namespace) -> int:
     """Print the difference."""
     found = compare(args.before, args.after, read_table(args.verdicts), read_recorded(args.verdicts))
-    text = FORMATS[args.format](found)
-    print("\n".join(one_line(line) for line in text.split("\n")), end="")
+    forms.show(found, FORMATS, args.format)
     return 0
 
 

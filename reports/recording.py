@@ -27,6 +27,20 @@ Entries = Mapping[str, Mapping[str, Mapping[str, Any]]]
 
 
 @dataclass(frozen=True)
+class CellChange:
+    """One cell that a recording would change, and how in words."""
+
+    torch: str
+    clause: str
+    mode: str
+    told: str
+
+    def __str__(self) -> str:
+        """Return the change as a line."""
+        return f"{self.torch} {self.clause} [{self.mode}]: {self.told}"
+
+
+@dataclass(frozen=True)
 class Recording:
     """What a recording would write, beside what stands there now."""
 
@@ -34,8 +48,8 @@ class Recording:
     after: tuple[Recorded, ...]
     table: Table
 
-    def changes(self) -> Iterator[str]:
-        """Yield one line for each cell that the recording would change."""
+    def changes(self) -> Iterator[CellChange]:
+        """Yield the cells that the recording would change."""
         for new in self.after:
             old = self.before.get(new.minor)
             yield from _changes(new.minor, old.cells if old else {}, new.cells)
@@ -113,14 +127,14 @@ def _check_environment(group: list[Run]) -> None:
                 raise BadInput(run.path, "", fault, "give one of the two files")
 
 
-def _changes(name: str, old: Entries, new: Entries) -> Iterator[str]:
+def _changes(name: str, old: Entries, new: Entries) -> Iterator[CellChange]:
     keys = {(clause, mode) for side in (old, new) for clause, modes in side.items() for mode in modes}
     for clause, mode in sorted(keys):
         before = old.get(clause, {}).get(mode)
         after = new.get(clause, {}).get(mode)
         told = change(before, after)
         if told:
-            yield f"{name} {clause} [{mode}]: {told}"
+            yield CellChange(name, clause, mode, told)
 
 
 def change(before: Mapping[str, Any] | None, after: Mapping[str, Any] | None) -> str:
