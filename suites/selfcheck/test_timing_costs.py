@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from pathlib import Path
 from statistics import median
 
@@ -122,6 +123,15 @@ def test_less_than_the_work_beside_itself_is_below_noise(tmp_path: Path) -> None
     assert found.below_noise(leaf)
     assert not found.below_noise(forward)
     assert [change for change in changes(found, found, -1.0) if change.after.hook == "leaf"] == []
+
+
+def test_an_interval_around_zero_is_below_noise() -> None:
+    """Even where the median lies far from zero and the same work beside itself shows none."""
+    found = costs(1, machine={"spread": 0.0, "jitter": 0.0, "interrupted": 0.0})
+    leaf = found.figures["call", "leaf", "empty", 1]
+    assert not found.below_noise(leaf)
+    wide = replace(leaf, values={**leaf.values, "added": Estimate(-100, 3000, 3100)})
+    assert found.below_noise(wide)
 
 
 def test_sentences_tell_plain_calls() -> None:
