@@ -90,7 +90,7 @@ def as_json(told: Explanation) -> str:
         {
             "format": FORMAT,
             "clause": told.clause,
-            **told.record,
+            "record": dict(told.record),
             "links": [link(source) for source in told.record["source"]],
             "history": {
                 mode: [{**span.plain(), "evidence": span.cell.evidence} for span in history]

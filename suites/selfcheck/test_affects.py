@@ -8,6 +8,7 @@ import pytest
 
 from reports.__main__ import main
 from reports.apis import known_apis
+from reports.strict import validate
 from reports.uses import read_code
 from suites.selfcheck import measured
 
@@ -77,7 +78,9 @@ class Room:
 def told(room, capsys, source, first="2.0"):
     """Return the exit status and the answer."""
     status = room.ask(source, "--from", first, "--format", "json")
-    return status, json.loads(capsys.readouterr().out)
+    answer = json.loads(capsys.readouterr().out)
+    validate(answer, "answers.schema.json#/$defs/affects", room.code, "")
+    return status, answer
 
 
 def changed(room, capsys, source):

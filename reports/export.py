@@ -1,0 +1,79 @@
+"""The atlas as one JSON document: every clause, every release and run, and each cell between them."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from reports import forms
+from reports.atlas import Atlas, Cell, build
+from reports.runfile import read_runs
+from reports.strict import FORMAT, one_line, write_atomic
+from reports.verdicts import VERDICTS, read_recorded, read_table
+
+EPILOG = """Its schema is reports/schemas/atlas.schema.json.
+exit status: 0 written, 2 a file cannot be read.
+example: python -m reports atlas mine.jsonl --out atlas.json"""
+
+
+def document(atlas: Atlas) -> dict[str, Any]:
+    """Return the atlas as plain data; cells are keyed clause, mode, column."""
+    cells: dict[str, dict[str, dict[str, Any]]] = {}
+    for (clause, column, mode), cell in sorted(atlas.cells.items()):
+        cells.setdefault(clause, {}).setdefault(mode, {})[column] = _cell(cell)
+    columns = [
+        {
+            "key": column.key,
+            "torch": column.torch,
+            "python": column.python,
+            "platform": column.platform,
+            "device": column.device,
+            "run": column.this_run,
+            "unfinished": column.unfinished,
+        }
+        for column in atlas.columns
+    ]
+    return {
+        "format": FORMAT,
+        "suite": atlas.suite,
+        "modes": list(atlas.modes),
+        "columns": columns,
+        "clauses": dict(atlas.clauses),
+        "cells": cells,
+    }
+
+
+def _cell(cell: Cell) -> dict[str, Any]:
+    return {
+        "verdict": cell.verdict,
+        "reading": cell.reading,
+        "declared": cell.declared,
+        "holds": list(cell.holds),
+        "note": cell.note,
+        "evidence": None if cell.evidence is None else dict(cell.evidence),
+    }
+
+
+def add_parser(sub: Any) -> None:
+    """Add the verb to the command line."""
+    parser = sub.add_parser(
+        "atlas",
+        help="all verdicts and these runs as one JSON document",
+        description=__doc__,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("runs", nargs="*", type=Path, metavar="RUNFILE")
+    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="where to write it")
+    parser.add_argument("--verdicts", type=Path, default=VERDICTS, help=argparse.SUPPRESS)
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Write the atlas."""
+    runs = [run for path in args.runs for run in read_runs(path, partial=True)]
+    atlas = build(read_table(args.verdicts), read_recorded(args.verdicts), runs)
+    write_atomic(args.out, forms.as_json(document(atlas)))
+    print(one_line(str(args.out)))
+    return 0

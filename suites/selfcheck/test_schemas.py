@@ -1,0 +1,89 @@
+"""The published schemas: each is a valid one, and what the verbs write fits."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from reports.__main__ import main
+from reports.strict import SCHEMAS, BadInput, validate
+from suites.selfcheck import synthetic
+
+TORCHES = ("1.4.0", "1.13.1", "2.15.0")
+TABLE = synthetic.clauses(40, seed=1, claims=4)
+
+
+@pytest.mark.parametrize("path", sorted(SCHEMAS.glob("*.json")), ids=lambda path: path.name)
+def test_every_schema_is_one(path):
+    schema = json.loads(path.read_text("utf-8"))
+    Draft202012Validator.check_schema(schema)
+    assert schema["$id"] == path.name
+    assert schema["title"]
+
+
+@pytest.fixture
+def room(tmp_path, capsys):
+    """Give a room in which one verdict has changed."""
+    verdicts = synthetic.write_verdicts(tmp_path / "verdicts", TABLE, TORCHES)
+    (tmp_path / "code.py").write_text("m.register_full_backward_hook(f, prepend=True)\nx.register_hook(g)\n")
+    lines = synthetic.run_lines(TABLE, "2.15.0")
+    changed = next(line for line in lines if line.get("verdict") == "conforms")
+    changed.update(verdict="hung", reading=None, refuted=[])
+    lines[-1] = synthetic.footer([line for line in lines if line["type"] == "cell"])
+    synthetic.write_lines(tmp_path / "run.jsonl", lines)
+
+    return Room(tmp_path, verdicts, capsys)
+
+
+class Room:
+    """Recorded verdicts, somebody's code and a run file."""
+
+    def __init__(self, path, verdicts, capsys):
+        self.path, self.verdicts, self.capsys = path, verdicts, capsys
+
+    def ask(self, verb, *arguments):
+        words = [str(self.path / word) if word.endswith((".py", ".jsonl")) else word for word in arguments]
+        assert main([verb, *words, "--verdicts", str(self.verdicts)]) in (0, 1)
+        return json.loads(self.capsys.readouterr().out)
+
+
+ANSWERS = {
+    "diff": ["1.4", "2.15"],
+    "check": ["run.jsonl"],
+    "explain": [next(name for name in TABLE if synthetic.cell(name, TABLE[name], "2.15.0")["evidence"])],
+    "rely": [],
+    "affects": ["code.py", "--from", "1.4"],
+}
+
+
+@pytest.mark.parametrize("verb", ANSWERS)
+def test_answers_fit_the_schema_and_it_is_closed(room, verb):
+    told = room.ask(verb, *ANSWERS[verb], "--format", "json")
+    reference = f"answers.schema.json#/$defs/{verb}"
+    validate(told, reference, room.path, "")
+    with pytest.raises(BadInput, match="unknown key 'colour'"):
+        validate({**told, "colour": "red"}, reference, room.path, "")
+    for key in told:
+        with pytest.raises(BadInput, match="has no key"):
+            validate({name: told[name] for name in told if name != key}, reference, room.path, "")
+
+
+def test_the_atlas_fits_its_schema_and_holds_every_cell(room, capsys):
+    out = room.path / "atlas.json"
+    arguments = ["atlas", str(room.path / "run.jsonl"), "--out", str(out), "--verdicts", str(room.verdicts)]
+    assert main(arguments) == 0
+    assert capsys.readouterr().out == f"{out}\n"
+    told = json.loads(out.read_text("utf-8"))
+    validate(told, "atlas.schema.json", out, "")
+    assert [(column["key"], column["run"]) for column in told["columns"]] == [
+        ("1.4", False),
+        ("1.13", False),
+        ("2.15", True),
+    ]
+    assert set(told["cells"]) == set(TABLE) == set(told["clauses"])
+    assert {len(modes["eager"]) for modes in told["cells"].values()} == {3}
+    assert "hung" in {modes["eager"]["2.15"]["verdict"] for modes in told["cells"].values()}
+    with pytest.raises(BadInput):
+        validate({**told, "cells": {"a.b.c": {"eager": {"2.15": {"verdict": "fine"}}}}}, "atlas.schema.json", out, "")
