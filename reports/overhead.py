@@ -4,40 +4,36 @@ from __future__ import annotations
 
 import argparse
 import difflib
-import json
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from reports import forms
 from reports.costs import Costs, from_run
 from reports.costs_change import MARGIN, Change, changes, check_comparable, comparable
-from reports.costs_recorded import COSTS, document, read_costs, record, rounded
-from reports.costs_view import Table, calls, counts, environment, interval, number, others, summary
+from reports.costs_forms import COMPARE, SHOW, Comparison
+from reports.costs_recorded import COSTS, read_costs, record
+from reports.costs_view import number
 from reports.runfile import read_run
-from reports.strict import FORMAT, BadInput, one_line, shown
+from reports.strict import BadInput, one_line, shown
 
+EPILOG = (
+    "exit status: 0 shown or within the limit, 1 a kind of hook costs more than it may, 2 a file cannot be read.\n"
+    "example: python -m reports overhead new.jsonl --baseline old.jsonl --overhead-max-ratio forward=1.3"
+)
 MEASURE = "measure this machine: python -m suites.timing"
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """Two torches and what costs more or less on the second."""
-
-    before: Costs
-    after: Costs
-    found: list[Change]
-    compared: int
 
 
 def add_parser(sub: Any) -> None:
     """Add the verb overhead to the command line."""
     says = "show what hooks cost, from the recorded costs or from runs of python -m suites.timing"
-    parser = sub.add_parser("overhead", help=says, description=says[0].upper() + says[1:] + ".")
+    parser = sub.add_parser(
+        "overhead", help=says, description=says[0].upper() + says[1:] + ".", epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )  # fmt: skip
     parser.add_argument("runs", nargs="*", type=Path, metavar="RUNFILE")
     parser.add_argument("--from", dest="before", metavar="A", help="a recorded minor version or a run file")
     parser.add_argument("--to", dest="after", metavar="B", help="a recorded minor version or a run file")
-    parser.add_argument("--format", choices=sorted(FORMATS), default="text")
+    forms.add_format(parser, SHOW)
     parser.add_argument("--record", action="store_true", help="record these runs, one sweep, in place of the last")
     parser.add_argument("--baseline", metavar="A", help="what the gate compares with: a run file of this machine")
     parser.add_argument(
@@ -61,10 +57,11 @@ def run(args: argparse.Namespace) -> int:
     recorded = read_costs(args.costs)
     if args.before or args.after:
         return _compare(args, recorded)
-    sides = [read_side(str(path), []) for path in args.runs] or recorded[-1:]
-    if not sides:
+    if len(args.runs) > 1:
+        raise BadInput("overhead", "", f"{len(args.runs)} run files where one is shown", "name one, or --from and --to")
+    if not (args.runs or recorded):
         raise BadInput(args.costs, "", "no costs are recorded", MEASURE)
-    _print("\n".join(FORMATS[args.format].show(side) for side in sides))
+    forms.show(read_side(str(args.runs[0]), []) if args.runs else recorded[-1], SHOW, args.format)
     return 0
 
 
@@ -74,7 +71,7 @@ def _compare(args: argparse.Namespace, recorded: list[Costs]) -> int:
     before, after = (read_side(name, recorded) for name in (args.before, args.after))
     check_comparable(before, after, sweep=before in recorded and after in recorded)
     comparison = Comparison(before, after, changes(before, after), len(comparable(before, after)))
-    _print(FORMATS[args.format].compare(comparison))
+    forms.show(comparison, COMPARE, args.format)
     return 0
 
 
@@ -97,7 +94,7 @@ def _gate(args: argparse.Namespace) -> int:
         found = Change(before.figures["call", kind, "empty", 1], after.figures["call", kind, "empty", 1])
         failed = bool(over) and found.ratio > limit
         status = max(status, int(failed))
-        _print(f"{kind}: {number(found.ratio)} times the baseline, {'over' if failed else 'within'} {limit:g}\n")
+        print(f"{kind}: {number(found.ratio)} times the baseline, {'over' if failed else 'within'} {limit:g}")
     return status
 
 
@@ -133,109 +130,3 @@ def read_side(name: str, recorded: list[Costs]) -> Costs:
         known = ", ".join(costs.minor for costs in recorded) or "none"
         raise BadInput(name, "", "is neither a recorded version nor a run file", f"recorded are {known}")
     return from_run(read_run(path))
-
-
-def _print(text: str) -> None:
-    print("\n".join(one_line(line) for line in text.split("\n")), end="")
-
-
-def _tables(costs: Costs) -> list[Table]:
-    return [table for table in (calls(costs), counts(costs), others(costs)) if table.rows]
-
-
-def show_text(costs: Costs) -> str:
-    """Return the costs for a terminal."""
-    lines = [f"torch {costs.torch}: {environment(costs)}", "", *summary(costs)]
-    for table in _tables(costs):
-        cells = [table.heads, *((row.says, *row.cells) for row in table.rows)]
-        widths = [max(len(line[column]) for line in cells) for column in range(len(table.heads))]
-        lines += ["", table.caption]
-        lines += ["  ".join(map(str.ljust, line, widths)).rstrip() for line in cells]
-    return "\n".join(lines) + "\n"
-
-
-def show_markdown(costs: Costs) -> str:
-    """Return the costs as tables for an issue or a pull request."""
-    lines = [f"**torch {_escaped(costs.torch)}**: {_escaped(environment(costs))}", ""]
-    lines += [f"* {_escaped(sentence)}" for sentence in summary(costs)]
-    for table in _tables(costs):
-        lines += ["", f"**{table.caption}**", "", _line(table.heads), "|---" * len(table.heads) + "|"]
-        lines += [_line((row.says, *row.cells)) for row in table.rows]
-    return "\n".join(lines) + "\n"
-
-
-def show_json(costs: Costs) -> str:
-    """Return the costs as JSON: the recorded form, and the sentences."""
-    noise = {
-        " ".join(map(str, figure.key)): costs.below_noise(figure) for figure in costs.figures.values() if figure.values
-    }
-    below = sorted(name for name, under in noise.items() if under)
-    return json.dumps({**document(costs), "below_noise": below, "summary": summary(costs)}, indent=1) + "\n"
-
-
-def compare_text(found: Comparison) -> str:
-    """Return the changes for a terminal."""
-    return "\n".join([_head(found), *(f"  {' '.join(words(change))}" for change in found.found)]) + "\n"
-
-
-def compare_markdown(found: Comparison) -> str:
-    """Return the changes as a table."""
-    lines = [_escaped(_head(found))]
-    if found.found:
-        lines += ["", "| figure | change | before | after |", "|---|---|---|---|"]
-        lines += [_line(words(change)) for change in found.found]
-    return "\n".join(lines) + "\n"
-
-
-def compare_json(found: Comparison) -> str:
-    """Return the changes as JSON."""
-    told = [
-        {
-            "figure": change.after.figure, "hook": change.after.hook, "workload": change.after.workload,
-            "hooks": change.after.hooks, "unit": change.after.unit, "ratio": float(f"{change.ratio:.5g}"),
-            "before": rounded(change.before.values["added"]), "after": rounded(change.after.values["added"]),
-        }
-        for change in found.found
-    ]  # fmt: skip
-    head = {"format": FORMAT, "before": found.before.torch, "after": found.after.torch, "compared": found.compared}
-    return json.dumps({**head, "margin": MARGIN, "changes": told}, indent=1) + "\n"
-
-
-def _head(found: Comparison) -> str:
-    count = len(found.found)
-    python = ""
-    if found.before.environment["python"] != found.after.environment["python"]:
-        python = f" (Python {found.before.environment['python']} -> {found.after.environment['python']} too)"
-    said = f"{count} of {found.compared} figures changed by more than {MARGIN:.0%}"
-    return f"torch {found.before.torch} -> {found.after.torch}{python}: {said}"
-
-
-def words(change: Change) -> tuple[str, str, str, str]:
-    """Return one change as figure, ratio, and what was added before and after."""
-    figure = change.after
-    name = f"{figure.figure} {figure.hook} on {figure.workload}:"
-    old, new = (f"{interval(each.values['added'])} {figure.unit}" for each in (change.before, change.after))
-    return name, f"{number(change.ratio)} times,", f"{old} ->", new
-
-
-def _line(cells: tuple[str, ...]) -> str:
-    return f"| {' | '.join(map(_escaped, cells))} |"
-
-
-def _escaped(text: str) -> str:
-    return "".join("\\" + sign if sign in "\\`*_[]<>|#" else sign for sign in text)
-
-
-@dataclass(frozen=True)
-class Format:
-    """One way to print costs and comparisons."""
-
-    show: Callable[[Costs], str]
-    compare: Callable[[Comparison], str]
-
-
-FORMATS = {
-    "text": Format(show_text, compare_text),
-    "json": Format(show_json, compare_json),
-    "markdown": Format(show_markdown, compare_markdown),
-}

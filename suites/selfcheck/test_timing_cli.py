@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from reports.__main__ import main
+from reports.__main__ import main, parser
 from reports.costs_stats import FEWEST
 from suites.selfcheck import synthetic, timing_session
 from suites.selfcheck.timing_session import PROCESSES, Machine
@@ -90,6 +90,15 @@ def test_nothing_changes_between_two_runs_of_one_torch(tmp_path, runs, capsys, f
     assert json.loads(out)["changes"] == [] if form == "json" else ": 0 of " in out
 
 
+def test_the_help_says_the_exit_status_and_an_example_that_parses(capsys) -> None:
+    with pytest.raises(SystemExit):
+        main(["overhead", "--help"])
+    text = capsys.readouterr().out
+    assert "exit status: 0 shown" in text
+    example = text.split("example: python -m reports ")[1].split()
+    assert parser("overhead").parse_args(example).overhead_max_ratio == ["forward=1.3"]
+
+
 def test_a_gate_opens_and_shuts(tmp_path, runs, capsys) -> None:
     def gate(run: str, *limits: str) -> tuple[int, str]:
         options = [word for limit in limits for word in ("--overhead-max-ratio", limit)]
@@ -143,6 +152,7 @@ def test_a_gate_that_cannot_be_is_refused(tmp_path, runs, capsys, limit, fault) 
         (["again", "--baseline", "base"], "a gate needs one run file"),
         (["--baseline", "base", "--overhead-max-ratio", "forward=1.3"], "a gate needs one run file"),
         (["missing.jsonl"], "there is no such file"),
+        (["base", "again"], "2 run files where one is shown"),
         (["--record", "base", "again"], "is of torch 2.14 too"),
     ],
 )
