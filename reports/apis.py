@@ -31,19 +31,35 @@ API = re.compile(
     r"|_(?:forward|forward_pre|backward_pre)_hooks(?:_with_kwargs|_always_called)?"
 )  # not _backward_hooks: tensors have a dict of that name as modules have, and clauses speak of that of tensors
 
-DOCS = re.compile(r"docs: [\w.]*?(\w+)(?![\w.])")
+DOCS = re.compile(r"docs: ([\w.]+)")
+NODES = ("grad_fn", "next_functions", "node", "Node")  # what register_hook is called on where it is a hook of a node
+NODE_HOOK = "Node.register_hook"
 STRATEGIES = "fixtures.draw"
 
 
 def need(text: str) -> tuple[str, str]:
-    """Return the last part of a needed name and its option: ("register_forward_hook", "prepend")."""
+    """Return the name of what is needed, as APIs go by, and its option: ("register_forward_hook", "prepend")."""
     path, _, option = text.removesuffix(")").partition("(")
-    return path.rpartition(".")[2], option
+    owner, _, last = path.rpartition(".")
+    return api_name(owner.rpartition(".")[2], last), option
+
+
+def api_name(owner: str, name: str) -> str:
+    """Return what an attribute of an owner goes by: only the hooks of nodes share their name with others."""
+    return NODE_HOOK if name == "register_hook" and owner in NODES else name
 
 
 def is_api(name: str) -> bool:
     """Say whether a name is one by which hooks are registered or held."""
-    return API.fullmatch(name) is not None
+    return name == NODE_HOOK or API.fullmatch(name) is not None
+
+
+def owner_of(node: ast.Attribute) -> str:
+    """Return the last name of what an attribute is taken from, behind calls and brackets."""
+    owner: ast.AST = node.value
+    while isinstance(owner, (ast.Call, ast.Subscript)):
+        owner = owner.func if isinstance(owner, ast.Call) else owner.value
+    return _name(owner)
 
 
 @dataclass(frozen=True)
@@ -59,7 +75,7 @@ def subject(name: str, clause: Mapping[str, Any]) -> Subject:
     """Return what a clause is about: the hooks of its witness, or what it needs, quotes, draws or tests."""
     found = _read(name, clause["file"], clause["code"])
     named = {need(text)[0] for text in clause["needs"]}
-    named |= {match[1] for source in clause["source"] if (match := DOCS.match(source))}
+    named |= {need(match[1])[0] for source in clause["source"] if (match := DOCS.match(source))}
     about = frozenset(filter(is_api, named))
     if found.how == "witness" or not about & found.apis:
         return Subject(found.apis or about, found.how != "drawn", found.asks)
@@ -190,7 +206,7 @@ class _Walk:
         elif isinstance(node, ast.JoinedStr):
             self.spelled.add(ast.unparse(node)[2:].partition("{")[0] + "{")
         elif isinstance(node, ast.Attribute):
-            self.found.add(node.attr)
+            self.found.add(api_name(owner_of(node), node.attr))
             self.asks = self.asks or (node.attr == "grad" and _name(node.value) == "autograd")
         elif isinstance(node, ast.Call):
             without = self.call(node, without)
@@ -231,7 +247,7 @@ class _Walk:
         inner = node.args if isinstance(node, ast.FunctionDef) else node
         if isinstance(node, ast.FunctionDef):
             self.read(inner, defaults)
-            for part in node.body if file.startswith("suites/") else ():
+            for part in node.body if name != "plans" else ():  # its arguments say what it draws
                 if not _is_docstring(part):
                     self.read(part)
         else:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from reports.apis import NODE_HOOK, api_name, owner_of
 from reports.strict import BadInput, read_bytes
 
 #: Names of torch that register hooks and of which no clause speaks yet count as uses too.
@@ -29,6 +30,8 @@ FURTHER = frozenset(
         "register_module_buffer_registration_hook",
         "saved_tensors_hooks",
         "save_on_cpu",
+        NODE_HOOK,
+        "register_prehook",
         "_forward_hooks",
         "_forward_pre_hooks",
         "_backward_hooks",
@@ -165,8 +168,8 @@ def _called(node: ast.AST) -> tuple[str, str]:
         return node.id, "self"  # a name of the code's own, or imported
     if not isinstance(node, ast.Attribute):
         return "", ""
-    owner = node.value.func if isinstance(node.value, ast.Call) else node.value
-    return node.attr, owner.attr if isinstance(owner, ast.Attribute) else getattr(owner, "id", "")
+    owner = owner_of(node)
+    return api_name(owner, node.attr), owner
 
 
 def _options(call: ast.Call) -> frozenset[str]:

@@ -109,6 +109,9 @@ def changed(room, capsys, source):
         ("torch.nn.modules.module.register_module_forward_hook(f)", {"a.b.everywhere": [1]}),
         ("class A:\n def register_hook(self): pass\n def f(self): self.register_hook()", {}),
         ("class A:\n def register_hook(self): pass\nx.register_hook(f)", {"a.b.tensor": [3]}),
+        ("x.grad_fn.register_hook(f)", {}),
+        ("x.grad_fn.next_functions[0][0].register_hook(f)", {}),
+        ("tensors[0].register_hook(f)", {"a.b.tensor": [1]}),
         ("print('register_hook')  # x.register_hook(f)", {}),
     ],
 )
@@ -140,6 +143,10 @@ def test_what_differs_only_with_more_than_the_code_uses_says_what_is_lacking(roo
 def test_hooks_of_which_no_clause_speaks_are_named(room, capsys):
     status, answer = told(room, capsys, "m.register_load_state_dict_pre_hook(f)")
     assert (status, answer["unstated"]) == (0, ["register_load_state_dict_pre_hook"])
+
+
+def test_hooks_of_nodes_are_not_those_of_tensors(room, capsys):
+    assert told(room, capsys, "x.grad_fn.register_hook(f)")[1]["unstated"] == ["Node.register_hook"]
 
 
 def test_nothing_differs(room, capsys):

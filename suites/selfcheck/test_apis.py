@@ -86,6 +86,7 @@ def test_what_a_clause_needs_is_known() -> None:
     assert {"register_forward_hook", "retain_grad", "register_hook", "register_prehook"} <= known
     assert "register_sideways_hook" not in known
     assert need("torch.nn.Module.register_forward_hook(with_kwargs)") == ("register_forward_hook", "with_kwargs")
+    assert need("torch.autograd.graph.Node.register_hook") == ("Node.register_hook", "")
     assert need("torch.inference_mode") == ("inference_mode", "")
 
 
@@ -96,6 +97,7 @@ def test_what_a_clause_needs_is_known() -> None:
         ("retain.place.after_every_hook", {"register_hook", "retain_grad"}, True),
         ("backward.structures.rebuilt", {"register_full_backward_hook"}, False),
         ("output.layers.fast_path_global", {"register_module_forward_hook"}, False),
+        ("retain.nodes.before_node_hooks", {"Node.register_hook"}, False),
         ("gradient.undefined.asked", {"register_hook"}, True),
     ],
 )
