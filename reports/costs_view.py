@@ -87,20 +87,22 @@ def counts(costs: Costs) -> Table:
 def others(costs: Costs) -> Table:
     """Return the encoder, the memory and the registering."""
     rows = [
-        Row(figure.hook, f"{figure.says} on each of {figure.hooks} modules", _both(costs, figure))
-        for figure in _of(costs, "modules")
+        Row(figure.hook, f"{figure.says} on each module of the encoder ({figure.fires} calls)", _both(costs, figure))
+        for figure in _measured(costs, "modules")
     ]
-    rows += [Row(figure.hook, f"memory of a {figure.says}", _both(costs, figure)) for figure in _of(costs, "memory")]
+    rows += [
+        Row(figure.hook, f"memory of a {figure.says}", _both(costs, figure)) for figure in _measured(costs, "memory")
+    ]
     rows += [
         Row(figure.hook, f"registering and removing: {figure.says}", _both(costs, figure, ratio=False))
-        for figure in _of(costs, "register")
+        for figure in _measured(costs, "register")
     ]
     return Table("Encoder, memory, registering", ("what", "adds here", "ratio"), tuple(rows))
 
 
 def _both(costs: Costs, figure: Figure, *, ratio: bool = True) -> tuple[str, str]:
     added = cell(costs, figure.key, "added")
-    unit = f" {figure.unit}" if added not in (BELOW, ABSENT) else ""
+    unit = f" {figure.unit}" if added != BELOW else ""
     return added + unit, cell(costs, figure.key, "ratio") if ratio else ""
 
 
@@ -111,6 +113,10 @@ def hooks(costs: Costs, name: str) -> list[tuple[str, str]]:
 
 def _of(costs: Costs, name: str) -> Iterator[Figure]:
     return (figure for figure in costs.figures.values() if figure.figure == name)
+
+
+def _measured(costs: Costs, name: str) -> Iterator[Figure]:
+    return (figure for figure in _of(costs, name) if not figure.absent)
 
 
 def environment(costs: Costs) -> str:
@@ -132,31 +138,28 @@ def summary(costs: Costs) -> list[str]:
     """Return the costs in sentences."""
     floor = costs.figures[FLOOR].values["added"]
     found = [f"A plain Python call of the same function takes {number(floor.mid)} ns here; it is the unit."]
-    for hook, article in (("forward", "A"), ("full_backward", "A"), ("tensor", "A"), ("saved_tensors", "")):
+    for hook in ("forward", "full_backward", "tensor"):
         figure = costs.figures.get(("call", hook, "empty", 1))
         if figure is None or figure.absent:
             continue
-        subject = f"{article} {figure.says}".strip()
-        subject = subject[0].upper() + subject[1:]
-        verb = "costs" if article else "cost"
         if costs.below_noise(figure):
-            found.append(f"{subject} on an empty module {verb} less than the noise of this run.")
+            cost = "less than the noise of this run"
         else:
-            cost = number(figure.values["plain_calls"].mid)
-            found.append(f"{subject} on an empty module {verb} about {cost} plain Python calls.")
-    large = [figure for figure in _of(costs, "call") if figure.workload == "large" and not figure.absent]
-    below = sum(costs.below_noise(figure) for figure in large)
+            cost = f"about {number(figure.values['plain_calls'].mid)} plain Python calls"
+        found.append(f"A {figure.says} costs {cost} where the module is empty.")
+    large = [figure for figure in _measured(costs, "call") if figure.workload == "large"]
     if large:
+        below = sum(costs.below_noise(figure) for figure in large)
         found.append(f"On a layer where compute dominates, {below} of {len(large)} kinds are below noise.")
-    for figure in _of(costs, "modules"):
-        if not figure.absent and not costs.below_noise(figure):
+    for figure in _measured(costs, "modules"):
+        if not costs.below_noise(figure):
             ratio = number(figure.values["ratio"].mid)
             found.append(
-                f"A {figure.says} on each of the {figure.hooks} modules of a transformer encoder of twelve layers "
-                f"makes a pass {ratio} times as long."
+                f"A {figure.says} on each module of a transformer encoder of twelve layers, {figure.fires} calls "
+                f"in all, makes a pass {ratio} times as long."
             )
-    for figure in _of(costs, "memory"):
-        if not figure.absent and not costs.below_noise(figure):
+    for figure in _measured(costs, "memory"):
+        if not costs.below_noise(figure):
             held = number(figure.values["added"].mid)
             found.append(f"A {figure.says} holds about {held} bytes from each forward to its backward.")
     return found

@@ -7,8 +7,9 @@ from typing import Any, Callable, Iterator, List, Sequence
 
 import pytest
 
+from fixtures.modes import missing
 from suites.timing.arms import fires
-from suites.timing.kinds import LIB, Kind
+from suites.timing.kinds import KINDS, LIB, Kind
 from suites.timing.notes import Notes
 from suites.timing.pairs import Arm, Turns
 from suites.timing.workloads import Pass
@@ -30,8 +31,11 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def weight_of(item: Any) -> float:
+    """The share of a test: none where this torch lacks the kind of hook that it is of."""
+    params = item.callspec.params if hasattr(item, "callspec") else {}
+    kind = params.get("kind") or KINDS.get(params.get("name"))
     mark = item.get_closest_marker("weight")
-    return float(mark.args[0]) if mark else 0.0
+    return float(mark.args[0]) if mark and not (kind and missing(kind.needs)) else 0.0
 
 
 @pytest.fixture(scope="session")

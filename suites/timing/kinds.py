@@ -143,7 +143,7 @@ ALL = (
         on_all("backward_hook"),
     ),
     Kind("leaf", "tensor hook on a leaf", "leaf", (), on_leaf("register_hook")),
-    Kind("tensor", "tensor hook on a tensor that is no leaf", "both", own_pass=tensor_pass),
+    Kind("tensor", "tensor hook on a non-leaf", "both", own_pass=tensor_pass),
     Kind("retain_grad", "retain_grad()", "both", own_pass=retain_pass, calls_python=False),
     Kind(
         "post_accumulate", "post-accumulate hook", "leaf", ("torch.Tensor.register_post_accumulate_grad_hook",),

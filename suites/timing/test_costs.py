@@ -87,7 +87,7 @@ def test_each_module(name: str, measure: Callable[..., Any], called: Callable[..
         return
     count = called(kind, "encoder", each=True)
     build = partial(arms.on_each_module, kind, "encoder")
-    measure("modules", kind, "encoder", build, fires=count, hooks=[count])
+    measure("modules", kind, "encoder", build, fires=count)
 
 
 @pytest.mark.weight(1)
