@@ -16,6 +16,17 @@ from reports.runfile import Key, Run, read_run
 from reports.strict import FORMAT, BadInput
 from reports.verdicts import Recorded, Table
 
+#: what an upgrade may bring, what hurts most first
+KINDS = {
+    "deviates": "new deviations",
+    "removed": "removed",
+    "changed": "changed readings",
+    "fixed": "fixed",
+    "added": "added",
+    "otherwise": "otherwise different",
+}
+BROKEN = ("deviates", "crashed", "hung")
+
 
 @dataclass(frozen=True)
 class Change:
@@ -26,6 +37,18 @@ class Change:
     says: str
     before: Cell
     after: Cell
+
+    @property
+    def kind(self) -> str:
+        """What the change is to somebody who upgrades: one of KINDS."""
+        before, after = self.before.verdict, self.after.verdict
+        if after in BROKEN and before not in BROKEN:
+            return "deviates"
+        if before in BROKEN and after == "conforms":
+            return "fixed"
+        if (before == "absent") != (after == "absent"):
+            return "added" if before == "absent" else "removed"
+        return "changed" if before == after == "conforms" else "otherwise"
 
 
 @dataclass(frozen=True)
@@ -98,16 +121,23 @@ def words(cell: Cell) -> str:
     return text
 
 
+def _by_kind(diff: Diff) -> list[tuple[str, list[Change]]]:
+    groups = [(title, [one for one in diff.changes if one.kind == kind]) for kind, title in KINDS.items()]
+    return [(title, changes) for title, changes in groups if changes]
+
+
 def as_text(diff: Diff) -> str:
     """Return the difference for a terminal."""
     lines = [f"torch {diff.before} -> {diff.after}: {_summary(diff)}"]
-    for change in diff.changes:
-        lines += [
-            "",
-            f"{change.clause} [{change.mode}]  {change.says}",
-            f"  - {words(change.before)}",
-            f"  + {words(change.after)}",
-        ]
+    for title, changes in _by_kind(diff):
+        lines += ["", f"{title} ({len(changes)})"]
+        for change in changes:
+            lines += [
+                "",
+                f"{change.clause} [{change.mode}]  {change.says}",
+                f"  - {words(change.before)}",
+                f"  + {words(change.after)}",
+            ]
     return "\n".join(lines) + "\n"
 
 
@@ -123,6 +153,7 @@ def as_json(diff: Diff) -> str:
             {
                 "clause": change.clause,
                 "mode": change.mode,
+                "kind": change.kind,
                 "says": change.says,
                 "before": _plain(change.before),
                 "after": _plain(change.after),
@@ -136,12 +167,14 @@ def as_json(diff: Diff) -> str:
 def as_markdown(diff: Diff) -> str:
     """Return the difference as a table for an issue or a pull request."""
     lines = [f"**torch {escaped(diff.before)} → {escaped(diff.after)}**: {_summary(diff)}", ""]
-    if diff.changes:
+    for title, changes in _by_kind(diff):
+        lines += [f"### {title[0].upper() + title[1:]} ({len(changes)})", ""]
         lines += ["| clause | before | after | says |", "|---|---|---|---|"]
-    for change in diff.changes:
-        mode = "" if change.mode == "eager" else f" [{change.mode}]"
-        row = (words(change.before), words(change.after), change.says)
-        lines.append(f"| `{change.clause}`{mode} | {' | '.join(map(escaped, row))} |")
+        for change in changes:
+            mode = "" if change.mode == "eager" else f" [{change.mode}]"
+            row = (words(change.before), words(change.after), change.says)
+            lines.append(f"| `{change.clause}`{mode} | {' | '.join(map(escaped, row))} |")
+        lines.append("")
     return "\n".join(lines) + "\n"
 
 
