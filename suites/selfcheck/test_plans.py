@@ -84,9 +84,23 @@ SMALL = Plan(
 )
 
 
-def test_a_reproducer_of_a_small_plan_is_short_and_needs_only_torch() -> None:
-    trace = expect(SMALL, CONTRACT)
-    code = script(SMALL, trace, trace, "a.clause.id", "A sentence.", VERSION)
+EDITED = Plan(
+    Leaf("m0", "scale", (1,)),
+    (Input(1),),
+    (
+        Hook("forward", "m0", "h0", (grammar.InPlace(3),)),
+        Forward(),
+        Retain("m0>0"),
+        grammar.Edit("m0>0", 2),
+        Backward(),
+    ),
+)
+
+
+@pytest.mark.parametrize("plan", [SMALL, EDITED])
+def test_a_reproducer_of_a_small_plan_is_short_and_needs_only_torch(plan: Plan) -> None:
+    trace = expect(plan, CONTRACT)
+    code = script(plan, trace, trace, "a.clause.id", "A sentence.", VERSION)
     lines = code.rstrip().splitlines()
     assert len(lines) < 40
     assert [line for line in lines if line.startswith(("import", "from"))] == ["import torch"]
