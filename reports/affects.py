@@ -14,13 +14,12 @@ from typing import Any
 
 from reports import forms
 from reports.apis import is_api, known_apis, need, subject
-from reports.atlas import Atlas, Cell, Column, build
+from reports.atlas import Atlas, Cell, Column
 from reports.chapters import order
 from reports.diff import state, words
-from reports.names import column_named
+from reports.names import add_sources, column_named, read_atlas
 from reports.strict import FORMAT, one_line
 from reports.uses import Code, Use, read_code
-from reports.verdicts import VERDICTS, read_recorded, read_table
 
 MOST_PLACES = 6
 EPILOG = """exit status: 0 nothing that the code uses differs, 1 something does, 2 the code cannot be read.
@@ -242,17 +241,19 @@ def add_parser(sub: Any) -> None:
     )
     parser.add_argument("path", type=Path, metavar="PATH", help="a Python file, or a folder of them")
     parser.add_argument("--from", dest="first", metavar="A", required=True, help="the release the code runs on now")
-    parser.add_argument("--to", dest="last", metavar="B", help="the release it is to run on (default: the newest)")
+    parser.add_argument(
+        "--to", dest="last", metavar="B", help="the release it is to run on (default: that of --run, or the newest)"
+    )
     forms.add_format(parser, FORMS)
-    parser.add_argument("--verdicts", type=Path, default=VERDICTS, help=argparse.SUPPRESS)
+    add_sources(parser)
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
     """Print the answer; 1 when something differs."""
-    atlas = build(read_table(args.verdicts), read_recorded(args.verdicts))
+    atlas = read_atlas(args)
     before = column_named(atlas.columns, args.first)
-    after = column_named(atlas.columns, args.last) if args.last else atlas.columns[-1]
+    after = column_named(atlas.columns, args.last) if args.last else atlas.focus
     code = read_code(args.path, known_apis(atlas.clauses))
     for fault in code.skipped:
         print(one_line(f"left out: {fault}"), file=sys.stderr)

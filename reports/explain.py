@@ -5,16 +5,14 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from reports import forms
-from reports.atlas import Atlas, build
+from reports.atlas import Atlas
 from reports.history import Span, spans
-from reports.names import clause_named
+from reports.names import add_sources, clause_named, read_atlas
 from reports.sources import link
 from reports.strict import FORMAT
-from reports.verdicts import VERDICTS, read_recorded, read_table
 
 EPILOG = """exit status: 0 explained, 2 no such clause.
 example: python -m reports explain retain.keep.adds_up --format markdown"""
@@ -142,12 +140,12 @@ def add_parser(sub: Any) -> None:
     )
     parser.add_argument("clause", metavar="CLAUSE", help="the id of a clause: chapter.topic.point")
     forms.add_format(parser, FORMS)
-    parser.add_argument("--verdicts", type=Path, default=VERDICTS, help=argparse.SUPPRESS)
+    add_sources(parser)
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
     """Print the explanation."""
-    atlas = build(read_table(args.verdicts), read_recorded(args.verdicts))
+    atlas = read_atlas(args)
     forms.show(explain(atlas, clause_named(atlas, args.clause)), FORMS, args.format)
     return 0

@@ -1,15 +1,19 @@
-"""Names that a person types: an unknown one is answered with the nearest known ones, in one line."""
+"""What a person names on the command line: releases, clauses, files. To an unknown name the nearest is proposed."""
 
 from __future__ import annotations
 
 import argparse
 import difflib
 from collections.abc import Iterable
+from pathlib import Path
 
-from reports.atlas import Atlas, Column
+from reports.atlas import Atlas, Column, build
+from reports.runfile import read_runs
 from reports.strict import BadInput, shown
+from reports.verdicts import VERDICTS, read_recorded, read_table
 
 MOST = 3
+RUN = "a run file to put beside the releases, in the place of its own one, repeatable"
 
 
 def near(asked: str, known: Iterable[str]) -> list[str]:
@@ -51,6 +55,18 @@ def column_named(columns: Iterable[Column], asked: str) -> Column:
     raise unknown("torch version", asked, labels, f"recorded are {labels[0]} to {labels[-1]}")
 
 
+def add_sources(parser: argparse.ArgumentParser) -> None:
+    """Let the caller put runs of his own beside the committed verdicts."""
+    parser.add_argument("--run", action="append", default=[], type=Path, metavar="RUNFILE", dest="runs", help=RUN)
+    parser.add_argument("--verdicts", type=Path, default=VERDICTS, help=argparse.SUPPRESS)
+
+
+def read_atlas(args: argparse.Namespace) -> Atlas:
+    """Return the committed verdicts and the runs that were named."""
+    runs = [run for path in args.runs for run in read_runs(path, partial=True)]
+    return build(read_table(args.verdicts), read_recorded(args.verdicts), runs)
+
+
 def add_range(parser: argparse.ArgumentParser) -> None:
     """Let the caller name a range of releases."""
     parser.add_argument("--from", dest="first", metavar="A", help="the oldest release (default: the oldest recorded)")
@@ -58,9 +74,10 @@ def add_range(parser: argparse.ArgumentParser) -> None:
 
 
 def between(atlas: Atlas, first: str | None, last: str | None) -> tuple[Column, ...]:
-    """Return the columns from one version to another, both included, oldest first; to the ends where none is named."""
+    """Return the columns from one version to another, both included, and all runs; to the ends where none is named."""
     low = column_named(atlas.columns, first) if first else atlas.columns[0]
     high = column_named(atlas.columns, last) if last else atlas.columns[-1]
     if low.version > high.version:
         raise BadInput("reports", "", f"torch {low.label} is newer than torch {high.label}", "name the older one first")
-    return tuple(column for column in atlas.columns if low.version <= column.version <= high.version)
+    inside = (low.version, high.version)
+    return tuple(one for one in atlas.columns if one.this_run or inside[0] <= one.version <= inside[1])

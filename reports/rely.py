@@ -5,16 +5,14 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 from reports import forms
 from reports.apis import known_apis, need, subject
-from reports.atlas import Atlas, Column, build, is_claim
+from reports.atlas import Atlas, Column, is_claim
 from reports.chapters import order
 from reports.history import Span, spans
-from reports.names import add_range, between, unknown
+from reports.names import add_range, add_sources, between, read_atlas, unknown
 from reports.strict import FORMAT, BadInput
-from reports.verdicts import VERDICTS, read_recorded, read_table
 
 EPILOG = """CLAUSE is the id of a clause or its beginning: retain. or backward.returns.none_keeps; none means all.
 exit status: 0 all these clauses hold in the whole range, 1 some do not, 2 the question cannot be answered.
@@ -197,13 +195,13 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     parser.add_argument("--chapter", action="append", default=[], help="only clauses of this chapter, repeatable")
     parser.add_argument("--mode", help="the mode of execution (default: eager)")
     forms.add_format(parser, FORMS)
-    parser.add_argument("--verdicts", type=Path, default=VERDICTS, help=argparse.SUPPRESS)
+    add_sources(parser)
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
     """Print the answer; 1 when not all of it can be relied on."""
-    atlas = build(read_table(args.verdicts), read_recorded(args.verdicts))
+    atlas = read_atlas(args)
     mode = args.mode or atlas.modes[0]
     if mode not in atlas.modes:
         raise unknown("mode", mode, atlas.modes, f"measured are {', '.join(atlas.modes)}")

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from reports.__main__ import main
-from suites.selfcheck import measured
+from suites.selfcheck import measured, synthetic
 
 CODE = "def test_x(subject, module):\n    module.{}(print)\n"
 #: clause -> (API in its test, verdict and reading on each of measured.TORCHES)
@@ -102,3 +102,21 @@ def test_a_question_that_cannot_be_answered(verdicts, capsys, arguments, said):
     out, err = capsys.readouterr()
     assert (out, err.count("\n")) == ("", 1)
     assert said in err
+
+
+def test_a_run_of_ones_own_is_held_against_the_range(verdicts, tmp_path, capsys):
+    table = {"a.b.holds": measured.clause("a.b.holds", CODE.format("register_forward_hook"))}
+    cell = synthetic.cell("a.b.holds", table["a.b.holds"], "2.16.0a0")
+    absent = {**cell, "verdict": "absent", "reading": None, "refuted": [], "declared": False, "evidence": None}
+    lines = [synthetic.header(table, "2.16.0a0"), absent, synthetic.footer([absent])]
+    run = str(synthetic.write_lines(tmp_path / "mine.jsonl", lines))
+    assert ask(verdicts, capsys, "a.b.holds", "--from", "2.0") == (0, {"a.b.holds": "holds"})
+    assert ask(verdicts, capsys, "a.b.holds", "--from", "2.0", "--run", run) == (1, {"a.b.holds": "changes"})
+    assert main(["rely", "a.b.holds", "--from", "2.0", "--to", "2.14", "--run", run, "--verdicts", str(verdicts)]) == 1
+    assert "2.16.0a0+cpu (this run): absent" in capsys.readouterr().out
+    assert main(["explain", "a.b.holds", "--run", run, "--verdicts", str(verdicts)]) == 0
+    assert "2.16.0a0+cpu (this run)  absent" in capsys.readouterr().out
+    code = tmp_path / "them.py"
+    code.write_text("m.register_forward_hook(f)")
+    assert main(["affects", str(code), "--from", "2.0", "--run", run, "--verdicts", str(verdicts)]) == 0
+    assert "torch 2.0 -> 2.16.0a0+cpu (this run)" in capsys.readouterr().out
