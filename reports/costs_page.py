@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from reports.costs import Costs
-from reports.costs_change import Change, changes
+from reports.costs_change import changes
 from reports.costs_stats import Estimate
-from reports.costs_view import Table, cell, counts, environment, interval, number, others, summary
+from reports.costs_view import Row, Table, cell, counts, environment, interval, number, others, summary
 
 WIDTH, HEIGHT = 320.0, 120.0
 LEFT, RIGHT, TOP, BOTTOM = 44.0, 8.0, 10.0, 20.0
-LABELS = 6  # versions named below a chart
+LABELS = 5  # versions named below a chart
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,6 @@ class Chapter:
     sentences: tuple[str, ...]
     charts: tuple[Chart, ...]
     tables: tuple[Table, ...]
-    changed: tuple[str, ...]
 
 
 def chapter(recorded: Sequence[Costs]) -> Chapter | None:
@@ -72,8 +71,7 @@ def chapter(recorded: Sequence[Costs]) -> Chapter | None:
         measured=newest[:10],
         sentences=tuple(summary(last)),
         charts=tuple(chart(hook, says, sweep) for hook, says in hooks.items()),
-        tables=tuple(table for table in (counts(last), others(last)) if table.rows),
-        changed=tuple(_changed(sweep)),
+        tables=tuple(table for table in (changed(sweep), counts(last), others(last)) if table.rows),
     )
 
 
@@ -160,17 +158,17 @@ def _alt(says: str, sweep: Sequence[Costs], values: Sequence[Estimate | None]) -
     return f"{says}: {number(start.mid)} plain calls on torch {first}, {number(end.mid)} on {last}"
 
 
-def _changed(sweep: Sequence[Costs]) -> list[str]:
+def changed(sweep: Sequence[Costs]) -> Table:
     """Return what changed between neighbouring versions, on the empty module."""
-    found = []
+    rows = []
     for before, after in pairwise(sweep):
-        python = " (and another Python)" if before.environment["python"] != after.environment["python"] else ""
-        told = [_told(change) for change in changes(before, after) if change.after.key[::2] == ("call", "empty")]
-        if told:
-            found.append(f"torch {before.minor} to {after.minor}{python}: {'; '.join(told)}")
-    return found
-
-
-def _told(change: Change) -> str:
-    old, new = (interval(figure.values["plain_calls"]) for figure in (change.before, change.after))
-    return f"{change.after.says} {number(change.ratio)} times as much time, {old} to {new} plain calls"
+        python = " (another Python)" if before.environment["python"] != after.environment["python"] else ""
+        for change in changes(before, after):
+            if change.after.key[::2] == ("call", "empty"):
+                old, new = (interval(figure.values["plain_calls"]) for figure in (change.before, change.after))
+                cells = (change.after.says, number(change.ratio), old, new)
+                rows.append(Row(change.after.hook, f"{before.minor} to {after.minor}{python}", cells))
+    heads = ("torch", "hook", "times as much time", "plain calls before", "after")
+    return Table(
+        "What changed between neighbouring versions: intervals that part, by more than 3 %", heads, tuple(rows)
+    )

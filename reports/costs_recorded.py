@@ -15,7 +15,7 @@ from reports.verdicts import VERDICTS, is_release
 
 COSTS = VERDICTS / "costs"
 AGAIN = "restore it with git, or record the sweep again"
-DIGITS = 5  # of a number in a file: more than any measurement holds
+DIGITS = 4  # of a number in a file: more than any measurement holds
 
 
 def read_costs(folder: Path = COSTS) -> list[Costs]:
@@ -63,7 +63,7 @@ def document(costs: Costs) -> dict[str, Any]:
             "fires": figure.fires,
             "values": {name: rounded(value) for name, value in figure.values.items()},
         }
-        for _, figure in sorted(costs.figures.items())
+        for figure in costs.figures.values()
     ]  # fmt: skip
     return {
         "format": FORMAT, "torch": costs.version.public, "sweep": costs.sweep,

@@ -168,7 +168,7 @@ def test_recorded_costs_are_read_back(tmp_path: Path) -> None:
             figure.says, figure.work, figure.absent, figure.fires,
         )  # fmt: skip
         for name, value in figure.values.items():
-            assert again.values[name].mid == pytest.approx(value.mid, rel=1e-4)
+            assert again.values[name].mid == pytest.approx(value.mid, rel=1e-3)
     texts = [path.read_bytes() for path in first]
     record(found, tmp_path / "costs")
     assert [path.read_bytes() for path in first] == texts

@@ -9,7 +9,7 @@ import pytest
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from reports.costs import Costs, from_run
-from reports.costs_page import HEIGHT, LEFT, RIGHT, TOP, WIDTH, chapter, chart
+from reports.costs_page import HEIGHT, LEFT, RIGHT, TOP, WIDTH, changed, chapter, chart
 from reports.page import TEMPLATES
 from suites.selfcheck import timing_session
 from suites.selfcheck.timing_session import Machine
@@ -99,10 +99,15 @@ def test_a_new_python_is_marked(sweep) -> None:
 
 
 def test_changes_between_neighbours_are_told(sweep) -> None:
-    found = chapter(sweep)
-    assert found is not None
-    (told,) = found.changed
-    assert told.startswith("torch 1.13 to 2.0: full_backward hook 2.00 times as much time, 125 (")
+    (told,) = changed(sweep).rows
+    assert (told.says, told.cells[:2]) == ("1.13 to 2.0", ("full_backward hook", "2.00"))
+    assert told.cells[2].startswith("125 (")
+    assert told.cells[3].startswith("250 (")
+
+
+def test_a_change_with_another_python_says_so(sweep) -> None:
+    sweep[1] = costs("1.13.1", slower={"forward": 1.5})
+    assert changed(sweep[:2]).rows[0].says == "1.12 to 1.13 (another Python)"
 
 
 def test_only_the_newest_sweep_is_shown(sweep) -> None:
