@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+import xml.etree.ElementTree as ET
 from dataclasses import replace
 from pathlib import Path
 
@@ -83,6 +84,8 @@ def test_the_exit_status_of_pytest_says_so(tmp_path):
     done = run(tmp_path, *chosen)
     assert (done.returncode, "1 conforms" in done.stdout) == (0, True), done.stdout
     room(tmp_path, digest=CLAUSE.record(str(ROOT))["digest"], entry={"verdict": "absent", "reading": None})
-    done = run(tmp_path, *chosen, "--strict")
+    done = run(tmp_path, *chosen, "--strict", "--junitxml=junit.xml")
     assert done.returncode == 1
+    (case,) = ET.parse(tmp_path / "junit.xml").iter("testcase")
+    assert "the verdict has changed" in case[0].attrib["message"]
     assert f"absent is recorded of torch {VERSION}, and this torch gives conforms (always)" in done.stdout
