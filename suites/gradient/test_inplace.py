@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fixtures.clause import Reading, clause
-from fixtures.draw import FACTORS, NUMBERS, USUAL_OPS, edited, nets
+from fixtures.draw import FACTORS, NUMBERS, USUAL_OPS, nets
+from fixtures.edited import edited
 from fixtures.plan import Backward, Edit, Forward, Hook, InPlace, Input, Leaf, Plan, Remove
 from fixtures.subject import Subject
 

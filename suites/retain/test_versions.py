@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fixtures.clause import Reading, clause
-from fixtures.draw import FACTORS, NUMBERS, edited
+from fixtures.draw import FACTORS, NUMBERS
+from fixtures.edited import edited
 from fixtures.plan import Backward, Edit, Fan, Forward, Hook, InPlace, Input, Leaf, Plan, Retain, Scale
 from fixtures.subject import Subject
 
