@@ -34,7 +34,6 @@ API = re.compile(
 DOCS = re.compile(r"docs: ([\w.]+)")
 NODES = ("grad_fn", "next_functions", "node", "Node")  # what register_hook is called on where it is a hook of a node
 NODE_HOOK = "Node.register_hook"
-STRATEGIES = "fixtures.draw"
 
 
 def need(text: str) -> tuple[str, str]:
@@ -141,6 +140,12 @@ def _name(node: ast.AST) -> str:
     return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
 
 
+def _draws(file: str) -> bool:
+    """Say whether clauses have from this file of the fixtures what they draw from."""
+    path = ROOT / file
+    return file.startswith("fixtures/") and path.is_file() and "@st.composite" in path.read_text(encoding="utf-8")
+
+
 @functools.cache
 def _module(file: str) -> Mapping[str, tuple[str, ast.AST]]:
     """Return what stands at the top of a file of the suite: name -> (file, definition)."""
@@ -157,7 +162,7 @@ def _module(file: str) -> Mapping[str, tuple[str, ast.AST]]:
             found[_name(node.target)] = (file, node.value)
         elif isinstance(node, ast.ImportFrom) and node.module:
             other = node.module.replace(".", "/") + ".py"
-            if node.module.startswith("suites.") or node.module == STRATEGIES:
+            if node.module.startswith("suites.") or _draws(other):
                 known = _module(other)
                 found.update({each.asname or each.name: known[each.name] for each in node.names if each.name in known})
     return found
