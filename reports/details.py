@@ -11,7 +11,6 @@ from markupsafe import Markup
 
 from reports.atlas import Atlas, Cell, in_force, is_claim, varies
 from reports.disagreements import Disagreement, when
-from reports.highlight import KINDS, marks
 from reports.matrix import CIRCLED, SIGNS, ranges
 from reports.sources import link
 
@@ -42,7 +41,6 @@ def document(atlas: Atlas, disagreements: Sequence[Disagreement] = ()) -> dict[s
         "modes": atlas.modes,
         "signs": SIGNS,
         "numbers": CIRCLED,
-        "kinds": KINDS,
         "clauses": clauses,
         "evidence": evidence.values,
         "disagreements": {one.clause: _disagreement(atlas, one) for one in disagreements},
@@ -57,7 +55,6 @@ def _disagreement(atlas: Atlas, one: Disagreement) -> dict[str, Any]:
         "torch": one.torch,
         "when": when(atlas, one),
         "code": one.code,
-        "marks": marks(one.code),
     }
     extras = {"see": one.see, "doubt": one.doubt}
     found.update({key: value for key, value in extras.items() if value})
@@ -89,7 +86,6 @@ def _clause(atlas: Atlas, name: str, pool: _Pool) -> dict[str, Any]:
         "readings": [[reading["name"], reading["torch"], reading["says"]] for reading in clause["readings"]],
         "force": _packed([names.index(each) if each is not None else -1 for each in force]),
         "code": clause["code"],
-        "marks": marks(clause["code"]),
         "place": f"{clause['file']}:{clause['line']}",
         "cells": {mode: _ranges(atlas, name, mode, names, pool) for mode in atlas.modes},
     }
@@ -139,7 +135,6 @@ def _evidence(evidence: Mapping[str, Any]) -> dict[str, Any]:
     for name in ("plan", "reproducer"):
         if evidence[name]:
             found[name] = evidence[name]
-            found[name + "Marks"] = marks(evidence[name])
     return found
 
 

@@ -18,7 +18,7 @@ from reports.matrix import CLAIM_SIGNS, MEANINGS, SIGNS, chapters
 
 TEMPLATES = Path(__file__).parent / "templates"
 STYLES = ("tokens", "page", "matrix", "drawer", "disagreements", "print")
-SCRIPTS = ("data", "state", "filter", "drawer", "evidence", "disagreements", "main")
+SCRIPTS = ("data", "state", "filter", "drawer", "highlight", "evidence", "disagreements", "main")
 
 
 def render(atlas: Atlas, disagreements: Sequence[Disagreement] = ()) -> str:

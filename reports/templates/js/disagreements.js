@@ -14,7 +14,7 @@ function disagreementFacts(found) {
 }
 
 function disagreementView(id, found) {
-  return [disagreementFacts(found), codeBlock(`${id}.py, needs torch only`, found.code, found.marks)];
+  return [disagreementFacts(found), codeBlock(`${id}.py, needs torch only`, found.code)];
 }
 
 /** Fill the list of the page; a script is drawn when it is asked for. */
@@ -22,7 +22,7 @@ function listDisagreements() {
   for (const [id, found] of Object.entries(DATA.disagreements)) {
     const title = el("a", { href: "#" + id, text: found.says, onclick: (event) => openListed(event, id) });
     const script = el("details", {}, el("summary", {}, "Script", el("span", { class: "vh", text: `: ${found.says}` })));
-    script.addEventListener("toggle", () => script.append(codeBlock(`${id}.py`, found.code, found.marks)), { once: true });
+    script.addEventListener("toggle", () => script.append(codeBlock(`${id}.py`, found.code)), { once: true });
     byId("disagreements-list").append(el("article", {}, el("h3", {}, title), disagreementFacts(found), script));
   }
 }

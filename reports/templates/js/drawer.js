@@ -60,7 +60,7 @@ function clauseView(id, clause) {
   }
   const disagreement = DATA.disagreements[id];
   if (disagreement) parts.push(el("h3", { text: "Where it contradicts the documentation" }), ...disagreementView(id, disagreement));
-  parts.push(el("h3", { text: "How it is tested" }), codeBlock(clause.place, clause.code, clause.marks));
+  parts.push(el("h3", { text: "How it is tested" }), codeBlock(clause.place, clause.code));
   return parts;
 }
 

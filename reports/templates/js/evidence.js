@@ -26,16 +26,9 @@ async function copied(text) {
 }
 
 /** Show code under its name, with a button that copies it. */
-function codeBlock(name, text, marks) {
+function codeBlock(name, text) {
   const pre = el("pre", { tabindex: "0", role: "group", "aria-label": name, class: text.includes("\n") ? null : "wrap" });
-  let at = 0;
-  for (let n = 0; n + 2 < marks.length; n += 3) {
-    const start = at + marks[n];
-    const end = start + marks[n + 1];
-    pre.append(text.slice(at, start), el("span", { class: "k-" + DATA.kinds[marks[n + 2]], text: text.slice(start, end) }));
-    at = end;
-  }
-  pre.append(text.slice(at));
+  pre.append(...coloured(text));
   const head = el("div", { class: "code-head" }, el("h4", { text: name }), button("Copy", () => text));
   return el("div", { class: "code" }, head, pre);
 }
@@ -73,9 +66,9 @@ function deviations(clause, mode) {
     const found = DATA.evidence[place];
     parts.push(el("h3", { text: `What shows it on torch ${where.join(", ")}` }));
     if (cell.declared) parts.push(el("p", { text: "A declared deviation: known, and replayed on every run." }));
-    if (found.plan) parts.push(codeBlock("Plan", found.plan, found.planMarks));
+    if (found.plan) parts.push(codeBlock("Plan", found.plan));
     if (found.lines.length) parts.push(el("h4", { text: "Traces" }), traceView(found.lines));
-    if (found.reproducer) parts.push(codeBlock("Reproducer, needs torch only", found.reproducer, found.reproducerMarks));
+    if (found.reproducer) parts.push(codeBlock("Reproducer, needs torch only", found.reproducer));
     if (found.message) parts.push(messageView(found.message, found.lines.length === 0));
   }
   return parts;
