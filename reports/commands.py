@@ -11,6 +11,7 @@ from typing import Any
 
 from reports import disagreements, forms, recording
 from reports.atlas import Atlas, Column, build
+from reports.costs_recorded import COSTS, read_costs
 from reports.diff import FORMATS, compare
 from reports.merge import merge
 from reports.recording import CellChange
@@ -74,7 +75,8 @@ def run_page(args: argparse.Namespace) -> int:
         if not run.complete:
             print(one_line(f"{run.path}: {len(run.missing)} cells are missing; {run.resume}"), file=sys.stderr)
     atlas = build(read_table(args.verdicts), read_recorded(args.verdicts), runs)
-    write_atomic(args.out, render(atlas, disagreements.told(atlas, args.upstream)))
+    costs = read_costs(args.verdicts / COSTS.name)
+    write_atomic(args.out, render(atlas, disagreements.told(atlas, args.upstream), costs))
     print(one_line(counts_line(atlas, atlas.focus)))
     print(one_line(str(args.out)))
     return 0

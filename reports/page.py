@@ -12,16 +12,18 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from reports.atlas import VERDICTS, Atlas, undeclared
+from reports.costs import Costs
+from reports.costs_page import chapter
 from reports.details import island
 from reports.disagreements import Disagreement
 from reports.matrix import CLAIM_SIGNS, MEANINGS, SIGNS, chapters
 
 TEMPLATES = Path(__file__).parent / "templates"
-STYLES = ("tokens", "page", "matrix", "drawer", "disagreements", "print")
+STYLES = ("tokens", "page", "matrix", "drawer", "disagreements", "costs", "print")
 SCRIPTS = ("data", "state", "filter", "drawer", "highlight", "evidence", "disagreements", "main")
 
 
-def render(atlas: Atlas, disagreements: Sequence[Disagreement] = ()) -> str:
+def render(atlas: Atlas, disagreements: Sequence[Disagreement] = (), costs: Sequence[Costs] = ()) -> str:
     """Return the page as HTML."""
     script = _joined("js", SCRIPTS)
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
@@ -44,6 +46,7 @@ def render(atlas: Atlas, disagreements: Sequence[Disagreement] = ()) -> str:
         script_digest=digest,
         island=island(atlas, disagreements),
         disagreements=len(disagreements),
+        costs=chapter(costs),
     )
 
 
