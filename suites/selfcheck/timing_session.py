@@ -16,7 +16,7 @@ CONTROL = 20e-6
 KINDS = {"forward_pre": 16e-6, "forward": 20e-6, "full_backward": 500e-6, "leaf": 2e-6, "node": 40e-6}
 PLAIN = 4e-6
 ABSENT = "torch.Tensor.register_post_accumulate_grad_hook"
-PROCESSES = 12
+PROCESSES = 15
 
 
 class Clock:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Callable, Dict, List
 
 DEFAULT_RUN_FILE = Path("reports/out/timing/current.jsonl")
-PROCESSES = 12
+PROCESSES = 15
 FEWEST_PROCESSES = 8  # fewer cannot give an interval of 99 %
 SECONDS = 110.0
 LEAST_SECONDS = 1.0  # of measuring in one process
