@@ -105,6 +105,15 @@ def test_blocks_are_long_and_the_time_is_kept() -> None:
     assert 0.05 <= clock.now <= 0.05 + 5 * pairs.BLOCK
 
 
+def test_an_interruption_does_not_make_blocks_short() -> None:
+    clock = Clock()
+    waits = iter([0.0, 0.5])  # the second block of all is interrupted
+    arms = [Arm(lambda: clock.spend(CONTROL + next(waits, 0.0)))] * 2
+    turns = Turns([arms], clock)
+    turns.run(0.05)
+    assert turns.calls * CONTROL >= pairs.BLOCK / 2
+
+
 def test_slow_work_is_measured_the_fewest_times_that_tell() -> None:
     clock = Clock()
     found = measured([[Arm(lambda: clock.spend(1.0))] * 2], clock)
