@@ -218,6 +218,17 @@ def test_bad_rows_are_told_in_one_line(tmp_path, capsys, name) -> None:
     assert fault in complaint(capsys)
 
 
+@pytest.mark.parametrize("verb", ["page", "record", "check", "merge"])
+def test_a_timing_is_no_run_of_clauses(tmp_path, runs, capsys, verb) -> None:
+    """Recorded as one it would say that nothing is known of this torch."""
+    out = tmp_path / "out"
+    extra = ["--out", str(out)] if verb in ("page", "merge") else []
+    assert main([verb, str(runs["base"]), *extra, "--verdicts", str(tmp_path / "verdicts")]) == 2
+    assert "holds timings and no verdicts; give it to: python -m reports overhead" in complaint(capsys)
+    assert not out.exists()
+    assert not (tmp_path / "verdicts").exists()
+
+
 def test_two_machines_are_not_compared(tmp_path, runs, capsys) -> None:
     lines = timing_session.session(Machine(1, **QUIET))
     for each in lines:
