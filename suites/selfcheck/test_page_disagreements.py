@@ -139,6 +139,8 @@ def test_markup_in_a_script_stays_text(browser, tmp_path):
         Reader(page, made.url).open("#disagreements")
         for summary in page.locator("#disagreements summary").all():
             summary.click()
+        # A script is written when its part has opened, a moment after the click.
+        page.locator("#disagreements pre").nth(len(table) - 1).wait_for()
         assert page.locator("#disagreements dd", has_text=EVIL).count() == len(table)
         assert page.locator("#disagreements pre", has_text=EVIL).count() == len(table)
         assert page.evaluate("window.hit") is None
