@@ -106,7 +106,7 @@ def test_the_list_and_its_scripts_have_names(reader, scripts):
     names = page.locator("#disagreements summary").all_text_contents()
     assert names == [f"Script: {one.sentence}" for one in scripts]
     page.click("#disagreements summary")
-    assert page.get_by_role("group", name=f"{scripts[0].clause}.py", exact=True).count() == 1
+    page.get_by_role("group", name=f"{scripts[0].clause}.py", exact=True).wait_for()
 
 
 @pytest.mark.parametrize("width", [390, 768, 1440])
@@ -115,6 +115,7 @@ def test_it_can_be_read_in_both_themes_and_at_any_width(browser, built, scheme, 
     with watched(browser, color_scheme=scheme, viewport={"width": width, "height": 844}) as page:
         Reader(page, built.url).open("#disagreements")
         page.click("#disagreements summary")
+        page.locator("#disagreements pre").wait_for()
         assert page.evaluate(CONTRAST) == []
         assert page.evaluate("document.documentElement.scrollWidth") <= width
 
