@@ -94,8 +94,14 @@ class _Found(NamedTuple):
 
 @functools.cache
 def _read(name: str, file: str, code: str) -> _Found:
-    """Return the APIs that a test uses."""
-    file, test = _tests().get(name) or (file, _first(ast.parse(code)))
+    """Return the APIs that a test uses; what a run file calls code may be none, or too deep to be read."""
+    try:
+        return _walked(*(_tests().get(name) or (file, _first(ast.parse(code)))))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return _Found(frozenset(), "test", False)
+
+
+def _walked(file: str, test: ast.FunctionDef | None) -> _Found:
     if test is None:
         return _Found(frozenset(), "test", False)
     marks = _marks(test)
@@ -129,11 +135,16 @@ def _tests() -> Mapping[str, tuple[str, ast.FunctionDef]]:
     """Return the tests of this checkout by the clause they check, each with its file."""
     found: dict[str, tuple[str, ast.FunctionDef]] = {}
     for path in sorted((ROOT / "suites").glob("*/test_*.py")):
-        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        for node in _parsed(path).body:
             mark = _marks(node).get("clause") if isinstance(node, ast.FunctionDef) else None
             if mark and mark.args and isinstance(mark.args[0], ast.Constant) and isinstance(node, ast.FunctionDef):
                 found[str(mark.args[0].value)] = (path.relative_to(ROOT).as_posix(), node)
     return found
+
+
+@functools.cache
+def _parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
 
 
 def _name(node: ast.AST) -> str:
@@ -153,7 +164,7 @@ def _module(file: str) -> Mapping[str, tuple[str, ast.AST]]:
     path = ROOT / file
     if not (file.startswith(("suites/", "fixtures/")) and path.is_file()):
         return found
-    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+    for node in _parsed(path).body:
         if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
             found[node.name] = (file, node)
         elif isinstance(node, ast.Assign):

@@ -9,9 +9,12 @@ from typing import Any
 
 from markupsafe import Markup
 
-from reports.atlas import Atlas, Cell, in_force, is_claim, varies
+from reports.apis import subject
+from reports.atlas import NOT_RUN, Atlas, Cell, in_force, is_claim, varies
+from reports.diff import KINDS
 from reports.disagreements import Disagreement, when
 from reports.matrix import CIRCLED, SIGNS, ranges
+from reports.rely import STANDS
 from reports.sources import link
 
 WIDEST_ALIGNMENT = 400
@@ -29,7 +32,13 @@ def island(atlas: Atlas, disagreements: Sequence[Disagreement] = ()) -> Markup:
 def document(atlas: Atlas, disagreements: Sequence[Disagreement] = ()) -> dict[str, Any]:
     """Return the data of the page."""
     evidence = _Pool()
+    sources = sorted({source for clause in atlas.clauses.values() for source in clause["source"]})
+    about = {name: subject(name, clause).apis for name, clause in atlas.clauses.items()}
+    apis = sorted(set().union(*about.values()))
     clauses = {name: _clause(atlas, name, evidence) for name in atlas.clauses}
+    for name, found in clauses.items():
+        found["source"] = [sources.index(source) for source in atlas.clauses[name]["source"]]
+        found["apis"] = [apis.index(api) for api in sorted(about[name])]
     return {
         "columns": [
             {
@@ -41,6 +50,11 @@ def document(atlas: Atlas, disagreements: Sequence[Disagreement] = ()) -> dict[s
         "modes": atlas.modes,
         "signs": SIGNS,
         "numbers": CIRCLED,
+        "not_run": NOT_RUN,
+        "kinds": KINDS,
+        "stands": STANDS,
+        "apis": apis,
+        "sources": [[source, link(source)] for source in sources],
         "clauses": clauses,
         "evidence": evidence.values,
         "disagreements": {one.clause: _disagreement(atlas, one) for one in disagreements},
@@ -82,8 +96,7 @@ def _clause(atlas: Atlas, name: str, pool: _Pool) -> dict[str, Any]:
     names = [reading["name"] for reading in clause["readings"]]
     found = {
         "says": clause["says"],
-        "source": [[source, link(source)] for source in clause["source"]],
-        "readings": [[reading["name"], reading["torch"], reading["says"]] for reading in clause["readings"]],
+        "readings": [_reading(reading, clause["says"]) for reading in clause["readings"]],
         "force": _packed([names.index(each) if each is not None else -1 for each in force]),
         "code": clause["code"],
         "place": f"{clause['file']}:{clause['line']}",
@@ -96,6 +109,12 @@ def _clause(atlas: Atlas, name: str, pool: _Pool) -> dict[str, Any]:
     elif varies(clause):
         found["varies"] = True
     return found
+
+
+def _reading(reading: Mapping[str, str], says: str) -> list[str]:
+    """Return the name, the range and the sentence of a reading; the sentence is left out where it is the clause's."""
+    told = [reading["name"], reading["torch"]]
+    return told if reading["says"] == says else [*told, reading["says"]]
 
 
 def _packed(values: list[int]) -> list[list[int]]:

@@ -16,11 +16,15 @@ from reports.costs import Costs
 from reports.costs_page import chapter
 from reports.details import island
 from reports.disagreements import Disagreement
+from reports.entrances import entrances
 from reports.matrix import CLAIM_SIGNS, MEANINGS, SIGNS, chapters
 
 TEMPLATES = Path(__file__).parent / "templates"
-STYLES = ("tokens", "page", "matrix", "drawer", "disagreements", "costs", "print")
-SCRIPTS = ("data", "state", "filter", "drawer", "highlight", "evidence", "disagreements", "main")
+STYLES = ("tokens", "page", "matrix", "drawer", "views", "disagreements", "costs", "print")
+SCRIPTS = (
+    "data", "state", "filter", "drawer", "highlight", "evidence", "disagreements", "versions", "runfile", "rely", "upgrade",
+    "build", "views", "main",
+)  # fmt: skip
 
 
 def render(atlas: Atlas, disagreements: Sequence[Disagreement] = (), costs: Sequence[Costs] = ()) -> str:
@@ -47,6 +51,7 @@ def render(atlas: Atlas, disagreements: Sequence[Disagreement] = (), costs: Sequ
         island=island(atlas, disagreements),
         disagreements=len(disagreements),
         costs=chapter(costs),
+        choices=entrances(atlas),
     )
 
 

@@ -3,6 +3,10 @@
 const DATA = JSON.parse(document.getElementById("data").textContent);
 const COLUMNS = DATA.columns;
 const PLACE = new Map(COLUMNS.map((column, place) => [column.key, place]));
+for (const clause of Object.values(DATA.clauses)) {
+  clause.source = clause.source.map((place) => DATA.sources[place]);
+  for (const reading of clause.readings) reading[2] ??= clause.says;
+}
 const byId = (id) => document.getElementById(id);
 
 /** Make an element: attributes by name, `text` and `on…` special, children as nodes or text. */

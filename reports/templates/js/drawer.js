@@ -106,17 +106,7 @@ function spans(clause, mode) {
   const list = el("ul", { class: "spans" });
   const force = forceOf(clause);
   for (const [first, last, cell] of rangesOf(clause, mode)) {
-    const [sign, words] = wordsOf(clause, cell);
-    const reading = cell.reading >= 0 ? cell.reading : force[first];
-    const told = el("span", {}, el("span", { class: "chip " + kindOf(clause, cell), text: sign }), " ", el("b", { text: words }));
-    if (reading >= 0 && (clause.readings.length > 1 || clause.readings[reading][2])) {
-      const [name, range, says] = clause.readings[reading];
-      const shown = clause.varies ? ` ${numberOf(reading)} ${name}` : clause.readings.length > 1 && !clause.claim ? ` ${name}` : "";
-      told.append(shown, el("small", { text: [says, rangeWords(range, clause.claim ? name : "in force")].filter(Boolean).join(" · ") }));
-    }
-    if (cell.holds) told.append(el("small", { text: `behaves as the reading “${cell.holds.join("” / “")}”` }));
-    if (cell.note) told.append(el("small", { text: cell.note }));
-    list.append(el("li", {}, el("span", { class: "when", text: "torch " + spanOf(first, last) }), told));
+    list.append(el("li", {}, el("span", { class: "when", text: "torch " + spanOf(first, last) }), cellView(clause, cell, force[first])));
   }
   for (const [name, range, says] of clause.claim ? [] : clause.readings) {
     if (range !== "never") continue;
@@ -124,6 +114,21 @@ function spans(clause, mode) {
     list.append(el("li", {}, el("span", { class: "when", text: "on no torch" }), told));
   }
   return list;
+}
+
+/** Show what a cell says: its verdict, its reading or else the one in force there, and what more is known. */
+function cellView(clause, cell, force = -1) {
+  const [sign, words] = wordsOf(clause, cell);
+  const reading = cell.reading >= 0 ? cell.reading : force;
+  const told = el("span", {}, el("span", { class: "chip " + kindOf(clause, cell), text: sign }), " ", el("b", { text: words }));
+  if (reading >= 0 && (clause.readings.length > 1 || clause.readings[reading][2])) {
+    const [name, range, says] = clause.readings[reading];
+    const shown = clause.varies ? ` ${numberOf(reading)} ${name}` : clause.readings.length > 1 && !clause.claim ? ` ${name}` : "";
+    told.append(shown, el("small", { text: [says === clause.says ? "" : says, rangeWords(range, clause.claim ? name : "in force")].filter(Boolean).join(" · ") }));
+  }
+  if (cell.holds) told.append(el("small", { text: `behaves as the reading “${cell.holds.join("” / “")}”` }));
+  if (cell.note) told.append(el("small", { text: cell.note }));
+  return told;
 }
 
 /** Return ">=1.10,<2.0" as a person writes it. */

@@ -63,13 +63,21 @@ function deviations(clause, mode) {
   }
   const parts = [];
   for (const [place, { cell, where }] of seen) {
-    const found = DATA.evidence[place];
     parts.push(el("h3", { text: `What shows it on torch ${where.join(", ")}` }));
     if (cell.declared) parts.push(el("p", { text: "A declared deviation: known, and replayed on every run." }));
-    if (found.plan) parts.push(codeBlock("Plan", found.plan));
-    if (found.lines.length) parts.push(el("h4", { text: "Traces" }), traceView(found.lines));
-    if (found.reproducer) parts.push(codeBlock("Reproducer, needs torch only", found.reproducer));
-    if (found.message) parts.push(messageView(found.message, found.lines.length === 0));
+    parts.push(...evidenceView(DATA.evidence[place]));
   }
+  return parts;
+}
+
+/** Return the evidence of a cell: that of the page is stored once and named by its place. */
+const evidenceOf = (cell) => (typeof cell.evidence === "number" ? DATA.evidence[cell.evidence] : cell.evidence);
+
+function evidenceView(found) {
+  const parts = [];
+  if (found.plan) parts.push(codeBlock("Plan", found.plan));
+  if (found.lines.length) parts.push(el("h4", { text: "Traces" }), traceView(found.lines));
+  if (found.reproducer) parts.push(codeBlock("Reproducer, needs torch only", found.reproducer));
+  if (found.message) parts.push(messageView(found.message, found.lines.length === 0));
   return parts;
 }

@@ -55,7 +55,7 @@ function tellCount(count, state) {
 }
 
 function markControls(state) {
-  for (const name of FIELDS) if (field(name)) field(name).classList.toggle("set", Boolean(state[name]));
+  for (const name of FIELDS[""]) if (field(name)) field(name).classList.toggle("set", Boolean(state[name]));
   for (const head of document.querySelectorAll("th[data-key]")) {
     const key = head.dataset.key;
     head.classList.toggle("picked", [state.from, state.to, state.verdict && state.on].includes(key));

@@ -2,10 +2,11 @@
 const THEMES = { "": "Auto", light: "Light", dark: "Dark" };
 
 function follow() {
-  const { clause, state, foreign } = readAddress();
+  const { view: asked, clause, state, foreign } = readAddress();
+  showView(foreign ? "" : asked);
   if (foreign) return followAnchor();
   writeFields(state);
-  applyFilters();
+  DRAWN[view]();
   if (clause) showClause(clause);
   else hideClause();
 }

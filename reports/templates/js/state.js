@@ -1,13 +1,27 @@
-// The address after # holds the open clause and the filters: "#clause-id?q=words&from=1.13&to=2.0".
-const FIELDS = ["q", "chapter", "verdict", "on", "from", "to", "mode", "docs"];
-const field = (name) => byId(name);
+// The address after # holds the view or the open clause, and what is chosen there: "#clause-id?q=words&from=1.13&to=2.0",
+// "#upgrade?from=1.13&to=2.15". A clause opened in a view names the view too. The view without a name is the matrix.
+const FIELDS = {
+  "": ["q", "chapter", "verdict", "on", "from", "to", "mode", "docs"],
+  rely: ["from", "to", "mode", "chapter", "api"],
+  upgrade: ["from", "from-mode", "to", "to-mode"],
+  build: ["with"],
+};
+let view = "";
+const field = (name) => byId(view ? `${view}-${name}` : name);
+const boxesOf = (group) => [...group.querySelectorAll("input[type=checkbox]")];
+
+function valueOf(input) {
+  if (input.type === "checkbox") return input.checked ? "1" : "";
+  if (input.type !== "fieldset") return input.value.trim();
+  return boxesOf(input).filter((box) => box.checked).map((box) => box.value).join(" ");
+}
 
 function readFields() {
   const state = {};
-  for (const name of FIELDS) {
+  for (const name of FIELDS[view]) {
     const input = field(name);
     if (!input) continue;
-    const value = input.type === "checkbox" ? (input.checked ? "1" : "") : input.value.trim();
+    const value = valueOf(input);
     const plain = name === "mode" && value === DATA.modes[0];
     if (value && !plain) state[name] = value;
   }
@@ -15,13 +29,21 @@ function readFields() {
 }
 
 function writeFields(state) {
-  for (const name of FIELDS) {
+  for (const name of FIELDS[view]) {
     const input = field(name);
     if (!input) continue;
+    const asked = (state[name] || "").split(" ");
     if (input.type === "checkbox") input.checked = Boolean(state[name]);
-    else input.value = state[name] || (name === "mode" ? DATA.modes[0] : "");
-    if (input.value === "" && input.tagName === "SELECT") input.selectedIndex = 0; // an unknown value in the address
+    else if (input.type === "fieldset") for (const box of boxesOf(input)) box.checked = asked.includes(box.value);
+    else writeField(input, state[name] || (name === "mode" ? DATA.modes[0] : ""));
   }
+}
+
+function writeField(input, value) {
+  input.value = value;
+  if (input.value || input.tagName !== "SELECT") return;
+  input.value = input.dataset.usual || ""; // nothing in the address, or an unknown value
+  if (!input.value) input.selectedIndex = 0;
 }
 
 function readAddress() {
@@ -30,8 +52,10 @@ function readAddress() {
   const name = decode(cut < 0 ? hash : hash.slice(0, cut));
   const params = new URLSearchParams(cut < 0 ? "" : hash.slice(cut + 1));
   const clause = Object.hasOwn(DATA.clauses, name) ? name : "";
-  const foreign = Boolean(name) && !clause && cut < 0 && document.getElementById(name) !== null;
-  return { clause, foreign, state: Object.fromEntries(FIELDS.map((field) => [field, params.get(field) || ""])) };
+  const within = clause ? params.get("view") : name;
+  const asked = Object.hasOwn(FIELDS, within) ? within : "";
+  const foreign = Boolean(name) && !clause && !asked && cut < 0 && document.getElementById(name) !== null;
+  return { view: asked, clause, foreign, state: Object.fromEntries(FIELDS[asked].map((field) => [field, params.get(field) || ""])) };
 }
 
 function decode(text) {
@@ -43,13 +67,16 @@ function decode(text) {
 }
 
 function addressOf(clause, state) {
-  const params = new URLSearchParams(state).toString();
-  return "#" + clause + (params ? "?" + params : "");
+  const params = new URLSearchParams(clause && view ? { view, ...state } : state).toString();
+  return "#" + (clause || view) + (params ? "?" + params : "");
 }
 
 /** Put the present state into the address; opening a clause adds to the history, typing does not. */
 function writeAddress(clause, push = false) {
-  const address = addressOf(clause, readFields());
+  const state = readFields();
+  const address = addressOf(clause, state);
+  const link = document.querySelector(`.views [data-view="${view}"]`);
+  link.setAttribute("href", addressOf("", state)); // who comes back to the view finds it as it was
   if (address === (location.hash || "#")) return;
   history[push ? "pushState" : "replaceState"](null, "", address === "#" ? location.pathname + location.search : address);
 }

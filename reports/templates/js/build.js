@@ -1,0 +1,99 @@
+// My build: a run file that the reader chooses or drops, held against a recorded release. It stays in the browser.
+let mine = null;
+
+/** Say whether the clause has the same text on the page and in the run: otherwise nothing can be compared. */
+function isSameText(clause, theirs) {
+  const readings = clause.readings.map(([name, torch, says]) => ({ name, torch, says }));
+  const told = theirs.readings.map(({ name, torch, says }) => ({ name, torch, says }));
+  return clause.says === theirs.says && clause.code === theirs.code && JSON.stringify(readings) === JSON.stringify(told);
+}
+
+/** Return a cell of the run as those of the page are; unseen where its clause has another text. */
+function cellOfRun(cell) {
+  const clause = DATA.clauses[cell.clause];
+  if (!isSameText(clause, mine.clauses.get(cell.clause))) return { verdict: "unseen", reading: -1 };
+  return {
+    verdict: cell.verdict,
+    reading: clause.readings.findIndex(([name]) => name === cell.reading),
+    holds: cell.holds.length ? [...cell.holds].sort() : undefined,
+    declared: cell.declared,
+    note: cell.note,
+    evidence: cell.evidence && { ...cell.evidence, lines: aligned(cell.evidence.expected, cell.evidence.observed) },
+  };
+}
+
+/** Return the pairs to compare: all that the release or the run tells of. */
+function pairsWith(place) {
+  const known = new Map();
+  for (const cell of mine.cells.values()) {
+    if (Object.hasOwn(DATA.clauses, cell.clause)) known.set(keyOf(cell), cellOfRun(cell));
+  }
+  const modes = [...new Set([...DATA.modes, ...mine.header.modes])];
+  return modes.flatMap((mode) =>
+    ORDER.map((clause) => [clause, mode, cellAt(clause, mode, place), known.get(keyOf({ clause, mode }))]));
+}
+
+async function chooseRuns(files) {
+  if (!files.length) return;
+  try {
+    const runs = [];
+    for (const file of files) runs.push(...(await readRuns(file)));
+    mine = joined(runs);
+    byId("build-wrong").textContent = "";
+  } catch (problem) {
+    if (!(problem instanceof BadRun)) throw problem;
+    mine = null;
+    byId("build-wrong").textContent = problem.message;
+  }
+  viewChanged();
+}
+
+function drawBuild() {
+  byId("build-wrong").hidden = !byId("build-wrong").textContent;
+  if (!mine) return answer("build", "");
+  const { header } = mine;
+  const column = COLUMNS[PLACE.get(byId("build-with").value)] || nearestTo(header.torch);
+  const names = ["torch " + column.label, `your torch ${header.torch}`];
+  const told = difference(pairsWith(PLACE.get(column.key)));
+  return answer("build", differenceWords(names, told), ownFacts(), ...changesView(told, names));
+}
+
+/** Tell what the run is, how it stands by itself, and what is missing. */
+function ownFacts() {
+  const { header, cells, missing, clauses } = mine;
+  const list = el("dl", { class: "facts" });
+  const add = (term, text, kind) => list.append(el("dt", { text: term }), el("dd", { text, class: kind }));
+  const verdicts = Object.keys(DATA.signs).map((verdict) => [verdict, [...cells.values()].filter((cell) => cell.verdict === verdict)]);
+  add("Your torch", `${header.torch}, Python ${header.python}, ${header.platform}, ${header.device}`);
+  add("By itself", verdicts.filter(([, found]) => found.length).map(([verdict, found]) => `${found.length} ${verdict}`).join(", ") || "no cells");
+  const fresh = [...cells.values()].filter((cell) => cell.verdict === "deviates" && !cell.declared).length;
+  if (fresh) add("Not declared", `${fresh} ${fresh === 1 ? "deviation" : "deviations"}: new on this torch, or never written down`);
+  if (missing) add("Not finished", `${missing} ${missing === 1 ? "cell is" : "cells are"} missing; resume the run, or take this as a part`);
+  const others = [...new Set([...cells.values()].map((cell) => cell.clause))];
+  const strange = others.filter((id) => !Object.hasOwn(DATA.clauses, id)).length;
+  if (strange) add("Not on this page", `${strange} ${strange === 1 ? "clause" : "clauses"} of the run`);
+  const changed = others.filter((id) => Object.hasOwn(DATA.clauses, id) && !isSameText(DATA.clauses[id], clauses.get(id))).length;
+  if (changed) add("Another text", `${changed} ${changed === 1 ? "clause" : "clauses"}, not compared`);
+  return list;
+}
+
+byId("build-file").addEventListener("change", (event) => chooseRuns([...event.target.files]));
+addEventListener("dragover", (event) => {
+  if (![...event.dataTransfer.types].includes("Files")) return;
+  event.preventDefault();
+  document.body.dataset.drop = "1";
+});
+addEventListener("dragleave", (event) => {
+  if (!event.relatedTarget) delete document.body.dataset.drop;
+});
+addEventListener("drop", (event) => {
+  delete document.body.dataset.drop;
+  if (!event.dataTransfer.files.length) return;
+  event.preventDefault();
+  if (drawer.open) hideClause();
+  if (view !== "build") {
+    showView("build");
+    history.pushState(null, "", "#build");
+  }
+  chooseRuns([...event.dataTransfer.files]);
+});

@@ -1,0 +1,139 @@
+// A run file, read in the browser: the rules of reports/runfile.py, as far as the page needs them. Nothing leaves it.
+const LARGEST = 256 * 2 ** 20;
+const FORMAT = 1;
+const FOREIGN = "give a run file that this suite wrote (*.jsonl)";
+
+/** A file that cannot be used, told in one line. */
+class BadRun extends Error {}
+
+const isText = (value) => typeof value === "string";
+const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
+const isListOf = (fits) => (value) => Array.isArray(value) && value.every(fits);
+const isTableOf = (fits) => (value) => isObject(value) && Object.values(value).every(fits);
+const isShaped = (shape) => (value) => isObject(value) && faultOf(shape, value) === undefined;
+/** Return the first key that is missing or not as it must be. */
+const faultOf = (shape, value) => Object.keys(shape).find((key) => !Object.hasOwn(value, key) || !shape[key](value[key]));
+
+const isTexts = isListOf(isText);
+const isReading = isShaped({ name: isText, torch: isText, says: isText });
+const isEvidence = isShaped({ plan: isText, expected: isTexts, observed: isTexts, message: isText, reproducer: isText });
+const isVerdict = (value) => isText(value) && Object.hasOwn(DATA.signs, value);
+const LINES = {
+  header: {
+    torch: isText, suite: isText, python: isText, platform: isText, device: isText, modes: isTexts,
+    clauses: isTableOf(isShaped({ says: isText, code: isText, readings: isListOf(isReading) })),
+    nodes: isTableOf((node) => isTexts(node) && node.length === 2),
+  },
+  started: { clause: isText, mode: isText },
+  cell: {
+    clause: isText, mode: isText, verdict: isVerdict, reading: (value) => value === null || isText(value), holds: isTexts,
+    declared: (value) => typeof value === "boolean", note: isText, evidence: (value) => value === null || isEvidence(value),
+  },
+  benchmark: {},
+  footer: { cells: Number.isInteger, counts: isTableOf(Number.isInteger) },
+};
+
+const quoted = (value) => {
+  const text = isObject(value) ? "an object" : Array.isArray(value) ? "a list" : JSON.stringify(value);
+  return text.length > 60 ? text.slice(0, 59) + "…" : text;
+};
+const keyOf = ({ clause, mode }) => JSON.stringify([clause, mode]);
+
+/** Return the runs in a file. Throws BadRun. */
+async function readRuns(file) {
+  const fail = (place, fault, mend) => {
+    throw new BadRun(`${file.name}${place}: ${fault}; ${mend}.`);
+  };
+  if (file.size > LARGEST) fail("", `is larger than ${LARGEST / 2 ** 20} MB`, "run the suite in shards");
+  let text;
+  try {
+    text = new TextDecoder("utf-8", { fatal: true }).decode(await file.arrayBuffer());
+  } catch {
+    fail("", "is no UTF-8 text or cannot be read", FOREIGN);
+  }
+  if (!text.trim()) fail("", "is empty", "run the suite again into a new file");
+  const lines = text.split("\n");
+  const cut = lines.pop();
+  const runs = [];
+  lines.forEach((line, place) => addLine(runs, lineOf(line, (fault) => fail(`, line ${place + 1}`, fault, FOREIGN)), (fault) =>
+    fail(`, line ${place + 1}`, fault, "run the suite again into a new file")));
+  if (cut && !(runs.length && !isWhole(cut))) {
+    const place = `, line ${lines.length + 1}`;
+    if (!isWhole(cut)) fail(place, lines.length ? "the last line is cut off" : "is no line of a run file", FOREIGN);
+    addLine(runs, lineOf(cut, (fault) => fail(place, fault, FOREIGN)), (fault) => fail(place, fault, FOREIGN));
+  }
+  return runs;
+}
+
+function isWhole(line) {
+  try {
+    return isObject(JSON.parse(line));
+  } catch {
+    return false;
+  }
+}
+
+/** Return one line as an object of a known shape. */
+function lineOf(text, fail) {
+  if (!isWhole(text)) fail("is no line of a run file");
+  const line = JSON.parse(text);
+  if (Object.hasOwn(line, "format") && line.format !== FORMAT) {
+    fail(`is of format ${quoted(line.format)}, this page reads format ${FORMAT}`);
+  }
+  if (!isText(line.type) || !Object.hasOwn(LINES, line.type)) fail("is no line of a run file");
+  const key = faultOf(LINES[line.type], line);
+  if (key) fail(Object.hasOwn(line, key) ? `the ${line.type} has ${quoted(line[key])} as ${key}` : `the ${line.type} has no ${key}`);
+  return line;
+}
+
+/** Add a line to the runs of its file: a header begins a run, a footer ends it. */
+function addLine(runs, line, fail) {
+  const run = runs[runs.length - 1];
+  const open = run && !run.ended;
+  if (line.type === "header") {
+    if (open) fail("a second header before the footer");
+    if (!versionOf(line.torch)) fail(`torch ${quoted(line.torch)} is no version`);
+    return runs.push({ header: line, cells: new Map(), wanted: new Set(Object.values(line.nodes).map((pair) => JSON.stringify(pair))) });
+  }
+  if (!open) fail(`a ${line.type} comes ${run ? "after the footer" : "before the header"}`);
+  if (line.type === "footer") return endRun(run, line, fail);
+  if (line.type === "benchmark") return run;
+  if (!Object.hasOwn(run.header.clauses, line.clause)) fail(`is of the clause ${quoted(line.clause)}, which the header does not know`);
+  if (!run.header.modes.includes(line.mode)) fail(`is of the mode ${quoted(line.mode)}, which the header does not know`);
+  run.wanted.add(keyOf(line));
+  return line.type === "cell" ? addCell(run, line, fail) : run;
+}
+
+function addCell(run, cell, fail) {
+  const names = run.header.clauses[cell.clause].readings.map((reading) => reading.name);
+  const unknown = [...cell.holds, cell.reading].find((name) => name !== null && !names.includes(name));
+  if (unknown !== undefined) fail(`names the reading ${quoted(unknown)}, which the clause does not have`);
+  if (run.cells.has(keyOf(cell))) fail(`a second cell of ${cell.clause} [${cell.mode}]`);
+  return run.cells.set(keyOf(cell), cell);
+}
+
+function endRun(run, footer, fail) {
+  const counts = {};
+  for (const { verdict } of run.cells.values()) counts[verdict] = (counts[verdict] || 0) + 1;
+  const differs = Object.keys(DATA.signs).some((verdict) => (counts[verdict] || 0) !== (footer.counts[verdict] || 0));
+  if (footer.cells !== run.cells.size || differs) fail(`the footer tells of ${footer.cells} cells, the file holds ${run.cells.size} or others`);
+  return (run.ended = true);
+}
+
+/** Return the runs of one torch as one: shards that tell of no cell twice. */
+function joined(runs) {
+  const torchOf = ({ header }) => [header.torch, header.platform, header.device].join(", ");
+  const [first] = runs;
+  const other = runs.find((run) => torchOf(run) !== torchOf(first));
+  if (other) throw new BadRun(`These are runs of two torches, ${torchOf(first)} and ${torchOf(other)}; choose those of one.`);
+  const all = { header: first.header, clauses: new Map(), cells: new Map(), wanted: new Set() };
+  for (const run of runs) {
+    for (const [key, cell] of run.cells) {
+      if (all.cells.has(key)) throw new BadRun(`${cell.clause} [${cell.mode}] is told twice; choose each run once.`);
+      all.cells.set(key, cell);
+    }
+    for (const [id, clause] of Object.entries(run.header.clauses)) all.clauses.set(id, clause);
+    for (const key of run.wanted) all.wanted.add(key);
+  }
+  return { ...all, missing: [...all.wanted].filter((key) => !all.cells.has(key)).length };
+}

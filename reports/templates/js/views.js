@@ -1,0 +1,69 @@
+// The entrances: each answers one question, and is drawn anew from its fields.
+const DRAWN = { "": applyFilters, rely: drawRely, upgrade: drawUpgrade, build: drawBuild };
+
+function showView(name) {
+  const fresh = name !== view;
+  view = name;
+  if (view) document.body.dataset.view = view;
+  else delete document.body.dataset.view;
+  for (const section of document.querySelectorAll(".entrance")) section.hidden = section.id !== "view-" + view;
+  for (const link of document.querySelectorAll(".views [data-view]")) {
+    if (link.dataset.view === view) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
+  }
+  if (fresh && view && document.documentElement.dataset.ready) byId("view-" + view).focus();
+}
+
+function viewChanged() {
+  DRAWN[view]();
+  writeAddress(drawer.open ? openClause : "");
+}
+
+const ORDER = [...new Set(ROWS.map((entry) => entry.id))];
+
+/** Return what is known of a clause on one column; nothing where it was never run there. */
+function cellAt(id, mode, place) {
+  let left = place;
+  for (const [count, verdict, reading, more] of DATA.clauses[id].cells[mode] || []) {
+    if (left < count) return verdict === "unseen" && more && more.note === DATA.not_run ? undefined : { verdict, reading, ...more };
+    left -= count;
+  }
+  return undefined;
+}
+
+const clauseLink = (id) => el("a", { href: "#" + id, text: DATA.clauses[id].says, onclick: (event) => openListed(event, id) });
+
+/** Show a list under its name and count; one with too many is drawn when it is opened. */
+function groupView(title, items, draw, many) {
+  const name = title[0].toUpperCase() + title.slice(1);
+  const box = el("details", { class: "group" }, el("summary", {}, el("h3", {}, `${name} `, el("small", { text: `(${items.length})` }))));
+  const fill = () => box.querySelector("ul") || box.append(el("ul", { class: "found" }, ...items.map(draw)));
+  box.addEventListener("toggle", fill);
+  if (items.length <= many) {
+    fill();
+    box.open = true;
+  }
+  return box;
+}
+
+/** Show the command that gives the same answer in a terminal. */
+function terminalView(words) {
+  const quoted = words.map((word) => (/^[\w.-]+$/.test(word) ? word : `'${word}'`));
+  return el("p", { class: "terminal" }, "The same in a terminal: ", el("code", { text: ["python -m reports", ...quoted].join(" ") }));
+}
+
+function answer(name, said, ...parts) {
+  byId(`${name}-said`).textContent = said;
+  byId(`${name}-found`).replaceChildren(...parts.filter(Boolean));
+}
+
+for (const form of document.querySelectorAll(".entrance form")) {
+  form.addEventListener("input", viewChanged);
+  form.addEventListener("submit", (event) => event.preventDefault());
+}
+addEventListener("beforeprint", () => {
+  for (const box of document.querySelectorAll(".entrance:not([hidden]) .group")) {
+    box.dispatchEvent(new Event("toggle"));
+    box.open = true;
+  }
+});
