@@ -35,6 +35,7 @@ function pairsWith(place) {
 
 async function chooseRuns(files) {
   if (!files.length) return;
+  byId("view-build").setAttribute("aria-busy", "true");
   try {
     const runs = [];
     for (const file of files) runs.push(...(await readRuns(file)));
@@ -46,6 +47,7 @@ async function chooseRuns(files) {
     byId("build-wrong").textContent = problem.message;
   }
   viewChanged();
+  byId("view-build").removeAttribute("aria-busy");
 }
 
 function drawBuild() {

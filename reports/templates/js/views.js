@@ -6,6 +6,7 @@ function showView(name) {
   view = name;
   if (view) document.body.dataset.view = view;
   else delete document.body.dataset.view;
+  byId("matrix").hidden = Boolean(view);
   for (const section of document.querySelectorAll(".entrance")) section.hidden = section.id !== "view-" + view;
   for (const link of document.querySelectorAll(".views [data-view]")) {
     if (link.dataset.view === view) link.setAttribute("aria-current", "page");

@@ -1,0 +1,262 @@
+"""The entrance My build in a real browser: a run file is read there, held against a release, and trusted in nothing."""
+
+from __future__ import annotations
+
+import copy
+import json
+
+import pytest
+from packaging.version import Version
+
+from reports.__main__ import main
+from reports.atlas import _nearest
+from reports.details import aligned
+from reports.diff import KINDS
+from reports.verdicts import read_recorded
+from suites.selfcheck import synthetic
+from suites.selfcheck.pages import CONTRAST, Reader, watched
+from suites.selfcheck.test_page_data import EVIL
+from suites.selfcheck.test_page_entrances import answered, grouped, in_any_order
+
+OWN = "2.16.0a0+git1a2b3c4"
+
+
+@pytest.fixture
+def lines(built):
+    """Give the lines of a run of one's own torch, on which three clauses have become worse."""
+    found = copy.deepcopy(synthetic.run_lines(built.table, "2.15.0"))
+    found[0]["torch"] = OWN
+    cells = [line for line in found if line["type"] == "cell" and line["verdict"] == "conforms"]
+    cells[0].update(verdict="deviates", refuted=[], evidence=synthetic.evidence(7))
+    cells[1].update(verdict="hung", reading=None, refuted=[])
+    cells[2].update(verdict="absent", reading=None, refuted=[])
+    found[-1] = synthetic.footer([line for line in found if line["type"] == "cell"])
+    return found
+
+
+def text_of(lines):
+    return "".join(json.dumps(line) + "\n" for line in lines)
+
+
+def choose(page, *texts):
+    """Choose files with these contents."""
+    contents = [text if isinstance(text, bytes) else text.encode() for text in texts]
+    page.set_input_files(
+        "#build-file",
+        [{"name": f"mine{n}.jsonl", "mimeType": "text/plain", "buffer": each} for n, each in enumerate(contents)],
+    )
+    page.wait_for_selector("#view-build:not([aria-busy])")
+
+
+def complaint(page):
+    return page.inner_text("#build-wrong")
+
+
+def test_a_run_is_held_against_the_nearest_release_as_diff_does(reader, built, lines, tmp_path, capsys):
+    page = reader.open("#build").page
+    choose(page, text_of(lines))
+    run = str(synthetic.write_lines(tmp_path / "run.jsonl", lines))
+    capsys.readouterr()
+    main(["diff", "2.15", run, "--format", "json", "--verdicts", str(built.path.parent / "verdicts")])
+    told = json.loads(capsys.readouterr().out)
+    assert len(told["changes"]) == 3
+    assert in_any_order(answered(page, "build")) == grouped(told["changes"], "kind", KINDS)
+    assert page.inner_text("#build-said") == (
+        f"Torch 2.15 → your torch {OWN}: 3 of 80 cells differ: new deviations 2, removed 1."
+    )
+    assert "1 deviation: new on this torch, or never written down" in page.inner_text("#build-found")
+    page.select_option("#build-with", "2.0")
+    assert page.url.endswith("#build?with=2.0")
+    capsys.readouterr()
+    main(["diff", "2.0", run, "--format", "json", "--verdicts", str(built.path.parent / "verdicts")])
+    told = json.loads(capsys.readouterr().out)
+    assert in_any_order(answered(page, "build")) == grouped(told["changes"], "kind", KINDS)
+
+
+def test_a_new_deviation_shows_the_plan_and_the_traces_of_the_run(reader, lines):
+    page = reader.open("#build").page
+    choose(page, text_of(lines))
+    page.locator("#view-build .found details summary").first.click()
+    page.wait_for_selector("#view-build .trace")
+    shown = page.inner_text("#view-build .found details >> nth=0")
+    assert synthetic.PLAN in shown
+    assert "47" in shown
+    signs = page.eval_on_selector_all("#view-build .diff .sign", "all => all.map(each => each.innerText[0])")
+    assert signs == ["≠", "+"]
+
+
+@pytest.mark.parametrize(
+    ("expected", "observed"),
+    [
+        ([], []),
+        (["a"], []),
+        ([], ["a", "b"]),
+        (["a", "b", "c"], ["a", "x", "c"]),
+        (["a", "b", "c"], ["a", "c", "d"]),
+        (["a"] * 401, ["a"] * 400 + ["b"]),
+    ],
+)
+def test_traces_are_aligned_as_those_of_the_page(reader, expected, observed):
+    found = reader.page.evaluate("([one, two]) => aligned(one, two)", [expected, observed])
+    assert [tuple(line) for line in found] == aligned(expected, observed)
+
+
+@pytest.mark.parametrize(
+    "torch", ["2.16.0a0+git1", "2.15.0a0+git1", "2.15.1a0", "2.15.0+gabc", "2.7.3.dev1", "1.0.0", "3.1", "2.5.0rc1"]
+)
+def test_the_nearest_release_is_the_one_that_the_atlas_knows(reader, built, torch):
+    wanted = _nearest(Version(torch), read_recorded(built.path.parent / "verdicts"))
+    assert reader.page.evaluate("torch => nearestTo(torch).key", torch) == wanted
+
+
+@pytest.mark.parametrize(("torch", "wanted"), [("2.15.0+cpu", "2.15"), ("2.3.1", "2.3"), ("1.13.1+cu117", "1.13")])
+def test_a_release_is_held_against_itself(reader, torch, wanted):
+    assert reader.page.evaluate("torch => nearestTo(torch).key", torch) == wanted
+
+
+def test_shards_are_joined_and_what_is_told_twice_is_refused(reader, lines):
+    cells = [line for line in lines if line["type"] == "cell"]
+    shards = []
+    for part in (cells[::2], cells[1::2]):
+        nodes = {f"x[{n}]": [cell["clause"], "eager"] for n, cell in enumerate(part)}
+        shards.append(text_of([{**lines[0], "nodes": nodes}, *part, synthetic.footer(part)]))
+    page = reader.open("#build").page
+    choose(page, *shards)
+    assert "3 of 80 cells differ" in page.inner_text("#build-said")
+    choose(page, shards[0] + shards[1])
+    assert "3 of 80 cells differ" in page.inner_text("#build-said")
+    choose(page, shards[0], shards[0])
+    assert complaint(page).endswith("is told twice; choose each run once.")
+    assert page.inner_text("#build-said") == ""
+    other = text_of([{**lines[0], "torch": "2.14.0"}, *lines[1:]])
+    choose(page, shards[0], other)
+    assert complaint(page).startswith("These are runs of two torches")
+
+
+def test_an_unfinished_run_is_shown_with_what_is_missing(reader, lines):
+    page = reader.open("#build").page
+    text = text_of(lines[:41])
+    choose(page, text + '{"type": "cell", "clau')
+    assert complaint(page) == ""
+    assert "60 cells are missing; resume the run" in page.inner_text("#build-found")
+    assert "60 are not seen on both" in page.inner_text("#build-said")
+
+
+def test_another_text_of_a_clause_and_a_foreign_clause_are_not_compared(reader, built, lines):
+    first, second = [line["clause"] for line in lines if line["type"] == "cell"][:2]
+    table = copy.deepcopy(built.table)
+    table[first]["says"] = "Something else."
+    table["a.b.c"] = table.pop(second)
+    for line in lines:
+        if line.get("clause") == second:
+            line["clause"] = "a.b.c"
+    lines[0].update(clauses=table, nodes={})
+    page = reader.open("#build").page
+    choose(page, text_of(lines))
+    facts = page.inner_text("#build-found .facts")
+    assert "1 clause of the run" in facts
+    assert "1 clause, not compared" in facts
+    assert "2 are not seen on both" in page.inner_text("#build-said")
+
+
+def damaged(lines, change):
+    found = copy.deepcopy(lines)
+    change(found)
+    return text_of(found)
+
+
+DAMAGE = {
+    "is empty": lambda lines: b"",
+    "is no UTF-8 text": lambda lines: b"\xff\xfe\x00",
+    "line 1: is no line of a run file": lambda lines: "torch==2.15\n",
+    "line 1: is no line of a run file;": lambda lines: text_of(lines)[:300],
+    "line 1: a cell comes before the header": lambda lines: text_of(lines[2:]),
+    "line 1: is of format 2, this page reads format 1": lambda lines: damaged(lines, lambda x: x[0].update(format=2)),
+    'line 1: torch "newest" is no version': lambda lines: damaged(lines, lambda x: x[0].update(torch="newest")),
+    "line 1: the header has no clauses": lambda lines: damaged(lines, lambda x: x[0].pop("clauses")),
+    "line 1: the header has an object as clauses": lambda lines: damaged(
+        lines, lambda x: x[0].update(clauses={"a": 1})
+    ),
+    'line 3: the cell has "fine" as verdict': lambda lines: damaged(lines, lambda x: x[2].update(verdict="fine")),
+    "line 3: the cell has 1 as declared": lambda lines: damaged(lines, lambda x: x[2].update(declared=1)),
+    'line 3: is of the clause "__proto__"': lambda lines: damaged(lines, lambda x: x[2].update(clause="__proto__")),
+    'line 3: is of the mode "warp"': lambda lines: damaged(lines, lambda x: x[2].update(mode="warp")),
+    'line 3: names the reading "nope"': lambda lines: damaged(lines, lambda x: x[2].update(reading="nope")),
+    "line 4: a second cell of": lambda lines: text_of([*lines[:3], *lines[2:]]),
+    "line 4: a second header": lambda lines: text_of([*lines[:3], *lines]),
+    "the footer tells of 80 cells": lambda lines: text_of([*lines[:3], *lines[5:]]),
+    "after the footer": lambda lines: text_of([*lines, lines[-1]]),
+    "line 3: is no line of a run file": lambda lines: text_of(lines[:2]) + "[" * 100_000 + "\n" + text_of(lines[2:]),
+    "line 2: the cell has an object as evidence": lambda lines: (
+        text_of(lines[:1]) + '{"type":"cell","clause":"","mode":"","verdict":"hung","reading":null,"holds":[],'
+        '"declared":false,"note":"","evidence":' + '{"a":' * 9999 + "1" + "}" * 9999 + "}\n"
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", DAMAGE)
+def test_a_damaged_or_foreign_file_gets_one_clear_line(reader, lines, fault):
+    page = reader.open("#build").page
+    choose(page, text_of(lines))
+    choose(page, DAMAGE[fault](lines))
+    told = complaint(page)
+    assert fault in told
+    assert told.startswith("mine0.jsonl")
+    assert len(told) < 250
+    assert "\n" not in told
+    assert page.inner_text("#build-said") == page.inner_text("#build-found") == ""
+    assert page.get_by_role("alert").inner_text() == told
+    choose(page, text_of(lines))
+    assert complaint(page) == ""
+
+
+def test_markup_in_any_string_of_a_run_stays_text(reader, lines):
+    evidence = {"plan": EVIL, "expected": [EVIL], "observed": [EVIL + "!"], "message": EVIL, "reproducer": EVIL}
+    lines[0].update(python=EVIL, platform=EVIL, device=EVIL)
+    for line in lines:
+        if line["type"] == "cell":
+            line.update(verdict="deviates", declared=False, refuted=[], note=EVIL, evidence=evidence)
+    lines[-1] = synthetic.footer([line for line in lines if line["type"] == "cell"])
+    page = reader.open("#build").page
+    choose(page, text_of(lines))
+    answered(page, "build")
+    for summary in page.locator("#view-build .found details > summary").all()[:3]:
+        summary.click()
+    page.wait_for_selector("#view-build .trace")
+    assert page.text_content("#build-found").count(EVIL) > 80
+    choose(page, text_of([{**lines[0], "torch": EVIL}]))
+    assert "window.hit" in complaint(page)
+    assert page.evaluate("window.hit") is None
+    assert page.locator("img, b >> text={{7*7}}").count() == 0
+
+
+def test_a_file_is_dropped_anywhere(reader, lines):
+    page = reader.page
+    page.evaluate(
+        """text => {
+          const dataTransfer = new DataTransfer();
+          dataTransfer.items.add(new File([text], "dropped.jsonl"));
+          for (const name of ["dragover", "drop"]) {
+            document.body.dispatchEvent(new DragEvent(name, { dataTransfer, bubbles: true, cancelable: true }));
+          }
+        }""",
+        text_of(lines),
+    )
+    page.wait_for_selector("#build-said:has-text('3 of 80 cells differ')")
+    assert page.url.endswith("#build")
+    assert page.locator("body[data-drop]").count() == 0
+    page.go_back()
+    page.wait_for_function("() => document.body.dataset.view === undefined")
+    page.click(".views >> text=My build")
+    assert "3 of 80 cells differ" in page.inner_text("#build-said")
+
+
+@pytest.mark.parametrize("width", [390, 1440])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_it_can_be_read_in_both_themes_and_at_any_width(browser, built, lines, scheme, width):
+    with watched(browser, color_scheme=scheme, viewport={"width": width, "height": 844}) as page:
+        Reader(page, built.url).open("#build")
+        for text in (text_of(lines), "x" * 99, text_of(lines)):
+            choose(page, text)
+            assert page.evaluate(CONTRAST) == []
+            assert page.evaluate("document.documentElement.scrollWidth") <= width

@@ -1,0 +1,256 @@
+"""The entrances Rely and Upgrade in a real browser: the same answers as rely and diff give in a terminal."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from reports.__main__ import main
+from reports.apis import known_apis
+from reports.diff import KINDS
+from reports.rely import STANDS
+from suites.selfcheck import synthetic
+from suites.selfcheck.pages import CONTRAST, Reader, build, watched
+
+VIEWS = ("rely", "upgrade", "build")
+
+
+def answered(page, view):
+    """Return title -> the ids of its clauses as shown, every group opened."""
+    while page.locator(f"#view-{view} .group:not([open])").count():
+        page.locator(f"#view-{view} .group:not([open]) > summary").first.click()
+    page.wait_for_function("view => !document.querySelector(`#view-${view} .group:not(:has(.found))`)", arg=view)
+    found = page.eval_on_selector_all(
+        f"#view-{view} .group",
+        "all => all.map(group => [group.querySelector('h3').textContent,"
+        " [...group.querySelectorAll('.found > li > code')].map(code => code.textContent)])",
+    )
+    assert [title.rpartition("(")[2] for title, _ in found] == [f"{len(names)})" for _, names in found]
+    return {title.rpartition(" (")[0]: names for title, names in found}
+
+
+def in_terminal(built, capsys, verb, *arguments):
+    capsys.readouterr()
+    main([verb, *arguments, "--verdicts", str(built.path.parent / "verdicts"), "--format", "json"])
+    return json.loads(capsys.readouterr().out)
+
+
+def grouped(entries, key, words):
+    """Return title -> ids of what a verb told, in the words of the page."""
+    titles = {words[entry[key]]: [] for entry in entries}
+    for entry in entries:
+        titles[words[entry[key]]].append(entry["clause"])
+    return {title[0].upper() + title[1:]: sorted(names) for title, names in titles.items()}
+
+
+def in_any_order(groups):
+    return {title: sorted(names) for title, names in groups.items()}
+
+
+@pytest.mark.parametrize(
+    ("query", "arguments"),
+    [
+        ("", []),
+        ("?from=1.13&to=2.15", ["--from", "1.13", "--to", "2.15"]),
+        ("?from=1.4&to=1.4", ["--to", "1.4"]),
+        ("?chapter=tutorial", ["--chapter", "tutorial"]),
+        ("?chapter=tutorial+ordering&from=2.0", ["--chapter", "tutorial", "--chapter", "ordering", "--from", "2.0"]),
+        ("?api=register_forward_hook", ["--api", "register_forward_hook"]),
+        ("?api=register_full_backward_hook&from=2.1", ["--api", "register_full_backward_hook", "--from", "2.1"]),
+    ],
+)
+def test_rely_answers_as_in_a_terminal(reader, built, capsys, query, arguments):
+    told = in_terminal(built, capsys, "rely", *arguments)
+    page = reader.open("#rely" + query).page
+    assert in_any_order(answered(page, "rely")) == grouped(told["clauses"], "stands", STANDS)
+    counts = ", ".join(f"{count} {STANDS[each]}" for each, count in told["counts"].items() if count)
+    assert page.inner_text("#rely-said").endswith(f": of {len(told['clauses'])} clauses {counts}.")
+
+
+def test_rely_knows_every_api_and_its_options(browser, tmp_path, capsys):
+    table = synthetic.clauses(24)
+    for number, clause in enumerate(table.values()):
+        clause["needs"] = [f"torch.nn.Module.register_forward_hook{('', '(prepend)', '(always_call)')[number % 3]}"]
+    synthetic.write_verdicts(tmp_path / "verdicts", table)
+    made = build(tmp_path, table)
+    with watched(browser) as page:
+        Reader(page, made.url).open("#rely")
+        boxes = page.eval_on_selector_all("#rely-api input", "all => all.map(box => box.value)")
+        assert known_apis(table) < set(boxes)
+        page.click("text=Hook APIs:")
+        page.check("[value='register_forward_hook(prepend)']")
+        told = in_terminal(made, capsys, "rely", "--api", "register_forward_hook(prepend)")
+        assert len(told["clauses"]) == 8
+        assert in_any_order(answered(page, "rely")) == grouped(told["clauses"], "stands", STANDS)
+        assert "--api 'register_forward_hook(prepend)'" in page.inner_text(".terminal")
+
+
+def test_rely_tells_where_a_clause_changes(reader, built, capsys):
+    told = in_terminal(built, capsys, "rely", "--from", "1.9")
+    page = reader.open("#rely?from=1.9").page
+    answered(page, "rely")
+    changing = [each for each in told["clauses"] if each["stands"] == "changes"]
+    assert len(changing) > 5
+    for each in changing:
+        row = page.locator("#view-rely .found > li", has=page.locator(f"code:text-is('{each['clause']}')"))
+        ranges = [f"torch {s['from']}" + (f" to {s['to']}" if s["to"] != s["from"] else "") for s in each["history"]]
+        assert row.locator(".when").all_inner_texts() == ranges
+        for span, shown in zip(each["history"], row.locator(".spans > li").all_inner_texts(), strict=True):
+            assert (span["verdict"] if not each["clause"].startswith("tutorial.") else "") in shown
+            if len({reading["torch"] for reading in built.table[each["clause"]]["readings"]} - {"never"}) > 1:
+                assert (span["reading"] or "") in shown
+
+
+def test_rely_says_what_cannot_be_answered(reader):
+    page = reader.open("#rely?from=2.15&to=2.0").page
+    assert page.inner_text("#rely-said") == "Torch 2.15 is newer than torch 2.0: choose the older one first."
+    assert page.locator("#view-rely .group").count() == 0
+    reader.open("#rely?chapter=ordering&api=register_hook")
+    assert page.inner_text("#rely-said") == "No clause is of all that: choose less at once."
+
+
+@pytest.mark.parametrize(("before", "after"), [("1.13", "2.15"), ("2.15", "1.13"), ("1.4", "1.8"), ("2.2", "2.3")])
+def test_upgrade_answers_as_in_a_terminal(reader, built, capsys, before, after):
+    told = in_terminal(built, capsys, "diff", before, after)
+    page = reader.open(f"#upgrade?from={before}&to={after}").page
+    assert in_any_order(answered(page, "upgrade")) == grouped(told["changes"], "kind", KINDS)
+    differ = len(told["changes"])
+    assert f"torch {after}: {differ} of {differ + told['same']} cells differ" in page.inner_text("#upgrade-said")
+    assert page.inner_text(".terminal code") == f"python -m reports diff {before} {after}"
+    for change in told["changes"][:12]:
+        row = page.locator("#view-upgrade .found > li", has=page.locator(f"code:text-is('{change['clause']}')"))
+        assert row.locator(".when").all_inner_texts() == [f"torch {before}", f"torch {after}"]
+        readings = {reading["name"]: reading["says"] for reading in built.table[change["clause"]]["readings"]}
+        for side, shown in zip(("before", "after"), row.locator(".spans > li").all_inner_texts(), strict=True):
+            assert readings.get(change[side]["reading"], "") in shown
+
+
+def test_upgrade_to_the_same_asks_for_another(reader):
+    page = reader.open("#upgrade?from=2.0&to=2.0").page
+    assert page.inner_text("#upgrade-said") == "Choose two that are not the same."
+
+
+def test_a_new_deviation_opens_to_its_plan_and_both_traces(reader):
+    page = reader.open("#upgrade?from=2.2&to=2.3").page
+    box = page.locator("#view-upgrade .found details").first
+    says = page.locator("#view-upgrade .found a").first.inner_text()
+    assert box.locator("summary").text_content() == f"Plan and traces on torch 2.3: {says}"
+    box.locator("summary").press("Enter")
+    box.locator(".trace").wait_for()
+    for wanted in (synthetic.PLAN, "expected by the clause", "observed on torch", "Reproducer, needs torch only"):
+        assert wanted in box.inner_text()
+
+
+def test_two_modes_and_ones_own_run_are_compared(browser, tmp_path):
+    table = synthetic.clauses(20)
+    synthetic.write_verdicts(tmp_path / "verdicts", table, ("2.0.0", "2.14.0"))
+    lines = synthetic.run_lines(table, "2.15.0", modes=["eager", "compiled"])
+    names = [name for name in table if synthetic.cell(name, table[name], "2.15.0")["verdict"] == "conforms"][:3]
+    cells = [line for line in lines if line["type"] == "cell"]
+    for name in table:
+        cells.append(synthetic.cell(name, table[name], "2.15.0", "compiled"))
+        if name in names:
+            cells[-1].update(verdict="refused", reading=None, refuted=[])
+    run = synthetic.write_lines(tmp_path / "run.jsonl", [lines[0], *cells, synthetic.footer(cells)])
+    made = build(tmp_path, table, run)
+    with watched(browser) as page:
+        Reader(page, made.url).open("#upgrade?from=2.15&from-mode=eager&to=2.15&to-mode=compiled")
+        assert in_any_order(answered(page, "upgrade")) == {"Otherwise different": sorted(names)}
+        assert page.locator("#view-upgrade .mode").all_inner_texts() == ["eager → compiled"] * 3
+        assert page.locator(".terminal").count() == 0
+        page.select_option("#upgrade-from", "2.14")
+        page.select_option("#upgrade-from-mode", "")
+        page.select_option("#upgrade-to-mode", "")
+        assert f"{len(table)} are not seen on both" in page.inner_text("#upgrade-said")
+        page.goto(made.url + "#rely?from=2.14&to=2.15&mode=compiled")
+        assert page.inner_text("#rely-said").endswith(f"of {len(table)} clauses {len(table)} {STANDS['unseen']}.")
+        assert "2.15 (this run), compiled" in page.inner_text("#rely-said")
+
+
+def test_what_is_chosen_stands_in_the_address_and_comes_back(reader):
+    page = reader.open().page
+    page.click(".views >> text=Rely")
+    page.select_option("#rely-from", "1.13")
+    page.click("text=Chapters:")
+    page.check("#rely-chapter [value=ordering]")
+    page.check("#rely-chapter [value=tutorial]")
+    assert page.url.endswith("#rely?from=1.13&to=2.15&chapter=ordering+tutorial")
+    assert page.inner_text("#rely-chapter-told") == "ordering, tutorial"
+    said = page.inner_text("#rely-said")
+    page.click(".views >> text=Upgrade")
+    assert page.url.endswith("#upgrade")
+    assert not page.is_visible("#view-rely")
+    page.click(".views >> text=Rely")
+    assert page.inner_text("#rely-said") == said
+    reader.open("#" + page.url.split("#")[1])
+    assert page.inner_text("#rely-said") == said
+    assert page.is_checked("#rely-chapter [value=tutorial]")
+    page.go_back()
+
+
+def test_an_address_with_nonsense_shows_the_usual_choice(reader):
+    page = reader.open("#upgrade?from=9.9&to=%3Cb%3E&view=nothing").page
+    assert (page.input_value("#upgrade-from"), page.input_value("#upgrade-to")) == ("2.0", "2.15")
+
+
+def test_a_clause_opens_over_its_view_and_the_focus_comes_back(reader, built):
+    page = reader.open("#upgrade?from=1.13&to=2.15").page
+    link = page.locator("#view-upgrade .found a").first
+    name, says = page.locator("#view-upgrade .found code").first.inner_text(), link.inner_text()
+    link.press("Enter")
+    assert reader.opened() == name
+    assert page.url.endswith(f"#{name}?view=upgrade&from=1.13&to=2.15")
+    page.keyboard.press("Escape")
+    page.wait_for_function("text => document.activeElement.textContent === text", arg=says)
+    assert page.url.endswith("#upgrade?from=1.13&to=2.15")
+    reader.open(f"#{name}?view=upgrade&from=1.13&to=2.15")
+    assert reader.opened() == name
+    page.keyboard.press("Escape")
+    assert page.is_visible("#view-upgrade")
+
+
+def test_the_views_are_reached_by_keyboard_and_have_names(reader):
+    page = reader.page
+    for view in VIEWS:
+        page.focus(f".views [data-view={view}]")
+        page.keyboard.press("Enter")
+        page.wait_for_function("view => document.activeElement.id === 'view-' + view", arg=view)
+        assert page.locator(".views [aria-current]").get_attribute("data-view") == view
+        title = page.inner_text(f"#{view}-title")
+        assert [main.get_attribute("id") for main in page.get_by_role("main").all()] == ["view-" + view]
+        assert page.get_by_role("main", name=title).count() == 1
+        assert reader.rows() == []
+    page.go_back()
+    page.wait_for_function("() => document.activeElement.id === 'view-upgrade'")
+    page.focus(".views [data-view='']")
+    page.keyboard.press("Enter")
+    page.wait_for_function("() => document.body.dataset.view === undefined")
+    assert len(reader.rows()) == 80
+
+
+@pytest.mark.parametrize("width", [390, 1440])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_both_can_be_read_in_both_themes_and_at_any_width(browser, built, scheme, width):
+    with watched(browser, color_scheme=scheme, viewport={"width": width, "height": 844}) as page:
+        reader = Reader(page, built.url).open("#rely?from=1.9")
+        page.click("text=Hook APIs:")
+        answered(page, "rely")
+        for address in ("", "#upgrade?from=2.2&to=2.3"):
+            if address:
+                reader.open(address)
+                page.locator("#view-upgrade .found details summary").first.click()
+            assert page.evaluate(CONTRAST) == []
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_a_closed_group_is_printed_too(reader):
+    page = reader.open("#rely").page
+    closed = page.locator("#view-rely .group:not([open])")
+    assert closed.count() > 0
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert closed.count() == 0
+    said = re.search(r"of (\d+) clauses", page.inner_text("#rely-said"))
+    assert said is not None
+    assert page.locator("#view-rely .found > li").count() == int(said[1])
