@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import re
 import sys
 from typing import NoReturn
@@ -80,4 +81,5 @@ def _not_installed(problem: ModuleNotFoundError) -> int:
 
 
 if __name__ == "__main__":
+    gc.disable()  # the process ends in seconds: to look for garbage would cost it a third of its time and save nothing
     raise SystemExit(main())
