@@ -185,6 +185,7 @@ DAMAGE = {
     "line 4: a second cell of": lambda lines: text_of([*lines[:3], *lines[2:]]),
     "line 4: a second header": lambda lines: text_of([*lines[:3], *lines]),
     "the footer tells of 80 cells": lambda lines: text_of([*lines[:3], *lines[5:]]),
+    "the footer tells of 79 cells": lambda lines: damaged(lines, lambda x: x[-1].update(cells=79)),
     "after the footer": lambda lines: text_of([*lines, lines[-1]]),
     "line 3: is no line of a run file": lambda lines: text_of(lines[:2]) + "[" * 100_000 + "\n" + text_of(lines[2:]),
     "line 2: the cell has an object as evidence": lambda lines: (
