@@ -114,3 +114,9 @@ def test_a_clause_of_another_checkout_is_read_from_its_recorded_code() -> None:
     )
     foreign = {"code": code, "file": "suites/none/test_none.py", "needs": [], "source": ["measured"]}
     assert subject("a.b.c", foreign).apis == {"register_backward_hook"}
+
+
+@pytest.mark.parametrize("code", ["<script>", "x = 1", "\0", "def f():\n    " + "-" * 9999 + "1", "(" * 9999])
+def test_what_is_no_code_is_about_nothing(code: str) -> None:
+    foreign = {"code": code, "file": "suites/none/test_none.py", "needs": [], "source": ["measured"]}
+    assert subject("a.b.c", foreign).apis == frozenset()

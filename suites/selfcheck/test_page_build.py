@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import copy
 import json
+import random
 
 import pytest
 from packaging.version import Version
@@ -18,6 +20,7 @@ from suites.selfcheck.pages import CONTRAST, Reader, watched
 from suites.selfcheck.test_page_data import EVIL
 from suites.selfcheck.test_page_entrances import answered, grouped, in_any_order
 
+MUTATIONS = 500
 OWN = "2.16.0a0+git1a2b3c4"
 
 
@@ -229,6 +232,55 @@ def test_markup_in_any_string_of_a_run_stays_text(reader, lines):
     assert "window.hit" in complaint(page)
     assert page.evaluate("window.hit") is None
     assert page.locator("img, b >> text={{7*7}}").count() == 0
+
+
+def mutated(rng, good):
+    """Return the bytes of a run file with a few things wrong."""
+    lines = good.splitlines(keepends=True)
+    for _ in range(rng.randint(1, 3)):
+        at = rng.randrange(len(lines))
+        line = lines[at]
+        place = rng.randrange(len(line)) if line else 0
+        ways = (
+            lambda line=line, place=place: line[:place],
+            lambda line=line, place=place: line[:place] + bytes([rng.randrange(256)]) + line[place + 1 :],
+            lambda line=line: line.replace(
+                b'"conforms"', rng.choice((b"1e999", b"null", b'"<img src=x onerror=hit()>"'))
+            ),
+            lambda line=line: line.replace(b"[]", b"[" * 5000 + b"]" * 5000),
+            lambda line=line: line.replace(b'"reading"', b'"__proto__"'),
+            lambda line=line: line + line,
+            lambda: b"",
+            lambda: rng.choice(lines),
+        )
+        lines[at] = rng.choice(ways)()
+    return b"".join(lines)
+
+
+def test_no_damage_makes_the_page_fail(reader, lines):
+    """Whatever is in the file: either it is shown or one line tells why not. The page never throws."""
+    rng = random.Random(20)
+    cells = [line for line in lines if line["type"] == "cell"][:12]
+    names = {cell["clause"] for cell in cells}
+    table = {name: clause for name, clause in lines[0]["clauses"].items() if name in names}
+    good = text_of([{**lines[0], "clauses": table, "nodes": {}}, *cells, synthetic.footer(cells)]).encode()
+    texts = [base64.b64encode(mutated(rng, good)).decode() for _ in range(MUTATIONS)]
+    page = reader.open("#build").page
+    told = page.evaluate(
+        """async (texts) => {
+          const told = [];
+          for (const text of texts) {
+            await chooseRuns([new File([Uint8Array.from(atob(text), (sign) => sign.charCodeAt(0))], "x.jsonl")]);
+            told.push([byId("build-wrong").textContent, byId("build-said").textContent]);
+          }
+          return told;
+        }""",
+        texts,
+    )
+    assert all(bool(wrong) != bool(said) and "\n" not in wrong for wrong, said in told)
+    assert {bool(said) for _, said in told} == {True, False}
+    assert page.evaluate("window.hit") is None
+    assert page.locator("img").count() == 0
 
 
 def test_a_file_is_dropped_anywhere(reader, lines):

@@ -158,12 +158,19 @@ def test_two_modes_and_ones_own_run_are_compared(browser, tmp_path):
     with watched(browser) as page:
         Reader(page, made.url).open("#upgrade?from=2.15&from-mode=eager&to=2.15&to-mode=compiled")
         assert in_any_order(answered(page, "upgrade")) == {"Otherwise different": sorted(names)}
-        assert page.locator("#view-upgrade .mode").all_inner_texts() == ["eager → compiled"] * 3
+        sides = [f"torch 2.15 (this run), {mode}" for mode in ("eager", "compiled")]
+        assert page.locator("#view-upgrade .when").all_inner_texts() == sides * 3
+        assert page.inner_text("#upgrade-said").startswith(
+            f"{sides[0].capitalize()} → {sides[1]}: 3 of 20 cells differ"
+        )
         assert page.locator(".terminal").count() == 0
         page.select_option("#upgrade-from", "2.14")
         page.select_option("#upgrade-from-mode", "")
         page.select_option("#upgrade-to-mode", "")
         assert f"{len(table)} are not seen on both" in page.inner_text("#upgrade-said")
+        page.select_option("#upgrade-from", "2.0")
+        answered(page, "upgrade")
+        assert set(page.locator("#view-upgrade .mode").all_inner_texts()) == {"eager"}
         page.goto(made.url + "#rely?from=2.14&to=2.15&mode=compiled")
         assert page.inner_text("#rely-said").endswith(f"of {len(table)} clauses {len(table)} {STANDS['unseen']}.")
         assert "2.15 (this run), compiled" in page.inner_text("#rely-said")

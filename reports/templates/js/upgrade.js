@@ -29,9 +29,9 @@ function drawUpgrade() {
   if (from === to && modes.every(([before, after]) => before === after)) {
     return answer("upgrade", "Choose two that are not the same.");
   }
-  const names = [from, to].map((place) => "torch " + COLUMNS[place].label);
+  const names = [from, to].map((place, side) => `torch ${COLUMNS[place].label}${one ? `, ${modes[0][side]}` : ""}`);
   const pairs = modes.flatMap(([before, after]) =>
-    ORDER.map((id) => [id, before === after ? before : `${before} → ${after}`, cellAt(id, before, from), cellAt(id, after, to)]));
+    ORDER.map((id) => [id, one ? "" : before, cellAt(id, before, from), cellAt(id, after, to)]));
   const plain = !one && !COLUMNS[from].run && !COLUMNS[to].run;
   const told = difference(pairs);
   return answer(
@@ -62,7 +62,7 @@ function changeView({ id, mode, before, after }, names) {
   const clause = DATA.clauses[id];
   const sides = [before, after].map((cell, side) =>
     el("li", {}, el("span", { class: "when", text: names[side] }), cellView(clause, cell)));
-  const label = mode === DATA.modes[0] && DATA.modes.length === 1 ? null : el("span", { class: "mode", text: mode });
+  const label = mode && (mode !== DATA.modes[0] || DATA.modes.length > 1) ? el("span", { class: "mode", text: mode }) : null;
   const shown = [before, after].map((cell, side) => shownBy(clause, cell, names[side]));
   return el("li", {}, clauseLink(id), " ", el("code", { text: id }), label, el("ul", { class: "spans" }, ...sides), ...shown);
 }
