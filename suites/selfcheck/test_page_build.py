@@ -234,6 +234,16 @@ def test_markup_in_any_string_of_a_run_stays_text(reader, lines):
     assert page.locator("img, b >> text={{7*7}}").count() == 0
 
 
+def retyped(rng, line):
+    """Return a line with another type of value under one of its keys."""
+    try:
+        found = json.loads(line)
+        found[rng.choice(sorted(found))] = rng.choice((None, 0, "x", [], {}, [[]], [{}], {"a": None}, True, 1e308))
+    except (ValueError, TypeError, IndexError, AttributeError):
+        return line
+    return json.dumps(found).encode() + b"\n"
+
+
 def mutated(rng, good):
     """Return the bytes of a run file with a few things wrong."""
     lines = good.splitlines(keepends=True)
@@ -250,6 +260,8 @@ def mutated(rng, good):
             lambda line=line: line.replace(b"[]", b"[" * 5000 + b"]" * 5000),
             lambda line=line: line.replace(b'"reading"', b'"__proto__"'),
             lambda line=line: line + line,
+            lambda line=line: retyped(rng, line),
+            lambda line=line: retyped(rng, line),
             lambda: b"",
             lambda: rng.choice(lines),
         )
