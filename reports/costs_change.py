@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from reports.costs import Costs, Figure, Key
+from reports.costs_stats import Estimate
 from reports.strict import BadInput, shown
 
 #: The least difference that is reported: 3 %.
@@ -20,11 +21,28 @@ class Change:
 
     before: Figure
     after: Figure
+    #: "cost", or "added" where Python is another one: then a plain call is no common unit.
+    by: str = "cost"
+
+    @property
+    def old(self) -> Estimate:
+        """What the hook added before."""
+        return self.before.cost if self.by == "cost" else self.before.values["added"]
+
+    @property
+    def new(self) -> Estimate:
+        """What it adds now."""
+        return self.after.cost if self.by == "cost" else self.after.values["added"]
+
+    @property
+    def unit(self) -> str:
+        """What both are told in."""
+        return "plain calls" if self.by == "cost" and self.after.unit == "ns" else self.after.unit
 
     @property
     def ratio(self) -> float:
         """How many times as much a hook adds now."""
-        return self.after.values["added"].mid / self.before.values["added"].mid
+        return self.new.mid / self.old.mid
 
 
 def check_comparable(before: Costs, after: Costs, *, sweep: bool = False) -> None:
@@ -44,7 +62,7 @@ def changes(before: Costs, after: Costs, margin: float = MARGIN) -> list[Change]
 
 def _changes(before: Costs, after: Costs, margin: float) -> Iterator[Change]:
     for key in comparable(before, after):
-        change = Change(before.figures[key], after.figures[key])
+        change = change_of(before, after, key)
         if parted(change) and max(change.ratio, 1 / change.ratio) > 1 + margin:
             yield change
 
@@ -59,7 +77,17 @@ def comparable(before: Costs, after: Costs) -> list[Key]:
     ]
 
 
+def change_of(before: Costs, after: Costs, key: Key) -> Change:
+    """Return the change of one figure, however small."""
+    return Change(before.figures[key], after.figures[key], "cost" if same_python(before, after) else "added")
+
+
+def same_python(before: Costs, after: Costs) -> bool:
+    """Say whether a plain Python call is the same on both sides."""
+    one, other = (costs.environment["python"].split(".")[:2] for costs in (before, after))
+    return one == other
+
+
 def parted(change: Change) -> bool:
     """Say whether the intervals of what the hook adds have nothing in common."""
-    old, new = change.before.values["added"], change.after.values["added"]
-    return old.apart(new) and old.mid > 0 and new.mid > 0
+    return change.old.apart(change.new) and change.old.mid > 0 and change.new.mid > 0

@@ -75,8 +75,8 @@ def compare_json(found: Comparison) -> str:
     told = [
         {
             "figure": change.after.figure, "hook": change.after.hook, "workload": change.after.workload,
-            "hooks": change.after.hooks, "unit": change.after.unit, "ratio": float(f"{change.ratio:.5g}"),
-            "before": rounded(change.before.values["added"]), "after": rounded(change.after.values["added"]),
+            "hooks": change.after.hooks, "unit": change.unit, "ratio": float(f"{change.ratio:.5g}"),
+            "before": rounded(change.old), "after": rounded(change.new),
         }
         for change in found.found
     ]  # fmt: skip
@@ -97,7 +97,7 @@ def words(change: Change) -> tuple[str, str, str, str]:
     """Return one change as figure, ratio, and what was added before and after."""
     figure = change.after
     name = f"{figure.figure} {figure.hook} on {figure.workload}:"
-    old, new = (f"{interval(each.values['added'])} {figure.unit}" for each in (change.before, change.after))
+    old, new = (f"{interval(each)} {change.unit}" for each in (change.old, change.new))
     return name, f"{number(change.ratio)} times,", f"{old} ->", new
 
 

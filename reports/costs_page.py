@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from reports.costs import Costs
-from reports.costs_change import changes
+from reports.costs_change import MARGIN, changes, same_python
 from reports.costs_stats import Estimate
 from reports.costs_view import Row, Table, cell, counts, environment, interval, number, others, summary
 
@@ -162,13 +162,14 @@ def changed(sweep: Sequence[Costs]) -> Table:
     """Return what changed between neighbouring versions, on the empty module."""
     rows = []
     for before, after in pairwise(sweep):
-        python = " (another Python)" if before.environment["python"] != after.environment["python"] else ""
+        if not same_python(before, after):
+            continue  # each figure changes with Python, and none of that is torch's
         for change in changes(before, after):
             if change.after.key[::2] == ("call", "empty"):
-                old, new = (interval(figure.values["plain_calls"]) for figure in (change.before, change.after))
-                cells = (change.after.says, number(change.ratio), old, new)
-                rows.append(Row(change.after.hook, f"{before.minor} to {after.minor}{python}", cells))
-    heads = ("torch", "hook", "times as much time", "plain calls before", "after")
-    return Table(
-        "What changed between neighbouring versions: intervals that part, by more than 3 %", heads, tuple(rows)
+                cells = (change.after.says, number(change.ratio), interval(change.old), interval(change.new))
+                rows.append(Row(change.after.hook, f"{before.minor} to {after.minor}", cells))
+    heads = ("torch", "hook", "times as much", "plain calls before", "after")
+    caption = (
+        f"What changed between neighbouring versions on one Python: intervals that part, by more than {MARGIN:.0%}"
     )
+    return Table(caption, heads, tuple(rows))

@@ -90,6 +90,19 @@ def test_a_slowdown_of_five_percent_is_found_and_named() -> None:
     assert found >= 19
 
 
+def test_a_slow_clock_makes_no_change() -> None:
+    """Of a whole run, or of some processes: all that they measure takes longer, plain calls too."""
+    sharp = {"spread": 0.0, "jitter": 0.0, "interrupted": 0.0}
+    before = costs(1, machine=sharp)
+    for pace in (lambda process: 1.1, lambda process: 1 + process / 50):
+        after = costs(1, machine={**sharp, "pace": pace})
+        key = ("call", "full_backward", "empty", 1)
+        assert after.figures[key].values["added"].mid > 1.05 * before.figures[key].values["added"].mid
+        assert after.figures[key].cost.mid == pytest.approx(before.figures[key].cost.mid)
+        assert after.figures[key].cost.high == pytest.approx(after.figures[key].cost.low)
+        assert changes(before, after) == []
+
+
 def test_a_change_must_pass_the_margin_and_part_the_intervals() -> None:
     sharp = {"spread": 0.0, "jitter": 0.0, "interrupted": 0.0}
     before = costs(1, machine=sharp)
@@ -152,6 +165,8 @@ def test_numbers_tell_three_digits(value: float, told: str) -> None:
 def test_a_change_is_a_ratio_of_what_was_added() -> None:
     one, other = (costs(seed).figures["call", "node", "empty", 1] for seed in (1, 2))
     told = Change(one, other)
+    assert told.ratio == other.values["plain_calls"].mid / one.values["plain_calls"].mid
+    told = Change(one, other, "added")
     assert told.ratio == other.values["added"].mid / one.values["added"].mid
 
 

@@ -9,6 +9,7 @@ import pytest
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from reports.costs import Costs, from_run
+from reports.costs_change import changes
 from reports.costs_page import HEIGHT, LEFT, RIGHT, TOP, WIDTH, changed, chapter, chart
 from reports.page import TEMPLATES
 from suites.selfcheck import timing_session
@@ -105,9 +106,10 @@ def test_changes_between_neighbours_are_told(sweep) -> None:
     assert told.cells[3].startswith("250 (")
 
 
-def test_a_change_with_another_python_says_so(sweep) -> None:
+def test_no_change_is_told_where_python_changes_too(sweep) -> None:
     sweep[1] = costs("1.13.1", slower={"forward": 1.5})
-    assert changed(sweep[:2]).rows[0].says == "1.12 to 1.13 (another Python)"
+    assert changed(sweep[:2]).rows == ()
+    assert [change.by for change in changes(*sweep[:2])] == ["added"]
 
 
 def test_only_the_newest_sweep_is_shown(sweep) -> None:

@@ -34,10 +34,18 @@ class Clock:
 
 
 class Machine:
-    """What disturbs a measurement: a spread between processes, noise in each block, and interruptions."""
+    """What disturbs a measurement: a spread between processes, noise in each block, interruptions, a slow clock."""
 
-    def __init__(self, seed: int, spread: float = 0.01, jitter: float = 0.01, interrupted: float = 0.05) -> None:
+    def __init__(
+        self,
+        seed: int,
+        spread: float = 0.01,
+        jitter: float = 0.01,
+        interrupted: float = 0.05,
+        pace: Callable[[int], float] = lambda process: 1.0,
+    ) -> None:
         self.rng = random.Random(seed)
+        self.pace, self.process = pace, 0
         self.spread, self.jitter, self.interrupted = spread, jitter, interrupted
 
     def arms(self, clock: Clock, *costs: float) -> list[Arm]:
@@ -53,7 +61,8 @@ class Machine:
                 factor[0] += self.rng.random()
             return nothing
 
-        return Arm(lambda: clock.spend(cost * factor[0]), enter)
+        slow = self.pace(self.process)
+        return Arm(lambda: clock.spend(cost * factor[0] * slow), enter)
 
     def added(self, cost: float) -> float:
         """What a hook adds in one process."""
@@ -94,6 +103,7 @@ def session(machine: Machine, slower: dict[str, float] | None = None, torch: str
     """The lines of a run file; `slower` says how many times as much each kind adds."""
     lines: list[dict[str, Any]] = []
     for process in range(1, PROCESSES + 1):
+        machine.process = process
         control, (same,) = measured(machine, CONTROL, CONTROL)
         lines.append(row("same", process, "forward", hooks=0, fires=0, control=control, added=same))
         control, (plain,) = measured(machine, PLAIN / 2, PLAIN / 2 + machine.added(PLAIN))
