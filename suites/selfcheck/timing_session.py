@@ -42,10 +42,11 @@ class Machine:
         spread: float = 0.01,
         jitter: float = 0.01,
         interrupted: float = 0.05,
-        pace: Callable[[int], float] = lambda process: 1.0,
+        pace: Any = None,
     ) -> None:
         self.rng = random.Random(seed)
-        self.pace, self.process = pace, 0
+        self.pace: Callable[[int], float] = pace or (lambda process: 1.0)
+        self.process = 0
         self.spread, self.jitter, self.interrupted = spread, jitter, interrupted
 
     def arms(self, clock: Clock, *costs: float) -> list[Arm]:
