@@ -18,6 +18,7 @@ from reports.verdicts import Recorded, Table, entry, is_release, minor
 VERDICTS = ("conforms", "deviates", "crashed", "hung", "refused", "absent", "unseen")
 OLDER_TEXT = "recorded with an older text of the clause"
 NOT_RUN = "not run here"
+PLAIN = 3  # a recorded cell with only its verdict, reading and digest
 USUAL = {"platform": "Linux-x86_64", "device": "cpu"}  # where releases are recorded
 
 
@@ -44,6 +45,9 @@ class Cell:
     def new(self) -> bool:
         """Whether this deviation is one nobody declared."""
         return self.verdict == "deviates" and not self.declared
+
+
+UNSEEN = Cell("unseen", note=NOT_RUN)
 
 
 @dataclass(frozen=True)
@@ -78,7 +82,7 @@ class Atlas:
 
     def cell(self, clause: str, column: Column, mode: str) -> Cell:
         """Return the cell, unseen where nothing was run."""
-        return self.cells.get((clause, column.key, mode), Cell("unseen", note=NOT_RUN))
+        return self.cells.get((clause, column.key, mode), UNSEEN)
 
     @property
     def focus(self) -> Column:
@@ -179,6 +183,8 @@ def varies(clause: Mapping[str, Any]) -> bool:
 def _cell(found: Mapping[str, Any], clause: Mapping[str, Any]) -> Cell:
     if found["digest"] != clause["digest"]:
         return Cell("unseen", note=OLDER_TEXT)
+    if len(found) == PLAIN:
+        return _plain_cell(found["verdict"], found["reading"])
     return Cell(
         verdict=found["verdict"],
         reading=found["reading"],
@@ -187,6 +193,12 @@ def _cell(found: Mapping[str, Any], clause: Mapping[str, Any]) -> Cell:
         note=found.get("note", ""),
         evidence=found.get("evidence"),
     )
+
+
+@functools.cache
+def _plain_cell(verdict: str, reading: str | None) -> Cell:
+    """Return the cell of which no more is known, the same one each time: most of a million cells are such."""
+    return Cell(verdict, reading)
 
 
 def _keyed(key: str, cells: Mapping[Key, Cell]) -> dict[tuple[str, str, str], Cell]:

@@ -63,7 +63,9 @@ def _span(atlas: Atlas) -> str:
 
 def _present(atlas: Atlas) -> list[str]:
     """Return the verdicts that stand anywhere on the page."""
-    seen = {verdict for column in atlas.columns for mode in atlas.modes for verdict in atlas.counts(column, mode)}
+    seen = {cell.verdict for cell in atlas.cells.values()}
+    if len(atlas.cells) < len(atlas.clauses) * len(atlas.columns) * len(atlas.modes):
+        seen.add("unseen")
     return [verdict for verdict in VERDICTS if verdict in seen]
 
 

@@ -118,10 +118,28 @@ def _registry() -> Registry[Any]:
     return Registry().with_resources(resources)
 
 
+def _whole(schema: Any, file: str, within: tuple[str, ...] = ()) -> Any:
+    """Return a schema with what it refers to in its place: jsonschema would look that up again for every value."""
+    if isinstance(schema, list):
+        return [_whole(each, file, within) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    found = {key: _whole(each, file, within) for key, each in schema.items() if key != "$ref"}
+    if "$ref" in schema:
+        name, _, place = schema["$ref"].partition("#")
+        file = name or file
+        reference = f"{file}#{place}"
+        if reference in within:  # a schema that holds itself has no end
+            return {**found, "$ref": reference}
+        target = _registry().resolver().lookup(reference).contents
+        found = {**_whole(target, file, (*within, reference)), **found}
+    return found
+
+
 @functools.cache
 def validator(reference: str) -> Draft202012Validator:
     """Return the validator of one definition, e.g. "runfile.schema.json#/$defs/cell"."""
-    return Draft202012Validator({"$ref": reference}, registry=_registry())
+    return Draft202012Validator(_whole({"$ref": reference}, ""), registry=_registry())
 
 
 def validate(value: Any, reference: str, path: Path, place: str, mend: str = FOREIGN_MEND) -> None:
