@@ -27,6 +27,14 @@ def built(tmp_path_factory):
     return pages.build(folder, table)
 
 
+@pytest.fixture(scope="session")
+def priced(tmp_path_factory):
+    """Build a page with a chapter on costs."""
+    from suites.selfcheck import pages
+
+    return pages.build_priced(tmp_path_factory.mktemp("costs"))
+
+
 @pytest.fixture
 def reader(browser, built):
     from suites.selfcheck.pages import Reader, watched

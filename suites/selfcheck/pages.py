@@ -5,10 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 from reports.__main__ import main
-from suites.selfcheck import synthetic
+from reports.costs import from_run
+from reports.costs_recorded import record
+from suites.selfcheck import synthetic, timing_session
 
 #: Returns what is too faint to read.
 CONTRAST = Path(__file__).with_name("contrast.js").read_text("utf-8").partition("\n")[2]
+#: The versions whose costs are on a page that has some.
+PRICED = ("1.12.0", "1.13.1", "2.0.0", "2.1.0")
 
 
 class Built:
@@ -33,6 +37,19 @@ def build(folder, table, *runs):
     folders = ["--verdicts", str(folder / "verdicts"), "--upstream", str(folder / "upstream")]
     assert main(["page", *map(str, runs), *folders, "--out", str(out)]) == 0
     return Built(out, table)
+
+
+def build_priced(folder):
+    """Build a page with costs of four versions."""
+    table = synthetic.clauses(10, seed=5)
+    synthetic.write_verdicts(folder / "verdicts", table)
+    synthetic.write_scripts(folder / "upstream", table)
+    sweep = [
+        from_run(timing_session.run(timing_session.Machine(1, 0.0), torch=torch, slower={"node": 1.0 + index / 2}))
+        for index, torch in enumerate(PRICED)
+    ]
+    record(sweep, folder / "verdicts" / "costs")
+    return build(folder, table)
 
 
 class Reader:

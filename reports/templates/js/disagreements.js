@@ -8,7 +8,7 @@ function disagreementFacts(found) {
   add("Documentation", found.documented, el("br"), link(found.address));
   add("torch", found.torch);
   add("Versions", ...found.when.map(([versions, says]) => el("div", { text: says ? `${versions}: ${says}` : versions })));
-  for (const address of found.see || []) add("See also", link(address));
+  if (found.see) add("See also", ...found.see.map((address) => el("div", {}, link(address))));
   if (found.doubt) add("Doubt", found.doubt);
   return list;
 }

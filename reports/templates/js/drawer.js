@@ -67,9 +67,8 @@ function clauseView(id, clause) {
 function facts(clause) {
   const list = el("dl", { class: "facts" });
   const add = (term, ...content) => list.append(el("dt", { text: term }), el("dd", {}, ...content));
-  for (const [source, href] of clause.source) {
-    add("Source", href ? el("a", { href, rel: "noreferrer noopener", target: "_blank", text: source }) : source);
-  }
+  const link = (source, href) => el("a", { href, rel: "noreferrer noopener", target: "_blank", text: source });
+  add("Source", ...clause.source.map(([source, href]) => el("div", {}, href ? link(source, href) : source)));
   if (clause.needs) add("Needs", el("code", { text: clause.needs.join(", ") }));
   if (clause.covers) add("Covers", el("code", { text: clause.covers.join(", ") }));
   if (clause.docs) add("Docs", "The documentation says otherwise than torch does.");

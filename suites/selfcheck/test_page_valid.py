@@ -1,0 +1,118 @@
+"""Valid HTML, by the Nu checker: the page as it is served and as its scripts leave it, in every view; and the badge."""
+
+from __future__ import annotations
+
+import copy
+
+import pytest
+
+from reports.__main__ import main
+from suites.selfcheck import nu, synthetic
+from suites.selfcheck.pages import Reader, build, watched
+from suites.selfcheck.test_page_axe import VIEWS
+
+#: The data of the page is no script that runs, so no policy speaks of it; the checker does not tell them apart.
+ISLAND = "Inline script violates Content Security Policy (meta tag): blocked by “script-src” directive"
+#: What is put into a page that is well, and what the checker must say of it.
+BREAKS = {
+    '<p id="shown">': "Duplicate ID “shown”.",
+    "<ul><p>One.</p></ul>": "Element “p” not allowed as child of element “ul”",
+    '<img src="data:,">': "An “img” element must have an “alt” attribute",
+    '<p colour="red">One.</p>': "Attribute “colour” not allowed on element “p”",
+    '<p aria-hidden="perhaps">One.</p>': "Bad value “perhaps” for attribute “aria-hidden”",
+    '<p style="width: red">One.</p>': "CSS: “width”",
+    "<section><h2>One</h2>": "Unclosed element “section”.",
+}
+END = "<noscript>"
+
+
+def serialised(page):
+    """Return the document as the scripts left it, with all that opens opened and drawn."""
+    page.evaluate("""async () => {
+      for (let left = 3; left; left--) {
+        document.querySelectorAll("details:not([open])").forEach((each) => (each.open = true));
+        await new Promise((done) => setTimeout(done, 50));
+      }
+    }""")
+    return "<!doctype html>\n" + page.evaluate("document.documentElement.outerHTML")
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory):
+    """Build the page and the badge of the committed verdicts."""
+    folder = tmp_path_factory.mktemp("recorded")
+    assert main(["page", "--out", str(folder / "index.html")]) == 0
+    assert main(["badge", "--torch", "2.15", "--out", str(folder / "hooks.svg")]) == 0
+    return folder
+
+
+@pytest.fixture(scope="module")
+def noted(tmp_path_factory):
+    """Build a page with all that is told only at times: of a run of one's own, unfinished, undeclared, in two modes."""
+    folder = tmp_path_factory.mktemp("noted")
+    table = synthetic.clauses(10)
+    synthetic.write_verdicts(folder / "verdicts", table, ("2.0.0", "2.14.0"))
+    lines = copy.deepcopy(synthetic.run_lines(table, "2.15.0", modes=["eager", "compiled"]))[:-3]
+    lines[0]["torch"] = "2.16.0a0+git1a2b3c4"
+    cell = next(line for line in lines if line.get("verdict") == "conforms")
+    cell.update(verdict="deviates", refuted=[], evidence=synthetic.evidence())
+    made = build(folder, table, synthetic.write_lines(folder / "run.jsonl", lines))
+    assert made.path.read_text("utf-8").count('class="notice') == 5
+    return made
+
+
+@pytest.fixture(scope="module")
+def told(browser, built, priced, noted, recorded, tmp_path_factory):
+    """Give what the checker says of every document; it starts once for all."""
+    folder = tmp_path_factory.mktemp("checked")
+    served = (recorded / "index.html").read_text("utf-8")
+    small = built.path.read_text("utf-8")
+    assert small.count(END) == 1
+    documents = {"served.html": served, "hooks.svg": (recorded / "hooks.svg").read_text("utf-8")}
+    documents |= {f"{name}.html": made.path.read_text("utf-8") for name, made in (("costs", priced), ("noted", noted))}
+    documents["broken.html"] = small.replace(END, "".join(BREAKS) + END)
+    documents["broken.svg"] = documents["hooks.svg"].replace("<rect ", '<rect colour="red" ')
+    for view in VIEWS:
+        address = "#" + built.having("deviates")[0] if view == "clause" else view
+        with watched(browser) as page:
+            Reader(page, built.url).open(address)
+            if view == "#build":
+                run = synthetic.write_run(folder / "run.jsonl", built.table, "2.3.0")
+                page.set_input_files("#build-file", str(run))
+                page.select_option("#build-with", "2.2")
+                page.wait_for_selector("#view-build .found")
+            documents[f"{name_of(view)}.html"] = serialised(page)
+    return nu.messages(documents, folder)
+
+
+def name_of(view):
+    return view.strip("#").partition("?")[0] or "matrix"
+
+
+@pytest.mark.parametrize("document", ["served", "costs", "noted", *map(name_of, VIEWS)])
+def test_the_page_is_valid(told, document):
+    first, *others = told[f"{document}.html"]
+    assert first.startswith(ISLAND)
+    assert '<script type="application/json" id="data">' in first
+    assert others == []
+
+
+def test_the_badge_is_valid(told):
+    assert told["hooks.svg"] == []
+
+
+@pytest.mark.parametrize("markup", BREAKS)
+def test_what_is_wrong_is_found(told, markup):
+    assert any(message.startswith(BREAKS[markup]) for message in told["broken.html"])
+
+
+def test_a_wrong_badge_is_found(told):
+    assert told["broken.svg"][0].startswith("Attribute “colour” not allowed on element “rect”")
+
+
+def test_without_a_checker_one_line_says_so(monkeypatch):
+    monkeypatch.setattr(nu, "fetched", lambda: None)
+    for value, outcome in (("", pytest.skip.Exception), ("true", pytest.fail.Exception)):
+        monkeypatch.setenv("CI", value)
+        with pytest.raises(outcome, match="no HTML checker: "):
+            nu.checker()
