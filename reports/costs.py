@@ -44,11 +44,6 @@ class Figure:
         """What tells it from the other figures of a torch."""
         return self.figure, self.hook, self.workload, self.hooks
 
-    @property
-    def cost(self) -> Estimate:
-        """What is compared between two runs: plain Python calls, for a clock may run faster today; or bytes."""
-        return self.values.get("plain_calls", self.values["added"])
-
 
 @dataclass(frozen=True)
 class Costs:

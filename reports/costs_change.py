@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from statistics import median
 
 from reports.costs import Costs, Figure, Key
 from reports.costs_stats import Estimate
@@ -17,31 +18,29 @@ COMPARED = ("call", "modules", "register", "memory")
 
 @dataclass(frozen=True)
 class Change:
-    """One figure whose intervals parted."""
+    """One figure of two runs."""
 
     before: Figure
     after: Figure
-    #: "cost", or "added" where Python is another one: then a plain call is no common unit.
-    by: str = "cost"
+    #: How many times as long all figures together take now: the clock, the neighbours of the machine, Python.
+    common: float = 1.0
 
     @property
     def old(self) -> Estimate:
-        """What the hook added before."""
-        return self.before.cost if self.by == "cost" else self.before.values["added"]
+        """What the hook added before, as it would be if all had changed alike."""
+        old = self.before.values["added"]
+        if self.before.unit != "ns":
+            return old
+        return Estimate(old.low * self.common, old.mid * self.common, old.high * self.common)
 
     @property
     def new(self) -> Estimate:
         """What it adds now."""
-        return self.after.cost if self.by == "cost" else self.after.values["added"]
-
-    @property
-    def unit(self) -> str:
-        """What both are told in."""
-        return "plain calls" if self.by == "cost" and self.after.unit == "ns" else self.after.unit
+        return self.after.values["added"]
 
     @property
     def ratio(self) -> float:
-        """How many times as much a hook adds now."""
+        """How many times as much a hook adds now, compared with all the others."""
         return self.new.mid / self.old.mid
 
 
@@ -61,10 +60,18 @@ def changes(before: Costs, after: Costs, margin: float = MARGIN) -> list[Change]
 
 
 def _changes(before: Costs, after: Costs, margin: float) -> Iterator[Change]:
+    together = common(before, after)
     for key in comparable(before, after):
-        change = change_of(before, after, key)
+        change = Change(before.figures[key], after.figures[key], together)
         if parted(change) and max(change.ratio, 1 / change.ratio) > 1 + margin:
             yield change
+
+
+def common(before: Costs, after: Costs) -> float:
+    """Return the median ratio of all figures that are compared: what changed them all is no change of a hook."""
+    pairs = [(before.figures[key], after.figures[key]) for key in comparable(before, after)]
+    ratios = [new.values["added"].mid / old.values["added"].mid for old, new in pairs if old.unit == "ns"]
+    return median([ratio for ratio in ratios if ratio > 0] or [1.0])
 
 
 def comparable(before: Costs, after: Costs) -> list[Key]:
@@ -75,11 +82,6 @@ def comparable(before: Costs, after: Costs) -> list[Key]:
         if key[0] in COMPARED and key in after.figures and not (before.figures[key].absent or after.figures[key].absent)
         if not (before.below_noise(before.figures[key]) or after.below_noise(after.figures[key]))
     ]
-
-
-def change_of(before: Costs, after: Costs, key: Key) -> Change:
-    """Return the change of one figure, however small."""
-    return Change(before.figures[key], after.figures[key], "cost" if same_python(before, after) else "added")
 
 
 def same_python(before: Costs, after: Costs) -> bool:

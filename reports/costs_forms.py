@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from reports.costs import Costs
-from reports.costs_change import MARGIN, Change
+from reports.costs_change import MARGIN, Change, common
 from reports.costs_recorded import document, rounded
 from reports.costs_view import Table, calls, counts, environment, interval, number, others, summary
 from reports.forms import as_json, escaped
@@ -75,13 +75,14 @@ def compare_json(found: Comparison) -> str:
     told = [
         {
             "figure": change.after.figure, "hook": change.after.hook, "workload": change.after.workload,
-            "hooks": change.after.hooks, "unit": change.unit, "ratio": float(f"{change.ratio:.5g}"),
-            "before": rounded(change.old), "after": rounded(change.new),
+            "hooks": change.after.hooks, "unit": change.after.unit, "ratio": float(f"{change.ratio:.5g}"),
+            "before": rounded(change.before.values["added"]), "after": rounded(change.after.values["added"]),
         }
         for change in found.found
     ]  # fmt: skip
     head = {"format": FORMAT, "before": found.before.torch, "after": found.after.torch, "compared": found.compared}
-    return as_json({**head, "margin": MARGIN, "changes": told})
+    together = float(f"{common(found.before, found.after):.5g}")
+    return as_json({**head, "margin": MARGIN, "common": together, "changes": told})
 
 
 def _head(found: Comparison) -> str:
@@ -89,7 +90,10 @@ def _head(found: Comparison) -> str:
     python = ""
     if found.before.environment["python"] != found.after.environment["python"]:
         python = f" (Python {found.before.environment['python']} -> {found.after.environment['python']} too)"
-    said = f"{count} of {found.compared} figures changed by more than {MARGIN:.0%}"
+    together = number(common(found.before, found.after))
+    said = (
+        f"{count} of {found.compared} figures changed by more than {MARGIN:.0%} beside all together ({together} times)"
+    )
     return f"torch {found.before.torch} -> {found.after.torch}{python}: {said}"
 
 
@@ -97,7 +101,7 @@ def words(change: Change) -> tuple[str, str, str, str]:
     """Return one change as figure, ratio, and what was added before and after."""
     figure = change.after
     name = f"{figure.figure} {figure.hook} on {figure.workload}:"
-    old, new = (f"{interval(each)} {change.unit}" for each in (change.old, change.new))
+    old, new = (f"{interval(each.values['added'])} {figure.unit}" for each in (change.before, change.after))
     return name, f"{number(change.ratio)} times,", f"{old} ->", new
 
 

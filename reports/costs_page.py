@@ -166,7 +166,8 @@ def changed(sweep: Sequence[Costs]) -> Table:
             continue  # each figure changes with Python, and none of that is torch's
         for change in changes(before, after):
             if change.after.key[::2] == ("call", "empty"):
-                cells = (change.after.says, number(change.ratio), interval(change.old), interval(change.new))
+                old, new = (interval(figure.values["plain_calls"]) for figure in (change.before, change.after))
+                cells = (change.after.says, number(change.ratio), old, new)
                 rows.append(Row(change.after.hook, f"{before.minor} to {after.minor}", cells))
     heads = ("torch", "hook", "times as much", "plain calls before", "after")
     caption = (

@@ -9,7 +9,7 @@ from typing import Any
 
 from reports import forms
 from reports.costs import Costs, from_run
-from reports.costs_change import MARGIN, change_of, changes, check_comparable, comparable, parted
+from reports.costs_change import MARGIN, Change, changes, check_comparable, comparable, parted
 from reports.costs_forms import COMPARE, SHOW, Comparison
 from reports.costs_recorded import COSTS, read_costs, record
 from reports.costs_view import number
@@ -88,7 +88,8 @@ def _gate(args: argparse.Namespace) -> int:
     limits = [_limit(text, before, after) for text in args.overhead_max_ratio]
     status = 0
     for kind, limit in limits:
-        change = change_of(before, after, ("call", kind, "empty", 1))
+        key = ("call", kind, "empty", 1)
+        change = Change(before.figures[key], after.figures[key])  # a build that made all hooks slow must not pass
         said = f"within {limit:g}"
         if change.ratio > limit:
             said = f"over {limit:g}" if parted(change) else f"over {limit:g}, but the intervals meet: not sure enough"

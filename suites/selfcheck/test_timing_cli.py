@@ -80,7 +80,7 @@ def test_what_was_recorded_is_compared(tmp_path, runs, capsys) -> None:
     first, *changes = capsys.readouterr().out.splitlines()
     assert first.startswith("torch 2.14.1 -> 2.15.0: 1 of ")
     assert len(changes) == 1
-    assert changes[0].startswith("  call full_backward on empty: 1.39 times, ")
+    assert changes[0].startswith("  call full_backward on empty: 1.40 times, ")
 
 
 @pytest.mark.parametrize("form", ["text", "json", "markdown"])

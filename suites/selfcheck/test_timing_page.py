@@ -109,7 +109,7 @@ def test_changes_between_neighbours_are_told(sweep) -> None:
 def test_no_change_is_told_where_python_changes_too(sweep) -> None:
     sweep[1] = costs("1.13.1", slower={"forward": 1.5})
     assert changed(sweep[:2]).rows == ()
-    assert [change.by for change in changes(*sweep[:2])] == ["added"]
+    assert [change.after.hook for change in changes(*sweep[:2])] == ["forward"]
 
 
 def test_only_the_newest_sweep_is_shown(sweep) -> None:
