@@ -6,6 +6,7 @@ import contextlib
 import copy
 import io
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -20,6 +21,7 @@ from suites.selfcheck import synthetic
 TORCH = "2.15.0"
 TABLE = synthetic.clauses(2, seed=5)
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(1)>\u2028\x1b[31m\x00"
+MARKUP = (HOSTILE, "<img src=x onerror=hit()>", "</title><svg onload=hit()>", "' onload=hit() x='", "javascript:hit()")
 WRONG = (
     None, True, -1, 0.5, 10**400, -(10**30), "", "x", "a.b.c", "never", "<2.0", HOSTILE, "x" * 3000, [], [[]], {},
     {"type": "cell"}, ["x", "x"], {"": None}, [HOSTILE] * 3, {HOSTILE: HOSTILE},
@@ -55,13 +57,13 @@ def thorough(examples: int) -> settings:
 
 def good_lines() -> list[dict[str, Any]]:
     lines = synthetic.run_lines(copy.deepcopy(TABLE), TORCH)
-    lines[2].update(verdict="deviates", declared=True, refuted=[], evidence=synthetic.evidence())
+    lines[2].update(verdict="deviates", declared=True, refuted=[], evidence=synthetic.evidence(), note="größer ≠ 𝟚")
     lines[-1] = synthetic.footer([line for line in lines if line["type"] == "cell"])
     return lines
 
 
 def content(lines: list[Any]) -> bytes:
-    return "".join(json.dumps(line) + "\n" for line in lines).encode()
+    return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines).encode()
 
 
 GOOD = content(good_lines())
@@ -130,6 +132,37 @@ def deep(draw: Any) -> bytes:
     return GOOD.replace(place, place.partition(b":")[0] + b": " + nested, 1)
 
 
+FREE = ("says", "note", "code", "file", "source", "plan", "expected", "observed", "message", "reproducer")
+
+
+def hostile(value: Any, key: str = "", tail: Callable[[str], str] = lambda text: HOSTILE) -> Any:
+    """Put markup into every string that may hold any text."""
+    if isinstance(value, dict):
+        return {name: hostile(each, name, tail) for name, each in value.items()}
+    if isinstance(value, list):
+        return [hostile(each, key, tail) for each in value]
+    return value + tail(value) if isinstance(value, str) and key in FREE else value
+
+
+@st.composite
+def marked(draw: Any) -> bytes:
+    """Some strings, or all of them, end with markup; in names it makes the file a wrong one."""
+    share = draw(st.sampled_from((1, 2, 9)))
+    keys = frozenset(
+        draw(st.lists(st.sampled_from(("name", "torch", "device", "clause", "mode", "verdict")), max_size=1))
+    )
+
+    def spoil(value: Any, key: str = "") -> Any:
+        if isinstance(value, dict):
+            return {name: spoil(each, name) for name, each in value.items()}
+        if isinstance(value, list):
+            return [spoil(each, key) for each in value]
+        spoils = isinstance(value, str) and (key in keys or key in FREE) and draw(st.integers(1, share)) == 1
+        return value + draw(st.sampled_from(MARKUP)) if spoils else value
+
+    return content(spoil(good_lines()))
+
+
 def said_of(path: Any, *, partial: bool) -> str:
     """Return the complaint about a file, nothing when it is read."""
     try:
@@ -140,7 +173,9 @@ def said_of(path: Any, *, partial: bool) -> str:
     return ""
 
 
-@pytest.mark.parametrize("damage", [cut, flipped, pasted, shuffled, spoiled, deep], ids=lambda damage: damage.__name__)
+@pytest.mark.parametrize(
+    "damage", [cut, flipped, pasted, shuffled, spoiled, marked, deep], ids=lambda damage: damage.__name__
+)
 def test_a_damaged_file_is_read_or_refused_in_one_line(tmp_path, damage):
     path, refused = tmp_path / "run.jsonl", []
 
@@ -196,16 +231,6 @@ def test_no_verb_ends_with_a_traceback_or_harms_what_was_recorded(tmp_path_facto
         assert main(["check", str(path), "--verdicts", str(verdicts)]) == 0, "what was recorded is read back"
     if status == 2 or verb != "merge":
         assert precious.read_text() == "precious"
-
-
-def hostile(value: Any, key: str = "") -> Any:
-    """Put markup into every string that may hold any text."""
-    if isinstance(value, dict):
-        return {name: hostile(each, name) for name, each in value.items()}
-    if isinstance(value, list):
-        return [hostile(each, key) for each in value]
-    free = ("says", "note", "code", "file", "source", "plan", "expected", "observed", "message", "reproducer")
-    return value + HOSTILE if isinstance(value, str) and key in free else value
 
 
 @pytest.mark.parametrize("form", ["text", "json", "markdown"])

@@ -17,8 +17,11 @@ const TOKENS = new RegExp(
   "gm",
 );
 
+const LONGEST = 20_000; // signs; quotes that never end would keep the page busy for seconds in a longer text
+
 /** Return the parts of a Python text, lightly coloured. */
 function coloured(text) {
+  if (text.length > LONGEST) return [text];
   const parts = [];
   let at = 0;
   for (const match of text.matchAll(TOKENS)) {

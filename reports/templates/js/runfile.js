@@ -47,7 +47,8 @@ async function readRuns(file) {
   if (file.size > LARGEST) fail("", `is larger than ${LARGEST / 2 ** 20} MB`, "run the suite in shards");
   let text;
   try {
-    text = new TextDecoder("utf-8", { fatal: true }).decode(await file.arrayBuffer());
+    // As a stream: a file may be cut off within a sign, and what is before that is good.
+    text = new TextDecoder("utf-8", { fatal: true }).decode(await file.arrayBuffer(), { stream: true });
   } catch {
     fail("", "is no UTF-8 text or cannot be read", FOREIGN);
   }
@@ -55,14 +56,23 @@ async function readRuns(file) {
   const lines = text.split("\n");
   const cut = lines.pop();
   const runs = [];
-  lines.forEach((line, place) => addLine(runs, lineOf(line, (fault) => fail(`, line ${place + 1}`, fault, FOREIGN)), (fault) =>
-    fail(`, line ${place + 1}`, fault, "run the suite again into a new file")));
-  if (cut && !(runs.length && !isWhole(cut))) {
-    const place = `, line ${lines.length + 1}`;
-    if (!isWhole(cut)) fail(place, lines.length ? "the last line is cut off" : "is no line of a run file", FOREIGN);
-    addLine(runs, lineOf(cut, (fault) => fail(place, fault, FOREIGN)), (fault) => fail(place, fault, FOREIGN));
-  }
+  const add = (line, number) => {
+    const found = lineOf(line, (fault) => fail(`, line ${number}`, fault, FOREIGN));
+    addLine(runs, found, (fault) => fail(`, line ${number}`, fault, "run the suite again into a new file"));
+  };
+  lines.forEach((line, place) => add(line, place + 1));
+  if (cut && (!lines.length || isLine(cut))) add(cut, lines.length + 1);
   return runs;
+}
+
+/** Say whether a text is a line of a run file; the last one is none where the file is cut off. */
+function isLine(text) {
+  try {
+    return Boolean(lineOf(text, (fault) => { throw new BadRun(fault); }));
+  } catch (problem) {
+    if (problem instanceof BadRun) return false;
+    throw problem;
+  }
 }
 
 function isWhole(line) {

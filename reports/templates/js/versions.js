@@ -1,12 +1,24 @@
 // Versions of torch, as reports/atlas.py reads them, and traces side by side.
 
+// As PEP 440 spells a version. Each part is there once at most: where they could repeat, a hostile text would take years.
+const VERSION = new RegExp(
+  [
+    /^\s*v?(?:\d+!)?(\d+(?:\.\d+)*)/,
+    /([._-]?(?:alpha|a|beta|b|preview|pre|c|rc)[._-]?\d*)?/,
+    /(?:-\d+|[._-]?(?:post|rev|r)[._-]?\d*)?/,
+    /([._-]?dev[._-]?\d*)?/,
+    /(?:\+([a-z0-9]+(?:[._-][a-z0-9]+)*))?\s*$/,
+  ].map((part) => part.source).join(""),
+  "i",
+);
+
 /** Return the numbers of a version, whether it comes before its release, and whether it is somebody's own; or nothing. */
 function versionOf(text) {
-  const match = /^\s*v?(\d{1,9}(?:\.\d{1,9})*)((?:[._-]?(?:a|b|c|rc|alpha|beta|pre|preview|post|rev|r|dev)[._-]?\d*)*)(?:\+([a-z0-9]+(?:[._-][a-z0-9]+)*))?\s*$/i.exec(text);
+  const match = VERSION.exec(text);
   if (!match) return null;
-  const [, numbers, rest, local = ""] = match;
-  const early = /(^|[\d._-])(a|b|c|rc|alpha|beta|pre|preview|dev)/i.test(rest);
+  const [, numbers, pre, dev, local = ""] = match;
   const own = local.toLowerCase().includes("git") || local.toLowerCase().startsWith("g");
+  const early = Boolean(pre || dev);
   return { numbers: numbers.split(".").map(Number), early, release: !early && !own };
 }
 

