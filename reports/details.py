@@ -13,7 +13,7 @@ from reports.apis import subject
 from reports.atlas import NOT_RUN, Atlas, Cell, in_force, is_claim, varies
 from reports.diff import KINDS
 from reports.disagreements import Disagreement, when
-from reports.matrix import CIRCLED, SIGNS, ranges
+from reports.matrix import CIRCLED, FEW_COLUMNS, SIGNS, WORD_NEEDS, ranges
 from reports.rely import STANDS
 from reports.sources import link
 
@@ -51,6 +51,7 @@ def document(atlas: Atlas, disagreements: Sequence[Disagreement] = ()) -> dict[s
         "signs": SIGNS,
         "numbers": CIRCLED,
         "not_run": NOT_RUN,
+        "roomy": [WORD_NEEDS, FEW_COLUMNS],
         "kinds": KINDS,
         "stands": STANDS,
         "apis": apis,

@@ -50,10 +50,9 @@ class Range:
 
 @dataclass(frozen=True)
 class Row:
-    """One clause in one mode."""
+    """One clause in the first mode; the page's script draws the others from its data."""
 
     clause: str
-    mode: str
     says: str
     point: str
     disagrees: bool
@@ -72,7 +71,7 @@ class Chapter:
 def chapters(atlas: Atlas) -> list[Chapter]:
     """Return all rows, grouped by chapter, in the order in which the suite is read."""
     clauses = sorted(atlas.clauses, key=lambda clause: order(clause, atlas.clauses[clause]))
-    rows = [_row(atlas, clause, mode) for clause in clauses for mode in atlas.modes if _told(atlas, clause, mode)]
+    rows = [_row(atlas, clause) for clause in clauses]
     grouped = groupby(rows, key=lambda row: row.clause.split(".")[0])
     return [Chapter(name, title(name), tuple(found)) for name, found in grouped]
 
@@ -83,15 +82,11 @@ def title(name: str) -> str:
     return words[0].upper() + words[1:]
 
 
-def _told(atlas: Atlas, clause: str, mode: str) -> bool:
-    """Say whether a row has anything to show: in further modes a clause may never have been run."""
-    return mode == atlas.modes[0] or any((clause, column.key, mode) in atlas.cells for column in atlas.columns)
-
-
-def _row(atlas: Atlas, clause: str, mode: str) -> Row:
+def _row(atlas: Atlas, clause: str) -> Row:
     found = atlas.clauses[clause]
     point = clause.partition(".")[2]
-    return Row(clause, mode, found["says"], point, found["docs"] == "contradicts", tuple(ranges(atlas, clause, mode)))
+    shown = tuple(ranges(atlas, clause, atlas.modes[0]))
+    return Row(clause, found["says"], point, found["docs"] == "contradicts", shown)
 
 
 def ranges(atlas: Atlas, clause: str, mode: str, *, fine: bool = False) -> Iterator[Range]:

@@ -22,8 +22,8 @@ from reports.matrix import CLAIM_SIGNS, MEANINGS, SIGNS, chapters
 TEMPLATES = Path(__file__).parent / "templates"
 STYLES = ("tokens", "page", "matrix", "drawer", "views", "disagreements", "costs", "print")
 SCRIPTS = (
-    "data", "state", "filter", "drawer", "highlight", "evidence", "disagreements", "versions", "runfile", "rely",
-    "upgrade", "build", "views", "main",
+    "data", "state", "bars", "filter", "drawer", "highlight", "evidence", "disagreements", "versions", "runfile",
+    "rely", "upgrade", "check", "build", "views", "main",
 )  # fmt: skip
 
 

@@ -235,12 +235,8 @@ def write_verdicts(folder, table, torches=TORCHES):
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     for torch in torches:
-        cells = {name: {"eager": _entry(cell(name, found, torch), found)} for name, found in table.items()}
-        document = {
-            "format": 1, "suite": "0.1.0", "torch": torch, "python": "3.11", "platform": "Linux-x86_64",
-            "device": "cpu", "cells": cells,
-        }  # fmt: skip
-        _write(folder / "{}.{}.json".format(*minor_of(torch)), document)
+        cells = {name: {"eager": recorded_entry(cell(name, found, torch), found)} for name, found in table.items()}
+        _write(folder / "{}.{}.json".format(*minor_of(torch)), {**environment(torch), "cells": cells})
     _write(folder / "clauses.json", {"format": 1, "suite": "0.1.0", "clauses": table})
     return folder
 
@@ -257,7 +253,14 @@ def write_scripts(folder, table, **changes):
     return folder
 
 
-def _entry(made, found):
+def environment(torch):
+    """Return what a verdict file tells of where it was measured."""
+    made = {"format": 1, "suite": "0.1.0", "torch": torch, "python": "3.11"}
+    return {**made, "platform": "Linux-x86_64", "device": "cpu"}
+
+
+def recorded_entry(made, found):
+    """Return a cell as it is recorded."""
     kept = {"verdict": made["verdict"], "reading": made["reading"], "digest": found["digest"]}
     for key in ("declared", "holds", "evidence"):
         if made[key]:

@@ -58,6 +58,9 @@ def in_any_order(groups):
         ("?chapter=tutorial", ["--chapter", "tutorial"]),
         ("?chapter=tutorial+ordering&from=2.0", ["--chapter", "tutorial", "--chapter", "ordering", "--from", "2.0"]),
         ("?api=register_forward_hook", ["--api", "register_forward_hook"]),
+        ("?clause=retain_grad.", ["retain_grad."]),
+        ("?clause=ordering.tensor+tutorial.&to=2.0", ["ordering.tensor", "tutorial.", "--to", "2.0"]),
+        ("?clause=ordering.f&chapter=ordering", ["ordering.f", "--chapter", "ordering"]),
         ("?api=register_full_backward_hook&from=2.1", ["--api", "register_full_backward_hook", "--from", "2.1"]),
     ],
 )
@@ -87,6 +90,23 @@ def test_rely_knows_every_api_and_its_options(browser, tmp_path, capsys):
         assert "--api 'register_forward_hook(prepend)'" in page.inner_text(".terminal")
 
 
+def test_the_beginning_of_clauses_is_typed_and_stands_in_the_address(reader, built):
+    page = reader.open("#rely?from=2.0").page
+    topics = page.eval_on_selector_all("#rely-topics option", "all => all.map(option => option.value)")
+    assert sorted(topics) == sorted({name.rpartition(".")[0] + "." for name in built.table})
+    page.get_by_label("Clauses that begin").press_sequentially("retain_grad.tensor. tutorial.")
+    assert page.url.endswith("#rely?from=2.0&to=2.15&clause=retain_grad.tensor.+tutorial.")
+    shown = [name for names in answered(page, "rely").values() for name in names]
+    assert sorted(shown) == sorted(n for n in built.table if n.startswith(("retain_grad.tensor.", "tutorial.")))
+    assert page.inner_text(".terminal code") == (
+        "python -m reports rely retain_grad.tensor. tutorial. --from 2.0 --to 2.15"
+    )
+    said = page.inner_text("#rely-said")
+    reader.open("#" + page.url.split("#")[1])
+    assert page.inner_text("#rely-said") == said
+    assert page.input_value("#rely-clause") == "retain_grad.tensor. tutorial."
+
+
 def test_rely_tells_where_a_clause_changes(reader, built, capsys):
     told = in_terminal(built, capsys, "rely", "--from", "1.9")
     page = reader.open("#rely?from=1.9").page
@@ -107,6 +127,8 @@ def test_rely_says_what_cannot_be_answered(reader):
     page = reader.open("#rely?from=2.15&to=2.0").page
     assert page.inner_text("#rely-said") == "Torch 2.15 is newer than torch 2.0: choose the older one first."
     assert page.locator("#view-rely .group").count() == 0
+    reader.open("#rely?clause=retain_grad.+retina.")
+    assert page.inner_text("#rely-said") == "No clause begins with “retina.”."
     reader.open("#rely?chapter=ordering&api=register_hook")
     assert page.inner_text("#rely-said") == "No clause is of all that: choose less at once."
 

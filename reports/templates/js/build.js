@@ -56,8 +56,9 @@ function drawBuild() {
   const { header } = mine;
   const column = COLUMNS[PLACE.get(byId("build-with").value)] || nearestTo(header.torch);
   const names = ["torch " + column.label, `your torch ${header.torch}`];
-  const told = difference(pairsWith(PLACE.get(column.key)));
-  return answer("build", differenceWords(names, told), ownFacts(), ...changesView(told, names));
+  const pairs = pairsWith(PLACE.get(column.key));
+  const told = difference(pairs);
+  return answer("build", differenceWords(names, told), ownFacts(), ...changesView(told, names), ...checkView(pairs, column, names));
 }
 
 /** Tell what the run is, how it stands by itself, and what is missing. */

@@ -22,6 +22,18 @@ function el(tag, attributes = {}, ...children) {
   return made;
 }
 
+/** Return the cell of a clause on one column. */
+function cellOn(clause, mode, place) {
+  let left = place;
+  for (const [count, verdict, reading, more] of clause.cells[mode] || []) {
+    if (left < count) return { verdict, reading, ...more };
+    left -= count;
+  }
+  return { verdict: "unseen", reading: -1, note: DATA.not_run };
+}
+
+const isUnrun = ({ verdict, note }) => verdict === "unseen" && note === DATA.not_run;
+
 /** Return one cell for each column from the packed ranges of a clause. */
 function cellsOf(clause, mode) {
   const cells = [];

@@ -31,12 +31,7 @@ drawer.addEventListener("click", (event) => {
   if (event.target === drawer) hideClause(); // the backdrop
 });
 
-/** Return the row of a clause, the shown one where it has several modes. */
-function rowOf(id) {
-  const rows = ROWS.filter((entry) => entry.id === id);
-  const found = rows.find((entry) => !entry.row.hidden) || rows[0];
-  return found && found.row;
-}
+const rowOf = (id) => byId(id);
 
 function markOpen(on) {
   const row = openClause && rowOf(openClause);

@@ -1,57 +1,83 @@
 // Which rows are shown.
+const AT_ONCE = 200; // rows: more would make the reader wait, and no screen has room for them
+let toShow = [];
+let turn = 0;
+
 const ROWS = [...document.querySelectorAll(".row")].map((row) => {
   const id = row.dataset.clause;
   const clause = DATA.clauses[id];
   const words = [id, clause.says, ...clause.source.map(([source]) => source), ...clause.readings.map(([name]) => name)];
-  return { row, id, clause, mode: row.dataset.mode, cells: cellsOf(clause, row.dataset.mode), words: words.join("\n").toLowerCase() };
+  return { row, id, clause, drawn: DATA.modes[0], chapter: row.parentElement, words: words.join("\n").toLowerCase() };
 });
 
 const sameCell = (one, two) =>
   one.verdict === two.verdict && one.reading === two.reading && String(one.holds || "") === String(two.holds || "");
 
+/** Say whether a clause has anything to show: in further modes it may never have been run. */
+const isTold = (clause, mode) =>
+  mode === DATA.modes[0] || clause.cells[mode].some(([, verdict, , more = {}]) => !isUnrun({ verdict, note: more.note }));
+
 /** Say whether a row fits the filters. */
-function fits(entry, state, needles) {
-  if (entry.mode !== (state.mode || DATA.modes[0])) return false;
-  if (state.chapter && entry.id.split(".")[0] !== state.chapter) return false;
-  if (state.docs && entry.clause.docs !== "contradicts") return false;
+function fits({ id, clause, words }, mode, state, needles) {
+  if (state.chapter && id.split(".")[0] !== state.chapter) return false;
+  if (state.docs && clause.docs !== "contradicts") return false;
   const on = PLACE.get(state.on);
   if (state.verdict) {
-    const cells = on === undefined ? entry.cells : [entry.cells[on]];
-    if (!cells.some((cell) => cell.verdict === state.verdict)) return false;
+    const verdicts = on === undefined ? clause.cells[mode].map((range) => range[1]) : [cellOn(clause, mode, on).verdict];
+    if (!verdicts.includes(state.verdict)) return false;
   }
   const [from, to] = [PLACE.get(state.from), PLACE.get(state.to)];
-  if (from !== undefined && to !== undefined && sameCell(entry.cells[from], entry.cells[to])) return false;
-  return needles.every((needle) => entry.words.includes(needle));
+  if (from !== undefined && to !== undefined && sameCell(cellOn(clause, mode, from), cellOn(clause, mode, to))) return false;
+  return needles.every((needle) => words.includes(needle));
 }
 
 function applyFilters() {
   const state = readFields();
+  const mode = state.mode || DATA.modes[0];
   const needles = (state.q || "").toLowerCase().split(/\s+/).filter(Boolean);
-  let count = 0;
+  const counts = new Map([...document.querySelectorAll("tbody[data-chapter]")].map((chapter) => [chapter, { all: 0, here: 0 }]));
+  toShow = [];
   for (const entry of ROWS) {
-    entry.row.hidden = !fits(entry, state, needles);
-    if (!entry.row.hidden) count++;
+    const told = isTold(entry.clause, mode);
+    const shown = told && fits(entry, mode, state, needles);
+    if (shown && (entry.row.hidden || entry.drawn !== mode)) toShow.push(entry);
+    if (!entry.row.hidden && (!shown || entry.drawn !== mode)) entry.row.hidden = true;
+    if (told) counts.get(entry.chapter).all++;
+    if (shown) counts.get(entry.chapter).here++;
   }
-  for (const chapter of document.querySelectorAll("tbody[data-chapter]")) {
-    const all = chapter.querySelectorAll(`.row[data-mode="${state.mode || DATA.modes[0]}"]`).length;
-    const here = chapter.querySelectorAll(".row:not([hidden])").length;
+  const sum = { all: 0, here: 0 };
+  for (const [chapter, { all, here }] of counts) {
     chapter.hidden = here === 0;
     chapter.querySelector("small").textContent = here === all ? all : `${here} of ${all}`;
+    sum.all += all;
+    sum.here += here;
   }
-  tellCount(count, state);
+  showRows(mode, AT_ONCE);
+  tellCount(sum, state);
   markControls(state);
 }
 
-function tellCount(count, state) {
-  const all = ROWS.filter((entry) => entry.mode === (state.mode || DATA.modes[0])).length;
+/** Show the next rows of those that fit, and soon the ones behind them. */
+function showRows(mode, count) {
+  for (const entry of toShow.splice(0, count)) {
+    drawBars(entry, mode);
+    entry.row.hidden = false;
+  }
+  clearTimeout(turn);
+  if (toShow.length) turn = setTimeout(showRows, 0, mode, AT_ONCE);
+}
+
+const showAllRows = () => showRows(readFields().mode || DATA.modes[0], toShow.length);
+
+function tellCount({ all, here }, state) {
   const half = Boolean(state.from) !== Boolean(state.to);
   const filtered = Object.keys(state).some((name) => name !== "mode" && !(half && (name === "from" || name === "to")));
   const noun = all === 1 ? "clause" : "clauses";
   byId("shown").textContent = half
     ? `Choose the ${state.from ? "second" : "first"} version`
-    : filtered ? `${count} of ${all} ${noun}` : `${all} ${noun}`;
+    : filtered ? `${here} of ${all} ${noun}` : `${all} ${noun}`;
   byId("reset").hidden = Object.keys(state).length === 0;
-  byId("none").hidden = count > 0;
+  byId("none").hidden = here > 0;
 }
 
 function markControls(state) {

@@ -7,8 +7,10 @@ function follow() {
   if (foreign) return followAnchor();
   writeFields(state);
   DRAWN[view]();
-  if (clause) showClause(clause);
-  else hideClause();
+  if (clause) {
+    if (!view) showAllRows(); // its row, to which the reader comes back, may be far down
+    showClause(clause);
+  } else hideClause();
 }
 
 /** Go to an anchor of the page itself, such as that of the disagreements. */
@@ -105,6 +107,7 @@ byId("theme").addEventListener("click", () => {
 });
 addEventListener("hashchange", follow);
 addEventListener("popstate", follow);
+addEventListener("beforeprint", () => view || showAllRows());
 
 new ResizeObserver(() => {
   document.documentElement.style.setProperty("--tools", form.offsetHeight + "px"); // the filters may take two lines

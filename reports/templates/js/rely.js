@@ -16,12 +16,14 @@ function isAbout(clause, asked) {
 /** Return neighbouring places on which a clause stands the same: [first place, last place, cell]. */
 function spansOf(id, mode, places) {
   const found = [];
-  for (const place of places) {
-    const cell = cellAt(id, mode, place) || { verdict: "unseen", reading: -1, note: DATA.not_run };
+  for (const [first, last, cell] of rangesOf(DATA.clauses[id], mode)) {
+    const within = places.filter((place) => first <= place && place <= last);
+    if (!within.length) continue;
     const look = JSON.stringify([cell.verdict, cell.reading, cell.holds, cell.declared, cell.note]);
-    const last = found[found.length - 1];
-    if (last && last.look === look) last.last = place;
-    else found.push({ first: place, last: place, cell, look });
+    const end = within[within.length - 1];
+    const before = found[found.length - 1];
+    if (before && before.look === look) before.last = end;
+    else found.push({ first: within[0], last: end, cell, look });
   }
   return found;
 }
@@ -35,15 +37,20 @@ function standOf(clause, cells) {
   return good.every(Boolean) && new Set(cells.map((cell) => cell.reading)).size === 1 ? "holds" : "changes";
 }
 
+const wordsIn = (text) => text.split(/\s+/).filter(Boolean);
+
 /** Return the answer: the places of the range, and the clauses by how they stand; or what is wrong with the question. */
-function rely({ from, to, mode = DATA.modes[0], chapter = "", api = "" }) {
+function rely({ from, to, mode = DATA.modes[0], chapter = "", api = "", clause = "" }) {
   const [low, high] = [PLACE.get(from), PLACE.get(to)];
   if (low > high) return { wrong: `Torch ${from} is newer than torch ${to}: choose the older one first.` };
   const places = COLUMNS.map((_, place) => place).filter((place) => COLUMNS[place].run || (low <= place && place <= high));
-  const [chapters, apis] = [chapter, api].map((text) => text.split(" ").filter(Boolean));
+  const [chapters, apis, begins] = [chapter, api, clause].map(wordsIn);
+  const strange = begins.find((begin) => !ORDER.some((id) => id.startsWith(begin)));
+  if (strange) return { wrong: `No clause begins with “${strange}”.` };
   const found = Object.fromEntries(Object.keys(DATA.stands).map((stands) => [stands, []]));
   for (const id of ORDER) {
     if (chapters.length && !chapters.includes(id.split(".")[0])) continue;
+    if (begins.length && !begins.some((begin) => id.startsWith(begin))) continue;
     if (apis.length && !apis.some((asked) => isAbout(DATA.clauses[id], asked))) continue;
     const spans = spansOf(id, mode, places);
     found[standOf(DATA.clauses[id], spans.map((span) => span.cell))].push({ id, spans });
@@ -55,8 +62,7 @@ function drawRely() {
   const state = readFields();
   const told = rely(state);
   for (const name of ["chapter", "api"]) {
-    const chosen = (state[name] || "").split(" ").filter(Boolean);
-    byId(`rely-${name}-told`).textContent = chosen.join(", ") || "all";
+    byId(`rely-${name}-told`).textContent = wordsIn(state[name] || "").join(", ") || "all";
   }
   if (told.wrong) return answer("rely", told.wrong);
   const groups = Object.entries(told.found).filter(([, list]) => list.length);
@@ -81,7 +87,7 @@ function standingView({ id, spans }, stands) {
   return el("li", {}, clauseLink(id), " ", el("code", { text: id }), told ? el("ul", { class: "spans" }, ...list) : null);
 }
 
-function relyWords({ from, to, mode, chapter = "", api = "" }) {
-  const many = (name, text) => text.split(" ").filter(Boolean).flatMap((each) => [name, each]);
-  return ["rely", "--from", from, "--to", to, ...many("--chapter", chapter), ...many("--api", api), ...(mode ? ["--mode", mode] : [])];
+function relyWords({ from, to, mode, chapter = "", api = "", clause = "" }) {
+  const many = (name, text) => wordsIn(text).flatMap((each) => [name, each]);
+  return ["rely", ...wordsIn(clause), "--from", from, "--to", to, ...many("--chapter", chapter), ...many("--api", api), ...(mode ? ["--mode", mode] : [])];
 }

@@ -2,7 +2,7 @@
 // "#upgrade?from=1.13&to=2.15". A clause opened in a view names the view too. The view without a name is the matrix.
 const FIELDS = {
   "": ["q", "chapter", "verdict", "on", "from", "to", "mode", "docs"],
-  rely: ["from", "to", "mode", "chapter", "api"],
+  rely: ["from", "to", "mode", "chapter", "api", "clause"],
   upgrade: ["from", "from-mode", "to", "to-mode"],
   build: ["with"],
 };

@@ -20,16 +20,14 @@ function viewChanged() {
   writeAddress(drawer.open ? openClause : "");
 }
 
-const ORDER = [...new Set(ROWS.map((entry) => entry.id))];
+const ORDER = ROWS.map((entry) => entry.id);
+const TOPICS = new Set(ORDER.map((id) => id.slice(0, id.lastIndexOf(".") + 1)));
+byId("rely-topics").append(...[...TOPICS].map((value) => el("option", { value })));
 
 /** Return what is known of a clause on one column; nothing where it was never run there. */
 function cellAt(id, mode, place) {
-  let left = place;
-  for (const [count, verdict, reading, more] of DATA.clauses[id].cells[mode] || []) {
-    if (left < count) return verdict === "unseen" && more && more.note === DATA.not_run ? undefined : { verdict, reading, ...more };
-    left -= count;
-  }
-  return undefined;
+  const cell = cellOn(DATA.clauses[id], mode, place);
+  return isUnrun(cell) ? undefined : cell;
 }
 
 const clauseLink = (id) => el("a", { href: "#" + id, text: DATA.clauses[id].says, onclick: (event) => openListed(event, id) });

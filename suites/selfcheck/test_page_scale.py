@@ -1,0 +1,167 @@
+"""The page at its largest: 100 versions, 2,000 clauses and 6 modes are built, opened and filtered in time."""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+import sys
+
+import pytest
+
+from suites.selfcheck import synthetic
+from suites.selfcheck.pages import Built, Reader, build, watched
+from suites.selfcheck.test_page_data import processor_seconds
+
+TORCHES = (*(f"1.{minor}.0" for minor in range(4, 14)), *(f"2.{minor}.0" for minor in range(90)))
+MODES = ("eager", "compiled", "scripted", "checkpointed", "copied", "traced")
+CHOICES = (
+    ("q", "", "forward"),
+    ("chapter", "", "ordering"),
+    ("verdict", "", "deviates"),
+    ("mode", "eager", "scripted"),
+)
+FRAME = "new Promise((done) => requestAnimationFrame(() => setTimeout(done)))"
+BARS = """() => ROWS.filter(({ row, clause }) => {
+  const bars = barsOf(clause, DATA.modes[0]).map((bar) => barView(clause, bar).outerHTML);
+  return bars.join() !== [...row.cells].slice(1).map((cell) => cell.outerHTML).join();
+}).map(({ id }) => id)"""
+
+
+def entry(name, clause, torch, mode):
+    """Return a recorded cell: in further modes a tenth is refused, and some deviate from some version on."""
+    made = synthetic.cell(name, clause, torch)
+    luck = random.Random(name + mode).random()
+    if mode != MODES[0] and made["verdict"] == "conforms":
+        if luck < 0.1:
+            made.update(verdict="refused", reading=None)
+        elif luck > 0.97 and synthetic.minor_of(torch) >= (2, int(luck * 10_000) % 60):
+            made.update(verdict="deviates", declared=True, evidence=synthetic.evidence(int(luck * 1000)))
+    return synthetic.recorded_entry(made, clause)
+
+
+def write_verdicts(folder, table, torches):
+    folder.mkdir()
+    for torch in torches:
+        cells = {name: {mode: entry(name, table[name], torch, mode) for mode in MODES} for name in table}
+        document = {**synthetic.environment(torch), "cells": cells}
+        (folder / "{}.{}.json".format(*synthetic.minor_of(torch))).write_text(json.dumps(document), encoding="utf-8")
+    document = {"format": 1, "suite": "0.1.0", "clauses": table}
+    (folder / "clauses.json").write_text(json.dumps(document), encoding="utf-8")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory):
+    """Give the largest page, and what its building cost."""
+    folder = tmp_path_factory.mktemp("large")
+    table = synthetic.clauses(2_000, claims=100)
+    verdicts = write_verdicts(folder / "verdicts", table, TORCHES)
+    out = folder / "index.html"
+    seconds = processor_seconds(
+        [sys.executable, "-m", "reports", "page", "--verdicts", str(verdicts), "--out", str(out)]
+    )
+    shutil.rmtree(verdicts)  # 150 MB
+    return Built(out, table), seconds
+
+
+def test_it_is_built_in_time(large):
+    made, seconds = large
+    assert seconds < 30.0
+    assert made.path.stat().st_size < 6_000_000
+
+
+def spent(session):
+    """Return the processor seconds of the page's main thread: other work on the machine does not count."""
+    metrics = session.send("Performance.getMetrics")["metrics"]
+    return next(one["value"] for one in metrics if one["name"] == "TaskDuration")
+
+
+def test_it_opens_and_filters_in_time(browser, large):
+    made, _ = large
+    with watched(browser) as page:
+        session = page.context.new_cdp_session(page)
+        session.send("Performance.enable", {"timeDomain": "threadTicks"})
+        before = spent(session)
+        reader = Reader(page, made.url).open()
+        page.evaluate(FRAME)
+        assert spent(session) - before < 2.0
+        assert len(reader.rows()) == 2_000
+        for field, usual, other in CHOICES:
+            took = {usual: [], other: []}
+            for chosen in (other, usual) * 3:
+                took[chosen].append(filtered(page, session, field, chosen))
+            assert all(min(seconds) < 0.2 for seconds in took.values()), (field, took)  # a disturbance only adds
+
+
+def filtered(page, session, field, value):
+    """Return the seconds from a choice to the picture of it."""
+    before = spent(session)
+    put(page, field, value)
+    seconds = spent(session) - before
+    page.wait_for_function("() => toShow.length === 0")
+    page.evaluate(FRAME)
+    return seconds
+
+
+def put(page, field, value):
+    page.evaluate(
+        "([field, value]) => { byId(field).value = value;"
+        " byId(field).dispatchEvent(new Event('input', { bubbles: true }));"
+        f" return {FRAME}; }}",
+        [field, value],
+    )
+
+
+@pytest.fixture(scope="module")
+def several(tmp_path_factory):
+    """Give a page of several modes with a run of one's own, longer than what is shown at once."""
+    folder = tmp_path_factory.mktemp("several")
+    table = synthetic.clauses(450, seed=3, claims=20)
+    write_verdicts(folder / "verdicts", table, synthetic.TORCHES[::3])
+    lines = synthetic.run_lines(table, "2.15.0")
+    lines[0]["torch"] = "2.16.0a0+git1a2b3c4"
+    return build(folder, table, synthetic.write_lines(folder / "run.jsonl", lines))
+
+
+def test_the_script_draws_bars_as_they_stand_in_the_page(browser, built, several):
+    for made in (built, several):
+        with watched(browser) as page:
+            Reader(page, made.url).open()
+            assert page.evaluate("ROWS.length") == len(made.table)
+            assert page.evaluate(BARS) == []
+
+
+def test_another_mode_shows_its_own_bars_for_all_clauses(browser, several):
+    with watched(browser) as page:
+        reader = Reader(page, several.url).open("#?mode=scripted")
+        page.wait_for_function("() => toShow.length === 0")
+        assert len(reader.rows()) == 450
+        for name in (reader.rows()[0], reader.rows()[-1]):
+            spoken = page.eval_on_selector_all(f'[id="{name}"] td', "all => all.map(td => td.textContent.trim())")
+            verdicts = [
+                entry(name, several.table[name], torch, "scripted")["verdict"] for torch in synthetic.TORCHES[::3]
+            ]
+            assert all(any(verdict in text for text in spoken) for verdict in verdicts)
+            assert "unseen" in spoken[-1]  # the run of one's own was eager only
+        reader.choose(mode="eager")
+        page.wait_for_function("() => toShow.length === 0")
+        assert page.evaluate(BARS) == []
+
+
+def test_what_is_shown_a_moment_later_is_there_for_a_link_and_on_paper(browser, several):
+    with watched(browser) as page:
+        reader = Reader(page, several.url).open("#?mode=scripted")
+        waiting = page.evaluate(
+            "() => { setFilters({ q: 'no such words' }); setFilters({ q: '' }); const count = toShow.length;"
+            " dispatchEvent(new Event('beforeprint')); return [count, toShow.length]; }"
+        )
+        assert waiting == [250, 0]
+        name = reader.rows()[-1]
+        reader.open(f"#{name}?mode=scripted")
+        assert reader.opened() == name
+        page.keyboard.press("Escape")
+        page.wait_for_function("name => document.activeElement.closest('.row')?.dataset.clause === name", arg=name)
+        place = page.locator(f'[id="{name}"]').bounding_box()
+        assert place is not None
+        assert 0 <= place["y"] <= 900
