@@ -14,6 +14,7 @@ from reports.atlas import NOT_RUN, Atlas, Cell, in_force, is_claim, varies
 from reports.diff import KINDS
 from reports.disagreements import Disagreement, when
 from reports.matrix import CIRCLED, FEW_COLUMNS, SIGNS, WORD_NEEDS, ranges
+from reports.programs import Lines, program
 from reports.rely import STANDS
 from reports.sources import link
 
@@ -36,7 +37,11 @@ def document(atlas: Atlas, disagreements: Sequence[Disagreement] = ()) -> dict[s
     about = {name: subject(name, clause).apis for name, clause in atlas.clauses.items()}
     apis = sorted(set().union(*about.values()))
     clauses = {name: _clause(atlas, name, evidence) for name in atlas.clauses}
+    lines = Lines()
     for name, found in clauses.items():
+        found["code"] = lines.packed(atlas.clauses[name]["code"])
+        if example := program(name, atlas.clauses[name]):
+            found["example"] = lines.packed(example)
         found["source"] = [sources.index(source) for source in atlas.clauses[name]["source"]]
         found["apis"] = [apis.index(api) for api in sorted(about[name])]
     return {
@@ -57,6 +62,7 @@ def document(atlas: Atlas, disagreements: Sequence[Disagreement] = ()) -> dict[s
         "apis": apis,
         "sources": [[source, link(source)] for source in sources],
         "clauses": clauses,
+        "lines": lines.values,
         "evidence": evidence.values,
         "disagreements": {one.clause: _disagreement(atlas, one) for one in disagreements},
     }  # fmt: skip

@@ -11,6 +11,7 @@ from reports import forms
 from reports.atlas import Atlas
 from reports.history import Span, spans
 from reports.names import add_sources, clause_named, read_atlas
+from reports.programs import EXAMPLES, program
 from reports.sources import link
 from reports.strict import FORMAT
 
@@ -26,6 +27,7 @@ class Explanation:
     record: Mapping[str, Any]
     history: Mapping[str, list[Span]]  # mode -> spans
     related: Mapping[str, str]  # clauses of the same topic -> their sentence
+    example: str  # a program that needs torch only, if there is one
 
 
 def explain(atlas: Atlas, clause: str) -> Explanation:
@@ -33,7 +35,8 @@ def explain(atlas: Atlas, clause: str) -> Explanation:
     measured = [mode for mode in atlas.modes if any((clause, one.key, mode) in atlas.cells for one in atlas.columns)]
     topic = clause.rpartition(".")[0] + "."
     related = {name: atlas.clauses[name]["says"] for name in atlas.clauses if name.startswith(topic) and name != clause}
-    return Explanation(clause, atlas.clauses[clause], {mode: spans(atlas, clause, mode) for mode in measured}, related)
+    history = {mode: spans(atlas, clause, mode) for mode in measured}
+    return Explanation(clause, atlas.clauses[clause], history, related, program(clause, atlas.clauses[clause]))
 
 
 def _range(reading: Mapping[str, str]) -> str:
@@ -73,9 +76,15 @@ def as_text(told: Explanation) -> str:
     if record["needs"]:
         lines += ["", "needs", *(f"  {need}" for need in record["needs"])]
     lines += ["", f"checked by {record['file']}:{record['line']}", *_indented(record["code"])]
+    if told.example:
+        lines += ["", f"example: python {_path(told)}", *_indented(told.example)]
     if told.related:
         lines += ["", "related", *(f"  {name}  {says}" for name, says in told.related.items())]
     return "\n".join(lines) + "\n"
+
+
+def _path(told: Explanation) -> str:
+    return (EXAMPLES / f"{told.clause}.py").relative_to(EXAMPLES.parents[1]).as_posix()
 
 
 def _indented(text: str, by: int = 2) -> list[str]:
@@ -95,6 +104,7 @@ def as_json(told: Explanation) -> str:
                 for mode, history in told.history.items()
             },
             "related": list(told.related),
+            "example": told.example,
         }
     )
 
@@ -115,6 +125,8 @@ def as_markdown(told: Explanation) -> str:
         lines += [f"| {span.releases} | {mode} | {forms.escaped(span.words)} |" for span in history]
     lines += ["", "Source: " + ", ".join(_linked(source) for source in record["source"]), ""]
     lines += [f"Checked by {forms.escaped(record['file'])}:", "", *forms.fenced(record["code"])]
+    if told.example:
+        lines += ["", "An example that needs torch only:", "", *forms.fenced(told.example)]
     for span, evidence in _evidence(told):
         if evidence["reproducer"]:
             lines += ["", f"On torch {span.releases}, this shows it:", "", *forms.fenced(evidence["reproducer"])]

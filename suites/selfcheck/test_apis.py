@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,10 +12,10 @@ from hypothesis import HealthCheck, Phase, settings
 from fixtures.clause import CLAUSES, Clause
 from fixtures.plan import Plan, Retain, hooks_of
 from reports.apis import GLOBAL, KINDS, known_apis, need, subject, touched
-from suites.selfcheck.everything import SUITES, import_suites
+from suites.selfcheck.everything import import_suites
 
 import_suites()
-ROOT = str(SUITES.parent)
+ROOT = str(Path(__file__).resolve().parents[2])
 FEW = 4
 
 

@@ -14,7 +14,11 @@ ROOT = Path(__file__).resolve().parents[2]
 ROOMS = ("suites", "fixtures", "reports")
 DOORS_TO_TORCH = ("fixtures/stage.py", "fixtures/modes.py")
 LONGEST, LONGEST_CONFTEST = 400, 100
-GENERATED = ("reports/verdicts/",)
+GENERATED = ("reports/verdicts/", "reports/examples/")
+#: Programs to send to others: they import torch and nothing of ours.
+SENT = ("reports/upstream/", "reports/examples/")
+#: The one that imports all suites by their files.
+IMPORTER = "suites/examples.py"
 VERSION_LIST = "tox.ini"
 MACHINE_PATH = re.compile(r"""(?<![\w.~}/-])/(?:work|tmp|root|home|opt|Users|mnt|data)/\w""")
 
@@ -69,8 +73,7 @@ def test_suites_import_fixtures_only(name: str) -> None:
     assert not [module for module in imports(name) if module.split(".")[0] == "reports"]
 
 
-# reports/upstream holds programs to send to others: they import torch and nothing of ours.
-@pytest.mark.parametrize("name", [name for name in sources("reports/") if not name.startswith("reports/upstream/")])
+@pytest.mark.parametrize("name", [name for name in sources("reports/") if not name.startswith(SENT)])
 def test_reports_import_only_fixtures_without_torch(name: str) -> None:
     assert not imports_torch(name)
     assert not [module for module in imports(name) if module.split(".")[0] == "suites"]
@@ -82,11 +85,18 @@ def test_torch_is_behind_its_doors(name: str) -> None:
     assert name in DOORS_TO_TORCH or not imports_torch(name)
 
 
+@pytest.mark.parametrize("folder", SENT)
+def test_programs_to_send_import_nothing_of_ours(folder: str) -> None:
+    ours = [name for name in sources(folder) if any(module.split(".")[0] in ROOMS for module in imports(name))]
+    assert [name for name in ours if not name.endswith("__init__.py")] == []
+
+
 def test_no_module_hides_an_import() -> None:
     """The tests above read import statements: only the doors to torch may import by a computed name."""
     hidden = re.compile(r"\b__import__\(|\bimport_module\(")
     found = [name for room in ROOMS for name in sources(room) if hidden.search((ROOT / name).read_text("utf-8"))]
-    assert [name for name in found if "/selfcheck/" not in name and name not in DOORS_TO_TORCH] == []
+    allowed = (*DOORS_TO_TORCH, IMPORTER)
+    assert [name for name in found if "/selfcheck/" not in name and name not in allowed] == []
 
 
 @pytest.mark.parametrize("name", [name for name in tracked() if not name.startswith(GENERATED)])

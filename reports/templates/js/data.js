@@ -6,7 +6,14 @@ const PLACE = new Map(COLUMNS.map((column, place) => [column.key, place]));
 for (const clause of Object.values(DATA.clauses)) {
   clause.source = clause.source.map((place) => DATA.sources[place]);
   for (const reading of clause.readings) reading[2] ??= clause.says;
+  clause.code = textOf(clause.code);
 }
+
+/** Return a text of which the data holds [first line, how many lines from there]: programs share most of their lines. */
+function textOf(packed) {
+  return packed.flatMap(([first, count]) => DATA.lines.slice(first, first + count)).join("\n");
+}
+
 const byId = (id) => document.getElementById(id);
 
 /** Make an element: attributes by name, `text` and `on…` special, children as nodes or text. */

@@ -55,8 +55,18 @@ function clauseView(id, clause) {
   }
   const disagreement = DATA.disagreements[id];
   if (disagreement) parts.push(el("h3", { text: "Where it contradicts the documentation" }), ...disagreementView(id, disagreement));
+  if (clause.example) parts.push(el("h3", { text: "An example that needs torch only" }), codeBlock(id + ".py", textOf(clause.example)));
   parts.push(el("h3", { text: "How it is tested" }), codeBlock(clause.place, clause.code));
+  const related = Object.keys(DATA.clauses).filter((other) => other !== id && topicOf(other) === topicOf(id));
+  if (related.length) parts.push(el("h3", { text: "Related clauses" }), relatedView(related));
   return parts;
+}
+
+const topicOf = (id) => id.slice(0, id.lastIndexOf("."));
+
+function relatedView(ids) {
+  const entry = (id) => el("li", {}, el("a", { href: "#" + id, text: id }), " ", DATA.clauses[id].says);
+  return el("ul", { class: "related" }, ...ids.map(entry));
 }
 
 function facts(clause) {

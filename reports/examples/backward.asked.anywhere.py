@@ -1,0 +1,48 @@
+"""backward.asked.anywhere: In any network a pass for some gradients calls the hooks of the modules whose nodes it must run.
+
+Prints what the hooks see, and on which torch that is expected. Checked by suites/backward/test_asked.py of torch-hook-conformance.
+"""
+import torch
+log = []
+def t(v, **kw): return torch.tensor(float(v), dtype=torch.float64, **kw)
+def show(v):
+    if isinstance(v, dict): return {k: show(u) for k, u in v.items()}
+    if isinstance(v, (tuple, list)): return type(v)(map(show, v))
+    return int(v) if isinstance(v, torch.Tensor) else getattr(v, "label", v)
+def note(what, *seen): log.append((what, *show(seen)))
+def scale(v, k):
+    if isinstance(v, dict): return {n: scale(u, k) for n, u in v.items()}
+    return type(v)(scale(u, k) for u in v) if isinstance(v, (tuple, list)) else v if v is None else v * k
+class M(torch.nn.Module):
+    def __init__(self, label, function, **values):
+        super().__init__()
+        self.label, self.function = label, function
+        for name, value in values.items(): setattr(self, name, torch.nn.Parameter(t(value)))
+    def forward(self, *xs, **kw): return self.function(self, *xs, **kw)
+m0 = M("m0", lambda m, x: (m.weight * x, m.other * x), weight=2, other=1)
+x0_base = t(-1, requires_grad=True)
+x0 = x0_base * 2
+def h0(*given):
+    note("h0", *given)
+    return scale(given[1], 10)
+h0_handle = m0.register_full_backward_hook(h0)
+def h1(*given):
+    note("h1", *given)
+    return scale(given[1], 2)
+h1_handle = m0.register_full_backward_hook(h1)
+out = m0(x0)
+note("returns", out)
+torch.autograd.backward([out[0], out[1]], [t(2), t(3)], retain_graph=True)
+note("grads", {"x0.base": x0_base.grad, "m0.weight": m0.weight.grad, "m0.other": m0.other.grad})
+expected = {
+    "torch 1.8 to 2.15": [
+        ('returns', (-4, -2)),
+        ('h0', 'm0', (7,), (2, 3)),
+        ('h1', 'm0', (70,), (2, 3)),
+        ('grads', {'x0.base': 280, 'm0.weight': -4, 'm0.other': -6}),
+    ],
+}
+for event in log: print(*event)
+agrees = [torches for torches, events in expected.items() if events == log]
+print("torch", torch.__version__, "does what is expected of", *agrees or ["no torch"])
+raise SystemExit(not agrees)

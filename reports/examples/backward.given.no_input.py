@@ -1,0 +1,38 @@
+"""backward.given.no_input: When no input needs a gradient, the full hook still runs, with None for every input.
+
+Prints what the hooks see, and on which torch that is expected. Checked by suites/backward/test_given.py of torch-hook-conformance.
+"""
+import torch
+log = []
+def t(v, **kw): return torch.tensor(float(v), dtype=torch.float64, **kw)
+def show(v):
+    if isinstance(v, dict): return {k: show(u) for k, u in v.items()}
+    if isinstance(v, (tuple, list)): return type(v)(map(show, v))
+    return int(v) if isinstance(v, torch.Tensor) else getattr(v, "label", v)
+def note(what, *seen): log.append((what, *show(seen)))
+class M(torch.nn.Module):
+    def __init__(self, label, function, **values):
+        super().__init__()
+        self.label, self.function = label, function
+        for name, value in values.items(): setattr(self, name, torch.nn.Parameter(t(value)))
+    def forward(self, *xs, **kw): return self.function(self, *xs, **kw)
+m0 = M("m0", lambda m, x: m.weight * x, weight=2)
+x0 = t(1)
+def h0(*given):
+    note("h0", *given)
+h0_handle = m0.register_full_backward_hook(h0)
+out = m0(x0)
+note("returns", out)
+torch.autograd.backward([out], [t(1)], retain_graph=True)
+note("grads", {"m0.weight": m0.weight.grad})
+expected = {
+    "torch 1.9 to 2.15": [
+        ('returns', 2),
+        ('h0', 'm0', (None,), (1,)),
+        ('grads', {'m0.weight': 1}),
+    ],
+}
+for event in log: print(*event)
+agrees = [torches for torches, events in expected.items() if events == log]
+print("torch", torch.__version__, "does what is expected of", *agrees or ["no torch"])
+raise SystemExit(not agrees)

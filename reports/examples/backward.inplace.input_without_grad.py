@@ -1,0 +1,58 @@
+"""backward.inplace.input_without_grad: A hooked module may change an input in place that needs no gradient.
+
+Says which reading this torch has. Checked by suites/backward/test_inplace.py of torch-hook-conformance.
+"""
+
+import torch
+from types import SimpleNamespace
+
+
+def ends(module, edit, grad = True):
+    """Where it raises, and what, when the output of a module is edited and goes backward; or ("fine",)."""
+    step = "forward"
+    try:
+        out = module(torch.ones(2, 2, requires_grad=grad) * 1)
+        step = "edit"
+        edit(out)
+        step = "backward"
+        (out[0] if isinstance(out, tuple) else out).sum().backward()
+    except RuntimeError as error:
+        return step, type(error).__name__
+    return ("fine",)
+
+
+def nothing(out):
+    """Leave the output as it is."""
+
+
+def hooked(module, kind = "full_backward"):
+    """The module, with a backward hook that only looks."""
+    getattr(module, f"register_{kind}_hook")(lambda *arguments: None)
+    return module
+
+
+def example(subject):
+    class AddOne(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.line = torch.nn.Linear(2, 2)
+
+        def forward(self, x):
+            return self.line(x.add_(1))
+
+    assert ends(hooked(AddOne()), nothing, grad=False) == subject.value
+
+
+READINGS = {
+    'accepted (every torch): Nothing is raised.': ('fine',),
+}
+
+for reading, demanded in READINGS.items():
+    try:
+        example(SimpleNamespace(value=demanded))
+    except AssertionError:
+        continue
+    print("torch", torch.__version__, "-", reading)
+    break
+else:
+    raise SystemExit(f"torch {torch.__version__} has none of these readings")

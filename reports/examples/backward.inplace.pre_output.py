@@ -1,0 +1,46 @@
+"""backward.inplace.pre_output: The output of a module with a pre-hook alone cannot be changed in place either.
+
+Says which reading this torch has. Checked by suites/backward/test_inplace.py of torch-hook-conformance.
+"""
+
+import torch
+from types import SimpleNamespace
+
+
+def ends(module, edit, grad = True):
+    """Where it raises, and what, when the output of a module is edited and goes backward; or ("fine",)."""
+    step = "forward"
+    try:
+        out = module(torch.ones(2, 2, requires_grad=grad) * 1)
+        step = "edit"
+        edit(out)
+        step = "backward"
+        (out[0] if isinstance(out, tuple) else out).sum().backward()
+    except RuntimeError as error:
+        return step, type(error).__name__
+    return ("fine",)
+
+
+def hooked(module, kind = "full_backward"):
+    """The module, with a backward hook that only looks."""
+    getattr(module, f"register_{kind}_hook")(lambda *arguments: None)
+    return module
+
+
+def example(subject):
+    assert ends(hooked(torch.nn.Linear(2, 2), "full_backward_pre"), lambda out: out.mul_(2)) == subject.value
+
+
+READINGS = {
+    'refused (every torch): RuntimeError at the change.': ('edit', 'RuntimeError'),
+}
+
+for reading, demanded in READINGS.items():
+    try:
+        example(SimpleNamespace(value=demanded))
+    except AssertionError:
+        continue
+    print("torch", torch.__version__, "-", reading)
+    break
+else:
+    raise SystemExit(f"torch {torch.__version__} has none of these readings")

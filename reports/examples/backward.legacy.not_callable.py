@@ -1,0 +1,37 @@
+"""backward.legacy.not_callable: A legacy hook that cannot be called is accepted at registration.
+
+Says which reading this torch has. Checked by suites/backward/test_legacy.py of torch-hook-conformance.
+"""
+
+import torch
+from types import SimpleNamespace
+
+
+def example(subject):
+    module, seen = torch.nn.Linear(2, 2), []
+    try:
+        module.register_backward_hook(3)
+        seen.append("registered")
+        out = module(torch.ones(1, 2, requires_grad=True))
+        seen.append("called")
+        out.sum().backward()
+        seen.append("done")
+    except (TypeError, RuntimeError) as error:
+        seen.append(type(error).__name__)
+    assert seen == subject.value
+
+
+READINGS = {
+    'until backward (torch >=1.13): The forward accepts it too.': ['registered', 'called', 'TypeError'],
+    'until forward (torch <1.13): The forward raises TypeError.': ['registered', 'TypeError'],
+}
+
+for reading, demanded in READINGS.items():
+    try:
+        example(SimpleNamespace(value=demanded))
+    except AssertionError:
+        continue
+    print("torch", torch.__version__, "-", reading)
+    break
+else:
+    raise SystemExit(f"torch {torch.__version__} has none of these readings")

@@ -1,0 +1,35 @@
+"""backward.membership.under_no_grad: A hooked module can be called under no_grad: the hooks do not run, and nothing is raised.
+
+Says which reading this torch has. Checked by suites/backward/test_membership.py of torch-hook-conformance.
+"""
+
+import torch
+from types import SimpleNamespace
+
+
+def example(subject, hooks):
+    module, x, ran = torch.nn.Tanh(), torch.ones((), requires_grad=True), []
+    for number in range(hooks):
+        module.register_full_backward_hook(lambda *given, number=number: ran.append(number))
+    with torch.no_grad():
+        try:
+            seen = ("done", module(x).requires_grad)
+        except (RuntimeError, AttributeError) as error:
+            seen = (type(error).__name__, None)
+    module(x).backward()
+    assert (seen, ran) == (subject.value, list(range(hooks)))
+
+
+READINGS = {
+    'nothing (every torch): The output needs no gradient.': ('done', False),
+}
+
+for reading, demanded in READINGS.items():
+    try:
+        example(SimpleNamespace(value=demanded), hooks=1)
+    except AssertionError:
+        continue
+    print("torch", torch.__version__, "-", reading)
+    break
+else:
+    raise SystemExit(f"torch {torch.__version__} has none of these readings")

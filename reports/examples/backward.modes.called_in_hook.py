@@ -1,0 +1,41 @@
+"""backward.modes.called_in_hook: A full hook may call its module: without create_graph grad mode is off there, and nothing recurs.
+
+Says which reading this torch has. Checked by suites/backward/test_modes.py of torch-hook-conformance.
+"""
+
+import torch
+from types import SimpleNamespace
+
+
+def example(subject, times, create_graph):
+    calls = []
+    module, x = torch.nn.Tanh(), torch.ones((), requires_grad=True)
+
+    def hook_of(count):
+        return lambda module, *grads: calls.extend(module(x).requires_grad for _ in range(count))
+
+    for count in times:
+        module.register_full_backward_hook(hook_of(count))
+    seen = calls
+    try:
+        torch.autograd.grad(module(x), x, create_graph=create_graph)
+    except (AttributeError, RuntimeError) as error:
+        seen = type(error).__name__
+    assert seen == ([create_graph] * sum(times) if subject.value == "plain" or create_graph else subject.value)
+
+
+READINGS = {
+    'plain (torch >=1.10): The output needs no gradient.': 'plain',
+    'RuntimeError (torch >=1.9,<1.10): The call in the hook fails.': 'RuntimeError',
+    'AttributeError (torch <1.9): The call in the hook fails.': 'AttributeError',
+}
+
+for reading, demanded in READINGS.items():
+    try:
+        example(SimpleNamespace(value=demanded), times=[1], create_graph=False)
+    except AssertionError:
+        continue
+    print("torch", torch.__version__, "-", reading)
+    break
+else:
+    raise SystemExit(f"torch {torch.__version__} has none of these readings")

@@ -1,0 +1,85 @@
+"""backward.modes.checkpoint: The full hooks of modules that are run by checkpoint run once in each backward.
+
+Says which reading this torch has. Checked by suites/backward/test_modes.py of torch-hook-conformance.
+"""
+
+import torch
+import warnings
+from types import SimpleNamespace
+
+
+def show(grads):
+    return [None if grad is None else grad.tolist() for grad in grads]
+
+
+def line(calls, kind = "full_backward", weight = 2, hooks = 1):
+    """The hooked module x -> weight * x; its hooks put what they are given into `calls`."""
+    class Line(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.weight = torch.nn.Parameter(torch.tensor(float(weight)))
+
+        def forward(self, x):
+            return self.weight * x
+
+    module = Line()
+    for _ in range(hooks):
+        getattr(module, f"register_{kind}_hook")(lambda module, *grads: calls.append([show(one) for one in grads]))
+    return module
+
+
+def lines(calls, weights, hooks):
+    """Such modules one behind the other."""
+    return torch.nn.Sequential(*(line(calls, weight=weight, hooks=hooks) for weight in weights))
+
+
+def due(weights, hooks):
+    """What the full hooks of `lines` are given in a pass from the output: the last module comes first."""
+    seen, grad = [], 1.0
+    for weight in reversed(weights):
+        seen += [[[grad * weight], [grad]]] * hooks
+        grad *= weight
+    return seen
+
+
+def product(weights):
+    by = 1
+    for weight in weights:
+        by *= weight
+    return by
+
+
+def example(subject, weights, hooks, passes):
+    from torch import tensor
+    from torch.utils.checkpoint import checkpoint
+
+    calls = []
+    net = lines(calls, weights, hooks)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            for _ in range(passes):
+                checkpoint(net, tensor(3.0, requires_grad=True)).backward()
+        seen = "once"
+        assert calls == due(weights, hooks) * passes
+        assert net[0].weight.grad.item() == 3 * product(weights[1:]) * passes
+    except (AttributeError, RuntimeError) as error:
+        seen = type(error).__name__
+    assert seen == subject.value
+
+
+READINGS = {
+    'once (torch >=1.10): As without a checkpoint.': 'once',
+    'RuntimeError (torch >=1.9,<1.10): The first forward, under no_grad, fails.': 'RuntimeError',
+    'AttributeError (torch <1.9): The first forward, under no_grad, fails.': 'AttributeError',
+}
+
+for reading, demanded in READINGS.items():
+    try:
+        example(SimpleNamespace(value=demanded), weights=[2], hooks=1, passes=1)
+    except AssertionError:
+        continue
+    print("torch", torch.__version__, "-", reading)
+    break
+else:
+    raise SystemExit(f"torch {torch.__version__} has none of these readings")

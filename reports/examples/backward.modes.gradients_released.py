@@ -1,0 +1,34 @@
+"""backward.modes.gradients_released: After the hooks ran, nothing keeps the gradients of the output, though the output is kept.
+
+Says which reading this torch has. Checked by suites/backward/test_modes.py of torch-hook-conformance.
+"""
+
+import gc
+import torch
+import weakref
+from types import SimpleNamespace
+
+
+def example(subject):
+    module, seen = torch.nn.Linear(1, 1), []
+    module.register_full_backward_hook(lambda module, inputs, outputs: seen.append(weakref.ref(outputs[0])))
+    out = module(torch.ones(1, requires_grad=True))
+    (out * 2).sum().backward()
+    gc.collect()
+    assert (seen[0]() is not None) == subject.value
+
+
+READINGS = {
+    'released (torch >=1.13): The tensor that the hook saw is gone.': False,
+    'kept (torch <1.13): It lives as long as the graph.': True,
+}
+
+for reading, demanded in READINGS.items():
+    try:
+        example(SimpleNamespace(value=demanded))
+    except AssertionError:
+        continue
+    print("torch", torch.__version__, "-", reading)
+    break
+else:
+    raise SystemExit(f"torch {torch.__version__} has none of these readings")

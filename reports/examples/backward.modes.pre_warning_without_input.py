@@ -1,0 +1,59 @@
+"""backward.modes.pre_warning_without_input: Pre-hooks alone give no warning where no input needs a gradient.
+
+Says which reading this torch has. Checked by suites/backward/test_modes.py of torch-hook-conformance.
+"""
+
+import torch
+import warnings
+from types import SimpleNamespace
+
+
+def show(grads):
+    return [None if grad is None else grad.tolist() for grad in grads]
+
+
+def line(calls, kind = "full_backward", weight = 2, hooks = 1):
+    """The hooked module x -> weight * x; its hooks put what they are given into `calls`."""
+    class Line(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.weight = torch.nn.Parameter(torch.tensor(float(weight)))
+
+        def forward(self, x):
+            return self.weight * x
+
+    module = Line()
+    for _ in range(hooks):
+        getattr(module, f"register_{kind}_hook")(lambda module, *grads: calls.append([show(one) for one in grads]))
+    return module
+
+
+def warned(kind, hooks, passes):
+    """Categories of the warnings in each backward through a hooked module, whose input needs a gradient or not."""
+    module, seen = line([], kind, hooks=hooks), []
+    for needs_grad in passes:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            module(torch.tensor(3.0, requires_grad=needs_grad)).backward()
+        seen.append([one.category.__name__ for one in caught])
+    return seen
+
+
+def example(subject, hooks, passes):
+    assert warned("full_backward_pre", hooks, passes) == [[] if needs_grad else subject.value for needs_grad in passes]
+
+
+READINGS = {
+    "the full hook's (torch >=2.8,<2.14): The warning for full hooks is given.": ['UserWarning'],
+    'no warning (every torch): As they are no full hooks.': [],
+}
+
+for reading, demanded in READINGS.items():
+    try:
+        example(SimpleNamespace(value=demanded), hooks=1, passes=[False])
+    except AssertionError:
+        continue
+    print("torch", torch.__version__, "-", reading)
+    break
+else:
+    raise SystemExit(f"torch {torch.__version__} has none of these readings")

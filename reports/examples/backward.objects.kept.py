@@ -1,0 +1,47 @@
+"""backward.objects.kept: Where no input needs a gradient forward is given the caller's own objects.
+
+Says which reading this torch has. Checked by suites/backward/test_objects.py of torch-hook-conformance.
+"""
+
+import torch
+from types import SimpleNamespace
+
+
+def same(*grads, kind = "full_backward", hooks = 1):
+    """Whether inputs with or without gradient are the caller's objects in forward, and the output forward's."""
+    inside = []
+
+    class Sum(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.weight = torch.nn.Parameter(torch.ones(()))
+
+        def forward(self, *xs):
+            out = self.weight * sum(xs)
+            inside.extend([*xs, out])
+            return out
+
+    module, xs = Sum(), [torch.ones((), requires_grad=grad) for grad in grads]
+    for _ in range(hooks):
+        getattr(module, f"register_{kind}_hook")(lambda *arguments: None)
+    out = module(*xs)
+    return [one is other for one, other in zip(inside, [*xs, out])]
+
+
+def example(subject, count, hooks):
+    assert same(*[False] * count, hooks=hooks)[:-1] == [subject.value] * count
+
+
+READINGS = {
+    'the same (every torch): However many inputs and hooks.': True,
+}
+
+for reading, demanded in READINGS.items():
+    try:
+        example(SimpleNamespace(value=demanded), count=1, hooks=1)
+    except AssertionError:
+        continue
+    print("torch", torch.__version__, "-", reading)
+    break
+else:
+    raise SystemExit(f"torch {torch.__version__} has none of these readings")

@@ -1,0 +1,46 @@
+"""backward.objects.layers: LSTM states and embedding indices have None; a loss on a state alone does not call the full hook.
+
+Says which reading this torch has. Checked by suites/backward/test_objects.py of torch-hook-conformance.
+"""
+
+import torch
+from types import SimpleNamespace
+
+
+def example(subject):
+    calls = []
+
+    def hook(module, grad_input, grad_output):
+        calls.append([len(grad_input), len(grad_output), grad_output[-1] is None])
+
+    lstm, x = torch.nn.LSTM(2, 3), torch.ones(4, 1, 2, requires_grad=True)
+    lstm.register_full_backward_hook(hook)
+    lstm(x)[0].sum().backward()
+    (first,), x.grad = calls, None
+    try:
+        lstm(x)[1][0].sum().backward()
+        state = "silent" if len(calls) == 1 and x.grad is not None else "called"
+    except RuntimeError as error:
+        state = type(error).__name__
+    embedding, found = torch.nn.Embedding(4, 2, sparse=True), []
+    embedding.register_full_backward_hook(lambda module, grad_input, grad_output: found.append(grad_input))
+    embedding(torch.tensor([1, 2])).sum().backward()
+    assert (embedding.weight.grad.is_sparse, set(found) <= {(None,)}) == (True, True)
+    assert [first, state, len(found)] == subject.value
+
+
+READINGS = {
+    'silent (torch >=1.13): A loss on the state gives x its gradient.': [[1, 2, True], 'silent', 1],
+    'refused (torch >=1.9,<1.13): A loss on the state raises RuntimeError.': [[1, 2, True], 'RuntimeError', 1],
+    'no integers (torch <1.9): And an Embedding never calls it.': [[1, 2, True], 'RuntimeError', 0],
+}
+
+for reading, demanded in READINGS.items():
+    try:
+        example(SimpleNamespace(value=demanded))
+    except AssertionError:
+        continue
+    print("torch", torch.__version__, "-", reading)
+    break
+else:
+    raise SystemExit(f"torch {torch.__version__} has none of these readings")

@@ -1,0 +1,54 @@
+"""backward.returns.legacy_not_a_tuple: A legacy hook that returns a bare tensor, a list or a number ends backward() with TypeError.
+
+Says which reading this torch has. Checked by suites/backward/test_returns.py of torch-hook-conformance.
+"""
+
+import torch
+from types import SimpleNamespace
+
+
+def outcome(kind, returned, count = 1, grad = True, hooks = 1):
+    """How backward() ends when the last hook of a doubling module returns this; .grad of the inputs, or the weight."""
+    def made(part):
+        if isinstance(part, tuple):
+            return {"tuple": tuple, "list": list}[part[0]](made(one) for one in part[1])
+        return {"g": torch.full((2,), 7.0), "row": torch.full((1, 2), 7.0), "scalar": torch.tensor(7.0)}.get(part, part)
+
+    class Line(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.weight = torch.nn.Parameter(torch.full((2,), 2.0))
+
+        def forward(self, *xs):
+            return self.weight * sum(xs)
+
+    module, xs = Line(), [torch.ones(2, requires_grad=grad) for _ in range(count)]
+    for number in range(hooks):
+        value = made(returned) if number == hooks - 1 else None
+        getattr(module, f"register_{kind}_hook")(lambda *given, value=value: value)
+    out = module(*xs)
+    try:
+        out.backward(torch.ones(2))
+        result = "accepted"
+    except (RuntimeError, TypeError) as error:
+        result = type(error).__name__
+    return result, [None if x.grad is None else x.grad.tolist() for x in (xs if grad else [module.weight])]
+
+
+def example(subject, returned, hooks):
+    assert outcome("backward", returned, hooks=hooks) == (subject.value, [None])
+
+
+READINGS = {
+    'refused (every torch): A tuple is required.': 'TypeError',
+}
+
+for reading, demanded in READINGS.items():
+    try:
+        example(SimpleNamespace(value=demanded), returned='g', hooks=1)
+    except AssertionError:
+        continue
+    print("torch", torch.__version__, "-", reading)
+    break
+else:
+    raise SystemExit(f"torch {torch.__version__} has none of these readings")

@@ -1,0 +1,60 @@
+"""backward.structures.sparse: A sparse input that needs a gradient cannot pass a module with a full hook.
+
+Says which reading this torch has. Checked by suites/backward/test_structures.py of torch-hook-conformance.
+"""
+
+import torch
+from types import SimpleNamespace
+
+
+def show(grads):
+    return [None if grad is None else grad.tolist() for grad in grads]
+
+
+def module_of(function, kind = "full_backward", hooks = 1):
+    """A hooked module that computes `function`, and what its hook was given: grad_input (if any) and grad_output."""
+    class Module(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.weight = torch.nn.Parameter(torch.tensor(2.0))
+            self.child = torch.nn.Identity()
+
+        def forward(self, *args, **kwargs):
+            return function(*args, **kwargs)
+
+    module = Module()
+    calls = []
+
+    def hook(owner, *grads):
+        assert owner is module
+        calls.append([show(one) for one in grads])
+
+    for _ in range(hooks):
+        getattr(module, f"register_{kind}_hook")(hook)
+    return module, calls
+
+
+def example(subject):
+    module, _ = module_of(lambda x: x.to_dense())
+    seen = "accepted"
+    try:
+        module(torch.ones(2, 2).to_sparse().requires_grad_())
+    except (NotImplementedError, RuntimeError) as error:
+        seen = type(error).__name__
+    assert seen == subject.value
+
+
+READINGS = {
+    'NotImplementedError (torch >=1.9): There is no view of a sparse tensor.': 'NotImplementedError',
+    'RuntimeError (torch <1.9): The same, as RuntimeError.': 'RuntimeError',
+}
+
+for reading, demanded in READINGS.items():
+    try:
+        example(SimpleNamespace(value=demanded))
+    except AssertionError:
+        continue
+    print("torch", torch.__version__, "-", reading)
+    break
+else:
+    raise SystemExit(f"torch {torch.__version__} has none of these readings")

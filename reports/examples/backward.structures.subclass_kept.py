@@ -1,0 +1,58 @@
+"""backward.structures.subclass_kept: A full hook keeps the class of a tensor that the module returns.
+
+Says which reading this torch has. Checked by suites/backward/test_structures.py of torch-hook-conformance.
+"""
+
+import torch
+from types import SimpleNamespace
+
+
+def show(grads):
+    return [None if grad is None else grad.tolist() for grad in grads]
+
+
+def module_of(function, kind = "full_backward", hooks = 1):
+    """A hooked module that computes `function`, and what its hook was given: grad_input (if any) and grad_output."""
+    class Module(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.weight = torch.nn.Parameter(torch.tensor(2.0))
+            self.child = torch.nn.Identity()
+
+        def forward(self, *args, **kwargs):
+            return function(*args, **kwargs)
+
+    module = Module()
+    calls = []
+
+    def hook(owner, *grads):
+        assert owner is module
+        calls.append([show(one) for one in grads])
+
+    for _ in range(hooks):
+        getattr(module, f"register_{kind}_hook")(hook)
+    return module, calls
+
+
+def example(subject):
+    class Special(torch.Tensor):
+        pass
+
+    module, _ = module_of(lambda x: (2 * x).as_subclass(Special))
+    assert type(module(torch.ones(2, requires_grad=True))).__name__ == subject.value
+
+
+READINGS = {
+    'kept (torch >=2.2): The subclass.': 'Special',
+    'lost (torch <2.2): A plain tensor.': 'Tensor',
+}
+
+for reading, demanded in READINGS.items():
+    try:
+        example(SimpleNamespace(value=demanded))
+    except AssertionError:
+        continue
+    print("torch", torch.__version__, "-", reading)
+    break
+else:
+    raise SystemExit(f"torch {torch.__version__} has none of these readings")

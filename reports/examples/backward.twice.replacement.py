@@ -1,0 +1,49 @@
+"""backward.twice.replacement: A replacement made under create_graph counts once in the second derivative.
+
+Says which reading this torch has. Checked by suites/backward/test_twice.py of torch-hook-conformance.
+"""
+
+import torch
+from types import SimpleNamespace
+
+
+def cube():
+    """A module x -> x ** 3."""
+    class Cube(torch.nn.Module):
+        def forward(self, x):
+            return x**3
+
+    return Cube()
+
+
+def value(number):
+    """A float64 scalar that requires grad: small integers stay exact."""
+    return torch.tensor(float(number), dtype=torch.float64, requires_grad=True)
+
+
+def example(subject, number, factors):
+    module, x, product = cube(), value(number), 1
+    for factor in factors:
+        module.register_full_backward_hook(
+            lambda module, grad_input, grad_output, factor=factor: (grad_input[0] * factor,)
+        )
+        product *= factor
+    (grad,) = torch.autograd.grad(module(x), x, create_graph=True)
+    grad.backward()
+    assert (grad.item(), x.grad.item()) == (product * 3 * number**2, product**subject.value * 6 * number)
+
+
+READINGS = {
+    'once (torch >=1.13): 10 times 3 x**2, then 10 times 6 x.': 1,
+    'twice (torch <1.13): The hook runs again in the second pass: 100 times 6 x.': 2,
+}
+
+for reading, demanded in READINGS.items():
+    try:
+        example(SimpleNamespace(value=demanded), number=2, factors=[10])
+    except AssertionError:
+        continue
+    print("torch", torch.__version__, "-", reading)
+    break
+else:
+    raise SystemExit(f"torch {torch.__version__} has none of these readings")

@@ -1,0 +1,41 @@
+"""gradient.accumulated.undefined: A post-accumulate hook is not called when the gradient is undefined: nothing was accumulated.
+
+Prints what the hooks see, and on which torch that is expected. Checked by suites/gradient/test_accumulated.py of torch-hook-conformance.
+"""
+import torch
+log = []
+def t(v, **kw): return torch.tensor(float(v), dtype=torch.float64, **kw)
+def show(v):
+    if isinstance(v, dict): return {k: show(u) for k, u in v.items()}
+    if isinstance(v, (tuple, list)): return type(v)(map(show, v))
+    return int(v) if isinstance(v, torch.Tensor) else getattr(v, "label", v)
+def note(what, *seen): log.append((what, *show(seen)))
+class M(torch.nn.Module):
+    def __init__(self, label, function, **values):
+        super().__init__()
+        self.label, self.function = label, function
+        for name, value in values.items(): setattr(self, name, torch.nn.Parameter(t(value)))
+    def forward(self, *xs, **kw): return self.function(self, *xs, **kw)
+m0 = M("m0", lambda m, x: (m.weight * x, m.other * x), weight=2, other=3)
+x0 = t(1, requires_grad=True)
+def pre(*given):
+    note("pre", *given)
+pre_handle = m0.register_full_backward_pre_hook(pre)
+def leaf(*given):
+    note("leaf", given[0].grad)
+leaf_handle = m0.other.register_post_accumulate_grad_hook(leaf)
+out = m0(x0)
+note("returns", out)
+torch.autograd.backward([out[0]], [t(1)], retain_graph=True)
+note("grads", {"x0": x0.grad, "m0.weight": m0.weight.grad, "m0.other": m0.other.grad})
+expected = {
+    "torch 2.1 to 2.7": [
+        ('returns', (2, 3)),
+        ('pre', 'm0', (1, None)),
+        ('grads', {'x0': 2, 'm0.weight': 1, 'm0.other': None}),
+    ],
+}
+for event in log: print(*event)
+agrees = [torches for torches, events in expected.items() if events == log]
+print("torch", torch.__version__, "does what is expected of", *agrees or ["no torch"])
+raise SystemExit(not agrees)

@@ -1,0 +1,58 @@
+"""gradient.asked.errors: An exception in a hook leaves autograd.grad as it leaves backward().
+
+Prints what the hooks see, and on which torch that is expected. Checked by suites/gradient/test_asked.py of torch-hook-conformance.
+"""
+import torch
+log = []
+def t(v, **kw): return torch.tensor(float(v), dtype=torch.float64, **kw)
+def show(v):
+    if isinstance(v, dict): return {k: show(u) for k, u in v.items()}
+    if isinstance(v, (tuple, list)): return type(v)(map(show, v))
+    return int(v) if isinstance(v, torch.Tensor) else getattr(v, "label", v)
+def note(what, *seen): log.append((what, *show(seen)))
+class M(torch.nn.Module):
+    def __init__(self, label, function, **values):
+        super().__init__()
+        self.label, self.function = label, function
+        for name, value in values.items(): setattr(self, name, torch.nn.Parameter(t(value)))
+    def forward(self, *xs, **kw): return self.function(self, *xs, **kw)
+def spread(v):
+    if isinstance(v, dict): return spread(tuple(v.values()))
+    return sum(map(spread, v), ()) if isinstance(v, tuple) else (v,)
+m1 = M("m1", lambda m, x: m.weight * x, weight=2)
+m2 = M("m2", lambda m, x: m.weight * x, weight=5)
+m0 = M("m0", lambda m, *xs, **kw: m2(*spread(m1(*xs, **kw)), **kw))
+x0 = t(3, requires_grad=True)
+class Boom(Exception): pass
+def h0(*given):
+    note("h0", *given)
+    raise Boom
+try:
+    h0_handle = x0.register_hook(h0)
+except Exception as e: log.append(('raises', 'hook', type(e).__name__))
+try:
+    out = m0(x0)
+    note("returns", out)
+except Exception as e: log.append(('raises', 'forward', type(e).__name__))
+failed = None
+try: note("asked", *torch.autograd.grad([spread(out)[0]], [x0], [t(1)], retain_graph=True, allow_unused=True))
+except Exception as e: failed = type(e).__name__
+note("grads", {"x0": x0.grad, "m1.weight": m1.weight.grad, "m2.weight": m2.weight.grad})
+if failed: log.append(('raises', 'ask', failed))
+expected = {
+    "torch 1.4 to 1.13": [
+        ('returns', 30),
+        ('asked', 10),
+        ('grads', {'x0': None, 'm1.weight': None, 'm2.weight': None}),
+    ],
+    "torch 2.0 to 2.15": [
+        ('returns', 30),
+        ('h0', 10),
+        ('grads', {'x0': None, 'm1.weight': None, 'm2.weight': None}),
+        ('raises', 'ask', 'Boom'),
+    ],
+}
+for event in log: print(*event)
+agrees = [torches for torches, events in expected.items() if events == log]
+print("torch", torch.__version__, "does what is expected of", *agrees or ["no torch"])
+raise SystemExit(not agrees)

@@ -1,0 +1,53 @@
+"""gradient.asked.inputs: autograd.grad calls the hooks of the tensor it is asked for, and returns what they leave.
+
+Prints what the hooks see, and on which torch that is expected. Checked by suites/gradient/test_asked.py of torch-hook-conformance.
+"""
+import torch
+log = []
+def t(v, **kw): return torch.tensor(float(v), dtype=torch.float64, **kw)
+def show(v):
+    if isinstance(v, dict): return {k: show(u) for k, u in v.items()}
+    if isinstance(v, (tuple, list)): return type(v)(map(show, v))
+    return int(v) if isinstance(v, torch.Tensor) else getattr(v, "label", v)
+def note(what, *seen): log.append((what, *show(seen)))
+def scale(v, k):
+    if isinstance(v, dict): return {n: scale(u, k) for n, u in v.items()}
+    return type(v)(scale(u, k) for u in v) if isinstance(v, (tuple, list)) else v if v is None else v * k
+class M(torch.nn.Module):
+    def __init__(self, label, function, **values):
+        super().__init__()
+        self.label, self.function = label, function
+        for name, value in values.items(): setattr(self, name, torch.nn.Parameter(t(value)))
+    def forward(self, *xs, **kw): return self.function(self, *xs, **kw)
+def spread(v):
+    if isinstance(v, dict): return spread(tuple(v.values()))
+    return sum(map(spread, v), ()) if isinstance(v, tuple) else (v,)
+m1 = M("m1", lambda m, x: m.weight * x, weight=2)
+m2 = M("m2", lambda m, x: m.weight * x, weight=5)
+m0 = M("m0", lambda m, *xs, **kw: m2(*spread(m1(*xs, **kw)), **kw))
+x0 = t(3, requires_grad=True)
+def h0(*given):
+    note("h0", *given)
+    return scale(given[0], 10)
+h0_handle = x0.register_hook(h0)
+out = m0(x0)
+note("returns", out)
+note("asked", *torch.autograd.grad([spread(out)[0]], [x0], [t(1)], retain_graph=True, allow_unused=True))
+note("grads", {"x0": x0.grad, "m1.weight": m1.weight.grad, "m2.weight": m2.weight.grad})
+expected = {
+    "torch 1.4 to 1.13": [
+        ('returns', 30),
+        ('asked', 10),
+        ('grads', {'x0': None, 'm1.weight': None, 'm2.weight': None}),
+    ],
+    "torch 2.0 to 2.15": [
+        ('returns', 30),
+        ('h0', 10),
+        ('asked', 100),
+        ('grads', {'x0': None, 'm1.weight': None, 'm2.weight': None}),
+    ],
+}
+for event in log: print(*event)
+agrees = [torches for torches, events in expected.items() if events == log]
+print("torch", torch.__version__, "does what is expected of", *agrees or ["no torch"])
+raise SystemExit(not agrees)

@@ -1,0 +1,72 @@
+"""gradient.copies.unserializable_hook: Hooks marked by torch.utils.hooks.unserializable_hook are dropped without the warning.
+
+Says which reading this torch has. Checked by suites/gradient/test_copies.py of torch-hook-conformance.
+"""
+
+import torch
+from types import SimpleNamespace
+
+
+def leaf(value):
+    """A float64 scalar that requires grad."""
+    return torch.tensor(float(value), dtype=torch.float64, requires_grad=True)
+
+
+def made(kind):
+    """A scalar tensor with the value 1: a leaf, an inner tensor or a parameter."""
+    if kind == "parameter":
+        return torch.nn.Parameter(leaf(1).detach())
+    return 1 * leaf(1) if kind == "inner" else leaf(1)
+
+
+def told(action):
+    """What `action` returns, and the UserWarnings it gave, by their first words."""
+    import warnings
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        result = action()
+    about = [str(warning.message) for warning in caught if warning.category is UserWarning]
+    return result, [text[:13] for text in about]
+
+
+def stored(tensor, way):
+    """The tensor after a trip through pickle or torch.save."""
+    import io
+    import pickle
+
+    if way == "pickle":
+        return pickle.loads(pickle.dumps(tensor))
+    file = io.BytesIO()
+    torch.save(tensor, file)
+    file.seek(0)
+    return torch.load(file)
+
+
+WARNED = ["backward hook"]
+
+
+def example(subject, marked):
+    tensor = made("leaf")
+    for mark in marked:
+        hook = lambda grad: grad * 10  # noqa: E731
+        tensor.register_hook(torch.utils.hooks.unserializable_hook(hook) if mark else hook)
+    again, warned = told(lambda: stored(tensor, "pickle"))
+    again.backward()
+    assert (warned, again.grad.item()) == (WARNED * marked.count(False) + subject.value * marked.count(True), 1)
+
+
+READINGS = {
+    'in silence (torch >=2.4): The mark says that the loss is known: of each hook.': [],
+    'warned all the same (torch <2.4): The mark is for modules; any hook is warned about.': ['backward hook'],
+}
+
+for reading, demanded in READINGS.items():
+    try:
+        example(SimpleNamespace(value=demanded), marked=[True])
+    except AssertionError:
+        continue
+    print("torch", torch.__version__, "-", reading)
+    break
+else:
+    raise SystemExit(f"torch {torch.__version__} has none of these readings")

@@ -1,0 +1,37 @@
+"""gradient.crash.hook_on_a_stale_view: The first hook of a view can be registered after the base of the view was changed in place.
+
+Says which reading this torch has. Checked by suites/gradient/test_crash.py of torch-hook-conformance.
+"""
+
+import os
+import sys
+import torch
+from types import SimpleNamespace
+
+
+def example(subject):
+    seen = []
+    x = torch.ones(2, requires_grad=True)
+    y = 3 * x
+    view = y[:1]
+    y.mul_(5)
+    view.register_hook(lambda grad: seen.append(grad.tolist()))
+    (2 * view).sum().backward()
+    assert (seen, x.grad.tolist()) == subject.value
+
+
+READINGS = {
+    'called (every torch): It is given the gradient of the view as it is now: [2].': ([[2.0]], [30.0, 0.0]),
+}
+
+for reading, demanded in READINGS.items():
+    try:
+        example(SimpleNamespace(value=demanded))
+    except AssertionError:
+        continue
+    print("torch", torch.__version__, "-", reading)
+    break
+else:
+    raise SystemExit(f"torch {torch.__version__} has none of these readings")
+sys.stdout.flush()
+os._exit(0)  # after this some torch hangs, or crashes, when Python ends

@@ -1,0 +1,43 @@
+"""gradient.edits.result_of_grad: A change in the hook of an input of autograd.grad is in the result.
+
+Says which reading this torch has. Checked by suites/gradient/test_edits.py of torch-hook-conformance.
+"""
+
+import torch
+from math import prod
+from types import SimpleNamespace
+
+
+def leaf(value):
+    """A float64 scalar that requires grad."""
+    return torch.tensor(float(value), dtype=torch.float64, requires_grad=True)
+
+
+def edit(by):
+    """A hook that multiplies its argument in place, and returns None."""
+    return lambda grad: grad.mul_(by) and None
+
+
+def example(subject, edits, inner, first):
+    x = leaf(1)
+    wanted = 3 * x if inner else x
+    for by in edits:
+        wanted.register_hook(edit(by))
+    (grad,) = torch.autograd.grad(first * wanted, [wanted])
+    assert grad.item() == first * (prod(edits) if subject.value else 1)
+
+
+READINGS = {
+    'in the result (torch >=2.0): For a leaf and for an inner tensor, from each of its hooks.': True,
+    'the hook is not called (torch <2.0): The gradient is returned as it came.': False,
+}
+
+for reading, demanded in READINGS.items():
+    try:
+        example(SimpleNamespace(value=demanded), edits=[5], inner=True, first=2)
+    except AssertionError:
+        continue
+    print("torch", torch.__version__, "-", reading)
+    break
+else:
+    raise SystemExit(f"torch {torch.__version__} has none of these readings")

@@ -1,0 +1,50 @@
+"""gradient.inplace.view_hooked_again: A hook put on a hooked view after its base was changed is called, and the old one is not.
+
+Says which reading this torch has. Checked by suites/gradient/test_inplace.py of torch-hook-conformance.
+"""
+
+import torch
+from types import SimpleNamespace
+
+
+def noting(seen, name):
+    """A hook that writes down its name and what it is given."""
+
+    def hook(grad):
+        seen.append((name, grad.tolist()))
+
+    return hook
+
+
+def example(subject):
+    results = []
+    for read in (False, True):
+        seen = []
+        y = 3 * torch.ones(2, requires_grad=True)
+        view = y[:1]
+        view.register_hook(noting(seen, "a"))
+        y.mul_(5)
+        if read:
+            assert view.grad_fn is not None
+        hooks = len(view._backward_hooks or {})
+        view.register_hook(noting(seen, "b"))
+        (2 * view).sum().backward()
+        results.append((hooks, [name for name, _ in seen]))
+    assert results == subject.value
+
+
+READINGS = {
+    'called (torch >=2.15): Whether view.grad_fn was looked at in between or not.': [(1, ['b']), (0, ['b'])],
+    'when grad_fn was read (torch >=2.0,<2.15): Reading view.grad_fn makes the new node; else b is lost too.': [(1, []), (0, ['b'])],
+    'never called (torch <2.0): All hooks are where the first one was put, which is gone.': [(1, []), (1, [])],
+}
+
+for reading, demanded in READINGS.items():
+    try:
+        example(SimpleNamespace(value=demanded))
+    except AssertionError:
+        continue
+    print("torch", torch.__version__, "-", reading)
+    break
+else:
+    raise SystemExit(f"torch {torch.__version__} has none of these readings")

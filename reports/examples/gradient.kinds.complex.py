@@ -1,0 +1,35 @@
+"""gradient.kinds.complex: The hook of a complex tensor is given a complex gradient, conjugate as .grad has it.
+
+Says which reading this torch has. Checked by suites/gradient/test_kinds.py of torch-hook-conformance.
+"""
+
+import torch
+from types import SimpleNamespace
+
+
+def example(subject, z, w, first, by):
+    seen = []
+    tensor = torch.tensor([z], requires_grad=True)
+    product = torch.tensor([w]) * tensor
+    tensor.register_hook(lambda grad: seen.append(grad.tolist()[0]))
+    tensor.register_hook(lambda grad: grad * by)
+    tensor.register_hook(lambda grad: seen.append(grad.tolist()[0]))
+    product.backward(torch.tensor([first]))
+    grad = first * (w.conjugate() if subject.value == "conjugate" else w)
+    assert [*seen, tensor.grad.tolist()[0]] == [grad, grad * by, grad * by]
+
+
+READINGS = {
+    'conjugate (torch >=1.7): Of w * z with gradient g: g times the conjugate of w.': 'conjugate',
+    'not conjugate (torch <1.7): Complex gradients were a draft: g * w.': 'as it is',
+}
+
+for reading, demanded in READINGS.items():
+    try:
+        example(SimpleNamespace(value=demanded), z=(1+2j), w=(3-1j), first=(1+0j), by=(1+0j))
+    except AssertionError:
+        continue
+    print("torch", torch.__version__, "-", reading)
+    break
+else:
+    raise SystemExit(f"torch {torch.__version__} has none of these readings")

@@ -1,0 +1,35 @@
+"""gradient.kinds.example: The example of the documentation holds: a hook that doubles the gradient doubles .grad.
+
+Says which reading this torch has. Checked by suites/gradient/test_kinds.py of torch-hook-conformance.
+"""
+
+import torch
+from types import SimpleNamespace
+
+
+def example(subject, passes, removed):
+    v = torch.tensor([0.0, 0.0, 0.0], requires_grad=True)
+    handle = v.register_hook(lambda grad: grad * 2)
+    expected = [0, 0, 0]
+    for number, gradient in enumerate(passes):
+        if number == removed:
+            handle.remove()
+        v.backward(torch.tensor([float(value) for value in gradient]))
+        factor = subject.value if number < removed else 1
+        expected = [old + factor * new for old, new in zip(expected, gradient)]
+        assert v.grad.tolist() == expected
+
+
+READINGS = {
+    'doubled (every torch): [1, 2, 3] becomes [2, 4, 6], until the hook is removed.': 2,
+}
+
+for reading, demanded in READINGS.items():
+    try:
+        example(SimpleNamespace(value=demanded), passes=[[1, 2, 3]], removed=1)
+    except AssertionError:
+        continue
+    print("torch", torch.__version__, "-", reading)
+    break
+else:
+    raise SystemExit(f"torch {torch.__version__} has none of these readings")

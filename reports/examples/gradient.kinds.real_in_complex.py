@@ -1,0 +1,48 @@
+"""gradient.kinds.real_in_complex: A real tensor in a complex calculation has a real gradient.
+
+Says which reading this torch has. Checked by suites/gradient/test_kinds.py of torch-hook-conformance.
+"""
+
+import torch
+from types import SimpleNamespace
+
+
+def outcome(action, errors = (RuntimeError, TypeError)):
+    """The name of the error that `action` raises, of those that may be, or "accepted"."""
+    try:
+        action()
+    except errors as error:
+        return type(error).__name__
+    return "accepted"
+
+
+def item(tensor):
+    """The value of a tensor as plain data; None stays None."""
+    return None if tensor is None else tensor.tolist()
+
+
+def example(subject, w, first):
+    seen = []
+    x = torch.tensor([3.0], requires_grad=True)
+    y = x * torch.tensor([w])
+    x.register_hook(lambda grad: seen.append((str(grad.dtype), grad.tolist())))
+    result = outcome(lambda: y.backward(torch.tensor([first], dtype=y.dtype)))
+    grad = [(first * w.conjugate()).real]
+    expected = ("accepted", [("torch.float32", grad)], grad) if subject.value == "real" else (subject.value, [], None)
+    assert (result, seen, item(x.grad)) == expected
+
+
+READINGS = {
+    'real (torch >=1.7): The real part of the complex one.': 'real',
+    'refused (torch <1.7): Complex gradients were a draft: RuntimeError.': 'RuntimeError',
+}
+
+for reading, demanded in READINGS.items():
+    try:
+        example(SimpleNamespace(value=demanded), w=(1+2j), first=(1+1j))
+    except AssertionError:
+        continue
+    print("torch", torch.__version__, "-", reading)
+    break
+else:
+    raise SystemExit(f"torch {torch.__version__} has none of these readings")

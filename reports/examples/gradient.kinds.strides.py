@@ -1,0 +1,33 @@
+"""gradient.kinds.strides: The .grad of a permuted leaf has the strides of the leaf, the gradient in its hook need not.
+
+Says which reading this torch has. Checked by suites/gradient/test_kinds.py of torch-hook-conformance.
+"""
+
+import torch
+from types import SimpleNamespace
+
+
+def example(subject, sizes, order):
+    seen = []
+    x = torch.ones(sizes).permute([place for place in order if place < len(sizes)]).requires_grad_()
+    x.register_hook(seen.append)
+    factor = torch.ones(x.shape)
+    (factor * x * factor).sum().backward()
+    kept = x if subject.value == "leaf" else factor
+    assert [grad.stride() for grad in (*seen, x.grad)] == [factor.stride(), kept.stride()]
+
+
+READINGS = {
+    "the leaf's (torch >=1.6): In .grad; the hook is given the strides of the calculation.": 'leaf',
+    "the gradient's (torch <1.6): Those of the calculation in both.": 'gradient',
+}
+
+for reading, demanded in READINGS.items():
+    try:
+        example(SimpleNamespace(value=demanded), sizes=[2, 3], order=[1, 0])
+    except AssertionError:
+        continue
+    print("torch", torch.__version__, "-", reading)
+    break
+else:
+    raise SystemExit(f"torch {torch.__version__} has none of these readings")

@@ -1,0 +1,58 @@
+"""gradient.lifetime.create_graph_cycle: backward(create_graph=True) makes a cycle of a leaf and its .grad that only .grad = None breaks.
+
+Says which reading this torch has. Checked by suites/gradient/test_lifetime.py of torch-hook-conformance.
+"""
+
+import torch
+from types import SimpleNamespace
+
+
+class Watched:
+    """A hook that counts its calls, and that can be watched by a weak reference."""
+
+    def __init__(self, calls = None, *held):
+        self.calls, self.held = [] if calls is None else calls, held
+
+    def __call__(self, grad):
+        self.calls.append(grad.tolist())
+
+
+def example(subject):
+    import gc
+    import warnings
+    import weakref
+
+    def freed(reset):
+        hook = Watched()
+        x = torch.ones((), requires_grad=True)
+        x.register_hook(hook)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            (x * x).backward(create_graph=True)
+        grad = None if reset else x.grad
+        if reset:
+            x.grad = None
+        seen = weakref.ref(hook)
+        del x, hook
+        gc.collect()
+        return seen() is None, grad
+
+    (leaked, grad), (clean, _) = freed(False), freed(True)
+    assert (leaked, clean) == subject.value
+    # `grad` was held to the end on purpose: it is what would be lost sight of.
+    assert grad is not None
+
+
+READINGS = {
+    'leaks until then (every torch): The hook of the leaf lives on after collection.': (False, True),
+}
+
+for reading, demanded in READINGS.items():
+    try:
+        example(SimpleNamespace(value=demanded))
+    except AssertionError:
+        continue
+    print("torch", torch.__version__, "-", reading)
+    break
+else:
+    raise SystemExit(f"torch {torch.__version__} has none of these readings")

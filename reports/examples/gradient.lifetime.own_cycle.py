@@ -1,0 +1,53 @@
+"""gradient.lifetime.own_cycle: A hook that refers to its tensor is collected with a leaf, and never with an inner tensor.
+
+Says which reading this torch has. Checked by suites/gradient/test_lifetime.py of torch-hook-conformance.
+"""
+
+import torch
+from types import SimpleNamespace
+
+
+class Watched:
+    """A hook that counts its calls, and that can be watched by a weak reference."""
+
+    def __init__(self, calls = None, *held):
+        self.calls, self.held = [] if calls is None else calls, held
+
+    def __call__(self, grad):
+        self.calls.append(grad.tolist())
+
+
+def example(subject):
+    import gc
+    import weakref
+
+    freed, broken = [], []
+    for at_leaf in (True, False):
+        hooked = torch.ones((), requires_grad=True)
+        if not at_leaf:
+            hooked = 3 * hooked
+        hook = Watched(None, hooked)
+        seen = weakref.ref(hook)
+        broken.append(hooked.register_hook(hook))
+        (2 * hooked).backward()
+        del hooked, hook
+        gc.collect()
+        freed.append(seen() is None)
+    for handle in broken:
+        handle.remove()
+    assert freed == subject.value
+
+
+READINGS = {
+    'leaf only (every torch): The collector cannot see through the graph of an inner tensor.': [True, False],
+}
+
+for reading, demanded in READINGS.items():
+    try:
+        example(SimpleNamespace(value=demanded))
+    except AssertionError:
+        continue
+    print("torch", torch.__version__, "-", reading)
+    break
+else:
+    raise SystemExit(f"torch {torch.__version__} has none of these readings")

@@ -1,0 +1,45 @@
+"""gradient.passes.calling_thread: On the CPU hooks run in the thread that called backward(), with its context variables.
+
+Says which reading this torch has. Checked by suites/gradient/test_passes.py of torch-hook-conformance.
+"""
+
+import torch
+from types import SimpleNamespace
+
+
+def example(subject):
+    import contextvars
+    import threading
+
+    variable = contextvars.ContextVar("variable", default="unset")
+    results = []
+
+    def work():
+        seen = []
+        variable.set("set")
+        x = torch.ones((), requires_grad=True)
+        x.register_hook(lambda grad: seen.append((threading.get_ident(), variable.get())))
+        (2 * x).backward()
+        results.append((seen[0][0] == threading.get_ident(), seen[0][1]))
+
+    work()
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert results == subject.value
+
+
+READINGS = {
+    "the caller's (torch >=1.6): From the main thread and from another.": [(True, 'set'), (True, 'set')],
+    "one of the engine's (torch <1.6): The engine has threads of its own.": [(False, 'unset'), (False, 'unset')],
+}
+
+for reading, demanded in READINGS.items():
+    try:
+        example(SimpleNamespace(value=demanded))
+    except AssertionError:
+        continue
+    print("torch", torch.__version__, "-", reading)
+    break
+else:
+    raise SystemExit(f"torch {torch.__version__} has none of these readings")

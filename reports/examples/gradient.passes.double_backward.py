@@ -1,0 +1,45 @@
+"""gradient.passes.double_backward: With create_graph what a hook returns is differentiated, and the second pass may call it again.
+
+Says which reading this torch has. Checked by suites/gradient/test_passes.py of torch-hook-conformance.
+"""
+
+import torch
+from math import prod
+from types import SimpleNamespace
+
+
+def leaf(value):
+    """A float64 scalar that requires grad."""
+    return torch.tensor(float(value), dtype=torch.float64, requires_grad=True)
+
+
+def example(subject, x, power, factors):
+    needs = []
+    tensor = leaf(x)
+    for by in factors:
+        tensor.register_hook(lambda grad, by=by: needs.append(grad.requires_grad) or grad * by)
+    product = tensor
+    for _ in range(power - 1):
+        product = product * tensor
+    (first,) = torch.autograd.grad(product, [tensor], create_graph=True)
+    (second,) = torch.autograd.grad(first, [tensor])
+    by = prod(factors) if subject.value else 1
+    called = [True] * len(factors) + [False] * len(factors) if subject.value else []
+    slope, bend = power * x ** (power - 1) * by, power * (power - 1) * x ** (power - 2) * by * by
+    assert (needs, first.item(), second.item()) == (called, slope, bend)
+
+
+READINGS = {
+    'also at inputs (torch >=2.0): The hooks of x are called in both passes, for their gradients.': True,
+    'not at inputs (torch <2.0): autograd.grad does not call the hooks of x.': False,
+}
+
+for reading, demanded in READINGS.items():
+    try:
+        example(SimpleNamespace(value=demanded), x=2, power=3, factors=[2])
+    except AssertionError:
+        continue
+    print("torch", torch.__version__, "-", reading)
+    break
+else:
+    raise SystemExit(f"torch {torch.__version__} has none of these readings")

@@ -1,0 +1,63 @@
+"""gradient.passes.freed_graph: A pass over a freed graph calls hooks until it reaches a freed node: RuntimeError.
+
+Prints what the hooks see, and on which torch that is expected. Checked by suites/gradient/test_passes.py of torch-hook-conformance.
+"""
+import torch
+log = []
+def t(v, **kw): return torch.tensor(float(v), dtype=torch.float64, **kw)
+def show(v):
+    if isinstance(v, dict): return {k: show(u) for k, u in v.items()}
+    if isinstance(v, (tuple, list)): return type(v)(map(show, v))
+    return int(v) if isinstance(v, torch.Tensor) else getattr(v, "label", v)
+def note(what, *seen): log.append((what, *show(seen)))
+def scale(v, k):
+    if isinstance(v, dict): return {n: scale(u, k) for n, u in v.items()}
+    return type(v)(scale(u, k) for u in v) if isinstance(v, (tuple, list)) else v if v is None else v * k
+class M(torch.nn.Module):
+    def __init__(self, label, function, **values):
+        super().__init__()
+        self.label, self.function = label, function
+        for name, value in values.items(): setattr(self, name, torch.nn.Parameter(t(value)))
+    def forward(self, *xs, **kw): return self.function(self, *xs, **kw)
+m0 = M("m0", lambda m, x: m.weight * x, weight=2)
+x0 = t(3, requires_grad=True)
+try:
+    out = m0(x0)
+    note("returns", out)
+except Exception as e: log.append(('raises', 'forward', type(e).__name__))
+def y(*given):
+    note("y", *given)
+    return scale(given[0], 2)
+try:
+    y_handle = out.register_hook(y)
+except Exception as e: log.append(('raises', 'hook', type(e).__name__))
+def x(*given):
+    note("x", *given)
+try:
+    x_handle = x0.register_hook(x)
+except Exception as e: log.append(('raises', 'hook', type(e).__name__))
+failed = None
+try: torch.autograd.backward([out], [t(2)])
+except Exception as e: failed = type(e).__name__
+note("grads", {"x0": x0.grad, "m0.weight": m0.weight.grad})
+if failed: log.append(('raises', 'backward', failed))
+failed = None
+try: torch.autograd.backward([out], [t(1)], retain_graph=True)
+except Exception as e: failed = type(e).__name__
+note("grads", {"x0": x0.grad, "m0.weight": m0.weight.grad})
+if failed: log.append(('raises', 'backward', failed))
+expected = {
+    "torch 1.4 to 2.15": [
+        ('returns', 6),
+        ('y', 2),
+        ('x', 8),
+        ('grads', {'x0': 8, 'm0.weight': 12}),
+        ('y', 1),
+        ('grads', {'x0': 8, 'm0.weight': 12}),
+        ('raises', 'backward', 'RuntimeError'),
+    ],
+}
+for event in log: print(*event)
+agrees = [torches for torches, events in expected.items() if events == log]
+print("torch", torch.__version__, "does what is expected of", *agrees or ["no torch"])
+raise SystemExit(not agrees)

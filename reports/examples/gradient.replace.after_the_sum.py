@@ -1,0 +1,40 @@
+"""gradient.replace.after_the_sum: A replacement is made once from the sum, not once for each part of it.
+
+Says which reading this torch has. Checked by suites/gradient/test_replace.py of torch-hook-conformance.
+"""
+
+import torch
+from types import SimpleNamespace
+
+
+def leaf(value):
+    """A float64 scalar that requires grad."""
+    return torch.tensor(float(value), dtype=torch.float64, requires_grad=True)
+
+
+def example(subject, parts, roots, inner):
+    seen = []
+    x = leaf(1)
+    hooked = 1 * x if inner else x
+    hooked.register_hook(lambda grad: seen.append(grad.item()) or grad + 100)
+    used = [by * hooked for by in parts]
+    # All parts in one root, or the first in a root of its own.
+    ends = used[: roots - 1] + ([sum(used[roots - 1 :])] if used[roots - 1 :] else [])
+    torch.autograd.backward(ends)
+    given_gradients = [sum(parts)] if subject.value == "once" else parts
+    assert (seen, x.grad.item()) == (given_gradients, sum(grad + 100 for grad in given_gradients))
+
+
+READINGS = {
+    'once (every torch): The sum of all uses arrives, and 100 is added once.': 'once',
+}
+
+for reading, demanded in READINGS.items():
+    try:
+        example(SimpleNamespace(value=demanded), parts=[2, 3], roots=1, inner=False)
+    except AssertionError:
+        continue
+    print("torch", torch.__version__, "-", reading)
+    break
+else:
+    raise SystemExit(f"torch {torch.__version__} has none of these readings")

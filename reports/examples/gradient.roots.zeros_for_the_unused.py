@@ -1,0 +1,39 @@
+"""gradient.roots.zeros_for_the_unused: The zeros that materialize_grads=True returns for an unused tensor go through none of its hooks.
+
+Says which reading this torch has. Checked by suites/gradient/test_roots.py of torch-hook-conformance.
+"""
+
+import torch
+from types import SimpleNamespace
+
+
+def leaf(value):
+    """A float64 scalar that requires grad."""
+    return torch.tensor(float(value), dtype=torch.float64, requires_grad=True)
+
+
+def example(subject, uses):
+    calls = []
+    tensors = [leaf(1) for _ in uses]
+    for number, tensor in enumerate(tensors):
+        tensor.register_hook(lambda grad, number=number: calls.append(number) or grad + 7)
+    root = sum(by * tensor for by, tensor in zip(uses, tensors) if by)
+    grads = torch.autograd.grad(root, tensors, materialize_grads=True)
+    hooked = [number for number, by in enumerate(uses) if by or subject.value]
+    assert sorted(calls) == hooked
+    assert [grad.item() for grad in grads] == [by + (7 if number in hooked else 0) for number, by in enumerate(uses)]
+
+
+READINGS = {
+    'no hook (every torch): The hooks of the used ones are called, each once.': False,
+}
+
+for reading, demanded in READINGS.items():
+    try:
+        example(SimpleNamespace(value=demanded), uses=[2, 0])
+    except AssertionError:
+        continue
+    print("torch", torch.__version__, "-", reading)
+    break
+else:
+    raise SystemExit(f"torch {torch.__version__} has none of these readings")

@@ -1,0 +1,49 @@
+"""gradient.undefined.example_fails: The documentation's own hook, grad * 2, ends backward() with TypeError on an unused output.
+
+Says which reading this torch has. Checked by suites/gradient/test_undefined.py of torch-hook-conformance.
+"""
+
+import torch
+from types import SimpleNamespace
+
+
+def outcome(action, errors = (RuntimeError, TypeError)):
+    """The name of the error that `action` raises, of those that may be, or "accepted"."""
+    try:
+        action()
+    except errors as error:
+        return type(error).__name__
+    return "accepted"
+
+
+def item(tensor):
+    """The value of a tensor as plain data; None stays None."""
+    return None if tensor is None else tensor.tolist()
+
+
+def example(subject, uses, hooked):
+    x = torch.ones(len(uses), dtype=torch.float64, requires_grad=True)
+    tensors = x.unbind(0)
+    for tensor, doubled in zip(tensors, hooked):
+        if doubled:
+            tensor.register_hook(lambda grad: grad * 2)
+    root = sum(by * tensor for by, tensor in zip(uses, tensors) if by)
+    done = outcome(root.backward) == "accepted"
+    works = subject.value or not any(doubled and not by for by, doubled in zip(uses, hooked))
+    grad = [by * 2 if doubled else by for by, doubled in zip(uses, hooked)]
+    assert (done, item(x.grad)) == (works, grad if works else None)
+
+
+READINGS = {
+    'fails (every torch): The hook is given None; where every hooked output is used it works.': False,
+}
+
+for reading, demanded in READINGS.items():
+    try:
+        example(SimpleNamespace(value=demanded), uses=[2, 0], hooked=[False, True, False, False])
+    except AssertionError:
+        continue
+    print("torch", torch.__version__, "-", reading)
+    break
+else:
+    raise SystemExit(f"torch {torch.__version__} has none of these readings")

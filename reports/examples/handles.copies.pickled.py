@@ -1,0 +1,48 @@
+"""handles.copies.pickled: Pickling a module takes along hooks that pickle can name; a lambda makes it fail.
+
+Says which reading this torch has. Checked by suites/handles/test_copies.py of torch-hook-conformance.
+"""
+
+import pickle
+import torch
+from types import SimpleNamespace
+
+
+def double(module, args, output):
+    """A hook that pickle finds by its name."""
+    return output * 2
+
+
+def tail(module, args, output):
+    """Another one."""
+    return output + "."
+
+
+def example(subject, hooks):
+    known = {"double": double, "tail": tail, "lambda": lambda module, args, output: output}
+    module, linear, text = torch.nn.Identity(), torch.nn.Linear(1, 1, bias=False), "x"
+    for name in hooks:
+        for one in (module, linear):
+            one.register_forward_hook(known[name])
+        text = {"double": text * 2, "tail": text + ".", "lambda": text}[name]
+    try:
+        seen = pickle.loads(pickle.dumps(module))("x")
+    except (pickle.PicklingError, AttributeError):
+        seen = "fails"
+    expected = "x" if not subject.value else "fails" if "lambda" in hooks else text
+    assert (module("x"), seen, list(linear.state_dict())) == (text, expected, ["weight"])
+
+
+READINGS = {
+    'taken along (every torch): In their order; the state dict knows nothing of hooks.': True,
+}
+
+for reading, demanded in READINGS.items():
+    try:
+        example(SimpleNamespace(value=demanded), hooks=['double'])
+    except AssertionError:
+        continue
+    print("torch", torch.__version__, "-", reading)
+    break
+else:
+    raise SystemExit(f"torch {torch.__version__} has none of these readings")

@@ -1,0 +1,44 @@
+"""handles.copies.unpickled_id: Loading a pickled module reserves no ids: a later registration may take a loaded hook's place.
+
+Says which reading this torch has. Checked by suites/handles/test_copies.py of torch-hook-conformance.
+"""
+
+import pickle
+import torch
+from types import SimpleNamespace
+
+
+def double(module, args, output):
+    """A hook that pickle finds by its name."""
+    return output * 2
+
+
+def example(subject):
+    from torch.utils.hooks import RemovableHandle
+
+    module = torch.nn.Identity()
+    stored = module.register_forward_hook(double).id
+    there, count = pickle.loads(pickle.dumps(module)), RemovableHandle.next_id
+    RemovableHandle.next_id = stored
+    try:
+        there.register_forward_hook(
+            lambda module, args, output: (output + " new").replace("x new", "new", output == "x")
+        )
+    finally:
+        RemovableHandle.next_id = count
+    assert there("x") == subject.value
+
+
+READINGS = {
+    'takes its place (every torch): The new hook got the id of the loaded one.': 'new',
+}
+
+for reading, demanded in READINGS.items():
+    try:
+        example(SimpleNamespace(value=demanded))
+    except AssertionError:
+        continue
+    print("torch", torch.__version__, "-", reading)
+    break
+else:
+    raise SystemExit(f"torch {torch.__version__} has none of these readings")

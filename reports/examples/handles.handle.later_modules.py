@@ -1,0 +1,52 @@
+"""handles.handle.later_modules: A global hook runs for modules built after its registration too.
+
+Says which reading this torch has. Checked by suites/handles/test_modules.py of torch-hook-conformance.
+"""
+
+import torch
+from types import SimpleNamespace
+
+
+def example(subject, does):
+    from torch.nn.modules.module import register_module_forward_hook
+
+    seen, handles, modules = [], [], [torch.nn.Identity()]
+    expected, live, built = [], [], [0]
+    try:
+        for moment, what in enumerate(does):
+            if what == "add":
+                handles.append(
+                    register_module_forward_hook(
+                        lambda module, args, output, moment=moment: seen.append((moment, output))
+                    )
+                )
+                live.append(moment)
+            elif what == "build":
+                modules.append(torch.nn.Identity())
+                built.append(moment)
+            elif what == "remove" and handles:
+                handles.pop(0).remove()
+                live.pop(0)
+            elif what == "call":
+                for number, module in enumerate(modules):
+                    module(number)
+                    expected += [(at, number) for at in live if subject.value or built[number] < at]
+    finally:
+        for handle in handles:
+            handle.remove()
+    assert seen == expected
+
+
+READINGS = {
+    'too (every torch): It is looked up at each call, whenever the module was built.': True,
+}
+
+for reading, demanded in READINGS.items():
+    try:
+        example(SimpleNamespace(value=demanded), does=['add', 'build', 'call'])
+    except AssertionError:
+        continue
+    print("torch", torch.__version__, "-", reading)
+    break
+else:
+    raise SystemExit(f"torch {torch.__version__} has none of these readings")

@@ -1,0 +1,37 @@
+"""handles.handle.plain_dict: A RemovableHandle of one's own needs a dict that can be referred to weakly, such as an OrderedDict.
+
+Says which reading this torch has. Checked by suites/handles/test_handle.py of torch-hook-conformance.
+"""
+
+import torch
+from collections import OrderedDict
+from types import SimpleNamespace
+
+
+def example(subject):
+    from torch.utils.hooks import RemovableHandle
+
+    raised = []
+    for kind in (dict, OrderedDict):
+        hooks = kind()
+        try:
+            RemovableHandle(hooks)
+            raised.append("none")
+        except TypeError as error:
+            raised.append(type(error).__name__)
+    assert raised == subject.value
+
+
+READINGS = {
+    'not a plain dict (every torch): A plain one raises TypeError.': ['TypeError', 'none'],
+}
+
+for reading, demanded in READINGS.items():
+    try:
+        example(SimpleNamespace(value=demanded))
+    except AssertionError:
+        continue
+    print("torch", torch.__version__, "-", reading)
+    break
+else:
+    raise SystemExit(f"torch {torch.__version__} has none of these readings")

@@ -1,0 +1,47 @@
+"""handles.inside.bare_parent: A parent that had no hook when it was called does not run what a child's hook puts on it meanwhile.
+
+Prints what the hooks see, and on which torch that is expected. Checked by suites/handles/test_inside.py of torch-hook-conformance.
+"""
+import torch
+log = []
+def t(v, **kw): return torch.tensor(float(v), dtype=torch.float64, **kw)
+def show(v):
+    if isinstance(v, dict): return {k: show(u) for k, u in v.items()}
+    if isinstance(v, (tuple, list)): return type(v)(map(show, v))
+    return int(v) if isinstance(v, torch.Tensor) else getattr(v, "label", v)
+def note(what, *seen): log.append((what, *show(seen)))
+class M(torch.nn.Module):
+    def __init__(self, label, function, **values):
+        super().__init__()
+        self.label, self.function = label, function
+        for name, value in values.items(): setattr(self, name, torch.nn.Parameter(t(value)))
+    def forward(self, *xs, **kw): return self.function(self, *xs, **kw)
+def spread(v):
+    if isinstance(v, dict): return spread(tuple(v.values()))
+    return sum(map(spread, v), ()) if isinstance(v, tuple) else (v,)
+m1 = M("m1", lambda m, x: m.weight * x, weight=2)
+m0 = M("m0", lambda m, *xs, **kw: m1(*xs, **kw))
+x0 = t(1, requires_grad=True)
+def new(*given):
+    note("new", *given)
+def adds(*given):
+    note("adds", *given)
+    globals()['new_handle'] = m0.register_forward_hook(new)
+adds_handle = m1.register_forward_hook(adds)
+out = m0(x0)
+note("returns", out)
+expected = {
+    "torch 1.4 to 1.8": [
+        ('adds', 'm1', (1,), 2),
+        ('new', 'm0', (1,), 2),
+        ('returns', 2),
+    ],
+    "torch 1.9 to 2.15": [
+        ('adds', 'm1', (1,), 2),
+        ('returns', 2),
+    ],
+}
+for event in log: print(*event)
+agrees = [torches for torches, events in expected.items() if events == log]
+print("torch", torch.__version__, "does what is expected of", *agrees or ["no torch"])
+raise SystemExit(not agrees)

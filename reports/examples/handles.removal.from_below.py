@@ -1,0 +1,53 @@
+"""handles.removal.from_below: A global forward hook that a child's hook removes does not run for the modules around the child.
+
+Prints what the hooks see, and on which torch that is expected. Checked by suites/handles/test_removal.py of torch-hook-conformance.
+"""
+import torch
+from torch.nn.modules import module as everywhere
+log = []
+def t(v, **kw): return torch.tensor(float(v), dtype=torch.float64, **kw)
+def show(v):
+    if isinstance(v, dict): return {k: show(u) for k, u in v.items()}
+    if isinstance(v, (tuple, list)): return type(v)(map(show, v))
+    return int(v) if isinstance(v, torch.Tensor) else getattr(v, "label", v)
+def note(what, *seen): log.append((what, *show(seen)))
+def scale(v, k):
+    if isinstance(v, dict): return {n: scale(u, k) for n, u in v.items()}
+    return type(v)(scale(u, k) for u in v) if isinstance(v, (tuple, list)) else v if v is None else v * k
+class M(torch.nn.Module):
+    def __init__(self, label, function, **values):
+        super().__init__()
+        self.label, self.function = label, function
+        for name, value in values.items(): setattr(self, name, torch.nn.Parameter(t(value)))
+    def forward(self, *xs, **kw): return self.function(self, *xs, **kw)
+def spread(v):
+    if isinstance(v, dict): return spread(tuple(v.values()))
+    return sum(map(spread, v), ()) if isinstance(v, tuple) else (v,)
+m1 = M("m1", lambda m, x: m.weight * x, weight=1)
+m0 = M("m0", lambda m, *xs, **kw: m1(*xs, **kw))
+x0 = t(1, requires_grad=True)
+def ends(*given):
+    note("ends", *given)
+    if 'everywhere_hook_handle' in globals(): everywhere_hook_handle.remove()
+ends_handle = m1.register_forward_hook(ends)
+def everywhere_hook(*given):
+    note("everywhere", *given)
+    return scale(given[-1], 2)
+everywhere_hook_handle = everywhere.register_module_forward_hook(everywhere_hook)
+out = m0(x0)
+note("returns", out)
+out = m0(x0)
+note("returns", out)
+expected = {
+    "torch 1.6 to 2.15": [
+        ('everywhere', 'm1', (1,), 1),
+        ('ends', 'm1', (1,), 2),
+        ('returns', 2),
+        ('ends', 'm1', (1,), 1),
+        ('returns', 1),
+    ],
+}
+for event in log: print(*event)
+agrees = [torches for torches, events in expected.items() if events == log]
+print("torch", torch.__version__, "does what is expected of", *agrees or ["no torch"])
+raise SystemExit(not agrees)

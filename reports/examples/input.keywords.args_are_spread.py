@@ -1,0 +1,45 @@
+"""input.keywords.args_are_spread: The args of a returned pair are spread whatever they are: a text by letters, a tensor by rows.
+
+Says which reading this torch has. Checked by suites/input/test_keywords.py of torch-hook-conformance.
+"""
+
+import torch
+from types import SimpleNamespace
+
+
+def echo():
+    """A module that returns its arguments, as (args, kwargs)."""
+    class Echo(torch.nn.Module):
+        def forward(self, *args, **kwargs):
+            return args, kwargs
+
+    return Echo()
+
+
+def example(subject, items, shape, kwargs):
+    made = {"tuple": tuple(items), "list": items, "text": "".join(items), "dict": dict.fromkeys(items), "number": 7}
+    made["generator"] = (one for one in items)
+    made["tensor"] = torch.tensor([[ord(one), 0] for one in items]).reshape(len(items), 2)
+    module = echo()
+    module.register_forward_pre_hook(lambda module, args, old: (made[shape], kwargs), with_kwargs=True)
+    try:
+        args, seen = module(0)
+        seen = ([chr(one[0]) if shape == "tensor" else one for one in args], seen)
+    except TypeError as error:
+        seen = type(error).__name__
+    assert seen == ((items, kwargs) if shape != "number" and isinstance(made[shape], subject.value) else "TypeError")
+
+
+READINGS = {
+    'spread (every torch): Whatever can be iterated.': object,
+}
+
+for reading, demanded in READINGS.items():
+    try:
+        example(SimpleNamespace(value=demanded), items=['a'], shape='list', kwargs={})
+    except AssertionError:
+        continue
+    print("torch", torch.__version__, "-", reading)
+    break
+else:
+    raise SystemExit(f"torch {torch.__version__} has none of these readings")

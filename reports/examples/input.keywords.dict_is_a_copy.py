@@ -1,0 +1,45 @@
+"""input.keywords.dict_is_a_copy: A with_kwargs pre-hook may edit the dict it is given: forward sees the edit, the caller does not.
+
+Says which reading this torch has. Checked by suites/input/test_keywords.py of torch-hook-conformance.
+"""
+
+import torch
+from types import SimpleNamespace
+
+
+def echo():
+    """A module that returns its arguments, as (args, kwargs)."""
+    class Echo(torch.nn.Module):
+        def forward(self, *args, **kwargs):
+            return args, kwargs
+
+    return Echo()
+
+
+def example(subject, mine, edits):
+    module, seen, due, before = echo(), [], [dict(mine)], dict(mine)
+
+    def hook(module, args, kwargs):
+        seen.append(dict(kwargs))
+        kwargs.update(edits[len(seen) - 1])
+
+    for edit in edits:
+        module.register_forward_pre_hook(hook, with_kwargs=True)
+        due.append({**due[-1], **edit})
+    seen.append(module(**mine)[1])
+    assert (seen, mine) == (due, due[-1] if subject.value else before)
+
+
+READINGS = {
+    'a copy (every torch): The call has a dict of its own.': False,
+}
+
+for reading, demanded in READINGS.items():
+    try:
+        example(SimpleNamespace(value=demanded), mine={'a': 2}, edits=[{'a': 9}])
+    except AssertionError:
+        continue
+    print("torch", torch.__version__, "-", reading)
+    break
+else:
+    raise SystemExit(f"torch {torch.__version__} has none of these readings")

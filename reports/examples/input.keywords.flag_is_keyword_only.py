@@ -1,0 +1,31 @@
+"""input.keywords.flag_is_keyword_only: The options of register_forward_pre_hook are given by name: a second position raises TypeError.
+
+Says which reading this torch has. Checked by suites/input/test_keywords.py of torch-hook-conformance.
+"""
+
+import torch
+from types import SimpleNamespace
+
+
+def example(subject):
+    raised = "none"
+    try:
+        torch.nn.Identity().register_forward_pre_hook(lambda module, args: None, True)
+    except TypeError as error:
+        raised = type(error).__name__
+    assert raised == subject.value
+
+
+READINGS = {
+    'by name (every torch): prepend and with_kwargs are keyword-only.': 'TypeError',
+}
+
+for reading, demanded in READINGS.items():
+    try:
+        example(SimpleNamespace(value=demanded))
+    except AssertionError:
+        continue
+    print("torch", torch.__version__, "-", reading)
+    break
+else:
+    raise SystemExit(f"torch {torch.__version__} has none of these readings")

@@ -1,0 +1,35 @@
+"""input.keywords.never_for_global: A global forward pre-hook cannot ask for keyword arguments, nor for a place in front.
+
+Says which reading this torch has. Checked by suites/input/test_keywords.py of torch-hook-conformance.
+"""
+
+import torch
+from types import SimpleNamespace
+
+
+def example(subject):
+    from torch.nn.modules.module import register_module_forward_pre_hook
+
+    raised = []
+    for option in ("with_kwargs", "prepend"):
+        try:
+            register_module_forward_pre_hook(lambda module, args: None, **{option: True}).remove()
+            raised.append("none")
+        except TypeError as error:
+            raised.append(type(error).__name__)
+    assert raised == subject.value
+
+
+READINGS = {
+    'no options (every torch): The function takes the hook alone.': ['TypeError', 'TypeError'],
+}
+
+for reading, demanded in READINGS.items():
+    try:
+        example(SimpleNamespace(value=demanded))
+    except AssertionError:
+        continue
+    print("torch", torch.__version__, "-", reading)
+    break
+else:
+    raise SystemExit(f"torch {torch.__version__} has none of these readings")

@@ -1,0 +1,49 @@
+"""input.replacement.anywhere: In any network, what pre-hooks return changes values and gradients as if the inputs were so.
+
+Prints what the hooks see, and on which torch that is expected. Checked by suites/input/test_replacement.py of torch-hook-conformance.
+"""
+import torch
+log = []
+def t(v, **kw): return torch.tensor(float(v), dtype=torch.float64, **kw)
+def show(v):
+    if isinstance(v, dict): return {k: show(u) for k, u in v.items()}
+    if isinstance(v, (tuple, list)): return type(v)(map(show, v))
+    return int(v) if isinstance(v, torch.Tensor) else getattr(v, "label", v)
+def note(what, *seen): log.append((what, *show(seen)))
+def scale(v, k):
+    if isinstance(v, dict): return {n: scale(u, k) for n, u in v.items()}
+    return type(v)(scale(u, k) for u in v) if isinstance(v, (tuple, list)) else v if v is None else v * k
+def bare(v): return v[0] if isinstance(v, tuple) and len(v) == 1 else v
+class M(torch.nn.Module):
+    def __init__(self, label, function, **values):
+        super().__init__()
+        self.label, self.function = label, function
+        for name, value in values.items(): setattr(self, name, torch.nn.Parameter(t(value)))
+    def forward(self, *xs, **kw): return self.function(self, *xs, **kw)
+m0 = M("m0", lambda m, x: m.weight * x + m.bias, weight=2, bias=3)
+x0_base = t(1, requires_grad=True)
+x0 = x0_base * 2
+def h0(*given):
+    note("h0", *given)
+    return bare(scale(given[1], 2))
+h0_handle = m0.register_forward_pre_hook(h0)
+def h1(*given):
+    note("h1", *given)
+    return scale(given[-1], -1)
+h1_handle = m0.register_forward_hook(h1)
+out = m0(x0)
+note("returns", out)
+torch.autograd.backward([out], [t(1)], retain_graph=True)
+note("grads", {"x0.base": x0_base.grad, "m0.weight": m0.weight.grad, "m0.bias": m0.bias.grad})
+expected = {
+    "torch 1.4 to 2.15": [
+        ('h0', 'm0', (2,)),
+        ('h1', 'm0', (4,), 11),
+        ('returns', -11),
+        ('grads', {'x0.base': -8, 'm0.weight': -4, 'm0.bias': -1}),
+    ],
+}
+for event in log: print(*event)
+agrees = [torches for torches, events in expected.items() if events == log]
+print("torch", torch.__version__, "does what is expected of", *agrees or ["no torch"])
+raise SystemExit(not agrees)

@@ -1,0 +1,42 @@
+"""input.returns.only_tuples_are_spread: Only a tuple is spread over the arguments: a list, a dict or any other value becomes one argument.
+
+Says which reading this torch has. Checked by suites/input/test_returns.py of torch-hook-conformance.
+"""
+
+import torch
+from types import SimpleNamespace
+
+
+def echo():
+    """A module that returns the tuple of its arguments."""
+    class Echo(torch.nn.Module):
+        def forward(self, *args):
+            return args
+
+    return Echo()
+
+
+def example(subject, returned):
+    module, seen, due = echo(), [], [("x",)]
+    for value in returned:
+        module.register_forward_pre_hook(lambda module, args, value=value: seen.append(args) or value)
+        due.append(tuple(value) if isinstance(value, subject.value) else (value,))
+    seen.append(module("x"))
+    assert [type(args) for args in seen] == [tuple] * len(due)
+    assert [len(args) for args in seen] == [len(args) for args in due]
+    assert all(one is other for args, wanted in zip(seen, due) for one, other in zip(args, wanted))
+
+
+READINGS = {
+    'tuples (every torch): A tuple of any length, and a tuple in a tuple for one tuple.': (tuple,),
+}
+
+for reading, demanded in READINGS.items():
+    try:
+        example(SimpleNamespace(value=demanded), returned=[[1, 2]])
+    except AssertionError:
+        continue
+    print("torch", torch.__version__, "-", reading)
+    break
+else:
+    raise SystemExit(f"torch {torch.__version__} has none of these readings")

@@ -1,0 +1,56 @@
+"""ordering.nested.input_without_grad: The full hook of a module whose input needs no gradient runs as soon as its output has one.
+
+Prints what the hooks see, and on which torch that is expected. Checked by suites/ordering/test_nested.py of torch-hook-conformance.
+"""
+import torch
+log = []
+def t(v, **kw): return torch.tensor(float(v), dtype=torch.float64, **kw)
+def show(v):
+    if isinstance(v, dict): return {k: show(u) for k, u in v.items()}
+    if isinstance(v, (tuple, list)): return type(v)(map(show, v))
+    return int(v) if isinstance(v, torch.Tensor) else getattr(v, "label", v)
+def note(what, *seen): log.append((what, *show(seen)))
+class M(torch.nn.Module):
+    def __init__(self, label, function, **values):
+        super().__init__()
+        self.label, self.function = label, function
+        for name, value in values.items(): setattr(self, name, torch.nn.Parameter(t(value)))
+    def forward(self, *xs, **kw): return self.function(self, *xs, **kw)
+def spread(v):
+    if isinstance(v, dict): return spread(tuple(v.values()))
+    return sum(map(spread, v), ()) if isinstance(v, tuple) else (v,)
+m1 = M("m1", lambda m, x: m.weight * x, weight=2)
+m2 = M("m2", lambda m, x: m.weight * x, weight=3)
+m0 = M("m0", lambda m, *xs, **kw: m2(*spread(m1(*xs, **kw)), **kw))
+x0 = t(1)
+def h0(*given):
+    note("h0", *given)
+h0_handle = m0.register_full_backward_hook(h0)
+def h1(*given):
+    note("h1", *given)
+h1_handle = m1.register_full_backward_hook(h1)
+def h2(*given):
+    note("h2", *given)
+h2_handle = m2.register_full_backward_hook(h2)
+out = m0(x0)
+note("returns", out)
+torch.autograd.backward([spread(out)[0]], [t(1)], retain_graph=True)
+note("grads", {"m1.weight": m1.weight.grad, "m2.weight": m2.weight.grad})
+expected = {
+    "torch 1.8": [
+        ('returns', 6),
+        ('h2', 'm2', (3,), (1,)),
+        ('grads', {'m1.weight': 3, 'm2.weight': 2}),
+    ],
+    "torch 1.9 to 2.15": [
+        ('returns', 6),
+        ('h0', 'm0', (None,), (1,)),
+        ('h2', 'm2', (3,), (1,)),
+        ('h1', 'm1', (None,), (3,)),
+        ('grads', {'m1.weight': 3, 'm2.weight': 2}),
+    ],
+}
+for event in log: print(*event)
+agrees = [torches for torches, events in expected.items() if events == log]
+print("torch", torch.__version__, "does what is expected of", *agrees or ["no torch"])
+raise SystemExit(not agrees)

@@ -1,0 +1,52 @@
+"""output.always.global_keywords_lost: After a failure a global always_call hook is not given the keyword arguments it asked for.
+
+Prints what the hooks see, and on which torch that is expected. Checked by suites/output/test_always.py of torch-hook-conformance.
+"""
+import torch
+from torch.nn.modules import module as everywhere
+log = []
+def t(v, **kw): return torch.tensor(float(v), dtype=torch.float64, **kw)
+def show(v):
+    if isinstance(v, dict): return {k: show(u) for k, u in v.items()}
+    if isinstance(v, (tuple, list)): return type(v)(map(show, v))
+    return int(v) if isinstance(v, torch.Tensor) else getattr(v, "label", v)
+def note(what, *seen): log.append((what, *show(seen)))
+def scale(v, k):
+    if isinstance(v, dict): return {n: scale(u, k) for n, u in v.items()}
+    return type(v)(scale(u, k) for u in v) if isinstance(v, (tuple, list)) else v if v is None else v * k
+class M(torch.nn.Module):
+    def __init__(self, label, function, **values):
+        super().__init__()
+        self.label, self.function = label, function
+        for name, value in values.items(): setattr(self, name, torch.nn.Parameter(t(value)))
+    def forward(self, *xs, **kw): return self.function(self, *xs, **kw)
+def by(f): return lambda m, *xs, by=None: f(m, *xs) if by is None else scale(f(m, *xs), by)
+m0 = M("m0", by(lambda m, x: m.weight * x), weight=1)
+x0 = t(1, requires_grad=True)
+class Boom(Exception): pass
+def pre(*given):
+    note("pre", *given)
+    raise Boom
+try:
+    pre_handle = m0.register_forward_pre_hook(pre)
+except Exception as e: log.append(('raises', 'hook', type(e).__name__))
+def everywhere_hook(*given):
+    note("everywhere", *given)
+try:
+    everywhere_hook_handle = everywhere.register_module_forward_hook(everywhere_hook, with_kwargs=True, always_call=True)
+except Exception as e: log.append(('raises', 'hook', type(e).__name__))
+try:
+    out = m0(x0, by=t(1))
+    note("returns", out)
+except Exception as e: log.append(('raises', 'forward', type(e).__name__))
+expected = {
+    "torch 2.6 to 2.15": [
+        ('pre', 'm0', (1,)),
+        ('everywhere', 'm0', (1,), None),
+        ('raises', 'forward', 'Boom'),
+    ],
+}
+for event in log: print(*event)
+agrees = [torches for torches, events in expected.items() if events == log]
+print("torch", torch.__version__, "does what is expected of", *agrees or ["no torch"])
+raise SystemExit(not agrees)

@@ -1,0 +1,53 @@
+"""output.always.innermost_first: A failure passes the always_call hooks of every module on its way out, innermost first.
+
+Prints what the hooks see, and on which torch that is expected. Checked by suites/output/test_always.py of torch-hook-conformance.
+"""
+import torch
+from torch.nn.modules import module as everywhere
+log = []
+def t(v, **kw): return torch.tensor(float(v), dtype=torch.float64, **kw)
+def show(v):
+    if isinstance(v, dict): return {k: show(u) for k, u in v.items()}
+    if isinstance(v, (tuple, list)): return type(v)(map(show, v))
+    return int(v) if isinstance(v, torch.Tensor) else getattr(v, "label", v)
+def note(what, *seen): log.append((what, *show(seen)))
+class M(torch.nn.Module):
+    def __init__(self, label, function, **values):
+        super().__init__()
+        self.label, self.function = label, function
+        for name, value in values.items(): setattr(self, name, torch.nn.Parameter(t(value)))
+    def forward(self, *xs, **kw): return self.function(self, *xs, **kw)
+def spread(v):
+    if isinstance(v, dict): return spread(tuple(v.values()))
+    return sum(map(spread, v), ()) if isinstance(v, tuple) else (v,)
+m1 = M("m1", lambda m, x: m.weight * x, weight=-2)
+m0 = M("m0", lambda m, *xs, **kw: m1(*xs, **kw))
+x0 = t(-1, requires_grad=True)
+class Boom(Exception): pass
+def pre(*given):
+    note("pre", *given)
+    raise Boom
+try:
+    pre_handle = m1.register_forward_pre_hook(pre)
+except Exception as e: log.append(('raises', 'hook', type(e).__name__))
+def h0(*given):
+    note("h0", *given)
+try:
+    h0_handle = everywhere.register_module_forward_hook(h0, always_call=True)
+except Exception as e: log.append(('raises', 'hook', type(e).__name__))
+try:
+    out = m0(x0)
+    note("returns", out)
+except Exception as e: log.append(('raises', 'forward', type(e).__name__))
+expected = {
+    "torch 2.1 to 2.15": [
+        ('pre', 'm1', (-1,)),
+        ('h0', 'm1', (-1,), None),
+        ('h0', 'm0', (-1,), None),
+        ('raises', 'forward', 'Boom'),
+    ],
+}
+for event in log: print(*event)
+agrees = [torches for torches, events in expected.items() if events == log]
+print("torch", torch.__version__, "does what is expected of", *agrees or ["no torch"])
+raise SystemExit(not agrees)

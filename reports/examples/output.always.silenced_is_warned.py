@@ -1,0 +1,53 @@
+"""output.always.silenced_is_warned: What always_call hooks raise after a failure is silenced, each with one UserWarning.
+
+Says which reading this torch has. Checked by suites/output/test_always.py of torch-hook-conformance.
+"""
+
+import torch
+from types import SimpleNamespace
+
+
+def example(subject, where, fails):
+    import warnings
+
+    def fail(*given):
+        raise ValueError(where)
+
+    module, ran, raised = torch.nn.Identity(), [], "none"
+    if where == "forward":
+        module.forward = fail
+    elif where == "pre-hook":
+        module.register_forward_pre_hook(fail)
+    else:
+        module.register_forward_hook(fail)
+
+    def also(module, args, output):
+        ran.append(len(ran))
+        if fails[ran[-1]]:
+            raise LookupError(args)
+
+    for _ in fails:
+        module.register_forward_hook(also, always_call=True)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            module(1)
+        except (ValueError, LookupError) as error:
+            raised = type(error).__name__
+    assert [warning.category for warning in caught] == [UserWarning] * sum(fails) * subject.value
+    assert (ran, raised) == (list(range(len(fails))), "ValueError")
+
+
+READINGS = {
+    'warned (every torch): The first error leaves the call.': 1,
+}
+
+for reading, demanded in READINGS.items():
+    try:
+        example(SimpleNamespace(value=demanded), where='forward', fails=[True])
+    except AssertionError:
+        continue
+    print("torch", torch.__version__, "-", reading)
+    break
+else:
+    raise SystemExit(f"torch {torch.__version__} has none of these readings")

@@ -1,0 +1,35 @@
+"""output.calls.train_and_eval: Forward hooks run in training and in evaluation alike, with or without gradients.
+
+Says which reading this torch has. Checked by suites/output/test_calls.py of torch-hook-conformance.
+"""
+
+import torch
+from types import SimpleNamespace
+
+
+def example(subject, pres, states, inside):
+    seen, child = [], torch.nn.Linear(1, 1)
+    net = torch.nn.Sequential(child)
+    module = child if inside else net
+    for pre in pres:
+        register = module.register_forward_pre_hook if pre else module.register_forward_hook
+        register(lambda module, *given: seen.append((module.training, torch.is_grad_enabled())))
+    for state in states:
+        with torch.set_grad_enabled(state[1]):
+            assert net.train(state[0])(torch.ones(1)).requires_grad == state[1]
+    assert seen == [state for state in states if state in subject.value for _ in pres]
+
+
+READINGS = {
+    'always (every torch): Neither train() nor no_grad() matters.': [(True, True), (True, False), (False, True), (False, False)],
+}
+
+for reading, demanded in READINGS.items():
+    try:
+        example(SimpleNamespace(value=demanded), pres=[False], states=[(False, True)], inside=False)
+    except AssertionError:
+        continue
+    print("torch", torch.__version__, "-", reading)
+    break
+else:
+    raise SystemExit(f"torch {torch.__version__} has none of these readings")

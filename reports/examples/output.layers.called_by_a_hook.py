@@ -1,0 +1,54 @@
+"""output.layers.called_by_a_hook: A hook may call forward of its module; calling the module runs the hook again, and so on.
+
+Says which reading this torch has. Checked by suites/output/test_layers.py of torch-hook-conformance.
+"""
+
+import torch
+from types import SimpleNamespace
+
+
+def example(subject, most, by_forward, pres):
+    class Marks(torch.nn.Module):
+        def forward(self, x):
+            return x + "f"
+
+    ran, module = [], Marks()
+
+    def hook(module, args, output):
+        if ran.count("hook") == most:
+            return None
+        ran.append("hook")
+        return (module.forward if by_forward else module)(output)
+
+    for _ in range(pres):
+        module.register_forward_pre_hook(lambda module, args: ran.append("pre"))
+    module.register_forward_hook(hook)
+    try:
+        ran.append(module("x"))
+    except RecursionError as error:
+        assert (most, by_forward, subject.value) == (10**6, False, True)
+        ran = [type(error).__name__]
+    times = min(most, 1) if by_forward or not subject.value else most
+    through = ["pre"] * pres + ["hook"]
+    if by_forward:
+        due = through[: pres + times] + ["x" + "f" * (times + 1)]
+    elif times == 10**6:
+        due = ["RecursionError"]
+    else:
+        due = through * times + ["pre"] * pres + ["x" + "f" * (times + 1)]
+    assert ran == due
+
+
+READINGS = {
+    'again and again (every torch): Nothing stops the recursion but Python.': True,
+}
+
+for reading, demanded in READINGS.items():
+    try:
+        example(SimpleNamespace(value=demanded), most=2, by_forward=False, pres=0)
+    except AssertionError:
+        continue
+    print("torch", torch.__version__, "-", reading)
+    break
+else:
+    raise SystemExit(f"torch {torch.__version__} has none of these readings")

@@ -1,0 +1,55 @@
+"""retain.asked.seen_upstream: When the hook of a tensor further upstream runs, the kept gradient is already there.
+
+Says which reading this torch has. Checked by suites/retain/test_asked.py of torch-hook-conformance.
+"""
+
+import torch
+from types import SimpleNamespace
+
+
+def leaf(value):
+    """A float64 scalar that requires grad."""
+    return torch.tensor(float(value), dtype=torch.float64, requires_grad=True)
+
+
+def item(tensor):
+    """The value of a tensor as plain data; None stays None."""
+    return None if tensor is None else tensor.tolist()
+
+
+def example(subject, kept, hooks):
+    seen = []
+    row = [1 * leaf(1)]
+    for _ in kept[1:]:
+        row.append(2 * row[-1])
+    for place, (tensor, keep) in enumerate(zip(row, kept)):
+        if keep:
+            tensor.retain_grad()
+            continue
+        for _ in range(hooks):
+            # Of the tensors that keep nothing .grad is not read: it would warn.
+            tensor.register_hook(
+                lambda grad, place=place: seen.append((place, [item(t.grad) for t, keep in zip(row, kept) if keep]))
+            )
+    row[-1].backward()
+    last = len(row) - 1
+    expected = []
+    for place in range(last, -1, -1):
+        there = [2.0 ** (last - at) if at > place and subject.value else None for at, keep in enumerate(kept) if keep]
+        expected += [(place, there)] * (0 if kept[place] else hooks)
+    assert seen == expected
+
+
+READINGS = {
+    'there (every torch): Those of all tensors the pass has been through, none of those ahead.': True,
+}
+
+for reading, demanded in READINGS.items():
+    try:
+        example(SimpleNamespace(value=demanded), kept=[False, True], hooks=1)
+    except AssertionError:
+        continue
+    print("torch", torch.__version__, "-", reading)
+    break
+else:
+    raise SystemExit(f"torch {torch.__version__} has none of these readings")

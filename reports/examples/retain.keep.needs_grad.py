@@ -1,0 +1,49 @@
+"""retain.keep.needs_grad: retain_grad() on a tensor that does not require grad raises RuntimeError.
+
+Prints what the hooks see, and on which torch that is expected. Checked by suites/retain/test_keep.py of torch-hook-conformance.
+"""
+import torch
+log = []
+def t(v, **kw): return torch.tensor(float(v), dtype=torch.float64, **kw)
+def show(v):
+    if isinstance(v, dict): return {k: show(u) for k, u in v.items()}
+    if isinstance(v, (tuple, list)): return type(v)(map(show, v))
+    return int(v) if isinstance(v, torch.Tensor) else getattr(v, "label", v)
+def note(what, *seen): log.append((what, *show(seen)))
+class M(torch.nn.Module):
+    def __init__(self, label, function, **values):
+        super().__init__()
+        self.label, self.function = label, function
+        for name, value in values.items(): setattr(self, name, torch.nn.Parameter(t(value)))
+    def forward(self, *xs, **kw): return self.function(self, *xs, **kw)
+m0 = M("m0", lambda m, x: m.weight * x, weight=2)
+x0 = t(1)
+kept = {}
+try:
+    x0.retain_grad()
+    kept["x0"] = x0
+except Exception as e: log.append(('raises', 'retain', type(e).__name__))
+try:
+    out = m0(x0)
+    note("returns", out)
+except Exception as e: log.append(('raises', 'forward', type(e).__name__))
+failed = None
+try: torch.autograd.backward([out], [t(1)], retain_graph=True)
+except Exception as e: failed = type(e).__name__
+note("grads", {"m0.weight": m0.weight.grad, **{k: v.grad for k, v in kept.items()}})
+if failed: log.append(('raises', 'backward', failed))
+expected = {
+    "torch 1.4": [
+        ('returns', 2),
+        ('grads', {'m0.weight': 1, 'x0': None}),
+    ],
+    "torch 1.5 to 2.15": [
+        ('raises', 'retain', 'RuntimeError'),
+        ('returns', 2),
+        ('grads', {'m0.weight': 1}),
+    ],
+}
+for event in log: print(*event)
+agrees = [torches for torches, events in expected.items() if events == log]
+print("torch", torch.__version__, "does what is expected of", *agrees or ["no torch"])
+raise SystemExit(not agrees)

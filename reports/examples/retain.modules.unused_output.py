@@ -1,0 +1,52 @@
+"""retain.modules.unused_output: retain_grad() on an unused output of a node that runs leaves its .grad None.
+
+Says which reading this torch has. Checked by suites/retain/test_modules.py of torch-hook-conformance.
+"""
+
+import torch
+from types import SimpleNamespace
+
+
+def outcome(action, errors = (RuntimeError, TypeError)):
+    """The name of the error that `action` raises, of those that may be, or "accepted"."""
+    try:
+        action()
+    except errors as error:
+        return type(error).__name__
+    return "accepted"
+
+
+def item(tensor):
+    """The value of a tensor as plain data; None stays None."""
+    return None if tensor is None else tensor.tolist()
+
+
+def example(subject, uses, kept):
+    x = torch.ones(len(uses), dtype=torch.float64, requires_grad=True)
+    tensors = x.unbind(0)
+    for tensor, keep in zip(tensors, kept):
+        if keep:
+            tensor.retain_grad()
+    root = sum(by * tensor for by, tensor in zip(uses, tensors) if by)
+    result = outcome(root.backward, (RuntimeError, AttributeError, TypeError))
+    # In the deviations the value is an error, which comes where an unused output is to be kept.
+    fails = isinstance(subject.value, str) and any(keep and not by for by, keep in zip(uses, kept))
+    assert (result, item(x.grad)) == ((subject.value, None) if fails else ("accepted", uses))
+    if not fails:
+        grads = [item(tensor.grad) for tensor, keep in zip(tensors, kept) if keep]
+        assert grads == [by or subject.value for by, keep in zip(uses, kept) if keep]
+
+
+READINGS = {
+    'None (every torch): unbind gives several tensors, some are used; these have their gradients.': None,
+}
+
+for reading, demanded in READINGS.items():
+    try:
+        example(SimpleNamespace(value=demanded), uses=[2, 0], kept=[False, True, False, False])
+    except AssertionError:
+        continue
+    print("torch", torch.__version__, "-", reading)
+    break
+else:
+    raise SystemExit(f"torch {torch.__version__} has none of these readings")

@@ -1,0 +1,58 @@
+"""tutorial.backward.t18_first_tensor: register_backward_hook() hooks the node of the first tensor that is found in the output.
+
+Says which reading this torch has. Checked by suites/tutorial/test_backward.py of torch-hook-conformance.
+"""
+
+import torch
+from types import SimpleNamespace
+
+
+def example(subject):
+    shapes = {
+        "tuple": lambda first, second: (first, second),
+        "list in tuple": lambda first, second: ([first], second),
+        "dict": lambda first, second: {"b": first, "a": second},
+        "number in tuple": lambda first, second: (1, first, second),
+        "number in dict": lambda first, second: {"c": 1, "b": first, "a": second},
+        "tuple in dict": lambda first, second: {"b": (first, second)},
+    }
+
+    class Twins(torch.nn.Module):
+        def __init__(self, shape):
+            super().__init__()
+            self.shape = shape
+
+        def forward(self, x):
+            self.made = {"first": x * 2, "second": x * 3}
+            return self.shape(**self.made)
+
+    hooked = {}
+    for name, shape in shapes.items():
+        twins, nodes = Twins(shape), []
+
+        def hook(module, grad_input, grad_output, nodes = nodes):
+            nodes.append({1.0: "first", 10.0: "second"}[grad_output[0].item()])
+
+        twins.register_backward_hook(hook)
+        try:
+            twins(torch.tensor(1.0, requires_grad=True))
+            (twins.made["first"] + 10 * twins.made["second"]).backward()
+        except (TypeError, StopIteration) as error:
+            nodes.append(type(error).__name__)
+        hooked[name] = nodes
+    assert hooked == subject.value
+
+
+READINGS = {
+    'false (every torch): In a sequence only index 0 is followed, in a dict only tensors; else the call raises.': {'tuple': ['first'], 'list in tuple': ['first'], 'dict': ['first'], 'number in tuple': ['TypeError'], 'number in dict': ['first'], 'tuple in dict': ['StopIteration']},
+}
+
+for reading, demanded in READINGS.items():
+    try:
+        example(SimpleNamespace(value=demanded))
+    except AssertionError:
+        continue
+    print("torch", torch.__version__, "-", reading)
+    break
+else:
+    raise SystemExit(f"torch {torch.__version__} has none of these readings")

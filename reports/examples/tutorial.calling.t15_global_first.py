@@ -1,0 +1,40 @@
+"""tutorial.calling.t15_global_first: Of every kind of hook, the global ones run before the module's own.
+
+Prints what the hooks see, and on which torch that is expected. Checked by suites/tutorial/test_calling.py of torch-hook-conformance.
+"""
+import torch
+from torch.nn.modules import module as everywhere
+log = []
+def t(v, **kw): return torch.tensor(float(v), dtype=torch.float64, **kw)
+def show(v):
+    if isinstance(v, dict): return {k: show(u) for k, u in v.items()}
+    if isinstance(v, (tuple, list)): return type(v)(map(show, v))
+    return int(v) if isinstance(v, torch.Tensor) else getattr(v, "label", v)
+def note(what, *seen): log.append((what, *show(seen)))
+class M(torch.nn.Module):
+    def __init__(self, label, function, **values):
+        super().__init__()
+        self.label, self.function = label, function
+        for name, value in values.items(): setattr(self, name, torch.nn.Parameter(t(value)))
+    def forward(self, *xs, **kw): return self.function(self, *xs, **kw)
+m0 = M("m0", lambda m, x: m.weight * x, weight=2)
+x0 = t(3, requires_grad=True)
+def h0(*given):
+    note("h0", *given)
+h0_handle = m0.register_forward_hook(h0)
+def h1(*given):
+    note("h1", *given)
+h1_handle = everywhere.register_module_forward_hook(h1)
+out = m0(x0)
+note("returns", out)
+expected = {
+    "torch 1.6 to 2.15": [
+        ('h1', 'm0', (3,), 6),
+        ('h0', 'm0', (3,), 6),
+        ('returns', 6),
+    ],
+}
+for event in log: print(*event)
+agrees = [torches for torches, events in expected.items() if events == log]
+print("torch", torch.__version__, "does what is expected of", *agrees or ["no torch"])
+raise SystemExit(not agrees)

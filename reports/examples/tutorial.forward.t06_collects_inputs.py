@@ -1,0 +1,40 @@
+"""tutorial.forward.t06_collects_inputs: A pre-hook on an adder can collect all inputs in order, and they are the caller's own objects.
+
+Says which reading this torch has. Checked by suites/tutorial/test_forward.py of torch-hook-conformance.
+"""
+
+import torch
+from types import SimpleNamespace
+
+
+def example(subject, inputs, pres, watched):
+    class Adder(torch.nn.Module):
+        def forward(self, *given):
+            return sum(given)
+
+    adder, seen = Adder(), []
+    # The backward hook of this torch: the full one, or the only one there is.
+    register = getattr(adder, "register_full_backward_hook", adder.register_backward_hook)
+    for _ in range(pres if watched else 0):
+        register(lambda module, grad_input, grad_output: None)
+    for _ in range(pres):
+        adder.register_forward_pre_hook(lambda module, given: seen.append(given))
+    xs = tuple(torch.tensor(float(value), requires_grad=True) for value in inputs)
+    assert adder(*xs).item() == sum(inputs)
+    own = subject.value or not watched
+    assert [[one is x for one, x in zip(given, xs)] for given in seen] == [[own] * len(xs)] * pres
+
+
+READINGS = {
+    'true (every torch): The pre-hook is given a, then b, even when a backward hook is there too.': True,
+}
+
+for reading, demanded in READINGS.items():
+    try:
+        example(SimpleNamespace(value=demanded), inputs=[2, 3], pres=1, watched=True)
+    except AssertionError:
+        continue
+    print("torch", torch.__version__, "-", reading)
+    break
+else:
+    raise SystemExit(f"torch {torch.__version__} has none of these readings")

@@ -1,0 +1,34 @@
+"""tutorial.tensor.t01_one_dict: Every hook of a tensor is in its _backward_hooks, which is None before the first one.
+
+Says which reading this torch has. Checked by suites/tutorial/test_tensor.py of torch-hook-conformance.
+"""
+
+import torch
+from types import SimpleNamespace
+
+
+def example(subject):
+    x = torch.tensor(2.0, requires_grad=True)
+    before, places = x._backward_hooks, []
+    for name in sorted(dir(x)):
+        if name.startswith("register_") and name.endswith("hook"):
+            handle = getattr(x, name)(lambda grad: None)
+            dicts = [place for place in dir(x) if place.endswith("_hooks")]
+            places += [place for place in dicts if handle.id in (getattr(x, place) or {})]
+    assert (before, places) == subject.value
+
+
+READINGS = {
+    'true (torch <2.1): A tensor has one kind of hook, and one dict.': (None, ['_backward_hooks']),
+    'false (torch >=2.1): Post-accumulate hooks are another kind, with a dict of their own.': (None, ['_backward_hooks', '_post_accumulate_grad_hooks']),
+}
+
+for reading, demanded in READINGS.items():
+    try:
+        example(SimpleNamespace(value=demanded))
+    except AssertionError:
+        continue
+    print("torch", torch.__version__, "-", reading)
+    break
+else:
+    raise SystemExit(f"torch {torch.__version__} has none of these readings")
