@@ -156,7 +156,7 @@ def test_what_is_shown_a_moment_later_is_there_for_a_link_and_on_paper(browser, 
             "() => { setFilters({ q: 'no such words' }); setFilters({ q: '' }); const count = toShow.length;"
             " dispatchEvent(new Event('beforeprint')); return [count, toShow.length]; }"
         )
-        assert waiting == [250, 0]
+        assert waiting == [350, 0]
         name = reader.rows()[-1]
         reader.open(f"#{name}?mode=scripted")
         assert reader.opened() == name

@@ -1,7 +1,6 @@
 // Which rows are shown.
-const AT_ONCE = 200; // rows: more would make the reader wait, and no screen has room for them
+const AT_ONCE = 100; // rows: more would make the reader wait, and no screen has room for them
 let toShow = [];
-let turn = 0;
 
 const ROWS = [...document.querySelectorAll(".row")].map((row) => {
   const id = row.dataset.clause;
@@ -52,22 +51,22 @@ function applyFilters() {
     sum.all += all;
     sum.here += here;
   }
-  showRows(mode, AT_ONCE);
+  showRows(toShow, mode, AT_ONCE);
   tellCount(sum, state);
   markControls(state);
 }
 
-/** Show the next rows of those that fit, and soon the ones behind them. */
-function showRows(mode, count) {
-  for (const entry of toShow.splice(0, count)) {
+/** Show the next rows of those that fit; the ones behind them once these are seen, unless others are asked for by then. */
+function showRows(entries, mode, count) {
+  for (const entry of entries.splice(0, count)) {
     drawBars(entry, mode);
     entry.row.hidden = false;
   }
-  clearTimeout(turn);
-  if (toShow.length) turn = setTimeout(showRows, 0, mode, AT_ONCE);
+  const proceed = () => entries === toShow && showRows(entries, mode, AT_ONCE);
+  if (entries.length) requestAnimationFrame(() => setTimeout(proceed));
 }
 
-const showAllRows = () => showRows(readFields().mode || DATA.modes[0], toShow.length);
+const showAllRows = () => showRows(toShow, readFields().mode || DATA.modes[0], toShow.length);
 
 function tellCount({ all, here }, state) {
   const half = Boolean(state.from) !== Boolean(state.to);
