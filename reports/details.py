@@ -40,7 +40,7 @@ def document(atlas: Atlas, disagreements: Sequence[Disagreement] = ()) -> dict[s
     lines = Lines()
     for name, found in clauses.items():
         found["code"] = lines.packed(atlas.clauses[name]["code"])
-        if example := program(name, atlas.clauses[name]):
+        if example := program(name, atlas.clauses[name]["says"]):
             found["example"] = lines.packed(example)
         found["source"] = [sources.index(source) for source in atlas.clauses[name]["source"]]
         found["apis"] = [apis.index(api) for api in sorted(about[name])]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ from typing import Any
 from reports.atlas import Cell, newest_table, recorded_cells, run_cells
 from reports.forms import escaped
 from reports.names import did_you_mean, near
+from reports.programs import path_of, program
 from reports.runfile import Key, Run, read_run
 from reports.strict import FORMAT, BadInput
 from reports.verdicts import Recorded, Table
@@ -137,6 +138,7 @@ def as_text(diff: Diff) -> str:
                 f"{change.clause} [{change.mode}]  {change.says}",
                 f"  - {words(change.before)}",
                 f"  + {words(change.after)}",
+                *(f"  example: python {path}" for path in _example(change)),
             ]
     return "\n".join(lines) + "\n"
 
@@ -157,6 +159,7 @@ def as_json(diff: Diff) -> str:
                 "says": change.says,
                 "before": _plain(change.before),
                 "after": _plain(change.after),
+                "example": next(_example(change), None),
             }
             for change in diff.changes
         ],
@@ -176,6 +179,12 @@ def as_markdown(diff: Diff) -> str:
             lines.append(f"| `{change.clause}`{mode} | {' | '.join(map(escaped, row))} |")
         lines.append("")
     return "\n".join(lines) + "\n"
+
+
+def _example(change: Change) -> Iterator[str]:
+    """Yield the path of the program that shows what each side does, if there is one."""
+    if program(change.clause, change.says):
+        yield path_of(change.clause)
 
 
 def _plain(cell: Cell) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from reports import forms
 from reports.atlas import Atlas
 from reports.history import Span, spans
 from reports.names import add_sources, clause_named, read_atlas
-from reports.programs import EXAMPLES, program
+from reports.programs import path_of, program
 from reports.sources import link
 from reports.strict import FORMAT
 
@@ -36,7 +36,7 @@ def explain(atlas: Atlas, clause: str) -> Explanation:
     topic = clause.rpartition(".")[0] + "."
     related = {name: atlas.clauses[name]["says"] for name in atlas.clauses if name.startswith(topic) and name != clause}
     history = {mode: spans(atlas, clause, mode) for mode in measured}
-    return Explanation(clause, atlas.clauses[clause], history, related, program(clause, atlas.clauses[clause]))
+    return Explanation(clause, atlas.clauses[clause], history, related, program(clause, atlas.clauses[clause]["says"]))
 
 
 def _range(reading: Mapping[str, str]) -> str:
@@ -77,14 +77,10 @@ def as_text(told: Explanation) -> str:
         lines += ["", "needs", *(f"  {need}" for need in record["needs"])]
     lines += ["", f"checked by {record['file']}:{record['line']}", *_indented(record["code"])]
     if told.example:
-        lines += ["", f"example: python {_path(told)}", *_indented(told.example)]
+        lines += ["", f"example: python {path_of(told.clause)}", *_indented(told.example)]
     if told.related:
         lines += ["", "related", *(f"  {name}  {says}" for name, says in told.related.items())]
     return "\n".join(lines) + "\n"
-
-
-def _path(told: Explanation) -> str:
-    return (EXAMPLES / f"{told.clause}.py").relative_to(EXAMPLES.parents[1]).as_posix()
 
 
 def _indented(text: str, by: int = 2) -> list[str]:

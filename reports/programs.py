@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 EXAMPLES = Path(__file__).parent / "examples"
 
 
-def program(clause: str, record: Mapping[str, Any], folder: Path = EXAMPLES) -> str:
+def path_of(clause: str) -> str:
+    """Return where the example of a clause stands, from the root of the repository."""
+    return f"{EXAMPLES.parent.name}/{EXAMPLES.name}/{clause}.py"
+
+
+def program(clause: str, says: str, folder: Path = EXAMPLES) -> str:
     """Return the example of a clause; nothing where there is none, or it was written for another sentence."""
     path = folder / f"{clause}.py"
     if not path.is_file():
         return ""
     text = path.read_text(encoding="utf-8")
-    return text if text.startswith(f'"""{clause}: {record["says"]}\n') else ""
+    return text if text.startswith(f'"""{clause}: {says}\n') else ""
 
 
 class Lines:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -64,10 +63,9 @@ def test_a_program_that_raises_is_wrong_too(tmp_path: Path, monkeypatch, capsys)
 
 
 def test_a_program_is_shown_only_beside_its_own_sentence(tmp_path: Path) -> None:
-    record: dict[str, Any] = {"says": CLAUSES[A_TEST].says}
-    assert program(A_TEST, record)
-    assert not program(A_TEST, {"says": "Another sentence."})
-    assert not program(A_TEST, record, tmp_path)
+    assert program(A_TEST, CLAUSES[A_TEST].says)
+    assert not program(A_TEST, "Another sentence.")
+    assert not program(A_TEST, CLAUSES[A_TEST].says, tmp_path)
 
 
 def test_versions_are_told_in_ranges() -> None:

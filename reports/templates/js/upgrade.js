@@ -64,7 +64,15 @@ function changeView({ id, mode, before, after }, names) {
     el("li", {}, el("span", { class: "when", text: names[side] }), cellView(clause, cell)));
   const label = mode && (mode !== DATA.modes[0] || DATA.modes.length > 1) ? el("span", { class: "mode", text: mode }) : null;
   const shown = [before, after].map((cell, side) => shownBy(clause, cell, names[side]));
-  return el("li", {}, clauseLink(id), " ", el("code", { text: id }), label, el("ul", { class: "spans" }, ...sides), ...shown);
+  return el("li", {}, clauseLink(id), " ", el("code", { text: id }), label, el("ul", { class: "spans" }, ...sides), ...shown, exampleBox(id, clause));
+}
+
+/** Return the program of a clause, drawn when it is opened: it holds what each torch does. */
+function exampleBox(id, clause) {
+  if (!clause.example) return null;
+  const box = el("details", {}, el("summary", {}, "Program that shows both", el("span", { class: "vh", text: `: ${clause.says}` })));
+  box.addEventListener("toggle", () => box.append(codeBlock(`${id}.py, needs torch only`, textOf(clause.example))), { once: true });
+  return box;
 }
 
 /** Return what shows a deviation, drawn when it is opened. */
