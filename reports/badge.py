@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from reports import forms
-from reports.atlas import Atlas, Column, build
-from reports.names import column_named
-from reports.runfile import read_runs
-from reports.strict import BadInput, one_line, write_atomic
-from reports.verdicts import VERDICTS, read_recorded, read_table
+from reports.atlas import Atlas, Column
+from reports.names import column_named, read_atlas
+from reports.strict import one_line, write_atomic
+from reports.verdicts import VERDICTS
 
 APPLIES_NOT = ("absent", "unseen", "refused")
 GOOD, BAD, LABEL = "#2b6a30", "#9d2129", "#3f3f3f"  # white on each of them has a contrast above 6
@@ -29,7 +28,7 @@ SVG = """<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height
 """
 EPILOG = """json is what shields.io reads from an endpoint.
 exit status: 0 written, 2 no such release or run file.
-example: python -m reports badge --torch 2.15 --out hooks.svg"""
+example: python -m reports badge mine.jsonl --out hooks.svg"""
 
 
 def badge(atlas: Atlas, column: Column) -> dict[str, Any]:
@@ -87,8 +86,8 @@ def add_parser(sub: Any) -> None:
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("run_file", nargs="?", type=Path, metavar="RUNFILE", help="a run of one torch")
-    parser.add_argument("--torch", metavar="A", help="a recorded release (default: the run's, or the newest)")
+    parser.add_argument("runs", nargs="*", type=Path, metavar="RUNFILE", help="runs in the place of what is recorded")
+    parser.add_argument("--torch", metavar="A", help="which torch (default: the newest of the runs, or of all)")
     parser.add_argument("--out", type=Path, metavar="FILE", help="write it there (default: to the terminal)")
     parser.add_argument("--format", choices=sorted(FORMS), default="svg", help="default: %(default)s")
     parser.add_argument("--verdicts", type=Path, default=VERDICTS, help=argparse.SUPPRESS)
@@ -97,12 +96,7 @@ def add_parser(sub: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Write the badge."""
-    if args.run_file and args.torch:
-        raise BadInput("reports", "", "a run file and --torch are both named", "name one of them")
-    runs = read_runs(args.run_file, partial=True) if args.run_file else []
-    if len(runs) > 1:
-        raise BadInput(args.run_file, "", f"holds {len(runs)} runs where one is wanted", "name a file with one run")
-    atlas = build(read_table(args.verdicts), read_recorded(args.verdicts), runs)
+    atlas = read_atlas(args)
     told = badge(atlas, column_named(atlas.columns, args.torch) if args.torch else atlas.focus)
     if args.out is None:
         forms.show(told, FORMS, args.format)

@@ -15,16 +15,17 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from reports.atlas import Atlas, Cell, Column, build, varies
+from reports.atlas import Atlas, Cell, Column, varies
 from reports.diff import words
+from reports.names import read_atlas
 from reports.sources import link
-from reports.strict import FORMAT, one_line, write_atomic
-from reports.verdicts import VERDICTS, read_recorded, read_table
+from reports.strict import FORMAT, BadInput, one_line, write_atomic
+from reports.verdicts import VERDICTS, minor
 
 SCHEMA = "compat.schema.json"
 KINDS = {"conforms": "full", "deviates": "partial", "crashed": "partial", "hung": "partial", "unseen": "unknown"}
-EPILOG = """exit status: 0 written.
-example: python -m reports compat --out compat.json"""
+EPILOG = """exit status: 0 written, 2 a run file cannot be read, or is of no release.
+example: python -m reports compat mine.jsonl --out compat.json"""
 
 
 @dataclass(frozen=True)
@@ -37,16 +38,20 @@ class _Stretch:
 
     @property
     def first(self) -> str:
-        return self.columns[0].label
+        return self.columns[0].key
 
     @property
     def releases(self) -> str:
-        last = self.columns[-1].label
+        last = self.columns[-1].key
         return self.first if self.first == last else f"{self.first} to {last}"
 
 
 def document(atlas: Atlas) -> dict[str, Any]:
-    """Return the compatibility data of all recorded releases."""
+    """Return the compatibility data of all releases, in the place of a recorded one its run. Raises BadInput."""
+    for column in atlas.columns:
+        if column.key != minor(column.version):  # there is no place for it in the line of releases
+            fault = f"the run of torch {column.key} is of no release on the platform of the recorded ones"
+            raise BadInput("reports", "", fault, "give it to page or diff")
     platforms = {_platform(mode): _releases(atlas, mode) for mode in atlas.modes}
     hooks: dict[str, Any] = {}
     for clause in atlas.clauses:
@@ -64,7 +69,7 @@ def _releases(atlas: Atlas, mode: str) -> dict[str, Any]:
     newest = atlas.columns[-1]
     name = "PyTorch" if mode == "eager" else f"PyTorch, {mode}"
     releases = {
-        column.label: {"release": column.torch, "status": "current" if column is newest else "retired"}
+        column.key: {"release": column.torch, "status": "current" if column is newest else "retired"}
         for column in atlas.columns
     }
     return {"name": name, "mode": mode, "releases": releases}
@@ -174,6 +179,7 @@ def add_parser(sub: Any) -> None:
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    parser.add_argument("runs", nargs="*", type=Path, metavar="RUNFILE", help="runs in the place of what is recorded")
     parser.add_argument("--out", type=Path, metavar="FILE", help="write it there (default: to the terminal)")
     parser.add_argument("--verdicts", type=Path, default=VERDICTS, help=argparse.SUPPRESS)
     parser.set_defaults(run=run)
@@ -181,7 +187,7 @@ def add_parser(sub: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Write the compatibility data."""
-    text = as_text(document(build(read_table(args.verdicts), read_recorded(args.verdicts))))
+    text = as_text(document(read_atlas(args)))
     if args.out is None:
         print("\n".join(one_line(line) for line in text.split("\n")), end="")
     else:

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from reports import forms
-from reports.atlas import Atlas, Cell, build
-from reports.runfile import read_runs
+from reports.atlas import Atlas, Cell
+from reports.names import read_atlas
 from reports.strict import FORMAT, one_line, write_atomic
-from reports.verdicts import VERDICTS, read_recorded, read_table
+from reports.verdicts import VERDICTS
 
 EPILOG = """Its schema is reports/schemas/atlas.schema.json.
 exit status: 0 written, 2 a file cannot be read.
@@ -72,8 +72,6 @@ def add_parser(sub: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Write the atlas."""
-    runs = [run for path in args.runs for run in read_runs(path, partial=True)]
-    atlas = build(read_table(args.verdicts), read_recorded(args.verdicts), runs)
-    write_atomic(args.out, forms.as_json(document(atlas)))
+    write_atomic(args.out, forms.as_json(document(read_atlas(args))))
     print(one_line(str(args.out)))
     return 0

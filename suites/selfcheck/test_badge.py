@@ -75,12 +75,23 @@ def test_the_badge_of_a_run(verdicts, capsys, tmp_path):
     assert capsys.readouterr().out == "hooks on torch 2.16.0a0+cpu: 3 of 3 conform\n"
 
 
+def test_the_badge_of_several_runs_is_that_of_the_newest_or_of_the_one_that_is_named(verdicts, capsys, tmp_path):
+    table = {name: measured.clause(name) for name in CELLS}
+    runs = [str(synthetic.write_run(tmp_path / f"{torch}.jsonl", table, torch)) for torch in ("2.15.0", "2.0.1")]
+    for extra, said in (
+        ([], "hooks on torch 2.15.0: 3 of 3 conform\n"),
+        (["--torch", "2.0"], "hooks on torch 2.0.1: 3 of 3 conform\n"),
+        (["--torch", "1.13"], "hooks on torch 1.13.1: 3 of 3 conform\n"),
+    ):
+        assert main(["badge", *runs, *extra, "--format", "text", "--verdicts", str(verdicts)]) == 0
+        assert capsys.readouterr().out == said
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
         (["--torch", "2.1"], "did you mean 2.14 or 2.15?"),
         (["none.jsonl"], "there is no such file"),
-        (["none.jsonl", "--torch", "2.0"], "name one of them"),
     ],
 )
 def test_a_badge_that_cannot_be_made(verdicts, capsys, arguments, said):

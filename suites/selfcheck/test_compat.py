@@ -52,10 +52,10 @@ STATEMENTS = {
 }  # fmt: skip
 
 
-def made(folder, capsys):
+def made(folder, capsys, *runs):
     """Return the document that the verb writes, which fits its schema."""
     out = folder.parent / "compat.json"
-    assert main(["compat", "--out", str(out), "--verdicts", str(folder)]) == 0
+    assert main(["compat", *map(str, runs), "--out", str(out), "--verdicts", str(folder)]) == 0
     assert capsys.readouterr().out == f"{out}\n"
     document = json.loads(out.read_text("utf-8"))
     validate(document, "compat.schema.json", out, "")
@@ -99,6 +99,34 @@ def test_the_committed_verdicts_fit_the_schema_and_are_written_the_same_each_tim
     assert len([point for topics in document["hooks"].values() for points in topics.values() for point in points]) > 500
     assert main(["compat"]) == 0
     assert json.loads(capsys.readouterr().out) == document
+
+
+def test_a_run_stands_in_the_place_of_what_is_recorded_of_its_release(tmp_path, capsys):
+    table = {"a.b.c": measured.clause("a.b.c")}
+    folder = measured.write(tmp_path / "verdicts", table, {"a.b.c": [GOOD] * 4})
+    lines = synthetic.run_lines(table, "2.15.0")
+    lines[2].update(verdict="hung", reading=None, refuted=[], holds=[], evidence=None, declared=False)
+    lines[-1] = synthetic.footer([lines[2]])
+    run = synthetic.write_lines(tmp_path / "run.jsonl", lines)
+    document = made(folder, capsys, run)
+    assert features(document)["c"]["__compat"]["support"]["torch"] == [
+        {"version_added": "2.15", "partial_implementation": True, "notes": "hung"},
+        {"version_added": "≤1.13", "version_removed": "2.15"},
+    ]
+    assert list(document["platforms"]["torch"]["releases"]) == ["1.13", "2.0", "2.14", "2.15"]
+
+
+@pytest.mark.parametrize("changes", [{"torch": "2.16.0a0+git1a2b3c4"}, {"device": "cuda"}])
+def test_a_run_of_no_release_has_no_place_in_the_line(tmp_path, capsys, changes):
+    table = {"a.b.c": measured.clause("a.b.c")}
+    folder = measured.write(tmp_path / "verdicts", table, {"a.b.c": [GOOD] * 4})
+    lines = synthetic.run_lines(table, "2.15.0")
+    lines[0].update(changes)
+    run = synthetic.write_lines(tmp_path / "run.jsonl", lines)
+    assert main(["compat", str(run), "--verdicts", str(folder)]) == 2
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n")) == ("", 1)
+    assert "is of no release" in err
 
 
 def test_hostile_text_stays_text(tmp_path, capsys):

@@ -12,7 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from reports.strict import SCHEMAS
 from reports.torches import known_versions
+from reports.verdicts import read_table
+from suites.selfcheck import synthetic
 
 ROOT = Path(__file__).resolve().parents[2]
 WORKFLOW, ACTION = ROOT / ".github/workflows/conformance.yml", ROOT / "action.yml"
@@ -124,3 +127,60 @@ def test_scripts_are_bash_that_parses(path: Path) -> None:
     for _, script in scripts:
         done = subprocess.run(["bash", "-n"], input=script, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
+
+
+@pytest.fixture
+def job(tmp_path):
+    """Give the steps of the page's job, in a folder with a finished run and one that was cut off."""
+    fetched = tmp_path / "reports" / "out" / "fetched"
+    fetched.mkdir(parents=True)
+    (tmp_path / "reports" / "schemas").symlink_to(SCHEMAS)
+    table = dict(list(read_table().clauses.items())[:3])
+    table = {name: {**clause, "readings": clause["readings"][:1]} for name, clause in table.items()}
+    synthetic.write_run(fetched / "torch2.14.jsonl", table, "2.14.1")
+    lines = synthetic.run_lines(table, "2.15.0")
+    cell = next(line for line in lines if line["type"] == "cell")
+    cell.update(verdict="hung", reading=None, refuted=[], holds=[], evidence=None, declared=False)
+    synthetic.write_lines(fetched / "torch2.15.jsonl", lines[:5])
+    tox = tmp_path / "tox" / "bin" / "tox"
+    tox.parent.mkdir(parents=True)
+    tox.write_text(f'#!/bin/bash\nshift 5\nexec "{sys.executable}" -m reports "$@"\n', encoding="utf-8")
+    tox.chmod(0o755)
+    environment = {**os.environ, "RUNNER_TEMP": str(tmp_path), "PYTHONPATH": str(ROOT), "MERGED": "failure"}
+
+    def step(name: str) -> subprocess.CompletedProcess[str]:
+        found = re.search(rf"- name: {name}\n(?:.*\n)*?( +)run: \|\n((?:\1  .*\n|\n)+)", WORKFLOW.read_text("utf-8"))
+        assert found, name
+        command = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", found[2]]
+        return subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+
+    return step
+
+
+def test_an_unfinished_run_costs_neither_the_page_nor_the_data(job, tmp_path):
+    made = job("Make the page and the data")
+    assert made.returncode == 0, made.stderr
+    site = tmp_path / "reports" / "out" / "site"
+    assert "2.15 (this run)" in (site / "index.html").read_text("utf-8")
+    assert re.search(
+        r"torch 2\.15\.0: 1 of 2 conform, 1 not declared, \d+ not measured<", (site / "badge.svg").read_text("utf-8")
+    )
+    compat = json.loads((site / "compat.json").read_text("utf-8"))
+    assert compat["platforms"]["torch"]["releases"]["2.15"] == {"release": "2.15.0", "status": "current"}
+    assert (site / compat["__meta"]["schema"]).read_bytes() == (SCHEMAS / "compat.schema.json").read_bytes()
+    assert (site / "runfile.schema.json").exists()
+    atlas = json.loads((site / "atlas.json").read_text("utf-8"))
+    assert [column["key"] for column in atlas["columns"] if column["run"]] == ["2.14", "2.15"]
+    merged = job("Merge the run files")
+    assert merged.returncode == 2
+    assert "torch2.15.jsonl: the run is not finished" in merged.stderr
+    compared = job("Compare with the committed verdicts")
+    assert compared.returncode == 1
+    assert "2.14 " in compared.stdout, "the other torches are compared all the same"
+    assert "is not finished" in compared.stderr
+
+
+def test_only_the_merge_may_fail_before_the_page_is_kept():
+    steps = WORKFLOW.read_text("utf-8").partition("  page:\n")[2].partition("- name: Keep the page")[0]
+    tolerant = [step for step in steps.split("- name: ") if "continue-on-error" in step]
+    assert [step.partition("\n")[0] for step in tolerant] == ["Merge the run files"]
