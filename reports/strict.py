@@ -28,6 +28,7 @@ class BadInput(Exception):
     def __init__(self, where: str | os.PathLike[str], place: str, fault: str, mend: str) -> None:
         parts = [part for part in (os.fspath(where), place) if part]
         super().__init__(one_line(f"{', '.join(parts)}: {fault}; {mend}"))
+        self.fault = fault
 
 
 def one_line(text: str) -> str:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import ast
 import os
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from reports.apis import NODE_HOOK, api_name, owner_of
+from reports.owned import File, Owned, read_file
 from reports.strict import BadInput, read_bytes
 
 #: Names of torch that register hooks and of which no clause speaks yet count as uses too.
@@ -39,7 +40,6 @@ FURTHER = frozenset(
     }
 )
 OPTIONS = ("prepend", "with_kwargs", "always_call", "with_module", "mode")
-OWN = ("self", "cls", "super")
 
 
 @dataclass(frozen=True, order=True)
@@ -80,39 +80,49 @@ class Code:
 
 def read_code(path: Path, apis: frozenset[str]) -> Code:
     """Return the uses of these APIs in a file or in all Python files of a folder. Raises BadInput."""
-    files = list(_files(path))
-    trees: list[tuple[str, ast.Module]] = []
+    read: list[File] = []
     code = Code()
-    for file in files:
+    fault = "holds no Python file"
+    for file in _files(path, code.skipped):
         name = file.relative_to(path).as_posix() if path.is_dir() else file.as_posix()
         tree, fault = _parsed(file)
         if tree is None:
             code.skipped.append(f"{name}: {fault}")
         else:
-            trees.append((name, tree))
-    if not trees:
-        fault = code.skipped[0] if code.skipped else "holds no Python file"
+            read.append(read_file(name, tree))
+    if not read:
+        if path.is_dir() and code.skipped:
+            fault = f"holds no Python file that can be read ({code.skipped[0]})"
         raise BadInput(path, "", fault, "name a file or a folder of Python code")
-    defined = {node.name for _, tree in trees for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
-    for name, tree in trees:
-        _read(name, tree, apis | FURTHER, defined, code)
-    code.files = len(trees)
+    owned = Owned(read)
+    for each in read:
+        _read(each, owned, apis | FURTHER, code)
+    code.files = len(read)
     code.uses.sort()
     return code
 
 
-def _files(path: Path) -> Iterator[Path]:
+def _files(path: Path, skipped: list[str]) -> Iterator[Path]:
+    """Yield a file, or all Python files of a folder; a folder inside that cannot be read is told as skipped."""
+
+    def left_out(problem: OSError) -> None:
+        name = Path(problem.filename).relative_to(path).as_posix()
+        skipped.append(f"{name}: cannot be read ({problem.strerror})")
+
     if not path.is_dir():
         yield path
         return
-    for parent, folders, names in os.walk(path):
+    for parent, folders, names in os.walk(path, onerror=left_out):
         folders[:] = sorted(name for name in folders if not name.startswith(".") and name != "__pycache__")
         yield from (Path(parent, name) for name in sorted(names) if name.endswith(".py"))
 
 
 def _parsed(path: Path) -> tuple[ast.Module | None, str]:
     """Return the code of a file, or why there is none."""
-    raw = read_bytes(path)
+    try:
+        raw = read_bytes(path)
+    except BadInput as problem:
+        return None, problem.fault
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # other people's escapes in strings
@@ -126,33 +136,46 @@ def _parsed(path: Path) -> tuple[ast.Module | None, str]:
         return None, "is nested too deep to be read"
 
 
-def _read(file: str, tree: ast.Module, apis: frozenset[str], defined: set[str], code: Code) -> None:
+def _read(file: File, owned: Owned, apis: frozenset[str], code: Code) -> None:
     called: set[ast.AST] = set()
-    nodes = list(ast.walk(tree))
-    code.asks = code.asks or _asks(nodes)
-    for node in nodes:
+    code.asks = code.asks or _asks(node for node, _ in file.nodes)
+    for node, inside in file.nodes:
         if isinstance(node, ast.Call):
-            name, owner = _called(node.func)
+            name = _called(file, node.func)
+            own = _is_own(file, owned, node.func, inside)
             code.keywords |= {(name, keyword.arg) for keyword in node.keywords if keyword.arg}
             called.add(node.func)
             if name in ("getattr", "hasattr") and len(node.args) > 1 and isinstance(node.args[1], ast.Constant):
-                name, owner = str(node.args[1].value), "?"
-            if name in apis and not (owner in OWN and name in defined):
-                code.uses.append(Use(file, node.lineno, name, _options(node), _unsure(node)))
+                name, own = str(node.args[1].value), False
+            if name in apis and not own:
+                code.uses.append(Use(file.name, node.lineno, name, _options(node), _unsure(node)))
         elif isinstance(node, (ast.Name, ast.Attribute)):
-            name, owner = _called(node)
+            name = _called(file, node)
             code.names.add(name)
-            is_use = name in apis and node not in called and isinstance(node, ast.Attribute)
-            if is_use and not (owner in OWN and name in defined):
-                code.uses.append(Use(file, node.lineno, name))
+            is_use = isinstance(node, ast.Attribute) or file.of_torch(node.id)
+            if is_use and name in apis and node not in called and not _is_own(file, owned, node, inside):
+                code.uses.append(Use(file.name, node.lineno, name))
         elif isinstance(node, ast.ImportFrom):
             code.names.update(each.name for each in node.names)
 
 
-def _asks(nodes: list[ast.AST]) -> bool:
+def _is_own(file: File, owned: Owned, node: ast.AST, inside: ast.ClassDef | None) -> bool:
+    """Say whether what is called is someone's own, although it is named as torch's is."""
+    if isinstance(node, ast.Name):
+        return owned.function(file, node.id)
+    if not isinstance(node, ast.Attribute):
+        return False
+    owner = node.value
+    if isinstance(owner, ast.Call):
+        above = isinstance(owner.func, ast.Name) and owner.func.id == "super"
+        return above and owned.method(file, inside, node.attr, above=True)
+    return isinstance(owner, ast.Name) and owner.id in ("self", "cls") and owned.method(file, inside, node.attr)
+
+
+def _asks(nodes: Iterable[ast.AST]) -> bool:
     """Say whether autograd.grad is used: by that name, or imported from torch.autograd."""
     return any(
-        (isinstance(node, ast.Attribute) and _called(node) == ("grad", "autograd"))
+        (isinstance(node, ast.Attribute) and (node.attr, owner_of(node)) == ("grad", "autograd"))
         or (
             isinstance(node, ast.ImportFrom)
             and node.module == "torch.autograd"
@@ -162,14 +185,11 @@ def _asks(nodes: list[ast.AST]) -> bool:
     )
 
 
-def _called(node: ast.AST) -> tuple[str, str]:
-    """Return the last name of what is called, and the name it is an attribute of: ("register_hook", "grad_fn")."""
+def _called(file: File, node: ast.AST) -> str:
+    """Return what a name or an attribute goes by in torch: "Node.register_hook" for that of a grad_fn."""
     if isinstance(node, ast.Name):
-        return node.id, "self"  # a name of the code's own, or imported
-    if not isinstance(node, ast.Attribute):
-        return "", ""
-    owner = owner_of(node)
-    return api_name(owner, node.attr), owner
+        return file.imported(node.id)
+    return api_name(owner_of(node), node.attr) if isinstance(node, ast.Attribute) else ""
 
 
 def _options(call: ast.Call) -> frozenset[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 
 import pytest
 
@@ -12,7 +13,7 @@ from reports.strict import validate
 from reports.uses import read_code
 from suites.selfcheck import measured
 
-MODULE = "torch.nn.Module"
+MODULE, TORCH = "torch.nn.Module", "torch.nn.modules.module"
 SAME, ALWAYS = [("conforms", "always")] * 4, ("conforms", "always")
 CHANGED = [("conforms", "old")] * 2 + [("conforms", "new")] * 2
 ADDED = [("absent", None)] + [ALWAYS] * 3
@@ -109,6 +110,20 @@ def changed(room, capsys, source):
         ("torch.nn.modules.module.register_module_forward_hook(f)", {"a.b.everywhere": [1]}),
         ("class A:\n def register_hook(self): pass\n def f(self): self.register_hook()", {}),
         ("class A:\n def register_hook(self): pass\nx.register_hook(f)", {"a.b.tensor": [3]}),
+        # super() is torch's, unless a class above is the code's own and has it
+        ("class A(T):\n def register_hook(self, f):\n  super().register_hook(f)", {"a.b.tensor": [3]}),
+        ("class A:\n def register_hook(self): pass\nclass B(A):\n def f(self): super().register_hook()", {}),
+        ("class A:\n def register_hook(self): pass\nclass B(A):\n def f(self): self.register_hook()", {}),
+        ("class A:\n def register_hook(self): pass\nclass B:\n def f(self): self.register_hook()", {"a.b.tensor": [4]}),
+        ("class A(list):\n def register_hook(self): self[0].register_hook(f)", {"a.b.tensor": [2]}),
+        ("class A:\n register_hook = print\n def f(self): self.register_hook(f)", {}),
+        ("class A(B):\n def f(self):\n  def register_hook(): pass\n  self.register_hook(f)", {"a.b.tensor": [4]}),
+        # a name that is imported goes by what it is there
+        (f"from {TORCH} import register_module_forward_hook as r\nr(f)", {"a.b.everywhere": [2]}),
+        (f"from {TORCH} import register_module_forward_hook as r\nrun(r)", {"a.b.everywhere": [2]}),
+        (f"from {TORCH} import register_module_forward_hook\nregister_module_forward_hook(f)", {"a.b.everywhere": [2]}),
+        ("from mine import print as register_module_forward_hook\nregister_module_forward_hook(f)", {}),
+        ("def register_module_forward_hook(f): pass\nregister_module_forward_hook(f)", {}),
         ("x.grad_fn.register_hook(f)", {}),
         ("x.grad_fn.next_functions[0][0].register_hook(f)", {}),
         ("tensors[0].register_hook(f)", {"a.b.tensor": [1]}),
@@ -117,6 +132,25 @@ def changed(room, capsys, source):
 )
 def test_exactly_what_the_code_uses_is_told(room, capsys, source, clauses):
     assert changed(room, capsys, source) == clauses
+
+
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        ("class B:\n def f(self): self.register_hook()", True),  # another class, that has nothing to do with it
+        ("from torch import nn\nclass B(nn.Module):\n def f(self): self.register_hook()", True),
+        ("import torch\nclass B(torch.nn.Module):\n def f(self): self.register_hook()", True),
+        ("from base import Module\nclass B(Module):\n def f(self): self.register_hook()", False),
+        ("from .base import Module as M\nclass B(M):\n def f(self): self.register_hook()", False),
+        ("from . import base\nclass B(base.Module[int]):\n def f(self): self.register_hook()", False),
+        ("from base import register_hook\nregister_hook(f)", False),
+        ("from .base import register_hook as r\nr(f)", False),
+    ],
+)
+def test_a_name_is_the_codes_own_only_where_it_comes_from_there(room, capsys, source, found):
+    own = "class Module:\n def register_hook(self): pass\ndef register_hook(f): pass\n"
+    (room.code / "base.py").write_text(own, encoding="utf-8")
+    assert bool(changed(room, capsys, source)) is found
 
 
 def test_what_one_release_does_not_have_is_told_once_with_its_places(room, capsys):
@@ -199,9 +233,34 @@ def test_a_file_that_is_no_python_is_left_out_and_said(room, capsys, source):
     assert err.startswith("left out: bad.py: is ")
 
 
+def test_what_cannot_be_read_is_left_out_and_said(room, capsys, monkeypatch):
+    (room.code / "gone.py").symlink_to("nowhere")
+    os.mkfifo(room.code / "pipe.py")
+    (room.code / "locked").mkdir()
+    (room.code / "locked" / "a.py").write_text("x.retain_grad()")
+    listed = os.scandir
+
+    def scandir(path):
+        if os.fspath(path).endswith("locked"):
+            raise PermissionError(13, "Permission denied", os.fspath(path))
+        return listed(path)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+    assert room.ask("x.register_hook(print)", "--from", "2.0") == 1
+    out, err = capsys.readouterr()
+    assert "1 files use 1 hook APIs" in out
+    assert sorted(err.splitlines()) == [
+        "left out: gone.py: there is no such file",
+        "left out: locked: cannot be read (Permission denied)",
+        "left out: pipe.py: is no regular file",
+    ]
+
+
 @pytest.mark.parametrize(
     ("path", "arguments", "said"),
     [
+        ("bad.py", ["--from", "2.0"], "bad.py: is no Python of version 3"),
+        ("bad", ["--from", "2.0"], "bad: holds no Python file that can be read (a.py: is no Python of version 3"),
         ("none", ["--from", "2.0"], "there is no such file"),
         (".", ["--from", "2.0"], "holds no Python file"),
         (".", ["--from", "2.1"], "did you mean 2.14 or 2.15?"),
@@ -209,6 +268,10 @@ def test_a_file_that_is_no_python_is_left_out_and_said(room, capsys, source):
     ],
 )
 def test_a_question_that_cannot_be_answered(room, capsys, path, arguments, said):
+    if path.startswith("bad"):
+        bad = room.code / (path if path.endswith(".py") else f"{path}/a.py")
+        bad.parent.mkdir(exist_ok=True)
+        bad.write_text("print 'python 2'")
     assert room.call(room.code / path, *arguments) == 2
     out, err = capsys.readouterr()
     assert (out, err.count("\n")) == ("", 1)
