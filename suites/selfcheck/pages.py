@@ -79,6 +79,14 @@ class Reader:
             return ""
         return self.page.text_content("#drawer .id")
 
+    def close(self):
+        """Close the open clause, and wait for what follows: the dialog gives the focus back before it tells."""
+        self.page.keyboard.press("Escape")
+        self.page.wait_for_function("() => !openClause")
+
+    def address(self):
+        return self.page.evaluate("location.hash")
+
     def focused(self):
         return self.page.evaluate("document.activeElement.closest('.row')?.dataset.clause ?? document.activeElement.id")
 

@@ -96,8 +96,8 @@ def test_a_row_opens_by_click_and_by_keyboard_and_gives_the_focus_back(reader):
     page.click(f'[id="{second}"] td')
     assert reader.opened() == second
     assert page.url.endswith("#" + second)
-    page.keyboard.press("Escape")
-    page.wait_for_function("name => document.activeElement.closest('.row')?.dataset.clause === name", arg=second)
+    reader.close()
+    assert reader.focused() == second
     assert reader.opened() == ""
     assert "#" not in page.url
     page.keyboard.press("ArrowUp")
@@ -107,6 +107,24 @@ def test_a_row_opens_by_click_and_by_keyboard_and_gives_the_focus_back(reader):
     assert page.evaluate("document.getElementById('drawer').contains(document.activeElement)")
     page.go_back()
     page.wait_for_function("!document.getElementById('drawer').open")
+
+
+def test_a_related_clause_opens_and_the_filters_stay(reader, built):
+    page = reader.open("#?chapter=ordering&q=runs").page
+    shown = reader.rows()
+    topics = [name.rpartition(".")[0] for name in built.table]
+    name = next(each for each in shown if topics.count(each.rpartition(".")[0]) > 1)
+    page.click(f'[id="{name}"] a')
+    other = page.locator("#drawer .related a").first
+    wanted = other.inner_text()
+    assert other.get_attribute("href") == f"#{wanted}?q=runs&chapter=ordering"
+    other.click()
+    assert reader.opened() == wanted
+    assert reader.address() == f"#{wanted}?q=runs&chapter=ordering"
+    reader.close()
+    assert reader.focused() == (wanted if wanted in shown else name)
+    assert reader.rows() == shown
+    assert reader.address() == "#?q=runs&chapter=ordering"
 
 
 def test_a_permalink_opens_its_clause(reader, built):
@@ -177,6 +195,21 @@ def test_no_width_makes_the_page_scroll_sideways(browser, built, width):
             assert page.evaluate(
                 "(d => d.open ? d.scrollWidth <= d.clientWidth : true)(document.getElementById('drawer'))"
             )
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_paper_is_white_and_its_text_dark_whichever_theme_was_chosen(reader, built, theme):
+    page = reader.page
+    page.evaluate("theme => setTheme(theme)", theme)
+    for address in ("", "#rely", "#disagreements", "#" + built.having("deviates")[0]):
+        page.evaluate("address => { location.hash = address; }", address)
+        page.wait_for_timeout(300)  # the drawer fades in
+        page.emulate_media(media="print", color_scheme=theme)
+        assert page.evaluate("document.documentElement.dataset.theme") == theme
+        assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+        assert page.evaluate("getComputedStyle(document.body).colorScheme") == "light"
+        assert page.evaluate(CONTRAST) == []
+        page.emulate_media(media="screen", color_scheme=theme)
 
 
 def test_prints(reader):

@@ -47,6 +47,11 @@ def test_the_link_above_and_the_permalink_lead_to_the_list(reader):
     assert reader.opened() == ""
 
 
+def test_an_address_with_escapes_leads_there_too(reader):
+    reader.open("#%64isagreements")
+    assert is_in_view(reader.page, "#disagreements h2")
+
+
 def test_a_clause_opens_from_the_list_by_keyboard_and_the_focus_comes_back(reader, scripts):
     page = reader.open("#disagreements").page
     page.wait_for_function("document.activeElement.id === 'disagreements'")

@@ -231,13 +231,54 @@ def test_a_clause_opens_over_its_view_and_the_focus_comes_back(reader, built):
     link.press("Enter")
     assert reader.opened() == name
     assert page.url.endswith(f"#{name}?view=upgrade&from=1.13&to=2.15")
-    page.keyboard.press("Escape")
-    page.wait_for_function("text => document.activeElement.textContent === text", arg=says)
-    assert page.url.endswith("#upgrade?from=1.13&to=2.15")
+    reader.close()
+    assert page.evaluate("document.activeElement.textContent") == says
+    assert reader.address() == "#upgrade?from=1.13&to=2.15"
     reader.open(f"#{name}?view=upgrade&from=1.13&to=2.15")
     assert reader.opened() == name
     page.keyboard.press("Escape")
     assert page.is_visible("#view-upgrade")
+
+
+def test_a_related_clause_opens_over_the_same_view_and_the_focus_comes_back(reader, built):
+    page = reader.open("#upgrade?from=1.13&to=2.15").page
+    links = page.locator("#view-upgrade .found > li > a")
+    name = next(each for each in shown_in(page) if related_to(each, built))
+    says = built.table[name]["says"]
+    links.nth(shown_in(page).index(name)).press("Enter")
+    other = page.locator("#drawer .related a").first.inner_text()
+    assert other in related_to(name, built)
+    page.locator("#drawer .related a").first.press("Enter")
+    assert reader.opened() == other
+    assert reader.address() == f"#{other}?view=upgrade&from=1.13&to=2.15"
+    reader.close()
+    assert page.evaluate("document.activeElement.textContent") == says
+    assert reader.address() == "#upgrade?from=1.13&to=2.15"
+    assert page.is_visible("#view-upgrade")
+    page.go_back()
+    page.wait_for_function("name => document.querySelector('#drawer .id')?.textContent === name", arg=name)
+    reader.close()  # the list was drawn anew: what the clause was opened from is gone
+    assert reader.focused() == "view-upgrade"
+
+
+def shown_in(page):
+    return page.locator("#view-upgrade .found > li > code").all_inner_texts()
+
+
+def related_to(name, built):
+    topic = name.rpartition(".")[0]
+    return [other for other in built.table if other != name and other.rpartition(".")[0] == topic]
+
+
+def test_the_link_of_a_clause_is_copied_with_its_view(reader):
+    page = reader.open("#upgrade?from=1.13&to=2.15").page
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.locator("#view-upgrade .found a").first.press("Enter")
+    page.click("#drawer >> text=Copy link")
+    page.wait_for_selector("text=Copied")
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert copied == page.url
+    assert "?view=upgrade&from=1.13&to=2.15" in copied
 
 
 def test_the_views_are_reached_by_keyboard_and_have_names(reader):

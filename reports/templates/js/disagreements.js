@@ -27,10 +27,10 @@ function listDisagreements() {
   }
 }
 
-/** Open a clause from the list, to which the focus goes back. */
+/** Open a clause from a list, to which the focus goes back; a list in another clause is gone by then. */
 function openListed(event, id) {
   if (event.ctrlKey || event.metaKey || event.shiftKey) return;
   event.preventDefault();
   writeAddress(id, true);
-  showClause(id, event.currentTarget);
+  showClause(id, drawer.open ? undefined : event.currentTarget);
 }

@@ -3,12 +3,14 @@ const drawer = byId("drawer");
 let openClause = "";
 let opener = null;
 
+/** Open a clause; its row is where the reader comes back to, or what it was opened from, also by way of another clause. */
 function showClause(id, from) {
   if (openClause === id && drawer.open) return;
   const row = rowOf(id);
+  const back = row && row.checkVisibility() ? row.querySelector("a") : null;
   markOpen(false);
   openClause = id;
-  opener = from || (row ? row.querySelector("a") : document.activeElement);
+  opener = from || back || (drawer.open ? opener : document.activeElement);
   markOpen(true);
   byId("drawer-body").replaceChildren(...clauseView(id, DATA.clauses[id]));
   if (!drawer.open) drawer.showModal();
@@ -16,7 +18,7 @@ function showClause(id, from) {
   if (row && !row.hidden && !from) row.scrollIntoView({ block: "nearest" });
 }
 
-/** Close; the focus goes back to the row, or to the list of disagreements where the clause was opened from there. */
+/** Close; the focus goes back to the row or to what the clause was opened from, else to the view. */
 function hideClause() {
   if (drawer.open) drawer.close();
 }
@@ -25,7 +27,8 @@ drawer.addEventListener("close", () => {
   markOpen(false);
   openClause = "";
   if (!readAddress().foreign) writeAddress("");
-  if (opener && opener.isConnected && opener.offsetParent) opener.focus({ preventScroll: true });
+  const gone = opener === document.body || !opener.checkVisibility();
+  (gone ? byId(view ? "view-" + view : "matrix") : opener).focus({ preventScroll: true });
 });
 drawer.addEventListener("click", (event) => {
   if (event.target === drawer) hideClause(); // the backdrop
@@ -42,7 +45,7 @@ function clauseView(id, clause) {
   const parts = [
     el("div", { class: "bar" },
       el("span", { class: "id", text: id }),
-      button("Copy link", () => location.href.split("#")[0] + "#" + id),
+      button("Copy link", () => location.href),
       el("button", { type: "button", class: "quiet", "aria-label": "Close", onclick: hideClause, text: "✕ Close" })),
     el("h2", { id: "drawer-title", text: clause.says }),
     facts(clause),
@@ -65,7 +68,9 @@ function clauseView(id, clause) {
 const topicOf = (id) => id.slice(0, id.lastIndexOf("."));
 
 function relatedView(ids) {
-  const entry = (id) => el("li", {}, el("a", { href: "#" + id, text: id }), " ", DATA.clauses[id].says);
+  const state = readFields();
+  const link = (id) => el("a", { href: addressOf(id, state), text: id, onclick: (event) => openListed(event, id) });
+  const entry = (id) => el("li", {}, link(id), " ", DATA.clauses[id].says);
   return el("ul", { class: "related" }, ...ids.map(entry));
 }
 

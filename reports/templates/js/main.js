@@ -4,7 +4,7 @@ const THEMES = { "": "Auto", light: "Light", dark: "Dark" };
 function follow() {
   const { view: asked, clause, state, foreign } = readAddress();
   showView(foreign ? "" : asked);
-  if (foreign) return followAnchor();
+  if (foreign) return followAnchor(foreign);
   writeFields(state);
   DRAWN[view]();
   if (clause) {
@@ -14,9 +14,9 @@ function follow() {
 }
 
 /** Go to an anchor of the page itself, such as that of the disagreements. */
-function followAnchor() {
+function followAnchor(name) {
   hideClause();
-  document.getElementById(location.hash.slice(1)).scrollIntoView();
+  byId(name).scrollIntoView();
 }
 
 function openRow(row) {

@@ -54,7 +54,7 @@ function readAddress() {
   const clause = Object.hasOwn(DATA.clauses, name) ? name : "";
   const within = clause ? params.get("view") : name;
   const asked = Object.hasOwn(FIELDS, within) ? within : "";
-  const foreign = Boolean(name) && !clause && !asked && cut < 0 && document.getElementById(name) !== null;
+  const foreign = !clause && !asked && cut < 0 && document.getElementById(name) ? name : "";
   return { view: asked, clause, foreign, state: Object.fromEntries(FIELDS[asked].map((field) => [field, params.get(field) || ""])) };
 }
 
