@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
@@ -88,7 +88,7 @@ def from_run(run: Run) -> Costs:
     if min(row["added"] for row in rows[FLOOR].values()) <= 0:
         raise BadInput(run.path, "", "a plain Python call took no time", AGAIN)
     pace = _pace(rows)
-    plain = median(row["added"] / pace[number] for number, row in rows[FLOOR].items())
+    plain = {number: row["added"] for number, row in rows[FLOOR].items()}
     figures = {key: _figure(key, each, pace, plain) for key, each in rows.items()}
     for hook in sorted({key[1] for key in figures if key[0] == "count"}):
         figures.update((each.key, each) for each in _line(hook, figures, rows, pace))
@@ -170,17 +170,23 @@ def _check_row(run: Run, place: str, row: Mapping[str, Any], first: Mapping[str,
         raise BadInput(run.path, place, f"the control takes {row['control']} {row['unit']}", AGAIN)
 
 
-def _figure(key: Key, rows: Mapping[int, Mapping[str, Any]], pace: Mapping[int, float], plain: float) -> Figure:
+def _figure(
+    key: Key, rows: Mapping[int, Mapping[str, Any]], pace: Mapping[int, float], plain: Mapping[int, float]
+) -> Figure:
     first = next(iter(rows.values()))
-    values: dict[str, Estimate] = {}
-    if not first["absent"]:
-        timed = first["unit"] == "ns"
-        for name in ("control", "added"):
-            values[name] = estimate([row[name] / (pace[number] if timed else 1.0) for number, row in rows.items()])
-        if first["work"] != "nothing":
-            values["ratio"] = estimate([1 + row["added"] / row["control"] for row in rows.values()])
-        if timed:
-            values["plain_calls"] = Estimate(*(each / plain for each in astuple(values["added"])))
+    if first["absent"]:
+        return _made(key, first, {})
+    timed, beside = first["unit"] == "ns", first["work"] != "nothing"
+    values = {
+        name: estimate([row[name] / (pace[number] if timed else 1.0) for number, row in rows.items()])
+        for name in ("control", "added")
+    }
+    if beside:
+        values["ratio"] = estimate([1 + row["added"] / row["control"] for row in rows.values()])
+    if timed and beside:
+        values["share"] = estimate([row["added"] / row["control"] for row in rows.values()])
+    if timed:
+        values["plain_calls"] = estimate([row["added"] / plain[number] for number, row in rows.items()])
     return _made(key, first, values)
 
 

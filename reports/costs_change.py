@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from statistics import median
 
@@ -22,16 +21,14 @@ class Change:
 
     before: Figure
     after: Figure
-    #: How many times as long all figures together take now: the clock, the neighbours of the machine, Python.
-    common: float = 1.0
+    #: How many times as long the works without hooks take now: the machine, its clock, and torch without hooks.
+    works: float = 1.0
 
     @property
     def old(self) -> Estimate:
-        """What the hook added before, as it would be if all had changed alike."""
+        """What the hook added before, as it would be had it changed as the works without hooks did."""
         old = self.before.values["added"]
-        if self.before.unit != "ns":
-            return old
-        return Estimate(old.low * self.common, old.mid * self.common, old.high * self.common)
+        return old.times(self.works) if self.before.unit == "ns" else old
 
     @property
     def new(self) -> Estimate:
@@ -40,8 +37,30 @@ class Change:
 
     @property
     def ratio(self) -> float:
-        """How many times as much a hook adds now, compared with all the others."""
+        """How many times as much a hook adds now, beside the works without hooks."""
         return self.new.mid / self.old.mid
+
+    def sure(self, margin: float = MARGIN) -> bool:
+        """Say whether the hook changed, whatever is held to be its unit.
+
+        What it adds must have changed beside all works without hooks, and beside its own: a release may make one of
+        them slower. Where all of them changed, its nanoseconds must have changed the same way as they are: else it
+        could be the works alone. A figure without such a work beside it has the first only.
+        """
+        beyond = [(self.old, self.new)]
+        if "share" in self.before.values and "share" in self.after.values:
+            beyond.append((self.before.values["share"], self.after.values["share"]))
+        apart = list(beyond)
+        if self.before.unit == "ns" and far(self.works, margin):
+            apart.append((self.before.values["added"], self.new))
+        up = all(old.high < new.low for old, new in apart)
+        down = all(new.high < old.low for old, new in apart)
+        return (up or down) and all(old.mid > 0 and far(new.mid / old.mid, margin) for old, new in beyond)
+
+
+def far(ratio: float, margin: float = MARGIN) -> bool:
+    """Say whether a ratio lies beyond the margin, to either side."""
+    return ratio > 0 and max(ratio, 1 / ratio) > 1 + margin
 
 
 def check_comparable(before: Costs, after: Costs, *, sweep: bool = False) -> None:
@@ -55,23 +74,22 @@ def check_comparable(before: Costs, after: Costs, *, sweep: bool = False) -> Non
 
 
 def changes(before: Costs, after: Costs, margin: float = MARGIN) -> list[Change]:
-    """Return the figures that changed: the intervals part and the ratio lies beyond the margin."""
-    return sorted(_changes(before, after, margin), key=lambda change: (-abs(change.ratio - 1), change.after.key))
+    """Return the figures that changed, the greatest change first."""
+    works = unhooked(before, after)
+    found = [Change(before.figures[key], after.figures[key], works) for key in comparable(before, after)]
+    sure = [change for change in found if change.sure(margin)]
+    return sorted(sure, key=lambda change: (-max(change.ratio, 1 / change.ratio), change.after.key))
 
 
-def _changes(before: Costs, after: Costs, margin: float) -> Iterator[Change]:
-    together = common(before, after)
-    for key in comparable(before, after):
-        change = Change(before.figures[key], after.figures[key], together)
-        if parted(change) and max(change.ratio, 1 / change.ratio) > 1 + margin:
-            yield change
-
-
-def common(before: Costs, after: Costs) -> float:
-    """Return the median ratio of all figures that are compared: what changed them all is no change of a hook."""
-    pairs = [(before.figures[key], after.figures[key]) for key in comparable(before, after)]
-    ratios = [new.values["added"].mid / old.values["added"].mid for old, new in pairs if old.unit == "ns"]
-    return median([ratio for ratio in ratios if ratio > 0] or [1.0])
+def unhooked(before: Costs, after: Costs) -> float:
+    """Return how many times as long the works without hooks take now: the median over all figures that have one."""
+    ratios = [
+        after.figures[key].values["control"].mid / figure.values["control"].mid
+        for key, figure in before.figures.items()
+        if figure.unit == "ns" and figure.work != "nothing" and "control" in figure.values
+        if key in after.figures and "control" in after.figures[key].values
+    ]
+    return median(ratios or [1.0])
 
 
 def comparable(before: Costs, after: Costs) -> list[Key]:
@@ -88,8 +106,3 @@ def same_python(before: Costs, after: Costs) -> bool:
     """Say whether a plain Python call is the same on both sides."""
     one, other = (costs.environment["python"].split(".")[:2] for costs in (before, after))
     return one == other
-
-
-def parted(change: Change) -> bool:
-    """Say whether the intervals of what the hook adds have nothing in common."""
-    return change.old.apart(change.new) and change.old.mid > 0 and change.new.mid > 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from reports.costs import Costs
-from reports.costs_change import MARGIN, Change, common
+from reports.costs_change import MARGIN, Change, unhooked
 from reports.costs_recorded import document, rounded
 from reports.costs_view import Table, calls, counts, environment, interval, number, others, summary
 from reports.forms import as_json, escaped
@@ -76,13 +76,13 @@ def compare_json(found: Comparison) -> str:
         {
             "figure": change.after.figure, "hook": change.after.hook, "workload": change.after.workload,
             "hooks": change.after.hooks, "unit": change.after.unit, "ratio": float(f"{change.ratio:.5g}"),
-            "before": rounded(change.before.values["added"]), "after": rounded(change.after.values["added"]),
+            "before": rounded(change.old), "after": rounded(change.new),
         }
         for change in found.found
     ]  # fmt: skip
     head = {"format": FORMAT, "before": found.before.torch, "after": found.after.torch, "compared": found.compared}
-    together = float(f"{common(found.before, found.after):.5g}")
-    return as_json({**head, "margin": MARGIN, "common": together, "changes": told})
+    works = float(f"{unhooked(found.before, found.after):.5g}")
+    return as_json({**head, "margin": MARGIN, "works_without_hooks": works, "changes": told})
 
 
 def _head(found: Comparison) -> str:
@@ -90,18 +90,16 @@ def _head(found: Comparison) -> str:
     python = ""
     if found.before.environment["python"] != found.after.environment["python"]:
         python = f" (Python {found.before.environment['python']} -> {found.after.environment['python']} too)"
-    together = number(common(found.before, found.after))
-    said = (
-        f"{count} of {found.compared} figures changed by more than {MARGIN:.0%} beside all together ({together} times)"
-    )
-    return f"torch {found.before.torch} -> {found.after.torch}{python}: {said}"
+    said = f"{count} of {found.compared} figures changed by more than {MARGIN:.0%}"
+    works = f"works without hooks: {number(unhooked(found.before, found.after))} times"
+    return f"torch {found.before.torch} -> {found.after.torch}{python}: {said}; {works}"
 
 
 def words(change: Change) -> tuple[str, str, str, str]:
-    """Return one change as figure, ratio, and what was added before and after."""
+    """Return one change as figure, ratio, and what was added before, set right by the works without hooks, and now."""
     figure = change.after
     name = f"{figure.figure} {figure.hook} on {figure.workload}:"
-    old, new = (f"{interval(each.values['added'])} {figure.unit}" for each in (change.before, change.after))
+    old, new = (f"{interval(each)} {figure.unit}" for each in (change.old, change.new))
     return name, f"{number(change.ratio)} times,", f"{old} ->", new
 
 

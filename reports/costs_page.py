@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from reports.costs import Costs
-from reports.costs_change import MARGIN, changes, same_python
+from reports.costs_change import MARGIN, changes, far, same_python, unhooked
 from reports.costs_stats import Estimate
 from reports.costs_view import Row, Table, cell, counts, environment, interval, number, others, summary
 
@@ -164,12 +164,14 @@ def changed(sweep: Sequence[Costs]) -> Table:
     for before, after in pairwise(sweep):
         if not same_python(before, after):
             continue  # each figure changes with Python, and none of that is torch's
+        versions, works = f"{before.minor} to {after.minor}", unhooked(before, after)
+        if far(works):
+            rows.append(Row("", versions, ("works without hooks", number(works), "", "")))
         for change in changes(before, after):
             if change.after.key[::2] == ("call", "empty"):
-                old, new = (interval(figure.values["plain_calls"]) for figure in (change.before, change.after))
-                cells = (change.after.says, number(change.ratio), old, new)
-                rows.append(Row(change.after.hook, f"{before.minor} to {after.minor}", cells))
-    heads = ("torch", "hook", "times as much", "plain calls before", "after")
+                cells = (change.after.says, number(change.ratio), interval(change.old), interval(change.new))
+                rows.append(Row(change.after.hook, versions, cells))
+    heads = ("torch", "hook", "times as much", "ns before, beside the works without hooks", "ns after")
     caption = (
         f"What changed between neighbouring versions on one Python: intervals that part, by more than {MARGIN:.0%}"
     )

@@ -24,9 +24,13 @@ class Estimate:
         """Whether nothing at all would also explain what was measured."""
         return self.low <= 0 <= self.high
 
-    def apart(self, other: Estimate) -> bool:
-        """Say whether the two intervals have nothing in common."""
-        return self.high < other.low or other.high < self.low
+    def gap(self, other: Estimate) -> float:
+        """Return how far the two intervals lie apart; nothing above 0 where they meet."""
+        return max(other.low - self.high, self.low - other.high)
+
+    def times(self, factor: float) -> Estimate:
+        """Return the same of something so many times as long."""
+        return Estimate(self.low * factor, self.mid * factor, self.high * factor)
 
     @property
     def reach(self) -> float:

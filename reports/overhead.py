@@ -9,7 +9,7 @@ from typing import Any
 
 from reports import forms
 from reports.costs import Costs, from_run
-from reports.costs_change import MARGIN, Change, changes, check_comparable, comparable, parted
+from reports.costs_change import MARGIN, Change, changes, check_comparable, comparable
 from reports.costs_forms import COMPARE, SHOW, Comparison
 from reports.costs_recorded import COSTS, read_costs, record
 from reports.costs_view import number
@@ -92,8 +92,8 @@ def _gate(args: argparse.Namespace) -> int:
         change = Change(before.figures[key], after.figures[key])  # a build that made all hooks slow must not pass
         said = f"within {limit:g}"
         if change.ratio > limit:
-            said = f"over {limit:g}" if parted(change) else f"over {limit:g}, but the intervals meet: not sure enough"
-            status = max(status, int(parted(change)))
+            said = f"over {limit:g}" if change.sure() else f"over {limit:g}, but the intervals meet: not sure enough"
+            status = max(status, int(change.sure()))
         print(f"{kind}: {number(change.ratio)} times the baseline, {said}")
     return status
 
@@ -129,4 +129,4 @@ def read_side(name: str, recorded: list[Costs]) -> Costs:
     if not path.exists() and not path.suffix.startswith(".j"):
         known = ", ".join(costs.minor for costs in recorded) or "none"
         raise BadInput(name, "", "is neither a recorded version nor a run file", f"recorded are {known}")
-    return from_run(read_run(path))
+    return from_run(read_run(path, timings=True))

@@ -79,6 +79,7 @@ def test_what_was_recorded_is_compared(tmp_path, runs, capsys) -> None:
     assert call(tmp_path, "--from", "2.14", "--to", "2.15") == 0
     first, *changes = capsys.readouterr().out.splitlines()
     assert first.startswith("torch 2.14.1 -> 2.15.0: 1 of ")
+    assert first.endswith(" figures changed by more than 3%; works without hooks: 1.00 times")
     assert len(changes) == 1
     assert changes[0].startswith("  call full_backward on empty: 1.40 times, ")
 

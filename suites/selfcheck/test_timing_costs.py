@@ -10,16 +10,17 @@ from statistics import median
 import pytest
 
 from reports.costs import Costs, from_run
-from reports.costs_change import Change, changes
+from reports.costs_change import Change, changes, unhooked
 from reports.costs_recorded import read_costs, record
 from reports.costs_stats import CONFIDENCE, FEWEST, Estimate, coverage, estimate, line, rank
 from reports.costs_view import BELOW, calls, number, summary
-from reports.runfile import read_run
+from reports.runfile import Run, read_run
 from reports.strict import BadInput
 from suites.selfcheck import synthetic, timing_session
 from suites.selfcheck.timing_session import KINDS, PROCESSES, Machine
 
 TRIALS = 20_000
+QUIET = {"spread": 0.0, "jitter": 0.0, "interrupted": 0.0}
 
 
 def costs(seed: int, **content) -> Costs:
@@ -59,8 +60,7 @@ def test_the_line_of_least_squares() -> None:
 
 
 def test_a_session_is_read_as_it_was_made() -> None:
-    quiet = {"spread": 0.0, "jitter": 0.0, "interrupted": 0.0}
-    found = costs(1, machine=quiet)
+    found = costs(1, machine=QUIET)
     for kind, seconds in KINDS.items():
         values = found.figures["call", kind, "empty", 1].values
         assert values["added"].mid == pytest.approx(seconds * 1e9)
@@ -90,27 +90,72 @@ def test_a_slowdown_of_five_percent_is_found_and_named() -> None:
     assert found >= 19
 
 
-def test_a_slow_clock_makes_no_change() -> None:
+@pytest.mark.parametrize("ratio", [0.9, 1.1])
+def test_what_all_hooks_share_is_found(ratio) -> None:
+    """A release that makes every hook slower, or faster, is no machine."""
+    kinds = ("forward_pre", "forward", "full_backward")
+    for trial in range(10):
+        before = costs(100 + trial, machine={"jitter": 0.002})
+        for hooks in (kinds, tuple(KINDS)):
+            after = costs(200 + trial, machine={"jitter": 0.002}, slower=dict.fromkeys(hooks, ratio))
+            assert {change.after.hook for change in changes(before, after)} == set(hooks)
+
+
+@pytest.mark.parametrize(
+    "pace", [lambda process: 1.1, lambda process: 1 + process / 50, lambda process: 1 + 0.2 * (process > 9)]
+)
+def test_a_slow_machine_makes_no_change(pace) -> None:
     """Of a whole run, or of some processes: all that they measure takes longer, plain calls too."""
-    sharp = {"spread": 0.0, "jitter": 0.0, "interrupted": 0.0}
-    before = costs(1, machine=sharp)
-    for pace in (lambda process: 1.1, lambda process: 1 + process / 50):
-        after = costs(1, machine={**sharp, "pace": pace})
-        key = ("call", "full_backward", "empty", 1)
-        assert after.figures[key].values["added"].mid > 1.05 * before.figures[key].values["added"].mid
-        old, new = (each.figures[key].values["plain_calls"] for each in (before, after))
+    before = costs(1, machine=QUIET)
+    after = costs(1, machine={**QUIET, "pace": pace})
+    for name in ("share", "plain_calls", "ratio"):
+        old, new = (each.figures["call", "full_backward", "empty", 1].values[name] for each in (before, after))
         assert new.mid == pytest.approx(old.mid)
         assert new.high == pytest.approx(new.low)
+    for trial in range(10):
+        assert changes(costs(300 + trial), costs(400 + trial, machine={"pace": pace})) == []
+
+
+def test_a_slow_machine_does_not_hide_a_slow_hook() -> None:
+    before = costs(1)
+    after = costs(2, machine={"pace": lambda process: 1.1}, slower={"full_backward": 1.05})
+    (found,) = changes(before, after)
+    assert found.after.hook == "full_backward"
+    assert found.ratio == pytest.approx(1.05, abs=0.01)
+    assert found.old.mid * found.ratio == pytest.approx(found.new.mid)
+
+
+@pytest.mark.parametrize("works", [0.9, 1.1])
+def test_slower_works_without_hooks_are_no_change_of_a_hook(works) -> None:
+    """All of them, so that it could be the machine; or some, beside which their hooks would seem to cost less."""
+    for trial in range(10):
+        before = costs(100 + trial)
+        after = costs(200 + trial, works=works)
+        assert unhooked(before, after) == pytest.approx(works, abs=0.01)
         assert changes(before, after) == []
+    figure = before.figures["call", "full_backward", "empty", 1]
+    values = {**figure.values, "share": figure.values["share"].times(1 / works)}
+    assert Change(figure, replace(figure, values=values)).sure() is False
+
+
+def test_a_plain_call_brings_its_own_uncertainty() -> None:
+    """Half of the processes call a plain function twice as slowly: so wide is the cost in plain calls."""
+    lines = timing_session.session(Machine(1, **QUIET))
+    for each in lines:
+        if each.get("figure") == "floor" and each["process"] % 2:
+            each["added"] *= 2
+    header, *rows, _ = lines
+    found = from_run(Run(Path("made-up.jsonl"), header, {}, tuple(rows))).figures["call", "full_backward", "empty", 1]
+    assert found.values["added"].low == pytest.approx(found.values["added"].high)
+    assert found.values["plain_calls"].high == pytest.approx(2 * found.values["plain_calls"].low)
 
 
 def test_a_change_must_pass_the_margin_and_part_the_intervals() -> None:
-    sharp = {"spread": 0.0, "jitter": 0.0, "interrupted": 0.0}
-    before = costs(1, machine=sharp)
-    assert changes(before, costs(2, machine=sharp, slower={"forward": 1.029})) == []
-    (found,) = changes(before, costs(3, machine=sharp, slower={"forward": 1.031}))
+    before = costs(1, machine=QUIET)
+    assert changes(before, costs(2, machine=QUIET, slower={"forward": 1.029})) == []
+    (found,) = changes(before, costs(3, machine=QUIET, slower={"forward": 1.031}))
     assert found.ratio == pytest.approx(1.031)
-    (found,) = changes(before, costs(4, machine=sharp, slower={"forward": 0.9}))
+    (found,) = changes(before, costs(4, machine=QUIET, slower={"forward": 0.9}))
     assert found.ratio == pytest.approx(0.9)
     wide = costs(5, machine={"spread": 0.2}, slower={"forward": 1.1})
     assert ("call", "forward", "empty", 1) not in [change.after.key for change in changes(before, wide)]
@@ -141,7 +186,7 @@ def test_less_than_the_work_beside_itself_is_below_noise(tmp_path: Path) -> None
 
 def test_an_interval_around_zero_is_below_noise() -> None:
     """Even where the median lies far from zero and the same work beside itself shows none."""
-    found = costs(1, machine={"spread": 0.0, "jitter": 0.0, "interrupted": 0.0})
+    found = costs(1, machine=QUIET)
     leaf = found.figures["call", "leaf", "empty", 1]
     assert not found.below_noise(leaf)
     wide = replace(leaf, values={**leaf.values, "added": Estimate(-100, 3000, 3100)})
@@ -149,7 +194,7 @@ def test_an_interval_around_zero_is_below_noise() -> None:
 
 
 def test_sentences_tell_plain_calls() -> None:
-    said = " ".join(summary(costs(1, machine={"spread": 0.0, "jitter": 0.0, "interrupted": 0.0})))
+    said = " ".join(summary(costs(1, machine=QUIET)))
     assert "A full_backward hook costs about 125 plain Python calls where the module is empty." in said
     assert "holds about 4,600 bytes" in said
 
@@ -166,7 +211,7 @@ def test_numbers_tell_three_digits(value: float, told: str) -> None:
 def test_a_change_is_a_ratio_of_what_was_added() -> None:
     one, other = (costs(seed).figures["call", "node", "empty", 1] for seed in (1, 2))
     told = Change(one, other)
-    assert told.ratio == other.values["added"].mid / one.values["added"].mid
+    assert told.ratio == pytest.approx(other.values["added"].mid / one.values["added"].mid)
     assert Change(one, other, 1.25).ratio == pytest.approx(told.ratio / 1.25)
 
 

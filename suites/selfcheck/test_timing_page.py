@@ -102,8 +102,30 @@ def test_a_new_python_is_marked(sweep) -> None:
 def test_changes_between_neighbours_are_told(sweep) -> None:
     (told,) = changed(sweep).rows
     assert (told.says, told.cells[:2]) == ("1.13 to 2.0", ("full_backward hook", "2.00"))
-    assert told.cells[2].startswith("125 (")
-    assert told.cells[3].startswith("250 (")
+    assert told.cells[2].startswith("500,000 (")
+    assert told.cells[3].startswith("1,000,000 (")
+
+
+def test_works_without_hooks_have_a_row_of_their_own() -> None:
+    runs = [
+        timing_session.run(Machine(seed), torch=torch, works=works)
+        for seed, torch, works in ((1, "2.0.1", 1.0), (2, "2.1.2", 1.1))
+    ]
+    (works,) = changed([from_run(run) for run in runs]).rows
+    assert (works.says, works.cells) == ("2.0 to 2.1", ("works without hooks", "1.10", "", ""))
+
+
+def test_what_is_shown_of_a_change_fits_its_ratio() -> None:
+    """The machine is slower by a fifth: the old time is told as it would be today."""
+    pace = [Machine(1, **QUIET), Machine(1, **QUIET, pace=lambda process: 1.2)]
+    slower: list[dict[str, float]] = [{}, {"full_backward": 1.5}]
+    sides = [
+        from_run(timing_session.run(machine, torch=torch, slower=slow))
+        for machine, torch, slow in zip(pace, ("2.0.1", "2.1.2"), slower, strict=True)
+    ]
+    works, told = changed(sides).rows
+    assert works.cells[:2] == ("works without hooks", "1.20")
+    assert [cell.split(" ")[0] for cell in told.cells[1:]] == ["1.50", "600,000", "900,000"]
 
 
 def test_no_change_is_told_where_python_changes_too(sweep) -> None:

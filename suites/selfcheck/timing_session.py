@@ -100,23 +100,26 @@ def measured(machine: Machine, *costs: float, rounds: float = 6) -> tuple[float,
     return found.control, found.added
 
 
-def session(machine: Machine, slower: dict[str, float] | None = None, torch: str = "2.15.0") -> list[dict[str, Any]]:
-    """The lines of a run file; `slower` says how many times as much each kind adds."""
+def session(
+    machine: Machine, slower: dict[str, float] | None = None, torch: str = "2.15.0", works: float = 1.0
+) -> list[dict[str, Any]]:
+    """The lines of a run file: how many times as much each kind adds, and as long the works without hooks take."""
     lines: list[dict[str, Any]] = []
+    work = CONTROL * works
     for process in range(1, PROCESSES + 1):
         machine.process = process
-        control, (same,) = measured(machine, CONTROL, CONTROL)
+        control, (same,) = measured(machine, work, work)
         lines.append(row("same", process, "forward", hooks=0, fires=0, control=control, added=same))
         control, (plain,) = measured(machine, PLAIN / 2, PLAIN / 2 + machine.added(PLAIN))
         lines.append(row("floor", process, "plain_call", work="nothing", control=control, added=plain))
         for kind, cost in KINDS.items():
             cost *= (slower or {}).get(kind, 1.0)
-            control, (added,) = measured(machine, CONTROL, CONTROL + machine.added(cost))
+            control, (added,) = measured(machine, work, work + machine.added(cost))
             lines.append(row("call", process, kind, control=control, added=added))
         lines.append(row("call", process, "nothing_at_all", control=control, added=same))
         lines.append(row("call", process, "post_accumulate", absent=[ABSENT], fires=0))
         counts = (1, 2, 4)
-        control, each = measured(machine, CONTROL, *(CONTROL * (1 + count) for count in counts), rounds=1)
+        control, each = measured(machine, work, *(work + CONTROL * count for count in counts), rounds=1)
         for count, added in zip(counts, each, strict=True):
             lines.append(row("count", process, "forward", hooks=count, control=control, added=added))
         lines.append(row("memory", process, "full_backward", work="hold", unit="bytes", control=1600.0, added=4600.0))
