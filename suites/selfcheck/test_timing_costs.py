@@ -133,7 +133,7 @@ def test_slower_works_without_hooks_are_no_change_of_a_hook(works) -> None:
         after = costs(200 + trial, works=works)
         assert unhooked(before, after) == pytest.approx(works, abs=0.01)
         assert changes(before, after) == []
-    figure = before.figures["call", "full_backward", "empty", 1]
+    figure = costs(1).figures["call", "full_backward", "empty", 1]
     values = {**figure.values, "share": figure.values["share"].times(1 / works)}
     assert Change(figure, replace(figure, values=values)).sure() is False
 
@@ -176,7 +176,7 @@ def test_less_than_the_work_beside_itself_is_below_noise(tmp_path: Path) -> None
     for each in lines:
         if each.get("figure") == "same":
             each["added"] = 1990.0 + each["process"] * 2
-    found = from_run(read_run(synthetic.write_lines(tmp_path / "a.jsonl", lines)))
+    found = from_run(read_run(synthetic.write_lines(tmp_path / "a.jsonl", lines), timings=True))
     leaf, forward = (found.figures["call", kind, "empty", 1] for kind in ("leaf", "forward"))
     assert not leaf.values["added"].zero
     assert found.below_noise(leaf)

@@ -13,6 +13,7 @@ from fixtures.modes import missing
 from reports.runfile import read_run
 from suites.timing import arms, kinds
 from suites.timing.kinds import COUNTED, KINDS, LIB, REGISTERED, Kind
+from suites.timing.pairs import Arm, Turns
 from suites.timing.workloads import WORKLOADS, Pass
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -85,6 +86,30 @@ def test_control_and_hooked_are_the_same_work() -> None:
         assert control.work == hooked.work
 
 
+@pytest.mark.parametrize("count", [1, 3])
+@pytest.mark.parametrize("name", REGISTERED)
+def test_the_control_never_runs_on_a_leaf_that_had_a_hook(monkeypatch, name: str, count: int) -> None:
+    """Torch keeps what calls the hooks of a leaf after the last of them was removed, and the control would pay it."""
+    hooked: list[torch.Tensor] = []
+    ran: list[bool] = []
+    for method in ("register_hook", "register_post_accumulate_grad_hook"):
+        real = getattr(torch.Tensor, method)
+        monkeypatch.setattr(torch.Tensor, method, lambda leaf, hook, real=real: hooked.append(leaf) or real(leaf, hook))
+    one = Pass("small")
+    monkeypatch.setattr(arms, "Pass", lambda workload: one)
+    control, arm = arms.by_count(KINDS[name], "small", [count])
+
+    def watched() -> None:
+        ran.append(any(leaf is each for leaf in (one.leaf, one.other) for each in hooked))
+        control.work()
+
+    turns = Turns([[Arm(watched), arm]], lambda: 0.0)
+    for _ in range(3):
+        turns.round()
+    assert ran == [False] * 6
+    assert bool(hooked) == KINDS[name].on_leaves
+
+
 def test_registering_is_timed_with_its_removal() -> None:
     log: list[str] = []
 
@@ -138,6 +163,6 @@ def test_one_process_writes_rows_that_can_be_read(tmp_path: Path) -> None:
     command += ["--timing-seconds=0.01", f"--run-file={path}", "-k", "floor or memory or call and forward-empty"]
     found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert found.returncode == 0, found.stdout
-    rows = read_run(path).benchmarks
+    rows = read_run(path, timings=True).benchmarks
     assert [row["figure"] for row in rows] == ["memory", "floor", "call", "call", "process"]
     assert [row["hook"] for row in rows[:-1]] == ["full_backward", "plain_call", "forward", "global_forward"]

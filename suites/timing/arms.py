@@ -15,12 +15,14 @@ class NotCalled(Exception):
 
 
 def attach(kind: Kind, one: Pass, hook: Hook, count: int) -> Undo:
-    """Register a hook so many times; return what removes them all."""
+    """Register a hook so many times; return what removes them all, and all traces of them."""
     undo = [kind.attach(one, hook) for _ in range(count)]
 
     def leave() -> None:
         for each in undo:
             each()
+        if kind.on_leaves:
+            one.renew_leaves()
 
     return leave
 

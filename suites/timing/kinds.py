@@ -40,6 +40,7 @@ class Kind(NamedTuple):
     own_pass: Any = None  # (pass, hook) -> None
     hook: Hook = observe
     calls_python: bool = True
+    on_leaves: bool = False
 
 
 def on_module(method: str, **options: bool) -> Callable[[Pass, Hook], Undo]:
@@ -142,12 +143,12 @@ ALL = (
         "global_legacy_backward", "global legacy backward hook", "both", (GLOBAL + "backward_hook",),
         on_all("backward_hook"),
     ),
-    Kind("leaf", "tensor hook on a leaf", "leaf", (), on_leaf("register_hook")),
+    Kind("leaf", "tensor hook on a leaf", "leaf", (), on_leaf("register_hook"), on_leaves=True),
     Kind("tensor", "tensor hook on a non-leaf", "both", own_pass=tensor_pass),
     Kind("retain_grad", "retain_grad()", "both", own_pass=retain_pass, calls_python=False),
     Kind(
         "post_accumulate", "post-accumulate hook", "leaf", ("torch.Tensor.register_post_accumulate_grad_hook",),
-        on_leaf("register_post_accumulate_grad_hook"),
+        on_leaf("register_post_accumulate_grad_hook"), on_leaves=True,
     ),
     Kind("node", "hook on a node of the graph", "both", own_pass=node_pass),
     Kind(
@@ -156,11 +157,11 @@ ALL = (
     ),
     Kind(
         "multi_grad", "multi-grad hook on two leaves", "both", (GRAPH + "register_multi_grad_hook",),
-        on_both_leaves("all"),
+        on_both_leaves("all"), on_leaves=True,
     ),
     Kind(
         "multi_grad_any", "multi-grad hook on two leaves, mode any", "both",
-        (GRAPH + "register_multi_grad_hook(mode)",), on_both_leaves("any"),
+        (GRAPH + "register_multi_grad_hook(mode)",), on_both_leaves("any"), on_leaves=True,
     ),
     Kind(
         "saved_tensors", "saved-tensor hooks around the forward", "both", (GRAPH + "saved_tensors_hooks",),

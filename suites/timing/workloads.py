@@ -43,12 +43,16 @@ class Pass:
     """One module with its input: a forward, or a forward and a backward."""
 
     def __init__(self, workload: str) -> None:
-        make, shape = WORKLOADS[workload]
+        make, self.shape = WORKLOADS[workload]
         self.module = make()
-        self.input = torch.ones(shape)
-        self.leaf = torch.ones(shape, requires_grad=True)
-        self.other = torch.ones(shape, requires_grad=True)
-        self.grad = torch.ones(shape)
+        self.input = torch.ones(self.shape)
+        self.grad = torch.ones(self.shape)
+        self.renew_leaves()
+
+    def renew_leaves(self) -> None:
+        """Take leaves on which no hook has ever been: torch keeps something of one that was removed."""
+        self.leaf = torch.ones(self.shape, requires_grad=True)
+        self.other = torch.ones(self.shape, requires_grad=True)
 
     def forward(self) -> torch.Tensor:
         """Call the module."""
