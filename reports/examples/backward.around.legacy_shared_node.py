@@ -1,6 +1,7 @@
 """backward.around.legacy_shared_node: A container ends in its last child's operation: the child's legacy hooks run before its own.
 
-Prints what the hooks see, and on which torch that is expected. Checked by suites/backward/test_around.py of torch-hook-conformance.
+Prints what the hooks see, and on which torch that is expected.
+Checked by suites/backward/test_around.py of torch-hook-conformance.
 """
 import torch
 log = []
@@ -47,5 +48,5 @@ expected = {
 }
 for event in log: print(*event)
 agrees = [torches for torches, events in expected.items() if events == log]
-print("torch", torch.__version__, "does what is expected of", *agrees or ["no torch"])
+print("torch", torch.__version__, "does what is expected of", "; ".join(agrees) or "no torch")
 raise SystemExit(not agrees)

@@ -1,8 +1,12 @@
 """backward.asked.backward_weight_without_input: backward(inputs=[weight]) calls the full hook of a module whose input needs no gradient.
 
-Prints what the hooks see, and on which torch that is expected. Checked by suites/backward/test_asked.py of torch-hook-conformance.
+Prints what the hooks see, and on which torch that is expected.
+Checked by suites/backward/test_asked.py of torch-hook-conformance.
 """
 import torch
+import inspect
+if not hasattr(torch.nn.Module, "register_full_backward_hook"): raise SystemExit("torch " + torch.__version__ + " has no torch.nn.Module.register_full_backward_hook")
+if not "inputs" in inspect.signature(torch.autograd.backward).parameters: raise SystemExit("torch " + torch.__version__ + " has no torch.autograd.backward(inputs)")
 log = []
 def t(v, **kw): return torch.tensor(float(v), dtype=torch.float64, **kw)
 def show(v):
@@ -38,5 +42,5 @@ expected = {
 }
 for event in log: print(*event)
 agrees = [torches for torches, events in expected.items() if events == log]
-print("torch", torch.__version__, "does what is expected of", *agrees or ["no torch"])
+print("torch", torch.__version__, "does what is expected of", "; ".join(agrees) or "no torch")
 raise SystemExit(not agrees)

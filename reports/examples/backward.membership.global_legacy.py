@@ -1,8 +1,10 @@
 """backward.membership.global_legacy: A global legacy hook runs for every module whose output came from an operation.
 
-Prints what the hooks see, and on which torch that is expected. Checked by suites/backward/test_membership.py of torch-hook-conformance.
+Prints what the hooks see, and on which torch that is expected.
+Checked by suites/backward/test_membership.py of torch-hook-conformance.
 """
 import torch
+if not hasattr(torch.nn.modules.module, "register_module_backward_hook"): raise SystemExit("torch " + torch.__version__ + " has no torch.nn.modules.module.register_module_backward_hook")
 from torch.nn.modules import module as everywhere
 log = []
 def t(v, **kw): return torch.tensor(float(v), dtype=torch.float64, **kw)
@@ -46,5 +48,5 @@ expected = {
 }
 for event in log: print(*event)
 agrees = [torches for torches, events in expected.items() if events == log]
-print("torch", torch.__version__, "does what is expected of", *agrees or ["no torch"])
+print("torch", torch.__version__, "does what is expected of", "; ".join(agrees) or "no torch")
 raise SystemExit(not agrees)

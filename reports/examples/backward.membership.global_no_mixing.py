@@ -1,8 +1,11 @@
 """backward.membership.global_no_mixing: Global hooks too are full or legacy, apart from the choice that each module makes.
 
-Prints what the hooks see, and on which torch that is expected. Checked by suites/backward/test_membership.py of torch-hook-conformance.
+Prints what the hooks see, and on which torch that is expected.
+Checked by suites/backward/test_membership.py of torch-hook-conformance.
 """
 import torch
+if not hasattr(torch.nn.Module, "register_full_backward_hook"): raise SystemExit("torch " + torch.__version__ + " has no torch.nn.Module.register_full_backward_hook")
+if not hasattr(torch.nn.modules.module, "register_module_full_backward_hook"): raise SystemExit("torch " + torch.__version__ + " has no torch.nn.modules.module.register_module_full_backward_hook")
 from torch.nn.modules import module as everywhere
 log = []
 def t(v, **kw): return torch.tensor(float(v), dtype=torch.float64, **kw)
@@ -54,5 +57,5 @@ expected = {
 }
 for event in log: print(*event)
 agrees = [torches for torches, events in expected.items() if events == log]
-print("torch", torch.__version__, "does what is expected of", *agrees or ["no torch"])
+print("torch", torch.__version__, "does what is expected of", "; ".join(agrees) or "no torch")
 raise SystemExit(not agrees)

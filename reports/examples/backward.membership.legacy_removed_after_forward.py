@@ -1,6 +1,7 @@
 """backward.membership.legacy_removed_after_forward: A legacy hook removed after the forward still runs for that forward, and for no later one.
 
-Prints what the hooks see, and on which torch that is expected. Checked by suites/backward/test_membership.py of torch-hook-conformance.
+Prints what the hooks see, and on which torch that is expected.
+Checked by suites/backward/test_membership.py of torch-hook-conformance.
 """
 import torch
 log = []
@@ -45,5 +46,5 @@ expected = {
 }
 for event in log: print(*event)
 agrees = [torches for torches, events in expected.items() if events == log]
-print("torch", torch.__version__, "does what is expected of", *agrees or ["no torch"])
+print("torch", torch.__version__, "does what is expected of", "; ".join(agrees) or "no torch")
 raise SystemExit(not agrees)

@@ -1,8 +1,12 @@
 """backward.membership.prepend: With prepend=True a full hook or pre-hook goes before those of its kind that are there.
 
-Prints what the hooks see, and on which torch that is expected. Checked by suites/backward/test_membership.py of torch-hook-conformance.
+Prints what the hooks see, and on which torch that is expected.
+Checked by suites/backward/test_membership.py of torch-hook-conformance.
 """
 import torch
+import inspect
+if not hasattr(torch.nn.Module, "register_full_backward_pre_hook"): raise SystemExit("torch " + torch.__version__ + " has no torch.nn.Module.register_full_backward_pre_hook")
+if not "prepend" in inspect.signature(torch.nn.Module.register_full_backward_hook).parameters: raise SystemExit("torch " + torch.__version__ + " has no torch.nn.Module.register_full_backward_hook(prepend)")
 log = []
 def t(v, **kw): return torch.tensor(float(v), dtype=torch.float64, **kw)
 def show(v):
@@ -38,5 +42,5 @@ expected = {
 }
 for event in log: print(*event)
 agrees = [torches for torches, events in expected.items() if events == log]
-print("torch", torch.__version__, "does what is expected of", *agrees or ["no torch"])
+print("torch", torch.__version__, "does what is expected of", "; ".join(agrees) or "no torch")
 raise SystemExit(not agrees)

@@ -1,6 +1,7 @@
 """backward.returns.legacy_anywhere: Replacements of legacy hooks compose in any network too.
 
-Prints what the hooks see, and on which torch that is expected. Checked by suites/backward/test_returns.py of torch-hook-conformance.
+Prints what the hooks see, and on which torch that is expected.
+Checked by suites/backward/test_returns.py of torch-hook-conformance.
 """
 import torch
 log = []
@@ -42,5 +43,5 @@ expected = {
 }
 for event in log: print(*event)
 agrees = [torches for torches, events in expected.items() if events == log]
-print("torch", torch.__version__, "does what is expected of", *agrees or ["no torch"])
+print("torch", torch.__version__, "does what is expected of", "; ".join(agrees) or "no torch")
 raise SystemExit(not agrees)

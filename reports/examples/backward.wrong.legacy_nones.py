@@ -1,6 +1,7 @@
 """backward.wrong.legacy_nones: Where a legacy hook returns None for a gradient, nothing behind it gets more than zeros.
 
-Prints what the hooks see, and on which torch that is expected. Checked by suites/backward/test_wrong.py of torch-hook-conformance.
+Prints what the hooks see, and on which torch that is expected.
+Checked by suites/backward/test_wrong.py of torch-hook-conformance.
 """
 import torch
 log = []
@@ -53,5 +54,5 @@ expected = {
 }
 for event in log: print(*event)
 agrees = [torches for torches, events in expected.items() if events == log]
-print("torch", torch.__version__, "does what is expected of", *agrees or ["no torch"])
+print("torch", torch.__version__, "does what is expected of", "; ".join(agrees) or "no torch")
 raise SystemExit(not agrees)

@@ -1,8 +1,10 @@
 """gradient.accumulated.grad_is_set: A post-accumulate hook runs after .grad was updated: it finds the whole accumulated value there.
 
-Prints what the hooks see, and on which torch that is expected. Checked by suites/gradient/test_accumulated.py of torch-hook-conformance.
+Prints what the hooks see, and on which torch that is expected.
+Checked by suites/gradient/test_accumulated.py of torch-hook-conformance.
 """
 import torch
+if not hasattr(torch.Tensor, "register_post_accumulate_grad_hook"): raise SystemExit("torch " + torch.__version__ + " has no torch.Tensor.register_post_accumulate_grad_hook")
 log = []
 def t(v, **kw): return torch.tensor(float(v), dtype=torch.float64, **kw)
 def show(v):
@@ -34,5 +36,5 @@ expected = {
 }
 for event in log: print(*event)
 agrees = [torches for torches, events in expected.items() if events == log]
-print("torch", torch.__version__, "does what is expected of", *agrees or ["no torch"])
+print("torch", torch.__version__, "does what is expected of", "; ".join(agrees) or "no torch")
 raise SystemExit(not agrees)

@@ -1,6 +1,7 @@
 """gradient.asked.anything: Whatever is asked for, every hook on the way and every kept gradient is as predicted.
 
-Prints what the hooks see, and on which torch that is expected. Checked by suites/gradient/test_asked.py of torch-hook-conformance.
+Prints what the hooks see, and on which torch that is expected.
+Checked by suites/gradient/test_asked.py of torch-hook-conformance.
 """
 import torch
 log = []
@@ -88,5 +89,5 @@ expected = {
 }
 for event in log: print(*event)
 agrees = [torches for torches, events in expected.items() if events == log]
-print("torch", torch.__version__, "does what is expected of", *agrees or ["no torch"])
+print("torch", torch.__version__, "does what is expected of", "; ".join(agrees) or "no torch")
 raise SystemExit(not agrees)

@@ -1,8 +1,11 @@
 """gradient.asked.backward_inner_and_leaf: backward(inputs=) sets .grad to the hooked gradient, whatever else is asked for.
 
-Prints what the hooks see, and on which torch that is expected. Checked by suites/gradient/test_asked.py of torch-hook-conformance.
+Prints what the hooks see, and on which torch that is expected.
+Checked by suites/gradient/test_asked.py of torch-hook-conformance.
 """
 import torch
+import inspect
+if not "inputs" in inspect.signature(torch.Tensor.backward).parameters: raise SystemExit("torch " + torch.__version__ + " has no torch.Tensor.backward(inputs)")
 log = []
 def t(v, **kw): return torch.tensor(float(v), dtype=torch.float64, **kw)
 def show(v):
@@ -54,5 +57,5 @@ expected = {
 }
 for event in log: print(*event)
 agrees = [torches for torches, events in expected.items() if events == log]
-print("torch", torch.__version__, "does what is expected of", *agrees or ["no torch"])
+print("torch", torch.__version__, "does what is expected of", "; ".join(agrees) or "no torch")
 raise SystemExit(not agrees)

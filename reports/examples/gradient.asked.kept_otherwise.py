@@ -1,6 +1,7 @@
 """gradient.asked.kept_otherwise: The gradient kept by retain_grad() is then the hooked one: two values for one gradient.
 
-Prints what the hooks see, and on which torch that is expected. Checked by suites/gradient/test_asked.py of torch-hook-conformance.
+Prints what the hooks see, and on which torch that is expected.
+Checked by suites/gradient/test_asked.py of torch-hook-conformance.
 """
 import torch
 log = []
@@ -56,5 +57,5 @@ expected = {
 }
 for event in log: print(*event)
 agrees = [torches for torches, events in expected.items() if events == log]
-print("torch", torch.__version__, "does what is expected of", *agrees or ["no torch"])
+print("torch", torch.__version__, "does what is expected of", "; ".join(agrees) or "no torch")
 raise SystemExit(not agrees)

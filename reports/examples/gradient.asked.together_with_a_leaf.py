@@ -1,6 +1,7 @@
 """gradient.asked.together_with_a_leaf: Asked for an inner tensor and a leaf, autograd.grad returns the former's gradient unhooked.
 
-Prints what the hooks see, and on which torch that is expected. Checked by suites/gradient/test_asked.py of torch-hook-conformance.
+Prints what the hooks see, and on which torch that is expected.
+Checked by suites/gradient/test_asked.py of torch-hook-conformance.
 """
 import torch
 log = []
@@ -49,5 +50,5 @@ expected = {
 }
 for event in log: print(*event)
 agrees = [torches for torches, events in expected.items() if events == log]
-print("torch", torch.__version__, "does what is expected of", *agrees or ["no torch"])
+print("torch", torch.__version__, "does what is expected of", "; ".join(agrees) or "no torch")
 raise SystemExit(not agrees)

@@ -1,6 +1,7 @@
 """gradient.errors.any_exception: KeyboardInterrupt and SystemExit leave backward() with their own type, too.
 
-Says which reading this torch has. Checked by suites/gradient/test_errors.py of torch-hook-conformance.
+Says which reading this torch has.
+Checked by suites/gradient/test_errors.py of torch-hook-conformance.
 """
 
 import torch
@@ -42,14 +43,15 @@ def example(subject, kind, before, anomaly, inner):
 
 READINGS = {
     'own type (every torch): Also StopIteration and others, and all of them under detect_anomaly.': '',
+    'RuntimeError instead (torch >=1.5,<1.7, a declared deviation): All of them arrive as RuntimeError.': 'RuntimeError',
 }
 
+holds = []
 for reading, demanded in READINGS.items():
     try:
         example(SimpleNamespace(value=demanded), kind=KeyboardInterrupt, before=0, anomaly=False, inner=False)
     except AssertionError:
         continue
-    print("torch", torch.__version__, "-", reading)
-    break
-else:
-    raise SystemExit(f"torch {torch.__version__} has none of these readings")
+    holds.append(reading)
+print("torch", torch.__version__, "-", "; ".join(holds) or "none of these readings")
+raise SystemExit(not holds)

@@ -1,6 +1,7 @@
 """gradient.errors.ends_the_chain: After a hook raised, the later hooks of the tensor are not called.
 
-Prints what the hooks see, and on which torch that is expected. Checked by suites/gradient/test_errors.py of torch-hook-conformance.
+Prints what the hooks see, and on which torch that is expected.
+Checked by suites/gradient/test_errors.py of torch-hook-conformance.
 """
 import torch
 log = []
@@ -50,5 +51,5 @@ expected = {
 }
 for event in log: print(*event)
 agrees = [torches for torches, events in expected.items() if events == log]
-print("torch", torch.__version__, "does what is expected of", *agrees or ["no torch"])
+print("torch", torch.__version__, "does what is expected of", "; ".join(agrees) or "no torch")
 raise SystemExit(not agrees)

@@ -1,6 +1,7 @@
 """gradient.errors.usable_again: With retain_graph the graph is usable again after a hook raised.
 
-Prints what the hooks see, and on which torch that is expected. Checked by suites/gradient/test_errors.py of torch-hook-conformance.
+Prints what the hooks see, and on which torch that is expected.
+Checked by suites/gradient/test_errors.py of torch-hook-conformance.
 """
 import torch
 log = []
@@ -58,5 +59,5 @@ expected = {
 }
 for event in log: print(*event)
 agrees = [torches for torches, events in expected.items() if events == log]
-print("torch", torch.__version__, "does what is expected of", *agrees or ["no torch"])
+print("torch", torch.__version__, "does what is expected of", "; ".join(agrees) or "no torch")
 raise SystemExit(not agrees)

@@ -1,6 +1,7 @@
 """gradient.inplace.leaf_is_refused: A hooked leaf refuses an in-place change; one under no_grad leaves its hooks in place.
 
-Prints what the hooks see, and on which torch that is expected. Checked by suites/gradient/test_inplace.py of torch-hook-conformance.
+Prints what the hooks see, and on which torch that is expected.
+Checked by suites/gradient/test_inplace.py of torch-hook-conformance.
 """
 import torch
 log = []
@@ -75,5 +76,5 @@ expected = {
 }
 for event in log: print(*event)
 agrees = [torches for torches, events in expected.items() if events == log]
-print("torch", torch.__version__, "does what is expected of", *agrees or ["no torch"])
+print("torch", torch.__version__, "does what is expected of", "; ".join(agrees) or "no torch")
 raise SystemExit(not agrees)

@@ -1,6 +1,7 @@
 """gradient.membership.upstream_at_once: A hook that a running hook puts on a tensor further upstream is called in the same pass.
 
-Prints what the hooks see, and on which torch that is expected. Checked by suites/gradient/test_membership.py of torch-hook-conformance.
+Prints what the hooks see, and on which torch that is expected.
+Checked by suites/gradient/test_membership.py of torch-hook-conformance.
 """
 import torch
 log = []
@@ -56,5 +57,5 @@ expected = {
 }
 for event in log: print(*event)
 agrees = [torches for torches, events in expected.items() if events == log]
-print("torch", torch.__version__, "does what is expected of", *agrees or ["no torch"])
+print("torch", torch.__version__, "does what is expected of", "; ".join(agrees) or "no torch")
 raise SystemExit(not agrees)

@@ -1,6 +1,7 @@
 """gradient.passes.inside_fails: An exception in a backward that a hook runs ends the outer backward with the same exception.
 
-Says which reading this torch has. Checked by suites/gradient/test_passes.py of torch-hook-conformance.
+Says which reading this torch has.
+Checked by suites/gradient/test_passes.py of torch-hook-conformance.
 """
 
 import torch
@@ -45,14 +46,15 @@ def example(subject, kind, depth):
 
 READINGS = {
     'the same type (every torch): From whatever depth.': '',
+    'RuntimeError instead (torch >=1.5,<1.7, a declared deviation): The KeyError of the inner pass arrives as RuntimeError.': 'RuntimeError',
 }
 
+holds = []
 for reading, demanded in READINGS.items():
     try:
         example(SimpleNamespace(value=demanded), kind=KeyError, depth=1)
     except AssertionError:
         continue
-    print("torch", torch.__version__, "-", reading)
-    break
-else:
-    raise SystemExit(f"torch {torch.__version__} has none of these readings")
+    holds.append(reading)
+print("torch", torch.__version__, "-", "; ".join(holds) or "none of these readings")
+raise SystemExit(not holds)

@@ -1,6 +1,7 @@
 """gradient.passes.two_threads: Backward passes of several threads call the hook of a shared leaf once each.
 
-Says which reading this torch has. Checked by suites/gradient/test_passes.py of torch-hook-conformance.
+Says which reading this torch has.
+Checked by suites/gradient/test_passes.py of torch-hook-conformance.
 """
 
 import torch
@@ -31,12 +32,12 @@ READINGS = {
     'once each (every torch): 4 threads, 25 passes each, gradient 2.': (100, 200.0),
 }
 
+holds = []
 for reading, demanded in READINGS.items():
     try:
         example(SimpleNamespace(value=demanded))
     except AssertionError:
         continue
-    print("torch", torch.__version__, "-", reading)
-    break
-else:
-    raise SystemExit(f"torch {torch.__version__} has none of these readings")
+    holds.append(reading)
+print("torch", torch.__version__, "-", "; ".join(holds) or "none of these readings")
+raise SystemExit(not holds)

@@ -1,6 +1,7 @@
 """gradient.undefined.unused_output: The hook of an unused output of a node that runs is called with None.
 
-Says which reading this torch has. Checked by suites/gradient/test_undefined.py of torch-hook-conformance.
+Says which reading this torch has.
+Checked by suites/gradient/test_undefined.py of torch-hook-conformance.
 """
 
 import torch
@@ -30,12 +31,12 @@ READINGS = {
     'called with None (every torch): unbind gives several tensors, some are used.': 'None',
 }
 
+holds = []
 for reading, demanded in READINGS.items():
     try:
         example(SimpleNamespace(value=demanded), uses=[2, 0], passes=1)
     except AssertionError:
         continue
-    print("torch", torch.__version__, "-", reading)
-    break
-else:
-    raise SystemExit(f"torch {torch.__version__} has none of these readings")
+    holds.append(reading)
+print("torch", torch.__version__, "-", "; ".join(holds) or "none of these readings")
+raise SystemExit(not holds)

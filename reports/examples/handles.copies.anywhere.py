@@ -1,6 +1,7 @@
 """handles.copies.anywhere: In any network and script, going on with deep copies does what the contract predicts.
 
-Prints what the hooks see, and on which torch that is expected. Checked by suites/handles/test_copies.py of torch-hook-conformance.
+Prints what the hooks see, and on which torch that is expected.
+Checked by suites/handles/test_copies.py of torch-hook-conformance.
 """
 import torch
 log = []
@@ -53,5 +54,5 @@ expected = {
 }
 for event in log: print(*event)
 agrees = [torches for torches, events in expected.items() if events == log]
-print("torch", torch.__version__, "does what is expected of", *agrees or ["no torch"])
+print("torch", torch.__version__, "does what is expected of", "; ".join(agrees) or "no torch")
 raise SystemExit(not agrees)

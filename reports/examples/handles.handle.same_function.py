@@ -1,6 +1,7 @@
 """handles.handle.same_function: A function registered several times is called as often, and each handle removes one of the hooks.
 
-Says which reading this torch has. Checked by suites/handles/test_handle.py of torch-hook-conformance.
+Says which reading this torch has.
+Checked by suites/handles/test_handle.py of torch-hook-conformance.
 """
 
 import torch
@@ -34,12 +35,12 @@ READINGS = {
     'several hooks (every torch): A hook is a registration, not a function.': True,
 }
 
+holds = []
 for reading, demanded in READINGS.items():
     try:
         example(SimpleNamespace(value=demanded), which=[0, 0], removed=[])
     except AssertionError:
         continue
-    print("torch", torch.__version__, "-", reading)
-    break
-else:
-    raise SystemExit(f"torch {torch.__version__} has none of these readings")
+    holds.append(reading)
+print("torch", torch.__version__, "-", "; ".join(holds) or "none of these readings")
+raise SystemExit(not holds)

@@ -1,6 +1,7 @@
 """handles.handle.signatures: The functions that register hooks around forward take the hook and, by name, the options they know.
 
-Says which reading this torch has. Checked by suites/handles/test_handle.py of torch-hook-conformance.
+Says which reading this torch has.
+Checked by suites/handles/test_handle.py of torch-hook-conformance.
 """
 
 import inspect
@@ -33,12 +34,12 @@ READINGS = {
     'global with_kwargs (torch >=2.6): Global forward hooks may ask for keywords; there is no prepend.': {'register_forward_pre_hook': ['prepend', 'with_kwargs'], 'register_forward_hook': ['prepend', 'with_kwargs', 'always_call'], 'register_module_forward_pre_hook': [], 'register_module_forward_hook': ['with_kwargs', 'always_call']},
 }
 
+holds = []
 for reading, demanded in READINGS.items():
     try:
         example(SimpleNamespace(value=demanded))
     except AssertionError:
         continue
-    print("torch", torch.__version__, "-", reading)
-    break
-else:
-    raise SystemExit(f"torch {torch.__version__} has none of these readings")
+    holds.append(reading)
+print("torch", torch.__version__, "-", "; ".join(holds) or "none of these readings")
+raise SystemExit(not holds)

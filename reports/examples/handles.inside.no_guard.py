@@ -1,6 +1,7 @@
 """handles.inside.no_guard: Nothing keeps a hook from registering again: what each call adds runs in all the later ones.
 
-Prints what the hooks see, and on which torch that is expected. Checked by suites/handles/test_inside.py of torch-hook-conformance.
+Prints what the hooks see, and on which torch that is expected.
+Checked by suites/handles/test_inside.py of torch-hook-conformance.
 """
 import torch
 log = []
@@ -51,5 +52,5 @@ expected = {
 }
 for event in log: print(*event)
 agrees = [torches for torches, events in expected.items() if events == log]
-print("torch", torch.__version__, "does what is expected of", *agrees or ["no torch"])
+print("torch", torch.__version__, "does what is expected of", "; ".join(agrees) or "no torch")
 raise SystemExit(not agrees)

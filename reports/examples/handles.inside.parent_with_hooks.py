@@ -1,6 +1,7 @@
 """handles.inside.parent_with_hooks: A forward hook that a child's hook puts on its parent runs in the parent's call that goes on.
 
-Prints what the hooks see, and on which torch that is expected. Checked by suites/handles/test_inside.py of torch-hook-conformance.
+Prints what the hooks see, and on which torch that is expected.
+Checked by suites/handles/test_inside.py of torch-hook-conformance.
 """
 import torch
 log = []
@@ -60,5 +61,5 @@ expected = {
 }
 for event in log: print(*event)
 agrees = [torches for torches, events in expected.items() if events == log]
-print("torch", torch.__version__, "does what is expected of", *agrees or ["no torch"])
+print("torch", torch.__version__, "does what is expected of", "; ".join(agrees) or "no torch")
 raise SystemExit(not agrees)

@@ -1,6 +1,7 @@
 """handles.removal.anywhere: In any network, hooks removed in any order at any time leave what the contract predicts.
 
-Prints what the hooks see, and on which torch that is expected. Checked by suites/handles/test_removal.py of torch-hook-conformance.
+Prints what the hooks see, and on which torch that is expected.
+Checked by suites/handles/test_removal.py of torch-hook-conformance.
 """
 import torch
 log = []
@@ -60,5 +61,5 @@ expected = {
 }
 for event in log: print(*event)
 agrees = [torches for torches, events in expected.items() if events == log]
-print("torch", torch.__version__, "does what is expected of", *agrees or ["no torch"])
+print("torch", torch.__version__, "does what is expected of", "; ".join(agrees) or "no torch")
 raise SystemExit(not agrees)

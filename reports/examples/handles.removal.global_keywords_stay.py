@@ -1,8 +1,11 @@
 """handles.removal.global_keywords_stay: Removing a global forward hook leaves its with_kwargs behind: its last run still has the keywords.
 
-Prints what the hooks see, and on which torch that is expected. Checked by suites/handles/test_removal.py of torch-hook-conformance.
+Prints what the hooks see, and on which torch that is expected.
+Checked by suites/handles/test_removal.py of torch-hook-conformance.
 """
 import torch
+import inspect
+if not "with_kwargs" in inspect.signature(torch.nn.modules.module.register_module_forward_hook).parameters: raise SystemExit("torch " + torch.__version__ + " has no torch.nn.modules.module.register_module_forward_hook(with_kwargs)")
 from torch.nn.modules import module as everywhere
 log = []
 def t(v, **kw): return torch.tensor(float(v), dtype=torch.float64, **kw)
@@ -41,5 +44,5 @@ expected = {
 }
 for event in log: print(*event)
 agrees = [torches for torches, events in expected.items() if events == log]
-print("torch", torch.__version__, "does what is expected of", *agrees or ["no torch"])
+print("torch", torch.__version__, "does what is expected of", "; ".join(agrees) or "no torch")
 raise SystemExit(not agrees)

@@ -1,10 +1,14 @@
 """input.keywords.dict_is_a_copy: A with_kwargs pre-hook may edit the dict it is given: forward sees the edit, the caller does not.
 
-Says which reading this torch has. Checked by suites/input/test_keywords.py of torch-hook-conformance.
+Says which reading this torch has.
+Checked by suites/input/test_keywords.py of torch-hook-conformance.
 """
 
+import inspect
 import torch
 from types import SimpleNamespace
+
+if not "with_kwargs" in inspect.signature(torch.nn.Module.register_forward_pre_hook).parameters: raise SystemExit("torch " + torch.__version__ + " has no torch.nn.Module.register_forward_pre_hook(with_kwargs)")
 
 
 def echo():
@@ -34,12 +38,12 @@ READINGS = {
     'a copy (every torch): The call has a dict of its own.': False,
 }
 
+holds = []
 for reading, demanded in READINGS.items():
     try:
         example(SimpleNamespace(value=demanded), mine={'a': 2}, edits=[{'a': 9}])
     except AssertionError:
         continue
-    print("torch", torch.__version__, "-", reading)
-    break
-else:
-    raise SystemExit(f"torch {torch.__version__} has none of these readings")
+    holds.append(reading)
+print("torch", torch.__version__, "-", "; ".join(holds) or "none of these readings")
+raise SystemExit(not holds)

@@ -1,8 +1,11 @@
 """input.keywords.mixed_chain: Hooks with and without with_kwargs=True replace in one chain; a plain one passes keywords on.
 
-Prints what the hooks see, and on which torch that is expected. Checked by suites/input/test_keywords.py of torch-hook-conformance.
+Prints what the hooks see, and on which torch that is expected.
+Checked by suites/input/test_keywords.py of torch-hook-conformance.
 """
 import torch
+import inspect
+if not "with_kwargs" in inspect.signature(torch.nn.Module.register_forward_pre_hook).parameters: raise SystemExit("torch " + torch.__version__ + " has no torch.nn.Module.register_forward_pre_hook(with_kwargs)")
 log = []
 def t(v, **kw): return torch.tensor(float(v), dtype=torch.float64, **kw)
 def show(v):
@@ -36,5 +39,5 @@ expected = {
 }
 for event in log: print(*event)
 agrees = [torches for torches, events in expected.items() if events == log]
-print("torch", torch.__version__, "does what is expected of", *agrees or ["no torch"])
+print("torch", torch.__version__, "does what is expected of", "; ".join(agrees) or "no torch")
 raise SystemExit(not agrees)

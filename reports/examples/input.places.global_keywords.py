@@ -1,8 +1,10 @@
 """input.places.global_keywords: Global pre-hooks are never given the keyword arguments; forward is.
 
-Prints what the hooks see, and on which torch that is expected. Checked by suites/input/test_places.py of torch-hook-conformance.
+Prints what the hooks see, and on which torch that is expected.
+Checked by suites/input/test_places.py of torch-hook-conformance.
 """
 import torch
+if not hasattr(torch.nn.modules.module, "register_module_forward_pre_hook"): raise SystemExit("torch " + torch.__version__ + " has no torch.nn.modules.module.register_module_forward_pre_hook")
 from torch.nn.modules import module as everywhere
 log = []
 def t(v, **kw): return torch.tensor(float(v), dtype=torch.float64, **kw)
@@ -41,5 +43,5 @@ expected = {
 }
 for event in log: print(*event)
 agrees = [torches for torches, events in expected.items() if events == log]
-print("torch", torch.__version__, "does what is expected of", *agrees or ["no torch"])
+print("torch", torch.__version__, "does what is expected of", "; ".join(agrees) or "no torch")
 raise SystemExit(not agrees)

@@ -1,6 +1,7 @@
 """input.replacement.bare_is_wrapped: A value that is no tuple becomes the only argument: the next hook is given a tuple of one.
 
-Prints what the hooks see, and on which torch that is expected. Checked by suites/input/test_replacement.py of torch-hook-conformance.
+Prints what the hooks see, and on which torch that is expected.
+Checked by suites/input/test_replacement.py of torch-hook-conformance.
 """
 import torch
 log = []
@@ -39,5 +40,5 @@ expected = {
 }
 for event in log: print(*event)
 agrees = [torches for torches, events in expected.items() if events == log]
-print("torch", torch.__version__, "does what is expected of", *agrees or ["no torch"])
+print("torch", torch.__version__, "does what is expected of", "; ".join(agrees) or "no torch")
 raise SystemExit(not agrees)

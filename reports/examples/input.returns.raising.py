@@ -1,6 +1,7 @@
 """input.returns.raising: What a pre-hook raises leaves the call; no later hook of the module or its parents runs.
 
-Prints what the hooks see, and on which torch that is expected. Checked by suites/input/test_returns.py of torch-hook-conformance.
+Prints what the hooks see, and on which torch that is expected.
+Checked by suites/input/test_returns.py of torch-hook-conformance.
 """
 import torch
 log = []
@@ -69,5 +70,5 @@ expected = {
 }
 for event in log: print(*event)
 agrees = [torches for torches, events in expected.items() if events == log]
-print("torch", torch.__version__, "does what is expected of", *agrees or ["no torch"])
+print("torch", torch.__version__, "does what is expected of", "; ".join(agrees) or "no torch")
 raise SystemExit(not agrees)

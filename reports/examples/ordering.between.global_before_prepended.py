@@ -1,8 +1,11 @@
 """ordering.between.global_before_prepended: A hook that the module prepends still runs after the global hooks of its kind.
 
-Prints what the hooks see, and on which torch that is expected. Checked by suites/ordering/test_between.py of torch-hook-conformance.
+Prints what the hooks see, and on which torch that is expected.
+Checked by suites/ordering/test_between.py of torch-hook-conformance.
 """
 import torch
+import inspect
+if not "prepend" in inspect.signature(torch.nn.Module.register_forward_hook).parameters: raise SystemExit("torch " + torch.__version__ + " has no torch.nn.Module.register_forward_hook(prepend)")
 from torch.nn.modules import module as everywhere
 log = []
 def t(v, **kw): return torch.tensor(float(v), dtype=torch.float64, **kw)
@@ -48,5 +51,5 @@ expected = {
 }
 for event in log: print(*event)
 agrees = [torches for torches, events in expected.items() if events == log]
-print("torch", torch.__version__, "does what is expected of", *agrees or ["no torch"])
+print("torch", torch.__version__, "does what is expected of", "; ".join(agrees) or "no torch")
 raise SystemExit(not agrees)

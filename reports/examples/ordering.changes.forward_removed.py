@@ -1,6 +1,7 @@
 """ordering.changes.forward_removed: A forward hook may remove one that is still to come, or itself; it counts from the next call.
 
-Prints what the hooks see, and on which torch that is expected. Checked by suites/ordering/test_changes.py of torch-hook-conformance.
+Prints what the hooks see, and on which torch that is expected.
+Checked by suites/ordering/test_changes.py of torch-hook-conformance.
 """
 import torch
 log = []
@@ -59,5 +60,5 @@ expected = {
 }
 for event in log: print(*event)
 agrees = [torches for torches, events in expected.items() if events == log]
-print("torch", torch.__version__, "does what is expected of", *agrees or ["no torch"])
+print("torch", torch.__version__, "does what is expected of", "; ".join(agrees) or "no torch")
 raise SystemExit(not agrees)

@@ -1,6 +1,7 @@
 """ordering.changes.tensor_removed: A tensor hook removed by an earlier one of the same tensor still runs in that backward.
 
-Prints what the hooks see, and on which torch that is expected. Checked by suites/ordering/test_changes.py of torch-hook-conformance.
+Prints what the hooks see, and on which torch that is expected.
+Checked by suites/ordering/test_changes.py of torch-hook-conformance.
 """
 import torch
 log = []
@@ -44,5 +45,5 @@ expected = {
 }
 for event in log: print(*event)
 agrees = [torches for torches, events in expected.items() if events == log]
-print("torch", torch.__version__, "does what is expected of", *agrees or ["no torch"])
+print("torch", torch.__version__, "does what is expected of", "; ".join(agrees) or "no torch")
 raise SystemExit(not agrees)

@@ -1,6 +1,7 @@
 """ordering.nested.forward: Hooks around forward nest: parent's pre-hook, its children in turn, parent's forward hook.
 
-Prints what the hooks see, and on which torch that is expected. Checked by suites/ordering/test_nested.py of torch-hook-conformance.
+Prints what the hooks see, and on which torch that is expected.
+Checked by suites/ordering/test_nested.py of torch-hook-conformance.
 """
 import torch
 log = []
@@ -38,5 +39,5 @@ expected = {
 }
 for event in log: print(*event)
 agrees = [torches for torches, events in expected.items() if events == log]
-print("torch", torch.__version__, "does what is expected of", *agrees or ["no torch"])
+print("torch", torch.__version__, "does what is expected of", "; ".join(agrees) or "no torch")
 raise SystemExit(not agrees)

@@ -1,6 +1,7 @@
 """ordering.nested.shared_forward: The hooks of a module that is called several times run once per call, all of them in each call.
 
-Prints what the hooks see, and on which torch that is expected. Checked by suites/ordering/test_nested.py of torch-hook-conformance.
+Prints what the hooks see, and on which torch that is expected.
+Checked by suites/ordering/test_nested.py of torch-hook-conformance.
 """
 import torch
 log = []
@@ -44,5 +45,5 @@ expected = {
 }
 for event in log: print(*event)
 agrees = [torches for torches, events in expected.items() if events == log]
-print("torch", torch.__version__, "does what is expected of", *agrees or ["no torch"])
+print("torch", torch.__version__, "does what is expected of", "; ".join(agrees) or "no torch")
 raise SystemExit(not agrees)

@@ -1,6 +1,7 @@
 """ordering.registration.forward_pre: The forward pre-hooks of a module run in the order of their registration.
 
-Prints what the hooks see, and on which torch that is expected. Checked by suites/ordering/test_registration.py of torch-hook-conformance.
+Prints what the hooks see, and on which torch that is expected.
+Checked by suites/ordering/test_registration.py of torch-hook-conformance.
 """
 import torch
 log = []
@@ -42,5 +43,5 @@ expected = {
 }
 for event in log: print(*event)
 agrees = [torches for torches, events in expected.items() if events == log]
-print("torch", torch.__version__, "does what is expected of", *agrees or ["no torch"])
+print("torch", torch.__version__, "does what is expected of", "; ".join(agrees) or "no torch")
 raise SystemExit(not agrees)

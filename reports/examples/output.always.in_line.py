@@ -1,8 +1,11 @@
 """output.always.in_line: In a call that succeeds an always_call hook runs once, in its place, and may replace the output.
 
-Prints what the hooks see, and on which torch that is expected. Checked by suites/output/test_always.py of torch-hook-conformance.
+Prints what the hooks see, and on which torch that is expected.
+Checked by suites/output/test_always.py of torch-hook-conformance.
 """
 import torch
+import inspect
+if not "always_call" in inspect.signature(torch.nn.Module.register_forward_hook).parameters: raise SystemExit("torch " + torch.__version__ + " has no torch.nn.Module.register_forward_hook(always_call)")
 log = []
 def t(v, **kw): return torch.tensor(float(v), dtype=torch.float64, **kw)
 def show(v):
@@ -40,5 +43,5 @@ expected = {
 }
 for event in log: print(*event)
 agrees = [torches for torches, events in expected.items() if events == log]
-print("torch", torch.__version__, "does what is expected of", *agrees or ["no torch"])
+print("torch", torch.__version__, "does what is expected of", "; ".join(agrees) or "no torch")
 raise SystemExit(not agrees)

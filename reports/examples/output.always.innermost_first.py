@@ -1,8 +1,12 @@
 """output.always.innermost_first: A failure passes the always_call hooks of every module on its way out, innermost first.
 
-Prints what the hooks see, and on which torch that is expected. Checked by suites/output/test_always.py of torch-hook-conformance.
+Prints what the hooks see, and on which torch that is expected.
+Checked by suites/output/test_always.py of torch-hook-conformance.
 """
 import torch
+import inspect
+if not "always_call" in inspect.signature(torch.nn.Module.register_forward_hook).parameters: raise SystemExit("torch " + torch.__version__ + " has no torch.nn.Module.register_forward_hook(always_call)")
+if not "always_call" in inspect.signature(torch.nn.modules.module.register_module_forward_hook).parameters: raise SystemExit("torch " + torch.__version__ + " has no torch.nn.modules.module.register_module_forward_hook(always_call)")
 from torch.nn.modules import module as everywhere
 log = []
 def t(v, **kw): return torch.tensor(float(v), dtype=torch.float64, **kw)
@@ -49,5 +53,5 @@ expected = {
 }
 for event in log: print(*event)
 agrees = [torches for torches, events in expected.items() if events == log]
-print("torch", torch.__version__, "does what is expected of", *agrees or ["no torch"])
+print("torch", torch.__version__, "does what is expected of", "; ".join(agrees) or "no torch")
 raise SystemExit(not agrees)

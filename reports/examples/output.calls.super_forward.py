@@ -1,6 +1,7 @@
 """output.calls.super_forward: super().forward() inside forward does not run the hooks again, however many classes pass it on.
 
-Says which reading this torch has. Checked by suites/output/test_calls.py of torch-hook-conformance.
+Says which reading this torch has.
+Checked by suites/output/test_calls.py of torch-hook-conformance.
 """
 
 import torch
@@ -32,12 +33,12 @@ READINGS = {
     'once (every torch): One call of the module, one run of its hooks.': False,
 }
 
+holds = []
 for reading, demanded in READINGS.items():
     try:
         example(SimpleNamespace(value=demanded), depth=1, pres=[False], calls=1)
     except AssertionError:
         continue
-    print("torch", torch.__version__, "-", reading)
-    break
-else:
-    raise SystemExit(f"torch {torch.__version__} has none of these readings")
+    holds.append(reading)
+print("torch", torch.__version__, "-", "; ".join(holds) or "none of these readings")
+raise SystemExit(not holds)

@@ -1,8 +1,11 @@
 """output.keywords.global: A global forward hook with with_kwargs=True is given the keyword arguments.
 
-Prints what the hooks see, and on which torch that is expected. Checked by suites/output/test_keywords.py of torch-hook-conformance.
+Prints what the hooks see, and on which torch that is expected.
+Checked by suites/output/test_keywords.py of torch-hook-conformance.
 """
 import torch
+import inspect
+if not "with_kwargs" in inspect.signature(torch.nn.modules.module.register_module_forward_hook).parameters: raise SystemExit("torch " + torch.__version__ + " has no torch.nn.modules.module.register_module_forward_hook(with_kwargs)")
 from torch.nn.modules import module as everywhere
 log = []
 def t(v, **kw): return torch.tensor(float(v), dtype=torch.float64, **kw)
@@ -37,5 +40,5 @@ expected = {
 }
 for event in log: print(*event)
 agrees = [torches for torches, events in expected.items() if events == log]
-print("torch", torch.__version__, "does what is expected of", *agrees or ["no torch"])
+print("torch", torch.__version__, "does what is expected of", "; ".join(agrees) or "no torch")
 raise SystemExit(not agrees)

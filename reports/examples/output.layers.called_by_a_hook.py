@@ -1,6 +1,7 @@
 """output.layers.called_by_a_hook: A hook may call forward of its module; calling the module runs the hook again, and so on.
 
-Says which reading this torch has. Checked by suites/output/test_layers.py of torch-hook-conformance.
+Says which reading this torch has.
+Checked by suites/output/test_layers.py of torch-hook-conformance.
 """
 
 import torch
@@ -43,12 +44,12 @@ READINGS = {
     'again and again (every torch): Nothing stops the recursion but Python.': True,
 }
 
+holds = []
 for reading, demanded in READINGS.items():
     try:
         example(SimpleNamespace(value=demanded), most=2, by_forward=False, pres=0)
     except AssertionError:
         continue
-    print("torch", torch.__version__, "-", reading)
-    break
-else:
-    raise SystemExit(f"torch {torch.__version__} has none of these readings")
+    holds.append(reading)
+print("torch", torch.__version__, "-", "; ".join(holds) or "none of these readings")
+raise SystemExit(not holds)

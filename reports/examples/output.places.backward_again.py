@@ -1,6 +1,7 @@
 """output.places.backward_again: A second backward goes through the replacement again without calling the forward hooks again.
 
-Prints what the hooks see, and on which torch that is expected. Checked by suites/output/test_places.py of torch-hook-conformance.
+Prints what the hooks see, and on which torch that is expected.
+Checked by suites/output/test_places.py of torch-hook-conformance.
 """
 import torch
 log = []
@@ -41,5 +42,5 @@ expected = {
 }
 for event in log: print(*event)
 agrees = [torches for torches, events in expected.items() if events == log]
-print("torch", torch.__version__, "does what is expected of", *agrees or ["no torch"])
+print("torch", torch.__version__, "does what is expected of", "; ".join(agrees) or "no torch")
 raise SystemExit(not agrees)

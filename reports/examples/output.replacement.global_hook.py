@@ -1,8 +1,10 @@
 """output.replacement.global_hook: Global forward hooks replace the output too, and the module's own are given what those left.
 
-Prints what the hooks see, and on which torch that is expected. Checked by suites/output/test_replacement.py of torch-hook-conformance.
+Prints what the hooks see, and on which torch that is expected.
+Checked by suites/output/test_replacement.py of torch-hook-conformance.
 """
 import torch
+if not hasattr(torch.nn.modules.module, "register_module_forward_hook"): raise SystemExit("torch " + torch.__version__ + " has no torch.nn.modules.module.register_module_forward_hook")
 from torch.nn.modules import module as everywhere
 log = []
 def t(v, **kw): return torch.tensor(float(v), dtype=torch.float64, **kw)
@@ -45,5 +47,5 @@ expected = {
 }
 for event in log: print(*event)
 agrees = [torches for torches, events in expected.items() if events == log]
-print("torch", torch.__version__, "does what is expected of", *agrees or ["no torch"])
+print("torch", torch.__version__, "does what is expected of", "; ".join(agrees) or "no torch")
 raise SystemExit(not agrees)

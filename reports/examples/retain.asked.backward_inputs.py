@@ -1,8 +1,11 @@
 """retain.asked.backward_inputs: backward(inputs=[y]) on a tensor that keeps its gradient counts the gradient once.
 
-Prints what the hooks see, and on which torch that is expected. Checked by suites/retain/test_asked.py of torch-hook-conformance.
+Prints what the hooks see, and on which torch that is expected.
+Checked by suites/retain/test_asked.py of torch-hook-conformance.
 """
 import torch
+import inspect
+if not "inputs" in inspect.signature(torch.Tensor.backward).parameters: raise SystemExit("torch " + torch.__version__ + " has no torch.Tensor.backward(inputs)")
 log = []
 def t(v, **kw): return torch.tensor(float(v), dtype=torch.float64, **kw)
 def show(v):
@@ -58,5 +61,5 @@ expected = {
 }
 for event in log: print(*event)
 agrees = [torches for torches, events in expected.items() if events == log]
-print("torch", torch.__version__, "does what is expected of", *agrees or ["no torch"])
+print("torch", torch.__version__, "does what is expected of", "; ".join(agrees) or "no torch")
 raise SystemExit(not agrees)

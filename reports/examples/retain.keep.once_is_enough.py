@@ -1,6 +1,7 @@
 """retain.keep.once_is_enough: Calling retain_grad() again on the same tensor changes nothing.
 
-Prints what the hooks see, and on which torch that is expected. Checked by suites/retain/test_keep.py of torch-hook-conformance.
+Prints what the hooks see, and on which torch that is expected.
+Checked by suites/retain/test_keep.py of torch-hook-conformance.
 """
 import torch
 log = []
@@ -43,5 +44,5 @@ expected = {
 }
 for event in log: print(*event)
 agrees = [torches for torches, events in expected.items() if events == log]
-print("torch", torch.__version__, "does what is expected of", *agrees or ["no torch"])
+print("torch", torch.__version__, "does what is expected of", "; ".join(agrees) or "no torch")
 raise SystemExit(not agrees)

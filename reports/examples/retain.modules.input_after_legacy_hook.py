@@ -1,6 +1,7 @@
 """retain.modules.input_after_legacy_hook: The gradient kept for the input of a one-operation module is the one that legacy hooks left.
 
-Prints what the hooks see, and on which torch that is expected. Checked by suites/retain/test_modules.py of torch-hook-conformance.
+Prints what the hooks see, and on which torch that is expected.
+Checked by suites/retain/test_modules.py of torch-hook-conformance.
 """
 import torch
 log = []
@@ -40,5 +41,5 @@ expected = {
 }
 for event in log: print(*event)
 agrees = [torches for torches, events in expected.items() if events == log]
-print("torch", torch.__version__, "does what is expected of", *agrees or ["no torch"])
+print("torch", torch.__version__, "does what is expected of", "; ".join(agrees) or "no torch")
 raise SystemExit(not agrees)

@@ -1,6 +1,7 @@
 """retain.place.after_every_hook: The retained gradient is the one left by every hook of the tensor, whatever was registered first.
 
-Prints what the hooks see, and on which torch that is expected. Checked by suites/retain/test_place.py of torch-hook-conformance.
+Prints what the hooks see, and on which torch that is expected.
+Checked by suites/retain/test_place.py of torch-hook-conformance.
 """
 import torch
 log = []
@@ -64,5 +65,5 @@ expected = {
 }
 for event in log: print(*event)
 agrees = [torches for torches, events in expected.items() if events == log]
-print("torch", torch.__version__, "does what is expected of", *agrees or ["no torch"])
+print("torch", torch.__version__, "does what is expected of", "; ".join(agrees) or "no torch")
 raise SystemExit(not agrees)

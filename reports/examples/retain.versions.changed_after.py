@@ -1,6 +1,7 @@
 """retain.versions.changed_after: The kept gradient follows a tensor that is changed in place after retain_grad().
 
-Prints what the hooks see, and on which torch that is expected. Checked by suites/retain/test_versions.py of torch-hook-conformance.
+Prints what the hooks see, and on which torch that is expected.
+Checked by suites/retain/test_versions.py of torch-hook-conformance.
 """
 import torch
 log = []
@@ -36,5 +37,5 @@ expected = {
 }
 for event in log: print(*event)
 agrees = [torches for torches, events in expected.items() if events == log]
-print("torch", torch.__version__, "does what is expected of", *agrees or ["no torch"])
+print("torch", torch.__version__, "does what is expected of", "; ".join(agrees) or "no torch")
 raise SystemExit(not agrees)

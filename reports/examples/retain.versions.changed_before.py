@@ -1,6 +1,7 @@
 """retain.versions.changed_before: retain_grad() after an in-place change keeps the gradient of the changed tensor.
 
-Prints what the hooks see, and on which torch that is expected. Checked by suites/retain/test_versions.py of torch-hook-conformance.
+Prints what the hooks see, and on which torch that is expected.
+Checked by suites/retain/test_versions.py of torch-hook-conformance.
 """
 import torch
 log = []
@@ -33,5 +34,5 @@ expected = {
 }
 for event in log: print(*event)
 agrees = [torches for torches, events in expected.items() if events == log]
-print("torch", torch.__version__, "does what is expected of", *agrees or ["no torch"])
+print("torch", torch.__version__, "does what is expected of", "; ".join(agrees) or "no torch")
 raise SystemExit(not agrees)

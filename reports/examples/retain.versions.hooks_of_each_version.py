@@ -1,6 +1,7 @@
 """retain.versions.hooks_of_each_version: Hooks put on the new version are in the kept gradient, hooks of older versions are not.
 
-Prints what the hooks see, and on which torch that is expected. Checked by suites/retain/test_versions.py of torch-hook-conformance.
+Prints what the hooks see, and on which torch that is expected.
+Checked by suites/retain/test_versions.py of torch-hook-conformance.
 """
 import torch
 log = []
@@ -63,5 +64,5 @@ expected = {
 }
 for event in log: print(*event)
 agrees = [torches for torches, events in expected.items() if events == log]
-print("torch", torch.__version__, "does what is expected of", *agrees or ["no torch"])
+print("torch", torch.__version__, "does what is expected of", "; ".join(agrees) or "no torch")
 raise SystemExit(not agrees)

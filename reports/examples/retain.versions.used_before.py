@@ -1,6 +1,7 @@
 """retain.versions.used_before: Uses of a tensor before its in-place change do not count in the kept gradient.
 
-Prints what the hooks see, and on which torch that is expected. Checked by suites/retain/test_versions.py of torch-hook-conformance.
+Prints what the hooks see, and on which torch that is expected.
+Checked by suites/retain/test_versions.py of torch-hook-conformance.
 """
 import torch
 log = []
@@ -51,5 +52,5 @@ expected = {
 }
 for event in log: print(*event)
 agrees = [torches for torches, events in expected.items() if events == log]
-print("torch", torch.__version__, "does what is expected of", *agrees or ["no torch"])
+print("torch", torch.__version__, "does what is expected of", "; ".join(agrees) or "no torch")
 raise SystemExit(not agrees)

@@ -1,6 +1,7 @@
 """together.meeting.of_every_kind: Hooks of every kind on one module and its tensors do exactly what the contract predicts.
 
-Prints what the hooks see, and on which torch that is expected. Checked by suites/together/test_meeting.py of torch-hook-conformance.
+Prints what the hooks see, and on which torch that is expected.
+Checked by suites/together/test_meeting.py of torch-hook-conformance.
 """
 import torch
 log = []
@@ -134,5 +135,5 @@ expected = {
 }
 for event in log: print(*event)
 agrees = [torches for torches, events in expected.items() if events == log]
-print("torch", torch.__version__, "does what is expected of", *agrees or ["no torch"])
+print("torch", torch.__version__, "does what is expected of", "; ".join(agrees) or "no torch")
 raise SystemExit(not agrees)

@@ -1,6 +1,7 @@
 """together.meeting.tensor: Any hooks on the tensors of one module, with retain_grad, do exactly what the contract predicts.
 
-Prints what the hooks see, and on which torch that is expected. Checked by suites/together/test_meeting.py of torch-hook-conformance.
+Prints what the hooks see, and on which torch that is expected.
+Checked by suites/together/test_meeting.py of torch-hook-conformance.
 """
 import torch
 log = []
@@ -123,5 +124,5 @@ expected = {
 }
 for event in log: print(*event)
 agrees = [torches for torches, events in expected.items() if events == log]
-print("torch", torch.__version__, "does what is expected of", *agrees or ["no torch"])
+print("torch", torch.__version__, "does what is expected of", "; ".join(agrees) or "no torch")
 raise SystemExit(not agrees)

@@ -1,10 +1,13 @@
 """tutorial.backward.t09_retained_output: After output.retain_grad(), whatever hooks the output has, output.grad is the hook's grad_output[0].
 
-Says which reading this torch has. Checked by suites/tutorial/test_backward.py of torch-hook-conformance.
+Says which reading this torch has.
+Checked by suites/tutorial/test_backward.py of torch-hook-conformance.
 """
 
 import torch
 from types import SimpleNamespace
+
+if not hasattr(torch.nn.Module, "register_full_backward_hook"): raise SystemExit("torch " + torch.__version__ + " has no torch.nn.Module.register_full_backward_hook")
 
 
 def example(subject, hooks, retained_first, grad):
@@ -32,12 +35,12 @@ READINGS = {
     'false (torch <2.0): A tensor hook put on the output after retain_grad() makes them differ.': False,
 }
 
+holds = []
 for reading, demanded in READINGS.items():
     try:
         example(SimpleNamespace(value=demanded), hooks=[10], retained_first=True, grad=3)
     except AssertionError:
         continue
-    print("torch", torch.__version__, "-", reading)
-    break
-else:
-    raise SystemExit(f"torch {torch.__version__} has none of these readings")
+    holds.append(reading)
+print("torch", torch.__version__, "-", "; ".join(holds) or "none of these readings")
+raise SystemExit(not holds)

@@ -1,6 +1,7 @@
 """tutorial.backward.t19_no_node: When the first tensor of the output has no grad_fn, a legacy hook is not called and nothing raises.
 
-Prints what the hooks see, and on which torch that is expected. Checked by suites/tutorial/test_backward.py of torch-hook-conformance.
+Prints what the hooks see, and on which torch that is expected.
+Checked by suites/tutorial/test_backward.py of torch-hook-conformance.
 """
 import torch
 log = []
@@ -33,5 +34,5 @@ expected = {
 }
 for event in log: print(*event)
 agrees = [torches for torches, events in expected.items() if events == log]
-print("torch", torch.__version__, "does what is expected of", *agrees or ["no torch"])
+print("torch", torch.__version__, "does what is expected of", "; ".join(agrees) or "no torch")
 raise SystemExit(not agrees)

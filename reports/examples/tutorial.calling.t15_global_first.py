@@ -1,8 +1,10 @@
 """tutorial.calling.t15_global_first: Of every kind of hook, the global ones run before the module's own.
 
-Prints what the hooks see, and on which torch that is expected. Checked by suites/tutorial/test_calling.py of torch-hook-conformance.
+Prints what the hooks see, and on which torch that is expected.
+Checked by suites/tutorial/test_calling.py of torch-hook-conformance.
 """
 import torch
+if not hasattr(torch.nn.modules.module, "register_module_forward_pre_hook"): raise SystemExit("torch " + torch.__version__ + " has no torch.nn.modules.module.register_module_forward_pre_hook")
 from torch.nn.modules import module as everywhere
 log = []
 def t(v, **kw): return torch.tensor(float(v), dtype=torch.float64, **kw)
@@ -36,5 +38,5 @@ expected = {
 }
 for event in log: print(*event)
 agrees = [torches for torches, events in expected.items() if events == log]
-print("torch", torch.__version__, "does what is expected of", *agrees or ["no torch"])
+print("torch", torch.__version__, "does what is expected of", "; ".join(agrees) or "no torch")
 raise SystemExit(not agrees)

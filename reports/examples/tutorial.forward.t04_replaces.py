@@ -1,6 +1,7 @@
 """tutorial.forward.t04_replaces: What a forward hook returns takes the place of the output: the caller gets it.
 
-Prints what the hooks see, and on which torch that is expected. Checked by suites/tutorial/test_forward.py of torch-hook-conformance.
+Prints what the hooks see, and on which torch that is expected.
+Checked by suites/tutorial/test_forward.py of torch-hook-conformance.
 """
 import torch
 log = []
@@ -35,5 +36,5 @@ expected = {
 }
 for event in log: print(*event)
 agrees = [torches for torches, events in expected.items() if events == log]
-print("torch", torch.__version__, "does what is expected of", *agrees or ["no torch"])
+print("torch", torch.__version__, "does what is expected of", "; ".join(agrees) or "no torch")
 raise SystemExit(not agrees)

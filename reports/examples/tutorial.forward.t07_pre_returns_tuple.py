@@ -1,6 +1,7 @@
 """tutorial.forward.t07_pre_returns_tuple: A tuple that a pre-hook returns becomes the inputs; a pre-hook that returns nothing keeps them.
 
-Prints what the hooks see, and on which torch that is expected. Checked by suites/tutorial/test_forward.py of torch-hook-conformance.
+Prints what the hooks see, and on which torch that is expected.
+Checked by suites/tutorial/test_forward.py of torch-hook-conformance.
 """
 import torch
 log = []
@@ -44,5 +45,5 @@ expected = {
 }
 for event in log: print(*event)
 agrees = [torches for torches, events in expected.items() if events == log]
-print("torch", torch.__version__, "does what is expected of", *agrees or ["no torch"])
+print("torch", torch.__version__, "does what is expected of", "; ".join(agrees) or "no torch")
 raise SystemExit(not agrees)

@@ -1,6 +1,7 @@
 """tutorial.forward.t16_pre_returns_bare: What a plain pre-hook returns without a tuple is wrapped in one, for the next pre-hook and forward.
 
-Prints what the hooks see, and on which torch that is expected. Checked by suites/tutorial/test_forward.py of torch-hook-conformance.
+Prints what the hooks see, and on which torch that is expected.
+Checked by suites/tutorial/test_forward.py of torch-hook-conformance.
 """
 import torch
 log = []
@@ -40,5 +41,5 @@ expected = {
 }
 for event in log: print(*event)
 agrees = [torches for torches, events in expected.items() if events == log]
-print("torch", torch.__version__, "does what is expected of", *agrees or ["no torch"])
+print("torch", torch.__version__, "does what is expected of", "; ".join(agrees) or "no torch")
 raise SystemExit(not agrees)

@@ -1,6 +1,7 @@
 """tutorial.retain.t24_is_a_hook: retain_grad() is itself a hook of the tensor and runs in its turn among the others.
 
-Prints what the hooks see, and on which torch that is expected. Checked by suites/tutorial/test_tensor.py of torch-hook-conformance.
+Prints what the hooks see, and on which torch that is expected.
+Checked by suites/tutorial/test_tensor.py of torch-hook-conformance.
 """
 import torch
 log = []
@@ -64,5 +65,5 @@ expected = {
 }
 for event in log: print(*event)
 agrees = [torches for torches, events in expected.items() if events == log]
-print("torch", torch.__version__, "does what is expected of", *agrees or ["no torch"])
+print("torch", torch.__version__, "does what is expected of", "; ".join(agrees) or "no torch")
 raise SystemExit(not agrees)
