@@ -54,26 +54,27 @@ class Run:
         return f"resume it with: python -m fixtures.drive --run-file {self.path}"
 
 
-def read_run(path: Path, *, partial: bool = False) -> Run:
+def read_run(path: Path, *, partial: bool = False, timings: bool = False) -> Run:
     """Return the only run in the file."""
-    runs = read_runs(path, partial=partial)
+    runs = read_runs(path, partial=partial, timings=timings)
     if len(runs) > 1:
         raise BadInput(path, "", f"holds {len(runs)} runs where one is wanted", "name a file with one run")
     return runs[0]
 
 
-def read_runs(path: Path, *, partial: bool = False) -> list[Run]:
-    """Return every run in the file; an unfinished one is an error unless partial is wanted."""
+def read_runs(path: Path, *, partial: bool = False, timings: bool = False) -> list[Run]:
+    """Return every run in the file; an unfinished one, or one of timings, is an error unless that is wanted."""
     lines = list(_lines(path, partial))
     if not lines:
         raise BadInput(path, "", "is empty", AGAIN)
     runs = [_run(path, section) for section in _sections(path, lines)]
-    if not partial:
-        for run in runs:
-            if not run.complete:
-                clause, mode = run.missing[0]
-                fault = f"the run is not finished: no cell of {clause} [{mode}] ({len(run.missing)} missing)"
-                raise BadInput(path, "", fault, run.resume)
+    for run in runs:
+        if run.benchmarks and not run.cells and not timings:
+            raise BadInput(path, "", "holds timings and no verdicts", "give it to: python -m reports overhead")
+        if not partial and not run.complete:
+            clause, mode = run.missing[0]
+            fault = f"the run is not finished: no cell of {clause} [{mode}] ({len(run.missing)} missing)"
+            raise BadInput(path, "", fault, run.resume)
     return runs
 
 

@@ -31,7 +31,7 @@ def measure(path: Path, seconds: float, slowdown: str = "") -> Costs:
             environment.update(SLOWDOWN=slowdown, PYTEST_ADDOPTS="-p suites.selfcheck.slowdown")
         command = [sys.executable, "-m", "suites.timing", "--run-file", str(path), "--seconds", str(seconds)]
         subprocess.run(command, cwd=ROOT, env=environment, check=True, stdout=subprocess.DEVNULL)
-    return from_run(read_run(path))
+    return from_run(read_run(path, timings=True))
 
 
 def named(before: Costs, after: Costs) -> list[str]:
