@@ -63,7 +63,7 @@ def calls(costs: Costs) -> Table:
     """Return what one hook adds to one call: in plain Python calls, and as a ratio to the same work without it."""
     heads = ("hook", *(f"{says}: {what}" for says in WORKLOADS.values() for what in ("plain calls", "ratio")))
     rows = [
-        Row(hook, says, tuple(
+        Row(hook, says + _fired(costs, hook), tuple(
             cell(costs, ("call", hook, workload, 1), value)
             for workload in WORKLOADS
             for value in ("plain_calls", "ratio")
@@ -71,6 +71,14 @@ def calls(costs: Costs) -> Table:
         for hook, says in hooks(costs, "call")
     ]  # fmt: skip
     return Table("What one hook adds to one call", heads, tuple(rows))
+
+
+def _fired(costs: Costs, hook: str) -> str:
+    """Return how often a pass calls a hook, where that is more than once."""
+    fired = sorted({figure.fires for figure in _measured(costs, "call") if figure.hook == hook})
+    if not fired or fired[-1] <= 1:
+        return ""
+    return f" ({' or '.join(map(str, fired))} calls)"
 
 
 def counts(costs: Costs) -> Table:

@@ -170,6 +170,16 @@ def test_what_cannot_be_told_from_nothing_is_no_number() -> None:
     assert set(rows["forward"][2:]) == {"not measured"}
 
 
+def test_a_hook_that_a_pass_calls_more_than_once_says_so() -> None:
+    found = costs(1)
+    figures = dict(found.figures)
+    for workload, fires in (("empty", 4), ("small", 8)):
+        figure = replace(found.figures["call", "node", "empty", 1], workload=workload, fires=fires)
+        figures[figure.key] = figure
+    says = {row.hook: row.says for row in calls(replace(found, figures=figures)).rows}
+    assert (says["node"], says["forward"]) == ("node hook (4 or 8 calls)", "forward hook")
+
+
 def test_less_than_the_work_beside_itself_is_below_noise(tmp_path: Path) -> None:
     """An interval that leaves out zero is not enough where the same work seems to differ by as much."""
     lines = timing_session.session(Machine(1, 0.0, 0.0, 0.0))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -84,6 +86,28 @@ def test_control_and_hooked_are_the_same_work() -> None:
     for name in REGISTERED:
         control, hooked = arms.by_count(KINDS[name], "small")
         assert control.work == hooked.work
+
+
+def lines_of(function) -> list[str]:
+    """Give the lines of a function below its head, each without its margin."""
+    return [line.strip() for line in inspect.getsource(function).splitlines()[1:]]
+
+
+@pytest.mark.parametrize("name", [name for name in KINDS if name not in REGISTERED])
+def test_a_pass_of_its_own_is_its_twin_and_one_line_with_the_hook(name: str) -> None:
+    """Both are called through the same partial function, so that neither pays for how it is called."""
+    kind = KINDS[name]
+    own, twin = lines_of(kind.own_pass), lines_of(kind.twin)
+    (extra,) = [line for line in own if line not in twin]
+    assert [line for line in own if line != extra] == twin
+    assert "hook" in extra or "retain_grad" in extra
+    control, hooked = arms.by_count(kind, "small")
+    assert isinstance(control.work, partial)
+    assert isinstance(hooked.work, partial)
+    assert (control.work.func, hooked.work.func) == (kind.twin, kind.own_pass)
+    assert control.work.args == hooked.work.args
+    assert control.enter is hooked.enter
+    assert "each" in kind.says
 
 
 @pytest.mark.parametrize("count", [1, 3])

@@ -27,6 +27,13 @@ def attach(kind: Kind, one: Pass, hook: Hook, count: int) -> Undo:
     return leave
 
 
+def control(kind: Kind, one: Pass) -> Arm:
+    """The same work without hooks."""
+    if kind.attach is None:
+        return Arm(partial(kind.twin, one, kind.hook))
+    return Arm(one.work(kind.work))
+
+
 def hooked(kind: Kind, one: Pass, hook: Hook, count: int = 1) -> Arm:
     """The work with hooks."""
     if kind.attach is None:
@@ -37,7 +44,7 @@ def hooked(kind: Kind, one: Pass, hook: Hook, count: int = 1) -> Arm:
 def by_count(kind: Kind, workload: str, counts: Sequence[int] = (1,)) -> List[Arm]:
     """The work without hooks, and with as many as `counts` says."""
     one = Pass(workload)
-    return [Arm(one.work(kind.work)), *(hooked(kind, one, kind.hook, count) for count in counts)]
+    return [control(kind, one), *(hooked(kind, one, kind.hook, count) for count in counts)]
 
 
 def on_each_module(kind: Kind, workload: str) -> List[Arm]:
@@ -105,7 +112,7 @@ def fires(kind: Kind, workload: str, each: bool = False) -> int:
     called = len(seen)
     if kind.calls_python != bool(called):
         raise NotCalled(f"{kind.name} on {workload}: one pass calls the hook {called} times")
-    one.work(kind.work)()
+    control(kind, one).work()
     if len(seen) != called:
         raise NotCalled(f"{kind.name} on {workload}: it is still called after it was removed")
     return called

@@ -2,6 +2,7 @@
 
 A kind on a module, or on a leaf, is registered once and called in every pass. A kind on what a pass makes (a tensor
 that is no leaf, a node of the graph) is registered anew in each pass, and its cost includes that, as its user pays it.
+Such a pass has a twin that does the same, line by line, without the hook: that is its control.
 """
 
 from typing import Any, Callable, Dict, NamedTuple, Tuple
@@ -30,7 +31,7 @@ def keep(*args: Any) -> Any:
 
 
 class Kind(NamedTuple):
-    """One kind of hook. It has `attach`, or else a pass of its own."""
+    """One kind of hook. It has `attach`, or else a pass of its own and the twin of that without the hook."""
 
     name: str
     says: str
@@ -38,6 +39,7 @@ class Kind(NamedTuple):
     needs: Tuple[str, ...] = ()
     attach: Any = None  # (pass, hook) -> what removes it
     own_pass: Any = None  # (pass, hook) -> None
+    twin: Any = None  # (pass, hook) -> None
     hook: Hook = observe
     calls_python: bool = True
     on_leaves: bool = False
@@ -72,6 +74,11 @@ def on_both_leaves(mode: str) -> Callable[[Pass, Hook], Undo]:
     return attach
 
 
+def hidden_twin(one: Pass, hook: Hook) -> None:
+    hidden = one.leaf * one.other
+    one.module(hidden).backward(one.grad)
+
+
 def tensor_pass(one: Pass, hook: Hook) -> None:
     hidden = one.leaf * one.other
     hidden.register_hook(hook)
@@ -82,6 +89,11 @@ def retain_pass(one: Pass, hook: Hook) -> None:
     hidden = one.leaf * one.other
     hidden.retain_grad()
     one.module(hidden).backward(one.grad)
+
+
+def out_twin(one: Pass, hook: Hook) -> None:
+    out = one.module(one.leaf * one.other)
+    out.backward(one.grad)
 
 
 def node_pass(one: Pass, hook: Hook) -> None:
@@ -144,16 +156,23 @@ ALL = (
         on_all("backward_hook"),
     ),
     Kind("leaf", "tensor hook on a leaf", "leaf", (), on_leaf("register_hook"), on_leaves=True),
-    Kind("tensor", "tensor hook on a non-leaf", "both", own_pass=tensor_pass),
-    Kind("retain_grad", "retain_grad()", "both", own_pass=retain_pass, calls_python=False),
+    Kind(
+        "tensor", "tensor hook on a non-leaf, registered in each pass", "both", own_pass=tensor_pass, twin=hidden_twin,
+    ),
+    Kind(
+        "retain_grad", "retain_grad() in each pass", "both", own_pass=retain_pass, twin=hidden_twin,
+        calls_python=False,
+    ),
     Kind(
         "post_accumulate", "post-accumulate hook", "leaf", ("torch.Tensor.register_post_accumulate_grad_hook",),
         on_leaf("register_post_accumulate_grad_hook"), on_leaves=True,
     ),
-    Kind("node", "hook on a node of the graph", "both", own_pass=node_pass),
     Kind(
-        "node_pre", "pre-hook on a node of the graph", "both", ("torch._C._FunctionBase.register_prehook",),
-        own_pass=node_pre_pass,
+        "node", "hook on a node of the graph, registered in each pass", "both", own_pass=node_pass, twin=out_twin,
+    ),
+    Kind(
+        "node_pre", "pre-hook on a node of the graph, registered in each pass", "both",
+        ("torch._C._FunctionBase.register_prehook",), own_pass=node_pre_pass, twin=out_twin,
     ),
     Kind(
         "multi_grad", "multi-grad hook on two leaves", "both", (GRAPH + "register_multi_grad_hook",),
@@ -164,8 +183,8 @@ ALL = (
         (GRAPH + "register_multi_grad_hook(mode)",), on_both_leaves("any"), on_leaves=True,
     ),
     Kind(
-        "saved_tensors", "saved-tensor hooks around the forward", "both", (GRAPH + "saved_tensors_hooks",),
-        own_pass=saved_pass, hook=keep,
+        "saved_tensors", "saved-tensor hooks around each forward", "both", (GRAPH + "saved_tensors_hooks",),
+        own_pass=saved_pass, twin=out_twin, hook=keep,
     ),
 )  # fmt: skip
 KINDS: Dict[str, Kind] = {kind.name: kind for kind in ALL}
