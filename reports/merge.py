@@ -23,6 +23,7 @@ def merge(runs: Iterable[Run]) -> list[Run]:
     first: Run | None = None
     for run in runs:
         first = first or run
+        _check_whole(run)
         _check_suite(first, run)
         _check_texts(clauses, run)
         groups.setdefault(run_key(run), []).append(run)
@@ -54,6 +55,13 @@ def _one(group: list[Run]) -> Run:
     return Run(first.path, header, cells, benchmarks, sum(run.seconds for run in group))
 
 
+def _check_whole(run: Run) -> None:
+    """Refuse a run without its end: the merged file would have one."""
+    if not run.footer:
+        mend = f"resume it with: python -m fixtures.drive --run-file {run.path}"
+        raise BadInput(run.path, "", "the run is not finished: it has no footer", mend)
+
+
 def _check_same(first: Run, run: Run) -> None:
     for name in SAME:
         ours, theirs = run.header[name], first.header[name]
@@ -83,6 +91,12 @@ def _check_shards(group: list[Run]) -> None:
     of = {run.header["shard"][1] for run in group}
     for total in sorted(of - {1}):
         have = {run.header["shard"][0]: run for run in group if run.header["shard"][1] == total}
+        for run in group:
+            if run.header["shard"][1] == total and have[run.header["shard"][0]] is not run:
+                shard, path = run.header["shard"][0], have[run.header["shard"][0]].path
+                raise BadInput(
+                    run.path, "line 1", f"is shard {shard} of {total}, as {path} is", "give one of the two files"
+                )
         missing = [str(shard) for shard in range(1, total + 1) if shard not in have]
         if missing:
             fault = f"shard {', '.join(missing[:5])} of {total} is missing"
@@ -93,6 +107,13 @@ def _check_shards(group: list[Run]) -> None:
 def _check_cut(shards: list[Run]) -> None:
     """Refuse shards of different sets of cells: dealt out in turn, no shard has more than one cell above the last."""
     first, mend = shards[0], "run all shards with the same --mode and --clauses"
+    for run in shards[1:]:
+        if run.header.get("selection") != first.header.get("selection"):
+            shard, of = run.header["shard"]
+            fault = (
+                f"shard {shard} of {of} was cut from other cells than shard {first.header['shard'][0]} in {first.path}"
+            )
+            raise BadInput(run.path, "line 1", fault, mend)
     sizes = [len(run.header["nodes"]) for run in shards]
     for run, size, before in zip(shards[1:], sizes[1:], sizes, strict=False):
         if set(run.header["modes"]) != set(first.header["modes"]):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import hashlib
 import json
 
 import pytest
@@ -30,11 +31,14 @@ class Room:
         wanted = {cell["clause"] for cell in cells}
         header.update(
             shard=[number, of],
+            selection=f"{len(table)}-{hashlib.sha256(repr(sorted(table)).encode()).hexdigest()[:12]}",
             nodes={node: cell for node, cell in header["nodes"].items() if cell[0] in wanted},
             clauses={name: clause for name, clause in header["clauses"].items() if name in wanted},
         )
         header.update(changes)
         header["torch"] = header.pop("torch_build", header["torch"])
+        if header["selection"] is None:
+            del header["selection"]  # as runs had it before they told what they were cut from
         return self.write(name or f"{number}-{of}.jsonl", [header, *cells, synthetic.footer(cells)])
 
     def write(self, name, lines):
@@ -99,6 +103,30 @@ def test_a_missing_footer(room, refused):
     assert "resume it with" in text
 
 
+def test_only_the_footer_is_missing(room, refused):
+    """All cells are there, and what happened after the last one is not known."""
+    first, second = room.shard(1, 2), room.shard(2, 2)
+    room.write(first.name, room.lines(first)[:-1])
+    assert "the run is not finished: it has no footer; resume it with" in refused(second, first)
+
+
+def test_shards_of_as_many_other_cells(room, refused):
+    """Nothing is told twice and the sizes fit, but half of each selection is nowhere."""
+    names = sorted(TABLE)
+    one, other = ({name: TABLE[name] for name in part} for part in (names[:6], names[5:]))
+    one.pop(names[5])
+    other.pop(names[5])
+    text = refused(room.shard(1, 2, table=one), room.shard(2, 2, table=other))
+    assert "shard 2 of 2 was cut from other cells than shard 1" in text
+
+
+def test_one_shard_of_two_selections(room, refused):
+    names = sorted(TABLE)
+    one, other = ({name: TABLE[name] for name in part} for part in (names[:5], names[5:10]))
+    shards = [room.shard(1, 2, "a", table=one), room.shard(2, 2, "b", table=one), room.shard(1, 2, "c", table=other)]
+    assert "is shard 1 of 2, as" in refused(*shards)
+
+
 def test_a_cell_told_twice_with_different_verdicts(room, refused):
     one, lines = room.shard(1, 1, "one"), room.lines(room.shard(1, 1, "two"))
     cell = next(line for line in lines if line.get("verdict") == "conforms")
@@ -159,9 +187,12 @@ def test_a_missing_shard(room, refused):
 
 def test_shards_that_were_cut_from_different_cells(room, refused):
     fewer = dict(list(TABLE.items())[:4])
-    text = refused(room.shard(1, 2), room.shard(2, 2, table=fewer))
+    old = {"selection": None}
+    text = refused(room.shard(1, 2, **old), room.shard(2, 2, table=fewer, **old))
     assert "shard 2 of 2 has 2 cells and the first one 6: not cut from the same cells" in text
-    assert "not cut from the same cells" in refused(room.shard(1, 2, "less", table=fewer), room.shard(2, 2, "more"))
+    less, more = room.shard(1, 2, "less", table=fewer, **old), room.shard(2, 2, "more", **old)
+    assert "not cut from the same cells" in refused(less, more)
+    assert "was cut from other cells" in refused(room.shard(1, 2), room.shard(2, 2, table=fewer))
 
 
 def test_the_same_file_twice_and_the_output_among_the_inputs(room, refused, capsys):
