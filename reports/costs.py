@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from statistics import median
 from typing import Any
 
@@ -21,7 +22,7 @@ FLOOR: Key = ("floor", "plain_call", "empty", 1)
 #: What one row says of its figure, the same in every process.
 TOLD = ("says", "work", "absent", "unit", "fires")
 #: The figures that are one difference between two works, so that the same work beside itself shows their noise.
-DIFFERENCES = ("call", "count", "modules", "first", "intercept")
+DIFFERENCES = ("call", "count", "modules", "register", "first", "intercept")
 
 
 @dataclass(frozen=True)
@@ -71,14 +72,27 @@ class Costs:
         return tuple(self.environment[name] for name in ("machine", "cores", "threads", "platform"))
 
     def noise(self, figure: Figure) -> float:
-        """Return what the same work beside itself seems to add, at most; 0 where that was not measured."""
-        same = self.figures.get(("same", figure.work, figure.workload, 0))
-        return same.values["added"].reach if same and figure.figure in DIFFERENCES else 0.0
+        """Return what the same work beside itself seems to add, at most; 0 for what is no difference of two works."""
+        return self.figures[beside_itself(figure)].values["added"].reach if figure.figure in DIFFERENCES else 0.0
 
     def below_noise(self, figure: Figure) -> bool:
         """Say whether a figure cannot be told from nothing."""
         added = figure.values["added"]
         return added.zero or abs(added.mid) <= self.noise(figure)
+
+
+def beside_itself(figure: Figure) -> Key:
+    """Return the figure that shows the noise of another."""
+    return "same", figure.work, figure.workload, 0
+
+
+def check_noise(where: str | Path, figures: Mapping[Key, Figure], mend: str) -> None:
+    """Raise BadInput unless the noise of every figure was measured."""
+    for figure in figures.values():
+        same = figures.get(beside_itself(figure))
+        if figure.figure in DIFFERENCES and figure.values and not (same and same.values):
+            fault = f"has no noise: the work {figure.work} was not measured beside itself on {figure.workload}"
+            raise BadInput(where, " ".join(map(str, figure.key)), fault, mend)
 
 
 def from_run(run: Run) -> Costs:
@@ -92,6 +106,7 @@ def from_run(run: Run) -> Costs:
     figures = {key: _figure(key, each, pace, plain) for key, each in rows.items()}
     for hook in sorted({key[1] for key in figures if key[0] == "count"}):
         figures.update((each.key, each) for each in _line(hook, figures, rows, pace))
+    check_noise(run.path, figures, AGAIN)
     first = processes[min(processes)]
     loads = [load for process in processes.values() for load in process["load"]]
     environment = {name: first[name] for name in SAME_MACHINE}

@@ -187,6 +187,10 @@ BROKEN = {
         lambda lines: without(lines, *(each for each in lines if each.get("figure") == "floor")),
         "holds no plain Python call",
     ),
+    "no noise": (
+        lambda lines: without(lines, *(each for each in lines if each.get("figure") == "same")),
+        "has no noise: the work forward was not measured beside itself on empty",
+    ),
     "another machine": (
         lambda lines: rows_of(lines, "process", 3)[0].update(machine="Other 1"),
         "its processes differ in machine: 'Made-up 9000' and 'Other 1'",

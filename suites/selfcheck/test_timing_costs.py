@@ -175,7 +175,8 @@ def test_a_hook_that_a_pass_calls_more_than_once_says_so() -> None:
     figures = dict(found.figures)
     for workload, fires in (("empty", 4), ("small", 8)):
         figure = replace(found.figures["call", "node", "empty", 1], workload=workload, fires=fires)
-        figures[figure.key] = figure
+        same = replace(found.figures["same", "forward", "empty", 0], workload=workload)
+        figures |= {figure.key: figure, same.key: same}
     says = {row.hook: row.says for row in calls(replace(found, figures=figures)).rows}
     assert (says["node"], says["forward"]) == ("node hook (4 or 8 calls)", "forward hook")
 

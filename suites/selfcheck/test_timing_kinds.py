@@ -134,6 +134,36 @@ def test_the_control_never_runs_on_a_leaf_that_had_a_hook(monkeypatch, name: str
     assert bool(hooked) == KINDS[name].on_leaves
 
 
+@pytest.mark.parametrize("work", ["nothing", "forward", "both", "leaf"])
+def test_the_work_beside_itself_is_disturbed_as_with_a_hook(monkeypatch, work: str) -> None:
+    """Both sides are one work; right before its block the second one registers a hook, which is gone in the block."""
+    log: list[str] = []
+    attach = KINDS["forward"].attach
+
+    def logged(one: Pass, hook):
+        log.append("registered")
+        undo = attach(one, hook)
+        return lambda: log.append("removed") or undo()
+
+    monkeypatch.setitem(KINDS, "forward", KINDS["forward"]._replace(attach=logged))
+    control, beside = arms.same(work, "small")
+    assert control.work == beside.work
+    control.enter()()
+    assert log == []
+    leave = beside.enter()
+    assert log == ["registered", "removed"]
+    leave()
+    assert log == ["registered", "removed"]
+
+
+def test_every_figure_has_a_noise_of_its_own() -> None:
+    """What reports demand of a run: the work of each figure beside itself, on the same workload."""
+    sames = {(work, workload) for work, workload, _ in arms.SAMES}
+    calls = {(kind.work, workload) for kind in KINDS.values() for workload in arms.WEIGHTS}
+    counted = {(KINDS[name].work, "empty") for name in COUNTED}
+    assert calls | counted | {("forward", "encoder"), ("both", "encoder"), ("nothing", "empty")} == sames
+
+
 def test_registering_is_timed_with_its_removal() -> None:
     log: list[str] = []
 

@@ -110,6 +110,8 @@ def session(
         machine.process = process
         control, (same,) = measured(machine, work, work)
         lines.append(row("same", process, "forward", hooks=0, fires=0, control=control, added=same))
+        control, (nil,) = measured(machine, PLAIN / 2, PLAIN / 2)
+        lines.append(row("same", process, "nothing", work="nothing", hooks=0, fires=0, control=control, added=nil))
         control, (plain,) = measured(machine, PLAIN / 2, PLAIN / 2 + machine.added(PLAIN))
         lines.append(row("floor", process, "plain_call", work="nothing", control=control, added=plain))
         for kind, cost in KINDS.items():

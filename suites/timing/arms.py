@@ -9,6 +9,15 @@ from suites.timing.kinds import KINDS, Hook, Kind, Undo, observe
 from suites.timing.pairs import Arm, nothing
 from suites.timing.workloads import Pass
 
+#: The share of the time that a comparison on each workload gets, and the works that are measured beside themselves.
+WEIGHTS = {"empty": 3.0, "small": 2.0, "large": 1.0}
+SAMES = (
+    *((work, *each) for work in ("forward", "both", "leaf") for each in WEIGHTS.items()),
+    ("forward", "encoder", 4.0),
+    ("both", "encoder", 4.0),
+    ("nothing", "empty", 1.0),
+)
+
 
 class NotCalled(Exception):
     """A hook that was to be timed is not called, or still called after it was removed."""
@@ -69,9 +78,18 @@ def attach_each(kind: Kind, one: Pass, hook: Hook) -> Undo:
 
 
 def same(work: str, workload: str) -> List[Arm]:
-    """The work beside itself."""
+    """The work beside itself, or nothing beside nothing.
+
+    Right before its block the second side registers a hook and removes it, as every side with hooks does.
+    """
     one = Pass(workload)
-    return [Arm(one.work(work)), Arm(one.work(work))]
+
+    def enter() -> Undo:
+        KINDS["forward"].attach(one, observe)()
+        return nothing
+
+    done = nothing if work == "nothing" else one.work(work)
+    return [Arm(done), Arm(done, enter)]
 
 
 def floor() -> List[Arm]:

@@ -13,19 +13,14 @@ from suites.timing.notes import Notes
 
 PLAIN_CALL = Kind("plain_call", "plain Python call", "nothing")
 COUNTS = [1, 2, 4, 8, 16]
-WEIGHTS = {"empty": 3.0, "small": 2.0, "large": 1.0}
 CALLS = [
     pytest.param(kind, workload, id=f"{kind.name}-{workload}", marks=pytest.mark.weight(weight))
     for kind in ALL
-    for workload, weight in WEIGHTS.items()
+    for workload, weight in arms.WEIGHTS.items()
 ]
 SAMES = [
     pytest.param(work, workload, id=f"{work}-{workload}", marks=pytest.mark.weight(weight))
-    for work, workload, weight in [
-        *((work, *each) for work in ("forward", "both", "leaf") for each in WEIGHTS.items()),
-        ("forward", "encoder", 4.0),
-        ("both", "encoder", 4.0),
-    ]
+    for work, workload, weight in arms.SAMES
 ]
 
 
