@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -81,7 +82,11 @@ def test_what_was_recorded_is_compared(tmp_path, runs, capsys) -> None:
     assert first.startswith("torch 2.14.1 -> 2.15.0: 1 of ")
     assert first.endswith(" figures changed by more than 3%; works without hooks: 1.00 times")
     assert len(changes) == 1
-    assert changes[0].startswith("  call full_backward on empty: 1.40 times, ")
+    told = re.fullmatch(r"  call full_backward on empty: (\S+) times, (\S+) \(.*\) ns -> (\S+) \(.*\) ns", changes[0])
+    assert told, changes[0]
+    ratio, old, new = (float(each.replace(",", "")) for each in told.groups())
+    assert ratio == pytest.approx(1.4, abs=0.02)
+    assert new / old == pytest.approx(ratio, rel=0.01)
 
 
 @pytest.mark.parametrize("form", ["text", "json", "markdown"])
