@@ -133,23 +133,85 @@ def test_a_version_is_one_where_it_is_for_python(reader):
         assert (version and {key: version[key] for key in ("numbers", "early")}) == wanted, torch
 
 
+def shards_of(lines, count):
+    """Return the lines of each shard of a run, dealt out in turn."""
+    cells, found = [line for line in lines if line["type"] == "cell"], []
+    for shard in range(count):
+        part = cells[shard::count]
+        nodes = {f"x[{n}]": [cell["clause"], cell["mode"]] for n, cell in enumerate(part)}
+        header = {**copy.deepcopy(lines[0]), "shard": [shard + 1, count], "nodes": nodes}
+        found.append([header, *part, synthetic.footer(part)])
+    return found
+
+
 def test_shards_are_joined_and_what_is_told_twice_is_refused(reader, lines):
-    cells = [line for line in lines if line["type"] == "cell"]
-    shards = []
-    for part in (cells[::2], cells[1::2]):
-        nodes = {f"x[{n}]": [cell["clause"], "eager"] for n, cell in enumerate(part)}
-        shards.append(text_of([{**lines[0], "nodes": nodes}, *part, synthetic.footer(part)]))
+    shards = [text_of(shard) for shard in shards_of(lines, 2)]
     page = reader.open("#build").page
     choose(page, *shards)
     assert "3 of 80 cells differ" in page.inner_text("#build-said")
+    assert "not here" not in page.inner_text("#build-found .facts")
     choose(page, shards[0] + shards[1])
     assert "3 of 80 cells differ" in page.inner_text("#build-said")
     choose(page, shards[0], shards[0])
-    assert complaint(page).endswith("is told twice; choose each run once.")
+    assert complaint(page).startswith("mine1.jsonl: ")
+    assert complaint(page).endswith(" is told by mine0.jsonl too; choose each run once.")
     assert page.inner_text("#build-said") == ""
-    other = text_of([{**lines[0], "torch": "2.14.0"}, *lines[1:]])
-    choose(page, shards[0], other)
-    assert complaint(page).startswith("These are runs of two torches")
+
+
+OTHERS = {
+    "torch": "2.14.0", "suite": "0.0.9", "python": "3.12.1", "platform": "Darwin-arm64", "device": "mps",
+    "profile": "search", "examples": 1000, "seed": 7,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_shards_that_merge_would_refuse_are_not_joined(reader, lines, tmp_path, capsys, name):
+    one, two = shards_of(lines, 2)
+    two[0][name] = OTHERS[name]
+    page = reader.open("#build").page
+    choose(page, text_of(one), text_of(two))
+    was, now = (json.dumps(shard[0][name]) for shard in (one, two))
+    mend = "choose the shards of one run"
+    assert complaint(page) == f"mine1.jsonl: {name} is {now}, but {was} in mine0.jsonl; {mend}."
+    assert page.inner_text("#build-said") == ""
+    if name not in ("torch", "platform", "device"):  # of these merge puts one run after the other
+        files = [synthetic.write_lines(tmp_path / f"{n}.jsonl", each) for n, each in enumerate((one, two))]
+        assert main(["merge", *map(str, files), "--out", str(tmp_path / "merged.jsonl")]) != 0
+        assert str(OTHERS[name]) in capsys.readouterr().err
+
+
+def test_shards_with_two_texts_of_a_clause_are_not_joined(reader, lines):
+    one, two = shards_of(lines, 2)
+    name = two[1]["clause"]
+    two[0]["clauses"][name]["code"] += "\n"
+    two[0]["clauses"][name]["digest"] = synthetic.digest(two[0]["clauses"][name])
+    page = reader.open("#build").page
+    choose(page, text_of(one), text_of(two))
+    assert complaint(page) == (
+        f"mine1.jsonl: the clause {name} has another text than in mine0.jsonl; choose the shards of one run."
+    )
+
+
+def test_what_was_not_chosen_of_the_shards_is_told(reader, lines):
+    page = reader.open("#build").page
+    shards = [text_of(shard) for shard in shards_of(lines, 4)]
+    choose(page, shards[0], shards[3])
+    assert "shards 2 and 3 of 4 are not here" in page.inner_text("#build-found .facts")
+    assert "40 are not seen on both" in page.inner_text("#build-said")
+    choose(page, shards[0], shards[1], shards[3])
+    assert "shard 3 of 4 is not here" in page.inner_text("#build-found .facts")
+    choose(page, text_of(shards_of(lines, 40)[4]))
+    told = page.inner_text("#build-found .facts")
+    assert "shards 1, 2, 3, 4, 6 and 34 more of 40 are not here" in told
+
+
+def test_shards_of_two_modes_are_joined_with_the_cells_of_both(reader, lines):
+    cells = [{**line, "mode": "compiled"} for line in lines if line["type"] == "cell"]
+    nodes = {f"x[{n}]": [cell["clause"], "compiled"] for n, cell in enumerate(cells)}
+    other = [{**lines[0], "modes": ["compiled"], "nodes": nodes}, *cells, synthetic.footer(cells)]
+    page = reader.open("#build").page
+    choose(page, text_of(lines), text_of(other))
+    assert "80 are not seen on both" in page.inner_text("#build-said")
 
 
 def test_an_unfinished_run_is_shown_with_what_is_missing(reader, lines):
@@ -192,6 +254,7 @@ DAMAGE = {
     "line 1: a cell comes before the header": lambda lines: text_of(lines[2:]),
     "line 1: is of format 2, this page reads format 1": lambda lines: damaged(lines, lambda x: x[0].update(format=2)),
     'line 1: torch "newest" is no version': lambda lines: damaged(lines, lambda x: x[0].update(torch="newest")),
+    "line 1: the header has a list as shard": lambda lines: damaged(lines, lambda x: x[0].update(shard=[1, 10**9])),
     "line 1: the header has no clauses": lambda lines: damaged(lines, lambda x: x[0].pop("clauses")),
     "line 1: the header has an object as clauses": lambda lines: damaged(
         lines, lambda x: x[0].update(clauses={"a": 1})

@@ -63,7 +63,7 @@ function drawBuild() {
 
 /** Tell what the run is, how it stands by itself, and what is missing. */
 function ownFacts() {
-  const { header, cells, missing, clauses } = mine;
+  const { header, cells, missing, notHere, clauses } = mine;
   const list = el("dl", { class: "facts" });
   const add = (term, text, kind) => list.append(el("dt", { text: term }), el("dd", { text, class: kind }));
   const verdicts = Object.keys(DATA.signs).map((verdict) => [verdict, [...cells.values()].filter((cell) => cell.verdict === verdict)]);
@@ -72,6 +72,7 @@ function ownFacts() {
   const fresh = [...cells.values()].filter((cell) => cell.verdict === "deviates" && !cell.declared).length;
   if (fresh) add("Not declared", `${fresh} ${fresh === 1 ? "deviation" : "deviations"}: new on this torch, or never written down`);
   if (missing) add("Not finished", `${missing} ${missing === 1 ? "cell is" : "cells are"} missing; resume the run, or take this as a part`);
+  if (notHere.length) add("Not chosen", `${notHere.join("; ")}: choose all shards together`);
   const others = [...new Set([...cells.values()].map((cell) => cell.clause))];
   const strange = others.filter((id) => !Object.hasOwn(DATA.clauses, id)).length;
   if (strange) add("Not on this page", `${strange} ${strange === 1 ? "clause" : "clauses"} of the run`);

@@ -17,11 +17,13 @@ const faultOf = (shape, value) => Object.keys(shape).find((key) => !Object.hasOw
 const isTexts = isListOf(isText);
 const isReading = isShaped({ name: isText, torch: isText, says: isText });
 const isEvidence = isShaped({ plan: isText, expected: isTexts, observed: isTexts, message: isText, reproducer: isText });
+const isShard = (value) => isListOf((part) => Number.isInteger(part) && part >= 1 && part <= 10_000)(value) && value.length === 2;
 const isVerdict = (value) => isText(value) && Object.hasOwn(DATA.signs, value);
 const LINES = {
   header: {
     torch: isText, suite: isText, python: isText, platform: isText, device: isText, modes: isTexts,
-    clauses: isTableOf(isShaped({ says: isText, code: isText, readings: isListOf(isReading) })),
+    profile: isText, examples: Number.isInteger, seed: (value) => value === null || typeof value === "number", shard: isShard,
+    clauses: isTableOf(isShaped({ says: isText, code: isText, digest: isText, readings: isListOf(isReading) })),
     nodes: isTableOf((node) => isTexts(node) && node.length === 2),
   },
   started: { clause: isText, mode: isText },
@@ -62,7 +64,7 @@ async function readRuns(file) {
   };
   lines.forEach((line, place) => add(line, place + 1));
   if (cut && (!lines.length || isLine(cut))) add(cut, lines.length + 1);
-  return runs;
+  return runs.map((run) => ({ ...run, name: file.name }));
 }
 
 /** Say whether a text is a line of a run file; the last one is none where the file is cut off. */
@@ -130,20 +132,59 @@ function endRun(run, footer, fail) {
   return (run.ended = true);
 }
 
-/** Return the runs of one torch as one: shards that tell of no cell twice. */
+const SAME = ["torch", "suite", "python", "platform", "device", "profile", "examples", "seed"];
+
+/** Return the shards of a run as one, refusing what `merge` would. */
 function joined(runs) {
-  const torchOf = ({ header }) => [header.torch, header.platform, header.device].join(", ");
-  const [first] = runs;
-  const other = runs.find((run) => torchOf(run) !== torchOf(first));
-  if (other) throw new BadRun(`These are runs of two torches, ${torchOf(first)} and ${torchOf(other)}; choose those of one.`);
-  const all = { header: first.header, clauses: new Map(), cells: new Map(), wanted: new Set() };
+  const all = { header: { ...runs[0].header }, clauses: new Map(), cells: new Map(), wanted: new Set() };
+  const told = new Map();
   for (const run of runs) {
+    checkSame(runs[0], run);
     for (const [key, cell] of run.cells) {
-      if (all.cells.has(key)) throw new BadRun(`${cell.clause} [${cell.mode}] is told twice; choose each run once.`);
+      const before = told.get(key);
+      if (before) refuse(run, `${cell.clause} [${cell.mode}] is told by ${before.name} too`, "choose each run once");
+      told.set(key, run);
       all.cells.set(key, cell);
     }
     for (const [id, clause] of Object.entries(run.header.clauses)) all.clauses.set(id, clause);
     for (const key of run.wanted) all.wanted.add(key);
   }
-  return { ...all, missing: [...all.wanted].filter((key) => !all.cells.has(key)).length };
+  checkTexts(runs);
+  all.header.modes = [...new Set(runs.flatMap(({ header }) => header.modes))];
+  return { ...all, missing: [...all.wanted].filter((key) => !all.cells.has(key)).length, notHere: shardsNotHere(runs) };
+}
+
+function refuse(run, fault, mend = "choose the shards of one run") {
+  throw new BadRun(`${run.name}: ${fault}; ${mend}.`);
+}
+
+function checkSame(first, run) {
+  for (const name of SAME) {
+    const [was, now] = [first, run].map(({ header }) => quoted(header[name]));
+    if (first.header[name] !== run.header[name]) refuse(run, `${name} is ${now}, but ${was} in ${first.name}`);
+  }
+}
+
+/** Refuse two texts of one clause: cells of the one would stand under the sentence of the other. */
+function checkTexts(runs) {
+  const known = new Map();
+  for (const run of runs) {
+    for (const [id, { digest }] of Object.entries(run.header.clauses)) {
+      if (!known.has(id)) known.set(id, { digest, run });
+      const before = known.get(id);
+      if (before.digest !== digest) refuse(run, `the clause ${id} has another text than in ${before.run.name}`);
+    }
+  }
+}
+
+/** Return in words which shards were not chosen, for each number of shards. */
+function shardsNotHere(runs) {
+  const shards = runs.map(({ header }) => header.shard);
+  return [...new Set(shards.map(([, of]) => of))].flatMap((of) => {
+    const here = new Set(shards.filter((shard) => shard[1] === of).map(([number]) => number));
+    const gone = Array.from({ length: of }, (_, place) => String(place + 1)).filter((number) => !here.has(Number(number)));
+    if (!gone.length) return [];
+    const last = gone.length > 6 ? `${gone.splice(5).length} more` : gone.pop();
+    return `${gone.length ? `shards ${gone.join(", ")} and ${last} of ${of} are` : `shard ${last} of ${of} is`} not here`;
+  });
 }
