@@ -165,6 +165,26 @@ def test_a_new_deviation_opens_to_its_plan_and_both_traces(reader):
         assert wanted in box.inner_text()
 
 
+def test_a_program_is_said_to_show_both_only_where_both_sides_conform(reader):
+    """In the others one side has nothing to call, or does what no reading says."""
+    page = reader.open("#upgrade?from=1.4&to=2.15").page
+    page.evaluate(
+        "() => { for (const clause of Object.values(DATA.clauses)) clause.example = [[0, 1]]; drawUpgrade(); }"
+    )
+    answered(page, "upgrade")
+    seen = page.eval_on_selector_all(
+        "#view-upgrade .group",
+        """all => all.map((group) => {
+          const summaries = [...group.querySelectorAll(".found > li > details:last-child > summary")];
+          const names = summaries.map((summary) => summary.firstChild.textContent);
+          return [group.querySelector("h3").firstChild.textContent.trim(), [...new Set(names)]];
+        })""",
+    )
+    assert dict(seen) == {
+        "New deviations": ["Example"], "Changed readings": ["Program that shows both"], "Added": ["Example"],
+    }  # fmt: skip
+
+
 def test_two_modes_and_ones_own_run_are_compared(browser, tmp_path):
     table = synthetic.clauses(20)
     synthetic.write_verdicts(tmp_path / "verdicts", table, ("2.0.0", "2.14.0"))

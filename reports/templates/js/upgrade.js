@@ -64,13 +64,14 @@ function changeView({ id, mode, before, after }, names) {
     el("li", {}, el("span", { class: "when", text: names[side] }), cellView(clause, cell)));
   const label = mode && (mode !== DATA.modes[0] || DATA.modes.length > 1) ? el("span", { class: "mode", text: mode }) : null;
   const shown = [before, after].map((cell, side) => shownBy(clause, cell, names[side]));
-  return el("li", {}, clauseLink(id), " ", el("code", { text: id }), label, el("ul", { class: "spans" }, ...sides), ...shown, exampleBox(id, clause));
+  return el("li", {}, clauseLink(id), " ", el("code", { text: id }), label, el("ul", { class: "spans" }, ...sides), ...shown, exampleBox(id, clause, [before, after]));
 }
 
-/** Return the program of a clause, drawn when it is opened: it holds what each torch does. */
-function exampleBox(id, clause) {
+/** Return the program of a clause, drawn when it is opened: it tells both readings apart where both sides conform. */
+function exampleBox(id, clause, sides) {
   if (!clause.example) return null;
-  const box = el("details", {}, el("summary", {}, "Program that shows both", el("span", { class: "vh", text: `: ${clause.says}` })));
+  const title = sides.every(({ verdict }) => verdict === "conforms") ? "Program that shows both" : "Example";
+  const box = el("details", {}, el("summary", {}, title, el("span", { class: "vh", text: `: ${clause.says}` })));
   box.addEventListener("toggle", () => box.append(codeBlock(`${id}.py, needs torch only`, textOf(clause.example))), { once: true });
   return box;
 }
