@@ -47,6 +47,8 @@ def add_parsers(sub: Any) -> None:
     diff = _verb(sub, "diff", run_diff, "show what is different between two torches")
     diff.add_argument("before", metavar="A", help="a recorded minor version or a run file")
     diff.add_argument("after", metavar="B", help="a recorded minor version or a run file")
+    diff.add_argument("--mode", help="compare this mode of execution only (default: each with itself)")
+    diff.add_argument("--to-mode", metavar="MODE", help="the mode of the second one (default: that of --mode)")
     forms.add_format(diff, FORMATS)
     disagreements.add_parser(sub)
 
@@ -142,7 +144,10 @@ def run_merge(args: argparse.Namespace) -> int:
 
 def run_diff(args: argparse.Namespace) -> int:
     """Print the difference."""
-    found = compare(args.before, args.after, read_table(args.verdicts), read_recorded(args.verdicts))
+    if args.to_mode and not args.mode:
+        raise BadInput("reports", "", "--to-mode is named without --mode", "name the mode of the first one too")
+    modes = (args.mode, args.to_mode or args.mode) if args.mode else None
+    found = compare(args.before, args.after, read_table(args.verdicts), read_recorded(args.verdicts), modes)
     forms.show(found, FORMATS, args.format)
     return 0
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from difflib import SequenceMatcher
 from typing import Any
 
 from markupsafe import Markup
@@ -17,9 +16,7 @@ from reports.matrix import CIRCLED, FEW_COLUMNS, SIGNS, WORD_NEEDS, ranges
 from reports.programs import Lines, program
 from reports.rely import STANDS
 from reports.sources import link
-
-WIDEST_ALIGNMENT = 400
-Aligned = tuple[str, str | None, str | None]
+from reports.traces import aligned
 
 
 def island(atlas: Atlas, disagreements: Sequence[Disagreement] = ()) -> Markup:
@@ -162,26 +159,3 @@ def _evidence(evidence: Mapping[str, Any]) -> dict[str, Any]:
         if evidence[name]:
             found[name] = evidence[name]
     return found
-
-
-def aligned(expected: list[str], observed: list[str]) -> list[Aligned]:
-    """Return both traces side by side: "=" for equal lines, "≠" changed, "-" only expected, "+" only observed."""
-    if max(len(expected), len(observed)) > WIDEST_ALIGNMENT:
-        return _paired(expected, observed)  # the exact alignment would take minutes on a hostile trace
-    lines: list[Aligned] = []
-    for tag, low, high, start, stop in SequenceMatcher(None, expected, observed, autojunk=False).get_opcodes():
-        if tag == "equal":
-            lines += [("=", left, left) for left in expected[low:high]]
-        else:
-            lines += _paired(expected[low:high], observed[start:stop])
-    return lines
-
-
-def _paired(left: list[str], right: list[str]) -> list[Aligned]:
-    lines: list[Aligned] = []
-    for place in range(max(len(left), len(right))):
-        one = left[place] if place < len(left) else None
-        two = right[place] if place < len(right) else None
-        sign = "=" if one == two else "+" if one is None else "-" if two is None else "≠"
-        lines.append((sign, one, two))
-    return lines

@@ -6,15 +6,17 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
 from typing import Any
 
 from reports.atlas import Cell, newest_table, recorded_cells, run_cells
-from reports.forms import escaped
-from reports.names import did_you_mean, near
+from reports.forms import escaped, fenced
+from reports.names import did_you_mean, near, unknown
 from reports.programs import path_of, program
 from reports.runfile import Key, Run, read_run
 from reports.strict import FORMAT, BadInput
+from reports.traces import side_by_side
 from reports.verdicts import Recorded, Table
 
 #: what an upgrade may bring, what hurts most first
@@ -35,6 +37,7 @@ class Change:
 
     clause: str
     mode: str
+    to_mode: str
     says: str
     before: Cell
     after: Cell
@@ -63,11 +66,18 @@ class Diff:
     unseen: int
 
 
-def compare(first: str, second: str, table: Table, recorded: list[Recorded]) -> Diff:
-    """Compare two sides, each a minor version or a run file."""
+def compare(
+    first: str, second: str, table: Table, recorded: list[Recorded], modes: tuple[str, str] | None = None
+) -> Diff:
+    """Compare two sides, each a minor version or a run file: in every mode, or each side in the one that is named."""
     sides = [_side(name, recorded) for name in (first, second)]
     _, clauses = newest_table(table, [side for side in sides if isinstance(side, Run)])
     before, after = (_cells(side, clauses) for side in sides)
+    names = [_name(side) for side in sides]
+    if modes:
+        known = sorted({mode for _, mode in (*before, *after)})
+        before, after = (_of_mode(cells, mode, known) for cells, mode in zip((before, after), modes, strict=True))
+        names = [f"{name}, {mode}" for name, mode in zip(names, modes, strict=True)]
     changes: list[Change] = []
     same = unseen = 0
     blank = Cell("unseen")
@@ -78,8 +88,16 @@ def compare(first: str, second: str, table: Table, recorded: list[Recorded]) -> 
         elif state(old) == state(new):
             same += 1
         else:
-            changes.append(Change(*key, clauses[key[0]]["says"], old, new))
-    return Diff(_name(sides[0]), _name(sides[1]), tuple(changes), same, unseen)
+            clause, mode = key
+            changes.append(Change(clause, *(modes or (mode, mode)), clauses[clause]["says"], old, new))
+    return Diff(*names, tuple(changes), same, unseen)
+
+
+def _of_mode(cells: Mapping[Key, Cell], asked: str, known: list[str]) -> dict[Key, Cell]:
+    """Return the cells of one mode under no mode's name, so that they meet those of another."""
+    if asked not in known:
+        raise unknown("mode", asked, known, f"measured are {', '.join(known)}")
+    return {(clause, ""): cell for (clause, mode), cell in cells.items() if mode == asked}
 
 
 def state(cell: Cell) -> tuple[Any, ...]:
@@ -135,11 +153,14 @@ def as_text(diff: Diff) -> str:
         for change in changes:
             lines += [
                 "",
-                f"{change.clause} [{change.mode}]  {change.says}",
+                f"{change.clause} [{_modes(change)}]  {change.says}",
                 f"  - {words(change.before)}",
                 f"  + {words(change.after)}",
                 *(f"  example: python {path}" for path in _example(change)),
             ]
+            for torch, evidence in _evidence(diff, change):
+                lines += [f"  on torch {torch}:", *(f"    {line}" for line in evidence["plan"].split("\n") if line)]
+                lines += [f"    {line}" for line in side_by_side(evidence["expected"], evidence["observed"])]
     return "\n".join(lines) + "\n"
 
 
@@ -155,6 +176,7 @@ def as_json(diff: Diff) -> str:
             {
                 "clause": change.clause,
                 "mode": change.mode,
+                "to_mode": change.to_mode,
                 "kind": change.kind,
                 "says": change.says,
                 "before": _plain(change.before),
@@ -172,13 +194,32 @@ def as_markdown(diff: Diff) -> str:
     lines = [f"**torch {escaped(diff.before)} → {escaped(diff.after)}**: {_summary(diff)}", ""]
     for title, changes in _by_kind(diff):
         lines += [f"### {title[0].upper() + title[1:]} ({len(changes)})", ""]
-        lines += ["| clause | before | after | says |", "|---|---|---|---|"]
+        lines += ["| clause | before | after | says | example |", "|---|---|---|---|---|"]
         for change in changes:
-            mode = "" if change.mode == "eager" else f" [{change.mode}]"
+            mode = "" if _modes(change) == "eager" else f" [{_modes(change)}]"
             row = (words(change.before), words(change.after), change.says)
-            lines.append(f"| `{change.clause}`{mode} | {' | '.join(map(escaped, row))} |")
+            example = "".join(f"`{path}`" for path in _example(change))
+            lines.append(f"| `{change.clause}`{mode} | {' | '.join(map(escaped, row))} | {example} |")
         lines.append("")
+        for change in changes:
+            for torch, evidence in _evidence(diff, change):
+                what = "plan and traces" if evidence["plan"] else "traces"
+                lines += ["<details>", f"<summary>{change.clause} on torch {escape(torch)}: {what}</summary>", ""]
+                lines += fenced(evidence["plan"]) if evidence["plan"] else []
+                lines += fenced("\n".join(side_by_side(evidence["expected"], evidence["observed"])), "text")
+                lines += ["", "</details>", ""]
     return "\n".join(lines) + "\n"
+
+
+def _modes(change: Change) -> str:
+    return change.mode if change.mode == change.to_mode else f"{change.mode} -> {change.to_mode}"
+
+
+def _evidence(diff: Diff, change: Change) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield each side that has traces to show, with its name."""
+    for torch, cell in ((diff.before, change.before), (diff.after, change.after)):
+        if cell.evidence is not None and (cell.evidence["expected"] or cell.evidence["observed"]):
+            yield torch, cell.evidence
 
 
 def _example(change: Change) -> Iterator[str]:

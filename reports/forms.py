@@ -19,12 +19,12 @@ def escaped(text: str) -> str:
     return " ".join(text.replace("&", "&amp;").replace("<", "&lt;").split())
 
 
-def fenced(code: str) -> list[str]:
+def fenced(code: str, language: str = "python") -> list[str]:
     """Return code as a Markdown block that its own backticks cannot end."""
     fence = "```"
     while fence in code:
         fence += "`"
-    return [f"{fence}python", *code.rstrip("\n").split("\n"), fence]
+    return [f"{fence}{language}", *code.rstrip("\n").split("\n"), fence]
 
 
 def as_json(document: Any) -> str:

@@ -185,6 +185,33 @@ def test_a_program_is_said_to_show_both_only_where_both_sides_conform(reader):
     }  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("asked", "named"),
+    [
+        ("to=2.15&from-mode=eager&to-mode=compiled", "2.15 --mode eager --to-mode compiled"),
+        ("to=2.0&from-mode=eager&to-mode=compiled", "2.0 --mode eager --to-mode compiled"),
+        ("to=2.15&from-mode=compiled", "2.15 --mode compiled"),
+        ("to=2.15", "2.15"),
+    ],
+)
+def test_two_modes_are_compared_as_in_a_terminal(browser, tmp_path, capsys, asked, named):
+    table = synthetic.clauses(20)
+    folder = synthetic.write_verdicts(tmp_path / "verdicts", table, ("2.0.0", "2.15.0"))
+    for path, verdict in ((folder / "2.0.json", "conforms"), (folder / "2.15.json", "hung")):
+        document = json.loads(path.read_text("utf-8"))
+        for cell in document["cells"].values():
+            if cell["eager"]["verdict"] == "conforms":
+                cell["compiled"] = {**cell["eager"], "verdict": verdict}
+        path.write_text(json.dumps(document), encoding="utf-8")
+    built = build(tmp_path, table)
+    with watched(browser) as page:
+        Reader(page, built.url).open(f"#upgrade?from=2.0&{asked}")
+        shown = in_any_order(answered(page, "upgrade"))
+        assert page.inner_text(".terminal code") == f"python -m reports diff 2.0 {named}"
+    told = in_terminal(built, capsys, "diff", "2.0", *named.split())
+    assert shown == grouped(told["changes"], "kind", KINDS)
+
+
 def test_two_modes_and_ones_own_run_are_compared(browser, tmp_path):
     table = synthetic.clauses(20)
     synthetic.write_verdicts(tmp_path / "verdicts", table, ("2.0.0", "2.14.0"))

@@ -32,13 +32,14 @@ function drawUpgrade() {
   const names = [from, to].map((place, side) => `torch ${COLUMNS[place].label}${one ? `, ${modes[0][side]}` : ""}`);
   const pairs = modes.flatMap(([before, after]) =>
     ORDER.map((id) => [id, one ? "" : before, cellAt(id, before, from), cellAt(id, after, to)]));
-  const plain = !one && !COLUMNS[from].run && !COLUMNS[to].run;
+  const plain = !COLUMNS[from].run && !COLUMNS[to].run;
+  const named = one ? ["--mode", modes[0][0], ...(modes[0][0] === modes[0][1] ? [] : ["--to-mode", modes[0][1]])] : [];
   const told = difference(pairs);
   return answer(
     "upgrade",
     differenceWords(names, told),
     ...changesView(told, names),
-    plain ? terminalView(["diff", state.from, state.to]) : null,
+    plain ? terminalView(["diff", state.from, state.to, ...named]) : null,
   );
 }
 
