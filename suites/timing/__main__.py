@@ -6,8 +6,10 @@ which order it hashes, moves a figure more than all repetition within it. `pytho
 
 import argparse
 import json
+import math
 import os
 import re
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -78,22 +80,46 @@ def measure(
 ) -> Lines:
     """Run the processes one after another and return the lines of one run file.
 
-    What is left of the time is divided among the processes that are left, less what the last one took to start.
+    What is left of the time is divided among the processes that are left, less what they take to start. Where starting
+    takes so long that too little is left to measure, there are fewer processes. Raises TimingError for too few.
     """
     began = clock()
     lines: Lines = []
-    starting = STARTING
+    starts = [STARTING]
+    planned, number = processes, 0
     with tempfile.TemporaryDirectory() as folder:
-        for number in range(1, processes + 1):
+        while number < planned:
+            number += 1
             left = seconds - (clock() - began)
-            share = max(LEAST_SECONDS, left / (processes - number + 1) - starting)
+            share = max(LEAST_SECONDS, left / (planned - number + 1) - starts[-1])
             process_began = clock()
             part = run(number, share, Path(folder) / f"{number}.jsonl")
-            starting = clock() - process_began - share
             lines += [line for line in part if line["type"] == "benchmark" or (line["type"] == "header" and not lines)]
-            print(f"process {number} of {processes}  {clock() - began:.0f} s", flush=True)
+            print(f"process {number} of {planned}  {clock() - began:.0f} s", flush=True)
+            starts.append(clock() - process_began - share)
+            if number > 1:  # the first one also brings torch from the disk
+                planned = min(processes, number + fitting(seconds - (clock() - began), starts[2:]))
+            if planned < FEWEST_PROCESSES:
+                raise TimingError(too_slow(seconds, starts[2:]))
+    if planned < processes:
+        print(f"{planned} processes instead of {processes}: starting takes {starts[-1]:.0f} s", file=sys.stderr)
     lines.append({"type": "footer", "cells": 0, "counts": {}, "seconds": round(clock() - began, 1)})
     return lines
+
+
+def fitting(left: float, starts: List[float]) -> int:
+    """Return how many processes more the time allows, each with the least that tells something."""
+    return max(0, int(left / (statistics.median(starts) + LEAST_SECONDS)))
+
+
+def too_slow(seconds: float, starts: List[float]) -> str:
+    """Say that not even the fewest processes fit, and how long they need."""
+    start = statistics.median(starts)
+    needed = math.ceil(FEWEST_PROCESSES * (start + LEAST_SECONDS) + start)
+    return (
+        f"starting a process takes {start:.0f} s here, so that {FEWEST_PROCESSES} of them do not fit into "
+        f"{seconds:.0f} s: give --seconds {needed}, or a machine that does nothing else"
+    )
 
 
 def main() -> int:
