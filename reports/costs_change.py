@@ -23,6 +23,10 @@ class Change:
     after: Figure
     #: How many times as long the works without hooks take now: the machine, its clock, and torch without hooks.
     works: float = 1.0
+    #: Which of the two is below the noise of its run.
+    below: tuple[bool, bool] = (False, False)
+    #: What the same work beside itself seems to add, at most, in the noisier of the two runs.
+    noise: float = 0.0
 
     @property
     def old(self) -> Estimate:
@@ -36,16 +40,18 @@ class Change:
         return self.after.values["added"]
 
     @property
-    def ratio(self) -> float:
-        """How many times as much a hook adds now, beside the works without hooks."""
-        return self.new.mid / self.old.mid
+    def ratio(self) -> float | None:
+        """How many times as much a hook adds now, beside the works without hooks; None for no two amounts."""
+        amounts = not any(self.below) and self.old.mid > 0 and self.new.mid > 0
+        return self.new.mid / self.old.mid if amounts else None
 
     def sure(self, margin: float = MARGIN) -> bool:
         """Say whether the hook changed, whatever is held to be its unit.
 
         What it adds must have changed beside all works without hooks, and beside its own: a release may make one of
         them slower. Where all of them changed, its nanoseconds must have changed the same way as they are: else it
-        could be the works alone. A figure without such a work beside it has the first only.
+        could be the works alone. A figure without such a work beside it has the first only. Where there is no ratio,
+        the intervals must lie farther apart than the noise.
         """
         beyond = [(self.old, self.new)]
         if "share" in self.before.values and "share" in self.after.values:
@@ -55,7 +61,14 @@ class Change:
             apart.append((self.before.values["added"], self.new))
         up = all(old.high < new.low for old, new in apart)
         down = all(new.high < old.low for old, new in apart)
+        if self.ratio is None:
+            return (up or down) and self.old.gap(self.new) > self.noise
         return (up or down) and all(old.mid > 0 and far(new.mid / old.mid, margin) for old, new in beyond)
+
+    @property
+    def rank(self) -> tuple[float, Key]:
+        """Its place among the changes: what comes or goes first, then the greatest."""
+        return -max(self.ratio, 1 / self.ratio) if self.ratio else float("-inf"), self.after.key
 
 
 def far(ratio: float, margin: float = MARGIN) -> bool:
@@ -75,10 +88,25 @@ def check_comparable(before: Costs, after: Costs, *, sweep: bool = False) -> Non
 
 def changes(before: Costs, after: Costs, margin: float = MARGIN) -> list[Change]:
     """Return the figures that changed, the greatest change first."""
+    return sorted((each for each in compared(before, after) if each.sure(margin)), key=lambda each: each.rank)
+
+
+def compared(before: Costs, after: Costs) -> list[Change]:
+    """Return each figure that is above the noise on one side at least."""
     works = unhooked(before, after)
-    found = [Change(before.figures[key], after.figures[key], works) for key in comparable(before, after)]
-    sure = [change for change in found if change.sure(margin)]
-    return sorted(sure, key=lambda change: (-max(change.ratio, 1 / change.ratio), change.after.key))
+    found = [
+        compare(before, after, key, works)
+        for key in sorted(before.figures)
+        if key[0] in COMPARED and before.figures[key].values and key in after.figures and after.figures[key].values
+    ]
+    return [change for change in found if not all(change.below)]
+
+
+def compare(before: Costs, after: Costs, key: Key, works: float) -> Change:
+    """Return one figure of both sides, which must have measured it."""
+    old, new = before.figures[key], after.figures[key]
+    noise = max(before.noise(old) * works, after.noise(new))
+    return Change(old, new, works, (before.below_noise(old), after.below_noise(new)), noise)
 
 
 def unhooked(before: Costs, after: Costs) -> float:
@@ -90,16 +118,6 @@ def unhooked(before: Costs, after: Costs) -> float:
         if key in after.figures and "control" in after.figures[key].values
     ]
     return median(ratios or [1.0])
-
-
-def comparable(before: Costs, after: Costs) -> list[Key]:
-    """Return the figures that stand above the noise on both sides."""
-    return [
-        key
-        for key in sorted(before.figures)
-        if key[0] in COMPARED and key in after.figures and not (before.figures[key].absent or after.figures[key].absent)
-        if not (before.below_noise(before.figures[key]) or after.below_noise(after.figures[key]))
-    ]
 
 
 def same_python(before: Costs, after: Costs) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from reports.costs import Costs
 from reports.costs_change import MARGIN, Change, unhooked
 from reports.costs_recorded import document, rounded
-from reports.costs_view import Table, calls, counts, environment, interval, number, others, summary
+from reports.costs_view import BELOW, Table, calls, counts, environment, number, others, sides, summary
 from reports.forms import as_json, escaped
 from reports.strict import FORMAT
 
@@ -75,8 +75,10 @@ def compare_json(found: Comparison) -> str:
     told = [
         {
             "figure": change.after.figure, "hook": change.after.hook, "workload": change.after.workload,
-            "hooks": change.after.hooks, "unit": change.after.unit, "ratio": float(f"{change.ratio:.5g}"),
-            "before": rounded(change.old), "after": rounded(change.new),
+            "hooks": change.after.hooks, "unit": change.after.unit,
+            "ratio": None if change.ratio is None else float(f"{change.ratio:.5g}"),
+            "before": None if change.below[0] else rounded(change.old),
+            "after": None if change.below[1] else rounded(change.new),
         }
         for change in found.found
     ]  # fmt: skip
@@ -99,8 +101,9 @@ def words(change: Change) -> tuple[str, str, str, str]:
     """Return one change as figure, ratio, and what was added before, set right by the works without hooks, and now."""
     figure = change.after
     name = f"{figure.figure} {figure.hook} on {figure.workload}:"
-    old, new = (f"{interval(each)} {figure.unit}" for each in (change.old, change.new))
-    return name, f"{number(change.ratio)} times,", f"{old} ->", new
+    ratio = f"{number(change.ratio)} times," if change.ratio else "no ratio,"
+    old, new = (side if side == BELOW else f"{side} {figure.unit}" for side in sides(change))
+    return name, ratio, f"{old} ->", new
 
 
 def _line(cells: tuple[str, ...]) -> str:

@@ -9,7 +9,7 @@ from itertools import pairwise
 from reports.costs import Costs
 from reports.costs_change import MARGIN, changes, far, same_python, unhooked
 from reports.costs_stats import Estimate
-from reports.costs_view import Row, Table, cell, counts, environment, interval, number, others, summary
+from reports.costs_view import Row, Table, cell, counts, environment, number, others, sides, summary
 
 WIDTH, HEIGHT = 320.0, 120.0
 LEFT, RIGHT, TOP, BOTTOM = 44.0, 8.0, 10.0, 20.0
@@ -169,8 +169,8 @@ def changed(sweep: Sequence[Costs]) -> Table:
             rows.append(Row("", versions, ("works without hooks", number(works), "", "")))
         for change in changes(before, after):
             if change.after.key[::2] == ("call", "empty"):
-                cells = (change.after.says, number(change.ratio), interval(change.old), interval(change.new))
-                rows.append(Row(change.after.hook, versions, cells))
+                ratio = number(change.ratio) if change.ratio else ""
+                rows.append(Row(change.after.hook, versions, (change.after.says, ratio, *sides(change))))
     heads = ("torch", "hook", "times as much", "ns before, beside the works without hooks", "ns after")
     caption = (
         f"What changed between neighbouring versions on one Python: intervals that part, by more than {MARGIN:.0%}"

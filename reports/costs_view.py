@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from reports.costs import FLOOR, Costs, Figure, Key
+from reports.costs_change import Change
 from reports.costs_stats import Estimate
 
 BELOW = "below noise"
@@ -45,6 +46,14 @@ def number(value: float, digits: int = 3) -> str:
 def interval(value: Estimate, digits: int = 3) -> str:
     """Return "21.9 (21.5 to 22.2)"."""
     return f"{number(value.mid, digits)} ({number(value.low, digits)} to {number(value.high, digits)})"
+
+
+def sides(change: Change) -> tuple[str, str]:
+    """Return what a hook added before, set right by the works without hooks, and what it adds now."""
+    old, new = (
+        BELOW if below else interval(each) for each, below in zip((change.old, change.new), change.below, strict=True)
+    )
+    return old, new
 
 
 def cell(costs: Costs, key: Key, value: str) -> str:

@@ -105,30 +105,86 @@ def test_the_help_says_the_exit_status_and_an_example_that_parses(capsys) -> Non
     assert parser("overhead").parse_args(example).overhead_max_ratio == ["forward=1.3"]
 
 
-def test_a_gate_opens_and_shuts(tmp_path, runs, capsys) -> None:
-    def gate(run: str, *limits: str) -> tuple[int, str]:
+@pytest.fixture
+def gate(tmp_path, capsys):
+    """Give a gate: its exit status and its lines, the first of them about the works without hooks."""
+
+    def run(new: Path, base: Path, *limits: str) -> tuple[int, list[str]]:
         options = [word for limit in limits for word in ("--overhead-max-ratio", limit)]
-        status = call(tmp_path, runs[run], "--baseline", runs["base"], *options)
-        return status, capsys.readouterr().out
+        status = call(tmp_path, new, "--baseline", base, *options)
+        return status, capsys.readouterr().out.splitlines()
 
-    assert gate("again", "forward=1.1")[0] == 0
-    status, out = gate("slow", "full_backward=1.3", "forward=1.1")
+    return run
+
+
+def test_a_gate_opens_and_shuts(runs, gate) -> None:
+    assert gate(runs["again"], runs["base"], "forward=1.1")[0] == 0
+    status, (works, *lines) = gate(runs["slow"], runs["base"], "full_backward=1.3", "forward=1.1")
     assert status == 1
-    assert out.splitlines()[0].endswith("over 1.3")
-    assert out.splitlines()[1].endswith("within 1.1")
-    assert gate("slow", "full_backward=1.5")[0] == 0
+    assert works.startswith("works without hooks: ")
+    assert lines[0].endswith("over 1.3")
+    assert lines[1].endswith("within 1.1")
+    assert gate(runs["slow"], runs["base"], "full_backward=1.5")[0] == 0
 
 
-def test_a_gate_is_not_shut_by_noise(tmp_path, runs, capsys) -> None:
-    """The median lies above the limit, but the intervals do not part."""
+def test_a_gate_is_not_shut_by_a_slow_machine(tmp_path, runs, gate) -> None:
+    """It stays open for a hook that costs the same, and shut for one that costs more, on a clock slower by half."""
+    slow = Machine(5, pace=lambda process: 1.5)
+    paced = timing_session.write(tmp_path / "paced.jsonl", slow, slower={"full_backward": 1.4})
+    status, (works, *lines) = gate(paced, runs["base"], "forward=1.1", "full_backward=1.3")
+    assert status == 1
+    assert re.match(r"works without hooks: 1\.(49|5\d) times the baseline", works)
+    assert lines[0].endswith("within 1.1")
+    assert re.fullmatch(r"full_backward: 1\.(39|4\d) times the baseline, over 1\.3", lines[1])
+    status, _ = gate(runs["base"], paced, "forward=1.1")
+    assert status == 0
+
+
+def test_a_gate_is_not_shut_by_noise(tmp_path, gate) -> None:
+    """The median lies above the limit, but the interval begins below it, or would not pass that of the baseline."""
+    noisy, sharp = tmp_path / "noisy.jsonl", tmp_path / "sharp.jsonl"
     lines = timing_session.session(Machine(1, **QUIET))
     for each in lines:
         if (each.get("figure"), each.get("hook")) == ("call", "forward"):
             each["added"] *= 1.2 if each["process"] % 2 else 0.99
-    noisy = synthetic.write_lines(tmp_path / "noisy.jsonl", lines)
-    sharp = timing_session.write(tmp_path / "sharp.jsonl", Machine(1, **QUIET))
-    assert call(tmp_path, noisy, "--baseline", sharp, "--overhead-max-ratio", "forward=1.05") == 0
-    assert capsys.readouterr().out.endswith("over 1.05, but the intervals meet: not sure enough\n")
+    synthetic.write_lines(noisy, lines)
+    timing_session.write(sharp, Machine(1, **QUIET))
+    status, told = gate(noisy, sharp, "forward=1.05")
+    assert status == 0
+    assert told[1].endswith("over 1.05, but the intervals allow less: not sure enough")
+    more = timing_session.write(tmp_path / "more.jsonl", Machine(1, **QUIET), slower={"forward": 1.3})
+    assert gate(more, noisy, "forward=1.05")[0] == 1
+    assert gate(more, noisy, "forward=1.1")[0] == 0
+
+
+def test_a_gate_shuts_where_noise_becomes_a_cost(tmp_path, runs, gate) -> None:
+    """The baseline may be all that could hide in its noise; a new cost beyond that, times the limit, is over it."""
+    lines = timing_session.session(Machine(2), torch="2.14.1")
+    for each in lines:
+        if (each.get("figure"), each.get("hook")) == ("call", "nothing_at_all"):
+            each["added"] += 5000.0
+    costly = synthetic.write_lines(tmp_path / "costly.jsonl", lines)
+    status, told = gate(costly, runs["base"], "nothing_at_all=1.3")
+    assert status == 1
+    assert re.match(r"nothing_at_all: below noise -> \S+ \(.*\) ns, over 1.3 times what the noise", told[1])
+    assert gate(costly, runs["base"], "nothing_at_all=1000")[0] == 0
+    status, told = gate(runs["again"], runs["base"], "nothing_at_all=1.3")
+    assert (status, told[1:]) == (0, ["nothing_at_all: below noise, within 1.3"])
+
+
+def test_what_leaves_the_noise_is_told(tmp_path, runs, capsys) -> None:
+    lines = timing_session.session(Machine(2))
+    for each in lines:
+        if (each.get("figure"), each.get("hook")) == ("call", "nothing_at_all"):
+            each["added"] += 5000.0
+    costly = synthetic.write_lines(tmp_path / "costly.jsonl", lines)
+    assert call(tmp_path, "--from", runs["base"], "--to", costly) == 0
+    (told,) = capsys.readouterr().out.splitlines()[1:]
+    assert re.match(r"  call nothing_at_all on empty: no ratio, below noise -> [45],\d+ \(.*\) ns", told)
+    assert call(tmp_path, "--from", costly, "--to", runs["base"], "--format", "json") == 0
+    (change,) = json.loads(capsys.readouterr().out)["changes"]
+    assert (change["ratio"], change["after"]) == (None, None)
+    assert change["before"][1] == pytest.approx(5000, rel=0.1)
 
 
 @pytest.mark.parametrize(
@@ -139,7 +195,6 @@ def test_a_gate_is_not_shut_by_noise(tmp_path, runs, capsys) -> None:
         ("forward=fast", "'fast' is no ratio"),
         ("forward=nan", "'nan' is no ratio"),
         ("forward=1.01", "'1.01' is no ratio of 1.03 or more"),
-        ("nothing_at_all=1.3", "nothing_at_all is below noise on torch 2.14.1"),
         ("post_accumulate=1.3", "post_accumulate is absent on torch 2.14.1"),
     ],
 )
@@ -157,6 +212,14 @@ def test_a_gate_that_cannot_be_is_refused(tmp_path, runs, capsys, limit, fault) 
         (["--record"], "--record needs run files"),
         (["again", "--baseline", "base"], "a gate needs one run file"),
         (["--baseline", "base", "--overhead-max-ratio", "forward=1.3"], "a gate needs one run file"),
+        (
+            ["again", "--baseline", "base", "--overhead-max-ratio", "forward=1.3", "--format", "json"],
+            "a gate answers in text",
+        ),
+        (
+            ["again", "--baseline", "base", "--overhead-max-ratio", "forward=1.3", "--from", "base"],
+            "neither compares nor records",
+        ),
         (["missing.jsonl"], "there is no such file"),
         (["base", "again"], "2 run files where one is shown"),
         (["--record", "base", "again"], "is of torch 2.14 too"),

@@ -10,7 +10,7 @@ from statistics import median
 import pytest
 
 from reports.costs import Costs, from_run
-from reports.costs_change import Change, changes, unhooked
+from reports.costs_change import Change, changes, compared, unhooked
 from reports.costs_recorded import read_costs, record
 from reports.costs_stats import CONFIDENCE, FEWEST, Estimate, coverage, estimate, line, rank
 from reports.costs_view import BELOW, calls, number, summary
@@ -192,7 +192,29 @@ def test_less_than_the_work_beside_itself_is_below_noise(tmp_path: Path) -> None
     assert not leaf.values["added"].zero
     assert found.below_noise(leaf)
     assert not found.below_noise(forward)
-    assert [change for change in changes(found, found, -1.0) if change.after.hook == "leaf"] == []
+    assert [change for change in compared(found, found) if change.after.hook == "leaf"] == []
+
+
+@pytest.mark.parametrize(("added", "told"), [(900.0, False), (1100.0, True)])
+def test_what_leaves_the_noise_must_lie_farther_off_than_the_noise(added: float, told: bool) -> None:
+    """The intervals part in both cases; the noise of this run is 1,000 ns."""
+
+    def run(more: float) -> Costs:
+        lines = timing_session.session(Machine(1, **QUIET))
+        for each in lines:
+            if each.get("figure") == "same":
+                each["added"] = 1000.0 if each["process"] % 2 else -1000.0
+            if each.get("hook") == "nothing_at_all":
+                each["added"] = 1000.0 - each["process"] + more
+        header, *rows, _ = lines
+        return from_run(Run(Path("made-up.jsonl"), header, {}, tuple(rows)))
+
+    before, after = run(0.0), run(added)
+    (change,) = [each for each in compared(before, after) if each.after.hook == "nothing_at_all"]
+    assert change.below == (True, False)
+    assert change.ratio is None
+    assert change.old.gap(change.new) > 0
+    assert [each.after.hook for each in changes(before, after)] == ["nothing_at_all"] * told
 
 
 def test_an_interval_around_zero_is_below_noise() -> None:

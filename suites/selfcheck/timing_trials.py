@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 from reports.costs import Costs, from_run
-from reports.costs_change import changes, comparable
+from reports.costs_change import changes, compared
 from reports.runfile import read_run
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -46,7 +46,7 @@ def same(trials: int, seconds: float) -> int:
         now = measure(FOLDER / f"same-{trial}.jsonl", seconds)
         found = named(last, now)
         false += bool(found)
-        print(f"{trial}: {len(comparable(last, now))} figures, changed: {', '.join(found) or 'none'}", flush=True)
+        print(f"{trial}: {len(compared(last, now))} figures, changed: {', '.join(found) or 'none'}", flush=True)
         last = now
     print(f"{false} of {trials} comparisons found a change where there was none")
     return false
@@ -55,7 +55,7 @@ def same(trials: int, seconds: float) -> int:
 def slower(trials: int, seconds: float) -> int:
     """Slow down one kind after another; return how many were not found, or found under another name."""
     plain = measure(FOLDER / "same-0.jsonl", seconds)
-    figures = [plain.figures[key] for key in comparable(plain, plain) if key[0] == "call" and key[2] == "empty"]
+    figures = [each.after for each in compared(plain, plain) if each.after.key[::2] == ("call", "empty")]
     fit = [each for each in figures if each.fires == 1 and each.values["added"].mid * SLOWER >= SHORTEST]
     missed = 0
     for trial in range(1, trials + 1):
