@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby
@@ -74,6 +75,18 @@ def chapters(atlas: Atlas) -> list[Chapter]:
     rows = [_row(atlas, clause) for clause in clauses]
     grouped = groupby(rows, key=lambda row: row.clause.split(".")[0])
     return [Chapter(name, title(name), tuple(found)) for name, found in grouped]
+
+
+def claims(atlas: Atlas) -> Counter[str]:
+    """Return how many claims of tutorials are true on the torch in focus, how many false, and how many have no answer.
+
+    A reading of a claim says so in its first word: it may be "false since 1.8".
+    """
+    names = [name for name in atlas.clauses if name.startswith("tutorial.")]
+    cells = [atlas.cell(name, atlas.focus, atlas.modes[0]) for name in names]
+    readings = [cell.reading if cell.verdict == "conforms" else None for cell in cells]
+    answers = [(reading or "").partition(" ")[0] for reading in readings]
+    return Counter(answer if answer in CLAIM_SIGNS else "" for answer in answers)
 
 
 def title(name: str) -> str:

@@ -17,7 +17,7 @@ from reports.costs_page import chapter
 from reports.details import island
 from reports.disagreements import Disagreement
 from reports.entrances import entrances
-from reports.matrix import CLAIM_SIGNS, MEANINGS, SIGNS, chapters
+from reports.matrix import CLAIM_SIGNS, MEANINGS, SIGNS, chapters, claims
 
 TEMPLATES = Path(__file__).parent / "templates"
 STYLES = ("tokens", "page", "matrix", "drawer", "views", "disagreements", "costs", "print")
@@ -50,6 +50,7 @@ def render(atlas: Atlas, disagreements: Sequence[Disagreement] = (), costs: Sequ
         script_digest=digest,
         island=island(atlas, disagreements),
         disagreements=len(disagreements),
+        claims=claims(atlas),
         costs=chapter(costs),
         choices=entrances(atlas),
     )

@@ -28,6 +28,22 @@ def built(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
+def recorded(tmp_path_factory):
+    """Build the page of the committed verdicts, with what its building cost."""
+    from suites.selfcheck import pages
+
+    return pages.build_recorded(tmp_path_factory.mktemp("recorded"))
+
+
+@pytest.fixture(scope="session")
+def noted(tmp_path_factory):
+    """Build a page with all that is told only at times."""
+    from suites.selfcheck import pages
+
+    return pages.build_noted(tmp_path_factory.mktemp("noted"))
+
+
+@pytest.fixture(scope="session")
 def priced(tmp_path_factory):
     """Build a page with a chapter on costs."""
     from suites.selfcheck import pages

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import copy
+import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 from reports.__main__ import main
 from reports.costs import from_run
 from reports.costs_recorded import record
+from reports.verdicts import VERDICTS
 from suites.selfcheck import synthetic, timing_session
 
+ROOT = Path(__file__).resolve().parents[2]
 #: Returns what is too faint to read.
 CONTRAST = Path(__file__).with_name("contrast.js").read_text("utf-8").partition("\n")[2]
 #: The versions whose costs are on a page that has some.
@@ -18,8 +25,8 @@ PRICED = ("1.12.0", "1.13.1", "2.0.0", "2.1.0")
 class Built:
     """A page on disk and what was put into it."""
 
-    def __init__(self, path, table):
-        self.path, self.table = path, table
+    def __init__(self, path, table, seconds=None):
+        self.path, self.table, self.seconds = path, table, seconds
         self.url = path.as_uri()
 
     def having(self, verdict, torch=None):
@@ -50,6 +57,35 @@ def build_priced(folder):
     ]
     record(sweep, folder / "verdicts" / "costs")
     return build(folder, table)
+
+
+def build_noted(folder):
+    """Build a page with all that is told only at times: of a run of one's own, unfinished, undeclared, in two modes."""
+    table = synthetic.clauses(10)
+    synthetic.write_verdicts(folder / "verdicts", table, ("2.0.0", "2.14.0"))
+    lines = copy.deepcopy(synthetic.run_lines(table, "2.15.0", modes=["eager", "compiled"]))[:-3]
+    lines[0]["torch"] = "2.16.0a0+git1a2b3c4"
+    cell = next(line for line in lines if line.get("verdict") == "conforms")
+    cell.update(verdict="deviates", refuted=[], evidence=synthetic.evidence())
+    made = build(folder, table, synthetic.write_lines(folder / "run.jsonl", lines))
+    assert made.path.read_text("utf-8").count('class="notice') == 5
+    return made
+
+
+def build_recorded(folder):
+    """Build the page of the committed verdicts as a user does, and note the processor seconds that it took."""
+    out = folder / "index.html"
+    seconds = processor_seconds([sys.executable, "-m", "reports", "page", "--out", str(out)])
+    table = json.loads((VERDICTS / "clauses.json").read_text("utf-8"))["clauses"]
+    return Built(out, table, seconds)
+
+
+def processor_seconds(command):
+    """Return what a program cost; by the clock on the wall, other work on the machine would count too."""
+    before = os.times()
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    after = os.times()
+    return after.children_user - before.children_user + after.children_system - before.children_system
 
 
 class Reader:

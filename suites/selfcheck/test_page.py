@@ -39,6 +39,37 @@ def test_a_claim_says_whether_it_is_true(reader, built):
     assert clause["readings"][1]["name"] == "false"
 
 
+@pytest.mark.parametrize("width", [390, 1440])
+def test_the_claims_of_tutorials_have_a_link_that_tells_how_many_are_true(browser, built, width):
+    claims = [name for name in built.table if name.startswith("tutorial.")]
+    cells = [synthetic.cell(name, built.table[name], "2.15.0") for name in claims]
+    answers = [cell["reading"] if cell["verdict"] == "conforms" else None for cell in cells]
+    true, false, other = (answers.count(each) for each in ("true", "false", None))
+    assert true > 0 < false
+    with watched(browser, viewport={"width": width, "height": 844}) as page:
+        reader = Reader(page, built.url).open("#?verdict=deviates")
+        told = page.inner_text(".also:has(#claims)")
+        assert told.startswith("What tutorials teach: 12 sentences, ")
+        assert f", on torch 2.15 {true} true and {false} false" in told
+        assert told.endswith(f", {other} without an answer." if other else f" {false} false.")
+        page.click("#claims")
+        page.wait_for_function("() => readFields().chapter === 'tutorial'")
+        assert sorted(reader.rows()) == sorted(claims)
+        assert reader.address() == "#?chapter=tutorial"
+        page.wait_for_function("() => document.activeElement.id === 'matrix'")
+        first = page.locator(f'[id="{reader.rows()[0]}"]').bounding_box()
+        assert first is not None
+        assert 0 <= first["y"] <= 844
+        page.click("#claims")
+        assert reader.address() == "#?chapter=tutorial"
+
+
+def test_a_page_without_claims_has_no_link_to_them(browser, priced):
+    with watched(browser) as page:
+        Reader(page, priced.url).open()
+        assert page.locator("#claims").count() == 0
+
+
 def test_search_finds_sentence_id_and_source(reader, built):
     page = reader.page
     page.keyboard.press("/")

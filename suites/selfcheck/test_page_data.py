@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import copy
 import json
-import os
 import re
-import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 from suites.selfcheck import browser as browsers
 from suites.selfcheck import synthetic
-from suites.selfcheck.pages import Reader, build, watched
+from suites.selfcheck.pages import Reader, build, processor_seconds, watched
 
-ROOT = Path(__file__).resolve().parents[2]
 EVIL = "</script><script>window.hit=1</script><img src=x onerror=window.hit=1>\"'><b>{{7*7}}"
 
 
@@ -96,14 +92,6 @@ def test_400_clauses_on_26_versions_are_built_and_opened_in_time(browser, tmp_pa
     with watched(browser) as page:
         reader = Reader(page, out.as_uri()).open()
         assert len(reader.rows()) == 400
-
-
-def processor_seconds(command):
-    """Return what a program cost; by the clock on the wall, other work on the machine would count too."""
-    before = os.times()
-    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
-    after = os.times()
-    return after.children_user - before.children_user + after.children_system - before.children_system
 
 
 def test_one_deviation_of_many_versions_is_drawn_and_stored_once(built):

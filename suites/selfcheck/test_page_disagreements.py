@@ -25,7 +25,8 @@ def is_in_view(page, selector):
 def test_each_script_is_told_with_its_page_and_its_versions(reader, scripts, built):
     page = reader.page
     assert page.locator("#disagreements article").count() == len(scripts) == 5
-    assert page.inner_text(".also") == f"{TITLE}: 5 places, each with a script that shows it."
+    told = page.inner_text(".also:has([href='#disagreements'])")
+    assert told == f"{TITLE}: 5 places, each with a script that shows it."
     for number, one in enumerate(scripts):
         text = page.locator("#disagreements article").nth(number).inner_text()
         for wanted in (one.sentence, one.documentation, one.torch, one.doubt, one.address.removeprefix("https://")):
@@ -38,7 +39,7 @@ def test_each_script_is_told_with_its_page_and_its_versions(reader, scripts, bui
 def test_the_link_above_and_the_permalink_lead_to_the_list(reader):
     page = reader.page
     assert not is_in_view(page, "#disagreements h2")
-    page.click(".also a")
+    page.click(".also [href='#disagreements']")
     page.wait_for_function("document.activeElement.id === 'disagreements'")
     assert is_in_view(page, "#disagreements h2")
     assert page.url.endswith("#disagreements")

@@ -10,8 +10,7 @@ import sys
 import pytest
 
 from suites.selfcheck import synthetic
-from suites.selfcheck.pages import Built, Reader, build, watched
-from suites.selfcheck.test_page_data import processor_seconds
+from suites.selfcheck.pages import Built, Reader, build, processor_seconds, watched
 
 TORCHES = (*(f"1.{minor}.0" for minor in range(4, 14)), *(f"2.{minor}.0" for minor in range(90)))
 MODES = ("eager", "compiled", "scripted", "checkpointed", "copied", "traced")

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import copy
-
 import pytest
 
 from reports.__main__ import main
 from suites.selfcheck import nu, synthetic
-from suites.selfcheck.pages import Reader, build, watched
+from suites.selfcheck.pages import Reader, watched
 from suites.selfcheck.test_page_axe import VIEWS
 
 #: The data of the page is no script that runs, so no policy speaks of it; the checker does not tell them apart.
@@ -38,37 +36,14 @@ def serialised(page):
 
 
 @pytest.fixture(scope="module")
-def recorded(tmp_path_factory):
-    """Build the page and the badge of the committed verdicts."""
-    folder = tmp_path_factory.mktemp("recorded")
-    assert main(["page", "--out", str(folder / "index.html")]) == 0
-    assert main(["badge", "--torch", "2.15", "--out", str(folder / "hooks.svg")]) == 0
-    return folder
-
-
-@pytest.fixture(scope="module")
-def noted(tmp_path_factory):
-    """Build a page with all that is told only at times: of a run of one's own, unfinished, undeclared, in two modes."""
-    folder = tmp_path_factory.mktemp("noted")
-    table = synthetic.clauses(10)
-    synthetic.write_verdicts(folder / "verdicts", table, ("2.0.0", "2.14.0"))
-    lines = copy.deepcopy(synthetic.run_lines(table, "2.15.0", modes=["eager", "compiled"]))[:-3]
-    lines[0]["torch"] = "2.16.0a0+git1a2b3c4"
-    cell = next(line for line in lines if line.get("verdict") == "conforms")
-    cell.update(verdict="deviates", refuted=[], evidence=synthetic.evidence())
-    made = build(folder, table, synthetic.write_lines(folder / "run.jsonl", lines))
-    assert made.path.read_text("utf-8").count('class="notice') == 5
-    return made
-
-
-@pytest.fixture(scope="module")
 def told(browser, built, priced, noted, recorded, tmp_path_factory):
     """Give what the checker says of every document; it starts once for all."""
     folder = tmp_path_factory.mktemp("checked")
-    served = (recorded / "index.html").read_text("utf-8")
+    served, badge = recorded.path.read_text("utf-8"), folder / "hooks.svg"
+    assert main(["badge", "--torch", "2.15", "--out", str(badge)]) == 0
     small = built.path.read_text("utf-8")
     assert small.count(END) == 1
-    documents = {"served.html": served, "hooks.svg": (recorded / "hooks.svg").read_text("utf-8")}
+    documents = {"served.html": served, "hooks.svg": badge.read_text("utf-8")}
     documents |= {f"{name}.html": made.path.read_text("utf-8") for name, made in (("costs", priced), ("noted", noted))}
     documents["broken.html"] = small.replace(END, "".join(BREAKS) + END)
     documents["broken.svg"] = documents["hooks.svg"].replace("<rect ", '<rect colour="red" ')

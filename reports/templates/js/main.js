@@ -99,6 +99,7 @@ for (const count of document.querySelectorAll(".count")) {
 if (byId("nearest")) {
   byId("nearest").addEventListener("click", (event) => setFilters({ from: event.target.dataset.from, to: event.target.dataset.to }));
 }
+if (byId("claims")) byId("claims").addEventListener("click", () => pane.focus());
 byId("theme").addEventListener("click", () => {
   const names = Object.keys(THEMES);
   const next = names[(names.indexOf(document.documentElement.dataset.theme || "") + 1) % names.length];
