@@ -26,7 +26,8 @@ SVG = """<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height
 </g>
 </svg>
 """
-EPILOG = """json is what shields.io reads from an endpoint.
+PICTURE = "hooks.svg"
+EPILOG = """json is what shields.io reads from an endpoint; markdown is the line that shows a hooks.svg beside it.
 exit status: 0 written, 2 no such release or run file.
 example: python -m reports badge mine.jsonl --out hooks.svg"""
 
@@ -74,7 +75,12 @@ def as_text(told: dict[str, Any]) -> str:
     return f"{told['label']}: {told['message']}\n"
 
 
-FORMS = {"svg": as_svg, "json": forms.as_json, "text": as_text}
+def as_markdown(told: dict[str, Any]) -> str:
+    """Return the line that shows the picture, and its words to who cannot see it."""
+    return f"![{forms.escaped(as_text(told))}]({PICTURE})\n"
+
+
+FORMS = {"svg": as_svg, "json": forms.as_json, "text": as_text, "markdown": as_markdown}
 
 
 def add_parser(sub: Any) -> None:
@@ -89,7 +95,7 @@ def add_parser(sub: Any) -> None:
     parser.add_argument("runs", nargs="*", type=Path, metavar="RUNFILE", help="runs in the place of what is recorded")
     parser.add_argument("--torch", metavar="A", help="which torch (default: the newest of the runs, or of all)")
     parser.add_argument("--out", type=Path, metavar="FILE", help="write it there (default: to the terminal)")
-    parser.add_argument("--format", choices=sorted(FORMS), default="svg", help="default: %(default)s")
+    forms.add_format(parser, FORMS, "svg")
     parser.add_argument("--verdicts", type=Path, default=VERDICTS, help=argparse.SUPPRESS)
     parser.set_defaults(run=run)
 

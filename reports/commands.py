@@ -9,8 +9,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from reports import disagreements, forms, recording
-from reports.atlas import Atlas, Column, build
+from reports import disagreements, forms, recording, written
+from reports.atlas import build
 from reports.costs_recorded import COSTS, read_costs
 from reports.diff import FORMATS, compare
 from reports.merge import merge
@@ -36,6 +36,7 @@ def add_parsers(sub: Any) -> None:
     """Add the verbs to the command line."""
     page = _verb(sub, "page", run_page, "build the page from the committed verdicts and these runs", "*")
     page.add_argument("--out", type=Path, default=OUT, help="where to write the page (default: %(default)s)")
+    forms.add_format(page, written.FORMS)
     page.add_argument("--upstream", type=Path, default=disagreements.UPSTREAM, help=argparse.SUPPRESS)
     record = _verb(sub, "record", run_record, "write the committed verdicts from these runs", "+")
     check = _verb(sub, "check", run_check, "fail when recording these runs would change a committed verdict", "+")
@@ -44,6 +45,7 @@ def add_parsers(sub: Any) -> None:
         parser.add_argument("--add", action="store_true", help="keep recorded cells that these runs do not tell of")
     join = _verb(sub, "merge", run_merge, "join run files: shards of one run, or runs of several torches", "+")
     join.add_argument("--out", type=Path, required=True, metavar="FILE", help="the run file to write")
+    forms.add_format(join, written.FORMS)
     diff = _verb(sub, "diff", run_diff, "show what is different between two torches")
     diff.add_argument("before", metavar="A", help="a recorded minor version or a run file")
     diff.add_argument("after", metavar="B", help="a recorded minor version or a run file")
@@ -79,15 +81,8 @@ def run_page(args: argparse.Namespace) -> int:
     atlas = build(read_table(args.verdicts), read_recorded(args.verdicts), runs)
     costs = read_costs(args.verdicts / COSTS.name)
     write_atomic(args.out, render(atlas, disagreements.told(atlas, args.upstream), costs))
-    print(one_line(counts_line(atlas, atlas.focus)))
-    print(one_line(str(args.out)))
+    forms.show(written.of_atlas(args.out, atlas), written.FORMS, args.format)
     return 0
-
-
-def counts_line(atlas: Atlas, column: Column) -> str:
-    """Return "torch 2.15.0: 97 conforms, 3 deviates" for a column."""
-    counts = ", ".join(f"{count} {verdict}" for verdict, count in atlas.counts(column).items())
-    return f"torch {column.torch}: {counts or 'no cells'}"
 
 
 def run_record(args: argparse.Namespace) -> int:
@@ -136,9 +131,7 @@ def run_merge(args: argparse.Namespace) -> int:
         raise BadInput(args.out, "", "is also one of the files to read", "name another file with --out")
     runs = merge(_read(args.runs))
     write_runs(args.out, runs)
-    for run in runs:
-        print(one_line(f"torch {run.header['torch']}: {len(run.cells)} cells"))
-    print(one_line(str(args.out)))
+    forms.show(written.of_runs(args.out, runs), written.FORMS, args.format)
     return 0
 
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 import argparse
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from reports import forms
 from reports.atlas import Atlas, Cell, Column, varies
 from reports.diff import words
 from reports.names import read_atlas
@@ -165,9 +166,50 @@ def _statements(stretches: list[_Stretch]) -> Any:
     return made[0] if len(made) == 1 else made[::-1]
 
 
-def as_text(told: Mapping[str, Any]) -> str:
-    """Return the document as it is written."""
+def as_json(told: Mapping[str, Any]) -> str:
+    """Return the document itself."""
     return json.dumps(told, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
+
+
+def as_text(told: Mapping[str, Any]) -> str:
+    """Return a line for each clause and reading."""
+    return "".join(f"{name}  {support}\n" for name, _, support in _rows(told))
+
+
+def as_markdown(told: Mapping[str, Any]) -> str:
+    """Return a table of all clauses and readings."""
+    lines = ["| clause | says | support |", "|---|---|---|"]
+    lines += [f"| `{name}` | {forms.escaped(says)} | {forms.escaped(support)} |" for name, says, support in _rows(told)]
+    return "\n".join(lines) + "\n"
+
+
+def _rows(told: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+    """Yield name, description and support in words of every feature."""
+    for chapter, topics in told["hooks"].items():
+        for topic, points in topics.items():
+            for point, feature in points.items():
+                for key, part in [("", feature), *((key, each) for key, each in feature.items() if key != "__compat")]:
+                    compat = part["__compat"]
+                    support = "; ".join(f"{on}: {_words(each)}" for on, each in compat["support"].items())
+                    yield ".".join(filter(None, (chapter, topic, point, key))), compat["description"], support
+
+
+def _words(statements: Any) -> str:
+    return " / ".join(map(_statement, statements if isinstance(statements, list) else [statements]))
+
+
+def _statement(statement: Mapping[str, Any]) -> str:
+    added = statement["version_added"]
+    words = {False: "no support", None: "not measured"}.get(added, f"added {added}")
+    if "version_removed" in statement:
+        words += f", removed {statement['version_removed']}"
+    if "partial_implementation" in statement:
+        words += ", partial"
+    notes = statement.get("notes", [])
+    return words + (f" ({'; '.join([notes] if isinstance(notes, str) else notes)})" if notes else "")
+
+
+FORMS = {"json": as_json, "text": as_text, "markdown": as_markdown}
 
 
 def add_parser(sub: Any) -> None:
@@ -181,16 +223,17 @@ def add_parser(sub: Any) -> None:
     )
     parser.add_argument("runs", nargs="*", type=Path, metavar="RUNFILE", help="runs in the place of what is recorded")
     parser.add_argument("--out", type=Path, metavar="FILE", help="write it there (default: to the terminal)")
+    forms.add_format(parser, FORMS, "json")
     parser.add_argument("--verdicts", type=Path, default=VERDICTS, help=argparse.SUPPRESS)
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
     """Write the compatibility data."""
-    text = as_text(document(read_atlas(args)))
+    told = document(read_atlas(args))
     if args.out is None:
-        print("\n".join(one_line(line) for line in text.split("\n")), end="")
+        forms.show(told, FORMS, args.format)
     else:
-        write_atomic(args.out, text)
+        write_atomic(args.out, FORMS[args.format](told))
         print(one_line(str(args.out)))
     return 0

@@ -57,6 +57,12 @@ def test_the_picture_is_accessible_and_complete(verdicts, capsys, tmp_path):
     assert sum(int(rect.attrib["width"]) for rect in root.iter(f"{SVG}rect")) == int(root.attrib["width"])
 
 
+def test_the_line_that_shows_the_picture_says_its_words(verdicts, capsys):
+    assert main(["badge", "--torch", "2.0", "--format", "markdown", "--verdicts", str(verdicts)]) == 0
+    words = "hooks on torch 2.0.1: 2 of 3 conform, 1 not declared"
+    assert capsys.readouterr().out == f"![{words}](hooks.svg)\n"
+
+
 def luminance(color):
     parts = [int(color[place : place + 2], 16) / 255 for place in (1, 3, 5)]
     linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]

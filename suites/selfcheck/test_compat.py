@@ -129,6 +129,39 @@ def test_a_run_of_no_release_has_no_place_in_the_line(tmp_path, capsys, changes)
     assert "is of no release" in err
 
 
+@pytest.mark.parametrize("form", ["text", "markdown"])
+def test_support_is_told_in_words(tmp_path, capsys, form):
+    table = {f"a.b.{name}": measured.clause(f"a.b.{name}") for name in STATEMENTS}
+    folder = measured.write(
+        tmp_path / "verdicts", table, {f"a.b.{name}": cells for name, (cells, _) in STATEMENTS.items()}
+    )
+    assert main(["compat", "--format", form, "--verdicts", str(folder)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    told = {
+        "always": "torch: added ≤1.13",
+        "removed": "torch: added ≤1.13, removed 2.14",
+        "never": "torch: no support",
+        "unseen": "",
+        "gap": "torch: added ≤1.13 (not measured on torch 2.0)",
+        "hung": "torch: added 2.15, partial (hung)",
+        "twice": "torch: added 2.14 / added ≤1.13, removed 2.0",
+    }
+    for name, words in told.items():
+        row = f"a.b.{name}  {words}" if form == "text" else f"| `a.b.{name}` | Says a.b.{name}. | {words} |"
+        assert lines.count(row) == 1
+
+
+def test_the_words_of_a_reading_stand_below_its_clause(tmp_path, capsys):
+    table = {"a.b.c": measured.clause("a.b.c", readings=("old", "new"))}
+    folder = measured.write(tmp_path / "verdicts", table, {"a.b.c": [OLD, NEW, NEW, NEW]})
+    assert main(["compat", "--format", "text", "--verdicts", str(folder)]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "a.b.c  torch: added ≤1.13",
+        "a.b.c.old  torch: added ≤1.13, removed 2.0",
+        "a.b.c.new  torch: added 2.0",
+    ]
+
+
 def test_hostile_text_stays_text(tmp_path, capsys):
     table = {"a.b.c": {**measured.clause("a.b.c"), "says": "\x1b[31m<script>\n", "source": ["javascript:alert(1)"]}}
     folder = measured.write(tmp_path / "verdicts", table, {"a.b.c": [GOOD] * 4})

@@ -57,6 +57,32 @@ def test_every_answer_has_three_forms(verb, form, tmp_path, capsys):
         assert "`a.b.c`" in out
 
 
+@pytest.mark.parametrize("verb", ["page", "merge"])
+def test_what_was_written_is_told_in_three_forms(verb, tmp_path, capsys):
+    verdicts = measured.write(tmp_path / "verdicts", TABLE, CELLS)
+    runs = []
+    for torch, verdict, reading in (("2.0.1", "conforms", "old"), ("2.15.0", "absent", None)):
+        lines = synthetic.run_lines(TABLE, torch)
+        lines[2].update(reading=reading, verdict=verdict, refuted=[], holds=[], evidence=None, declared=False)
+        lines[-1] = synthetic.footer([lines[2]])
+        runs.append(str(synthetic.write_lines(tmp_path / f"{torch}.jsonl", lines)))
+    out = str(tmp_path / "out")
+    said = {}
+    for form in ("text", "json", "markdown"):
+        assert main([verb, *runs, "--out", out, "--format", form, "--verdicts", str(verdicts)]) == 0
+        said[form] = capsys.readouterr().out
+    old, new = (torch + "+cpu" * (verb == "merge") for torch in ("2.0.1", "2.15.0"))  # a page is of the release
+    assert said["text"] == f"torch {old}: 1 conforms\ntorch {new}: 1 absent\n{out}\n"
+    assert json.loads(said["json"]) == {
+        "format": 1,
+        "out": out,
+        "torches": [{"torch": old, "counts": {"conforms": 1}}, {"torch": new, "counts": {"absent": 1}}],
+    }
+    assert said["markdown"].startswith(
+        f"| torch | conforms | absent |\n|---|---|---|\n| {old} | 1 | 0 |\n| {new} | 0 | 1 |\n\nWritten to "
+    )
+
+
 def test_check_says_in_each_form_that_nothing_changes(tmp_path, capsys):
     table = synthetic.clauses(3)
     verdicts = synthetic.write_verdicts(tmp_path / "verdicts", table, ("2.15.0",))

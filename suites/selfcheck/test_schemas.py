@@ -44,7 +44,7 @@ class Room:
         self.path, self.verdicts, self.capsys = path, verdicts, capsys
 
     def ask(self, verb, *arguments):
-        words = [str(self.path / word) if word.endswith((".py", ".jsonl")) else word for word in arguments]
+        words = [str(self.path / word) if word.endswith((".py", ".jsonl", ".html")) else word for word in arguments]
         assert main([verb, *words, "--verdicts", str(self.verdicts)]) in (0, 1)
         return json.loads(self.capsys.readouterr().out)
 
@@ -55,6 +55,8 @@ ANSWERS = {
     "explain": [next(name for name in TABLE if synthetic.cell(name, TABLE[name], "2.15.0")["evidence"])],
     "rely": [],
     "affects": ["code.py", "--from", "1.4"],
+    "page": ["run.jsonl", "--out", "index.html"],
+    "merge": ["run.jsonl", "--out", "merged.jsonl"],
 }
 
 
