@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import argparse
 import gc
-import re
 import sys
-from typing import NoReturn
+from typing import Any, NoReturn
 
-WRONG_CHOICE = re.compile(r"(?P<fault>.*invalid choice: '(?P<asked>.*)') \(choose from (?P<known>.*)\)", re.DOTALL)
 NEEDED = {"jinja2", "jsonschema", "packaging", "referencing"}
 
 
@@ -17,14 +15,18 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Print what is wrong and where the help is, and leave."""
-        choice = WRONG_CHOICE.fullmatch(message)
-        if choice:
-            from reports.names import did_you_mean
-
-            hint = did_you_mean(choice["asked"], re.findall(r"'([^']+)'", choice["known"]))
-            message = f"{choice['fault']}, {hint}" if hint else message
         print(f"{self.prog}: {' '.join(message.split())}; see {self.prog} --help", file=sys.stderr)
         raise SystemExit(2)
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        """Refuse what is none of the choices; the words of argparse's own refusal differ from Python to Python."""
+        if action.choices is None or value in action.choices:
+            return
+        from reports.names import did_you_mean
+
+        known = [str(each) for each in action.choices]
+        hint = did_you_mean(str(value), known) or f"choose from {', '.join(known)}"
+        raise argparse.ArgumentError(action, f"invalid choice: {value!r}, {hint}")
 
 
 def parser(verb: str | None) -> Parser:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import copy
 import json
 import os
@@ -292,6 +293,27 @@ def test_a_wrong_command_line_is_told_in_one_line(capsys, arguments):
     with pytest.raises(SystemExit) as caught:
         main(arguments)
     assert "--help" in refused(capsys, caught.value.code)
+
+
+@pytest.mark.parametrize("quoted", [True, False], ids=["quoted", "as Python 3.12.8 and newer"])
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["expalin"], "argument VERB: invalid choice: 'expalin', did you mean explain?"),
+        (["rely", "--format", "mark"], "argument --format: invalid choice: 'mark', did you mean markdown?"),
+        (["rely", "--format", "xml"], "argument --format: invalid choice: 'xml', choose from json, markdown, text"),
+    ],
+)
+def test_what_was_meant_does_not_hang_on_the_words_of_argparse(capsys, monkeypatch, arguments, said, quoted):
+    def check(self, action, value):
+        if action.choices is not None and value not in action.choices:
+            known = ", ".join(map(repr if quoted else str, action.choices))
+            raise argparse.ArgumentError(action, f"invalid choice: {value!r} (choose from {known})")
+
+    monkeypatch.setattr(argparse.ArgumentParser, "_check_value", check)
+    with pytest.raises(SystemExit) as caught:
+        main(arguments)
+    assert f": {said}; see python -m reports" in refused(capsys, caught.value.code)
 
 
 @pytest.mark.parametrize(
