@@ -1,7 +1,8 @@
 """The timing put to the test on a real machine: python -m suites.selfcheck.timing_trials same 40 | slower 20.
 
 `same` compares runs of one torch with each other: each change that it finds is false. `slower` makes one kind of hook
-5 % slower at a time and sees whether that kind is found. A run takes two minutes; the machine must do nothing else.
+5 % slower at a time and sees whether that kind is found. `agree A B` tells how far two run files of one torch differ.
+A run takes two minutes; the machine must do nothing else.
 """
 
 from __future__ import annotations
@@ -10,76 +11,150 @@ import argparse
 import os
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from reports.costs import Costs, from_run
-from reports.costs_change import changes, compared
+from reports.costs import Costs, Figure, from_run
+from reports.costs_change import MARGIN, changes, compared
 from reports.runfile import read_run
+from reports.strict import BadInput
+from reports.torches import TIMED, source_digest
 
 ROOT = Path(__file__).resolve().parents[2]
 SLOWER = 0.05
 #: What the shortest slowdown takes, in nanoseconds: where 5 % are less, they cannot be made.
 SHORTEST = 40.0
+EVERY = 4  # slowdowns between two runs without
 FOLDER = ROOT / "reports" / "out" / "trials"
+Measure = Callable[[str, str], Costs]  # (name, slowdown)
 
 
-def measure(path: Path, seconds: float, slowdown: str = "") -> Costs:
-    """Measure this torch, with one kind of hook slowed down; what was measured before is read again."""
-    if not path.exists():
-        environment = dict(os.environ)
-        if slowdown:
-            environment.update(SLOWDOWN=slowdown, PYTEST_ADDOPTS="-p suites.selfcheck.slowdown")
-        command = [sys.executable, "-m", "suites.timing", "--run-file", str(path), "--seconds", str(seconds)]
-        subprocess.run(command, cwd=ROOT, env=environment, check=True, stdout=subprocess.DEVNULL)
+def measuring(seconds: float) -> Measure:
+    """Return what measures this torch, with one kind of hook slowed down or none.
+
+    What the same sources measured in as many seconds is read again: trials go on where they were interrupted.
+    """
+    digest = source_digest(ROOT, (*TIMED, "suites/selfcheck/slowdown.py"), ())
+
+    def measure(name: str, slowdown: str) -> Costs:
+        path = FOLDER / f"{name}-{digest}-{seconds:g}.jsonl"
+        if not path.exists():
+            environment = dict(os.environ)
+            if slowdown:
+                environment.update(SLOWDOWN=slowdown, PYTEST_ADDOPTS="-p suites.selfcheck.slowdown")
+            command = [sys.executable, "-m", "suites.timing", "--run-file", str(path), "--seconds", str(seconds)]
+            subprocess.run(command, cwd=ROOT, env=environment, check=True, stdout=subprocess.DEVNULL)
+        return costs(path)
+
+    return measure
+
+
+def costs(path: Path) -> Costs:
+    """Return the costs in a run file."""
     return from_run(read_run(path, timings=True))
 
 
 def named(before: Costs, after: Costs) -> list[str]:
     """Return the figures that changed."""
-    return [f"{' '.join(map(str, each.after.key))} {each.ratio:.3f}" for each in changes(before, after)]
+    told = ((each.after.key, each.ratio) for each in changes(before, after))
+    return [f"{' '.join(map(str, key))} {'no ratio' if ratio is None else f'{ratio:.3f}'}" for key, ratio in told]
 
 
-def same(trials: int, seconds: float) -> int:
+def disagreement(before: Costs, after: Costs) -> tuple[float, str]:
+    """Return by how much the ratio of a figure above noise differs at most, and which figure that is."""
+    found = [
+        (abs(change.after.values["ratio"].mid / change.before.values["ratio"].mid - 1), " ".join(map(str, key)))
+        for change in compared(before, after)
+        if not any(change.below) and "ratio" in change.after.values and (key := change.after.key)
+    ]
+    return max(found, default=(0.0, "nothing"))
+
+
+def same(trials: int, measure: Measure) -> int:
     """Compare each run with the one before it; return how many comparisons found a change."""
-    false, last = 0, measure(FOLDER / "same-0.jsonl", seconds)
+    false, last = 0, measure("same-0", "")
     for trial in range(1, trials + 1):
-        now = measure(FOLDER / f"same-{trial}.jsonl", seconds)
-        found = named(last, now)
+        now = measure(f"same-{trial}", "")
+        found, (worst, where) = named(last, now), disagreement(last, now)
         false += bool(found)
-        print(f"{trial}: {len(compared(last, now))} figures, changed: {', '.join(found) or 'none'}", flush=True)
+        print(
+            f"{trial}: {len(compared(last, now))} figures, changed: {', '.join(found) or 'none'}; "
+            f"ratios agree within {worst:.1%} ({where})",
+            flush=True,
+        )
         last = now
     print(f"{false} of {trials} comparisons found a change where there was none")
     return false
 
 
-def slower(trials: int, seconds: float) -> int:
-    """Slow down one kind after another; return how many were not found, or found under another name."""
-    plain = measure(FOLDER / "same-0.jsonl", seconds)
+def fit(plain: Costs) -> list[Figure]:
+    """Return the figures that can be made slower by 5 %, and say which cannot."""
     figures = [each.after for each in compared(plain, plain) if each.after.key[::2] == ("call", "empty")]
-    fit = [each for each in figures if each.fires == 1 and each.values["added"].mid * SLOWER >= SHORTEST]
+    found = [each for each in figures if each.fires == 1 and each.values["added"].mid * SLOWER >= SHORTEST]
+    for each in figures:
+        if each not in found:
+            why = f"one pass calls it {each.fires} times" if each.fires != 1 else f"5 % are less than {SHORTEST:g} ns"
+            print(f"excluded: {each.hook}: {why}")
+    return found
+
+
+def slowdowns(trials: int, measure: Measure) -> Iterator[tuple[int, Figure, Costs, Costs]]:
+    """Yield each slowed run beside the nearest run without: one is measured before every four, and one at the end."""
+    plain = measure("slower-plain-0", "")
+    figures = fit(plain)
+    for first in range(0, trials, EVERY):
+        slowed = []
+        for trial in range(first + 1, min(first + EVERY, trials) + 1):
+            figure = figures[(trial - 1) % len(figures)]
+            slowdown = f"{figure.hook}:{figure.values['added'].mid * SLOWER:.1f}"
+            slowed.append((trial, figure, measure(f"slower-{trial}", slowdown)))
+        after = measure(f"slower-plain-{first // EVERY + 1}", "")
+        for place, (trial, figure, now) in enumerate(slowed):
+            yield trial, figure, plain if place < len(slowed) / 2 else after, now
+        plain = after
+
+
+def slower(trials: int, measure: Measure) -> int:
+    """Slow down one kind after another; return how many were not found, or found under another name."""
     missed = 0
-    for trial in range(1, trials + 1):
-        figure = fit[(trial - 1) % len(fit)]
-        nanoseconds = figure.values["added"].mid * SLOWER
-        path = FOLDER / f"slower-{trial}.jsonl"
-        found = named(plain, measure(path, seconds, f"{figure.hook}:{nanoseconds:.1f}"))
-        right = any(each.startswith(f"call {figure.hook} empty") for each in found)
-        right = right and all(each.split()[1] == figure.hook for each in found)
+    for trial, figure, plain, now in slowdowns(trials, measure):
+        found = [each.after for each in changes(plain, now)]
+        right = figure.key in [each.key for each in found] and {each.hook for each in found} == {figure.hook}
         missed += not right
-        print(f"{trial}: {figure.hook} by {nanoseconds:.0f} ns, changed: {', '.join(found) or 'none'}", flush=True)
+        nanoseconds = figure.values["added"].mid * SLOWER
+        told = ", ".join(named(plain, now)) or "none"
+        print(f"{trial}: {figure.hook} by {nanoseconds:.0f} ns, changed: {told}", flush=True)
     print(f"{trials - missed} of {trials} slowdowns were found and named")
     return missed
 
 
-def main() -> int:
+def agree(one: Path, other: Path) -> int:
+    """Say by how much two runs differ at most; return 1 beyond the margin."""
+    worst, where = disagreement(costs(one), costs(other))
+    print(f"ratios of the figures above noise agree within {worst:.1%} ({where})")
+    return int(worst > MARGIN)
+
+
+def main(arguments: list[str] | None = None) -> int:
     """Run the trials and return 0 when at most one of 40, or of 20, went wrong."""
     parser = argparse.ArgumentParser(prog="python -m suites.selfcheck.timing_trials")
-    parser.add_argument("what", choices=["same", "slower"])
-    parser.add_argument("trials", type=int)
-    parser.add_argument("--seconds", type=float, default=110.0)
-    options = parser.parse_args()
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    wrong = {"same": same, "slower": slower}[options.what](options.trials, options.seconds)
+    sub = parser.add_subparsers(dest="what", required=True)
+    for name in ("same", "slower"):
+        each = sub.add_parser(name)
+        each.add_argument("trials", type=int)
+        each.add_argument("--seconds", type=float, default=110.0)
+    both = sub.add_parser("agree")
+    both.add_argument("one", type=Path)
+    both.add_argument("other", type=Path)
+    options = parser.parse_args(arguments)
+    try:
+        if options.what == "agree":
+            return agree(options.one, options.other)
+        FOLDER.mkdir(parents=True, exist_ok=True)
+        wrong = {"same": same, "slower": slower}[options.what](options.trials, measuring(options.seconds))
+    except BadInput as error:
+        print(error, file=sys.stderr)
+        return 2
     return 0 if wrong <= 1 else 1
 
 

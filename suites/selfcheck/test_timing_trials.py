@@ -1,0 +1,121 @@
+"""The trials of the timing, with made-up runs: what they count, print and end with. Nothing here is timed."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from reports.costs import Costs, from_run
+from suites.selfcheck import timing_session, timing_trials
+from suites.selfcheck.timing_session import Machine
+
+
+class Bench:
+    """Measures on a made-up machine, and remembers what it was asked for."""
+
+    def __init__(self, factor: float = 1.05) -> None:
+        self.asked: list[tuple[str, str]] = []
+        self.factor = factor
+
+    def __call__(self, name: str, slowdown: str) -> Costs:
+        self.asked.append((name, slowdown))
+        slower = {slowdown.partition(":")[0]: self.factor} if slowdown else {}
+        machine = Machine(len(self.asked), jitter=0.002, interrupted=0.0)
+        return from_run(timing_session.run(machine, slower=slower))
+
+
+def test_runs_of_one_torch_are_compared_with_the_one_before(capsys) -> None:
+    bench = Bench()
+    assert timing_trials.same(3, bench) == 0
+    assert [name for name, _ in bench.asked] == ["same-0", "same-1", "same-2", "same-3"]
+    *lines, last = capsys.readouterr().out.splitlines()
+    for line in lines:
+        assert re.fullmatch(r"\d: \d+ figures, changed: none; ratios agree within [012]\.\d% \(call .*\)", line), line
+    assert last == "0 of 3 comparisons found a change where there was none"
+
+
+def test_every_four_slowdowns_have_a_fresh_run_beside_them(capsys) -> None:
+    bench = Bench()
+    assert timing_trials.slower(6, bench) == 0
+    assert [name for name, _ in bench.asked] == [
+        "slower-plain-0", "slower-1", "slower-2", "slower-3", "slower-4",
+        "slower-plain-1", "slower-5", "slower-6", "slower-plain-2",
+    ]  # fmt: skip
+    assert [slowdown.split(":")[0] for _, slowdown in bench.asked if slowdown] == [
+        "forward", "forward_pre", "full_backward", "leaf", "node", "forward",
+    ]  # fmt: skip
+    assert capsys.readouterr().out.endswith("6 of 6 slowdowns were found and named\n")
+
+
+def test_the_nearest_run_is_taken() -> None:
+    bench = Bench()
+    sides = {}
+    real = bench.__call__
+
+    def measure(name: str, slowdown: str) -> Costs:
+        sides[id(found := real(name, slowdown))] = name
+        kept.append(found)
+        return found
+
+    kept: list[Costs] = []
+    found = [(trial, sides[id(plain)]) for trial, _, plain, _ in timing_trials.slowdowns(5, measure)]
+    assert found == [(1, "slower-plain-0"), (2, "slower-plain-0"), (3, "slower-plain-1"), (4, "slower-plain-1"),
+                     (5, "slower-plain-1")]  # fmt: skip
+
+
+def test_what_is_not_found_or_found_elsewhere_is_missed(monkeypatch) -> None:
+    assert timing_trials.slower(2, Bench(1.0)) == 2
+    real = timing_trials.changes
+    elsewhere = timing_trials.changes(
+        from_run(timing_session.run(Machine(1))), from_run(timing_session.run(Machine(2), slower={"node": 2.0}))
+    )
+    monkeypatch.setattr(timing_trials, "changes", lambda before, after: real(before, after) + elsewhere)
+    assert timing_trials.slower(2, Bench()) == 2
+
+
+def test_what_cannot_be_slowed_down_is_said(monkeypatch, capsys) -> None:
+    monkeypatch.setattr(timing_trials, "SHORTEST", 500.0)
+    assert [each.hook for each in timing_trials.fit(Bench()("same-0", ""))] == [
+        "forward", "forward_pre", "full_backward", "node",
+    ]  # fmt: skip
+    assert capsys.readouterr().out == "excluded: leaf: 5 % are less than 500 ns\n"
+
+
+@pytest.mark.parametrize(("slower", "status"), [({}, 0), ({"node": 1.1}, 1)])
+def test_two_run_files_agree_or_not(tmp_path: Path, capsys, slower, status) -> None:
+    files = [
+        timing_session.write(tmp_path / f"{seed}.jsonl", Machine(seed, jitter=0.002, interrupted=0.0), slower=each)
+        for seed, each in ((1, {}), (2, slower))
+    ]
+    assert timing_trials.main(["agree", *map(str, files)]) == status
+    worst, where = re.fullmatch(
+        r"ratios of the figures above noise agree within (.*)% \((.*)\)\n", capsys.readouterr().out
+    ).groups()  # type: ignore[union-attr]
+    assert (float(worst) > 3) == bool(status)
+    assert where == "call node empty 1" or not status
+
+
+def test_a_file_that_is_no_timing_is_told_in_one_line(tmp_path: Path, capsys) -> None:
+    assert timing_trials.main(["agree", str(tmp_path / "missing.jsonl"), str(tmp_path / "missing.jsonl")]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_nothing_old_is_read_again(tmp_path: Path, monkeypatch) -> None:
+    """A file belongs to the sources that measured it and to their seconds."""
+    made = []
+
+    def run(command, **content) -> None:
+        made.append((Path(command[command.index("--run-file") + 1]), content["env"].get("SLOWDOWN")))
+        timing_session.write(made[-1][0], Machine(1))
+
+    monkeypatch.setattr(timing_trials, "FOLDER", tmp_path)
+    monkeypatch.setattr(timing_trials.subprocess, "run", run)
+    timing_trials.measuring(110.0)("same-0", "")
+    timing_trials.measuring(110.0)("same-0", "")
+    timing_trials.measuring(30.0)("same-0", "")
+    monkeypatch.setattr(timing_trials, "source_digest", lambda *told: "other")
+    timing_trials.measuring(110.0)("same-0", "forward:40.0")
+    assert len({path for path, _ in made}) == len(made) == 3
+    assert [slowdown for _, slowdown in made] == [None, None, "forward:40.0"]
