@@ -67,8 +67,11 @@ def build_noted(folder):
     lines[0]["torch"] = "2.16.0a0+git1a2b3c4"
     cell = next(line for line in lines if line.get("verdict") == "conforms")
     cell.update(verdict="deviates", refuted=[], evidence=synthetic.evidence())
+    lines += [synthetic.cell(name, clause, "2.15.0", "compiled") for name, clause in table.items()]
     made = build(folder, table, synthetic.write_lines(folder / "run.jsonl", lines))
-    assert made.path.read_text("utf-8").count('class="notice') == 5
+    page = made.path.read_text("utf-8")
+    assert page.count('class="notice') == 5
+    assert 'id="mode"' in page
     return made
 
 

@@ -19,8 +19,52 @@ def violations(page):
     return {each["id"]: [node["html"][:200] for node in each["nodes"]] for each in found["violations"]}
 
 
-@pytest.mark.parametrize("width", [390, 1440])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+#: Pages of other kinds: with a chapter on costs, and with warnings and two modes.
+OTHERS = [
+    ("priced", "#costs"),
+    ("noted", ""),
+    ("noted", "#?mode=compiled"),
+    ("noted", "#rely"),
+    ("noted", "#upgrade?from=2.14"),
+    ("noted", "#upgrade?from=2.16.0a0%2Bgit1a2b3c4&from-mode=eager&to-mode=compiled"),
+    ("noted", "clause"),
+]
+in_both_themes = pytest.mark.parametrize("scheme", ["light", "dark"])
+wide_and_narrow = pytest.mark.parametrize("width", [390, 1440])
+
+
+def opened(page):
+    """Open all that opens, and return what axe-core finds then."""
+    page.wait_for_timeout(300)  # the drawer fades in
+    page.evaluate("document.querySelectorAll('details').forEach(each => (each.open = true))")
+    page.wait_for_timeout(50)
+    return violations(page)
+
+
+@wide_and_narrow
+@in_both_themes
+@pytest.mark.parametrize(("made", "address"), OTHERS)
+def test_no_other_page_has_a_violation(browser, request, made, address, scheme, width):
+    page_of = request.getfixturevalue(made)
+    address = "#" + next(iter(page_of.table)) if address == "clause" else address
+    with watched(browser, color_scheme=scheme, viewport={"width": width, "height": 900}, bypass_csp=True) as page:
+        Reader(page, page_of.url).open(address)
+        assert opened(page) == {}
+
+
+@wide_and_narrow
+@in_both_themes
+def test_a_run_file_that_is_refused_has_no_violation(browser, built, tmp_path, scheme, width):
+    (tmp_path / "run.jsonl").write_text("torch==2.15\n", encoding="utf-8")
+    with watched(browser, color_scheme=scheme, viewport={"width": width, "height": 900}, bypass_csp=True) as page:
+        Reader(page, built.url).open("#build")
+        page.set_input_files("#build-file", str(tmp_path / "run.jsonl"))
+        page.wait_for_selector("#build-wrong:has-text('is no line of a run file')")
+        assert opened(page) == {}
+
+
+@wide_and_narrow
+@in_both_themes
 @pytest.mark.parametrize("view", VIEWS)
 def test_no_view_has_a_violation(browser, built, tmp_path, view, scheme, width):
     address = "#" + built.having("deviates")[0] if view == "clause" else view
@@ -31,10 +75,7 @@ def test_no_view_has_a_violation(browser, built, tmp_path, view, scheme, width):
             page.set_input_files("#build-file", str(run))
             page.select_option("#build-with", "2.2")
             page.wait_for_selector("#view-build .found")
-        page.wait_for_timeout(300)  # the drawer fades in
-        page.evaluate("document.querySelectorAll('details').forEach(each => (each.open = true))")
-        page.wait_for_timeout(50)
-        assert violations(page) == {}
+        assert opened(page) == {}
 
 
 def test_what_is_wrong_is_found(reader):
