@@ -188,3 +188,23 @@ def test_only_the_merge_may_fail_before_the_page_is_kept():
     steps = WORKFLOW.read_text("utf-8").partition("  page:\n")[2].partition("- name: Keep the page")[0]
     tolerant = [step for step in steps.split("- name: ") if "continue-on-error" in step]
     assert [step.partition("\n")[0] for step in tolerant] == ["Merge the run files"]
+
+
+@pytest.mark.parametrize(
+    ("python", "reason"),
+    [("bare", "ModuleNotFoundError: No module named 'torch'"), ("none", r".*none: No such file or directory")],
+)
+def test_the_action_says_in_one_line_that_there_is_no_torch(tmp_path, python, reason):
+    bare = tmp_path / "bare"
+    bare.write_text(f'#!/bin/bash\nexec "{sys.executable}" -I -S "$@"\n', encoding="utf-8")
+    bare.chmod(0o755)
+    found = re.search(r"run: \|\n((?: {8}.*\n|\n)+)", ACTION.read_text("utf-8"))
+    assert found
+    environment = {**os.environ, "ASKED_PYTHON": str(tmp_path / python), "ASKED_ARGUMENTS": ""}
+    environment |= {"RUNNER_TEMP": str(tmp_path / "temp"), "SUITE": str(ROOT)}
+    command = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", found[1]]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (2, "")
+    told = re.escape(f"::error::{tmp_path / python} cannot import torch (")
+    assert re.fullmatch(rf"{told}{reason}\); install torch there, or name its interpreter with python:\n", done.stdout)
+    assert not (tmp_path / "temp").exists()
