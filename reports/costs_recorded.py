@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from reports.verdicts import VERDICTS, is_release
 
 COSTS = VERDICTS / "costs"
 AGAIN = "restore it with git, or record the sweep again"
+ONE_SWEEP = timedelta(days=1)  # within which its runs must have begun
 DIGITS = 4  # of a number in a file: more than any measurement holds
 
 
@@ -90,17 +92,27 @@ def record(sweep: Iterable[Costs], folder: Path = COSTS) -> list[Path]:
             fault = f"was measured on {shown(costs.machine)}, but {first.where} on {shown(first.machine)}"
             raise BadInput(costs.where, "", fault, "record one sweep on one machine")
         seen[costs.minor] = costs
-    began = min(costs.sweep for costs in sweep)
+    earliest, latest = min(sweep, key=_began), max(sweep, key=_began)
+    if _began(latest) - _began(earliest) > ONE_SWEEP:
+        fault = f"was measured {latest.sweep}, but {earliest.where} {earliest.sweep}: more than a day before"
+        raise BadInput(latest.where, "", fault, "record one sweep")
     texts = {}
     for costs in sweep:
         whole = document(costs)
-        texts[folder / f"{costs.minor}.json"] = _text({**whole, "sweep": began})
+        texts[folder / f"{costs.minor}.json"] = _text({**whole, "sweep": earliest.sweep})
     for path, text in texts.items():
         write_atomic(path, text)
     for path in folder.glob("*.json"):
         if path not in texts:
             path.unlink()
     return list(texts)
+
+
+def _began(costs: Costs) -> datetime:
+    try:
+        return datetime.fromisoformat(costs.sweep)
+    except ValueError:
+        raise BadInput(costs.where, "", f"began {shown(costs.sweep)}, which is no time", "measure again") from None
 
 
 def _text(whole: dict[str, Any]) -> str:

@@ -46,6 +46,7 @@ ROOM_NEEDED = 8e9  # bytes that one environment may take, with its downloads
 DISK_EVERY = 10.0
 PLAIN_EVERY = 30.0
 STOP_GRACE = 20.0
+QUIET_WITHIN = 90.0  # seconds that a timing waits for what installing left to do
 
 
 def add_parser(sub: Any) -> None:
@@ -194,7 +195,7 @@ class Sweep:
             elif time.monotonic() - last_line > PLAIN_EVERY:
                 last_line = time.monotonic()
                 print(self.text(), flush=True)
-            if time.monotonic() - last_disk > DISK_EVERY:
+            if not self.options.timing and time.monotonic() - last_disk > DISK_EVERY:  # it would disturb a timing
                 self.watch_disk()
                 last_disk = time.monotonic()
             time.sleep(0.5)
@@ -218,7 +219,8 @@ def tox_command(options: argparse.Namespace) -> Callable[[Version, bool], list[s
         words = [sys.executable, "-m", "tox", "exec" if options.timing else "run", "-e", version.env]
         words += ["--workdir", str(version.root / WORK / "tox"), "--"]
         if options.timing:
-            return [*words, "python", "-m", "suites.timing", "--run-file", str(version.run_file)]
+            words += ["python", "-m", "suites.timing", "--wait", f"{QUIET_WITHIN:g}"]
+            return [*words, "--run-file", str(version.run_file)]
         words += ["--resume"] if resume else []
         return words + (["--examples", str(options.examples)] if options.examples else [])
 

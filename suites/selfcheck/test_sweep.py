@@ -240,7 +240,21 @@ def test_a_timing_runs_the_timing_suite_in_the_same_environment(tmp_path: Path) 
     version = Version("1.10", "1.10.2", tmp_path, TIMINGS)
     words = sweep.tox_command(argparse.Namespace(timing=True, examples=None))(version, False)
     assert words[1:6] == ["-m", "tox", "exec", "-e", "torch1.10"]
-    assert words[-5:] == ["python", "-m", "suites.timing", "--run-file", str(version.run_file)]
+    assert words[-7:] == ["python", "-m", "suites.timing", "--wait", "90", "--run-file", str(version.run_file)]
+
+
+@pytest.mark.parametrize("timing", [False, True])
+def test_nothing_looks_at_the_disk_while_a_timing_runs(bench: Bench, monkeypatch, timing: bool) -> None:
+    """Only when a version has ended, which its own thread sees; otherwise every now and then."""
+    seen: list[bool] = []
+    monkeypatch.setattr(sweep, "DISK_EVERY", 0.0)
+    monkeypatch.setattr(
+        sweep.Sweep, "watch_disk", lambda self: seen.append(threading.current_thread() is threading.main_thread())
+    )
+    bench.behaviour = dict.fromkeys(KNOWN, "times")
+    bench.run(timing=timing, jobs=1)
+    assert seen.count(False) == len(KNOWN)
+    assert (True in seen) != timing
 
 
 def test_two_timings_at_once_are_refused() -> None:

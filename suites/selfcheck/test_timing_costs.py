@@ -122,7 +122,7 @@ def test_a_slow_machine_does_not_hide_a_slow_hook() -> None:
     (found,) = changes(before, after)
     assert found.after.hook == "full_backward"
     assert found.ratio == pytest.approx(1.05, abs=0.01)
-    assert found.old.mid * found.ratio == pytest.approx(found.new.mid)
+    assert found.old.mid * (found.ratio or 0) == pytest.approx(found.new.mid)
 
 
 @pytest.mark.parametrize("works", [0.9, 1.1])
@@ -245,7 +245,7 @@ def test_a_change_is_a_ratio_of_what_was_added() -> None:
     one, other = (costs(seed).figures["call", "node", "empty", 1] for seed in (1, 2))
     told = Change(one, other)
     assert told.ratio == pytest.approx(other.values["added"].mid / one.values["added"].mid)
-    assert Change(one, other, 1.25).ratio == pytest.approx(told.ratio / 1.25)
+    assert Change(one, other, 1.25).ratio == pytest.approx((told.ratio or 0) / 1.25)
 
 
 def test_recorded_costs_are_read_back(tmp_path: Path) -> None:
@@ -280,10 +280,21 @@ def test_a_recording_is_of_releases_on_one_machine(tmp_path: Path) -> None:
         ([one, one], "is of torch 2.15 too"),
         ([one, other], "record one sweep on one machine"),
         ([costs(3, torch="2.16.0.dev1")], "is no release"),
+        ([costs(3), replace(costs(4, torch="2.14.1"), sweep="2026-11-18T07:00:00Z")], "more than a day before"),
+        ([replace(costs(3), sweep="2026-99-18T07:00:00Z")], "'2026-99-18T07:00:00Z', which is no time"),
     ):
         with pytest.raises(BadInput, match=fault):
             record(sweep, tmp_path / "costs")
     assert not (tmp_path / "costs").exists()
+
+
+def test_a_sweep_may_last_a_day(tmp_path: Path) -> None:
+    made = [
+        replace(costs(1), sweep="2026-11-20T06:00:00Z"),
+        replace(costs(2, torch="2.14.1"), sweep="2026-11-19T06:00:00Z"),
+    ]
+    record(made, tmp_path / "costs")
+    assert {each.sweep for each in read_costs(tmp_path / "costs")} == {"2026-11-19T06:00:00Z"}
 
 
 def test_the_middle_is_the_median() -> None:

@@ -10,7 +10,17 @@ import pytest
 
 from suites.selfcheck.timing_session import Clock, Machine
 from suites.timing import pairs
-from suites.timing.__main__ import FEWEST_PROCESSES, LEAST_SECONDS, PROCESSES, SECONDS, Run, TimingError, measure
+from suites.timing.__main__ import (
+    FEWEST_PROCESSES,
+    LEAST_SECONDS,
+    PROCESSES,
+    QUIET,
+    SECONDS,
+    Run,
+    TimingError,
+    measure,
+    wait_until_quiet,
+)
 from suites.timing.pairs import Arm, Turns
 
 CONTROL, HOOK = 2e-6, 0.5e-6
@@ -177,6 +187,17 @@ def test_time_that_is_left_is_used() -> None:
     clock = Clock()
     measure(PROCESSES, SECONDS, starting(clock, lambda number: 3.0, []), clock)
     assert clock.now == pytest.approx(SECONDS, abs=1.0)
+
+
+@pytest.mark.parametrize(
+    ("quiet_from", "wait", "quiet", "waited"),
+    [(0.0, 90.0, True, 0.0), (42.0, 90.0, True, 45.0), (200.0, 90.0, False, 90.0), (200.0, 0.0, False, 0.0),
+     (200.0, 7.0, False, 7.0)],
+)  # fmt: skip
+def test_a_timing_waits_for_a_quiet_machine_but_not_for_ever(quiet_from, wait, quiet, waited) -> None:
+    clock = Clock()
+    found = wait_until_quiet(wait, lambda: QUIET * (1.0 if clock.now >= quiet_from else 1.1), clock, clock.spend)
+    assert (found, clock.now) == (quiet, waited)
 
 
 @pytest.mark.parametrize("start", [14.0, 60.0])

@@ -25,6 +25,7 @@ LEAST_SECONDS = 1.0  # of measuring in one process
 STARTING = 4.0  # the guess for the first process: what it takes until it measures
 PATIENCE = 20.0  # how many times longer than planned a process may take before it counts as hung
 QUIET = 0.5  # load average per core
+LOOK_EVERY = 5.0  # seconds between two looks at the load
 
 
 Lines = List[Dict[str, Any]]
@@ -42,7 +43,29 @@ def parser() -> argparse.ArgumentParser:
     found.add_argument("--fresh", action="store_true", help="replace a run file that exists")
     found.add_argument("--processes", type=int, default=PROCESSES, metavar="N", help="default: %(default)s")
     found.add_argument("--seconds", type=float, default=SECONDS, metavar="S", help="in all; default: %(default)g")
+    found.add_argument("--wait", type=float, default=0.0, metavar="S", help="wait so long at most for a quiet machine")
     return found
+
+
+def wait_until_quiet(
+    seconds: float,
+    load: Callable[[], float],
+    clock: Callable[[], float] = time.monotonic,
+    sleep: Callable[[float], Any] = time.sleep,
+) -> bool:
+    """Wait so long at most until the machine does little else; say whether it does."""
+    began = clock()
+    while load() > QUIET:
+        left = seconds - (clock() - began)
+        if left <= 0:
+            return False
+        sleep(min(LOOK_EVERY, left))
+    return True
+
+
+def load_per_core() -> float:
+    """The load average of the last minute for each core."""
+    return os.getloadavg()[0] / (os.cpu_count() or 1)
 
 
 def run_process(number: int, seconds: float, path: Path) -> Lines:
@@ -126,13 +149,13 @@ def main() -> int:
     """Measure, write the run file, and return the exit status: 0 done, 2 it could not be."""
     options = parser().parse_args()
     try:
-        if options.processes < FEWEST_PROCESSES or options.seconds <= 0:
-            raise TimingError(f"--processes must be {FEWEST_PROCESSES} or more, and --seconds above 0")
+        if options.processes < FEWEST_PROCESSES or options.seconds <= 0 or options.wait < 0:
+            fault = f"--processes must be {FEWEST_PROCESSES} or more, --seconds above 0, and --wait not below"
+            raise TimingError(fault)
         if options.run_file.exists() and not options.fresh:
             raise TimingError(f"{options.run_file}: the file exists; add --fresh to replace it")
-        load, cores = os.getloadavg()[0], os.cpu_count() or 1
-        if load > QUIET * cores:
-            print(f"the machine is busy (load {load:.1f} on {cores} cores): intervals will be wide", file=sys.stderr)
+        if not wait_until_quiet(options.wait, load_per_core):
+            print(f"the machine is busy (load {load_per_core():.1f} per core): intervals will be wide", file=sys.stderr)
         lines = measure(options.processes, options.seconds)
         options.run_file.parent.mkdir(parents=True, exist_ok=True)
         options.run_file.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
