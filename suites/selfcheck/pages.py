@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 from reports.__main__ import main
@@ -20,6 +21,10 @@ ROOT = Path(__file__).resolve().parents[2]
 CONTRAST = Path(__file__).with_name("contrast.js").read_text("utf-8").partition("\n")[2]
 #: The versions whose costs are on a page that has some.
 PRICED = ("1.12.0", "1.13.1", "2.0.0", "2.1.0")
+
+
+#: Resolves when what was asked for has been handed over to be painted.
+FRAME = "new Promise((done) => requestAnimationFrame(() => setTimeout(done)))"
 
 
 class Built:
@@ -89,6 +94,29 @@ def processor_seconds(command):
     subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
     after = os.times()
     return after.children_user - before.children_user + after.children_system - before.children_system
+
+
+class Effort:
+    """What a page costs its reader from now on."""
+
+    def __init__(self, page):
+        self.page, self.session = page, page.context.new_cdp_session(page)
+        self.session.send("Performance.enable", {"timeDomain": "threadTicks"})
+        self.processor, self.clock = self._processor(), time.monotonic()
+
+    def since(self):
+        """Return the processor seconds of the page's main thread, and the seconds until the screen shows it.
+
+        Other work on the machine is not in the first and is in the second, which also holds what other threads paint.
+        """
+        processor = self._processor() - self.processor
+        self.page.screenshot()  # waits for the painted picture
+        self.session.detach()
+        return processor, time.monotonic() - self.clock
+
+    def _processor(self):
+        metrics = self.session.send("Performance.getMetrics")["metrics"]
+        return next(one["value"] for one in metrics if one["name"] == "TaskDuration")
 
 
 class Reader:

@@ -1,12 +1,16 @@
-"""The page of the committed verdicts, as users get it: what it tells."""
+"""The page of the committed verdicts, as users get it: what it tells, its size, and how long it takes."""
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 
 from reports.verdicts import VERDICTS
-from suites.selfcheck.pages import Reader, watched
+from suites.selfcheck.pages import FRAME, Effort, Reader, watched
+
+#: What is promised of a page of 400 clauses on 26 versions, for each clause: the page may grow as its clauses do.
+BYTES, PACKED = 2_000_000 / 400, 250_000 / 400
 
 
 def test_every_claim_is_counted_as_true_or_false_on_the_newest_torch(browser, recorded):
@@ -20,3 +24,39 @@ def test_every_claim_is_counted_as_true_or_false_on_the_newest_torch(browser, re
         told = page.inner_text(".also:has(#claims)")
         numbers = [int(number) for number in re.findall(r" (\d+) ", told.replace("torch 2.15", ""))]
         assert numbers == [len(cells), sum(answers), len(cells) - sum(answers)]
+
+
+def test_it_is_as_small_as_promised_and_built_in_time(recorded):
+    text, count = recorded.path.read_bytes(), len(recorded.table)
+    data = json.loads(re.findall(r'id="data">(.*?)</script>', text.decode())[0])
+    assert len(data["columns"]) == 26
+    assert all("example" in clause for clause in data["clauses"].values())  # nothing was left out of what is weighed
+    size, packed = len(text), len(gzip.compress(text, 6))  # as servers pack it
+    assert size < BYTES * count
+    assert packed < PACKED * count
+    assert recorded.seconds < 3.0
+
+
+def test_it_opens_in_time(browser, recorded):
+    with watched(browser) as page:
+        effort = Effort(page)
+        reader = Reader(page, recorded.url).open()
+        page.evaluate(FRAME)
+        processor, wall = effort.since()
+        assert len(reader.rows()) == len(recorded.table)
+        assert processor < 1.0
+        assert wall < 5 * 1.0
+
+
+def test_work_and_waiting_are_told_apart(reader):
+    """The measure would say so: work counts twice, waiting by the clock only."""
+    effort = Effort(reader.page)
+    reader.page.evaluate("() => { for (const start = performance.now(); performance.now() - start < 600; ); }")
+    processor, wall = effort.since()
+    assert wall > 0.6
+    assert processor > 0.1  # another process may have had its share of the time
+    effort = Effort(reader.page)
+    reader.page.evaluate("new Promise((done) => setTimeout(done, 600))")
+    processor, wall = effort.since()
+    assert wall > 0.6
+    assert processor < 0.1
