@@ -92,7 +92,9 @@ def changes(before: Costs, after: Costs, margin: float = MARGIN) -> list[Change]
 
 
 def compared(before: Costs, after: Costs) -> list[Change]:
-    """Return each figure that is above the noise on one side at least."""
+    """Return each figure that is above the noise on one side at least; none of two different Pythons."""
+    if not_compared(before, after):
+        return []
     works = unhooked(before, after)
     found = [
         compare(before, after, key, works)
@@ -120,7 +122,7 @@ def unhooked(before: Costs, after: Costs) -> float:
     return median(ratios or [1.0])
 
 
-def same_python(before: Costs, after: Costs) -> bool:
-    """Say whether a plain Python call is the same on both sides."""
-    one, other = (costs.environment["python"].split(".")[:2] for costs in (before, after))
-    return one == other
+def not_compared(before: Costs, after: Costs) -> str:
+    """Say why nothing is compared: each figure, the plain call too, changes with Python. Empty where it is."""
+    one, other = (".".join(costs.environment["python"].split(".")[:2]) for costs in (before, after))
+    return f"not compared: Python {one} and {other}" if one != other else ""

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 from reports.costs import Costs
-from reports.costs_change import MARGIN, changes, far, same_python, unhooked
 from reports.costs_stats import Estimate
-from reports.costs_view import Row, Table, cell, counts, environment, number, others, sides, summary
+from reports.costs_view import Table, calls, cell, changed, counts, environment, noises, number, others, summary
 
 WIDTH, HEIGHT = 320.0, 120.0
 LEFT, RIGHT, TOP, BOTTOM = 44.0, 8.0, 10.0, 20.0
@@ -71,7 +69,9 @@ def chapter(recorded: Sequence[Costs]) -> Chapter | None:
         measured=newest[:10],
         sentences=tuple(summary(last)),
         charts=tuple(chart(hook, says, sweep) for hook, says in hooks.items()),
-        tables=tuple(table for table in (changed(sweep), counts(last), others(last)) if table.rows),
+        tables=tuple(
+            table for table in (changed(sweep), calls(last), counts(last), others(last), noises(last)) if table.rows
+        ),
     )
 
 
@@ -156,23 +156,3 @@ def _alt(says: str, sweep: Sequence[Costs], values: Sequence[Estimate | None]) -
         return f"{says}: no version shows a cost above noise"
     (first, start), (last, end) = seen[0], seen[-1]
     return f"{says}: {number(start.mid)} plain calls on torch {first}, {number(end.mid)} on {last}"
-
-
-def changed(sweep: Sequence[Costs]) -> Table:
-    """Return what changed between neighbouring versions, on the empty module."""
-    rows = []
-    for before, after in pairwise(sweep):
-        if not same_python(before, after):
-            continue  # each figure changes with Python, and none of that is torch's
-        versions, works = f"{before.minor} to {after.minor}", unhooked(before, after)
-        if far(works):
-            rows.append(Row("", versions, ("works without hooks", number(works), "", "")))
-        for change in changes(before, after):
-            if change.after.key[::2] == ("call", "empty"):
-                ratio = number(change.ratio) if change.ratio else ""
-                rows.append(Row(change.after.hook, versions, (change.after.says, ratio, *sides(change))))
-    heads = ("torch", "hook", "times as much", "ns before, beside the works without hooks", "ns after")
-    caption = (
-        f"What changed between neighbouring versions on one Python: intervals that part, by more than {MARGIN:.0%}"
-    )
-    return Table(caption, heads, tuple(rows))

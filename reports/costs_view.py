@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from reports.costs import FLOOR, Costs, Figure, Key
-from reports.costs_change import Change
+from reports.costs_change import MARGIN, Change, changes, far, not_compared, unhooked
 from reports.costs_stats import Estimate
 
 BELOW = "below noise"
 ABSENT = "absent"
 WORKLOADS = {"empty": "empty module", "small": "small layer", "large": "large layer"}
+WORKS = {"nothing": "nothing", "forward": "forward", "both": "forward and backward", "leaf": "the same from a leaf"}
 THOUSAND = 1000
 RATIO_DIGITS = 4  # 1.008 says more than 1.01
 
@@ -117,6 +119,48 @@ def others(costs: Costs) -> Table:
     return Table("Encoder, memory, registering", ("what", "adds here", "ratio"), tuple(rows))
 
 
+def noises(costs: Costs) -> Table:
+    """Return what each work seems to add to itself: what is less cannot be seen in this run."""
+    rows = []
+    for figure in _measured(costs, "same"):
+        ratio = figure.values.get("ratio")
+        where = "" if figure.work == "nothing" else f", {WORKLOADS.get(figure.workload, figure.workload)}"
+        cells = (f"{interval(figure.values['added'])} ns", interval(ratio, RATIO_DIGITS) if ratio else "")
+        rows.append(Row(figure.hook, f"{WORKS.get(figure.work, figure.work)} beside itself{where}", cells))
+    return Table("Noise of this run", ("what", "seems to add here", "ratio"), tuple(rows))
+
+
+def over_versions(sweep: Sequence[Costs]) -> Table:
+    """Return what each kind of hook adds to one call of an empty module, in plain Python calls, on each version."""
+    known = {hook: says for costs in sweep for hook, says in hooks(costs, "call")}
+    rows = [
+        Row(hook, says, tuple(cell(costs, ("call", hook, "empty", 1), "plain_calls") for costs in sweep))
+        for hook, says in known.items()
+    ]
+    heads = ("hook", *(costs.minor for costs in sweep))
+    return Table("Plain Python calls that one hook adds on an empty module, by torch version", heads, tuple(rows))
+
+
+def changed(sweep: Sequence[Costs]) -> Table:
+    """Return what changed between neighbouring versions, on the empty module."""
+    rows = []
+    for before, after in pairwise(sweep):
+        versions, works = f"{before.minor} to {after.minor}", unhooked(before, after)
+        why = not_compared(before, after)
+        if why:
+            rows.append(Row("", versions, (why, "", "", "")))
+            continue
+        if far(works):
+            rows.append(Row("", versions, ("works without hooks", number(works), "", "")))
+        for change in changes(before, after):
+            if change.after.key[::2] == ("call", "empty"):
+                ratio = number(change.ratio) if change.ratio else "no ratio"
+                rows.append(Row(change.after.hook, versions, (change.after.says, ratio, *sides(change))))
+    heads = ("torch", "hook", "times as much", "ns before, beside the works without hooks", "ns after")
+    caption = f"What changed between neighbouring versions: intervals that part, by more than {MARGIN:.0%}"
+    return Table(caption, heads, tuple(rows))
+
+
 def _both(costs: Costs, figure: Figure, *, ratio: bool = True) -> tuple[str, str]:
     added = cell(costs, figure.key, "added")
     unit = f" {figure.unit}" if added != BELOW else ""
@@ -154,7 +198,7 @@ def _plural(count: int, word: str) -> str:
 def summary(costs: Costs) -> list[str]:
     """Return the costs in sentences."""
     floor = costs.figures[FLOOR].values["added"]
-    found = [f"A plain Python call of the same function takes {number(floor.mid)} ns here; it is the unit."]
+    found = [f"A plain Python call of the same function takes {interval(floor)} ns here; it is the unit."]
     for hook in ("forward", "full_backward", "tensor"):
         figure = costs.figures.get(("call", hook, "empty", 1))
         if figure is None or figure.absent:
@@ -162,7 +206,7 @@ def summary(costs: Costs) -> list[str]:
         if costs.below_noise(figure):
             cost = "less than the noise of this run"
         else:
-            cost = f"about {number(figure.values['plain_calls'].mid)} plain Python calls"
+            cost = f"about {interval(figure.values['plain_calls'])} plain Python calls"
         found.append(f"A {figure.says} costs {cost} where the module is empty.")
     large = [figure for figure in _measured(costs, "call") if figure.workload == "large"]
     if large:
@@ -170,13 +214,13 @@ def summary(costs: Costs) -> list[str]:
         found.append(f"On a layer where compute dominates, {below} of {len(large)} kinds are below noise.")
     for figure in _measured(costs, "modules"):
         if not costs.below_noise(figure):
-            ratio = number(figure.values["ratio"].mid)
+            ratio = interval(figure.values["ratio"], RATIO_DIGITS)
             found.append(
                 f"A {figure.says} on each module of a transformer encoder of twelve layers, {figure.fires} calls "
                 f"in all, makes a pass {ratio} times as long."
             )
     for figure in _measured(costs, "memory"):
         if not costs.below_noise(figure):
-            held = number(figure.values["added"].mid)
+            held = interval(figure.values["added"])
             found.append(f"A {figure.says} holds about {held} bytes from each forward to its backward.")
     return found

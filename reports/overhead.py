@@ -9,7 +9,7 @@ from typing import Any
 
 from reports import forms
 from reports.costs import Costs, from_run
-from reports.costs_change import MARGIN, Change, changes, check_comparable, compare, compared, unhooked
+from reports.costs_change import MARGIN, Change, check_comparable, compare, not_compared, unhooked
 from reports.costs_forms import COMPARE, SHOW, Comparison
 from reports.costs_recorded import COSTS, read_costs, record
 from reports.costs_view import BELOW, number, sides
@@ -70,9 +70,13 @@ def _compare(args: argparse.Namespace, recorded: list[Costs]) -> int:
     if not (args.before and args.after) or args.runs:
         raise BadInput("overhead", "", "--from and --to go together, without run files beside", "name both sides")
     before, after = (read_side(name, recorded) for name in (args.before, args.after))
-    check_comparable(before, after, sweep=before in recorded and after in recorded)
-    comparison = Comparison(before, after, changes(before, after), len(compared(before, after)))
-    forms.show(comparison, COMPARE, args.format)
+    known = before in recorded and after in recorded
+    check_comparable(before, after, sweep=known)
+    first, last = sorted((before.version, after.version))
+    sweep = tuple(
+        costs for costs in recorded if known and costs.sweep == before.sweep and first <= costs.version <= last
+    )
+    forms.show(Comparison(before, after, sweep), COMPARE, args.format)
     return 0
 
 
@@ -87,6 +91,9 @@ def _gate(args: argparse.Namespace) -> int:
     before = read_side(args.baseline, read_costs(args.costs))
     after = read_side(str(args.runs[0]), [])
     check_comparable(before, after)
+    why = not_compared(before, after)
+    if why:
+        raise BadInput(after.where, "", why, "measure both with one Python")
     limits = [_limit(text, before, after) for text in args.overhead_max_ratio]
     works = unhooked(before, after)
     print(f"works without hooks: {number(works)} times the baseline; what hooks add is told beside that")

@@ -9,8 +9,8 @@ import pytest
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from reports.costs import Costs, from_run
-from reports.costs_change import changes
-from reports.costs_page import HEIGHT, LEFT, RIGHT, TOP, WIDTH, changed, chapter, chart
+from reports.costs_page import HEIGHT, LEFT, RIGHT, TOP, WIDTH, chapter, chart
+from reports.costs_view import changed
 from reports.page import TEMPLATES
 from suites.selfcheck import timing_session
 from suites.selfcheck.timing_session import Machine
@@ -100,7 +100,7 @@ def test_a_new_python_is_marked(sweep) -> None:
 
 
 def test_changes_between_neighbours_are_told(sweep) -> None:
-    (told,) = changed(sweep).rows
+    _, told = changed(sweep).rows
     assert (told.says, told.cells[:2]) == ("1.13 to 2.0", ("full_backward hook", "2.00"))
     assert told.cells[2].startswith("500,000 (")
     assert told.cells[3].startswith("1,000,000 (")
@@ -128,10 +128,24 @@ def test_what_is_shown_of_a_change_fits_its_ratio() -> None:
     assert [cell.split(" ")[0] for cell in told.cells[1:]] == ["1.50", "600,000", "900,000"]
 
 
-def test_no_change_is_told_where_python_changes_too(sweep) -> None:
+def test_two_pythons_are_not_compared_and_that_is_said(sweep) -> None:
     sweep[1] = costs("1.13.1", slower={"forward": 1.5})
-    assert changed(sweep[:2]).rows == ()
-    assert [change.after.hook for change in changes(*sweep[:2])] == ["forward"]
+    (told,) = changed(sweep[:2]).rows
+    assert (told.says, told.cells) == ("1.12 to 1.13", ("not compared: Python 3.8 and 3.11", "", "", ""))
+    assert "<td>not compared: Python 3.8 and 3.11</td>" in html(sweep)
+
+
+def test_the_chapter_tells_every_workload_and_the_noise(sweep) -> None:
+    found, text = chapter(sweep), html(sweep)
+    assert found is not None
+    captions = [table.caption for table in found.tables]
+    assert captions[1:] == [
+        "What one hook adds to one call", "What further hooks add", "Encoder, memory, registering", "Noise of this run",
+    ]  # fmt: skip
+    for caption in captions:
+        assert f"<summary>{caption}</summary>" in text
+    assert '<th scope="col">large layer: ratio</th>' in text
+    assert "forward beside itself, empty module" in text
 
 
 def test_only_the_newest_sweep_is_shown(sweep) -> None:
