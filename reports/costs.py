@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -23,6 +23,9 @@ FLOOR: Key = ("floor", "plain_call", "empty", 1)
 TOLD = ("says", "work", "absent", "unit", "fires")
 #: The figures that are one difference between two works, so that the same work beside itself shows their noise.
 DIFFERENCES = ("call", "count", "modules", "register", "first", "intercept")
+
+#: The figures that are made of the costs by number of hooks.
+MADE = ("slope", "intercept", "first", "next")
 
 
 @dataclass(frozen=True)
@@ -191,18 +194,31 @@ def _figure(
     first = next(iter(rows.values()))
     if first["absent"]:
         return _made(key, first, {})
-    timed, beside = first["unit"] == "ns", first["work"] != "nothing"
-    values = {
-        name: estimate([row[name] / (pace[number] if timed else 1.0) for number, row in rows.items()])
-        for name in ("control", "added")
+    slow = pace if first["unit"] == "ns" else dict.fromkeys(pace, 1.0)
+    made: dict[str, Callable[[int, Mapping[str, Any]], float]] = {
+        "control": lambda number, row: row["control"] / slow[number],
+        "added": lambda number, row: row["added"] / slow[number],
+        "ratio": lambda number, row: 1 + row["added"] / row["control"],
+        "share": lambda number, row: row["added"] / row["control"],
+        "plain_calls": lambda number, row: row["added"] / plain[number],
     }
-    if beside:
-        values["ratio"] = estimate([1 + row["added"] / row["control"] for row in rows.values()])
-    if timed and beside:
-        values["share"] = estimate([row["added"] / row["control"] for row in rows.values()])
-    if timed:
-        values["plain_calls"] = estimate([row["added"] / plain[number] for number, row in rows.items()])
-    return _made(key, first, values)
+    names = value_names(key[0], first["unit"], first["work"])
+    return _made(key, first, {name: estimate([made[name](*each) for each in rows.items()]) for name in names})
+
+
+def value_names(figure: str, unit: str, work: str) -> tuple[str, ...]:
+    """Return which values a figure has that was measured."""
+    if figure in MADE:
+        return ("added",)
+    beside = work != "nothing"
+    told = {
+        "control": True,
+        "added": True,
+        "ratio": beside,
+        "share": beside and unit == "ns",
+        "plain_calls": unit == "ns",
+    }
+    return tuple(name for name, there in told.items() if there)
 
 
 def _made(key: Key, row: Mapping[str, Any], values: Mapping[str, Estimate]) -> Figure:
@@ -221,7 +237,7 @@ def _line(
     first = next(iter(rows[keys[0]].values()))
     if first["absent"] or len(keys) < 2:
         return
-    found: dict[str, list[float]] = {"slope": [], "intercept": [], "first": [], "next": []}
+    found: dict[str, list[float]] = {name: [] for name in MADE}
     for number in rows[keys[0]]:
         points = [(float(key[3]), rows[key][number]["added"] / pace[number]) for key in keys]
         slope, intercept = line(points)

@@ -31,6 +31,7 @@ class Chart:
     alt: str
     lines: tuple[str, ...]
     bands: tuple[str, ...]
+    bars: tuple[tuple[float, float, float], ...]  # x, and y of both ends: a version alone has no width for a band
     dots: tuple[tuple[float, float], ...]
     columns: tuple[Mark, ...]
     levels: tuple[Mark, ...]
@@ -86,8 +87,13 @@ def chart(hook: str, says: str, sweep: Sequence[Costs]) -> Chart:
         hook=hook,
         says=says,
         alt=_alt(says, sweep, values),
-        lines=tuple(" ".join(_point(across[at], values[at].mid, top) for at in run) for run in runs),  # type: ignore[union-attr]
-        bands=tuple(_band(run, across, values, top) for run in runs),
+        lines=tuple(_line(run, across, values, top) for run in runs if len(run) > 1),
+        bands=tuple(_band(run, across, values, top) for run in runs if len(run) > 1),
+        bars=tuple(
+            (round(across[at], 1), round(_y(value.high, top), 1), round(_y(value.low, top), 1))
+            for at, *more in runs
+            if not more and (value := values[at])
+        ),
         dots=tuple((round(across[at], 1), round(_y(value.mid, top), 1)) for at, value in enumerate(values) if value),
         columns=tuple(Mark(round(across[at], 1), sweep[at].minor) for at in _named(len(sweep))),
         levels=tuple(Mark(round(_y(level, top), 1), number(level)) for level in (0.0, top / 2, top)),
@@ -125,6 +131,10 @@ def _y(value: float, top: float) -> float:
 
 def _point(x: float, value: float, top: float) -> str:
     return f"{x:.1f},{_y(value, top):.1f}"
+
+
+def _line(run: list[int], across: list[float], values: Sequence[Estimate | None], top: float) -> str:
+    return " ".join(_point(across[at], value.mid, top) for at in run if (value := values[at]))
 
 
 def _band(run: list[int], across: list[float], values: Sequence[Estimate | None], top: float) -> str:

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from reports.costs import Costs, Figure
+from reports.costs import FLOOR, Costs, Figure, check_noise, value_names
 from reports.costs_stats import Estimate
 from reports.runfile import check_version
 from reports.strict import FORMAT, BadInput, foreign_format, parse, read_bytes, shown, validate, write_atomic
@@ -36,6 +36,9 @@ def _costs(path: Path) -> Costs:
         raise BadInput(path, "", "holds a figure twice", AGAIN)
     for figure in figures:
         _check(path, figure)
+    if FLOOR not in keyed or not keyed[FLOOR].values:
+        raise BadInput(path, "", "holds no plain Python call", AGAIN)
+    check_noise(path, keyed, AGAIN)
     found = Costs(str(path), document["torch"], document["sweep"], document["environment"], keyed)
     if found.minor != path.stem:
         raise BadInput(path, "", f"holds torch {found.torch}, not {path.stem}", AGAIN)
@@ -44,8 +47,11 @@ def _costs(path: Path) -> Costs:
 
 def _check(path: Path, figure: Figure) -> None:
     place = " ".join(map(str, figure.key))
-    if ("added" in figure.values) == bool(figure.absent):
-        raise BadInput(path, place, "is neither measured nor absent", AGAIN)
+    names = set() if figure.absent else set(value_names(figure.figure, figure.unit, figure.work))
+    odd = min(names ^ set(figure.values), default="")
+    if odd:
+        fault = f"{'has no' if odd in names else 'must not have'} {odd}"
+        raise BadInput(path, place, fault, AGAIN)
     for name, value in figure.values.items():
         if not value.low <= value.mid <= value.high:
             raise BadInput(path, place, f"{name} does not lie in its interval", AGAIN)

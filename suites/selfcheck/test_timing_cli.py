@@ -299,29 +299,6 @@ def test_two_machines_are_not_compared(tmp_path, runs, capsys) -> None:
     assert "only within one machine" in complaint(capsys)
 
 
-RECORDED = {
-    "not JSON": (lambda text: text[:-3], "is not JSON"),
-    "another format": (lambda text: text.replace('"format": 1', '"format": 2'), "is of format 2"),
-    "another torch": (lambda text: text.replace("2.15.0", "2.13.0"), "holds torch 2.13.0, not 2.15"),
-    "an unknown key": (lambda text: text.replace('"sweep"', '"extra": 1, "sweep"'), "has the unknown key 'extra'"),
-    "a figure twice": (lambda text: text.replace('"forward_pre"', '"forward"'), "holds a figure twice"),
-    "a sweep of its own": (lambda text: text.replace("T07:", "T08:"), "belongs to the sweep of"),
-}
-
-
-@pytest.mark.parametrize("name", RECORDED)
-def test_bad_recordings_are_told_in_one_line(tmp_path, runs, capsys, name) -> None:
-    breaks, fault = RECORDED[name]
-    assert call(tmp_path, "--record", runs["base"], runs["slow"]) == 0
-    capsys.readouterr()
-    path = tmp_path / "costs" / "2.15.json"
-    text = path.read_text("utf-8")
-    assert breaks(text) != text
-    path.write_text(breaks(text), "utf-8")
-    assert call(tmp_path, "--from", "2.14", "--to", "2.15") == 2
-    assert fault in complaint(capsys)
-
-
 def test_suite_and_reports_agree_on_the_fewest_processes() -> None:
     assert FEWEST_PROCESSES == FEWEST <= PROCESSES
 

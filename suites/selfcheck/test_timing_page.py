@@ -81,9 +81,24 @@ def test_a_band_lies_around_its_line() -> None:
 
 def test_a_version_without_the_hook_is_a_gap(sweep) -> None:
     found = chart("forward", "forward hook", [sweep[0], without(sweep[1], "forward"), *sweep[2:]])
-    assert [len(line.split(" ")) for line in found.lines] == [1, 2]
+    assert [len(line.split(" ")) for line in found.lines] == [2]
     assert len(found.dots) == 3
     assert found.rows[1] == ("1.13", "absent")
+
+
+def test_a_version_between_two_gaps_has_a_bar() -> None:
+    """A band of one version has no width; its interval is seen all the same."""
+    noisy = [from_run(timing_session.run(Machine(seed, 0.1), torch=torch)) for seed, torch in enumerate(VERSIONS)]
+    broken = [without(noisy[0], "forward"), noisy[1], without(noisy[2], "forward"), noisy[3]]
+    found = chart("forward", "forward hook", broken)
+    assert (found.lines, found.bands) == ((), ())
+    assert [bar[0] for bar in found.bars] == [dot[0] for dot in found.dots]
+    for (_, high, low), (_, y) in zip(found.bars, found.dots, strict=True):
+        assert high < y < low
+    text = html(broken)
+    for x, high, low in found.bars:
+        assert f'<line class="bar" x1="{x}" x2="{x}" y1="{high}" y2="{low}"/>' in text
+    assert chart("forward", "forward hook", noisy).bars == ()
 
 
 def test_below_noise_is_a_gap(sweep) -> None:
