@@ -6,6 +6,7 @@ import contextlib
 import copy
 import io
 import json
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -13,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from reports.__main__ import main
+from reports.__main__ import main, parser
 from reports.runfile import BadInput, read_run, read_runs
 from reports.strict import MAX_DEPTH
 from suites.selfcheck import synthetic
@@ -41,7 +42,23 @@ RAW = (
 )
 
 
-VERBS = ("check", "diff", "badge", "merge", "record")
+#: Every verb that reads a run file, and the statuses that it may end with when the file is read.
+VERBS = {
+    "check": (["check", "RUN"], (0, 1)),
+    "diff before": (["diff", "RUN", TORCH], (0,)),
+    "diff after": (["diff", TORCH, "RUN"], (0,)),
+    "rely": (["rely", "--run", "RUN"], (0, 1)),
+    "explain": (["explain", next(iter(TABLE)), "--run", "RUN"], (0,)),
+    "affects": (["affects", "CODE", "--from", TORCH, "--run", "RUN"], (0, 1)),
+    "badge": (["badge", "RUN"], (0,)),
+    "compat": (["compat", "RUN"], (0,)),
+    "atlas": (["atlas", "RUN", "--out", "OUT"], (0,)),
+    "page": (["page", "RUN", "--out", "OUT"], (0,)),
+    "merge": (["merge", "RUN", "--out", "OUT"], (0,)),
+    "record": (["record", "RUN"], (0,)),
+}
+#: How many different damaged files each kind of damage makes at least; what is drawn twice counts once.
+LEAST = {"cut": 1000, "flipped": 900, "pasted": 850, "shuffled": 1000, "spoiled": 600, "marked": 750, "deep": 12}
 
 
 def thorough(examples: int) -> settings:
@@ -177,12 +194,13 @@ def said_of(path: Any, *, partial: bool) -> str:
     "damage", [cut, flipped, pasted, shuffled, spoiled, marked, deep], ids=lambda damage: damage.__name__
 )
 def test_a_damaged_file_is_read_or_refused_in_one_line(tmp_path, damage):
-    path, refused = tmp_path / "run.jsonl", []
+    path, refused, tried = tmp_path / "run.jsonl", [], set()
 
     @thorough({"deep": 60}.get(damage.__name__, 1000))
     @given(raw=damage())
     def holds(raw: bytes) -> None:
         path.write_bytes(raw)
+        tried.add(raw)
         for partial in (False, True):
             text = said_of(path, partial=partial)
             assert text.isprintable()
@@ -193,6 +211,11 @@ def test_a_damaged_file_is_read_or_refused_in_one_line(tmp_path, damage):
 
     holds()
     assert any(refused), "damage that is never noticed would be the end of trust"
+    assert len(tried - {GOOD}) >= LEAST[damage.__name__]
+
+
+def test_thousands_of_different_files_are_tried():
+    assert sum(LEAST.values()) >= 5000
 
 
 @thorough(300)
@@ -205,32 +228,56 @@ def test_every_cell_before_a_cut_is_still_read(tmp_path, place):
     assert list(read_run(path, partial=True).cells.values())[: len(cells)] == cells
 
 
-@thorough(120)
-@given(
-    raw=st.one_of(cut(), flipped(), spoiled(), shuffled()),
-    verb=st.sampled_from(("check", "diff", "badge", "merge", "record")),
-)
-def test_no_verb_ends_with_a_traceback_or_harms_what_was_recorded(tmp_path_factory, raw, verb):
-    folder = tmp_path_factory.mktemp("fuzz")
-    verdicts = synthetic.write_verdicts(folder / "verdicts", TABLE, (TORCH,))
-    path, precious = folder / "run.jsonl", folder / "out.jsonl"
-    path.write_bytes(raw)
-    precious.write_text("precious")
-    before = {each.name: each.read_bytes() for each in verdicts.iterdir()}
-    arguments = {"diff": [TORCH, str(path)], "merge": [str(path), "--out", str(precious)]}.get(verb, [str(path)])
-    out, err = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        status = main([verb, *arguments, "--verdicts", str(verdicts)])
-    told = out.getvalue() + err.getvalue()
-    assert all(line.isprintable() for line in told.split("\n"))
-    assert status in ((0, 1) if verb == "check" else (0,)) or (status == 2 and err.getvalue().count("\n") == 1)
-    after = {each.name: each.read_bytes() for each in verdicts.iterdir()}
-    if status == 2 or verb != "record":
-        assert after == before
-    else:
-        assert main(["check", str(path), "--verdicts", str(verdicts)]) == 0, "what was recorded is read back"
-    if status == 2 or verb != "merge":
-        assert precious.read_text() == "precious"
+def reading_verbs() -> set[str]:
+    """Return the verbs that take a run file of verdicts, by what their help says."""
+    found = set()
+    choices = parser("sweep").format_help()
+    for verb in re.findall(r"^    (\w+) ", choices, re.MULTILINE):
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.suppress(SystemExit):
+            main([verb, "--help"])
+        if re.search(r"RUNFILE|a run file", out.getvalue()):
+            found.add(verb)
+    return found
+
+
+def test_every_verb_that_reads_run_files_is_tried():
+    assert {arguments[0] for arguments, _ in VERBS.values()} == reading_verbs() - {"overhead"}  # that reads timings
+
+
+@pytest.mark.parametrize("name", VERBS)
+def test_no_verb_ends_with_a_traceback_or_harms_what_was_recorded(tmp_path_factory, name):
+    words, good = VERBS[name]
+    ended = set()
+    home = tmp_path_factory.mktemp("fuzz")
+    code = home / "code.py"
+    code.write_text("x.register_hook(print)\n")
+
+    @thorough(100)
+    @given(raw=st.one_of(cut(), flipped(), pasted(), spoiled(), shuffled(), marked()))
+    def holds(raw: bytes) -> None:
+        verdicts = synthetic.write_verdicts(home / "verdicts", TABLE, (TORCH,))
+        path, precious = home / "run.jsonl", home / "out.jsonl"
+        path.write_bytes(raw)
+        precious.write_text("precious")
+        before = {each.name: each.read_bytes() for each in verdicts.iterdir()}
+        places = {"RUN": str(path), "OUT": str(precious), "CODE": str(code)}
+        out, err = io.StringIO(), io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            status = main([*(places.get(word, word) for word in words), "--verdicts", str(verdicts)])
+        ended.add(status)
+        told = out.getvalue() + err.getvalue()
+        assert all(line.isprintable() for line in told.split("\n"))
+        assert status in good or (status == 2 and (out.getvalue(), err.getvalue().count("\n")) == ("", 1))
+        after = {each.name: each.read_bytes() for each in verdicts.iterdir()}
+        if status == 2 or words[0] != "record":
+            assert after == before
+        else:
+            assert main(["check", str(path), "--verdicts", str(verdicts)]) == 0, "what was recorded is read back"
+        assert (precious.read_text() == "precious") is (status == 2 or "OUT" not in words)
+
+    holds()
+    assert {2} < ended, "some were refused and some were read"
 
 
 @pytest.mark.parametrize("form", ["text", "json", "markdown"])
