@@ -1,13 +1,15 @@
-"""The atlas as one JSON document: every clause, every release and run, and each cell between them."""
+"""The atlas as one JSON document: every clause, every release and run, each cell between them, and what hooks cost."""
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from reports import forms
+from reports import costs_recorded, forms
 from reports.atlas import Atlas, Cell
+from reports.costs import Costs
 from reports.names import read_atlas
 from reports.strict import FORMAT, one_line, write_atomic
 from reports.verdicts import VERDICTS
@@ -17,8 +19,8 @@ exit status: 0 written, 2 a file cannot be read.
 example: python -m reports atlas mine.jsonl --out atlas.json"""
 
 
-def document(atlas: Atlas) -> dict[str, Any]:
-    """Return the atlas as plain data; cells are keyed clause, mode, column."""
+def document(atlas: Atlas, costs: Sequence[Costs] = ()) -> dict[str, Any]:
+    """Return the atlas as plain data; cells are keyed clause, mode, column. The costs are as they are recorded."""
     cells: dict[str, dict[str, dict[str, Any]]] = {}
     for (clause, column, mode), cell in sorted(atlas.cells.items()):
         cells.setdefault(clause, {}).setdefault(mode, {})[column] = _cell(cell)
@@ -41,6 +43,7 @@ def document(atlas: Atlas) -> dict[str, Any]:
         "columns": columns,
         "clauses": dict(atlas.clauses),
         "cells": cells,
+        "costs": [costs_recorded.document(each) for each in costs],
     }
 
 
@@ -72,6 +75,7 @@ def add_parser(sub: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Write the atlas."""
-    write_atomic(args.out, forms.as_json(document(read_atlas(args))))
+    costs = costs_recorded.read_costs(args.verdicts / costs_recorded.COSTS.name)
+    write_atomic(args.out, forms.as_json(document(read_atlas(args), costs)))
     print(one_line(str(args.out)))
     return 0

@@ -10,7 +10,8 @@ import pytest
 from reports.__main__ import main
 from reports.costs import from_run
 from reports.costs_recorded import record
-from suites.selfcheck import timing_session
+from reports.strict import BadInput, validate
+from suites.selfcheck import synthetic, timing_session
 from suites.selfcheck.timing_session import Machine
 
 
@@ -104,6 +105,24 @@ def test_what_is_not_json_is_told_in_one_line(recorded: Path, capsys) -> None:
     out, err = capsys.readouterr()
     assert (out, err.count("\n")) == ("", 1), err
     assert "is not JSON" in err
+
+
+def test_the_atlas_holds_the_recorded_costs(tmp_path: Path, recorded: Path) -> None:
+    """As they are recorded, and its schema knows them."""
+    table = synthetic.clauses(4, seed=1)
+    synthetic.write_verdicts(tmp_path / "verdicts", table)
+    recorded.rename(tmp_path / "verdicts" / "costs")
+    out = tmp_path / "atlas.json"
+    assert main(["atlas", "--out", str(out), "--verdicts", str(tmp_path / "verdicts")]) == 0
+    told = json.loads(out.read_text("utf-8"))
+    validate(told, "atlas.schema.json", out, "")
+    files = [
+        json.loads((tmp_path / "verdicts" / "costs" / f"{minor}.json").read_text("utf-8")) for minor in ("2.14", "2.15")
+    ]
+    assert told["costs"] == files
+    told["costs"][0]["figures"][0]["extra"] = 1
+    with pytest.raises(BadInput, match="unknown key 'extra'"):
+        validate(told, "atlas.schema.json", out, "")
 
 
 def test_what_nobody_changed_is_shown(recorded: Path, capsys) -> None:
