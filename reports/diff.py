@@ -70,14 +70,14 @@ def compare(
     first: str, second: str, table: Table, recorded: list[Recorded], modes: tuple[str, str] | None = None
 ) -> Diff:
     """Compare two sides, each a minor version or a run file: in every mode, or each side in the one that is named."""
-    sides = [_side(name, recorded) for name in (first, second)]
+    sides = _side(first, recorded), _side(second, recorded)
     _, clauses = newest_table(table, [side for side in sides if isinstance(side, Run)])
     before, after = (_cells(side, clauses) for side in sides)
-    names = [_name(side) for side in sides]
+    old_name, new_name = map(_name, sides)
     if modes:
         known = sorted({mode for _, mode in (*before, *after)})
         before, after = (_of_mode(cells, mode, known) for cells, mode in zip((before, after), modes, strict=True))
-        names = [f"{name}, {mode}" for name, mode in zip(names, modes, strict=True)]
+        old_name, new_name = f"{old_name}, {modes[0]}", f"{new_name}, {modes[1]}"
     changes: list[Change] = []
     same = unseen = 0
     blank = Cell("unseen")
@@ -89,8 +89,9 @@ def compare(
             same += 1
         else:
             clause, mode = key
-            changes.append(Change(clause, *(modes or (mode, mode)), clauses[clause]["says"], old, new))
-    return Diff(*names, tuple(changes), same, unseen)
+            old_mode, new_mode = modes or (mode, mode)
+            changes.append(Change(clause, old_mode, new_mode, clauses[clause]["says"], old, new))
+    return Diff(old_name, new_name, tuple(changes), same, unseen)
 
 
 def _of_mode(cells: Mapping[Key, Cell], asked: str, known: list[str]) -> dict[Key, Cell]:

@@ -43,7 +43,7 @@ RAW = (
 
 
 #: Every verb that reads a run file, and the statuses that it may end with when the file is read.
-VERBS = {
+VERBS: dict[str, tuple[list[str], tuple[int, ...]]] = {
     "check": (["check", "RUN"], (0, 1)),
     "diff before": (["diff", "RUN", TORCH], (0,)),
     "diff after": (["diff", TORCH, "RUN"], (0,)),
