@@ -13,6 +13,7 @@ import torch
 
 from fixtures.modes import missing
 from reports.runfile import read_run
+from suites.selfcheck import timing_session
 from suites.timing import arms, kinds
 from suites.timing.kinds import COUNTED, KINDS, LIB, REGISTERED, Kind
 from suites.timing.pairs import Arm, Turns
@@ -220,3 +221,9 @@ def test_one_process_writes_rows_that_can_be_read(tmp_path: Path) -> None:
     rows = read_run(path, timings=True).benchmarks
     assert [row["figure"] for row in rows] == ["memory", "floor", "call", "call", "process"]
     assert [row["hook"] for row in rows[:-1]] == ["full_backward", "plain_call", "forward", "global_forward"]
+
+
+def test_made_up_sessions_have_as_many_figures_as_real_ones() -> None:
+    assert len(timing_session.MANY) == len(KINDS)
+    assert len(timing_session.MANY_REGISTERED) == len(REGISTERED)
+    assert set(timing_session.WORKLOADS) == set(arms.WEIGHTS)

@@ -15,6 +15,14 @@ from suites.timing.pairs import BLOCK, Arm, Turns, nothing
 CONTROL = 20e-6
 KINDS = {"forward_pre": 16e-6, "forward": 20e-6, "full_backward": 500e-6, "leaf": 2e-6, "node": 40e-6}
 PLAIN = 4e-6
+#: As many kinds as the suite has, each with its work and its cost; how many times as long works and workloads take.
+MANY = {
+    f"kind_{letter}": (("forward", "both", "leaf")[index % 3], (index + 1) * 4e-6)
+    for index, letter in enumerate("abcdefghijklmnopqrstuv")
+}
+MANY_REGISTERED = tuple(MANY)[:17]
+WORKS = {"forward": 1.0, "both": 3.0, "leaf": 2.0}
+WORKLOADS = {"empty": 1.0, "small": 1.5, "large": 20.0}
 ABSENT = "torch.Tensor.register_post_accumulate_grad_hook"
 PROCESSES = 15
 
@@ -34,7 +42,10 @@ class Clock:
 
 
 class Machine:
-    """What disturbs a measurement: a spread between processes, noise in each block, interruptions, a slow clock."""
+    """What disturbs a measurement: a spread between processes, noise in each block, interruptions, a slow clock.
+
+    And what a whole run does to each figure of it: `drift`, to either side at most.
+    """
 
     def __init__(
         self,
@@ -43,11 +54,14 @@ class Machine:
         jitter: float = 0.01,
         interrupted: float = 0.05,
         pace: Any = None,
+        drift: float = 0.0,
     ) -> None:
         self.rng = random.Random(seed)
         self.pace: Callable[[int], float] = pace or (lambda process: 1.0)
         self.process = 0
         self.spread, self.jitter, self.interrupted = spread, jitter, interrupted
+        self.drift = drift
+        self.drifted: dict[str, float] = {}
 
     def arms(self, clock: Clock, *costs: float) -> list[Arm]:
         """Works of these costs; whatever disturbs one comes at the begin of its block."""
@@ -65,9 +79,10 @@ class Machine:
         slow = self.pace(self.process)
         return Arm(lambda: clock.spend(cost * factor[0] * slow), enter)
 
-    def added(self, cost: float) -> float:
+    def added(self, cost: float, figure: str = "") -> float:
         """What a hook adds in one process."""
-        return cost * self.rng.gauss(1, self.spread)
+        drifted = self.drifted.setdefault(figure, self.rng.uniform(-1, 1)) if self.drift else 0.0
+        return cost * self.rng.gauss(1, self.spread) * (1 + self.drift * drifted)
 
 
 def row(figure: str, process: int, hook: str, **content: Any) -> dict[str, Any]:
@@ -138,3 +153,31 @@ def run(machine: Machine, **content: Any) -> Run:
 def write(path: Path, machine: Machine, **content: Any) -> Path:
     """Write a session as a run file."""
     return synthetic.write_lines(path, session(machine, **content))
+
+
+def whole_session(machine: Machine) -> Run:
+    """A session with as many figures as a real one: each kind on each workload, and registering."""
+    rows: list[dict[str, Any]] = []
+    for process in range(1, PROCESSES + 1):
+        machine.process = process
+        control, (nil,) = measured(machine, PLAIN / 2, PLAIN / 2)
+        rows.append(row("same", process, "nothing", work="nothing", hooks=0, control=control, added=nil))
+        control, (plain,) = measured(machine, PLAIN / 2, PLAIN / 2 + machine.added(PLAIN, "floor"))
+        rows.append(row("floor", process, "plain_call", work="nothing", control=control, added=plain))
+        for workload, long in WORKLOADS.items():
+            for work, longer in WORKS.items():
+                seconds = CONTROL * long * longer
+                control, (same,) = measured(machine, seconds, seconds)
+                rows.append(
+                    row("same", process, work, work=work, workload=workload, hooks=0, control=control, added=same)
+                )
+            for kind, (work, cost) in MANY.items():
+                seconds = CONTROL * long * WORKS[work]
+                control, (added,) = measured(machine, seconds, seconds + machine.added(cost, f"{kind} {workload}"))
+                rows.append(row("call", process, kind, work=work, workload=workload, control=control, added=added))
+        for kind in MANY_REGISTERED:
+            cost = machine.added(MANY[kind][1], f"{kind} registered")
+            control, (added,) = measured(machine, PLAIN / 2, PLAIN / 2 + cost)
+            rows.append(row("register", process, kind, work="nothing", control=control, added=added))
+        rows.append(process_row(process))
+    return Run(Path("made-up.jsonl"), synthetic.header({}, "2.15.0"), {}, tuple(rows))
