@@ -168,6 +168,7 @@ def starting(clock: Clock, starts: Callable[[int], float], shares: list[float]) 
         (lambda number: 3.0 + number / 2, 13),
         (lambda number: 8.0, 11),
         (lambda number: 12.0, FEWEST_PROCESSES),
+        (lambda number: 11.0 if number < 5 else 13.0, FEWEST_PROCESSES),  # not refused for a second or two at the end
     ],
 )
 def test_a_run_stays_within_two_minutes(starts, processes, capsys) -> None:
@@ -181,6 +182,12 @@ def test_a_run_stays_within_two_minutes(starts, processes, capsys) -> None:
     said = capsys.readouterr().err
     assert bool(said) == (processes < PROCESSES)
     assert said.startswith(f"{processes} processes instead of {PROCESSES}: starting takes ") or not said
+
+
+def test_a_last_process_that_takes_for_ever_does_not_spoil_the_others() -> None:
+    clock, shares = Clock(), []
+    lines = measure(PROCESSES, SECONDS, starting(clock, lambda number: 90.0 if number == 9 else 3.0, shares), clock)
+    assert len(lines) == 2 + 9
 
 
 def test_time_that_is_left_is_used() -> None:

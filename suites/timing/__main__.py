@@ -21,6 +21,7 @@ DEFAULT_RUN_FILE = Path("reports/out/timing/current.jsonl")
 PROCESSES = 15
 FEWEST_PROCESSES = 8  # fewer cannot give an interval of 99 %
 SECONDS = 110.0
+GRACE = 10.0  # seconds more that the fewest processes may take
 LEAST_SECONDS = 1.0  # of measuring in one process
 STARTING = 4.0  # the guess for the first process: what it takes until it measures
 PATIENCE = 20.0  # how many times longer than planned a process may take before it counts as hung
@@ -121,28 +122,30 @@ def measure(
             print(f"process {number} of {planned}  {clock() - began:.0f} s", flush=True)
             starts.append(clock() - process_began - share)
             if number > 1:  # the first one also brings torch from the disk
-                planned = min(processes, number + fitting(seconds - (clock() - began), starts[2:]))
-            if planned < FEWEST_PROCESSES:
-                raise TimingError(too_slow(seconds, starts[2:]))
+                planned = still_possible(processes, number, clock() - began, seconds, statistics.median(starts[2:]))
     if planned < processes:
         print(f"{planned} processes instead of {processes}: starting takes {starts[-1]:.0f} s", file=sys.stderr)
     lines.append({"type": "footer", "cells": 0, "counts": {}, "seconds": round(clock() - began, 1)})
     return lines
 
 
-def fitting(left: float, starts: List[float]) -> int:
-    """Return how many processes more the time allows, each with the least that tells something."""
-    return max(0, int(left / (statistics.median(starts) + LEAST_SECONDS)))
+def still_possible(processes: int, done: int, spent: float, seconds: float, start: float) -> int:
+    """Return how many processes there can be, each with the least time that tells something.
 
-
-def too_slow(seconds: float, starts: List[float]) -> str:
-    """Say that not even the fewest processes fit, and how long they need."""
-    start = statistics.median(starts)
-    needed = math.ceil(FEWEST_PROCESSES * (start + LEAST_SECONDS) + start)
-    return (
-        f"starting a process takes {start:.0f} s here, so that {FEWEST_PROCESSES} of them do not fit into "
-        f"{seconds:.0f} s: give --seconds {needed}, or a machine that does nothing else"
-    )
+    Raises TimingError where not even the fewest fit, with some grace.
+    """
+    each = start + LEAST_SECONDS
+    found = min(processes, done + max(0, int((seconds - spent) / each)))
+    if found >= FEWEST_PROCESSES:
+        return found
+    missing = FEWEST_PROCESSES - done
+    if missing * each > seconds + GRACE - spent:
+        raise TimingError(
+            f"starting a process takes {start:.0f} s here, so that {FEWEST_PROCESSES} of them do not fit into "
+            f"{seconds:.0f} s: give --seconds {math.ceil(spent + (missing + 1) * each)}, "
+            "or a machine that does nothing else"
+        )
+    return FEWEST_PROCESSES
 
 
 def main() -> int:

@@ -157,7 +157,7 @@ ALL = (
     ),
     Kind("leaf", "tensor hook on a leaf", "leaf", (), on_leaf("register_hook"), on_leaves=True),
     Kind(
-        "tensor", "tensor hook on a non-leaf, registered in each pass", "both", own_pass=tensor_pass, twin=hidden_twin,
+        "tensor", "tensor hook on a non-leaf (registered in each pass)", "both", own_pass=tensor_pass, twin=hidden_twin,
     ),
     Kind(
         "retain_grad", "retain_grad() in each pass", "both", own_pass=retain_pass, twin=hidden_twin,
@@ -168,10 +168,10 @@ ALL = (
         on_leaf("register_post_accumulate_grad_hook"), on_leaves=True,
     ),
     Kind(
-        "node", "hook on a node of the graph, registered in each pass", "both", own_pass=node_pass, twin=out_twin,
+        "node", "hook on a node of the graph (registered in each pass)", "both", own_pass=node_pass, twin=out_twin,
     ),
     Kind(
-        "node_pre", "pre-hook on a node of the graph, registered in each pass", "both",
+        "node_pre", "pre-hook on a node of the graph (registered in each pass)", "both",
         ("torch._C._FunctionBase.register_prehook",), own_pass=node_pre_pass, twin=out_twin,
     ),
     Kind(
