@@ -171,8 +171,13 @@ def _admits(versions: str, version: str) -> bool:
 
 
 def is_claim(clause: Mapping[str, Any]) -> bool:
-    """Say whether the clause asks if a claim is true: then its readings are named so."""
-    return {reading["name"] for reading in clause["readings"]} <= {"true", "false"}
+    """Say whether the clause asks if a claim is true: then the names of its readings begin so."""
+    return {truth(reading["name"]) for reading in clause["readings"]} <= {"true", "false"}
+
+
+def truth(reading: str | None) -> str:
+    """Return "true" or "false" for a reading of a claim, which may be "false since 1.8"."""
+    return (reading or "").partition(" ")[0]
 
 
 def varies(clause: Mapping[str, Any]) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby
 
-from reports.atlas import Atlas, Cell, Column, is_claim, varies
+from reports.atlas import Atlas, Cell, Column, is_claim, truth, varies
 from reports.chapters import order
 
 SIGNS = {
@@ -78,14 +78,11 @@ def chapters(atlas: Atlas) -> list[Chapter]:
 
 
 def claims(atlas: Atlas) -> Counter[str]:
-    """Return how many claims of tutorials are true on the torch in focus, how many false, and how many have no answer.
-
-    A reading of a claim says so in its first word: it may be "false since 1.8".
-    """
+    """Return how many claims of tutorials are true on the torch in focus, how many false, how many without an answer."""
     names = [name for name in atlas.clauses if name.startswith("tutorial.")]
     cells = [atlas.cell(name, atlas.focus, atlas.modes[0]) for name in names]
     readings = [cell.reading if cell.verdict == "conforms" else None for cell in cells]
-    answers = [(reading or "").partition(" ")[0] for reading in readings]
+    answers = [truth(reading) for reading in readings]
     return Counter(answer if answer in CLAIM_SIGNS else "" for answer in answers)
 
 
@@ -146,7 +143,7 @@ def _claim(cell: Cell, sign: str, kind: str, spoken: str) -> tuple[str, str, str
     """Return how a claim is drawn: what counts for the reader is whether it is true."""
     answer = cell.reading or ""
     if cell.verdict == "conforms":
-        return CLAIM_SIGNS[answer], answer, f"claim-{answer}", f"the claim is {answer} (conforms)"
+        return CLAIM_SIGNS[truth(answer)], answer, f"claim-{truth(answer)}", f"the claim is {answer} (conforms)"
     return sign, cell.verdict, kind, f"{spoken} from: the claim is {answer}"
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from reports import forms
 from reports.apis import known_apis, need, subject
-from reports.atlas import Atlas, Column, is_claim
+from reports.atlas import Atlas, Column, is_claim, truth
 from reports.chapters import order
 from reports.history import Span, spans
 from reports.names import add_range, add_sources, between, read_atlas, unknown
@@ -66,7 +66,7 @@ def stands(atlas: Atlas, clause: str, found: Iterable[Span]) -> str:
     """Return how a clause with these spans stands: a claim of a tutorial holds where it is true."""
     claim = is_claim(atlas.clauses[clause])
     cells = [span.cell for span in found]
-    good = [cell.verdict == "conforms" and not (claim and cell.reading == "false") for cell in cells]
+    good = [cell.verdict == "conforms" and not (claim and truth(cell.reading) == "false") for cell in cells]
     if any(cell.verdict == "unseen" for cell in cells):
         return "unseen"
     if not any(good):

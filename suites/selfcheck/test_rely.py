@@ -20,6 +20,7 @@ CELLS = {
     "a.c.unseen": ("retain_grad", [None] + [("conforms", "always")] * 3),
     "tutorial.t.true": ("register_hook", [("conforms", "true")] * 4),
     "tutorial.t.false": ("register_hook", [("conforms", "false")] * 4),
+    "tutorial.t.since": ("register_hook", [("conforms", "false since 2.0")] * 4),
 }
 
 
@@ -29,7 +30,7 @@ def verdicts(tmp_path):
     table = {}
     for name, (api, cells) in CELLS.items():
         needs = [f"torch.nn.Module.{api}"] if ("absent", None) in cells else []
-        readings = ("always", "new", "old") if name[0] == "a" else ("true", "false")
+        readings = ("always", "new", "old") if name[0] == "a" else ("true", "false", "false since 2.0")
         table[name] = measured.clause(name, CODE.format(api), needs, readings)
     return measured.write(tmp_path / "verdicts", table, {name: cells for name, (_, cells) in CELLS.items()})
 
@@ -53,6 +54,7 @@ def test_each_clause_stands_where_it_belongs(verdicts, capsys):
         "a.c.unseen": "unseen",
         "tutorial.t.true": "holds",
         "tutorial.t.false": "nowhere",
+        "tutorial.t.since": "nowhere",
     }
 
 
@@ -66,7 +68,7 @@ def test_the_range_decides(verdicts, capsys):
 
 def test_clauses_are_chosen_by_beginning_chapter_and_api(verdicts, capsys):
     assert set(ask(verdicts, capsys, "a.c.")[1]) == {"a.c.hung", "a.c.unseen"}
-    assert set(ask(verdicts, capsys, "--chapter", "tutorial")[1]) == {"tutorial.t.true", "tutorial.t.false"}
+    assert set(ask(verdicts, capsys, "--chapter", "tutorial")[1]) == {name for name in CELLS if name[0] == "t"}
     assert set(ask(verdicts, capsys, "--api", "retain_grad", "a.c.h")[1]) == {"a.c.hung"}
     assert set(ask(verdicts, capsys, "--api", "torch.nn.Module.register_full_backward_pre_hook")[1]) == {"a.b.added"}
     both = ask(verdicts, capsys, "--api", "register_hook", "--api", "register_forward_hook", "--chapter", "a")[1]
@@ -77,7 +79,7 @@ def test_the_same_answer_in_text_and_markdown(verdicts, capsys):
     for form in ("text", "markdown"):
         assert main(["rely", "--verdicts", str(verdicts), "--format", form]) == 1
         out = capsys.readouterr().out
-        assert "of 8 clauses 2 hold on every release, 3 change, 2 hold on no release, 1 not measured" in out
+        assert "of 9 clauses 2 hold on every release, 3 change, 3 hold on no release, 1 not measured" in out
         assert all(name in out for name in CELLS)
         assert "1.13 to 2.0: conforms (old)" in out
 

@@ -65,18 +65,21 @@ function forceOf(clause) {
   return clause.force.flatMap(([count, reading]) => Array(count).fill(reading));
 }
 
+/** Return "true" or "false" for a reading of a claim, which may be "false since 1.8". */
+const truthOf = (name) => name.split(" ")[0];
+
 /** Return the class by which a cell is coloured; the same rule as in the matrix. */
 function kindOf(clause, cell) {
   if (cell.verdict === "deviates" && !cell.declared) return "deviates new";
   if (cell.verdict !== "conforms") return cell.verdict;
-  if (clause.claim && cell.reading >= 0) return "claim-" + clause.readings[cell.reading][0];
+  if (clause.claim && cell.reading >= 0) return "claim-" + truthOf(clause.readings[cell.reading][0]);
   return clause.varies && cell.reading >= 0 ? `conforms r${Math.min(cell.reading + 1, 4)}` : "conforms";
 }
 
 /** Return the sign and the words of a cell. */
 function wordsOf(clause, cell) {
   const name = cell.reading >= 0 ? clause.readings[cell.reading][0] : "";
-  if (clause.claim && cell.verdict === "conforms" && name) return [name === "true" ? "✓" : "✗", name];
+  if (clause.claim && cell.verdict === "conforms" && name) return [truthOf(name) === "true" ? "✓" : "✗", name];
   const fresh = cell.verdict === "deviates" && !cell.declared ? ", not declared" : "";
   return [DATA.signs[cell.verdict], cell.verdict + fresh];
 }
