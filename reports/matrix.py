@@ -78,7 +78,7 @@ def chapters(atlas: Atlas) -> list[Chapter]:
 
 
 def claims(atlas: Atlas) -> Counter[str]:
-    """Return how many claims of tutorials are true on the torch in focus, how many false, how many without an answer."""
+    """Return how many claims of tutorials are true on the torch in focus, how many false, how many unanswered."""
     names = [name for name in atlas.clauses if name.startswith("tutorial.")]
     cells = [atlas.cell(name, atlas.focus, atlas.modes[0]) for name in names]
     readings = [cell.reading if cell.verdict == "conforms" else None for cell in cells]
