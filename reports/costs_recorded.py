@@ -55,6 +55,8 @@ def _check(path: Path, figure: Figure) -> None:
     for name, value in figure.values.items():
         if not value.low <= value.mid <= value.high:
             raise BadInput(path, place, f"{name} does not lie in its interval", AGAIN)
+    if "control" in names and figure.values["control"].low <= 0:
+        raise BadInput(path, place, f"the control takes {figure.values['control'].low:g} {figure.unit}", AGAIN)
 
 
 def _figure(each: dict[str, Any]) -> Figure:

@@ -69,6 +69,10 @@ BROKEN = {
         lambda told: figure(told, "slope", "forward")["values"].update(ratio=[1, 1, 1]),
         "slope forward empty 1: must not have ratio",
     ),
+    "a control of nothing": (
+        lambda told: figure(told, "call", "node")["values"].update(control=[0, 1, 2]),
+        "call node empty 1: the control takes 0 ns",
+    ),
     "a middle outside": (
         lambda told: figure(told, "call", "node")["values"].update(added=[3, 1, 2]),
         "call node empty 1: added does not lie in its interval",
