@@ -141,9 +141,42 @@ def test_slower_works_without_hooks_are_no_change_of_a_hook(works) -> None:
         after = costs(200 + trial, works=works)
         assert unhooked(before, after) == pytest.approx(works, abs=0.01)
         assert changes(before, after) == []
-    figure = costs(1).figures["call", "full_backward", "empty", 1]
-    values = {**figure.values, "share": figure.values["share"].times(1 / works)}
-    assert Change(figure, replace(figure, values=values)).sure() is False
+
+
+@pytest.mark.parametrize(
+    ("works", "added", "share", "sure"),
+    [
+        (1.0, 1.1, 1.1, True),
+        (1.0, 1.1, 1.0, False),  # its own work takes longer too: the place where it is measured, not the hook
+        (1.0, 1.0, 0.9, False),  # its own work takes longer, and the hook does not
+        (1.0, 1.1, 1.02, False),
+        (1.0, 1.02, 1.1, False),
+        (1.0, 1.1, 0.9, False),
+        (1.1, 1.1, 1.0, False),  # the machine is slower
+        (1.1, 1.0, 0.91, False),  # all works take longer, and no hook does: it may not be praised
+        (1.1, 1.2, 1.09, True),
+        (0.9, 1.0, 1.11, False),
+        (0.9, 0.8, 0.89, True),
+        (1.02, 1.0, 0.9, False),
+        (1.02, 0.96, 0.94, True),
+    ],
+)
+def test_a_change_is_one_whatever_is_held_to_be_the_unit(works, added, share, sure) -> None:
+    figure = costs(1, machine=QUIET).figures["call", "full_backward", "empty", 1]
+    narrow = {name: Estimate(each.mid * 0.999, each.mid, each.mid * 1.001) for name, each in figure.values.items()}
+    values = {**narrow, "added": narrow["added"].times(added), "share": narrow["share"].times(share)}
+    assert Change(replace(figure, values=narrow), replace(figure, values=values), works).sure() == sure
+
+
+@pytest.mark.parametrize(("unit", "works", "added", "sure"), [("ns", 1.1, 1.15, True), ("ns", 1.1, 1.1, False),
+                                                              ("ns", 1.1, 1.0, False), ("bytes", 1.1, 1.1, True),
+                                                              ("bytes", 1.1, 1.0, False)])  # fmt: skip
+def test_a_figure_without_a_work_beside_it_has_one_condition_less(unit, works, added, sure) -> None:
+    """Registering has no work; bytes do not know how fast the machine is."""
+    figure = replace(costs(1, machine=QUIET).figures["memory", "full_backward", "empty", 1], unit=unit)
+    narrow = {"added": Estimate(999, 1000, 1001)}
+    values = {"added": narrow["added"].times(added)}
+    assert Change(replace(figure, values=narrow), replace(figure, values=values), works).sure() == sure
 
 
 def test_a_plain_call_brings_its_own_uncertainty() -> None:
