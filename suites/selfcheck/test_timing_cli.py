@@ -314,6 +314,7 @@ def test_the_timing_command_refuses_in_one_line(tmp_path: Path) -> None:
     for arguments, fault in (
         (["--processes", "7"], "--processes must be 8 or more"),
         (["--seconds", "0"], "--seconds above 0"),
+        (["--seconds", "nan"], "--seconds above 0"),
         (["--wait", "-1"], "--wait not below"),
         (["--run-file", str(there)], "the file exists"),
     ):

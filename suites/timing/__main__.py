@@ -124,7 +124,10 @@ def measure(
             if number > 1:  # the first one also brings torch from the disk
                 planned = still_possible(processes, number, clock() - began, seconds, statistics.median(starts[2:]))
     if planned < processes:
-        print(f"{planned} processes instead of {processes}: starting takes {starts[-1]:.0f} s", file=sys.stderr)
+        print(
+            f"{planned} processes instead of {processes}: starting takes {statistics.median(starts[2:]):.0f} s",
+            file=sys.stderr,
+        )
     lines.append({"type": "footer", "cells": 0, "counts": {}, "seconds": round(clock() - began, 1)})
     return lines
 
@@ -152,7 +155,8 @@ def main() -> int:
     """Measure, write the run file, and return the exit status: 0 done, 2 it could not be."""
     options = parser().parse_args()
     try:
-        if options.processes < FEWEST_PROCESSES or options.seconds <= 0 or options.wait < 0:
+        seconds = 0 < options.seconds < math.inf and 0 <= options.wait < math.inf
+        if options.processes < FEWEST_PROCESSES or not seconds:
             fault = f"--processes must be {FEWEST_PROCESSES} or more, --seconds above 0, and --wait not below"
             raise TimingError(fault)
         if options.run_file.exists() and not options.fresh:
