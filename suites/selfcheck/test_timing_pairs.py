@@ -67,6 +67,54 @@ def test_interruptions_add_nothing() -> None:
     assert found.added[0] == pytest.approx(HOOK * 1e9, rel=0.01)
 
 
+def two_speeds(share: float, seed: int = 1) -> Clock:
+    """A clock of a processor that somebody else uses too: for a share of the time it needs almost twice as long."""
+    clock, rng, until = Clock(), random.Random(seed), [0.0, 1.0]
+
+    def pace(now: float) -> float:
+        while now >= until[0]:
+            until[:] = [until[0] + rng.uniform(0.0002, 0.01), 1.8 if rng.random() < share else 1.0]
+        return until[1]
+
+    clock.pace = pace
+    return clock
+
+
+def shared(clock: Clock) -> list[Arm]:
+    """A work that needs twice as long at half speed, and a hook that does not."""
+    return [
+        Arm(lambda: clock.spend(CONTROL)),
+        Arm(lambda: (clock.spend(CONTROL), clock.spend(HOOK / clock.pace(clock.now)))),
+    ]
+
+
+@pytest.mark.parametrize("share", [0.1, 0.4, 0.7])
+def test_what_is_measured_at_half_speed_does_not_count(share: float) -> None:
+    clock = two_speeds(share)
+    turns = Turns([shared(clock)], clock, pairs.Gauge(clock, lambda: clock.spend(5e-6)))
+    turns.run(0.5)
+    found = turns.measured()
+    assert found.control == pytest.approx(CONTROL * 1e9, rel=1e-6)
+    assert found.added[0] == pytest.approx(HOOK * 1e9, rel=1e-6)
+    assert pairs.FEWEST_ROUNDS < found.rounds < len(turns.blocks)
+
+
+def test_without_the_gauge_half_speed_would_count() -> None:
+    clock = two_speeds(0.7)
+    assert measured([shared(clock)], clock, 0.5).control > 1.5 * CONTROL * 1e9
+
+
+def test_where_the_processor_is_slow_throughout_the_fastest_rounds_count() -> None:
+    clock = Clock()
+    gauge = pairs.Gauge(clock, lambda: clock.spend(5e-6))
+    gauge()  # the only time that it was fast
+    clock.pace = lambda now: 1.8
+    turns = Turns([[Arm(lambda: clock.spend(0.01))] * 2], clock, gauge)
+    turns.run(0.001)
+    assert len(turns.blocks) == pairs.FEWEST_ROUNDS * pairs.PATIENCE
+    assert turns.measured().rounds == pairs.FEWEST_ROUNDS
+
+
 def test_where_an_object_lies_is_averaged() -> None:
     """One of three groups is slow: the figure is that of the others."""
     clock = Clock()

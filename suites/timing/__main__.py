@@ -72,6 +72,7 @@ def load_per_core() -> float:
 def run_process(number: int, seconds: float, path: Path) -> Lines:
     """Measure in one fresh process and return the lines of its run file."""
     command = [sys.executable, "-m", "pytest", "suites/timing", "-q", "-W", "ignore", "-p", "no:cacheprovider"]
+    command += ["--assert=plain", "-p", "no:hypothesispytest"]  # a second of starting each, and nothing of it is used
     command += ["--benchmark-quiet", f"--run-file={path}", f"--timing-process={number}"]
     command += [f"--timing-seconds={seconds:.3f}"]
     environment = dict(os.environ, PYTHONHASHSEED=str(number))

@@ -59,7 +59,7 @@ def measure(request: pytest.FixtureRequest, notes: Notes, benchmark: Any) -> Cal
 
     def run(figure: str, kind: Kind, workload: str, build: Callable[[], Sequence[Arm]], **content: Any) -> None:
         hooks: List[int] = content.pop("hooks", [1])
-        turns = Turns([build() for _ in range(GROUPS)], time.perf_counter)
+        turns = Turns([build() for _ in range(GROUPS)], time.perf_counter, notes.gauge)
         gc.collect()
         gc.disable()
         try:

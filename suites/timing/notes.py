@@ -10,6 +10,7 @@ import torch
 
 from fixtures import recorder
 from suites.timing.kinds import Kind
+from suites.timing.pairs import Gauge
 
 
 def machine() -> str:
@@ -31,6 +32,7 @@ class Notes:
         seconds = float(str(config.getoption("--timing-seconds")))
         self.one_weight = seconds / max(weights, 1.0)
         self.load = os.getloadavg()[0]
+        self.gauge = Gauge(time.perf_counter)
         self.began = time.perf_counter()
 
     def write(self, figure: str, **content: Any) -> None:

@@ -3,17 +3,31 @@
 The difference of two blocks that were timed one after the other is free of whatever is slow on the machine: its
 frequency, its other users. The median over many such pairs is free of the moments when something interrupted one of
 the two. There is no torch here, and the clock is a parameter: the self-check measures with a clock of its own.
+
+A processor that somebody else uses too runs at half its speed for a while, and what a hook adds does not grow as the
+work does then. So a gauge, a spin of fixed work, stands before, between and after the blocks of a round, and a round in
+which one was slow does not count.
 """
 
 import statistics
 from itertools import repeat
-from typing import Any, Callable, List, NamedTuple, Sequence
+from typing import Any, Callable, List, NamedTuple, Optional, Sequence
 
 Clock = Callable[[], float]
 #: How long a block lasts, in seconds: long beside the clock's own cost, short beside what disturbs a machine.
 BLOCK = 100e-6
 MOST_CALLS = 2000
 FEWEST_ROUNDS = 6
+PATIENCE = 4  # how many times as many rounds as are needed may be tried where the processor is slow
+SPIN = 200  # turns of the gauge: some 5 microseconds
+SLOW = 1.35  # times the fastest spin: another speed of the processor, and no jitter
+
+
+def spin() -> None:
+    """Do a fixed piece of work."""
+    total = 0
+    for turn in range(SPIN):
+        total += turn * turn
 
 
 def nothing() -> None:
@@ -25,6 +39,22 @@ class Arm(NamedTuple):
 
     work: Callable[[], Any]
     enter: Callable[[], Callable[[], Any]] = lambda: nothing
+
+
+class Gauge:
+    """Tells how fast the processor is at the moment, beside the fastest that it ever was in this process."""
+
+    def __init__(self, clock: Clock, work: Callable[[], Any] = spin) -> None:
+        self.clock, self.work = clock, work
+        self.best = float("inf")
+
+    def __call__(self) -> float:
+        """Seconds of one spin."""
+        begin = self.clock()
+        self.work()
+        seconds = self.clock() - begin
+        self.best = min(self.best, seconds)
+        return seconds
 
 
 class Measured(NamedTuple):
@@ -43,11 +73,12 @@ class Turns:
     it slow, and must not decide a figure.
     """
 
-    def __init__(self, groups: Sequence[Sequence[Arm]], clock: Clock) -> None:
+    def __init__(self, groups: Sequence[Sequence[Arm]], clock: Clock, gauge: Optional[Gauge] = None) -> None:
         if not groups or any(len(group) < 2 or len(group) != len(groups[0]) for group in groups):
             raise ValueError("a comparison needs a control and something beside it, the same in every group")
-        self.groups, self.clock = groups, clock
+        self.groups, self.clock, self.gauge = groups, clock, gauge or Gauge(clock)
         self.calls = 1
+        self.slowest: List[float] = []  # the slowest spin of each round
         self.blocks: List[List[float]] = []
 
     def block(self, arm: Arm) -> float:
@@ -68,7 +99,9 @@ class Turns:
         first = self.groups[0]
         while self.calls < MOST_CALLS and self.undisturbed(first) * self.calls < BLOCK * len(first):
             self.calls *= 2
-        while len(self.blocks) < FEWEST_ROUNDS or self.clock() < deadline:
+        while self.clock() < deadline or len(self.blocks) < FEWEST_ROUNDS * PATIENCE:
+            if self.clock() >= deadline and len(self.fast()) >= FEWEST_ROUNDS:
+                break
             self.round()
 
     def undisturbed(self, group: Sequence[Arm]) -> float:
@@ -82,14 +115,30 @@ class Turns:
         order = list(range(len(group)))
         if number // len(self.groups) % 2:
             order.reverse()
-        times = {index: self.block(group[index]) for index in order}
+        times, slowest = {}, self.gauge()
+        for index in order:
+            times[index] = self.block(group[index])
+            slowest = max(slowest, self.gauge())
         self.blocks.append([times[index] for index in range(len(group))])
+        self.slowest.append(slowest)
+
+    def fast(self) -> List[List[float]]:
+        """The rounds in which the processor was at full speed."""
+        return [block for block, spin in zip(self.blocks, self.slowest) if spin <= SLOW * self.gauge.best]
+
+    def good(self) -> List[List[float]]:
+        """The rounds that count: those at full speed, or the fastest ones where there are too few of these."""
+        if len(self.fast()) >= FEWEST_ROUNDS:
+            return self.fast()
+        order = sorted(range(len(self.blocks)), key=self.slowest.__getitem__)
+        return [self.blocks[index] for index in order[:FEWEST_ROUNDS]]
 
     def measured(self) -> Measured:
-        """The medians over all rounds so far, in nanoseconds."""
+        """The medians over the rounds that count, in nanoseconds."""
+        good = self.good()
         added = [
-            statistics.median(block[index] - block[0] for block in self.blocks) * 1e9
+            statistics.median(block[index] - block[0] for block in good) * 1e9
             for index in range(1, len(self.groups[0]))
         ]
-        control = statistics.median(block[0] for block in self.blocks) * 1e9
-        return Measured(control, added, len(self.blocks), self.calls)
+        control = statistics.median(block[0] for block in good) * 1e9
+        return Measured(control, added, len(good), self.calls)
