@@ -52,7 +52,7 @@ WARNED = ["backward hook"]
 def example(subject, marked):
     tensor = made("leaf")
     for mark in marked:
-        hook = lambda grad: grad * 10  # noqa: E731
+        hook = lambda grad: grad * 10
         tensor.register_hook(torch.utils.hooks.unserializable_hook(hook) if mark else hook)
     again, warned = told(lambda: stored(tensor, "pickle"))
     again.backward()

@@ -15,7 +15,7 @@ from fixtures.example import Known, inside, literal, span
 from fixtures.example import program as write
 from reports.programs import Lines, program
 from suites import examples
-from suites.examples import FOLDER, import_suites, known_of, path_of, recorded, run_all
+from suites.examples import FOLDER, import_suites, known_of, path_of, recorded, run_all, wrong
 
 import_suites()
 ALL = [clause for _, clause in sorted(CLAUSES.items())]
@@ -85,6 +85,11 @@ def test_an_unknown_clause_is_told_in_one_line(arguments, fault, monkeypatch, ca
     told = capsys.readouterr()
     assert told.err.startswith(f"suites.examples: {fault}")
     assert told.err.count("\n") == 1
+
+
+def test_a_torch_that_has_what_its_release_lacked_is_held_to_nothing() -> None:
+    """A build of one's own may have more than the release of its number."""
+    assert wrong(CLAUSES[A_TEST], Known({"2.15": "absent"}), "2.15") is None
 
 
 def test_a_clause_that_is_not_recorded_has_no_program_yet() -> None:
