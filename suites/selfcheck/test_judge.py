@@ -108,7 +108,20 @@ def test_a_stale_deviation_fails() -> None:
 
 
 def test_a_deviation_that_describes_torch_wrongly_fails() -> None:
-    cell, failure = judge(made(by_plan, (LAST,)), subject(contract=OLD), [], [declared(facts={"retain_grad": "slot"})])
+    # Few plans tell "slot" from "hook": the deviation's own witness must do it, whatever the search draws.
+    between = Plan(
+        Leaf("m0", "scale", (1,)),
+        (Input(1),),
+        (
+            Forward(),
+            Hook("tensor", "m0>0", "h0", (Scale(2),)),
+            Retain("m0>0"),
+            Hook("tensor", "m0>0", "h1", (Scale(3),)),
+            Backward(),
+        ),
+    )
+    wrong = declared(facts={"retain_grad": "slot"}, witness=between)
+    cell, failure = judge(made(by_plan, (LAST,)), subject(contract=OLD), [], [wrong])
     assert failure is not None
     assert (cell.verdict, cell.declared) == ("deviates", False)
 
