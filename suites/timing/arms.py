@@ -10,7 +10,7 @@ from suites.timing.pairs import Arm, nothing
 from suites.timing.workloads import Pass
 
 #: The share of the time that a comparison on each workload gets, and the works that are measured beside themselves.
-WEIGHTS = {"empty": 3.0, "small": 2.0, "large": 1.0}
+WEIGHTS = {"empty": 4.0, "small": 1.5, "large": 0.5}
 SAMES = (
     *((work, *each) for work in ("forward", "both", "leaf") for each in WEIGHTS.items()),
     ("forward", "encoder", 4.0),

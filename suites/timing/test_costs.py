@@ -35,7 +35,7 @@ def test_memory(notes: Notes) -> None:
     notes.row("memory", kind, "empty", work="hold", unit="bytes", control=found.control, added=found.added)
 
 
-@pytest.mark.weight(6)
+@pytest.mark.weight(4)
 def test_floor(measure: Callable[..., Any]) -> None:
     """One plain call of the hook function."""
     measure("floor", PLAIN_CALL, "empty", arms.floor, fires=1)
@@ -58,7 +58,7 @@ def test_call(kind: Kind, workload: str, measure: Callable[..., Any], called: Ca
     measure("call", kind, workload, build, fires=called(kind, workload))
 
 
-@pytest.mark.weight(6)
+@pytest.mark.weight(3)
 @pytest.mark.parametrize("name", COUNTED)
 def test_count(name: str, measure: Callable[..., Any], called: Callable[..., int], notes: Notes) -> None:
     """Up to sixteen hooks of one kind on the empty module."""
@@ -71,7 +71,7 @@ def test_count(name: str, measure: Callable[..., Any], called: Callable[..., int
     measure("count", kind, "empty", build, hooks=COUNTS, fires=called(kind, "empty"))
 
 
-@pytest.mark.weight(6)
+@pytest.mark.weight(8)
 @pytest.mark.parametrize("name", ["forward", "full_backward"])
 def test_each_module(name: str, measure: Callable[..., Any], called: Callable[..., int], notes: Notes) -> None:
     """A hook on each module of a transformer encoder of twelve layers."""
@@ -85,7 +85,7 @@ def test_each_module(name: str, measure: Callable[..., Any], called: Callable[..
     measure("modules", kind, "encoder", build, fires=count)
 
 
-@pytest.mark.weight(1)
+@pytest.mark.weight(0.5)
 @pytest.mark.parametrize("name", REGISTERED)
 def test_register(name: str, measure: Callable[..., Any], notes: Notes) -> None:
     """Registering a hook and removing it."""
