@@ -10,7 +10,7 @@ from reports.costs_stats import Estimate
 from reports.costs_view import Table, calls, cell, changed, counts, environment, noises, number, others, summary
 
 WIDTH, HEIGHT = 320.0, 120.0
-LEFT, RIGHT, TOP, BOTTOM = 44.0, 8.0, 10.0, 20.0
+LEFT, RIGHT, TOP, BOTTOM = 44.0, 16.0, 10.0, 20.0  # half of the last version's name stands right of its point
 LABELS = 5  # versions named below a chart
 
 

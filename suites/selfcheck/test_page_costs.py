@@ -23,6 +23,17 @@ def test_the_chapter_can_be_read(browser, priced, scheme, width):
         assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
+def test_no_word_of_a_chart_is_cut_off(browser, recorded):
+    cut = """all => all.filter(text => {
+        const {x, y, width, height} = text.getBBox(), box = text.ownerSVGElement.viewBox.baseVal;
+        return x < 0 || y < 0 || x + width > box.width || y + height > box.height;
+    }).map(text => text.textContent)"""
+    with watched(browser) as page:
+        Reader(page, recorded.url).open("#costs")
+        assert page.locator("#costs svg text").count() > len(KINDS)
+        assert page.eval_on_selector_all("#costs svg text", cut) == []
+
+
 def test_a_chart_is_told_in_words_and_in_a_table(browser, priced):
     with watched(browser) as page:
         Reader(page, priced.url).open()
