@@ -25,6 +25,7 @@ SLOWER = 0.05
 #: What the shortest slowdown takes, in nanoseconds: where 5 % are less, they cannot be made.
 SHORTEST = 40.0
 EVERY = 4  # slowdowns between two runs without
+UNSLOWED = "forward:0"  # the plug-in is there and slows nothing down
 FOLDER = ROOT / "reports" / "out" / "trials"
 Measure = Callable[[str, str], Costs]  # (name, slowdown)
 
@@ -100,7 +101,7 @@ def fit(plain: Costs) -> list[Figure]:
 
 def slowdowns(trials: int, measure: Measure) -> Iterator[tuple[int, Figure, Costs, Costs]]:
     """Yield each slowed run beside the nearest run without: one is measured before every four, and one at the end."""
-    plain = measure("slower-plain-0", "")
+    plain = measure("slower-plain-0", UNSLOWED)
     figures = fit(plain)
     for first in range(0, trials, EVERY):
         slowed = []
@@ -108,7 +109,7 @@ def slowdowns(trials: int, measure: Measure) -> Iterator[tuple[int, Figure, Cost
             figure = figures[(trial - 1) % len(figures)]
             slowdown = f"{figure.hook}:{figure.values['added'].mid * SLOWER:.1f}"
             slowed.append((trial, figure, measure(f"slower-{trial}", slowdown)))
-        after = measure(f"slower-plain-{first // EVERY + 1}", "")
+        after = measure(f"slower-plain-{first // EVERY + 1}", UNSLOWED)
         for place, (trial, figure, now) in enumerate(slowed):
             yield trial, figure, plain if place < len(slowed) / 2 else after, now
         plain = after
