@@ -1,7 +1,7 @@
 """A pytest plug-in that makes one kind of hook slower, for the trials of the timing: -p suites.selfcheck.slowdown.
 
 The environment variable SLOWDOWN names the kind and the nanoseconds: forward:45. With forward:0 it does all that it
-does else, and slows nothing down: what runs before a measurement moves figures too (retain_grad by 15 %).
+does else, and slows nothing down: what runs before a measurement can move figures too.
 """
 
 from __future__ import annotations

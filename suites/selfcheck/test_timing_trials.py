@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 from reports.costs import Costs, from_run
+from suites.selfcheck import slowdown as plug_in
 from suites.selfcheck import timing_session, timing_trials
 from suites.selfcheck.timing_session import Machine
+from suites.timing import kinds
 
 
 class Bench:
@@ -49,6 +51,17 @@ def test_every_four_slowdowns_have_a_fresh_run_beside_them(capsys) -> None:
         "forward", "forward_pre", "full_backward", "leaf", "node", "forward",
     ]  # fmt: skip
     assert capsys.readouterr().out.endswith("6 of 6 slowdowns were found and named\n")
+
+
+@pytest.mark.parametrize(("slowdown", "same"), [(timing_trials.UNSLOWED, True), ("forward:40", False)])
+def test_the_plug_in_slows_down_what_it_is_told(monkeypatch, slowdown, same) -> None:
+    monkeypatch.setattr(kinds, "KINDS", dict(kinds.KINDS))
+    monkeypatch.setattr(kinds, "ALL", kinds.ALL)
+    monkeypatch.setattr(plug_in, "count_for", lambda kind, nanoseconds: 1)
+    monkeypatch.setenv("SLOWDOWN", slowdown)
+    plug_in.pytest_configure(None)  # type: ignore[arg-type]
+    changed = [kind.name for kind in kinds.ALL if kind.hook not in (kinds.observe, kinds.keep)]
+    assert changed == ([] if same else ["forward"])
 
 
 def test_the_nearest_run_is_taken() -> None:
