@@ -16,7 +16,7 @@ from reports.strict import BadInput, shown
 from reports.verdicts import minor
 
 AGAIN = "measure again: python -m suites.timing"
-SAME_MACHINE = ("machine", "cores", "threads", "python")
+SAME_MACHINE = ("machine", "cores", "threads", "jobs", "python")
 Key = tuple[str, str, str, int]
 FLOOR: Key = ("floor", "plain_call", "empty", 1)
 #: What one row says of its figure, the same in every process.
@@ -24,6 +24,8 @@ TOLD = ("says", "work", "absent", "unit", "fires")
 #: The figures that are one difference between two works, so that the same work beside itself shows their noise.
 DIFFERENCES = ("call", "count", "modules", "register", "first", "intercept")
 
+#: The figures whose processes are told one by one.
+EACH = ("call", "modules", "register")
 #: The figures that are made of the costs by number of hooks.
 MADE = ("slope", "intercept", "first", "next")
 
@@ -42,6 +44,8 @@ class Figure:
     unit: str
     fires: int
     values: Mapping[str, Estimate]
+    #: What it added in each process, where figures of two runs are compared by it.
+    each: tuple[float, ...] = ()
 
     @property
     def key(self) -> Key:
@@ -72,7 +76,7 @@ class Costs:
     @property
     def machine(self) -> tuple[Any, ...]:
         """What must be the same for two times to be compared. Python is not: old torch has no other."""
-        return tuple(self.environment[name] for name in ("machine", "cores", "threads", "platform"))
+        return tuple(self.environment.get(name, 1) for name in ("machine", "cores", "threads", "jobs", "platform"))
 
     def noise(self, figure: Figure) -> float:
         """Return what the same work beside itself seems to add, at most; 0 for what is no difference of two works."""
@@ -203,7 +207,9 @@ def _figure(
         "plain_calls": lambda number, row: row["added"] / plain[number],
     }
     names = value_names(key[0], first["unit"], first["work"])
-    return _made(key, first, {name: estimate([made[name](*each) for each in rows.items()]) for name in names})
+    values = {name: [made[name](number, rows[number]) for number in sorted(rows)] for name in names}
+    each = tuple(values["added"]) if key[0] in EACH and first["unit"] == "ns" else ()
+    return _made(key, first, {name: estimate(told) for name, told in values.items()}, each)
 
 
 def value_names(figure: str, unit: str, work: str) -> tuple[str, ...]:
@@ -221,8 +227,8 @@ def value_names(figure: str, unit: str, work: str) -> tuple[str, ...]:
     return tuple(name for name, there in told.items() if there)
 
 
-def _made(key: Key, row: Mapping[str, Any], values: Mapping[str, Estimate]) -> Figure:
-    return Figure(*key, row["says"], row["work"], tuple(row["absent"]), row["unit"], row["fires"], values)
+def _made(key: Key, row: Mapping[str, Any], values: Mapping[str, Estimate], each: tuple[float, ...] = ()) -> Figure:
+    return Figure(*key, row["says"], row["work"], tuple(row["absent"]), row["unit"], row["fires"], values, each)
 
 
 def _line(

@@ -35,7 +35,7 @@ def _costs(path: Path) -> Costs:
     if len(keyed) != len(figures):
         raise BadInput(path, "", "holds a figure twice", AGAIN)
     for figure in figures:
-        _check(path, figure)
+        _check(path, figure, document["environment"]["processes"])
     if FLOOR not in keyed or not keyed[FLOOR].values:
         raise BadInput(path, "", "holds no plain Python call", AGAIN)
     check_noise(path, keyed, AGAIN)
@@ -45,8 +45,12 @@ def _costs(path: Path) -> Costs:
     return found
 
 
-def _check(path: Path, figure: Figure) -> None:
+def _check(path: Path, figure: Figure, processes: int) -> None:
     place = " ".join(map(str, figure.key))
+    if figure.each and figure.absent:
+        raise BadInput(path, place, "must not have each", AGAIN)
+    if figure.each and len(figure.each) != processes:
+        raise BadInput(path, place, f"tells {len(figure.each)} of {processes} processes", AGAIN)
     names = set() if figure.absent else set(value_names(figure.figure, figure.unit, figure.work))
     odd = min(names ^ set(figure.values), default="")
     if odd:
@@ -61,7 +65,7 @@ def _check(path: Path, figure: Figure) -> None:
 
 def _figure(each: dict[str, Any]) -> Figure:
     values = {name: Estimate(*value) for name, value in each["values"].items()}
-    return Figure(**{**each, "absent": tuple(each["absent"]), "values": values})
+    return Figure(**{**each, "absent": tuple(each["absent"]), "values": values, "each": tuple(each.get("each", ()))})
 
 
 def document(costs: Costs) -> dict[str, Any]:
@@ -72,6 +76,7 @@ def document(costs: Costs) -> dict[str, Any]:
             "says": figure.says, "work": figure.work, "absent": list(figure.absent), "unit": figure.unit,
             "fires": figure.fires,
             "values": {name: rounded(value) for name, value in figure.values.items()},
+            **({"each": [short(value) for value in figure.each]} if figure.each else {}),
         }
         for figure in costs.figures.values()
     ]  # fmt: skip
@@ -82,8 +87,13 @@ def document(costs: Costs) -> dict[str, Any]:
 
 
 def rounded(value: Estimate) -> list[float]:
-    """Return low, middle and high with as many digits as mean something."""
-    return [float(f"{number:.{DIGITS}g}") for number in (value.low, value.mid, value.high)]
+    """Return low, middle and high."""
+    return [short(number) for number in (value.low, value.mid, value.high)]
+
+
+def short(number: float) -> float:
+    """Return a number with as many digits as mean something."""
+    return float(f"{number:.{DIGITS}g}")
 
 
 def record(sweep: Iterable[Costs], folder: Path = COSTS) -> list[Path]:

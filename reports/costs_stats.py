@@ -43,10 +43,10 @@ def coverage(count: int, rank: int) -> float:
     return 1 - 2 * sum(math.comb(count, index) for index in range(rank)) / 2**count
 
 
-def rank(count: int) -> int:
+def rank(count: int, confidence: float = CONFIDENCE) -> int:
     """Return the greatest rank whose interval is sure enough; 0 where there are too few values."""
     found = 0
-    while found + 1 <= count // 2 and coverage(count, found + 1) >= CONFIDENCE:
+    while found + 1 <= count // 2 and coverage(count, found + 1) >= confidence:
         found += 1
     return found
 
@@ -55,13 +55,22 @@ def rank(count: int) -> int:
 FEWEST = next(count for count in range(1, 100) if rank(count))
 
 
-def estimate(values: Sequence[float]) -> Estimate:
-    """Return the median and its interval; the values come from different processes."""
-    place = rank(len(values))
+def estimate(values: Sequence[float], confidence: float = CONFIDENCE) -> Estimate:
+    """Return the median and its interval, as wide as it can be where the values are too few for more.
+
+    The values come from different processes.
+    """
+    place = rank(len(values), confidence) or rank(len(values))
     if not place:
         raise ValueError(f"{len(values)} values give no interval of {CONFIDENCE:.0%}: {FEWEST} are needed")
     ordered = sorted(values)
     return Estimate(ordered[place - 1], median(ordered), ordered[-place])
+
+
+def slope(points: Sequence[tuple[float, float]]) -> float:
+    """Return the slope of the line through nothing with the least squares of errors; 0 where nothing moves."""
+    moved = sum(x * x for x, _ in points)
+    return sum(x * y for x, y in points) / moved if moved else 0.0
 
 
 def line(points: Sequence[tuple[float, float]]) -> tuple[float, float]:

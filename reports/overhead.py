@@ -97,9 +97,7 @@ def _gate(args: argparse.Namespace) -> int:
     limits = [_limit(text, before, after) for text in args.overhead_max_ratio]
     works = unhooked(before, after)
     print(f"works without hooks: {number(works)} times the baseline; what hooks add is told beside that")
-    verdicts = [
-        _gated(kind, limit, compare(before, after, ("call", kind, "empty", 1), works)) for kind, limit in limits
-    ]
+    verdicts = [_gated(kind, limit, compare(before, after, ("call", kind, "empty", 1))) for kind, limit in limits]
     for _, says in verdicts:
         print(says)
     return int(any(over for over, _ in verdicts))

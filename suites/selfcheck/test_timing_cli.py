@@ -313,6 +313,7 @@ def test_the_timing_command_refuses_in_one_line(tmp_path: Path) -> None:
     there.write_text("mine", "utf-8")
     for arguments, fault in (
         (["--processes", "7"], "--processes must be 8 or more"),
+        (["--jobs", "0"], "--jobs and --seconds above 0"),
         (["--seconds", "0"], "--seconds above 0"),
         (["--seconds", "nan"], "--seconds above 0"),
         (["--wait", "-1"], "--wait not below"),

@@ -160,7 +160,7 @@ def test_the_work_beside_itself_is_disturbed_as_with_a_hook(monkeypatch, work: s
 def test_every_figure_has_a_noise_of_its_own() -> None:
     """What reports demand of a run: the work of each figure beside itself, on the same workload."""
     sames = {(work, workload) for work, workload, _ in arms.SAMES}
-    calls = {(kind.work, workload) for kind in KINDS.values() for workload in arms.WEIGHTS}
+    calls = {(kind.work, workload) for kind in KINDS.values() for workload in arms.TIMES}
     counted = {(KINDS[name].work, "empty") for name in COUNTED}
     assert calls | counted | {("forward", "encoder"), ("both", "encoder"), ("nothing", "empty")} == sames
 
@@ -223,7 +223,27 @@ def test_one_process_writes_rows_that_can_be_read(tmp_path: Path) -> None:
     assert [row["hook"] for row in rows[:-1]] == ["full_backward", "plain_call", "forward", "global_forward"]
 
 
+def test_small_works_are_visited_before_large_ones_and_memory_before_all() -> None:
+    """Each as often as it wants to be, in rounds: what the encoder leaves in the heap disturbs nothing small."""
+    command = [sys.executable, "-m", "pytest", "suites/timing", "--collect-only", "-q", "-p", "no:cacheprovider"]
+    found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    lines = [line.partition("::")[2] for line in found.stdout.splitlines() if "::" in line]
+    assert lines[0] == "test_memory"
+    visits = {
+        name: [line for line in lines if line.endswith(f"-{name}]")] for name in ("forward-empty", "tensor-small")
+    }
+    rounds = range(arms.TIMES["empty"].visits)
+    assert visits["forward-empty"] == [
+        f"test_{name}[{visit}-forward-empty]" for visit in rounds for name in ("same", "call")
+    ]
+    assert visits["tensor-small"] == [f"test_call[{visit}-tensor-small]" for visit in range(arms.TIMES["small"].visits)]
+    calls = [(place, line) for place, line in enumerate(lines) if line.startswith("test_call")]
+    places = {end: [place for place, line in calls if line.endswith(end)] for end in ("-empty]", "-small]")}
+    large = [place for place, line in enumerate(lines) if "encoder" in line or "large" in line or "each_module" in line]
+    assert max(places["-empty]"]) < min(places["-small]"]) < max(places["-small]"]) < min(large)
+
+
 def test_made_up_sessions_have_as_many_figures_as_real_ones() -> None:
     assert len(timing_session.MANY) == len(KINDS)
     assert len(timing_session.MANY_REGISTERED) == len(REGISTERED)
-    assert set(timing_session.WORKLOADS) == set(arms.WEIGHTS)
+    assert set(timing_session.WORKLOADS) == set(arms.TIMES)

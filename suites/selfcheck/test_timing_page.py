@@ -44,7 +44,7 @@ def html(recorded: list[Costs]) -> str:
 def without(found: Costs, hook: str) -> Costs:
     """The costs where a torch lacks a hook."""
     key = ("call", hook, "empty", 1)
-    absent = replace(found.figures[key], absent=("torch.x",), values={})
+    absent = replace(found.figures[key], absent=("torch.x",), values={}, each=())
     return replace(found, figures={**found.figures, key: absent})
 
 

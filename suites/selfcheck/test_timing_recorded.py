@@ -42,7 +42,7 @@ BROKEN = {
     ),
     "absent and measured": (
         lambda told: figure(told, "call", "forward").update(absent=["torch.x"]),
-        "call forward empty 1: must not have added",
+        "call forward empty 1: must not have each",
     ),
     "neither absent nor measured": (
         lambda told: figure(told, "call", "forward").update(values={}),
@@ -72,6 +72,10 @@ BROKEN = {
     "a control of nothing": (
         lambda told: figure(told, "call", "node")["values"].update(control=[0, 1, 2]),
         "call node empty 1: the control takes 0 ns",
+    ),
+    "too few processes": (
+        lambda told: figure(told, "call", "node").update(each=[1.0] * 9),
+        "call node empty 1: tells 9 of 24 processes",
     ),
     "a middle outside": (
         lambda told: figure(told, "call", "node")["values"].update(added=[3, 1, 2]),

@@ -24,7 +24,7 @@ MANY_REGISTERED = tuple(MANY)[:17]
 WORKS = {"forward": 1.0, "both": 3.0, "leaf": 2.0}
 WORKLOADS = {"empty": 1.0, "small": 1.5, "large": 20.0}
 ABSENT = "torch.Tensor.register_post_accumulate_grad_hook"
-PROCESSES = 15
+PROCESSES = 24
 
 
 class Clock:
@@ -44,7 +44,8 @@ class Clock:
 class Machine:
     """What disturbs a measurement: a spread between processes, noise in each block, interruptions, a slow clock.
 
-    And what a whole run does to each figure of it: `drift`, to either side at most.
+    And what a whole run does to each figure of it: `drift`, to either side at most. And what it does to all hooks of
+    the pass `both`: it moves them by `sway` from process to process, and by `shift` in the whole run.
     """
 
     def __init__(
@@ -55,6 +56,8 @@ class Machine:
         interrupted: float = 0.05,
         pace: Any = None,
         drift: float = 0.0,
+        sway: float = 0.0,
+        shift: float = 0.0,
     ) -> None:
         self.rng = random.Random(seed)
         self.pace: Callable[[int], float] = pace or (lambda process: 1.0)
@@ -62,6 +65,8 @@ class Machine:
         self.spread, self.jitter, self.interrupted = spread, jitter, interrupted
         self.drift = drift
         self.drifted: dict[str, float] = {}
+        self.sway, self.shift = sway, shift
+        self.swayed: dict[int, float] = {}
 
     def arms(self, clock: Clock, *costs: float) -> list[Arm]:
         """Works of these costs; whatever disturbs one comes at the begin of its block."""
@@ -84,6 +89,11 @@ class Machine:
         drifted = self.drifted.setdefault(figure, self.rng.uniform(-1, 1)) if self.drift else 0.0
         return cost * self.rng.gauss(1, self.spread) * (1 + self.drift * drifted)
 
+    def moved(self, work: str) -> float:
+        """How many times as much each hook of a pass adds in this process."""
+        swayed = self.swayed.setdefault(self.process, self.rng.gauss(1 + self.shift, self.sway))
+        return swayed if work == "both" else 1.0
+
 
 def row(figure: str, process: int, hook: str, **content: Any) -> dict[str, Any]:
     """One row as the suite writes it."""
@@ -100,7 +110,7 @@ def process_row(process: int, **content: Any) -> dict[str, Any]:
     """The row about one process."""
     made: dict[str, Any] = {
         "type": "benchmark", "figure": "process", "process": process, "machine": "Made-up 9000", "cores": 2,
-        "threads": 1, "python": "3.11.7", "hash_seed": str(process), "load": [0.1, 0.2], "seconds": 5.0,
+        "threads": 1, "jobs": 1, "python": "3.11.7", "hash_seed": str(process), "load": [0.1, 0.2], "seconds": 5.0,
     }  # fmt: skip
     made.update(content)
     return made
@@ -155,7 +165,7 @@ def write(path: Path, machine: Machine, **content: Any) -> Path:
     return synthetic.write_lines(path, session(machine, **content))
 
 
-def whole_session(machine: Machine) -> Run:
+def whole_session(machine: Machine, slower: dict[str, float] | None = None) -> Run:
     """A session with as many figures as a real one: each kind on each workload, and registering."""
     rows: list[dict[str, Any]] = []
     for process in range(1, PROCESSES + 1):
@@ -173,6 +183,7 @@ def whole_session(machine: Machine) -> Run:
                 )
             for kind, (work, cost) in MANY.items():
                 seconds = CONTROL * long * WORKS[work]
+                cost *= (slower or {}).get(kind, 1.0) * machine.moved(work)
                 control, (added,) = measured(machine, seconds, seconds + machine.added(cost, f"{kind} {workload}"))
                 rows.append(row("call", process, kind, work=work, workload=workload, control=control, added=added))
         for kind in MANY_REGISTERED:

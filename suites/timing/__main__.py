@@ -1,7 +1,8 @@
 """Measure what hooks cost on the installed torch: python -m suites.timing [--run-file FILE].
 
-Each figure is measured in several processes, one after another: where a process happens to lie in memory, and in
-which order it hashes, moves a figure more than all repetition within it. `python -m reports overhead FILE` shows them.
+Each figure is measured in many processes: where a process happens to lie in memory, in which order it hashes, and what
+the machine does in that second move a figure more than all repetition within it. Two processes run at a time, where
+there are two processors for them. `python -m reports overhead FILE` shows the figures.
 """
 
 import argparse
@@ -14,15 +15,19 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
-from typing import Any, Callable, Dict, List
+from threading import Event
+from typing import Any, Callable, Dict, Iterator, List, Sequence, Tuple
 
 DEFAULT_RUN_FILE = Path("reports/out/timing/current.jsonl")
-PROCESSES = 15
+PROCESSES = 24
 FEWEST_PROCESSES = 8  # fewer cannot give an interval of 99 %
+JOBS = 2
 SECONDS = 110.0
 GRACE = 5.0  # seconds more that the fewest processes may take
-LEAST_SECONDS = 1.0  # of measuring in one process
+LEAST_SECONDS = 2.0  # of measuring in one process
 STARTING = 4.0  # the guess for the first process: what it takes until it measures
 PATIENCE = 20.0  # how many times longer than planned a process may take before it counts as hung
 QUIET = 0.5  # load average per core
@@ -30,7 +35,7 @@ LOOK_EVERY = 5.0  # seconds between two looks at the load
 
 
 Lines = List[Dict[str, Any]]
-Run = Callable[[int, float, Path], Lines]
+Run = Callable[[int, float, Path], Lines]  # (number of the process, seconds, run file)
 
 
 class TimingError(Exception):
@@ -44,6 +49,7 @@ def parser() -> argparse.ArgumentParser:
     found.add_argument("--fresh", action="store_true", help="replace a run file that exists")
     found.add_argument("--processes", type=int, default=PROCESSES, metavar="N", help="default: %(default)s")
     found.add_argument("--seconds", type=float, default=SECONDS, metavar="S", help="in all; default: %(default)g")
+    found.add_argument("--jobs", type=int, metavar="N", help="processes at a time; default: 2, or the processors")
     found.add_argument("--wait", type=float, default=0.0, metavar="S", help="wait so long at most for a quiet machine")
     return found
 
@@ -69,11 +75,16 @@ def load_per_core() -> float:
     return os.getloadavg()[0] / (os.cpu_count() or 1)
 
 
-def run_process(number: int, seconds: float, path: Path) -> Lines:
-    """Measure in one fresh process and return the lines of its run file."""
+def processors() -> int:
+    """How many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def run_process(number: int, seconds: float, path: Path, jobs: int = 1) -> Lines:
+    """Measure in one fresh process, of so many at a time, and return the lines of its run file."""
     command = [sys.executable, "-m", "pytest", "suites/timing", "-q", "-W", "ignore", "-p", "no:cacheprovider"]
     command += ["--assert=plain", "-p", "no:hypothesispytest"]  # a second of starting each, and nothing of it is used
-    command += ["--benchmark-quiet", f"--run-file={path}", f"--timing-process={number}"]
+    command += ["--benchmark-quiet", f"--run-file={path}", f"--timing-process={number}", f"--timing-jobs={jobs}"]
     command += [f"--timing-seconds={seconds:.3f}"]
     environment = dict(os.environ, PYTHONHASHSEED=str(number))
     environment.setdefault("OMP_NUM_THREADS", "1")
@@ -100,56 +111,79 @@ def run_process(number: int, seconds: float, path: Path) -> Lines:
 def measure(
     processes: int,
     seconds: float,
+    jobs: int = 1,
     run: Run = run_process,
     clock: Callable[[], float] = time.monotonic,
 ) -> Lines:
-    """Run the processes one after another and return the lines of one run file.
+    """Run the processes, so many at a time, and return the lines of one run file. Raises TimingError for too few."""
+    began, parts, over = clock(), {}, Event()
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(jobs) as pool:
+
+        def lane(first: int) -> None:
+            numbers = range(first, processes + 1, jobs)
+            for number, share in shares(numbers, math.ceil(FEWEST_PROCESSES / jobs), seconds, clock):
+                if over.is_set():
+                    break
+                try:
+                    parts[number] = run(number, share, Path(folder) / f"{number}.jsonl")
+                except TimingError:
+                    over.set()
+                    raise
+                print(f"process {number} of {processes}  {clock() - began:.0f} s", flush=True)
+
+        lanes = [pool.submit(lane, first) for first in range(1, jobs + 1)]
+        try:
+            for each in lanes:
+                each.result()
+        finally:
+            over.set()
+    if len(parts) < processes:
+        print(f"{len(parts)} processes instead of {processes}: starting them takes long here", file=sys.stderr)
+    lines = [line for line in parts[min(parts)] if line["type"] == "header"]
+    lines += [line for number in sorted(parts) for line in parts[number] if line["type"] == "benchmark"]
+    return [*lines, {"type": "footer", "cells": 0, "counts": {}, "seconds": round(clock() - began, 1)}]
+
+
+def shares(
+    numbers: Sequence[int], fewest: int, seconds: float, clock: Callable[[], float]
+) -> Iterator[Tuple[int, float]]:
+    """Yield each process and the seconds that it may measure, while they run one after another.
 
     What is left of the time is divided among the processes that are left, less what they take to start. Where starting
     takes so long that too little is left to measure, there are fewer processes. Raises TimingError for too few.
     """
-    began = clock()
-    lines: Lines = []
-    starts = [STARTING]
-    planned, number = processes, 0
-    with tempfile.TemporaryDirectory() as folder:
-        while number < planned:
-            number += 1
-            left = seconds - (clock() - began)
-            share = max(LEAST_SECONDS, left / (planned - number + 1) - starts[-1])
-            process_began = clock()
-            part = run(number, share, Path(folder) / f"{number}.jsonl")
-            lines += [line for line in part if line["type"] == "benchmark" or (line["type"] == "header" and not lines)]
-            print(f"process {number} of {planned}  {clock() - began:.0f} s", flush=True)
-            starts.append(clock() - process_began - share)
-            if number > 1:  # the first one also brings torch from the disk
-                planned = still_possible(processes, number, clock() - began, seconds, statistics.median(starts[2:]))
-    if planned < processes:
-        print(
-            f"{planned} processes instead of {processes}: starting takes {statistics.median(starts[2:]):.0f} s",
-            file=sys.stderr,
-        )
-    lines.append({"type": "footer", "cells": 0, "counts": {}, "seconds": round(clock() - began, 1)})
-    return lines
+    began, starts, planned = clock(), [STARTING], len(numbers)
+    for done, number in enumerate(numbers):
+        if done == planned:
+            return
+        left = seconds - (clock() - began)
+        share = max(LEAST_SECONDS, left / (planned - done) - starts[-1])
+        process_began = clock()
+        yield number, share
+        starts.append(max(0.0, clock() - process_began - share))
+        if done:  # the first one also brings torch from the disk
+            planned = still_possible(
+                len(numbers), fewest, done + 1, clock() - began, seconds, statistics.median(starts[2:])
+            )
 
 
-def still_possible(processes: int, done: int, spent: float, seconds: float, start: float) -> int:
+def still_possible(processes: int, fewest: int, done: int, spent: float, seconds: float, start: float) -> int:
     """Return how many processes there can be, each with the least time that tells something.
 
     Raises TimingError where not even the fewest fit, with some grace.
     """
     each = start + LEAST_SECONDS
     found = min(processes, done + max(0, int((seconds - spent) / each)))
-    if found >= FEWEST_PROCESSES:
+    if found >= fewest:
         return found
-    missing = FEWEST_PROCESSES - done
+    missing = fewest - done
     if missing * each > seconds + GRACE - spent:
         raise TimingError(
-            f"starting a process takes {start:.0f} s here, so that {FEWEST_PROCESSES} of them do not fit into "
+            f"starting a process takes {start:.0f} s here, so that {fewest} of them do not fit into "
             f"{seconds:.0f} s: give --seconds {math.ceil(spent + (missing + 1) * each)}, "
             "or a machine that does nothing else"
         )
-    return FEWEST_PROCESSES
+    return fewest
 
 
 def main() -> int:
@@ -157,14 +191,17 @@ def main() -> int:
     options = parser().parse_args()
     try:
         seconds = 0 < options.seconds < math.inf and 0 <= options.wait < math.inf
-        if options.processes < FEWEST_PROCESSES or not seconds:
-            fault = f"--processes must be {FEWEST_PROCESSES} or more, --seconds above 0, and --wait not below"
+        jobs = min(JOBS, processors()) if options.jobs is None else options.jobs
+        if options.processes < FEWEST_PROCESSES or jobs < 1 or not seconds:
+            fault = (
+                f"--processes must be {FEWEST_PROCESSES} or more, --jobs and --seconds above 0, and --wait not below"
+            )
             raise TimingError(fault)
         if options.run_file.exists() and not options.fresh:
             raise TimingError(f"{options.run_file}: the file exists; add --fresh to replace it")
         if not wait_until_quiet(options.wait, load_per_core):
             print(f"the machine is busy (load {load_per_core():.1f} per core): intervals will be wide", file=sys.stderr)
-        lines = measure(options.processes, options.seconds)
+        lines = measure(options.processes, options.seconds, jobs, partial(run_process, jobs=jobs))
         options.run_file.parent.mkdir(parents=True, exist_ok=True)
         options.run_file.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
     except TimingError as error:

@@ -1,7 +1,6 @@
 """What the timing tests share: the options of one process, the clock, and rows into the run file."""
 
 import gc
-import time
 import warnings
 from typing import Any, Callable, Iterator, List, Sequence
 
@@ -9,39 +8,37 @@ import pytest
 
 from fixtures.modes import missing
 from suites.timing.arms import fires
-from suites.timing.kinds import KINDS, LIB, Kind
+from suites.timing.kinds import LIB, Kind
 from suites.timing.notes import Notes
-from suites.timing.pairs import Arm, Turns
+from suites.timing.pairs import Arm
+from suites.timing.visits import MOST_VISITS, in_rounds, share_of
 from suites.timing.workloads import Pass
 
 #: Seconds of measuring in one process, when nobody says how many.
 SECONDS = 6.0
-#: How many times each comparison is built from new objects.
-GROUPS = 3
+#: How many times each comparison is built from new objects at each visit.
+GROUPS = 6
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("hook timing")
     group.addoption("--timing-seconds", type=float, default=SECONDS, metavar="S", help="seconds of measuring")
     group.addoption("--timing-process", type=int, default=1, metavar="N", help="the number of this process")
+    group.addoption("--timing-jobs", type=int, default=1, metavar="N", help="how many run at the same time")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "weight(share): the share of the measuring time that a test gets")
+    config.addinivalue_line("markers", "time(weight, visits): the share of the measuring time that a test gets")
 
 
-def weight_of(item: Any) -> float:
-    """The share of a test: none where this torch lacks the kind of hook that it is of."""
-    params = item.callspec.params if hasattr(item, "callspec") else {}
-    kind = params.get("kind") or KINDS.get(params.get("name"))
-    mark = item.get_closest_marker("weight")
-    return float(mark.args[0]) if mark and not (kind and missing(kind.needs)) else 0.0
+def pytest_collection_modifyitems(items: List[pytest.Item]) -> None:
+    items[:] = in_rounds(items)
 
 
 @pytest.fixture(scope="session")
 def notes(request: pytest.FixtureRequest) -> Iterator[Notes]:
     """One session: the rows of the tests, then one about the process."""
-    found = Notes(request.config, sum(weight_of(item) for item in request.session.items))
+    found = Notes(request.config, sum(share_of(item) for item in request.session.items))
     Pass("small").both()  # the first backward of a process imports much
     gc.collect()
     gc.freeze()
@@ -49,18 +46,31 @@ def notes(request: pytest.FixtureRequest) -> Iterator[Notes]:
     found.end()
 
 
-@pytest.fixture
-def measure(request: pytest.FixtureRequest, notes: Notes, benchmark: Any) -> Callable[..., Any]:
-    """Measure a comparison and write one row for each arm but the control.
+@pytest.fixture(params=range(MOST_VISITS))
+def visit(request: pytest.FixtureRequest) -> int:
+    """The number of a visit, from 0."""
+    return request.param
 
-    pytest-benchmark runs it and keeps the figures in its `extra_info`: what it times itself is the whole comparison.
+
+@pytest.fixture
+def measure(request: pytest.FixtureRequest, notes: Notes, visit: int, benchmark: Any) -> Callable[..., Any]:
+    """Measure a comparison for a while, at each visit anew; its rows are written at the end of the session.
+
+    pytest-benchmark runs it and keeps the figures in its `extra_info`: what it times itself is the whole visit.
     """
-    seconds = weight_of(request.node) * notes.one_weight
+    seconds = share_of(request.node) * notes.one_weight
 
     def run(figure: str, kind: Kind, workload: str, build: Callable[[], Sequence[Arm]], **content: Any) -> None:
-        hooks: List[int] = content.pop("hooks", [1])
-        turns = Turns([build() for _ in range(GROUPS)], time.perf_counter, notes.gauge)
-        gc.collect()
+        fires, absent = content.pop("fires", int), missing(kind.needs)
+        if absent:
+            notes.row(figure, kind, workload, absent=absent, work=content.get("work", kind.work))
+            return
+        groups = [build() for _ in range(GROUPS)]
+        if visit == 0:
+            notes.begin(figure, kind, workload, groups, fires=fires(), **content)
+        turns = notes.turns(figure, kind, workload)
+        turns.renew(groups)
+        gc.collect(1)  # what the last visit left; all else is frozen, or old
         gc.disable()
         try:
             with warnings.catch_warnings():
@@ -69,12 +79,8 @@ def measure(request: pytest.FixtureRequest, notes: Notes, benchmark: Any) -> Cal
         finally:
             gc.enable()
             LIB.reset()
-        found = turns.measured()
         benchmark.group = f"{figure} {workload}"
-        benchmark.extra_info.update(control_ns=found.control, added_ns=found.added)
-        for count, added in zip(hooks, found.added):
-            told = dict(content, hooks=count, rounds=found.rounds, calls=found.calls)
-            notes.row(figure, kind, workload, control=round(found.control, 2), added=round(added, 2), **told)
+        benchmark.extra_info.update(turns.measured()._asdict())
 
     return run
 

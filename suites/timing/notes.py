@@ -3,14 +3,14 @@
 import os
 import platform
 import time
-from typing import Any
+from typing import Any, Dict, NamedTuple, Sequence, Tuple
 
 import pytest
 import torch
 
 from fixtures import recorder
 from suites.timing.kinds import Kind
-from suites.timing.pairs import Gauge
+from suites.timing.pairs import Arm, Gauge, Turns
 
 
 def machine() -> str:
@@ -23,17 +23,45 @@ def machine() -> str:
     return (names or [platform.processor() or platform.machine()])[0]
 
 
+class Comparison(NamedTuple):
+    """A comparison that is visited several times: its turns so far, and what its rows tell beside the times."""
+
+    kind: Kind
+    turns: Turns
+    hooks: Sequence[int]
+    content: Dict[str, Any]
+
+
 class Notes:
     """Writes rows into the run file, and divides the seconds among the tests by their weights."""
 
     def __init__(self, config: pytest.Config, weights: float) -> None:
         self.recorder = recorder.of(config)
         self.process: int = config.getoption("--timing-process")
+        self.jobs: int = config.getoption("--timing-jobs")
         seconds = float(str(config.getoption("--timing-seconds")))
         self.one_weight = seconds / max(weights, 1.0)
         self.load = os.getloadavg()[0]
         self.gauge = Gauge(time.perf_counter)
         self.began = time.perf_counter()
+        self.going: Dict[Tuple[str, str, str], Comparison] = {}
+
+    def begin(
+        self,
+        figure: str,
+        kind: Kind,
+        workload: str,
+        groups: Sequence[Sequence[Arm]],
+        hooks: Sequence[int] = (1,),
+        **content: Any,
+    ) -> None:
+        """Note a comparison that is visited several times, and what its rows will tell."""
+        turns = Turns(groups, time.perf_counter, self.gauge)
+        self.going[figure, kind.name, workload] = Comparison(kind, turns, hooks, content)
+
+    def turns(self, figure: str, kind: Kind, workload: str) -> Turns:
+        """The turns of a comparison that was begun."""
+        return self.going[figure, kind.name, workload].turns
 
     def write(self, figure: str, **content: Any) -> None:
         self.recorder.write("benchmark", figure=figure, process=self.process, **content)
@@ -46,12 +74,18 @@ class Notes:
         self.write(figure, **row)
 
     def end(self) -> None:
-        """Write the row about this process."""
+        """Write the rows of all comparisons, then the one about this process."""
+        for (figure, _, workload), (kind, turns, hooks, content) in self.going.items():
+            found = turns.measured()
+            for count, added in zip(hooks, found.added):
+                told = dict(content, hooks=count, rounds=found.rounds, calls=found.calls)
+                self.row(figure, kind, workload, control=round(found.control, 2), added=round(added, 2), **told)
         self.write(
             "process",
             machine=machine(),
             cores=os.cpu_count() or 1,
             threads=torch.get_num_threads(),
+            jobs=self.jobs,
             python=platform.python_version(),
             hash_seed=os.environ.get("PYTHONHASHSEED", "random"),
             load=[round(self.load, 2), round(os.getloadavg()[0], 2)],

@@ -49,7 +49,8 @@ class Gauge:
         self.best = float("inf")
 
     def __call__(self) -> float:
-        """Seconds of one spin."""
+        """Seconds of one spin; the one before it is not timed, for what ran last may have emptied the caches."""
+        self.work()
         begin = self.clock()
         self.work()
         seconds = self.clock() - begin
@@ -74,12 +75,17 @@ class Turns:
     """
 
     def __init__(self, groups: Sequence[Sequence[Arm]], clock: Clock, gauge: Optional[Gauge] = None) -> None:
-        if not groups or any(len(group) < 2 or len(group) != len(groups[0]) for group in groups):
-            raise ValueError("a comparison needs a control and something beside it, the same in every group")
-        self.groups, self.clock, self.gauge = groups, clock, gauge or Gauge(clock)
+        self.renew(groups)
+        self.clock, self.gauge = clock, gauge or Gauge(clock)
         self.calls = 1
         self.slowest: List[float] = []  # the slowest spin of each round
         self.blocks: List[List[float]] = []
+
+    def renew(self, groups: Sequence[Sequence[Arm]]) -> None:
+        """Go on with the same arms, built from other objects."""
+        if not groups or any(len(group) < 2 or len(group) != len(groups[0]) for group in groups):
+            raise ValueError("a comparison needs a control and something beside it, the same in every group")
+        self.groups = groups
 
     def block(self, arm: Arm) -> float:
         """Seconds of one call in a block; the first call after a change of hooks is not timed."""
@@ -94,10 +100,10 @@ class Turns:
         return (end - begin) / self.calls
 
     def run(self, seconds: float) -> None:
-        """Choose the calls of a block from the work itself; then go round until the time is over."""
+        """Go round until the time is over; the first time, choose the calls of a block from the work itself."""
         deadline = self.clock() + seconds
         first = self.groups[0]
-        while self.calls < MOST_CALLS and self.undisturbed(first) * self.calls < BLOCK * len(first):
+        while not self.blocks and self.calls < MOST_CALLS and self.undisturbed(first) * self.calls < BLOCK * len(first):
             self.calls *= 2
         while self.clock() < deadline or len(self.blocks) < FEWEST_ROUNDS * PATIENCE:
             if self.clock() >= deadline and len(self.fast()) >= FEWEST_ROUNDS:

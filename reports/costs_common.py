@@ -1,0 +1,121 @@
+"""What moves the hooks of one pass together, from process to process and from run to run.
+
+Each registration makes a handle that takes its number from its class, and so changes that class. What this costs moves
+by a tenth within minutes, also of a class that has nothing to do with torch, and not of one that does not count: Python
+looks up anew what it knew of the class, probably in a part of its cache that others pushed out of the processor's. So
+hooks that are registered anew in each pass, by their user or by torch itself, move together, each by its own measure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from math import exp, log
+from statistics import median
+from typing import NamedTuple
+
+from reports.costs import Costs, Figure, Key
+from reports.costs_stats import slope
+
+#: The fewest other hooks that can tell what moved them all: one that changed by itself must not decide.
+FEWEST = 4
+#: Those go with the others that feel it this much beside the third of them.
+GOES_WITH = 0.6
+#: What is more between two runs is no machine's: 15 %.
+MOST = log(1.15)
+#: The part of a shift by which a hook may feel more of it, or less, than its processes tell.
+UNSURE = 0.25
+#: The least part of what a hook does from process to process that the others must explain.
+EXPLAINED = 0.15
+#: How often it is told anew which of them go with the others.
+TURNS = 3
+
+
+class Common(NamedTuple):
+    """What moves the hooks of a pass together, and how much one of them feels it."""
+
+    felt: float  # 1 for as much as the others, 0 for not at all
+    moves: tuple[list[float], list[float]]  # in each process of both runs, as logarithms around 0
+    shift: float  # from the one run to the other, as a logarithm
+
+    @property
+    def machine(self) -> float:
+        """How many times as much the hook adds in the second run by what moves all."""
+        return exp(self.felt * self.shift) if abs(self.shift) <= MOST else 1.0
+
+    @property
+    def unsure(self) -> float:
+        """How far that may be wrong, for how much the hook feels it is told from few processes."""
+        return UNSURE * abs(self.shift) if abs(self.shift) <= MOST else 0.0
+
+    def without(self, figures: tuple[Figure, Figure]) -> tuple[tuple[float, ...], ...]:
+        """Return what the hook adds in each process of both runs, without what moves all."""
+        return tuple(
+            tuple(value * exp(-self.felt * move) for value, move in zip(figure.each, moves, strict=True))
+            for figure, moves in zip(figures, self.moves, strict=True)
+        )
+
+
+def common(before: Costs, after: Costs, key: Key, works: float) -> Common | None:
+    """Return what moves the other hooks of the same pass; None where there are too few, or nothing does.
+
+    `works` is how many times as long the works without hooks take in the second run.
+    """
+    figures = before.figures[key], after.figures[key]
+    if min((*figures[0].each, *figures[1].each), default=0.0) <= 0:
+        return None
+    theirs = [_others(costs, figure) for costs, figure in zip((before, after), figures, strict=True)]
+    both = sorted(theirs[0].keys() & theirs[1].keys())
+    if len(both) < FEWEST:
+        return None
+    seen = [[_deviations(run[other].each) for other in both] for run in theirs]
+    shifts = [
+        log(theirs[1][other].values["added"].mid / theirs[0][other].values["added"].mid / works) for other in both
+    ]
+    moves = [_middle(run) for run in seen]
+    with_them, felt = list(range(len(both))), [1.0] * len(both)
+    for _ in range(TURNS):
+        felt = [_felt(moves, [run[place] for run in seen]) for place in range(len(both))]
+        most = sorted(felt)[-3]
+        if most <= 0:
+            return None
+        with_them = [place for place in range(len(both)) if felt[place] >= GOES_WITH * most]
+        usual = median(felt[place] for place in with_them)
+        felt = [each / usual for each in felt]
+        moves = [_middle([[move / felt[place] for move in run[place]] for place in with_them]) for run in seen]
+    own = _felt(moves, [_deviations(figure.each) for figure in figures])
+    return Common(own, (moves[0], moves[1]), median(shifts[place] / felt[place] for place in with_them))
+
+
+def _others(costs: Costs, figure: Figure) -> dict[Key, Figure]:
+    """Return the other hooks of the same pass on the empty module; registering goes with registering."""
+    name = "register" if figure.figure == "register" else "call"
+    return {
+        each.key: each
+        for each in costs.figures.values()
+        if (each.figure, each.workload, _way(each)) == (name, "empty", _way(figure)) and each.hook != figure.hook
+        if each.each and min(each.each) > 0 and not costs.below_noise(each)
+    }
+
+
+def _way(figure: Figure) -> str:
+    """Return which way a pass takes: that from a leaf goes back as the other does."""
+    return "both" if figure.work == "leaf" else figure.work
+
+
+def _deviations(each: Sequence[float]) -> list[float]:
+    """Return by how much each value differs from the middle one, as logarithms."""
+    middle = log(median(each))
+    return [log(value) - middle for value in each]
+
+
+def _middle(moves: Iterable[list[float]]) -> list[float]:
+    """Return the median of them in each process."""
+    return [median(each) for each in zip(*moves, strict=True)]
+
+
+def _felt(moves: list[list[float]], seen: list[list[float]]) -> float:
+    """Return how much one of them feels what moves all, over both runs; nothing where it could be chance."""
+    pairs = [point for run in zip(moves, seen, strict=True) for point in zip(*run, strict=True)]
+    found = slope(pairs)
+    explained = found**2 * sum(x * x for x, _ in pairs)
+    return found if found > 0 and explained >= EXPLAINED * sum(y * y for _, y in pairs) else 0.0
