@@ -192,6 +192,21 @@ def test_bytes_do_not_know_how_fast_the_machine_is(unit, works, added, sure) -> 
     assert Change(before, after, works, works).sure() == sure
 
 
+@pytest.mark.parametrize(("work", "sure"), [(20_000, True), (30_000, False)])
+def test_a_difference_must_be_a_part_of_the_work(work, sure) -> None:
+    """A hundred nanoseconds more are 0.5 % of the one work and 0.33 % of the other."""
+    before, after = (
+        replace(figure, values={**figure.values, "control": Estimate(work, work, work)}) for figure in sides(1.1)
+    )
+    assert Change(before, after).sure() == sure
+
+
+@pytest.mark.parametrize(("added", "sure"), [(1.04, False), (1.06, True)])
+def test_what_may_be_wrong_of_the_machine_widens_the_margin(added, sure) -> None:
+    before, after = sides(added)
+    assert Change(before, after, unsure=0.02).sure() == sure
+
+
 def sides(added: float) -> tuple[Figure, Figure]:
     """One figure of two runs: it adds so many times as much in the second, and both are sure of it."""
     figure = costs(1, machine=QUIET).figures["call", "full_backward", "empty", 1]
