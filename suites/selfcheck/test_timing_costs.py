@@ -9,7 +9,7 @@ from statistics import median
 
 import pytest
 
-from reports.costs import Costs, Figure, from_run
+from reports.costs import Costs, from_run
 from reports.costs_change import Change, changes, compare, compared, unhooked
 from reports.costs_recorded import read_costs, record
 from reports.costs_stats import CONFIDENCE, FEWEST, Estimate, coverage, estimate, line, rank
@@ -141,77 +141,6 @@ def test_slower_works_without_hooks_are_no_change_of_a_hook(works) -> None:
         after = costs(200 + trial, works=works)
         assert unhooked(before, after) == pytest.approx(works, abs=0.01)
         assert changes(before, after) == []
-
-
-@pytest.mark.parametrize(
-    ("works", "own", "added", "sure"),
-    [
-        (1.0, 1.0, 1.1, True),
-        (1.0, 1.1, 1.1, False),  # its own work takes longer too: the place where it is measured, not the hook
-        (1.0, 1.1, 1.0, False),  # its own work takes longer, and the hook does not
-        (1.0, 1.08, 1.1, False),
-        (1.0, 0.93, 1.02, False),
-        (1.0, 1.2, 1.1, False),
-        (1.1, 1.1, 1.1, False),  # the machine is slower
-        (1.1, 1.1, 1.0, False),  # all works take longer, and no hook does: it may not be praised
-        (1.1, 1.1, 1.2, True),
-        (0.9, 0.9, 1.0, False),
-        (0.9, 0.9, 0.8, True),
-        (1.02, 1.1, 1.0, False),
-        (1.02, 1.02, 0.96, True),
-        (1.0, 1.0, 1.02, False),
-    ],
-)
-def test_a_change_is_one_whatever_is_held_to_be_the_unit(works, own, added, sure) -> None:
-    before, after = sides(added)
-    assert Change(before, after, works, own).sure() == sure
-
-
-@pytest.mark.parametrize(
-    ("machine", "added", "sure"),
-    [
-        (1.04, 1.04, False),  # all other hooks of its pass changed as much
-        (1.04, 1.0, False),  # they did, and it did not: it may not be praised
-        (1.04, 1.1, True),
-        (0.97, 1.05, True),
-        (0.97, 1.02, True),
-        (0.97, 0.9, True),
-        (0.97, 0.96, False),
-    ],
-)
-def test_what_moves_all_hooks_of_a_pass_is_no_change_of_one(machine, added, sure) -> None:
-    before, after = sides(added)
-    assert Change(before, after, machine=machine).sure() == sure
-
-
-@pytest.mark.parametrize(("unit", "works", "added", "sure"), [("ns", 1.1, 1.15, True), ("ns", 1.1, 1.1, False),
-                                                              ("ns", 1.1, 1.0, False), ("bytes", 1.1, 1.1, True),
-                                                              ("bytes", 1.1, 1.0, False)])  # fmt: skip
-def test_bytes_do_not_know_how_fast_the_machine_is(unit, works, added, sure) -> None:
-    before, after = (replace(figure, unit=unit) for figure in sides(added))
-    assert Change(before, after, works, works).sure() == sure
-
-
-@pytest.mark.parametrize(("work", "sure"), [(20_000, True), (30_000, False)])
-def test_a_difference_must_be_a_part_of_the_work(work, sure) -> None:
-    """A hundred nanoseconds more are 0.5 % of the one work and 0.33 % of the other."""
-    before, after = (
-        replace(figure, values={**figure.values, "control": Estimate(work, work, work)}) for figure in sides(1.1)
-    )
-    assert Change(before, after).sure() == sure
-
-
-@pytest.mark.parametrize(("added", "sure"), [(1.04, False), (1.06, True)])
-def test_what_may_be_wrong_of_the_machine_widens_the_margin(added, sure) -> None:
-    before, after = sides(added)
-    assert Change(before, after, unsure=0.02).sure() == sure
-
-
-def sides(added: float) -> tuple[Figure, Figure]:
-    """One figure of two runs: it adds so many times as much in the second, and both are sure of it."""
-    figure = costs(1, machine=QUIET).figures["call", "full_backward", "empty", 1]
-    narrow = Estimate(999, 1000, 1001)
-    return replace(figure, values={"added": narrow}), replace(figure, values={"added": narrow.times(added)})
 
 
 def whole(seed: int, slower: dict[str, float] | None = None, **machine: float) -> Costs:
