@@ -16,6 +16,8 @@ from reports.strict import BadInput, shown
 from reports.verdicts import minor
 
 AGAIN = "measure again: python -m suites.timing"
+#: How many times as long a fixed piece of Python may take that needs the caches: more is somebody else's doing.
+CROWDED = 1.05
 SAME_MACHINE = ("machine", "cores", "threads", "jobs", "python")
 Key = tuple[str, str, str, int]
 FLOOR: Key = ("floor", "plain_call", "empty", 1)
@@ -76,7 +78,14 @@ class Costs:
     @property
     def machine(self) -> tuple[Any, ...]:
         """What must be the same for two times to be compared. Python is not: old torch has no other."""
-        return tuple(self.environment.get(name, 1) for name in ("machine", "cores", "threads", "jobs", "platform"))
+        return tuple(self.environment[name] for name in ("machine", "cores", "threads", "jobs", "platform"))
+
+    @property
+    def pace(self) -> float:
+        """How many plain calls a fixed piece of Python takes that goes through much code: the more, the fuller are the
+        caches with what somebody else does. A clock that runs slower makes both slower.
+        """
+        return self.environment["pace"] / self.figures[FLOOR].values["added"].mid
 
     def noise(self, figure: Figure) -> float:
         """Return what the same work beside itself seems to add, at most; 0 for what is no difference of two works."""
@@ -106,21 +115,35 @@ def from_run(run: Run) -> Costs:
     """Return the costs of a run. Raises BadInput for rows that do not make one whole measurement."""
     processes = _processes(run)
     rows = _rows(run, set(processes))
+    counted = alone({number: process["pace"] for number, process in processes.items()})
+    rows = {key: {number: row for number, row in each.items() if number in counted} for key, each in rows.items()}
     if min(row["added"] for row in rows[FLOOR].values()) <= 0:
         raise BadInput(run.path, "", "a plain Python call took no time", AGAIN)
-    pace = _pace(rows)
+    slow = _slow(rows)
     plain = {number: row["added"] for number, row in rows[FLOOR].items()}
-    figures = {key: _figure(key, each, pace, plain) for key, each in rows.items()}
+    figures = {key: _figure(key, each, slow, plain) for key, each in rows.items()}
     for hook in sorted({key[1] for key in figures if key[0] == "count"}):
-        figures.update((each.key, each) for each in _line(hook, figures, rows, pace))
+        figures.update((each.key, each) for each in _line(hook, figures, rows, slow))
     check_noise(run.path, figures, AGAIN)
     first = processes[min(processes)]
     loads = [load for process in processes.values() for load in process["load"]]
     environment = {name: first[name] for name in SAME_MACHINE}
     environment |= {
-        "platform": run.header["platform"], "load": [min(loads), max(loads)], "processes": len(processes),
+        "platform": run.header["platform"], "load": [min(loads), max(loads)],
+        "pace": round(median(processes[number]["pace"] for number in counted)), "processes": len(counted),
+        "left_out": len(processes) - len(counted),
     }  # fmt: skip
     return Costs(str(run.path), run.header["torch"], run.header["began"], environment, figures)
+
+
+def alone(paces: Mapping[int, float]) -> list[int]:
+    """Return the processes beside which nobody else used the machine; the fewest that tell enough where they are less.
+
+    What decides is a fixed piece of Python that knows nothing of hooks, and no figure.
+    """
+    order = sorted(paces, key=lambda number: (paces[number], number))
+    count = sum(pace <= CROWDED * paces[order[0]] for pace in paces.values())
+    return sorted(order[: max(FEWEST, count)])
 
 
 def _processes(run: Run) -> dict[int, Mapping[str, Any]]:
@@ -166,7 +189,7 @@ def _rows(run: Run, processes: set[int]) -> dict[Key, dict[int, Mapping[str, Any
     return found
 
 
-def _pace(rows: Mapping[Key, Mapping[int, Mapping[str, Any]]]) -> dict[int, float]:
+def _slow(rows: Mapping[Key, Mapping[int, Mapping[str, Any]]]) -> dict[int, float]:
     """Return how slowly each process ran beside the others: what its works without hooks took.
 
     It is 1.03 where most of them took 3 % longer than in the middle process. All that a process measured is divided
@@ -193,12 +216,12 @@ def _check_row(run: Run, place: str, row: Mapping[str, Any], first: Mapping[str,
 
 
 def _figure(
-    key: Key, rows: Mapping[int, Mapping[str, Any]], pace: Mapping[int, float], plain: Mapping[int, float]
+    key: Key, rows: Mapping[int, Mapping[str, Any]], slow: Mapping[int, float], plain: Mapping[int, float]
 ) -> Figure:
     first = next(iter(rows.values()))
     if first["absent"]:
         return _made(key, first, {})
-    slow = pace if first["unit"] == "ns" else dict.fromkeys(pace, 1.0)
+    slow = slow if first["unit"] == "ns" else dict.fromkeys(slow, 1.0)
     made: dict[str, Callable[[int, Mapping[str, Any]], float]] = {
         "control": lambda number, row: row["control"] / slow[number],
         "added": lambda number, row: row["added"] / slow[number],
@@ -235,7 +258,7 @@ def _line(
     hook: str,
     figures: Mapping[Key, Figure],
     rows: Mapping[Key, Mapping[int, Mapping[str, Any]]],
-    pace: Mapping[int, float],
+    slow: Mapping[int, float],
 ) -> Iterable[Figure]:
     """Yield slope and intercept of the cost by number of hooks, and what the first and each next hook cost."""
     counts = sorted(key[3] for key in figures if key[:2] == ("count", hook))
@@ -245,7 +268,7 @@ def _line(
         return
     found: dict[str, list[float]] = {name: [] for name in MADE}
     for number in rows[keys[0]]:
-        points = [(float(key[3]), rows[key][number]["added"] / pace[number]) for key in keys]
+        points = [(float(key[3]), rows[key][number]["added"] / slow[number]) for key in keys]
         slope, intercept = line(points)
         found["slope"].append(slope)
         found["intercept"].append(intercept)

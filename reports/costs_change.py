@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
@@ -174,7 +175,27 @@ def unhooked(before: Costs, after: Costs, like: Figure | None = None) -> float:
     return median(ratios) if ratios else unhooked(before, after) if like else 1.0
 
 
+def crowded(sweep: Sequence[Costs]) -> list[Costs]:
+    """Return those that were measured while somebody else used the machine, beside the quietest of the same Python."""
+    quietest: dict[str, float] = {}
+    for costs in sweep:
+        quietest[python(costs)] = min(costs.pace, quietest.get(python(costs), costs.pace))
+    return [costs for costs in sweep if far(costs.pace / quietest[python(costs)])]
+
+
+def python(costs: Costs) -> str:
+    """Return the minor version of Python."""
+    return ".".join(costs.environment["python"].split(".")[:2])
+
+
 def not_compared(before: Costs, after: Costs) -> str:
-    """Say why nothing is compared: each figure, the plain call too, changes with Python. Empty where it is."""
-    one, other = (".".join(costs.environment["python"].split(".")[:2]) for costs in (before, after))
-    return f"not compared: Python {one} and {other}" if one != other else ""
+    """Say why nothing is compared; empty where it is.
+
+    Each figure, the plain call too, changes with Python. And who fills the caches of the machine makes what goes
+    through much code slow, one hook by much more than another.
+    """
+    one, other = python(before), python(after)
+    if one != other:
+        return f"not compared: Python {one} and {other}"
+    told = crowded([before, after])
+    return f"not compared: somebody else used the machine while torch {told[0].torch} was measured" if told else ""

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from reports.costs import Costs
+from reports.costs_change import crowded
 from reports.costs_stats import Estimate
 from reports.costs_view import Table, calls, cell, changed, counts, environment, noises, number, others, summary
 
@@ -47,6 +48,7 @@ class Chapter:
     environment: str
     measured: str
     sentences: tuple[str, ...]
+    crowded: tuple[str, ...]  # the versions beside which somebody else used the machine
     charts: tuple[Chart, ...]
     tables: tuple[Table, ...]
 
@@ -69,6 +71,7 @@ def chapter(recorded: Sequence[Costs]) -> Chapter | None:
         environment=environment(last),
         measured=newest[:10],
         sentences=tuple(summary(last)),
+        crowded=tuple(costs.minor for costs in crowded(sweep)),
         charts=tuple(chart(hook, says, sweep) for hook, says in hooks.items()),
         tables=tuple(
             table for table in (changed(sweep), calls(last), counts(last), others(last), noises(last)) if table.rows

@@ -185,9 +185,12 @@ def environment(costs: Costs) -> str:
     told = costs.environment
     low, high = told["load"]
     cores, threads = _plural(told["cores"], "core"), _plural(told["threads"], "thread")
+    processes = f"{told['processes']} processes"
+    if told["left_out"]:  # somebody else used the machine beside these
+        processes = f"the quietest {told['processes']} of {told['processes'] + told['left_out']} processes"
     return (
         f"{told['machine']}, {cores}, {threads}, Python {told['python']}, {told['platform']}, "
-        f"load {low:g} to {high:g}; {told['processes']} processes, intervals of 99 %"
+        f"load {low:g} to {high:g}; {processes}, intervals of 99 %"
     )
 
 

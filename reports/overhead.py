@@ -9,7 +9,7 @@ from typing import Any
 
 from reports import forms
 from reports.costs import Costs, from_run
-from reports.costs_change import MARGIN, Change, check_comparable, compare, not_compared, unhooked
+from reports.costs_change import MARGIN, Change, check_comparable, compare, crowded, not_compared, unhooked
 from reports.costs_forms import COMPARE, SHOW, Comparison
 from reports.costs_recorded import COSTS, read_costs, record
 from reports.costs_view import BELOW, number, sides
@@ -52,8 +52,11 @@ def run(args: argparse.Namespace) -> int:
     if args.record:
         if not args.runs:
             raise BadInput("overhead", "", "--record needs run files", "name those of the sweep")
-        for path in record([read_side(str(path), []) for path in args.runs], args.costs):
+        sweep = [read_side(str(path), []) for path in args.runs]
+        for path in record(sweep, args.costs):
             print(one_line(str(path)))
+        for costs in crowded(sweep):
+            print(f"torch {costs.torch}: somebody else used the machine beside it; measure it again, and record")
         return 0
     recorded = read_costs(args.costs)
     if args.before or args.after:
@@ -93,7 +96,9 @@ def _gate(args: argparse.Namespace) -> int:
     check_comparable(before, after)
     why = not_compared(before, after)
     if why:
-        raise BadInput(after.where, "", why, "measure both with one Python")
+        raise BadInput(
+            after.where, "", why, "measure both again, with one Python and while nobody else uses the machine"
+        )
     limits = [_limit(text, before, after) for text in args.overhead_max_ratio]
     works = unhooked(before, after)
     print(f"works without hooks: {number(works)} times the baseline; what hooks add is told beside that")

@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 
 from reports.costs import Figure, from_run
-from reports.costs_change import Change
-from reports.costs_stats import Estimate
+from reports.costs_change import Change, compare
+from reports.costs_stats import Estimate, estimate
 from suites.selfcheck import timing_session
-from suites.selfcheck.timing_session import Machine
+from suites.selfcheck.timing_session import PROCESSES, Machine
 
 
 @pytest.mark.parametrize(
@@ -75,6 +75,25 @@ def test_a_difference_must_be_a_part_of_the_work(work, sure) -> None:
 def test_what_may_be_wrong_of_the_machine_widens_the_margin(added, sure) -> None:
     before, after = sides(added)
     assert Change(before, after, unsure=0.02).sure() == sure
+
+
+@pytest.mark.parametrize(("outliers", "told"), [(3, True), (5, False)])
+def test_dozens_of_figures_need_wider_intervals_than_one(outliers: int, told: bool) -> None:
+    """Five of 24 processes reach into an interval of 99.9 %, and not into one of 99 %."""
+    key = ("call", "full_backward", "empty", 1)
+    before = from_run(timing_session.run(Machine(1)))
+    each = (1100.0,) * outliers + (1000.0,) * (PROCESSES - outliers)
+    pair = [
+        replace(before, figures={**before.figures, key: replace(before.figures[key], each=each, values=values(each))})
+        for each in (each, (1060.0,) * PROCESSES)
+    ]
+    assert estimate(pair[0].figures[key].each).high == 1000
+    assert compare(pair[0], pair[1], key).sure() == told
+
+
+def values(each: tuple[float, ...]) -> dict[str, Estimate]:
+    """What is told of a figure that adds so much in each process."""
+    return {"added": estimate(each)}
 
 
 def sides(added: float) -> tuple[Figure, Figure]:

@@ -24,8 +24,10 @@ class Bench:
     def __init__(self, path: Path, capsys) -> None:
         self.path, self.capsys = path, capsys
 
-    def run(self, name: str, seed: int, python: str = "3.11.7", more: float = 0.0, **content) -> Path:
-        lines = timing_session.session(Machine(seed), **content)
+    def run(
+        self, name: str, seed: int, machine: Machine | None = None, python: str = "3.11.7", more: float = 0.0, **content
+    ) -> Path:
+        lines = timing_session.session(machine or Machine(seed), **content)
         for each in lines:
             if each.get("figure") == "process":
                 each["python"] = python
@@ -41,7 +43,12 @@ class Bench:
     def record(self) -> None:
         runs = [
             self.run(
-                torch, seed, "3.8.18" if torch == "1.12.1" else "3.11.7", torch=torch, slower={"full_backward": much}
+                torch,
+                seed,
+                None,
+                "3.8.18" if torch == "1.12.1" else "3.11.7",
+                torch=torch,
+                slower={"full_backward": much},
             )
             for seed, (torch, much) in enumerate(SWEEP.items())
         ]
@@ -122,7 +129,37 @@ def test_two_pythons_are_not_compared(bench) -> None:
 
 
 def test_a_gate_needs_one_python(bench, capsys) -> None:
-    old, new = bench.run("old", 1, "3.8.18"), bench.run("new", 2)
+    old, new = bench.run("old", 1, python="3.8.18"), bench.run("new", 2)
     gate = ["overhead", str(new), "--baseline", str(old), "--overhead-max-ratio", "forward=1.3"]
     assert main([*gate, "--costs", str(bench.path / "costs")]) == 2
-    assert "new.jsonl: not compared: Python 3.8 and 3.11; measure both with one Python" in capsys.readouterr().err
+    assert (
+        "new.jsonl: not compared: Python 3.8 and 3.11; measure both again, with one Python" in capsys.readouterr().err
+    )
+
+
+def test_two_times_of_which_one_was_crowded_are_not_compared(bench, capsys) -> None:
+    """What somebody else does to the caches is not what the clock does, which may run as it likes."""
+    bench.run("quiet", 1, torch="2.14.1")
+    bench.run("clock", 2, Machine(2, pace=lambda process: 1.3))
+    bench.run("busy", 3, Machine(3, crowd=1.2), slower={"full_backward": 1.4})
+    bench.run("beside", 4, Machine(4, crowd=1.21), torch="2.14.1")
+    quiet, clock, busy, beside = (bench.path / f"{name}.jsonl" for name in ("quiet", "clock", "busy", "beside"))
+    said = "not compared: somebody else used the machine while torch 2.15.0+cpu was measured"
+    assert bench.ask("--from", quiet, "--to", busy) == f"torch 2.14.1+cpu -> 2.15.0+cpu: {said}\n"
+    assert bench.ask("--from", busy, "--to", quiet) == f"torch 2.15.0+cpu -> 2.14.1+cpu: {said}\n"
+    assert compared(bench, quiet, busy)["not_compared"] == said
+    assert compared(bench, quiet, clock)["not_compared"] is None
+    assert [each["hook"] for each in compared(bench, beside, busy)["changes"]] == ["full_backward"]
+    gate = ["overhead", str(busy), "--baseline", str(quiet), "--overhead-max-ratio", "forward=1.3"]
+    assert main([*gate, "--costs", str(bench.path / "costs")]) == 2
+    assert f"{said}; measure both again, with one Python and while nobody else uses" in capsys.readouterr().err
+
+
+def test_who_records_is_told_what_to_measure_again(bench) -> None:
+    runs = [bench.run(torch, seed, Machine(seed, crowd=crowd), torch=torch)
+            for seed, (torch, crowd) in enumerate({"2.0.1": 1.0, "2.1.2": 1.1, "2.2.2": 1.015}.items())]  # fmt: skip
+    bench.path.joinpath("costs").mkdir()
+    assert main(["overhead", "--record", *map(str, runs), "--costs", str(bench.path / "costs")]) == 0
+    *paths, told = bench.capsys.readouterr().out.splitlines()
+    assert [Path(path).name for path in paths] == ["2.0.json", "2.1.json", "2.2.json"]
+    assert told == "torch 2.1.2+cpu: somebody else used the machine beside it; measure it again, and record"

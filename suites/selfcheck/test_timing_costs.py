@@ -13,7 +13,7 @@ from reports.costs import Costs, from_run
 from reports.costs_change import Change, changes, compare, compared, unhooked
 from reports.costs_recorded import read_costs, record
 from reports.costs_stats import CONFIDENCE, FEWEST, Estimate, coverage, estimate, line, rank
-from reports.costs_view import BELOW, calls, number, summary
+from reports.costs_view import BELOW, calls, environment, number, summary
 from reports.runfile import Run, read_run
 from reports.strict import BadInput
 from suites.selfcheck import synthetic, timing_session
@@ -157,6 +157,13 @@ def test_what_moves_hooks_together_is_the_machine(shift) -> None:
     assert found["call", "kind_j", "empty", 1].machine == pytest.approx(1, abs=0.02)
 
 
+def test_what_moves_hooks_together_may_be_the_lesser_part_of_what_moves_one() -> None:
+    before, after = whole(1, spread=0.03, sway=0.04), whole(2, spread=0.03, sway=0.04, shift=0.07)
+    found = {each.after.key: each for each in compared(before, after) if each.after.workload == "empty"}
+    assert found["call", "kind_k", "empty", 1].machine == pytest.approx(1.07, abs=0.035)
+    assert found["call", "kind_j", "empty", 1].machine == pytest.approx(1, abs=0.02)
+
+
 @pytest.mark.parametrize("shift", [-0.04, 0.0, 0.04])
 def test_a_slow_hook_is_found_beside_what_moves_all(shift) -> None:
     before, after = whole(1, sway=0.04), whole(2, {"kind_k": 1.06}, sway=0.04, shift=shift)
@@ -176,6 +183,27 @@ def test_an_interval_is_narrower_without_what_moves_all() -> None:
     assert change.sides
     assert change.sides[0].mid == added.mid
     assert change.sides[0].high - change.sides[0].low < (added.high - added.low) / 2
+
+
+@pytest.mark.parametrize(("quiet", "counted"), [(24, 24), (15, 15), (8, 8), (5, 8), (1, 8)])
+def test_processes_beside_which_somebody_used_the_machine_do_not_count(quiet: int, counted: int) -> None:
+    """What they added is not told; but where too few were quiet, the quietest of the others are."""
+    lines = timing_session.session(Machine(1, **QUIET))
+    for each in lines:
+        late = each.get("process", 0) - quiet
+        if late > 0 and each["figure"] == "process":
+            each["pace"] *= 1.1 + late / 100
+        elif late > 0 and each["figure"] == "call" and each["added"]:
+            each["added"] *= 1.5 + late / 100
+    header, *rows, _ = lines
+    found = from_run(Run(Path("made-up.jsonl"), header, {}, tuple(rows)))
+    assert (found.environment["processes"], found.environment["left_out"]) == (counted, 24 - counted)
+    whole = from_run(timing_session.run(Machine(1, **QUIET))).figures["call", "full_backward", "empty", 1]
+    told = found.figures["call", "full_backward", "empty", 1]
+    assert len(told.each) == counted
+    assert (told.values["added"].high > 1.4 * whole.values["added"].high) == (quiet < counted)
+    assert (told.values["added"].mid > 1.4 * whole.values["added"].mid) == (quiet < 4)
+    assert environment(found).count(f"the quietest {counted} of 24 processes") == (counted < 24)
 
 
 def test_a_plain_call_brings_its_own_uncertainty() -> None:

@@ -16,7 +16,7 @@ from reports.runfile import read_run
 from suites.selfcheck import timing_session
 from suites.timing import arms, kinds
 from suites.timing.kinds import COUNTED, KINDS, LIB, REGISTERED, Kind
-from suites.timing.pairs import Arm, Turns
+from suites.timing.pairs import SLOW, Arm, Turns
 from suites.timing.workloads import WORKLOADS, Pass
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -241,6 +241,32 @@ def test_small_works_are_visited_before_large_ones_and_memory_before_all() -> No
     places = {end: [place for place, line in calls if line.endswith(end)] for end in ("-empty]", "-small]")}
     large = [place for place, line in enumerate(lines) if "encoder" in line or "large" in line or "each_module" in line]
     assert max(places["-empty]"]) < min(places["-small]"]) < max(places["-small]"]) < min(large)
+
+
+#: Runs a test and prints how slow its gauge may be, and when somebody looks how fast the machine is.
+GAUGED = """
+import pytest
+from suites.timing import notes
+class Turns(notes.Turns):
+    def __init__(self, *args):
+        super().__init__(*args)
+        print(f"SLOW {self.slow}")
+notes.Turns = Turns
+notes.Notes.look = lambda self: print("LOOKED")
+pytest.main(["suites/timing", "-qsp", "no:cacheprovider", "--timing-seconds=0.01", "-k", "same and forward-WORK"])
+"""
+
+
+@pytest.mark.parametrize("workload", arms.TIMES)
+def test_the_gauge_of_a_large_work_may_be_slower(workload: str) -> None:
+    command = [sys.executable, "-c", GAUGED.replace("WORK", workload)]
+    found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    said = [line for line in found.stdout.splitlines() if "SLOW" in line]
+    (time,) = [time for *what, time in arms.SAMES if what == ["forward", workload]]
+    assert found.stdout.count("LOOKED") == time.visits
+    assert len(said) == 1, found.stdout
+    assert said[0].endswith(f"SLOW {time.slow}")
+    assert (time.slow > SLOW) == (workload == "large")
 
 
 def test_made_up_sessions_have_as_many_figures_as_real_ones() -> None:

@@ -150,6 +150,24 @@ def test_two_pythons_are_not_compared_and_that_is_said(sweep) -> None:
     assert "<td>not compared: Python 3.8 and 3.11</td>" in html(sweep)
 
 
+@pytest.mark.parametrize(
+    ("crowd", "said"),
+    [
+        ((1.0, 1.0, 1.02, 1.0), ""),
+        ((1.3, 1.0, 1.0, 1.0), ""),  # the only one of its Python
+        ((1.0, 1.0, 1.04, 1.0), "while torch 2.0 was measured"),
+        ((1.0, 1.2, 1.0, 1.1), "while torch 1.13, 2.1 were measured"),
+    ],
+)
+def test_versions_beside_which_somebody_used_the_machine_are_named(sweep, crowd, said) -> None:
+    found = [
+        replace(costs, environment={**costs.environment, "pace": round(costs.environment["pace"] * factor)})
+        for costs, factor in zip(sweep, crowd, strict=True)
+    ]
+    assert ("Somebody else used the machine" in html(found)) == bool(said)
+    assert said in html(found)
+
+
 def test_the_chapter_tells_every_workload_and_the_noise(sweep) -> None:
     found, text = chapter(sweep), html(sweep)
     assert found is not None

@@ -17,15 +17,16 @@ from suites.timing import kinds
 class Bench:
     """Measures on a made-up machine, and remembers what it was asked for."""
 
-    def __init__(self, factor: float = 1.05) -> None:
+    def __init__(self, factor: float = 1.05, crowded: int = 0) -> None:
         self.asked: list[tuple[str, str]] = []
-        self.factor = factor
+        self.factor, self.crowded = factor, crowded  # the number of the run beside which somebody used the machine
 
     def __call__(self, name: str, slowdown: str) -> Costs:
         self.asked.append((name, slowdown))
         hook, _, nanoseconds = slowdown.partition(":")
         slower = {hook: self.factor} if float(nanoseconds or 0) else {}
-        machine = Machine(len(self.asked), jitter=0.002, interrupted=0.0)
+        crowd = 1.2 if len(self.asked) == self.crowded else 1.0
+        machine = Machine(len(self.asked), jitter=0.002, interrupted=0.0, crowd=crowd)
         return from_run(timing_session.run(machine, slower=slower))
 
 
@@ -37,6 +38,13 @@ def test_runs_of_one_torch_are_compared_with_the_one_before(capsys) -> None:
     for line in lines:
         assert re.fullmatch(r"\d: \d+ figures, changed: none; ratios agree within [012]\.\d% \(call .*\)", line), line
     assert last == "0 of 3 comparisons found a change where there was none"
+
+
+def test_what_is_not_compared_is_no_trial(capsys) -> None:
+    assert timing_trials.same(3, Bench(crowded=2)) == 0
+    *lines, last = capsys.readouterr().out.splitlines()
+    assert [": not compared: somebody else used the machine" in line for line in lines] == [True, True, False]
+    assert last == "0 of 1 comparisons found a change where there was none"
 
 
 def test_every_four_slowdowns_have_a_fresh_run_beside_them(capsys) -> None:
@@ -110,6 +118,12 @@ def test_two_run_files_agree_or_not(tmp_path: Path, capsys, slower, status) -> N
     ).groups()  # type: ignore[union-attr]
     assert (float(worst) > 3) == bool(status)
     assert where == "call node empty 1" or not status
+
+
+def test_two_run_files_that_are_not_compared_do_not_agree(tmp_path: Path, capsys) -> None:
+    files = [timing_session.write(tmp_path / f"{crowd}.jsonl", Machine(1, crowd=crowd)) for crowd in (1.0, 1.2)]
+    assert timing_trials.main(["agree", *map(str, files)]) == 1
+    assert capsys.readouterr().out.startswith("not compared: somebody else used the machine")
 
 
 def test_a_file_that_is_no_timing_is_told_in_one_line(tmp_path: Path, capsys) -> None:

@@ -45,7 +45,8 @@ class Machine:
     """What disturbs a measurement: a spread between processes, noise in each block, interruptions, a slow clock.
 
     And what a whole run does to each figure of it: `drift`, to either side at most. And what it does to all hooks of
-    the pass `both`: it moves them by `sway` from process to process, and by `shift` in the whole run.
+    the pass `both`: it moves them by `sway` from process to process, and by `shift` in the whole run. Somebody else
+    makes what needs the caches so many times as slow as `crowd` says.
     """
 
     def __init__(
@@ -58,12 +59,13 @@ class Machine:
         drift: float = 0.0,
         sway: float = 0.0,
         shift: float = 0.0,
+        crowd: float = 1.0,
     ) -> None:
         self.rng = random.Random(seed)
         self.pace: Callable[[int], float] = pace or (lambda process: 1.0)
         self.process = 0
         self.spread, self.jitter, self.interrupted = spread, jitter, interrupted
-        self.drift = drift
+        self.drift, self.crowd = drift, crowd
         self.drifted: dict[str, float] = {}
         self.sway, self.shift = sway, shift
         self.swayed: dict[int, float] = {}
@@ -106,14 +108,14 @@ def row(figure: str, process: int, hook: str, **content: Any) -> dict[str, Any]:
     return made
 
 
-def process_row(process: int, **content: Any) -> dict[str, Any]:
+def process_row(machine: Machine, process: int) -> dict[str, Any]:
     """The row about one process."""
-    made: dict[str, Any] = {
+    pace = round(100_000 * machine.pace(process) * machine.crowd)
+    return {
         "type": "benchmark", "figure": "process", "process": process, "machine": "Made-up 9000", "cores": 2,
-        "threads": 1, "jobs": 1, "python": "3.11.7", "hash_seed": str(process), "load": [0.1, 0.2], "seconds": 5.0,
+        "threads": 1, "jobs": 1, "python": "3.11.7", "hash_seed": str(process), "load": [0.1, 0.2], "pace": pace,
+        "seconds": 5.0,
     }  # fmt: skip
-    made.update(content)
-    return made
 
 
 def measured(machine: Machine, *costs: float, rounds: float = 6) -> tuple[float, list[float]]:
@@ -150,7 +152,7 @@ def session(
         for count, added in zip(counts, each, strict=True):
             lines.append(row("count", process, "forward", hooks=count, control=control, added=added))
         lines.append(row("memory", process, "full_backward", work="hold", unit="bytes", control=1600.0, added=4600.0))
-        lines.append(process_row(process))
+        lines.append(process_row(machine, process))
     return [synthetic.header({}, torch), *lines, synthetic.footer([])]
 
 
@@ -190,5 +192,5 @@ def whole_session(machine: Machine, slower: dict[str, float] | None = None) -> R
             cost = machine.added(MANY[kind][1], f"{kind} registered")
             control, (added,) = measured(machine, PLAIN / 2, PLAIN / 2 + cost)
             rows.append(row("register", process, kind, work="nothing", control=control, added=added))
-        rows.append(process_row(process))
+        rows.append(process_row(machine, process))
     return Run(Path("made-up.jsonl"), synthetic.header({}, "2.15.0"), {}, tuple(rows))

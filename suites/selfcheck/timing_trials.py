@@ -15,10 +15,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from reports.costs import Costs, Figure, from_run
-from reports.costs_change import MARGIN, changes, compared
+from reports.costs_change import MARGIN, changes, compared, not_compared
 from reports.runfile import read_run
 from reports.strict import BadInput
 from reports.torches import TIMED, source_digest
+from suites.timing.__main__ import SECONDS
 
 ROOT = Path(__file__).resolve().parents[2]
 SLOWER = 0.05
@@ -73,18 +74,20 @@ def disagreement(before: Costs, after: Costs) -> tuple[float, str]:
 
 def same(trials: int, measure: Measure) -> int:
     """Compare each run with the one before it; return how many comparisons found a change."""
-    false, last = 0, measure("same-0", "")
+    false, made, last = 0, 0, measure("same-0", "")
     for trial in range(1, trials + 1):
         now = measure(f"same-{trial}", "")
         found, (worst, where) = named(last, now), disagreement(last, now)
         false += bool(found)
-        print(
-            f"{trial}: {len(compared(last, now))} figures, changed: {', '.join(found) or 'none'}; "
-            f"ratios agree within {worst:.1%} ({where})",
-            flush=True,
+        why = not_compared(last, now)
+        made += not why
+        says = (
+            f"{len(compared(last, now))} figures, changed: {', '.join(found) or 'none'}; "
+            f"ratios agree within {worst:.1%} ({where})"
         )
+        print(f"{trial}: {why or says}", flush=True)
         last = now
-    print(f"{false} of {trials} comparisons found a change where there was none")
+    print(f"{false} of {made} comparisons found a change where there was none")
     return false
 
 
@@ -131,7 +134,12 @@ def slower(trials: int, measure: Measure) -> int:
 
 def agree(one: Path, other: Path) -> int:
     """Say by how much two runs differ at most; return 1 beyond the margin."""
-    worst, where = disagreement(costs(one), costs(other))
+    before, after = costs(one), costs(other)
+    why = not_compared(before, after)
+    if why:
+        print(why)
+        return 1
+    worst, where = disagreement(before, after)
     print(f"ratios of the figures above noise agree within {worst:.1%} ({where})")
     return int(worst > MARGIN)
 
@@ -143,7 +151,7 @@ def main(arguments: list[str] | None = None) -> int:
     for name in ("same", "slower"):
         each = sub.add_parser(name)
         each.add_argument("trials", type=int)
-        each.add_argument("--seconds", type=float, default=110.0)
+        each.add_argument("--seconds", type=float, default=SECONDS)
     both = sub.add_parser("agree")
     both.add_argument("one", type=Path)
     both.add_argument("other", type=Path)

@@ -11,7 +11,7 @@ from suites.timing.arms import fires
 from suites.timing.kinds import LIB, Kind
 from suites.timing.notes import Notes
 from suites.timing.pairs import Arm
-from suites.timing.visits import MOST_VISITS, in_rounds, share_of
+from suites.timing.visits import MOST_VISITS, in_rounds, share_of, time_of
 from suites.timing.workloads import Pass
 
 #: Seconds of measuring in one process, when nobody says how many.
@@ -58,7 +58,6 @@ def measure(request: pytest.FixtureRequest, notes: Notes, visit: int, benchmark:
 
     pytest-benchmark runs it and keeps the figures in its `extra_info`: what it times itself is the whole visit.
     """
-    seconds = share_of(request.node) * notes.one_weight
 
     def run(figure: str, kind: Kind, workload: str, build: Callable[[], Sequence[Arm]], **content: Any) -> None:
         fires, absent = content.pop("fires", int), missing(kind.needs)
@@ -67,7 +66,7 @@ def measure(request: pytest.FixtureRequest, notes: Notes, visit: int, benchmark:
             return
         groups = [build() for _ in range(GROUPS)]
         if visit == 0:
-            notes.begin(figure, kind, workload, groups, fires=fires(), **content)
+            notes.begin(figure, kind, workload, groups, time_of(request.node).slow, fires=fires(), **content)
         turns = notes.turns(figure, kind, workload)
         turns.renew(groups)
         gc.collect(1)  # what the last visit left; all else is frozen, or old
@@ -75,7 +74,8 @@ def measure(request: pytest.FixtureRequest, notes: Notes, visit: int, benchmark:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # torch speaks of hooks that it will drop one day
-                benchmark.pedantic(turns.run, args=(seconds,))
+                notes.look()
+                benchmark.pedantic(turns.run, args=(share_of(request.node) * notes.one_weight,))
         finally:
             gc.enable()
             LIB.reset()

@@ -190,5 +190,7 @@ ALL = (
 KINDS: Dict[str, Kind] = {kind.name: kind for kind in ALL}
 #: The kinds that are often registered many times over on one module or leaf.
 COUNTED = ("forward_pre", "forward", "full_backward", "full_backward_pre", "leaf", "post_accumulate")
+#: The kinds for which torch puts a Python function into the graph, before or behind the module.
+WRAPPING = ("full_backward", "full_backward_pre", "global_full_backward", "global_full_backward_pre")
 #: The kinds that stay where they are registered until somebody removes them.
 REGISTERED = tuple(kind.name for kind in ALL if kind.attach is not None)

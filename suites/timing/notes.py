@@ -2,6 +2,7 @@
 
 import os
 import platform
+import statistics
 import time
 from typing import Any, Dict, NamedTuple, Sequence, Tuple
 
@@ -10,7 +11,7 @@ import torch
 
 from fixtures import recorder
 from suites.timing.kinds import Kind
-from suites.timing.pairs import Arm, Gauge, Turns
+from suites.timing.pairs import Arm, Gauge, Turns, wide
 
 
 def machine() -> str:
@@ -43,6 +44,8 @@ class Notes:
         self.one_weight = seconds / max(weights, 1.0)
         self.load = os.getloadavg()[0]
         self.gauge = Gauge(time.perf_counter)
+        self.pace = Gauge(time.perf_counter, wide)
+        self.paces = [self.pace()]
         self.began = time.perf_counter()
         self.going: Dict[Tuple[str, str, str], Comparison] = {}
 
@@ -52,16 +55,21 @@ class Notes:
         kind: Kind,
         workload: str,
         groups: Sequence[Sequence[Arm]],
+        slow: float,
         hooks: Sequence[int] = (1,),
         **content: Any,
     ) -> None:
         """Note a comparison that is visited several times, and what its rows will tell."""
-        turns = Turns(groups, time.perf_counter, self.gauge)
+        turns = Turns(groups, time.perf_counter, self.gauge, slow)
         self.going[figure, kind.name, workload] = Comparison(kind, turns, hooks, content)
 
     def turns(self, figure: str, kind: Kind, workload: str) -> Turns:
         """The turns of a comparison that was begun."""
         return self.going[figure, kind.name, workload].turns
+
+    def look(self) -> None:
+        """Look how fast the machine is for work that needs its caches, whatever torch there is."""
+        self.paces.append(self.pace())
 
     def write(self, figure: str, **content: Any) -> None:
         self.recorder.write("benchmark", figure=figure, process=self.process, **content)
@@ -89,5 +97,6 @@ class Notes:
             python=platform.python_version(),
             hash_seed=os.environ.get("PYTHONHASHSEED", "random"),
             load=[round(self.load, 2), round(os.getloadavg()[0], 2)],
+            pace=round(statistics.median(self.paces) * 1e9),
             seconds=round(time.perf_counter() - self.began, 1),
         )

@@ -21,6 +21,19 @@ FEWEST_ROUNDS = 6
 PATIENCE = 4  # how many times as many rounds as are needed may be tried where the processor is slow
 SPIN = 200  # turns of the gauge: some 5 microseconds
 SLOW = 1.35  # times the fastest spin: another speed of the processor, and no jitter
+#: A source that takes the compiler of Python through much of its code.
+SOURCE = """
+class Kept(dict):
+    limit: int = 3
+
+    def take(self, *names, default=None, **more):
+        try:
+            found = [self[name] for name in names if name in self and not name.startswith("_")]
+        except (KeyError, TypeError) as error:
+            raise ValueError(f"{names!r}: {error}") from None
+        else:
+            return {**more, "found": found[:self.limit] or default, "left": lambda key: len(self) - key % 2 == 1}
+"""
 
 
 def spin() -> None:
@@ -28,6 +41,11 @@ def spin() -> None:
     total = 0
     for turn in range(SPIN):
         total += turn * turn
+
+
+def wide() -> None:
+    """Do a fixed piece of work that goes through much code: slow where somebody else uses the caches too."""
+    compile(SOURCE, "wide", "exec")
 
 
 def nothing() -> None:
@@ -74,9 +92,11 @@ class Turns:
     it slow, and must not decide a figure.
     """
 
-    def __init__(self, groups: Sequence[Sequence[Arm]], clock: Clock, gauge: Optional[Gauge] = None) -> None:
+    def __init__(
+        self, groups: Sequence[Sequence[Arm]], clock: Clock, gauge: Optional[Gauge] = None, slow: float = SLOW
+    ) -> None:
         self.renew(groups)
-        self.clock, self.gauge = clock, gauge or Gauge(clock)
+        self.clock, self.gauge, self.slow = clock, gauge or Gauge(clock), slow
         self.calls = 1
         self.slowest: List[float] = []  # the slowest spin of each round
         self.blocks: List[List[float]] = []
@@ -130,7 +150,7 @@ class Turns:
 
     def fast(self) -> List[List[float]]:
         """The rounds in which the processor was at full speed."""
-        return [block for block, spin in zip(self.blocks, self.slowest) if spin <= SLOW * self.gauge.best]
+        return [block for block, spin in zip(self.blocks, self.slowest) if spin <= self.slow * self.gauge.best]
 
     def good(self) -> List[List[float]]:
         """The rounds that count: those at full speed, or the fastest ones where there are too few of these."""
