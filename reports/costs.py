@@ -16,7 +16,8 @@ from reports.strict import BadInput, shown
 from reports.verdicts import minor
 
 AGAIN = "measure again: python -m suites.timing"
-#: How many times as long a fixed piece of Python may take that needs the caches: more is somebody else's doing.
+#: How many times as many plain calls a fixed piece of Python may take that needs the caches: more is somebody else's
+#: doing.
 CROWDED = 1.05
 SAME_MACHINE = ("machine", "cores", "threads", "jobs", "python")
 Key = tuple[str, str, str, int]
@@ -115,10 +116,11 @@ def from_run(run: Run) -> Costs:
     """Return the costs of a run. Raises BadInput for rows that do not make one whole measurement."""
     processes = _processes(run)
     rows = _rows(run, set(processes))
-    counted = alone({number: process["pace"] for number, process in processes.items()})
-    rows = {key: {number: row for number, row in each.items() if number in counted} for key, each in rows.items()}
     if min(row["added"] for row in rows[FLOOR].values()) <= 0:
         raise BadInput(run.path, "", "a plain Python call took no time", AGAIN)
+    paces = {number: process["pace"] / rows[FLOOR][number]["added"] for number, process in processes.items()}
+    counted = alone(paces)
+    rows = {key: {number: row for number, row in each.items() if number in counted} for key, each in rows.items()}
     slow = _slow(rows)
     plain = {number: row["added"] for number, row in rows[FLOOR].items()}
     figures = {key: _figure(key, each, slow, plain) for key, each in rows.items()}
@@ -130,8 +132,8 @@ def from_run(run: Run) -> Costs:
     environment = {name: first[name] for name in SAME_MACHINE}
     environment |= {
         "platform": run.header["platform"], "load": [min(loads), max(loads)],
-        "pace": round(median(processes[number]["pace"] for number in counted)), "processes": len(counted),
-        "left_out": len(processes) - len(counted),
+        "pace": round(median(paces[number] for number in counted) * figures[FLOOR].values["added"].mid),
+        "processes": len(counted), "left_out": len(processes) - len(counted),
     }  # fmt: skip
     return Costs(str(run.path), run.header["torch"], run.header["began"], environment, figures)
 
@@ -139,10 +141,12 @@ def from_run(run: Run) -> Costs:
 def alone(paces: Mapping[int, float]) -> list[int]:
     """Return the processes beside which nobody else used the machine; the fewest that tell enough where they are less.
 
-    What decides is a fixed piece of Python that knows nothing of hooks, and no figure.
+    What decides is how many plain calls a fixed piece of Python takes that knows nothing of hooks, and no figure. It is
+    told beside the last of the quietest quarter: from one process to the next it differs by some percent of itself.
     """
     order = sorted(paces, key=lambda number: (paces[number], number))
-    count = sum(pace <= CROWDED * paces[order[0]] for pace in paces.values())
+    quiet = paces[order[len(order) // 4]]
+    count = sum(pace <= CROWDED * quiet for pace in paces.values())
     return sorted(order[: max(FEWEST, count)])
 
 

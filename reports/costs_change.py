@@ -8,13 +8,15 @@ from statistics import median
 
 from reports.costs import Costs, Figure, Key
 from reports.costs_common import common
-from reports.costs_stats import Estimate, estimate
+from reports.costs_stats import Estimate, pseudomedian
 from reports.strict import BadInput, shown
 
 #: The least difference that is reported: 3 %.
 MARGIN = 0.03
-#: How surely the intervals hold that must part.
-SURE = 0.999
+#: How many times as many plain calls a fixed piece of Python may take in one run than in another: 2 % more.
+CROWD = 0.02
+#: How surely the intervals hold that must part: dozens of figures are compared, and chance has as many.
+SURE = 0.995
 #: The least part of the work that a difference must be: so much a hook moves the work beside it by where it lies.
 LEAST = 0.004
 #: The figures that are compared. The others are made of these, but for the encoder: other users of the machine make its
@@ -149,15 +151,11 @@ def compare(before: Costs, after: Costs, key: Key) -> Change:
         return Change(old, new, works, own, below=below, noise=noise)
     together = common(before, after, key, works)
     if together is None:
-        return Change(old, new, works, own, sides=(side(old, old.each), side(new, new.each)), noise=noise)
-    steady = (side(*each) for each in zip((old, new), together.without((old, new)), strict=True))
-    return Change(old, new, works, own, together.machine, together.unsure, (next(steady), next(steady)), below, noise)
-
-
-def side(figure: Figure, each: tuple[float, ...]) -> Estimate:
-    """Return what a hook adds, with the wider interval: dozens of figures are compared, and chance has as many."""
-    found = estimate(each, SURE)
-    return found.times(figure.values["added"].mid / found.mid)
+        return Change(
+            old, new, works, own, sides=(pseudomedian(old.each, SURE), pseudomedian(new.each, SURE)), noise=noise
+        )
+    one, other = (pseudomedian(each, SURE) for each in together.without((old, new)))
+    return Change(old, new, works, own, together.machine, together.unsure, (one, other), below, noise)
 
 
 def unhooked(before: Costs, after: Costs, like: Figure | None = None) -> float:
@@ -180,7 +178,7 @@ def crowded(sweep: Sequence[Costs]) -> list[Costs]:
     quietest: dict[str, float] = {}
     for costs in sweep:
         quietest[python(costs)] = min(costs.pace, quietest.get(python(costs), costs.pace))
-    return [costs for costs in sweep if far(costs.pace / quietest[python(costs)])]
+    return [costs for costs in sweep if far(costs.pace / quietest[python(costs)], CROWD)]
 
 
 def python(costs: Costs) -> str:

@@ -14,7 +14,7 @@ from statistics import median
 from typing import NamedTuple
 
 from reports.costs import Costs, Figure, Key
-from reports.costs_stats import slope
+from reports.costs_stats import dot, slope
 
 #: The fewest other hooks that can tell what moved them all: one that changed by itself must not decide.
 FEWEST = 4
@@ -67,23 +67,24 @@ def common(before: Costs, after: Costs, key: Key, works: float) -> Common | None
     both = sorted(theirs[0].keys() & theirs[1].keys())
     if len(both) < FEWEST:
         return None
-    seen = [[_deviations(run[other].each) for other in both] for run in theirs]
+    seen = [_deviations(*(run[other] for run in theirs)) for other in both]
     shifts = [
         log(theirs[1][other].values["added"].mid / theirs[0][other].values["added"].mid / works) for other in both
     ]
-    moves = [_middle(run) for run in seen]
+    moves = _middle(seen)
     with_them, felt = list(range(len(both))), [1.0] * len(both)
     for _ in range(TURNS):
-        felt = [_felt(moves, [run[place] for run in seen]) for place in range(len(both))]
+        felt = [_felt(moves, other) for other in seen]
         most = sorted(felt)[-3]
         if most <= 0:
             return None
         with_them = [place for place in range(len(both)) if felt[place] >= GOES_WITH * most]
         usual = median(felt[place] for place in with_them)
         felt = [each / usual for each in felt]
-        moves = [_middle([[move / felt[place] for move in run[place]] for place in with_them]) for run in seen]
-    own = _felt(moves, [_deviations(figure.each) for figure in figures])
-    return Common(own, (moves[0], moves[1]), median(shifts[place] / felt[place] for place in with_them))
+        moves = _middle([[move / felt[place] for move in seen[place]] for place in with_them])
+    own = _felt(moves, _deviations(*figures))
+    first = len(figures[0].each)
+    return Common(own, (moves[:first], moves[first:]), median(shifts[place] / felt[place] for place in with_them))
 
 
 def _others(costs: Costs, figure: Figure) -> dict[Key, Figure]:
@@ -102,10 +103,10 @@ def _way(figure: Figure) -> str:
     return "both" if figure.work == "leaf" else figure.work
 
 
-def _deviations(each: Sequence[float]) -> list[float]:
-    """Return by how much each value differs from the middle one, as logarithms."""
-    middle = log(median(each))
-    return [log(value) - middle for value in each]
+def _deviations(*runs: Figure) -> list[float]:
+    """Return by how much the value of each process differs from the middle one of its run, as logarithms."""
+    middles = [log(median(run.each)) for run in runs]
+    return [log(value) - middle for run, middle in zip(runs, middles, strict=True) for value in run.each]
 
 
 def _middle(moves: Iterable[list[float]]) -> list[float]:
@@ -113,9 +114,8 @@ def _middle(moves: Iterable[list[float]]) -> list[float]:
     return [median(each) for each in zip(*moves, strict=True)]
 
 
-def _felt(moves: list[list[float]], seen: list[list[float]]) -> float:
+def _felt(moves: Sequence[float], seen: Sequence[float]) -> float:
     """Return how much one of them feels what moves all, over both runs; nothing where it could be chance."""
-    pairs = [point for run in zip(moves, seen, strict=True) for point in zip(*run, strict=True)]
-    found = slope(pairs)
-    explained = found**2 * sum(x * x for x, _ in pairs)
-    return found if found > 0 and explained >= EXPLAINED * sum(y * y for _, y in pairs) else 0.0
+    found = slope(moves, seen)
+    explained = found**2 * dot(moves, moves)
+    return found if found > 0 and explained >= EXPLAINED * dot(seen, seen) else 0.0

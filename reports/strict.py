@@ -7,11 +7,14 @@ import json
 import os
 import re
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError, best_match
+from jsonschema.protocols import Validator
+from jsonschema.validators import extend
 from referencing import Registry, Resource
 
 FORMAT = 1
@@ -137,10 +140,23 @@ def _whole(schema: Any, file: str, within: tuple[str, ...] = ()) -> Any:
     return found
 
 
+def _items(check: Validator, items: Any, found: Any, schema: dict[str, Any]) -> Iterator[ValidationError]:
+    """Check the items of a list; a list of mere numbers at once, for jsonschema takes long for each of them."""
+    numbers = isinstance(items, dict) and items.keys() == {"type", "minimum", "maximum"} and items["type"] == "number"
+    if numbers and isinstance(found, list) and "prefixItems" not in schema:
+        low, high = items["minimum"], items["maximum"]
+        if all(type(each) in (int, float) and low <= each <= high for each in found):
+            return
+    yield from Draft202012Validator.VALIDATORS["items"](check, items, found, schema)
+
+
+_Validator = extend(Draft202012Validator, {"items": _items})
+
+
 @functools.cache
-def validator(reference: str) -> Draft202012Validator:
+def validator(reference: str) -> Validator:
     """Return the validator of one definition, e.g. "runfile.schema.json#/$defs/cell"."""
-    return Draft202012Validator(_whole({"$ref": reference}, ""), registry=_registry())
+    return _Validator(_whole({"$ref": reference}, ""), registry=_registry())
 
 
 def validate(value: Any, reference: str, path: Path, place: str, mend: str = FOREIGN_MEND) -> None:

@@ -77,6 +77,10 @@ BROKEN = {
         lambda told: figure(told, "call", "node").update(each=[1.0] * 9),
         "call node empty 1: tells 9 of 24 processes",
     ),
+    "a word among numbers": (
+        lambda told: figure(told, "call", "node").update(each=[1.0] * 23 + ["1"]),
+        "['each'][23] '1' is not of type number",
+    ),
     "a middle outside": (
         lambda told: figure(told, "call", "node")["values"].update(added=[3, 1, 2]),
         "call node empty 1: added does not lie in its interval",

@@ -47,6 +47,14 @@ def test_what_is_not_compared_is_no_trial(capsys) -> None:
     assert last == "0 of 1 comparisons found a change where there was none"
 
 
+def test_a_slowdown_that_is_not_compared_is_no_trial(capsys) -> None:
+    assert timing_trials.slower(2, Bench(crowded=2)) == 0
+    *_, one, _, last = capsys.readouterr().out.splitlines()
+    assert one.startswith("1: forward by ")
+    assert one.endswith(" ns, not compared: somebody else used the machine while torch 2.15.0+cpu was measured")
+    assert last == "1 of 1 slowdowns were found and named"
+
+
 def test_every_four_slowdowns_have_a_fresh_run_beside_them(capsys) -> None:
     bench = Bench()
     assert timing_trials.slower(6, bench) == 0

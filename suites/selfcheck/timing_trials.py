@@ -120,15 +120,15 @@ def slowdowns(trials: int, measure: Measure) -> Iterator[tuple[int, Figure, Cost
 
 def slower(trials: int, measure: Measure) -> int:
     """Slow down one kind after another; return how many were not found, or found under another name."""
-    missed = 0
+    missed, made = 0, 0
     for trial, figure, plain, now in slowdowns(trials, measure):
-        found = [each.after for each in changes(plain, now)]
-        right = figure.key in [each.key for each in found] and {each.hook for each in found} == {figure.hook}
-        missed += not right
+        why = not_compared(plain, now)
+        made += not why
+        missed += not why and {each.after.hook for each in changes(plain, now)} != {figure.hook}
         nanoseconds = figure.values["added"].mid * SLOWER
-        told = ", ".join(named(plain, now)) or "none"
-        print(f"{trial}: {figure.hook} by {nanoseconds:.0f} ns, changed: {told}", flush=True)
-    print(f"{trials - missed} of {trials} slowdowns were found and named")
+        told = why or "changed: " + (", ".join(named(plain, now)) or "none")
+        print(f"{trial}: {figure.hook} by {nanoseconds:.0f} ns, {told}", flush=True)
+    print(f"{made - missed} of {made} slowdowns were found and named")
     return missed
 
 
