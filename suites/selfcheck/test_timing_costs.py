@@ -183,7 +183,7 @@ def test_a_plain_call_brings_its_own_uncertainty() -> None:
     """Half of the processes call a plain function twice as slowly: so wide is the cost in plain calls."""
     lines = timing_session.session(Machine(1, **QUIET))
     for each in lines:
-        for name in {"floor": ["added"], "process": ["pace"]}.get(each.get("figure"), []):
+        for name in {"floor": ["added"], "process": ["pace"]}.get(each.get("figure", ""), []):
             each[name] *= 1 + each["process"] % 2
     header, *rows, _ = lines
     found = from_run(Run(Path("made-up.jsonl"), header, {}, tuple(rows))).figures["call", "full_backward", "empty", 1]
