@@ -1,4 +1,4 @@
-"""Intervals from order statistics of one value per process: no distribution is assumed."""
+"""Intervals from order statistics of one value per process; what they assume of it is said."""
 
 from __future__ import annotations
 
@@ -86,7 +86,8 @@ def signed_rank(count: int, confidence: float) -> int:
 def pseudomedian(values: Sequence[float], confidence: float = CONFIDENCE) -> Estimate:
     """Return the median of the means of all pairs (Hodges and Lehmann) and its interval.
 
-    Narrower than that of the median, for values that err as far to the one side as to the other.
+    As sure as it says for values that err as far to the one side as to the other; narrower than that of the median
+    where few of them lie far out.
     """
     means = sorted((one + other) / 2 for one, other in itertools.combinations_with_replacement(values, 2))
     place = signed_rank(len(values), confidence)
