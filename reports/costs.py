@@ -235,8 +235,14 @@ def _figure(
     }
     names = value_names(key[0], first["unit"], first["work"])
     values = {name: [made[name](number, rows[number]) for number in sorted(rows)] for name in names}
+    weights = [_weight(rows[number]) for number in sorted(rows)]
     each = tuple(values["added"]) if key[0] in EACH and first["unit"] == "ns" else ()
-    return _made(key, first, {name: estimate(told) for name, told in values.items()}, each)
+    return _made(key, first, {name: estimate(told, weights) for name, told in values.items()}, each)
+
+
+def _weight(row: Mapping[str, Any]) -> int:
+    """Return how much a process counts for a figure: by the calls that it measured while the processor was fast."""
+    return max(1, row["rounds"] * row["calls"])
 
 
 def value_names(figure: str, unit: str, work: str) -> tuple[str, ...]:
@@ -271,6 +277,7 @@ def _line(
     if first["absent"] or len(keys) < 2:
         return
     found: dict[str, list[float]] = {name: [] for name in MADE}
+    weights = [_weight(row) for row in rows[keys[0]].values()]  # all of one comparison, so the same for each count
     for number in rows[keys[0]]:
         points = [(float(key[3]), rows[key][number]["added"] / slow[number]) for key in keys]
         slope, intercept = line(points)
@@ -279,4 +286,4 @@ def _line(
         found["first"].append(points[0][1] / points[0][0])
         found["next"].append((points[-1][1] - points[0][1]) / (points[-1][0] - points[0][0]))
     for name, values in found.items():
-        yield _made((name, hook, "empty", 1), first, {"added": estimate(values)})
+        yield _made((name, hook, "empty", 1), first, {"added": estimate(values, weights)})

@@ -8,7 +8,7 @@ from statistics import median
 
 from reports.costs import Costs, Figure, Key
 from reports.costs_common import common
-from reports.costs_stats import Estimate, pseudomedian
+from reports.costs_stats import Estimate, estimate
 from reports.strict import BadInput, shown
 
 #: The least difference that is reported: 3 %.
@@ -151,10 +151,9 @@ def compare(before: Costs, after: Costs, key: Key) -> Change:
         return Change(old, new, works, own, below=below, noise=noise)
     together = common(before, after, key, works)
     if together is None:
-        return Change(
-            old, new, works, own, sides=(pseudomedian(old.each, SURE), pseudomedian(new.each, SURE)), noise=noise
-        )
-    one, other = (pseudomedian(each, SURE) for each in together.without((old, new)))
+        alone = estimate(old.each, confidence=SURE), estimate(new.each, confidence=SURE)
+        return Change(old, new, works, own, sides=alone, noise=noise)
+    one, other = (estimate(each, confidence=SURE) for each in together.without((old, new)))
     return Change(old, new, works, own, together.machine, together.unsure, (one, other), below, noise)
 
 

@@ -1,22 +1,24 @@
-"""Intervals from order statistics of one value per process; what they assume of it is said."""
+"""Intervals from order statistics of one value per process; what they assume of these is said."""
 
 from __future__ import annotations
 
-import functools
 import itertools
 import math
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import mul
-from statistics import median
+from statistics import NormalDist
 
-#: How surely an interval holds the true median of the processes.
+#: How surely an interval holds the middle that the processes vary around.
 CONFIDENCE = 0.99
+#: The fewest processes that can give an interval: of fewer, all lie to one side of the middle too often.
+FEWEST = next(count for count in range(1, 100) if 2 / 2**count <= 1 - CONFIDENCE)
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A median over processes, and the interval around it."""
+    """The middle of what the processes measured, and the interval around it."""
 
     low: float
     mid: float
@@ -41,57 +43,26 @@ class Estimate:
         return max(abs(self.low), abs(self.high))
 
 
-def coverage(count: int, rank: int) -> float:
-    """Return how surely the interval from the rank-th lowest to the rank-th highest of so many holds the median."""
-    return 1 - 2 * sum(math.comb(count, index) for index in range(rank)) / 2**count
+def estimate(values: Sequence[float], weights: Sequence[int] = (), confidence: float = CONFIDENCE) -> Estimate:
+    """Return the median of the means of all pairs (Hodges and Lehmann) and its interval. Raises ValueError for too few.
 
-
-def rank(count: int, confidence: float = CONFIDENCE) -> int:
-    """Return the greatest rank whose interval is sure enough; 0 where there are too few values."""
-    found = 0
-    while found + 1 <= count // 2 and coverage(count, found + 1) >= confidence:
-        found += 1
-    return found
-
-
-#: The fewest processes that can give an interval.
-FEWEST = next(count for count in range(1, 100) if rank(count))
-
-
-def estimate(values: Sequence[float], confidence: float = CONFIDENCE) -> Estimate:
-    """Return the median and its interval, as wide as it can be where the values are too few for more.
-
-    The values come from different processes.
+    The values come from different processes. Each counts by its weight, whole and above 0, a mean by both of its own;
+    without weights all count alike. The interval is that of Wilcoxon's signed ranks with these weights, their sum held
+    to be normal: as sure as it says for values that err as far to the one side as to the other.
     """
-    place = rank(len(values), confidence) or rank(len(values))
-    if not place:
+    if len(values) < FEWEST:
         raise ValueError(f"{len(values)} values give no interval of {CONFIDENCE:.0%}: {FEWEST} are needed")
-    ordered = sorted(values)
-    return Estimate(ordered[place - 1], median(ordered), ordered[-place])
-
-
-@functools.cache
-def signed_rank(count: int, confidence: float) -> int:
-    """Return the greatest rank among the means of all pairs whose interval is sure enough; at least the first.
-
-    Wilcoxon's signed-rank test: how many of the 2**count ways to sign the ranks have so small a sum of positive ones.
-    """
-    ways = [1]
-    for rank in range(1, count + 1):
-        ways = [low + high for low, high in zip([*ways, *[0] * rank], [*[0] * rank, *ways], strict=True)]
-    missed = list(itertools.accumulate(ways))
-    return max(1, sum(1 - 2 * each / 2**count >= confidence for each in missed[: len(ways) // 2]))
-
-
-def pseudomedian(values: Sequence[float], confidence: float = CONFIDENCE) -> Estimate:
-    """Return the median of the means of all pairs (Hodges and Lehmann) and its interval.
-
-    As sure as it says for values that err as far to the one side as to the other; narrower than that of the median
-    where few of them lie far out.
-    """
-    means = sorted((one + other) / 2 for one, other in itertools.combinations_with_replacement(values, 2))
-    place = signed_rank(len(values), confidence)
-    return Estimate(means[place - 1], median(means), means[-place])
+    told = list(zip(values, weights or [1] * len(values), strict=True))
+    pairs = itertools.combinations_with_replacement(told, 2)
+    means = sorted(((one + other) / 2, weight * beside) for (one, weight), (other, beside) in pairs)
+    reached = list(itertools.accumulate(weight for _, weight in means))
+    half = reached[-1] / 2
+    mid = (means[bisect_left(reached, half)][0] + means[bisect_right(reached, half)][0]) / 2
+    apart = [weight for _, weight in sorted((abs(value - mid), weight) for value, weight in told)]
+    ranks = [weight * below for weight, below in zip(apart, itertools.accumulate(apart), strict=True)]
+    aside = NormalDist().inv_cdf((1 + confidence) / 2) * math.hypot(*ranks) / 2
+    low, high = bisect_right(reached, half - aside), bisect_left(reached, half + aside)
+    return Estimate(means[low][0], mid, means[min(high, len(means) - 1)][0])
 
 
 def dot(some: Sequence[float], others: Sequence[float]) -> float:

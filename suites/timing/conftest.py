@@ -16,8 +16,6 @@ from suites.timing.workloads import Pass
 
 #: Seconds of measuring in one process, when nobody says how many.
 SECONDS = 6.0
-#: How many times each comparison is built from new objects at each visit.
-GROUPS = 6
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -64,9 +62,10 @@ def measure(request: pytest.FixtureRequest, notes: Notes, visit: int, benchmark:
         if absent:
             notes.row(figure, kind, workload, absent=absent, work=content.get("work", kind.work))
             return
-        groups = [build() for _ in range(GROUPS)]
+        time = time_of(request.node)
+        groups = [build() for _ in range(time.groups)]
         if visit == 0:
-            notes.begin(figure, kind, workload, groups, time_of(request.node).slow, fires=fires(), **content)
+            notes.begin(figure, kind, workload, groups, time.slow, fires=fires(), **content)
         turns = notes.turns(figure, kind, workload)
         turns.renew(groups)
         gc.collect(1)  # what the last visit left; all else is frozen, or old
