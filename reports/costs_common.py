@@ -68,9 +68,7 @@ def common(before: Costs, after: Costs, key: Key, works: float) -> Common | None
     if len(both) < FEWEST:
         return None
     seen = [_deviations(*(run[other] for run in theirs)) for other in both]
-    shifts = [
-        log(theirs[1][other].values["added"].mid / theirs[0][other].values["added"].mid / works) for other in both
-    ]
+    shifts = [log(median(theirs[1][other].each) / median(theirs[0][other].each) / works) for other in both]
     moves = _middle(seen)
     with_them, felt = list(range(len(both))), [1.0] * len(both)
     for _ in range(TURNS):
