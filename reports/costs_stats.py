@@ -52,17 +52,21 @@ def estimate(values: Sequence[float], weights: Sequence[int] = (), confidence: f
     """
     if len(values) < FEWEST:
         raise ValueError(f"{len(values)} values give no interval of {CONFIDENCE:.0%}: {FEWEST} are needed")
-    told = list(zip(values, weights or [1] * len(values), strict=True))
-    pairs = itertools.combinations_with_replacement(told, 2)
-    means = sorted(((one + other) / 2, weight * beside) for (one, weight), (other, beside) in pairs)
-    reached = list(itertools.accumulate(weight for _, weight in means))
+    weights = weights or [1] * len(values)
+    means = [(one + other) / 2 for one, other in itertools.combinations_with_replacement(values, 2)]
+    counts = list(itertools.starmap(mul, itertools.combinations_with_replacement(weights, 2)))
+    order = sorted(range(len(means)), key=means.__getitem__)
+    reached = list(itertools.accumulate(map(counts.__getitem__, order)))
     half = reached[-1] / 2
-    mid = (means[bisect_left(reached, half)][0] + means[bisect_right(reached, half)][0]) / 2
-    apart = [weight for _, weight in sorted((abs(value - mid), weight) for value, weight in told)]
-    ranks = [weight * below for weight, below in zip(apart, itertools.accumulate(apart), strict=True)]
+    mid = (means[order[bisect_left(reached, half)]] + means[order[bisect_right(reached, half)]]) / 2
+    apart = [
+        weight
+        for _, weight in sorted((abs(value - mid), weight) for value, weight in zip(values, weights, strict=True))
+    ]
+    ranks = map(mul, apart, itertools.accumulate(apart))
     aside = NormalDist().inv_cdf((1 + confidence) / 2) * math.hypot(*ranks) / 2
     low, high = bisect_right(reached, half - aside), bisect_left(reached, half + aside)
-    return Estimate(means[low][0], mid, means[min(high, len(means) - 1)][0])
+    return Estimate(means[order[low]], mid, means[order[min(high, len(order) - 1)]])
 
 
 def dot(some: Sequence[float], others: Sequence[float]) -> float:
