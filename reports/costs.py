@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import log
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -21,14 +23,20 @@ AGAIN = "measure again: python -m suites.timing"
 CROWDED = 1.05
 SAME_MACHINE = ("machine", "cores", "threads", "jobs", "python")
 Key = tuple[str, str, str, int]
+#: How much a process counts that saw the processor slow and nothing else.
+LEAST = 1
 FLOOR: Key = ("floor", "plain_call", "empty", 1)
 #: What one row says of its figure, the same in every process.
 TOLD = ("says", "work", "absent", "unit", "fires")
-#: The figures that are one difference between two works, so that the same work beside itself shows their noise.
+#: The figures that are one difference between a work and the same with hooks: the work beside itself shows their noise.
 DIFFERENCES = ("call", "count", "modules", "register", "first", "intercept")
 
-#: The figures whose processes are told one by one.
-EACH = ("call", "modules", "register")
+#: The figures of which each process is kept, for they are compared.
+EACH = ("call", "register")
+#: The figures that are measured beside no work.
+ALONE = ("floor", "register")
+#: The least time that anything takes, in ns: what is less was not measured.
+SHORTEST = 1e-3
 #: The figures that are made of the costs by number of hooks.
 MADE = ("slope", "intercept", "first", "next")
 
@@ -47,13 +55,25 @@ class Figure:
     unit: str
     fires: int
     values: Mapping[str, Estimate]
-    #: What it added in each process, where figures of two runs are compared by it.
+    #: What it added in each process, where figures of two runs are compared by that.
     each: tuple[float, ...] = ()
+    #: How much each of these counts.
+    weights: tuple[int, ...] = ()
 
     @property
     def key(self) -> Key:
         """What tells it from the other figures of a torch."""
         return self.figure, self.hook, self.workload, self.hooks
+
+    @cached_property
+    def deviations(self) -> tuple[float, ...]:
+        """By how much each process differs from the figure, as logarithms. Raises ValueError for values not above 0."""
+        return tuple(log(value / self.values["added"].mid) for value in self.each)
+
+    @property
+    def slow(self) -> bool:
+        """Whether too few processes measured it while the processor was fast."""
+        return bool(self.weights) and sum(weight > LEAST for weight in self.weights) < FEWEST
 
 
 @dataclass(frozen=True)
@@ -116,13 +136,13 @@ def from_run(run: Run) -> Costs:
     """Return the costs of a run. Raises BadInput for rows that do not make one whole measurement."""
     processes = _processes(run)
     rows = _rows(run, set(processes))
-    if min(row["added"] for row in rows[FLOOR].values()) <= 0:
+    if min(row["added"] for row in rows[FLOOR].values()) < SHORTEST:
         raise BadInput(run.path, "", "a plain Python call took no time", AGAIN)
-    paces = {number: process["pace"] / rows[FLOOR][number]["added"] for number, process in processes.items()}
+    plain = _plain(rows[FLOOR])
+    paces = {number: process["pace"] / plain[number] for number, process in processes.items()}
     counted = alone(paces)
     rows = {key: {number: row for number, row in each.items() if number in counted} for key, each in rows.items()}
     slow = _slow(rows)
-    plain = {number: row["added"] for number, row in rows[FLOOR].items()}
     figures = {key: _figure(key, each, slow, plain) for key, each in rows.items()}
     for hook in sorted({key[1] for key in figures if key[0] == "count"}):
         figures.update((each.key, each) for each in _line(hook, figures, rows, slow))
@@ -142,7 +162,7 @@ def alone(paces: Mapping[int, float]) -> list[int]:
     """Return the processes beside which nobody else used the machine; the fewest that tell enough where they are less.
 
     What decides is how many plain calls a fixed piece of Python takes that knows nothing of hooks, and no figure. It is
-    told beside the last of the quietest quarter: from one process to the next it differs by some percent of itself.
+    told beside the first behind the quietest quarter: it differs by some percent from one process to the next.
     """
     order = sorted(paces, key=lambda number: (paces[number], number))
     quiet = paces[order[len(order) // 4]]
@@ -197,15 +217,24 @@ def _slow(rows: Mapping[Key, Mapping[int, Mapping[str, Any]]]) -> dict[int, floa
     """Return how slowly each process ran beside the others: what its works without hooks took.
 
     It is 1.03 where most of them took 3 % longer than in the middle process. All that a process measured is divided
-    by it: the machine changed its clock, or somebody else used its caches.
+    by it: the machine changed its clock, or somebody else used its caches. What was only measured while the processor
+    was slow tells nothing of this.
     """
     found: dict[int, list[float]] = {}
     for each in rows.values():
-        controls = {number: row["control"] for number, row in each.items() if row["unit"] == "ns" and not row["absent"]}
+        fast = {number: row for number, row in each.items() if row["rounds"] and not row["absent"]}
+        controls = {number: row["control"] for number, row in fast.items() if row["unit"] == "ns"}
         middle = median(controls.values()) if controls else 1.0
         for number, control in controls.items():
             found.setdefault(number, []).append(control / middle)
-    return {number: median(ratios) for number, ratios in found.items()}
+    return {number: median(found.get(number, [1.0])) for number in rows[FLOOR]}
+
+
+def _plain(floor: Mapping[int, Mapping[str, Any]]) -> dict[int, float]:
+    """Return what a plain call took in each process; as in the others where the processor was slow at it."""
+    fast = {number: row["added"] for number, row in floor.items() if row["rounds"]}
+    middle = median(fast.values()) if fast else 0.0
+    return {number: fast.get(number, middle or row["added"]) for number, row in floor.items()}
 
 
 def _check_row(run: Run, place: str, row: Mapping[str, Any], first: Mapping[str, Any]) -> None:
@@ -215,8 +244,19 @@ def _check_row(run: Run, place: str, row: Mapping[str, Any], first: Mapping[str,
             raise BadInput(run.path, place, fault, AGAIN)
     if any((row[name] is None) != bool(row["absent"]) for name in ("control", "added")):
         raise BadInput(run.path, place, "is neither measured nor absent", AGAIN)
-    if not row["absent"] and row["control"] <= 0:
+    if not row["absent"] and row["control"] < SHORTEST:
         raise BadInput(run.path, place, f"the control takes {row['control']} {row['unit']}", AGAIN)
+    if row["figure"] == "count" and row["hooks"] < 1:
+        raise BadInput(run.path, place, "counts no hooks", AGAIN)
+    check_kind(run.path, place, row["figure"], row["unit"], row["work"])
+
+
+def check_kind(where: str | Path, place: str, figure: str, unit: str, work: str) -> None:
+    """Raise BadInput for a figure in a foreign unit, or beside nothing where it needs a work beside it."""
+    if (unit == "bytes") != (figure == "memory"):
+        raise BadInput(where, place, f"is in {unit}", AGAIN)
+    if figure != "same" and (work == "nothing") != (figure in ALONE):
+        raise BadInput(where, place, f"is beside {shown(work)}", AGAIN)
 
 
 def _figure(
@@ -230,38 +270,32 @@ def _figure(
         "control": lambda number, row: row["control"] / slow[number],
         "added": lambda number, row: row["added"] / slow[number],
         "ratio": lambda number, row: 1 + row["added"] / row["control"],
-        "share": lambda number, row: row["added"] / row["control"],
         "plain_calls": lambda number, row: row["added"] / plain[number],
     }
     names = value_names(key[0], first["unit"], first["work"])
     values = {name: [made[name](number, rows[number]) for number in sorted(rows)] for name in names}
     weights = [_weight(rows[number]) for number in sorted(rows)]
-    each = tuple(values["added"]) if key[0] in EACH and first["unit"] == "ns" else ()
-    return _made(key, first, {name: estimate(told, weights) for name, told in values.items()}, each)
+    figure = _made(key, first, {name: estimate(told, weights) for name, told in values.items()})
+    if key[0] in EACH and first["unit"] == "ns":
+        return replace(figure, each=tuple(values["added"]), weights=tuple(weights))
+    return figure
 
 
 def _weight(row: Mapping[str, Any]) -> int:
     """Return how much a process counts for a figure: by the calls that it measured while the processor was fast."""
-    return max(1, row["rounds"] * row["calls"])
+    return max(LEAST, row["rounds"] * row["calls"])
 
 
 def value_names(figure: str, unit: str, work: str) -> tuple[str, ...]:
     """Return which values a figure has that was measured."""
     if figure in MADE:
         return ("added",)
-    beside = work != "nothing"
-    told = {
-        "control": True,
-        "added": True,
-        "ratio": beside,
-        "share": beside and unit == "ns",
-        "plain_calls": unit == "ns",
-    }
+    told = {"control": True, "added": True, "ratio": work != "nothing", "plain_calls": unit == "ns"}
     return tuple(name for name, there in told.items() if there)
 
 
-def _made(key: Key, row: Mapping[str, Any], values: Mapping[str, Estimate], each: tuple[float, ...] = ()) -> Figure:
-    return Figure(*key, row["says"], row["work"], tuple(row["absent"]), row["unit"], row["fires"], values, each)
+def _made(key: Key, row: Mapping[str, Any], values: Mapping[str, Estimate]) -> Figure:
+    return Figure(*key, row["says"], row["work"], tuple(row["absent"]), row["unit"], row["fires"], values)
 
 
 def _line(
@@ -271,11 +305,10 @@ def _line(
     slow: Mapping[int, float],
 ) -> Iterable[Figure]:
     """Yield slope and intercept of the cost by number of hooks, and what the first and each next hook cost."""
-    counts = sorted(key[3] for key in figures if key[:2] == ("count", hook))
-    keys = [("count", hook, "empty", count) for count in counts]
-    first = next(iter(rows[keys[0]].values()))
-    if first["absent"] or len(keys) < 2:
+    keys = sorted(key for key in figures if key[:3] == ("count", hook, "empty") and figures[key].values)
+    if len(keys) < 2:
         return
+    first = next(iter(rows[keys[0]].values()))
     found: dict[str, list[float]] = {name: [] for name in MADE}
     weights = [_weight(row) for row in rows[keys[0]].values()]  # all of one comparison, so the same for each count
     for number in rows[keys[0]]:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from math import inf
+from pathlib import Path
 from statistics import median
 
 from reports.costs import Costs, Figure, Key
@@ -15,9 +18,11 @@ from reports.strict import BadInput, shown
 MARGIN = 0.03
 #: How many times as many plain calls a fixed piece of Python may take in one run than in another: 2 % more.
 CROWD = 0.02
+#: The part of its processes that a run may leave out: 40 %.
+MOST_OUT = 0.4
 #: How surely the intervals hold that must part: dozens of figures are compared, and chance has as many.
 SURE = 0.995
-#: The least part of the work that a difference must be: so much a hook moves the work beside it by where it lies.
+#: The least part of the work without hooks that a difference must be: where an object lies in memory makes this much.
 LEAST = 0.004
 #: The figures that are compared. The others are made of these, but for the encoder: other users of the machine make its
 #: hooks a third slower, and it by less.
@@ -76,25 +81,34 @@ class Change:
     def sure(self, margin: float = MARGIN) -> bool:
         """Say whether the hook changed, whatever is held to be its unit.
 
-        What it adds must have changed beside all works without hooks, and beside those of its own pass: a release may
-        make one of them slower. Where all of them changed, its nanoseconds must have changed the same way as they are:
-        else it could be the works alone. It must have gone that way before it was set right by the other hooks too.
+        It must have changed in each unit. It must have gone that way before it was set right by the other hooks too.
         Where there is no ratio, the intervals must lie farther apart than the noise.
         """
-        old, new = self.added
-        beyond = [(self.old, new)]
-        if self.before.unit == "ns":
-            beyond += [(old.times(clock * self.machine), new) for clock in (self.own, self.beside)]
-        apart = list(beyond)
-        if self.before.unit == "ns" and far(self.works, margin):
-            apart.append((old, new))
+        beyond, apart = self.units(), self.units(margin)
         up = all(one.high < other.low for one, other in apart)
         down = all(other.high < one.low for one, other in apart)
         if self.ratio is None:
-            return (up or down) and self.old.gap(new) > self.noise
+            return (up or down) and self.old.gap(self.new) > self.noise
         seen = self.ratio * self.machine  # not beside the others: they may have changed, and this one not
         told = (up and seen > 1) or (down and seen < 1)
         return told and all(self.beyond(one, other, margin) for one, other in beyond)
+
+    def units(self, margin: float = inf) -> list[tuple[Estimate, Estimate]]:
+        """Return what it added and adds, beside all works without hooks, and beside those of its own pass.
+
+        A release may make one of them slower. Where all of them changed beyond the margin, its nanoseconds as they are
+        must tell the same: else it could be the works alone.
+        """
+        old, new = self.added
+        if self.before.unit != "ns":
+            return [(old, new)]
+        found = [(old.times(clock * self.machine), new) for clock in (self.works, self.own, self.beside)]
+        return [*found, (old, new)] if far(self.works, margin) else found
+
+    def over(self, limit: float) -> bool:
+        """Say whether it surely adds more than so many times what it added, or what the noise could hide of that."""
+        hidden = self.noise if any(self.below) else 0.0
+        return all(new.low > limit * max(old.reach, hidden) for old, new in self.units(MARGIN))
 
     def beyond(self, old: Estimate, new: Estimate, margin: float) -> bool:
         """Say whether the two differ by more than the margin, and by more than a hook moves the work beside it."""
@@ -129,55 +143,85 @@ def changes(before: Costs, after: Costs, margin: float = MARGIN) -> list[Change]
 
 
 def compared(before: Costs, after: Costs) -> list[Change]:
-    """Return each figure that is above the noise on one side at least; none of two different Pythons."""
+    """Return each figure that is above the noise on one side at least; none where the runs are not compared.
+
+    None either that too few processes of a run measured while the processor was fast.
+    """
     if not_compared(before, after):
         return []
+    without = Unhooked(before, after)
     found = [
-        compare(before, after, key)
+        compare(before, after, key, without)
         for key in sorted(before.figures)
-        if key[0] in COMPARED and before.figures[key].values and key in after.figures and after.figures[key].values
+        if key[0] in COMPARED and _told(before.figures[key]) and key in after.figures and _told(after.figures[key])
     ]
     return [change for change in found if not all(change.below)]
 
 
-def compare(before: Costs, after: Costs, key: Key) -> Change:
+def _told(figure: Figure) -> bool:
+    return bool(figure.values) and not figure.slow
+
+
+def compare(before: Costs, after: Costs, key: Key, without: Unhooked | None = None) -> Change:
     """Return one figure of both sides, which must have measured it."""
     old, new = before.figures[key], after.figures[key]
-    works = unhooked(before, after)
+    without = without or Unhooked(before, after)
+    works, own = without.all, without.like(old)
     below = before.below_noise(old), after.below_noise(new)
     noise = max(before.noise(old) * works, after.noise(new))
-    own = unhooked(before, after, old)
     if not (old.each and new.each) or any(below):
         return Change(old, new, works, own, below=below, noise=noise)
     together = common(before, after, key, works)
     if together is None:
-        alone = estimate(old.each, confidence=SURE), estimate(new.each, confidence=SURE)
+        alone = estimate(old.each, old.weights, SURE), estimate(new.each, new.weights, SURE)
         return Change(old, new, works, own, sides=alone, noise=noise)
-    one, other = (estimate(each, confidence=SURE) for each in together.without((old, new)))
-    return Change(old, new, works, own, together.machine, together.unsure, (one, other), below, noise)
+    each = together.without((old, new))
+    sides = estimate(each[0], old.weights, SURE), estimate(each[1], new.weights, SURE)
+    return Change(old, new, works, own, together.machine, together.unsure, sides, below, noise)
 
 
-def unhooked(before: Costs, after: Costs, like: Figure | None = None) -> float:
-    """Return how many times as long the works without hooks take now: the median over all figures that have one.
+def unhooked(before: Costs, after: Costs) -> float:
+    """Return how many times as long the works without hooks take now: the median over all figures that have one."""
+    return Unhooked(before, after).all
 
-    With `like`, of those alone that have the pass and the workload of that figure, where there are any.
-    """
-    ratios = [
-        after.figures[key].values["control"].mid / figure.values["control"].mid
-        for key, figure in before.figures.items()
-        if figure.unit == "ns" and figure.work != "nothing" and "control" in figure.values
-        if key in after.figures and "control" in after.figures[key].values
-        if like is None or (figure.work, figure.workload) == (like.work, like.workload)
-    ]
-    return median(ratios) if ratios else unhooked(before, after) if like else 1.0
+
+class Unhooked:
+    """How many times as long the works without hooks take now, by their pass and their workload."""
+
+    def __init__(self, before: Costs, after: Costs) -> None:
+        self.ratios: dict[tuple[str, str], list[float]] = {}
+        for key, figure in before.figures.items():
+            old, now = figure.values.get("control"), after.figures.get(key)
+            new = now.values.get("control") if now else None
+            if old and new and figure.unit == "ns" and figure.work != "nothing":
+                self.ratios.setdefault((figure.work, figure.workload), []).append(new.mid / old.mid)
+
+    @cached_property
+    def all(self) -> float:
+        """The median over all of them; 1 where there are none."""
+        return median([ratio for ratios in self.ratios.values() for ratio in ratios] or [1.0])
+
+    def like(self, figure: Figure) -> float:
+        """Return the median over those of the same pass and workload; over all where there are none."""
+        ratios = self.ratios.get((figure.work, figure.workload))
+        return median(ratios) if ratios else self.all
 
 
 def crowded(sweep: Sequence[Costs]) -> list[Costs]:
-    """Return those that were measured while somebody else used the machine, beside the quietest of the same Python."""
+    """Return those that were measured while somebody else used the machine, beside the quietest of the same Python.
+
+    And those of which many processes do not count: beside the others somebody may have used it a little less.
+    """
     quietest: dict[str, float] = {}
     for costs in sweep:
         quietest[python(costs)] = min(costs.pace, quietest.get(python(costs), costs.pace))
-    return [costs for costs in sweep if far(costs.pace / quietest[python(costs)], CROWD)]
+    return [costs for costs in sweep if many_out(costs) or far(costs.pace / quietest[python(costs)], CROWD)]
+
+
+def many_out(costs: Costs) -> bool:
+    """Say whether too many processes do not count."""
+    out, counted = costs.environment["left_out"], costs.environment["processes"]
+    return out >= MOST_OUT * (out + counted)
 
 
 def python(costs: Costs) -> str:
@@ -194,5 +238,7 @@ def not_compared(before: Costs, after: Costs) -> str:
     one, other = python(before), python(after)
     if one != other:
         return f"not compared: Python {one} and {other}"
-    told = crowded([before, after])
-    return f"not compared: somebody else used the machine while torch {told[0].torch} was measured" if told else ""
+    for costs in crowded([before, after]):
+        name = f"torch {costs.torch}" if before.torch != after.torch else Path(costs.where).name
+        return f"not compared: somebody else used the machine while {name} was measured"
+    return ""

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from math import exp, log
+from operator import mul
 from statistics import median
 from typing import NamedTuple
 
-from reports.costs import Costs, Figure, Key
-from reports.costs_stats import dot, slope
+from reports.costs import LEAST, Costs, Figure, Key
+from reports.costs_stats import dot
 
 #: The fewest other hooks that can tell what moved them all: one that changed by itself must not decide.
 FEWEST = 4
@@ -28,6 +29,14 @@ UNSURE = 0.25
 EXPLAINED = 0.15
 #: How often it is told anew which of them go with the others.
 TURNS = 3
+
+
+class Seen(NamedTuple):
+    """What one hook did in each process of both runs: by how much it differs from its run, as logarithms."""
+
+    moves: Sequence[float]
+    weights: Sequence[int]
+    weighted: Sequence[float]  # the one times the other
 
 
 class Common(NamedTuple):
@@ -67,20 +76,22 @@ def common(before: Costs, after: Costs, key: Key, works: float) -> Common | None
     both = sorted(theirs[0].keys() & theirs[1].keys())
     if len(both) < FEWEST:
         return None
-    seen = [_deviations(*(run[other] for run in theirs)) for other in both]
-    shifts = [log(median(theirs[1][other].each) / median(theirs[0][other].each) / works) for other in both]
-    moves = _middle(seen)
+    runs = [(theirs[0][other], theirs[1][other]) for other in both]
+    seen = [_seen(*each) for each in runs]
+    shifts = [log(after.values["added"].mid / before.values["added"].mid / works) for before, after in runs]
+    moves = _middle([each.moves for each in seen], [each.weights for each in seen])
     with_them, felt = list(range(len(both))), [1.0] * len(both)
     for _ in range(TURNS):
-        felt = [_felt(moves, other) for other in seen]
+        felt = [_felt(moves, each) for each in seen]
         most = sorted(felt)[-3]
         if most <= 0:
             return None
         with_them = [place for place in range(len(both)) if felt[place] >= GOES_WITH * most]
         usual = median(felt[place] for place in with_them)
         felt = [each / usual for each in felt]
-        moves = _middle([[move / felt[place] for move in seen[place]] for place in with_them])
-    own = _felt(moves, _deviations(*figures))
+        moved = [[move / felt[place] for move in seen[place].moves] for place in with_them]
+        moves = _middle(moved, [seen[place].weights for place in with_them])
+    own = _felt(moves, _seen(*figures))
     first = len(figures[0].each)
     return Common(own, (moves[:first], moves[first:]), median(shifts[place] / felt[place] for place in with_them))
 
@@ -101,19 +112,25 @@ def _way(figure: Figure) -> str:
     return "both" if figure.work == "leaf" else figure.work
 
 
-def _deviations(*runs: Figure) -> list[float]:
-    """Return by how much the value of each process differs from the middle one of its run, as logarithms."""
-    middles = [log(median(run.each)) for run in runs]
-    return [log(value) - middle for run, middle in zip(runs, middles, strict=True) for value in run.each]
+def _seen(before: Figure, after: Figure) -> Seen:
+    moves, weights = (*before.deviations, *after.deviations), (*before.weights, *after.weights)
+    return Seen(moves, weights, tuple(map(mul, moves, weights)))
 
 
-def _middle(moves: Iterable[list[float]]) -> list[float]:
-    """Return the median of them in each process."""
-    return [median(each) for each in zip(*moves, strict=True)]
+def _middle(moves: Iterable[Sequence[float]], weights: Iterable[Sequence[int]]) -> list[float]:
+    """Return the median in each process, of those that count there; nothing moves where none does."""
+    found = []
+    for each, counts in zip(zip(*moves, strict=True), zip(*weights, strict=True), strict=True):
+        told = [move for move, count in zip(each, counts, strict=True) if count > LEAST]
+        found.append(median(told) if told else 0.0)
+    return found
 
 
-def _felt(moves: Sequence[float], seen: Sequence[float]) -> float:
-    """Return how much one of them feels what moves all, over both runs; nothing where it could be chance."""
-    found = slope(moves, seen)
-    explained = found**2 * dot(moves, moves)
-    return found if found > 0 and explained >= EXPLAINED * dot(seen, seen) else 0.0
+def _felt(moves: Sequence[float], seen: Seen) -> float:
+    """Return how much one of them feels what moves all, over both runs; nothing where it could be chance.
+
+    It is the slope with the least squares of errors, each process counting by its weight.
+    """
+    moved = dot(list(map(mul, moves, moves)), seen.weights)
+    found = dot(moves, seen.weighted) / moved if moved else 0.0
+    return found if found > 0 and found**2 * moved >= EXPLAINED * dot(seen.moves, seen.weighted) else 0.0

@@ -86,7 +86,8 @@ def show_json(costs: Costs) -> str:
     """Return the costs as JSON: the recorded form, without what is below noise, and the sentences."""
     whole, below = document(costs), []
     for told, figure in zip(whole["figures"], costs.figures.values(), strict=True):
-        told.pop("each", None)
+        for name in ("each", "weights"):
+            told.pop(name, None)
         # The same work beside itself is not below the noise, it is the noise.
         if figure.values and figure.figure != "same" and costs.below_noise(figure):
             below.append(" ".join(map(str, figure.key)))

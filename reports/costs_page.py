@@ -6,12 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from reports.costs import Costs
-from reports.costs_change import crowded
+from reports.costs_change import crowded, python
 from reports.costs_stats import Estimate
 from reports.costs_view import Table, calls, cell, changed, counts, environment, noises, number, others, summary
 
-WIDTH, HEIGHT = 320.0, 120.0
-LEFT, RIGHT, TOP, BOTTOM = 44.0, 16.0, 10.0, 20.0  # half of the last version's name stands right of its point
+WIDTH, HEIGHT = 320.0, 126.0
+#: Half of the last version's name stands right of its point; a line of names is as high as any font makes it.
+LEFT, RIGHT, TOP, BOTTOM = 44.0, 16.0, 20.0, 20.0
+NAMES_ABOVE, NAMES_BELOW = 15.0, HEIGHT - 6.0  # where the letters stand
 LABELS = 5  # versions named below a chart
 
 
@@ -37,7 +39,21 @@ class Chart:
     columns: tuple[Mark, ...]
     levels: tuple[Mark, ...]
     pythons: tuple[Mark, ...]
-    rows: tuple[tuple[str, str], ...]
+    rows: tuple[tuple[str, str, str], ...]  # torch, Python, cost
+
+
+@dataclass(frozen=True)
+class Frame:
+    """The places that all charts share."""
+
+    width: float = WIDTH
+    height: float = HEIGHT
+    left: float = LEFT
+    right: float = WIDTH - RIGHT
+    top: float = TOP
+    bottom: float = HEIGHT - BOTTOM
+    above: float = NAMES_ABOVE
+    below: float = NAMES_BELOW
 
 
 @dataclass(frozen=True)
@@ -47,6 +63,7 @@ class Chapter:
     torch: str
     environment: str
     measured: str
+    frame: Frame
     sentences: tuple[str, ...]
     crowded: tuple[str, ...]  # the versions beside which somebody else used the machine
     charts: tuple[Chart, ...]
@@ -54,7 +71,7 @@ class Chapter:
 
 
 def chapter(recorded: Sequence[Costs]) -> Chapter | None:
-    """Return the chapter on the newest sweep, nothing where none was recorded."""
+    """Return the chapter on the newest sweep, nothing where none was recorded, or no hook in it."""
     if not recorded:
         return None
     newest = max(costs.sweep for costs in recorded)
@@ -66,10 +83,13 @@ def chapter(recorded: Sequence[Costs]) -> Chapter | None:
         for figure in costs.figures.values()
         if (figure.figure, figure.workload) == ("call", "empty")
     }
+    if not hooks:
+        return None
     return Chapter(
         torch=last.minor,
         environment=environment(last),
         measured=newest[:10],
+        frame=Frame(),
         sentences=tuple(summary(last)),
         crowded=tuple(costs.minor for costs in crowded(sweep)),
         charts=tuple(chart(hook, says, sweep) for hook, says in hooks.items()),
@@ -100,8 +120,8 @@ def chart(hook: str, says: str, sweep: Sequence[Costs]) -> Chart:
         dots=tuple((round(across[at], 1), round(_y(value.mid, top), 1)) for at, value in enumerate(values) if value),
         columns=tuple(Mark(round(across[at], 1), sweep[at].minor) for at in _named(len(sweep))),
         levels=tuple(Mark(round(_y(level, top), 1), number(level)) for level in (0.0, top / 2, top)),
-        pythons=tuple(_pythons(sweep, across)),
-        rows=tuple((costs.minor, cell(costs, key, "plain_calls")) for costs in sweep),
+        pythons=tuple(Mark(round((across[at - 1] + across[at]) / 2, 1), says) for at, says in _pythons(sweep)),
+        rows=tuple((costs.minor, python(costs), cell(costs, key, "plain_calls")) for costs in sweep),
     )
 
 
@@ -153,14 +173,10 @@ def _named(count: int) -> list[int]:
     return sorted({round(step * (count - 1) / (LABELS - 1)) for step in range(LABELS)})
 
 
-def _pythons(sweep: Sequence[Costs], across: list[float]) -> list[Mark]:
-    """Return where Python changes, and with it the unit."""
-    told = [".".join(costs.environment["python"].split(".")[:2]) for costs in sweep]
-    return [
-        Mark(round((across[at - 1] + across[at]) / 2, 1), f"Python {told[at]}")
-        for at in range(1, len(told))
-        if told[at] != told[at - 1]
-    ]
+def _pythons(sweep: Sequence[Costs]) -> list[tuple[int, str]]:
+    """Return the versions before which Python changes, and with it the unit, by their places."""
+    told = [python(costs) for costs in sweep]
+    return [(at, f"Python {told[at]}") for at in range(1, len(told)) if told[at] != told[at - 1]]
 
 
 def _alt(says: str, sweep: Sequence[Costs], values: Sequence[Estimate | None]) -> str:
@@ -168,4 +184,5 @@ def _alt(says: str, sweep: Sequence[Costs], values: Sequence[Estimate | None]) -
     if not seen:
         return f"{says}: no version shows a cost above noise"
     (first, start), (last, end) = seen[0], seen[-1]
-    return f"{says}: {number(start.mid)} plain calls on torch {first}, {number(end.mid)} on {last}"
+    pythons = "".join(f"; {python} from {sweep[at].minor} on" for at, python in _pythons(sweep))
+    return f"{says}: {number(start.mid)} plain calls on torch {first}, {number(end.mid)} on {last}{pythons}"

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from reports.costs import FLOOR, Costs, Figure, check_noise, value_names
+from reports.costs import FLOOR, SHORTEST, Costs, Figure, check_kind, check_noise, value_names
 from reports.costs_stats import Estimate
 from reports.runfile import check_version
 from reports.strict import FORMAT, BadInput, foreign_format, parse, read_bytes, shown, validate, write_atomic
@@ -47,10 +47,13 @@ def _costs(path: Path) -> Costs:
 
 def _check(path: Path, figure: Figure, processes: int) -> None:
     place = " ".join(map(str, figure.key))
+    check_kind(path, place, figure.figure, figure.unit, figure.work)
     if figure.each and figure.absent:
         raise BadInput(path, place, "must not have each", AGAIN)
     if figure.each and len(figure.each) != processes:
         raise BadInput(path, place, f"tells {len(figure.each)} of {processes} processes", AGAIN)
+    if len(figure.weights) != len(figure.each):
+        raise BadInput(path, place, f"has {len(figure.weights)} weights for {len(figure.each)} processes", AGAIN)
     names = set() if figure.absent else set(value_names(figure.figure, figure.unit, figure.work))
     odd = min(names ^ set(figure.values), default="")
     if odd:
@@ -59,13 +62,14 @@ def _check(path: Path, figure: Figure, processes: int) -> None:
     for name, value in figure.values.items():
         if not value.low <= value.mid <= value.high:
             raise BadInput(path, place, f"{name} does not lie in its interval", AGAIN)
-    if "control" in names and figure.values["control"].low <= 0:
+    if "control" in names and figure.values["control"].low < SHORTEST:
         raise BadInput(path, place, f"the control takes {figure.values['control'].low:g} {figure.unit}", AGAIN)
 
 
 def _figure(each: dict[str, Any]) -> Figure:
     values = {name: Estimate(*value) for name, value in each["values"].items()}
-    return Figure(**{**each, "absent": tuple(each["absent"]), "values": values, "each": tuple(each.get("each", ()))})
+    lists = {name: tuple(each.get(name, ())) for name in ("absent", "each", "weights")}
+    return Figure(**{**each, **lists, "values": values})
 
 
 def document(costs: Costs) -> dict[str, Any]:
@@ -76,7 +80,7 @@ def document(costs: Costs) -> dict[str, Any]:
             "says": figure.says, "work": figure.work, "absent": list(figure.absent), "unit": figure.unit,
             "fires": figure.fires,
             "values": {name: rounded(value) for name, value in figure.values.items()},
-            **({"each": [short(value) for value in figure.each]} if figure.each else {}),
+            **({"each": [short(value) for value in figure.each], "weights": [*figure.weights]} if figure.each else {}),
         }
         for figure in costs.figures.values()
     ]  # fmt: skip

@@ -74,12 +74,6 @@ def dot(some: Sequence[float], others: Sequence[float]) -> float:
     return sum(map(mul, some, others))
 
 
-def slope(xs: Sequence[float], ys: Sequence[float]) -> float:
-    """Return the slope of the line through nothing with the least squares of errors; 0 where nothing moves."""
-    moved = dot(xs, xs)
-    return dot(xs, ys) / moved if moved else 0.0
-
-
 def line(points: Sequence[tuple[float, float]]) -> tuple[float, float]:
     """Return slope and intercept of the line with the least squares of errors."""
     count = len(points)

@@ -71,13 +71,14 @@ def cell(costs: Costs, key: Key, value: str) -> str:
 
 
 def calls(costs: Costs) -> Table:
-    """Return what one hook adds to one call: in plain Python calls, and as a ratio to the same work without it."""
-    heads = ("hook", *(f"{says}: {what}" for says in WORKLOADS.values() for what in ("plain calls", "ratio")))
+    """Return what one hook adds to one call: in plain calls, as a ratio to the same work without it, and in ns."""
+    kinds = {"plain_calls": "plain calls", "ratio": "ratio", "added": "ns here"}
+    heads = ("hook", *(f"{says}: {what}" for says in WORKLOADS.values() for what in kinds.values()))
     rows = [
         Row(hook, says + _fired(costs, hook), tuple(
             cell(costs, ("call", hook, workload, 1), value)
             for workload in WORKLOADS
-            for value in ("plain_calls", "ratio")
+            for value in kinds
         ))
         for hook, says in hooks(costs, "call")
     ]  # fmt: skip

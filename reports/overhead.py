@@ -35,7 +35,10 @@ def add_parser(sub: Any) -> None:
     parser.add_argument("--from", dest="before", metavar="A", help="a recorded minor version or a run file")
     parser.add_argument("--to", dest="after", metavar="B", help="a recorded minor version or a run file")
     forms.add_format(parser, SHOW)
-    parser.add_argument("--record", action="store_true", help="record these runs, one sweep, in place of the last")
+    parser.add_argument(
+        "--record", action="store_true",
+        help="record these runs, and recorded versions that stay, as one sweep in place of the last",
+    )  # fmt: skip
     parser.add_argument("--baseline", metavar="A", help="what the gate compares with: a run file of this machine")
     parser.add_argument(
         "--overhead-max-ratio", action="append", default=[], metavar="KIND=1.3",
@@ -52,7 +55,8 @@ def run(args: argparse.Namespace) -> int:
     if args.record:
         if not args.runs:
             raise BadInput("overhead", "", "--record needs run files", "name those of the sweep")
-        sweep = [read_side(str(path), []) for path in args.runs]
+        kept = [] if all(path.exists() for path in args.runs) else read_costs(args.costs)
+        sweep = [read_side(str(path), kept) for path in args.runs]
         for path in record(sweep, args.costs):
             print(one_line(str(path)))
         for costs in crowded(sweep):
@@ -65,7 +69,7 @@ def run(args: argparse.Namespace) -> int:
         raise BadInput("overhead", "", f"{len(args.runs)} run files where one is shown", "name one, or --from and --to")
     if not (args.runs or recorded):
         raise BadInput(args.costs, "", "no costs are recorded", MEASURE)
-    forms.show(read_side(str(args.runs[0]), []) if args.runs else recorded[-1], SHOW, args.format)
+    forms.show(read_side(str(args.runs[0]), recorded) if args.runs else recorded[-1], SHOW, args.format)
     return 0
 
 
@@ -91,14 +95,13 @@ def _gate(args: argparse.Namespace) -> int:
     if args.before or args.after or args.record or args.format != "text":
         fault = "a gate answers in text, and neither compares nor records"
         raise BadInput("overhead", "", fault, "leave out --format, --from, --to and --record")
-    before = read_side(args.baseline, read_costs(args.costs))
-    after = read_side(str(args.runs[0]), [])
+    recorded = read_costs(args.costs)
+    before, after = read_side(args.baseline, recorded), read_side(str(args.runs[0]), recorded)
     check_comparable(before, after)
     why = not_compared(before, after)
     if why:
-        raise BadInput(
-            after.where, "", why, "measure both again, with one Python and while nobody else uses the machine"
-        )
+        where = next((costs.where for costs in crowded([before, after])), after.where)
+        raise BadInput(where, "", why, "measure both again, with one Python and while nobody else uses the machine")
     limits = [_limit(text, before, after) for text in args.overhead_max_ratio]
     works = unhooked(before, after)
     print(f"works without hooks: {number(works)} times the baseline; what hooks add is told beside that")
@@ -110,17 +113,15 @@ def _gate(args: argparse.Namespace) -> int:
 
 def _gated(kind: str, limit: float, change: Change) -> tuple[bool, str]:
     """Say whether a kind costs more than it may, for sure, and in words."""
+    over = change.over(limit)
+    said = f"{'over' if over else 'within'} {limit:g}"
     if change.below[1]:
-        return False, f"{kind}: {BELOW}, within {limit:g}"
-    if change.ratio is None:  # the baseline may be all that could hide in its noise
-        most = limit * max(change.old.reach, change.noise)
-        over = change.new.low > most
-        says = f"{kind}: {' -> '.join(sides(change))} ns, {'over' if over else 'within'} {limit:g}"
-        return over, f"{says} times what the noise of the baseline could hide"
-    over = change.new.low > limit * change.old.high
-    said = f"over {limit:g}" if over else f"within {limit:g}"
+        hides = not change.below[0] and max(change.noise, change.new.high) > limit * change.old.mid
+        return False, f"{kind}: {BELOW}, " + (f"which hides more than {limit:g} times the baseline" if hides else said)
+    if change.ratio is None:
+        return over, f"{kind}: {' -> '.join(sides(change))} ns, {said} times what the noise could hide"
     if change.ratio > limit and not over:
-        said = f"over {limit:g}, but the intervals allow less: not sure enough"
+        said = f"over {limit:g}, but not surely: the intervals allow less, or the works without hooks changed"
     return over, f"{kind}: {number(change.ratio)} times the baseline, {said}"
 
 
@@ -140,8 +141,10 @@ def _limit(text: str, before: Costs, after: Costs) -> tuple[str, float]:
         raise BadInput("--overhead-max-ratio", "", fault, "write it as in forward=1.3")
     for costs in (before, after):
         figure = costs.figures.get(("call", kind, "empty", 1))
-        if figure is None or figure.absent:
+        if figure is None or figure.absent or figure.slow:
             why = "was not measured" if figure is None else "is absent"
+            if figure and figure.slow:
+                why = "was measured while the processor was slow"
             raise BadInput(costs.where, "", f"{kind} {why} on torch {costs.torch}", "take another kind, or " + MEASURE)
     return kind, limit
 

@@ -140,12 +140,16 @@ def _whole(schema: Any, file: str, within: tuple[str, ...] = ()) -> Any:
     return found
 
 
+NUMBERS = {"number": (int, float), "integer": (int,)}
+
+
 def _items(check: Validator, items: Any, found: Any, schema: dict[str, Any]) -> Iterator[ValidationError]:
     """Check the items of a list; a list of mere numbers at once, for jsonschema takes long for each of them."""
-    numbers = isinstance(items, dict) and items.keys() == {"type", "minimum", "maximum"} and items["type"] == "number"
-    if numbers and isinstance(found, list) and "prefixItems" not in schema:
+    bounded = isinstance(items, dict) and items.keys() == {"type", "minimum", "maximum"}
+    types = NUMBERS.get(items["type"], ()) if bounded else ()
+    if types and isinstance(found, list) and "prefixItems" not in schema:
         low, high = items["minimum"], items["maximum"]
-        if all(type(each) in (int, float) and low <= each <= high for each in found):
+        if all(type(each) in types and low <= each <= high for each in found):
             return
     yield from Draft202012Validator.VALIDATORS["items"](check, items, found, schema)
 

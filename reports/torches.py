@@ -23,7 +23,7 @@ WORK = Path("reports/out/sweep")
 PIN = re.compile(r"^torch(?P<minor>\d+\.\d+)\b[^:]*:\s*torch==(?P<patch>\S+)$")
 MEASURED = ("suites", "fixtures", "conftest.py", "pyproject.toml")  # what a run depends on
 NOT_MEASURED = ("suites/selfcheck/", "suites/timing/")
-TIMED = ("suites/timing",)  # what a timing depends on
+TIMED = ("suites/timing", "fixtures", "conftest.py", "pyproject.toml")  # what a timing depends on
 # The lines of a tox log that say why it failed, the most telling first.
 REASONS = (re.compile(r": no python\S* here"), re.compile(r"\b(error|no solution|not found)\b", re.IGNORECASE))
 ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")

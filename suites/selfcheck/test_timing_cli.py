@@ -25,12 +25,7 @@ QUIET = {"spread": 0.0, "jitter": 0.0, "interrupted": 0.0}
 
 @pytest.fixture
 def runs(tmp_path: Path) -> dict[str, Path]:
-    """Give runs of one torch twice, of one whose full backward hook is 40 % slower."""
-    return {
-        "base": timing_session.write(tmp_path / "base.jsonl", Machine(1), torch="2.14.1"),
-        "again": timing_session.write(tmp_path / "again.jsonl", Machine(2), torch="2.14.1"),
-        "slow": timing_session.write(tmp_path / "slow.jsonl", Machine(3), slower={"full_backward": 1.4}),
-    }
+    return timing_session.write_three(tmp_path)
 
 
 def call(tmp_path: Path, *arguments: object) -> int:
@@ -52,6 +47,29 @@ def test_a_run_is_shown(tmp_path, runs, capsys) -> None:
     (line,) = [line for line in out.splitlines() if line.startswith("nothing_at_all hook ")]
     assert "below noise" in line
     assert not any(sign.isdigit() for sign in line)
+
+
+def test_a_recorded_version_is_shown_by_its_name(tmp_path, runs, capsys) -> None:
+    (tmp_path / "costs").mkdir()
+    assert call(tmp_path, "--record", runs["base"]) == 0
+    capsys.readouterr()
+    assert call(tmp_path, "2.14") == 0
+    assert capsys.readouterr().out.startswith("torch 2.14.1: Made-up 9000")
+    assert call(tmp_path, "2.15") == 2
+    assert "is neither a recorded version nor a run file; recorded are 2.14" in complaint(capsys)
+
+
+def test_one_version_is_measured_again_beside_those_recorded(tmp_path, runs, capsys) -> None:
+    (tmp_path / "costs").mkdir()
+    assert call(tmp_path, "--record", runs["base"], runs["slow"]) == 0
+    before = {path.name: path.read_bytes() for path in (tmp_path / "costs").iterdir()}
+    again = timing_session.write(tmp_path / "new.jsonl", Machine(9))
+    assert call(tmp_path, "--record", "2.14", again) == 0
+    after = {path.name: path.read_bytes() for path in (tmp_path / "costs").iterdir()}
+    assert [name for name in sorted(after) if after[name] != before[name]] == ["2.15.json"]
+    capsys.readouterr()
+    assert call(tmp_path, "--record", "2.13", again) == 2
+    assert "2.13: is neither a recorded version nor a run file; recorded are 2.14, 2.15" in complaint(capsys)
 
 
 def test_markdown_is_a_table(tmp_path, runs, capsys) -> None:
@@ -105,73 +123,6 @@ def test_the_help_says_the_exit_status_and_an_example_that_parses(capsys) -> Non
     assert parser("overhead").parse_args(example).overhead_max_ratio == ["forward=1.3"]
 
 
-@pytest.fixture
-def gate(tmp_path, capsys):
-    """Give a gate: its exit status and its lines, the first of them about the works without hooks."""
-
-    def run(new: Path, base: Path, *limits: str) -> tuple[int, list[str]]:
-        options = [word for limit in limits for word in ("--overhead-max-ratio", limit)]
-        status = call(tmp_path, new, "--baseline", base, *options)
-        return status, capsys.readouterr().out.splitlines()
-
-    return run
-
-
-def test_a_gate_opens_and_shuts(runs, gate) -> None:
-    assert gate(runs["again"], runs["base"], "forward=1.1")[0] == 0
-    status, (works, *lines) = gate(runs["slow"], runs["base"], "full_backward=1.3", "forward=1.1")
-    assert status == 1
-    assert works.startswith("works without hooks: ")
-    assert lines[0].endswith("over 1.3")
-    assert lines[1].endswith("within 1.1")
-    assert gate(runs["slow"], runs["base"], "full_backward=1.5")[0] == 0
-
-
-def test_a_gate_is_not_shut_by_a_slow_machine(tmp_path, runs, gate) -> None:
-    """It stays open for a hook that costs the same, and shut for one that costs more, on a clock slower by half."""
-    slow = Machine(5, pace=lambda process: 1.5)
-    paced = timing_session.write(tmp_path / "paced.jsonl", slow, slower={"full_backward": 1.4})
-    status, (works, *lines) = gate(paced, runs["base"], "forward=1.1", "full_backward=1.3")
-    assert status == 1
-    assert re.match(r"works without hooks: 1\.(49|5\d) times the baseline", works)
-    assert lines[0].endswith("within 1.1")
-    assert re.fullmatch(r"full_backward: 1\.(39|4\d) times the baseline, over 1\.3", lines[1])
-    status, _ = gate(runs["base"], paced, "forward=1.1")
-    assert status == 0
-
-
-def test_a_gate_is_not_shut_by_noise(tmp_path, gate) -> None:
-    """The median lies above the limit, but the interval begins below it, or would not pass that of the baseline."""
-    noisy, sharp = tmp_path / "noisy.jsonl", tmp_path / "sharp.jsonl"
-    lines = timing_session.session(Machine(1, **QUIET))
-    for each in lines:
-        if (each.get("figure"), each.get("hook")) == ("call", "forward"):
-            each["added"] *= 1.2 if each["process"] % 2 else 0.99
-    synthetic.write_lines(noisy, lines)
-    timing_session.write(sharp, Machine(1, **QUIET))
-    status, told = gate(noisy, sharp, "forward=1.05")
-    assert status == 0
-    assert told[1].endswith("over 1.05, but the intervals allow less: not sure enough")
-    more = timing_session.write(tmp_path / "more.jsonl", Machine(1, **QUIET), slower={"forward": 1.3})
-    assert gate(more, noisy, "forward=1.05")[0] == 1
-    assert gate(more, noisy, "forward=1.1")[0] == 0
-
-
-def test_a_gate_shuts_where_noise_becomes_a_cost(tmp_path, runs, gate) -> None:
-    """The baseline may be all that could hide in its noise; a new cost beyond that, times the limit, is over it."""
-    lines = timing_session.session(Machine(2), torch="2.14.1")
-    for each in lines:
-        if (each.get("figure"), each.get("hook")) == ("call", "nothing_at_all"):
-            each["added"] += 5000.0
-    costly = synthetic.write_lines(tmp_path / "costly.jsonl", lines)
-    status, told = gate(costly, runs["base"], "nothing_at_all=1.3")
-    assert status == 1
-    assert re.match(r"nothing_at_all: below noise -> \S+ \(.*\) ns, over 1.3 times what the noise", told[1])
-    assert gate(costly, runs["base"], "nothing_at_all=1000")[0] == 0
-    status, told = gate(runs["again"], runs["base"], "nothing_at_all=1.3")
-    assert (status, told[1:]) == (0, ["nothing_at_all: below noise, within 1.3"])
-
-
 @pytest.mark.parametrize(
     ("limit", "fault"),
     [
@@ -223,6 +174,13 @@ def without(lines, *gone):
     lines[:] = [each for each in lines if not any(each is one for one in gone)]
 
 
+def every(lines, figure, to, **like):
+    """Change the rows of a figure, the same in each process."""
+    for each in lines:
+        if each.get("figure") == figure and all(each[name] == value for name, value in like.items()):
+            each.update(to)
+
+
 BROKEN = {
     "no rows": (lambda lines: without(lines, *lines[1:-1]), "holds no timing rows"),
     "few processes": (
@@ -256,6 +214,15 @@ BROKEN = {
         "absent is ['torch.x'], but [] in process 1",
     ),
     "a free call": (lambda lines: rows_of(lines, "floor")[0].update(added=0.0), "a plain Python call took no time"),
+    "a call of next to no time": (lambda lines: rows_of(lines, "floor")[0].update(added=1e-300), "took no time"),
+    "no hooks counted": (lambda lines: every(lines, "count", hooks=4, to={"hooks": 0}), "counts no hooks"),
+    "a call in bytes": (lambda lines: every(lines, "call", hook="node", to={"unit": "bytes"}), "is in bytes"),
+    "memory in ns": (lambda lines: every(lines, "memory", to={"unit": "ns"}), "is in ns"),
+    "a call beside nothing": (
+        lambda lines: every(lines, "call", hook="node", to={"work": "nothing"}),
+        "call node empty 1: is beside 'nothing'",
+    ),
+    "a plain call beside a work": (lambda lines: every(lines, "floor", to={"work": "both"}), "is beside 'both'"),
     "a key that nobody knows": (lambda lines: rows_of(lines, "call")[0].update(extra=1), "has the unknown key 'extra'"),
     "a word for a number": (lambda lines: rows_of(lines, "call")[0].update(added="fast"), "'fast'"),
     "no figure": (lambda lines: rows_of(lines, "call")[0].pop("figure"), "has no key"),
@@ -265,6 +232,15 @@ BROKEN = {
     ),
     "a hook with a sign": (lambda lines: rows_of(lines, "call")[0].update(hook="<b>"), "breaks the rule pattern"),
 }
+
+
+def test_numbers_of_hooks_that_this_torch_or_workload_lacks_make_no_line(tmp_path, capsys) -> None:
+    lines = timing_session.session(Machine(1, **QUIET))
+    every(lines, "count", hooks=4, to={"absent": ["torch.x"], "control": None, "added": None})
+    every(lines, "count", hooks=2, to={"workload": "small", "hooks": 1})
+    lines[1:1] = [{**each, "workload": "small"} for each in lines if each.get("figure") == "same"]
+    assert call(tmp_path, synthetic.write_lines(tmp_path / "odd.jsonl", lines)) == 0
+    assert "What further hooks add" not in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("name", BROKEN)
@@ -318,6 +294,8 @@ def test_the_timing_command_refuses_in_one_line(tmp_path: Path) -> None:
         (["--seconds", "nan"], "--seconds above 0"),
         (["--wait", "-1"], "--wait not below"),
         (["--run-file", str(there)], "the file exists"),
+        (["--run-file", str(tmp_path)], "is a folder; name a file"),
+        (["--run-file", str(there / "run.jsonl")], "cannot be written"),
     ):
         found = timing(*arguments)
         assert (found.returncode, found.stdout, found.stderr.count("\n")) == (2, "", 1), found.stderr
@@ -331,4 +309,11 @@ def test_a_process_that_fails_is_told_and_nothing_is_written(tmp_path: Path) -> 
     last = found.stderr.splitlines()[-1]
     assert last.startswith("suites.timing: process 1 failed (")
     assert "--no-such-option" in last
+    assert not (tmp_path / "run.jsonl").exists()
+
+
+def test_a_process_that_measures_nothing_is_told(tmp_path: Path) -> None:
+    found = timing("--run-file", str(tmp_path / "run.jsonl"), "--jobs", "1", PYTEST_ADDOPTS="--collect-only")
+    said = "suites.timing: process 1 measured nothing; run: python -m pytest suites/timing"
+    assert (found.returncode, found.stderr.splitlines()[-1]) == (2, said)
     assert not (tmp_path / "run.jsonl").exists()

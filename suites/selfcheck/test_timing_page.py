@@ -9,7 +9,7 @@ import pytest
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from reports.costs import Costs, from_run
-from reports.costs_page import HEIGHT, LEFT, RIGHT, TOP, WIDTH, chapter, chart
+from reports.costs_page import HEIGHT, LEFT, NAMES_ABOVE, RIGHT, TOP, WIDTH, chapter, chart
 from reports.costs_view import changed
 from reports.page import TEMPLATES
 from suites.selfcheck import timing_session
@@ -44,19 +44,23 @@ def html(recorded: list[Costs]) -> str:
 def without(found: Costs, hook: str) -> Costs:
     """The costs where a torch lacks a hook."""
     key = ("call", hook, "empty", 1)
-    absent = replace(found.figures[key], absent=("torch.x",), values={}, each=())
+    absent = replace(found.figures[key], absent=("torch.x",), values={}, each=(), weights=())
     return replace(found, figures={**found.figures, key: absent})
 
 
 def test_nothing_recorded_is_nothing_shown() -> None:
     assert chapter([]) is None
+    found = costs("2.15.0")
+    calls = {key: figure for key, figure in found.figures.items() if key[0] != "call"}
+    assert chapter([replace(found, figures=calls)]) is None
     assert html([]).strip() == ""
 
 
 def test_a_line_goes_through_the_values(sweep) -> None:
     found = chart("full_backward", "full backward hook", sweep)
     assert [row[0] for row in found.rows] == ["1.12", "1.13", "2.0", "2.1"]
-    assert [row[1].split(" ")[0] for row in found.rows] == ["125", "125", "250", "250"]
+    assert [row[1] for row in found.rows] == ["3.8", "3.11", "3.11", "3.11"]
+    assert [row[2].split(" ")[0] for row in found.rows] == ["125", "125", "250", "250"]
     (line,) = found.lines
     points = [tuple(map(float, point.split(","))) for point in line.split(" ")]
     assert points == list(found.dots)
@@ -64,7 +68,7 @@ def test_a_line_goes_through_the_values(sweep) -> None:
     assert points[-1] == (WIDTH - RIGHT, TOP)
     bottom = found.levels[0].at
     assert bottom - points[0][1] == pytest.approx((bottom - points[-1][1]) / 2, abs=0.1)
-    assert found.alt == "full backward hook: 125 plain calls on torch 1.12, 250 on 2.1"
+    assert found.alt == "full backward hook: 125 plain calls on torch 1.12, 250 on 2.1; Python 3.11 from 1.13 on"
 
 
 def test_a_band_lies_around_its_line() -> None:
@@ -83,7 +87,7 @@ def test_a_version_without_the_hook_is_a_gap(sweep) -> None:
     found = chart("forward", "forward hook", [sweep[0], without(sweep[1], "forward"), *sweep[2:]])
     assert [len(line.split(" ")) for line in found.lines] == [2]
     assert len(found.dots) == 3
-    assert found.rows[1] == ("1.13", "absent")
+    assert found.rows[1] == ("1.13", "3.11", "absent")
 
 
 def test_a_version_between_two_gaps_has_a_bar() -> None:
@@ -104,7 +108,7 @@ def test_a_version_between_two_gaps_has_a_bar() -> None:
 def test_below_noise_is_a_gap(sweep) -> None:
     found = chart("nothing_at_all", "nothing at all", sweep)
     assert (found.lines, found.dots) == ((), ())
-    assert {row[1] for row in found.rows} == {"below noise"}
+    assert {row[2] for row in found.rows} == {"below noise"}
     assert found.alt == "nothing at all: no version shows a cost above noise"
 
 
@@ -112,6 +116,7 @@ def test_a_new_python_is_marked(sweep) -> None:
     (mark,) = chart("forward", "forward hook", sweep).pythons
     assert mark.label == "Python 3.11"
     assert LEFT < mark.at < LEFT + (WIDTH - LEFT - RIGHT) / 3
+    assert f'<text x="{mark.at}" y="{NAMES_ABOVE}" text-anchor="middle">Python 3.11</text>' in html(sweep)
 
 
 def test_changes_between_neighbours_are_told(sweep) -> None:
@@ -195,8 +200,9 @@ def test_every_chart_has_words_and_a_column_in_the_table(sweep) -> None:
     assert len(re.findall(r'<svg [^>]*role="img" aria-label="[^"]+"', text)) == len(found.charts) > 0
     for each in found.charts:
         assert f'<th scope="col">{each.says}</th>' in text
-        for _, cell in each.rows:
+        for _, python, cell in each.rows:
             assert f"<td>{cell}</td>" in text
+            assert f"<td>{python}</td>" in text
     for sentence in found.sentences:
         assert f"<li>{sentence}</li>" in text
 

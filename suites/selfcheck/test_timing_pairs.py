@@ -126,15 +126,27 @@ def test_a_work_that_slows_the_gauge_itself_may_count(slow: float, counts: bool)
     assert len(turns.fast()) == (len(turns.blocks) if counts else 0)
 
 
-def test_where_the_processor_is_slow_throughout_the_fastest_rounds_count() -> None:
+def mostly_slow(fast: float, slow: float, after: float) -> Turns:
+    """A processor that takes `slow` times as long once `after` seconds are over, and `fast` times before."""
     clock = Clock()
     gauge = pairs.Gauge(clock, lambda: clock.spend(5e-6))
-    gauge()  # the only time that it was fast
-    clock.pace = lambda now: 1.8
+    gauge()
+    clock.pace = lambda now: fast if now < after else slow
     turns = Turns([[Arm(lambda: clock.spend(0.01))] * 2], clock, gauge)
     turns.run(0.001)
     assert len(turns.blocks) == pairs.FEWEST_ROUNDS * pairs.PATIENCE
-    assert turns.measured().rounds == pairs.FEWEST_ROUNDS
+    return turns
+
+
+def test_where_the_processor_is_slow_throughout_the_fastest_rounds_tell_and_do_not_count() -> None:
+    found = mostly_slow(1.4, 1.8, 0.5).measured()
+    assert (found.control, found.rounds) == (pytest.approx(14e6), 0)
+
+
+def test_few_rounds_at_full_speed_count_alone() -> None:
+    found = mostly_slow(1.0, 1.8, 0.25).measured()
+    assert found.control == pytest.approx(10e6)
+    assert 0 < found.rounds < pairs.FEWEST_ROUNDS
 
 
 def test_the_gauge_is_read_when_it_is_warm() -> None:

@@ -52,7 +52,6 @@ BROKEN = {
         lambda told: figure(told, "call", "node")["values"].pop("plain_calls"),
         "call node empty 1: has no plain_calls",
     ),
-    "no share": (lambda told: figure(told, "call", "node")["values"].pop("share"), "call node empty 1: has no share"),
     "no ratio of bytes": (
         lambda told: figure(told, "memory", "full_backward")["values"].pop("ratio"),
         "memory full_backward empty 1: has no ratio",
@@ -69,6 +68,14 @@ BROKEN = {
         lambda told: figure(told, "slope", "forward")["values"].update(ratio=[1, 1, 1]),
         "slope forward empty 1: must not have ratio",
     ),
+    "a call in bytes": (
+        lambda told: figure(told, "call", "node").update(unit="bytes"),
+        "call node empty 1: is in bytes",
+    ),
+    "a call beside nothing": (
+        lambda told: figure(told, "call", "node").update(work="nothing"),
+        "call node empty 1: is beside 'nothing'",
+    ),
     "a control of nothing": (
         lambda told: figure(told, "call", "node")["values"].update(control=[0, 1, 2]),
         "call node empty 1: the control takes 0 ns",
@@ -76,6 +83,18 @@ BROKEN = {
     "too few processes": (
         lambda told: figure(told, "call", "node").update(each=[1.0] * 9),
         "call node empty 1: tells 9 of 24 processes",
+    ),
+    "too few weights": (
+        lambda told: figure(told, "call", "node").update(weights=[1] * 9),
+        "call node empty 1: has 9 weights for 24 processes",
+    ),
+    "no weights": (
+        lambda told: figure(told, "call", "node").pop("weights"),
+        "call node empty 1: has 0 weights for 24 processes",
+    ),
+    "a process of no weight": (
+        lambda told: figure(told, "call", "node").update(weights=[1] * 23 + [0]),
+        "['weights'][23] 0 breaks the rule minimum 1",
     ),
     "a word among numbers": (
         lambda told: figure(told, "call", "node").update(each=[1.0] * 23 + ["1"]),

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from subprocess import CompletedProcess
 
 import pytest
 
 from reports.costs import Costs, from_run
+from reports.strict import BadInput
 from suites.selfcheck import slowdown as plug_in
-from suites.selfcheck import timing_session, timing_trials
+from suites.selfcheck import synthetic, timing_session, timing_trials
 from suites.selfcheck.timing_session import Machine
 from suites.timing import kinds
 
@@ -47,11 +49,18 @@ def test_what_is_not_compared_is_no_trial(capsys) -> None:
     assert last == "0 of 1 comparisons found a change where there was none"
 
 
+def test_trials_of_which_none_was_compared_tell_nothing(capsys) -> None:
+    for trials in (timing_trials.same, timing_trials.slower):
+        with pytest.raises(BadInput, match="no two runs could be compared"):
+            trials(1, Bench(crowded=2))
+        assert capsys.readouterr().out.splitlines()[-1].startswith("0 of 0 ")
+
+
 def test_a_slowdown_that_is_not_compared_is_no_trial(capsys) -> None:
     assert timing_trials.slower(2, Bench(crowded=2)) == 0
     *_, one, _, last = capsys.readouterr().out.splitlines()
     assert one.startswith("1: forward by ")
-    assert one.endswith(" ns, not compared: somebody else used the machine while torch 2.15.0+cpu was measured")
+    assert one.endswith(" ns, not compared: somebody else used the machine while made-up.jsonl was measured")
     assert last == "1 of 1 slowdowns were found and named"
 
 
@@ -59,8 +68,8 @@ def test_every_four_slowdowns_have_a_fresh_run_beside_them(capsys) -> None:
     bench = Bench()
     assert timing_trials.slower(6, bench) == 0
     assert [name for name, _ in bench.asked] == [
-        "slower-plain-0", "slower-1", "slower-2", "slower-3", "slower-4",
-        "slower-plain-1", "slower-5", "slower-6", "slower-plain-2",
+        "slower-plain-0", "slower-1-forward", "slower-2-forward_pre", "slower-3-full_backward", "slower-4-leaf",
+        "slower-plain-1", "slower-5-node", "slower-6-forward", "slower-plain-2",
     ]  # fmt: skip
     assert {slowdown for name, slowdown in bench.asked if "plain" in name} == {"forward:0"}
     assert [slowdown.split(":")[0] for name, slowdown in bench.asked if "plain" not in name] == [
@@ -73,11 +82,22 @@ def test_every_four_slowdowns_have_a_fresh_run_beside_them(capsys) -> None:
 def test_the_plug_in_slows_down_what_it_is_told(monkeypatch, slowdown, same) -> None:
     monkeypatch.setattr(kinds, "KINDS", dict(kinds.KINDS))
     monkeypatch.setattr(kinds, "ALL", kinds.ALL)
-    monkeypatch.setattr(plug_in, "count_for", lambda kind, nanoseconds: 1)
     monkeypatch.setenv("SLOWDOWN", slowdown)
     plug_in.pytest_configure(None)  # type: ignore[arg-type]
     changed = [kind.name for kind in kinds.ALL if kind.hook not in (kinds.observe, kinds.keep)]
     assert changed == ([] if same else ["forward"])
+
+
+@pytest.mark.parametrize("hook", [kinds.observe, kinds.keep])
+def test_a_slowed_hook_does_what_the_hook_does(hook) -> None:
+    assert plug_in.slowed(hook, 3)(1, 2) == hook(1, 2)
+    sizes = [len(plug_in.slowed(hook, count).__code__.co_code) for count in (0, 10, 20)]
+    assert sizes[2] - sizes[1] == sizes[1] - sizes[0] > 0
+
+
+def test_a_slowdown_has_as_many_statements_as_take_its_time(monkeypatch) -> None:
+    monkeypatch.setattr(plug_in, "times", lambda: [3.0 * count for count in plug_in.COUNTS])
+    assert [plug_in.statements_for(told) for told in (0.0, 3.0, 60.0, 301.0, 9000.0)] == [0, 1, 20, 100, 3000]
 
 
 def test_the_nearest_run_is_taken() -> None:
@@ -107,11 +127,11 @@ def test_what_is_not_found_or_found_elsewhere_is_missed(monkeypatch) -> None:
 
 
 def test_what_cannot_be_slowed_down_is_said(monkeypatch, capsys) -> None:
-    monkeypatch.setattr(timing_trials, "SHORTEST", 500.0)
+    monkeypatch.setattr(timing_trials, "LEAST", 0.01)
     assert [each.hook for each in timing_trials.fit(Bench()("same-0", ""))] == [
         "forward", "forward_pre", "full_backward", "node",
     ]  # fmt: skip
-    assert capsys.readouterr().out == "excluded: leaf: 5 % are less than 500 ns\n"
+    assert capsys.readouterr().out == "excluded: leaf: 100 ns are less than a comparison tells, which is 200 ns\n"
 
 
 @pytest.mark.parametrize(("slower", "status"), [({}, 0), ({"node": 1.1}, 1)])
@@ -143,9 +163,10 @@ def test_nothing_old_is_read_again(tmp_path: Path, monkeypatch) -> None:
     """A file belongs to the sources that measured it and to their seconds."""
     made = []
 
-    def run(command, **content) -> None:
+    def run(command, **content) -> CompletedProcess[str]:
         made.append((Path(command[command.index("--run-file") + 1]), content["env"].get("SLOWDOWN")))
         timing_session.write(made[-1][0], Machine(1))
+        return CompletedProcess(command, 0)
 
     monkeypatch.setattr(timing_trials, "FOLDER", tmp_path)
     monkeypatch.setattr(timing_trials.subprocess, "run", run)
@@ -153,6 +174,42 @@ def test_nothing_old_is_read_again(tmp_path: Path, monkeypatch) -> None:
     timing_trials.measuring(110.0)("same-0", "")
     timing_trials.measuring(30.0)("same-0", "")
     monkeypatch.setattr(timing_trials, "source_digest", lambda *told: "other")
-    timing_trials.measuring(110.0)("same-0", "forward:40.0")
+    monkeypatch.setattr(timing_trials, "statements_for", lambda nanoseconds: round(nanoseconds / 2))
+    timing_trials.measuring(110.0)("same-0", "forward:40.6")
     assert len({path for path, _ in made}) == len(made) == 3
-    assert [slowdown for _, slowdown in made] == [None, None, "forward:40.0"]
+    assert [slowdown for _, slowdown in made] == [None, None, "forward:20"]
+
+
+def test_what_somebody_disturbed_is_measured_again(tmp_path: Path, monkeypatch) -> None:
+    """Whether it is says the pace of its processes alone; what was quiet is kept."""
+    made = []
+
+    def run(command, **content) -> CompletedProcess[str]:
+        path = Path(command[command.index("--run-file") + 1])
+        assert not path.exists() or "--fresh" in command
+        lines = timing_session.session(Machine(len(made)))
+        for each in lines:
+            if path.name.startswith("same-0") and not made and each.get("figure") == "process":
+                each["pace"] *= 1 + each["process"] % 2
+        synthetic.write_lines(path, lines)
+        made.append(path.name.partition("-2.")[0])
+        return CompletedProcess(command, 0)
+
+    monkeypatch.setattr(timing_trials, "FOLDER", tmp_path)
+    monkeypatch.setattr(timing_trials.subprocess, "run", run)
+    monkeypatch.setattr(timing_trials, "version", lambda name: "2.15.0")
+    left = [
+        timing_trials.measuring(110.0)(name, "").environment["left_out"]
+        for _ in range(3)
+        for name in ("same-0", "same-1")
+    ]
+    assert left == [12, 0, 0, 0, 0, 0]
+    assert made == ["same-0", "same-1", "same-0"]
+
+
+def test_a_run_that_fails_is_told_in_one_line(tmp_path: Path, monkeypatch, capsys) -> None:
+    monkeypatch.setattr(timing_trials, "FOLDER", tmp_path)
+    monkeypatch.setattr(timing_trials.subprocess, "run", lambda command, **_: CompletedProcess(command, 2))
+    monkeypatch.setattr(timing_trials, "version", lambda name: "2.15.0")
+    assert timing_trials.main(["same", "1"]) == 2
+    assert capsys.readouterr().err == "timing_trials, same-0: could not be measured; mend what the lines above tell\n"

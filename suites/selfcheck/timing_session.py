@@ -101,8 +101,8 @@ def row(figure: str, process: int, hook: str, **content: Any) -> dict[str, Any]:
     """One row as the suite writes it."""
     made: dict[str, Any] = {
         "type": "benchmark", "figure": figure, "process": process, "hook": hook, "says": f"{hook} hook",
-        "workload": "empty", "work": "forward", "hooks": 1, "absent": [], "unit": "ns", "fires": 1, "calls": 1,
-        "rounds": 1, "control": None, "added": None,
+        "workload": "empty", "work": "forward", "hooks": 1, "absent": [], "unit": "ns", "fires": 1, "calls": 16,
+        "rounds": 6, "control": None, "added": None,
     }  # fmt: skip
     made.update(content)
     return made
@@ -165,6 +165,15 @@ def run(machine: Machine, **content: Any) -> Run:
 def write(path: Path, machine: Machine, **content: Any) -> Path:
     """Write a session as a run file."""
     return synthetic.write_lines(path, session(machine, **content))
+
+
+def write_three(folder: Path) -> dict[str, Path]:
+    """Write runs of one torch twice, and of one whose full backward hook is 40 % slower."""
+    return {
+        "base": write(folder / "base.jsonl", Machine(1), torch="2.14.1"),
+        "again": write(folder / "again.jsonl", Machine(2), torch="2.14.1"),
+        "slow": write(folder / "slow.jsonl", Machine(3), slower={"full_backward": 1.4}),
+    }
 
 
 def whole_session(machine: Machine, slower: dict[str, float] | None = None) -> Run:

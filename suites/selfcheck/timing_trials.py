@@ -2,7 +2,8 @@
 
 `same` compares runs of one torch with each other: each change that it finds is false. `slower` makes one kind of hook
 5 % slower at a time and sees whether that kind is found. `agree A B` tells how far two run files of one torch differ.
-A run takes two minutes; the machine must do nothing else.
+A run takes two minutes; the machine must do nothing else. The same command again measures only what somebody else
+disturbed.
 """
 
 from __future__ import annotations
@@ -12,40 +13,45 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from importlib.metadata import version
 from pathlib import Path
 
 from reports.costs import Costs, Figure, from_run
-from reports.costs_change import MARGIN, changes, compared, not_compared
+from reports.costs_change import LEAST, MARGIN, changes, check_comparable, compared, many_out, not_compared
 from reports.runfile import read_run
 from reports.strict import BadInput
 from reports.torches import TIMED, source_digest
+from suites.selfcheck.slowdown import statements_for
 from suites.timing.__main__ import SECONDS
 
 ROOT = Path(__file__).resolve().parents[2]
 SLOWER = 0.05
-#: What the shortest slowdown takes, in nanoseconds: where 5 % are less, they cannot be made.
-SHORTEST = 40.0
 EVERY = 4  # slowdowns between two runs without
 UNSLOWED = "forward:0"  # the plug-in is there and slows nothing down
 FOLDER = ROOT / "reports" / "out" / "trials"
-Measure = Callable[[str, str], Costs]  # (name, slowdown)
+Measure = Callable[[str, str], Costs]  # (name, slowdown: a hook and nanoseconds, or nothing)
 
 
 def measuring(seconds: float) -> Measure:
     """Return what measures this torch, with one kind of hook slowed down or none.
 
-    What the same sources measured in as many seconds is read again: trials go on where they were interrupted.
+    What the same sources measured of this torch in as many seconds is read again: trials go on where they were
+    interrupted. It is measured again where too many of its processes do not count, whatever its figures are.
     """
-    digest = source_digest(ROOT, (*TIMED, "suites/selfcheck/slowdown.py"), ())
+    digest = f"{version('torch')}-{source_digest(ROOT, (*TIMED, 'suites/selfcheck/slowdown.py'), ())}"
 
     def measure(name: str, slowdown: str) -> Costs:
         path = FOLDER / f"{name}-{digest}-{seconds:g}.jsonl"
-        if not path.exists():
+        if not path.exists() or many_out(costs(path)):
             environment = dict(os.environ)
             if slowdown:
-                environment.update(SLOWDOWN=slowdown, PYTEST_ADDOPTS="-p suites.selfcheck.slowdown")
+                hook, _, nanoseconds = slowdown.partition(":")
+                environment["SLOWDOWN"] = f"{hook}:{statements_for(float(nanoseconds))}"
+                environment["PYTEST_ADDOPTS"] = "-p suites.selfcheck.slowdown"
             command = [sys.executable, "-m", "suites.timing", "--run-file", str(path), "--seconds", str(seconds)]
-            subprocess.run(command, cwd=ROOT, env=environment, check=True, stdout=subprocess.DEVNULL)
+            done = subprocess.run([*command, "--fresh"], cwd=ROOT, env=environment, stdout=subprocess.DEVNULL)
+            if done.returncode:
+                raise BadInput("timing_trials", name, "could not be measured", "mend what the lines above tell")
         return costs(path)
 
     return measure
@@ -88,17 +94,28 @@ def same(trials: int, measure: Measure) -> int:
         print(f"{trial}: {why or says}", flush=True)
         last = now
     print(f"{false} of {made} comparisons found a change where there was none")
+    check_made(made)
     return false
 
 
+def check_made(made: int) -> None:
+    """Raise BadInput where nothing was compared, so that nothing could go wrong."""
+    if not made:
+        raise BadInput("timing_trials", "", "no two runs could be compared", "run it while nobody uses the machine")
+
+
 def fit(plain: Costs) -> list[Figure]:
-    """Return the figures that can be made slower by 5 %, and say which cannot."""
-    figures = [each.after for each in compared(plain, plain) if each.after.key[::2] == ("call", "empty")]
-    found = [each for each in figures if each.fires == 1 and each.values["added"].mid * SLOWER >= SHORTEST]
-    for each in figures:
-        if each not in found:
-            why = f"one pass calls it {each.fires} times" if each.fires != 1 else f"5 % are less than {SHORTEST:g} ns"
-            print(f"excluded: {each.hook}: {why}")
+    """Return the figures of which a slowdown by 5 % could be told, and say of which it could not."""
+    told = [figure for key, figure in sorted(plain.figures.items()) if key[::2] == ("call", "empty") and figure.values]
+    found = []
+    for each in [each for each in told if not plain.below_noise(each)]:
+        slowdown, least = each.values["added"].mid * SLOWER, each.values["control"].mid * LEAST
+        if each.fires != 1:
+            print(f"excluded: {each.hook}: one pass calls it {each.fires} times")
+        elif slowdown < least:
+            print(f"excluded: {each.hook}: {slowdown:.0f} ns are less than a comparison tells, which is {least:.0f} ns")
+        else:
+            found.append(each)
     return found
 
 
@@ -111,7 +128,7 @@ def slowdowns(trials: int, measure: Measure) -> Iterator[tuple[int, Figure, Cost
         for trial in range(first + 1, min(first + EVERY, trials) + 1):
             figure = figures[(trial - 1) % len(figures)]
             slowdown = f"{figure.hook}:{figure.values['added'].mid * SLOWER:.1f}"
-            slowed.append((trial, figure, measure(f"slower-{trial}", slowdown)))
+            slowed.append((trial, figure, measure(f"slower-{trial}-{figure.hook}", slowdown)))
         after = measure(f"slower-plain-{first // EVERY + 1}", UNSLOWED)
         for place, (trial, figure, now) in enumerate(slowed):
             yield trial, figure, plain if place < len(slowed) / 2 else after, now
@@ -129,12 +146,14 @@ def slower(trials: int, measure: Measure) -> int:
         told = why or "changed: " + (", ".join(named(plain, now)) or "none")
         print(f"{trial}: {figure.hook} by {nanoseconds:.0f} ns, {told}", flush=True)
     print(f"{made - missed} of {made} slowdowns were found and named")
+    check_made(made)
     return missed
 
 
 def agree(one: Path, other: Path) -> int:
     """Say by how much two runs differ at most; return 1 beyond the margin."""
     before, after = costs(one), costs(other)
+    check_comparable(before, after)
     why = not_compared(before, after)
     if why:
         print(why)
@@ -145,7 +164,7 @@ def agree(one: Path, other: Path) -> int:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the trials and return 0 when at most one of 40, or of 20, went wrong."""
+    """Run the trials and return 0 when one at most went wrong, 1 for more, 2 when none could be told."""
     parser = argparse.ArgumentParser(prog="python -m suites.selfcheck.timing_trials")
     sub = parser.add_subparsers(dest="what", required=True)
     for name in ("same", "slower"):

@@ -100,12 +100,16 @@ def run_process(number: int, seconds: float, path: Path, jobs: int = 1) -> Lines
             timeout=PATIENCE * (seconds + STARTING),
         )
     except subprocess.TimeoutExpired:
-        raise TimingError(f"process {number} hung; run: {' '.join(command[1:4])}") from None
+        raise TimingError(f"process {number} hung; run: python {' '.join(command[1:4])}") from None
     if child.returncode:
         said = [line for line in child.stdout.splitlines() if re.match(r"E  |ERROR: (?!usage)|FAILED|.*: error:", line)]
         why = (said or child.stdout.splitlines() or ["it said nothing"])[0].strip()
         raise TimingError(f"process {number} failed ({why[:160]}); run: python {' '.join(command[1:4])}")
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    text = path.read_text(encoding="utf-8") if path.exists() else ""
+    lines = [json.loads(line) for line in text.splitlines()]
+    if not any(line["type"] == "benchmark" for line in lines):
+        raise TimingError(f"process {number} measured nothing; run: python {' '.join(command[1:4])}")
+    return lines
 
 
 def measure(
@@ -121,7 +125,8 @@ def measure(
 
         def lane(first: int) -> None:
             numbers = range(first, processes + 1, jobs)
-            for number, share in shares(numbers, math.ceil(FEWEST_PROCESSES / jobs), seconds, clock):
+            fewest = min(len(numbers), math.ceil(FEWEST_PROCESSES / jobs))
+            for number, share in shares(numbers, fewest, seconds, clock):
                 if over.is_set():
                     break
                 try:
@@ -197,12 +202,15 @@ def main() -> int:
                 f"--processes must be {FEWEST_PROCESSES} or more, --jobs and --seconds above 0, and --wait not below"
             )
             raise TimingError(fault)
+        if options.run_file.is_dir():
+            raise TimingError(f"{options.run_file}: is a folder; name a file")
         if options.run_file.exists() and not options.fresh:
             raise TimingError(f"{options.run_file}: the file exists; add --fresh to replace it")
+        options.run_file.parent.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=str(options.run_file.parent)).close()  # better told now than after two minutes
         if not wait_until_quiet(options.wait, load_per_core):
             print(f"the machine is busy (load {load_per_core():.1f} per core): intervals will be wide", file=sys.stderr)
         lines = measure(options.processes, options.seconds, jobs, partial(run_process, jobs=jobs))
-        options.run_file.parent.mkdir(parents=True, exist_ok=True)
         options.run_file.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
     except TimingError as error:
         print(f"suites.timing: {error}", file=sys.stderr)

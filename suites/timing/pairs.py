@@ -77,7 +77,10 @@ class Gauge:
 
 
 class Measured(NamedTuple):
-    """Nanoseconds of one call of the first arm, and what each of the others adds to it."""
+    """Nanoseconds of one call of the first arm, and what each of the others adds to it; how many rounds tell it.
+
+    There are no such rounds where the processor was slow in all of them.
+    """
 
     control: float
     added: List[float]
@@ -152,19 +155,18 @@ class Turns:
         """The rounds in which the processor was at full speed."""
         return [block for block, spin in zip(self.blocks, self.slowest) if spin <= self.slow * self.gauge.best]
 
-    def good(self) -> List[List[float]]:
-        """The rounds that count: those at full speed, or the fastest ones where there are too few of these."""
-        if len(self.fast()) >= FEWEST_ROUNDS:
-            return self.fast()
+    def fastest(self) -> List[List[float]]:
+        """The fastest rounds: all that there is where the processor was slow in each."""
         order = sorted(range(len(self.blocks)), key=self.slowest.__getitem__)
         return [self.blocks[index] for index in order[:FEWEST_ROUNDS]]
 
     def measured(self) -> Measured:
         """The medians over the rounds that count, in nanoseconds."""
-        good = self.good()
+        fast = self.fast()
+        good = fast or self.fastest()
         added = [
             statistics.median(block[index] - block[0] for block in good) * 1e9
             for index in range(1, len(self.groups[0]))
         ]
         control = statistics.median(block[0] for block in good) * 1e9
-        return Measured(control, added, len(good), self.calls)
+        return Measured(control, added, len(fast), self.calls)
