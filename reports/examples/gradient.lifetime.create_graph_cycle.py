@@ -18,18 +18,33 @@ class Watched:
         self.calls.append(grad.tolist())
 
 
+def leaf(value):
+    """A float64 scalar that requires grad."""
+    return torch.tensor(float(value), dtype=torch.float64, requires_grad=True)
+
+
+def backward(loss, **options):
+    """Go back and make sure that nothing of the graph is held any more.
+
+    The thread that went back may keep the last node until it gets other work: so on a busy machine in torch 1.4 and 1.5.
+    """
+    import warnings
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        loss.backward(**options)
+    leaf(0).backward()
+
+
 def example(subject):
     import gc
-    import warnings
     import weakref
 
     def freed(reset):
         hook = Watched()
         x = torch.ones((), requires_grad=True)
         x.register_hook(hook)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            (x * x).backward(create_graph=True)
+        backward(x * x, create_graph=True)
         grad = None if reset else x.grad
         if reset:
             x.grad = None
