@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import inf
 from pathlib import Path
 from statistics import median
 
 from reports.costs import Costs, Figure, Key
-from reports.costs_common import common
+from reports.costs_common import common, way
 from reports.costs_stats import Estimate, estimate
 from reports.strict import BadInput, shown
 
@@ -43,6 +43,8 @@ class Change:
     machine: float = 1.0
     #: How far that may be wrong, as a part of what the hook adds.
     unsure: float = 0.0
+    #: How much the longest work without hooks takes that goes the same way on the same workload.
+    longest: float = 0.0
     #: What it added in both runs, with the intervals that are left without what moves them from process to process.
     sides: tuple[Estimate, Estimate] | None = None
     #: Which of the two is below the noise of its run.
@@ -112,9 +114,8 @@ class Change:
 
     def beyond(self, old: Estimate, new: Estimate, margin: float) -> bool:
         """Say whether the two differ by more than the margin, and by more than a hook moves the work beside it."""
-        control = None if self.after.work == "nothing" else self.after.values.get("control")
-        least = LEAST * control.mid if control else 0.0
-        return old.mid > 0 and far(new.mid / old.mid, margin + self.unsure) and abs(new.mid - old.mid) > least
+        moved = LEAST * self.longest
+        return old.mid > 0 and far(new.mid / old.mid, margin + self.unsure) and abs(new.mid - old.mid) > moved
 
     @property
     def rank(self) -> tuple[float, Key]:
@@ -169,15 +170,23 @@ def compare(before: Costs, after: Costs, key: Key, without: Unhooked | None = No
     works, own = without.all, without.like(old)
     below = before.below_noise(old), after.below_noise(new)
     noise = max(before.noise(old) * works, after.noise(new))
+    change = Change(old, new, works, own, longest=longest(after, new), below=below, noise=noise)
     if not (old.each and new.each) or any(below):
-        return Change(old, new, works, own, below=below, noise=noise)
+        return change
     together = common(before, after, key, works)
-    if together is None:
-        alone = estimate(old.each, old.weights, SURE), estimate(new.each, new.weights, SURE)
-        return Change(old, new, works, own, sides=alone, noise=noise)
-    each = together.without((old, new))
+    each = together.without((old, new)) if together else (old.each, new.each)
     sides = estimate(each[0], old.weights, SURE), estimate(each[1], new.weights, SURE)
-    return Change(old, new, works, own, together.machine, together.unsure, sides, below, noise)
+    if together is None:
+        return replace(change, sides=sides)
+    return replace(change, machine=together.machine, unsure=together.unsure, sides=sides)
+
+
+def longest(costs: Costs, figure: Figure) -> float:
+    """Return how much the longest work on the same workload takes that goes the same way; nothing beside no work."""
+    if figure.work == "nothing":
+        return 0.0
+    like = (each for each in costs.figures.values() if (each.workload, way(each)) == (figure.workload, way(figure)))
+    return max((each.values["control"].mid for each in like if "control" in each.values), default=0.0)
 
 
 def unhooked(before: Costs, after: Costs) -> float:

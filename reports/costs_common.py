@@ -42,14 +42,15 @@ class Seen(NamedTuple):
 class Common(NamedTuple):
     """What moves the hooks of a pass together, and how much one of them feels it."""
 
-    felt: float  # 1 for as much as the others, 0 for not at all
+    felt: float  # from process to process: 1 for as much as the others, 0 for not at all
+    felt_by_runs: float
     moves: tuple[list[float], list[float]]  # in each process of both runs, as logarithms around 0
     shift: float  # from the one run to the other, as a logarithm
 
     @property
     def machine(self) -> float:
         """How many times as much the hook adds in the second run by what moves all."""
-        return exp(self.felt * self.shift) if abs(self.shift) <= MOST else 1.0
+        return exp(self.felt_by_runs * self.shift) if abs(self.shift) <= MOST else 1.0
 
     @property
     def unsure(self) -> float:
@@ -93,7 +94,23 @@ def common(before: Costs, after: Costs, key: Key, works: float) -> Common | None
         moves = _middle(moved, [seen[place].weights for place in with_them])
     own = _felt(moves, _seen(*figures))
     first = len(figures[0].each)
-    return Common(own, (moves[:first], moves[first:]), median(shifts[place] / felt[place] for place in with_them))
+    shift = median(shifts[place] / felt[place] for place in with_them)
+    return Common(own, max(own, _on_empty(before, after, key, moves)), (moves[:first], moves[first:]), shift)
+
+
+def _on_empty(before: Costs, after: Costs, key: Key, moves: Sequence[float]) -> float:
+    """Return how much the hook feels what moves all where it is measured best, as a part of what it adds here.
+
+    A larger module makes few rounds in a process, in which its own processes hardly tell it.
+    """
+    figures = before.figures[key], after.figures[key]
+    best = (key[0], key[1], "empty", key[3])
+    if best == key or best not in before.figures or best not in after.figures:
+        return 0.0
+    told = before.figures[best], after.figures[best]
+    if min((*told[0].each, *told[1].each), default=0.0) <= 0:
+        return 0.0
+    return _felt(moves, _seen(*told)) * told[0].values["added"].mid / figures[0].values["added"].mid
 
 
 def _others(costs: Costs, figure: Figure) -> dict[Key, Figure]:
@@ -102,12 +119,12 @@ def _others(costs: Costs, figure: Figure) -> dict[Key, Figure]:
     return {
         each.key: each
         for each in costs.figures.values()
-        if (each.figure, each.workload, _way(each)) == (name, "empty", _way(figure)) and each.hook != figure.hook
+        if (each.figure, each.workload, way(each)) == (name, "empty", way(figure)) and each.hook != figure.hook
         if each.each and min(each.each) > 0 and not costs.below_noise(each)
     }
 
 
-def _way(figure: Figure) -> str:
+def way(figure: Figure) -> str:
     """Return which way a pass takes: that from a leaf goes back as the other does."""
     return "both" if figure.work == "leaf" else figure.work
 

@@ -8,7 +8,7 @@ from statistics import NormalDist
 import pytest
 
 from reports.costs import Figure, from_run
-from reports.costs_change import Change, compare
+from reports.costs_change import Change, compare, longest
 from reports.costs_stats import Estimate, estimate
 from suites.selfcheck import timing_session
 from suites.selfcheck.timing_session import PROCESSES, Machine
@@ -66,10 +66,24 @@ def test_bytes_do_not_know_how_fast_the_machine_is(unit, works, added, sure) -> 
 @pytest.mark.parametrize(("work", "sure"), [(20_000, True), (30_000, False)])
 def test_a_difference_must_be_a_part_of_the_work(work, sure) -> None:
     """A hundred nanoseconds more are 0.5 % of the one work and 0.33 % of the other."""
-    before, after = (
-        replace(figure, values={**figure.values, "control": Estimate(work, work, work)}) for figure in sides(1.1)
-    )
-    assert Change(before, after).sure() == sure
+    before, after = sides(1.1)
+    assert Change(before, after, longest=work).sure() == sure
+
+
+@pytest.mark.parametrize(
+    ("key", "times"),
+    [
+        (("call", "kind_a", "empty", 1), 1.0),  # a forward
+        (("call", "kind_c", "empty", 1), 3.0),  # from a leaf and back, which is twice as long: the longer way back
+        (("call", "kind_b", "empty", 1), 3.0),
+        (("call", "kind_b", "small", 1), 4.5),
+        (("register", "kind_a", "empty", 1), 0.0),
+    ],
+)
+def test_the_work_that_counts_is_the_longest_of_its_way(key, times) -> None:
+    """Where an object lies in memory makes as many nanoseconds in the shorter pass as in the longer."""
+    run = from_run(timing_session.whole_session(Machine(1, spread=0.0, jitter=0.0, interrupted=0.0)))
+    assert longest(run, run.figures[key]) == pytest.approx(timing_session.CONTROL * times * 1e9)
 
 
 @pytest.mark.parametrize(("added", "sure"), [(1.04, False), (1.06, True)])
@@ -78,17 +92,17 @@ def test_what_may_be_wrong_of_the_machine_widens_the_margin(added, sure) -> None
     assert Change(before, after, unsure=0.02).sure() == sure
 
 
-@pytest.mark.parametrize(("other", "told"), [(1050.0, False), (1057.0, False), (1064.0, True)])
+@pytest.mark.parametrize(("other", "told"), [(10_500.0, False), (10_570.0, False), (10_640.0, True)])
 def test_dozens_of_figures_need_wider_intervals_than_one(other: float, told: bool) -> None:
     """What parts from an interval of 99 % may still be chance: it must part from that of 99.5 %."""
     key = ("call", "full_backward", "empty", 1)
     before = from_run(timing_session.run(Machine(1)))
-    spread = NormalDist(1000.0, 100.0).quantiles(PROCESSES + 1)
+    spread = NormalDist(10_000.0, 1000.0).quantiles(PROCESSES + 1)
     pair = [
         replace(before, figures={**before.figures, key: replace(before.figures[key], each=each, values=values(each))})
         for each in (tuple(spread), (other,) * PROCESSES)
     ]
-    assert (estimate(spread).high < other) == (other > 1050)
+    assert (estimate(spread).high < other) == (other > 10_500)
     assert compare(pair[0], pair[1], key).sure() == told
 
 

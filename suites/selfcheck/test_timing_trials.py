@@ -131,7 +131,7 @@ def test_what_cannot_be_slowed_down_is_said(monkeypatch, capsys) -> None:
     assert [each.hook for each in timing_trials.fit(Bench()("same-0", ""))] == [
         "forward", "forward_pre", "full_backward", "node",
     ]  # fmt: skip
-    assert capsys.readouterr().out == "excluded: leaf: 100 ns are less than a comparison tells, which is 200 ns\n"
+    assert capsys.readouterr().out == "excluded: leaf: 101 ns are less than a comparison tells, which is 200 ns\n"
 
 
 @pytest.mark.parametrize(("slower", "status"), [({}, 0), ({"node": 1.1}, 1)])

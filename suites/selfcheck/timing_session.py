@@ -45,8 +45,9 @@ class Machine:
     """What disturbs a measurement: a spread between processes, noise in each block, interruptions, a slow clock.
 
     And what a whole run does to each figure of it: `drift`, to either side at most. And what it does to all hooks of
-    the pass `both`: it moves them by `sway` from process to process, and by `shift` in the whole run. Somebody else
-    makes what needs the caches so many times as slow as `crowd` says.
+    the pass `both`: it moves them by `sway` from process to process, and by `shift` in the whole run; the former on the
+    empty module only where it is `hidden`. Somebody else makes what needs the caches so many times as slow as `crowd`
+    says.
     """
 
     def __init__(
@@ -60,6 +61,7 @@ class Machine:
         sway: float = 0.0,
         shift: float = 0.0,
         crowd: float = 1.0,
+        hidden: bool = False,
     ) -> None:
         self.rng = random.Random(seed)
         self.pace: Callable[[int], float] = pace or (lambda process: 1.0)
@@ -67,7 +69,7 @@ class Machine:
         self.spread, self.jitter, self.interrupted = spread, jitter, interrupted
         self.drift, self.crowd = drift, crowd
         self.drifted: dict[str, float] = {}
-        self.sway, self.shift = sway, shift
+        self.sway, self.shift, self.hidden = sway, shift, hidden
         self.swayed: dict[int, float] = {}
 
     def arms(self, clock: Clock, *costs: float) -> list[Arm]:
@@ -91,9 +93,11 @@ class Machine:
         drifted = self.drifted.setdefault(figure, self.rng.uniform(-1, 1)) if self.drift else 0.0
         return cost * self.rng.gauss(1, self.spread) * (1 + self.drift * drifted)
 
-    def moved(self, work: str) -> float:
+    def moved(self, work: str, workload: str) -> float:
         """How many times as much each hook of a pass adds in this process."""
         swayed = self.swayed.setdefault(self.process, self.rng.gauss(1 + self.shift, self.sway))
+        if self.hidden and workload != "empty":
+            swayed = 1 + self.shift
         return swayed if work == "both" else 1.0
 
 
@@ -194,7 +198,7 @@ def whole_session(machine: Machine, slower: dict[str, float] | None = None) -> R
                 )
             for kind, (work, cost) in MANY.items():
                 seconds = CONTROL * long * WORKS[work]
-                cost *= (slower or {}).get(kind, 1.0) * machine.moved(work)
+                cost *= (slower or {}).get(kind, 1.0) * machine.moved(work, workload)
                 control, (added,) = measured(machine, seconds, seconds + machine.added(cost, f"{kind} {workload}"))
                 rows.append(row("call", process, kind, work=work, workload=workload, control=control, added=added))
         for kind in MANY_REGISTERED:

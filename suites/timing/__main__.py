@@ -22,7 +22,7 @@ from threading import Event
 from typing import Any, Callable, Dict, Iterator, List, Sequence, Tuple
 
 DEFAULT_RUN_FILE = Path("reports/out/timing/current.jsonl")
-PROCESSES = 24
+PROCESSES = 32
 FEWEST_PROCESSES = 8  # fewer cannot give an interval of 99 %
 JOBS = 2
 SECONDS = 113.0
@@ -143,7 +143,7 @@ def measure(
         finally:
             over.set()
     if len(parts) < processes:
-        print(f"{len(parts)} processes instead of {processes}: starting them takes long here", file=sys.stderr)
+        print(f"{len(parts)} of {processes} processes: starting them takes long here", file=sys.stderr)
     lines = [line for line in parts[min(parts)] if line["type"] == "header"]
     lines += [line for number in sorted(parts) for line in parts[number] if line["type"] == "benchmark"]
     return [*lines, {"type": "footer", "cells": 0, "counts": {}, "seconds": round(clock() - began, 1)}]

@@ -89,8 +89,9 @@ class Measured(NamedTuple):
 
 
 class Turns:
-    """Rounds of blocks, one block of each arm per round; every second visit goes backwards.
+    """Rounds of blocks, one block of each arm per round; every second one goes backwards.
 
+    So does each group every second time, for the first block of a round finds what another group left in the caches.
     `groups` holds the same arms several times over, built from new objects: where an object lies in memory can make
     it slow, and must not decide a figure.
     """
@@ -142,7 +143,7 @@ class Turns:
         number = len(self.blocks)
         group = self.groups[number % len(self.groups)]
         order = list(range(len(group)))
-        if number // len(self.groups) % 2:
+        if sum(divmod(number, len(self.groups))) % 2:
             order.reverse()
         times, slowest = {}, self.gauge()
         for index in order:
