@@ -126,14 +126,14 @@ def test_what_moves_hooks_together_is_the_machine(shift) -> None:
 @pytest.mark.parametrize("shift", [-0.07, 0.07])
 def test_what_a_hook_feels_on_a_larger_module_is_told_by_the_empty_one(shift) -> None:
     """There its processes hardly show what moves them all, but what a whole run shifts is there too."""
-    before, after = whole(1, sway=0.04, hidden=True), whole(2, sway=0.04, shift=shift, hidden=True)
+    before, after = whole(1, sway=0.04, hidden=1.0), whole(2, sway=0.04, shift=shift, hidden=1.0)
     assert changes(before, after) == []
     assert compare(before, after, ("call", "kind_k", "small", 1)).machine == pytest.approx(1 + shift, abs=0.035)
 
 
 def test_a_slow_hook_on_a_larger_module_is_found_beside_what_moves_all() -> None:
-    before = whole(1, sway=0.04, hidden=True)
-    after = whole(2, {"kind_k": 1.1}, sway=0.04, shift=0.04, hidden=True)
+    before = whole(1, sway=0.04, hidden=1.0)
+    after = whole(2, {"kind_k": 1.1}, sway=0.04, shift=0.04, hidden=1.0)
     assert ("call", "kind_k", "small", 1) in {each.after.key for each in changes(before, after)}
 
 

@@ -45,8 +45,8 @@ class Machine:
     """What disturbs a measurement: a spread between processes, noise in each block, interruptions, a slow clock.
 
     And what a whole run does to each figure of it: `drift`, to either side at most. And what it does to all hooks of
-    the pass `both`: it moves them by `sway` from process to process, and by `shift` in the whole run; the former on the
-    empty module only where it is `hidden`. Somebody else makes what needs the caches so many times as slow as `crowd`
+    the pass `both`: it moves them by `sway` from process to process, and by `shift` in the whole run; of the former the
+    part `hidden` is not seen on larger modules. Somebody else makes what needs the caches so many times as slow as `crowd`
     says.
     """
 
@@ -61,7 +61,7 @@ class Machine:
         sway: float = 0.0,
         shift: float = 0.0,
         crowd: float = 1.0,
-        hidden: bool = False,
+        hidden: float = 0.0,
     ) -> None:
         self.rng = random.Random(seed)
         self.pace: Callable[[int], float] = pace or (lambda process: 1.0)
@@ -96,8 +96,8 @@ class Machine:
     def moved(self, work: str, workload: str) -> float:
         """How many times as much each hook of a pass adds in this process."""
         swayed = self.swayed.setdefault(self.process, self.rng.gauss(1 + self.shift, self.sway))
-        if self.hidden and workload != "empty":
-            swayed = 1 + self.shift
+        if workload != "empty":
+            swayed += self.hidden * (1 + self.shift - swayed)
         return swayed if work == "both" else 1.0
 
 
