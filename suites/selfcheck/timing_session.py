@@ -46,8 +46,8 @@ class Machine:
 
     And what a whole run does to each figure of it: `drift`, to either side at most. And what it does to all hooks of
     the pass `both`: it moves them by `sway` from process to process, and by `shift` in the whole run; of the former the
-    part `hidden` is not seen on larger modules. Somebody else makes what needs the caches so many times as slow as `crowd`
-    says.
+    part `hidden` is not seen on larger modules. Somebody else makes what needs the caches so many times as slow as
+    `crowd` says.
     """
 
     def __init__(
