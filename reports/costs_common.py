@@ -43,7 +43,7 @@ class Common(NamedTuple):
     """What moves the hooks of a pass together, and how much one of them feels it."""
 
     felt: float  # from process to process: 1 for as much as the others, 0 for not at all
-    felt_by_runs: float
+    felt_by_runs: float  # the same from the one run to the other
     moves: tuple[list[float], list[float]]  # in each process of both runs, as logarithms around 0
     shift: float  # from the one run to the other, as a logarithm
 
@@ -71,7 +71,7 @@ def common(before: Costs, after: Costs, key: Key, works: float) -> Common | None
     `works` is how many times as long the works without hooks take in the second run.
     """
     figures = before.figures[key], after.figures[key]
-    if min((*figures[0].each, *figures[1].each), default=0.0) <= 0:
+    if not _positive(*figures):
         return None
     theirs = [_others(costs, figure) for costs, figure in zip((before, after), figures, strict=True)]
     both = sorted(theirs[0].keys() & theirs[1].keys())
@@ -108,9 +108,14 @@ def _on_empty(before: Costs, after: Costs, key: Key, moves: Sequence[float]) -> 
     if best == key or best not in before.figures or best not in after.figures:
         return 0.0
     told = before.figures[best], after.figures[best]
-    if min((*told[0].each, *told[1].each), default=0.0) <= 0:
+    if not _positive(*told):
         return 0.0
     return _felt(moves, _seen(*told)) * told[0].values["added"].mid / figures[0].values["added"].mid
+
+
+def _positive(before: Figure, after: Figure) -> bool:
+    """Say whether each process of both runs told an amount, so that it has a logarithm."""
+    return min((*before.each, *after.each), default=0.0) > 0
 
 
 def _others(costs: Costs, figure: Figure) -> dict[Key, Figure]:

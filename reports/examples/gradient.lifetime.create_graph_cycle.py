@@ -26,7 +26,7 @@ def leaf(value):
 def backward(loss, **options):
     """Go back and make sure that nothing of the graph is held any more.
 
-    The thread that went back may keep the last node until it gets other work: torch 1.4 and 1.5 do when busy.
+    The engine's thread may keep the last node until it gets other work, as it does in torch 1.4 and 1.5.
     """
     import warnings
 

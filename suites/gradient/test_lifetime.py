@@ -16,7 +16,7 @@ GC = "https://github.com/pytorch/pytorch/issues/102174"
 def backward(loss: Any, **options: Any) -> None:
     """Go back and make sure that nothing of the graph is held any more.
 
-    The thread that went back may keep the last node until it gets other work: torch 1.4 and 1.5 do when busy.
+    The engine's thread may keep the last node until it gets other work, as it does in torch 1.4 and 1.5.
     """
     import warnings
 

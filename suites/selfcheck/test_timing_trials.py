@@ -134,6 +134,15 @@ def test_what_cannot_be_slowed_down_is_said(monkeypatch, capsys) -> None:
     assert capsys.readouterr().out == "excluded: leaf: 101 ns are less than a comparison tells, which is 200 ns\n"
 
 
+def test_a_slowdown_is_held_to_the_longest_work_of_its_way(monkeypatch, capsys) -> None:
+    """As a comparison is: a pass from a leaf to what the other pass back takes."""
+    monkeypatch.setattr(timing_trials, "LEAST", 0.02)
+    quiet = Machine(1, spread=0.0, jitter=0.0, interrupted=0.0)
+    timing_trials.fit(from_run(timing_session.whole_session(quiet)))
+    told = capsys.readouterr().out
+    assert "excluded: kind_c: 600 ns are less than a comparison tells, which is 1200 ns\n" in told
+
+
 @pytest.mark.parametrize(("slower", "status"), [({}, 0), ({"node": 1.1}, 1)])
 def test_two_run_files_agree_or_not(tmp_path: Path, capsys, slower, status) -> None:
     files = [

@@ -26,7 +26,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "time(weight, visits): the share of the measuring time that a test gets")
+    config.addinivalue_line("markers", "time(weight, visits, slow, groups): see suites.timing.arms.Time")
 
 
 def pytest_collection_modifyitems(items: List[pytest.Item]) -> None:

@@ -24,8 +24,8 @@ SAMES = [
     for work, workload, time in arms.SAMES
 ]
 MODULES = [
-    pytest.param("forward", marks=pytest.mark.time(6.0, 2, groups=2)),
-    pytest.param("full_backward", marks=pytest.mark.time(12.0, 2, groups=2)),
+    pytest.param("forward", marks=pytest.mark.time(*arms.Time(6.0, 2, groups=2))),
+    pytest.param("full_backward", marks=pytest.mark.time(*arms.Time(12.0, 2, groups=2))),
 ]
 
 

@@ -38,4 +38,4 @@ def time_of(item: Any) -> Time:
     params = params_of(item)
     kind = params.get("kind") or KINDS.get(params.get("name"))
     mark = item.get_closest_marker("time")
-    return Time(*mark.args, **mark.kwargs) if mark and not (kind and missing(kind.needs)) else Time(0.0, 1)
+    return Time(*mark.args) if mark and not (kind and missing(kind.needs)) else Time(0.0, 1)
