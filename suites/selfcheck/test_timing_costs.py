@@ -131,12 +131,6 @@ def test_what_a_hook_feels_on_a_larger_module_is_told_by_the_empty_one(shift) ->
     assert compare(before, after, ("call", "kind_k", "small", 1)).machine == pytest.approx(1 + shift, abs=0.035)
 
 
-def test_a_slow_hook_on_a_larger_module_is_found_beside_what_moves_all() -> None:
-    before = whole(1, sway=0.04, hidden=1.0)
-    after = whole(2, {"kind_k": 1.1}, sway=0.04, shift=0.04, hidden=1.0)
-    assert ("call", "kind_k", "small", 1) in {each.after.key for each in changes(before, after)}
-
-
 def test_what_moves_hooks_together_may_be_the_lesser_part_of_what_moves_one() -> None:
     before, after = whole(1, spread=0.03, sway=0.04), whole(2, spread=0.03, sway=0.04, shift=0.07)
     found = {each.after.key: each for each in compared(before, after) if each.after.workload == "empty"}
