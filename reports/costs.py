@@ -65,6 +65,11 @@ class Figure:
         """What tells it from the other figures of a torch."""
         return self.figure, self.hook, self.workload, self.hooks
 
+    @property
+    def way(self) -> str:
+        """Which way its pass takes: that from a leaf goes back as the other does."""
+        return "both" if self.work == "leaf" else self.work
+
     @cached_property
     def deviations(self) -> tuple[float, ...]:
         """By how much each process differs from the figure, as logarithms. Raises ValueError for values not above 0."""
@@ -107,6 +112,16 @@ class Costs:
         caches with what somebody else does. A clock that runs slower makes both slower.
         """
         return self.environment["pace"] / self.figures[FLOOR].values["added"].mid
+
+    @cached_property
+    def works(self) -> Mapping[tuple[str, str], float]:
+        """How much the longest work without hooks takes, by its way and its workload; there is no time of no work."""
+        found: dict[tuple[str, str], float] = {}
+        for each in self.figures.values():
+            if each.work != "nothing" and "control" in each.values:
+                place = each.way, each.workload
+                found[place] = max(each.values["control"].mid, found.get(place, 0.0))
+        return found
 
     def noise(self, figure: Figure) -> float:
         """Return what the same work beside itself seems to add, at most; 0 for what is no difference of two works."""

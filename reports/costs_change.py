@@ -10,7 +10,7 @@ from pathlib import Path
 from statistics import median
 
 from reports.costs import Costs, Figure, Key
-from reports.costs_common import common, way
+from reports.costs_common import common
 from reports.costs_stats import Estimate, estimate
 from reports.strict import BadInput, shown
 
@@ -170,7 +170,9 @@ def compare(before: Costs, after: Costs, key: Key, without: Unhooked | None = No
     works, own = without.all, without.like(old)
     below = before.below_noise(old), after.below_noise(new)
     noise = max(before.noise(old) * works, after.noise(new))
-    change = Change(old, new, works, own, longest=longest(after, new), below=below, noise=noise)
+    change = Change(
+        old, new, works, own, longest=after.works.get((new.way, new.workload), 0.0), below=below, noise=noise
+    )
     if not (old.each and new.each) or any(below):
         return change
     together = common(before, after, key, works)
@@ -179,14 +181,6 @@ def compare(before: Costs, after: Costs, key: Key, without: Unhooked | None = No
     if together is None:
         return replace(change, sides=sides)
     return replace(change, machine=together.machine, unsure=together.unsure, sides=sides)
-
-
-def longest(costs: Costs, figure: Figure) -> float:
-    """Return how much the longest work on the same workload takes that goes the same way; nothing beside no work."""
-    if figure.work == "nothing":
-        return 0.0
-    like = (each for each in costs.figures.values() if (each.workload, way(each)) == (figure.workload, way(figure)))
-    return max((each.values["control"].mid for each in like if "control" in each.values), default=0.0)
 
 
 def unhooked(before: Costs, after: Costs) -> float:

@@ -124,14 +124,9 @@ def _others(costs: Costs, figure: Figure) -> dict[Key, Figure]:
     return {
         each.key: each
         for each in costs.figures.values()
-        if (each.figure, each.workload, way(each)) == (name, "empty", way(figure)) and each.hook != figure.hook
+        if (each.figure, each.workload, each.way) == (name, "empty", figure.way) and each.hook != figure.hook
         if each.each and min(each.each) > 0 and not costs.below_noise(each)
     }
-
-
-def way(figure: Figure) -> str:
-    """Return which way a pass takes: that from a leaf goes back as the other does."""
-    return "both" if figure.work == "leaf" else figure.work
 
 
 def _seen(before: Figure, after: Figure) -> Seen:

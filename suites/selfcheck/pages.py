@@ -93,17 +93,18 @@ def build_recorded(folder):
 
 
 def processor_seconds(command):
-    """Return what a program cost on a machine that takes PACE for a fixed piece of Python.
+    """Return what a program cost; on a slower machine, what it would where a fixed piece of Python takes PACE.
 
     By the clock on the wall, other work on the machine would count too. And where somebody else fills the caches of the
-    processor, all takes longer: the program, and the piece that is timed before and behind it.
+    processor, all takes longer: the program, and the piece that is timed before and behind it. A faster machine counts
+    as it is: the piece, which lies in its caches, gets faster by more than the program.
     """
     paces, before = [pace()], os.times()
     subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
     after = os.times()
     paces.append(pace())
     seconds = after.children_user - before.children_user + after.children_system - before.children_system
-    return seconds * PACE / (sum(paces) / len(paces))
+    return seconds * min(1.0, PACE / (sum(paces) / len(paces)))
 
 
 def pace():

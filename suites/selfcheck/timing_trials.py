@@ -17,7 +17,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from reports.costs import Costs, Figure, from_run
-from reports.costs_change import LEAST, MARGIN, changes, check_comparable, compared, longest, many_out, not_compared
+from reports.costs_change import LEAST, MARGIN, changes, check_comparable, compared, many_out, not_compared
 from reports.runfile import read_run
 from reports.strict import BadInput
 from reports.torches import TIMED, source_digest
@@ -109,7 +109,7 @@ def fit(plain: Costs) -> list[Figure]:
     told = [figure for key, figure in sorted(plain.figures.items()) if key[::2] == ("call", "empty") and figure.values]
     found = []
     for each in [each for each in told if not plain.below_noise(each)]:
-        slowdown, least = each.values["added"].mid * SLOWER, LEAST * longest(plain, each)
+        slowdown, least = each.values["added"].mid * SLOWER, LEAST * plain.works[each.way, each.workload]
         if each.fires != 1:
             print(f"excluded: {each.hook}: one pass calls it {each.fires} times")
         elif slowdown < least:
