@@ -83,7 +83,7 @@ def test_a_difference_must_be_a_part_of_the_work(work, sure) -> None:
 def test_the_work_that_counts_is_the_longest_of_its_way(key, times) -> None:
     """Where an object lies in memory makes as many nanoseconds in the shorter pass as in the longer."""
     run = from_run(timing_session.whole_session(Machine(1, spread=0.0, jitter=0.0, interrupted=0.0)))
-    for each in (run, replace(run, figures=dict(reversed(run.figures.items())))):
+    for each in (run, replace(run, figures=dict(reversed(list(run.figures.items()))))):
         assert compare(each, each, key).longest == pytest.approx(timing_session.CONTROL * times * 1e9)
 
 
