@@ -7,19 +7,21 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from math import inf
 from pathlib import Path
-from statistics import median
+from statistics import median, median_low
 
 from reports.costs import Costs, Figure, Key
 from reports.costs_common import common
 from reports.costs_stats import Estimate, estimate
 from reports.strict import BadInput, shown
 
-#: The least difference that is reported: 3 %.
+#: The least difference that is reported of one installed torch: 3 %.
 MARGIN = 0.03
+#: The least that is reported of two torches: 8 %. One that is installed anew moves by some percent by itself.
+RELEASES = 0.08
 #: How many times as many plain calls a fixed piece of Python may take in one run than in another: 2 % more.
 CROWD = 0.02
-#: The part of its processes that a run may leave out: 40 %.
-MOST_OUT = 0.4
+#: The part of its processes that a run may leave out: 30 %.
+MOST_OUT = 0.3
 #: How surely the intervals hold that must part: dozens of figures are compared, and chance has as many.
 SURE = 0.995
 #: The least part of the work without hooks that a difference must be: where an object lies in memory makes this much.
@@ -138,9 +140,15 @@ def check_comparable(before: Costs, after: Costs, *, sweep: bool = False) -> Non
         raise BadInput(after.where, "", fault, "record both from one sweep")
 
 
-def changes(before: Costs, after: Costs, margin: float = MARGIN) -> list[Change]:
+def margin(before: Costs, after: Costs) -> float:
+    """Return the least difference that is reported of these two."""
+    return MARGIN if before.torch == after.torch else RELEASES
+
+
+def changes(before: Costs, after: Costs) -> list[Change]:
     """Return the figures that changed, the greatest change first."""
-    return sorted((each for each in compared(before, after) if each.sure(margin)), key=lambda each: each.rank)
+    least = margin(before, after)
+    return sorted((each for each in compared(before, after) if each.sure(least)), key=lambda each: each.rank)
 
 
 def compared(before: Costs, after: Costs) -> list[Change]:
@@ -211,14 +219,16 @@ class Unhooked:
 
 
 def crowded(sweep: Sequence[Costs]) -> list[Costs]:
-    """Return those that were measured while somebody else used the machine, beside the quietest of the same Python.
+    """Return those that were measured while somebody else used the machine, beside the middle one of the same Python.
 
-    And those of which many processes do not count: beside the others somebody may have used it a little less.
+    Of two it is the quieter. Of a sweep it is not the quietest: the fixed piece of Python takes some percent more or
+    less from one release to the next, and the quietest of many is an extreme. And those of which many processes do not
+    count: beside the others somebody may have used it a little less.
     """
-    quietest: dict[str, float] = {}
+    paces: dict[str, list[float]] = {}
     for costs in sweep:
-        quietest[python(costs)] = min(costs.pace, quietest.get(python(costs), costs.pace))
-    return [costs for costs in sweep if many_out(costs) or far(costs.pace / quietest[python(costs)], CROWD)]
+        paces.setdefault(python(costs), []).append(costs.pace)
+    return [costs for costs in sweep if many_out(costs) or costs.pace > (1 + CROWD) * median_low(paces[python(costs)])]
 
 
 def many_out(costs: Costs) -> bool:
@@ -242,6 +252,7 @@ def not_compared(before: Costs, after: Costs) -> str:
     if one != other:
         return f"not compared: Python {one} and {other}"
     for costs in crowded([before, after]):
-        name = f"torch {costs.torch}" if before.torch != after.torch else Path(costs.where).name
-        return f"not compared: somebody else used the machine while {name} was measured"
+        if before.torch == after.torch:
+            return f"not compared: somebody else used the machine while {Path(costs.where).name} was measured"
+        return f"not compared: somebody else or torch itself filled the caches while torch {costs.torch} was measured"
     return ""

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 from reports.costs import Costs
-from reports.costs_change import MARGIN, Change, changes, compared, not_compared, unhooked
+from reports.costs_change import Change, changes, compared, margin, not_compared, unhooked
 from reports.costs_recorded import document, rounded
 from reports.costs_view import (
     BELOW,
@@ -125,7 +125,8 @@ def compare_json(found: Comparison) -> str:
     ]
     neighbours = [_pair(*pair) for pair in pairwise(found.sweep)]
     whole = _pair(found.before, found.after)
-    return as_json({"format": FORMAT, "margin": MARGIN, **whole, "versions": versions, "neighbours": neighbours})
+    least = margin(found.before, found.after)
+    return as_json({"format": FORMAT, "margin": least, **whole, "versions": versions, "neighbours": neighbours})
 
 
 def _pair(before: Costs, after: Costs) -> dict[str, Any]:
@@ -152,7 +153,8 @@ def _head(found: Comparison) -> str:
     why = not_compared(before, after)
     if why:
         return f"torch {before.torch} -> {after.torch}: {why}"
-    said = f"{len(found.found)} of {len(compared(before, after))} figures changed by more than {MARGIN:.0%}"
+    least = f"{margin(before, after):.0%}"
+    said = f"{len(found.found)} of {len(compared(before, after))} figures changed by more than {least}"
     return (
         f"torch {before.torch} -> {after.torch}: {said}; works without hooks: {number(unhooked(before, after))} times"
     )

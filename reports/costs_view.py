@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from reports.costs import FLOOR, Costs, Figure, Key
-from reports.costs_change import MARGIN, Change, changes, far, not_compared, unhooked
+from reports.costs_change import RELEASES, Change, changes, far, not_compared, unhooked
 from reports.costs_stats import Estimate
 
 BELOW = "below noise"
@@ -151,14 +151,14 @@ def changed(sweep: Sequence[Costs]) -> Table:
         if why:
             rows.append(Row("", versions, (why, "", "", "")))
             continue
-        if far(works):
+        if far(works, RELEASES):
             rows.append(Row("", versions, ("works without hooks", number(works), "", "")))
         for change in changes(before, after):
             if change.after.key[::2] == ("call", "empty"):
                 ratio = number(change.ratio) if change.ratio else "no ratio"
                 rows.append(Row(change.after.hook, versions, (change.after.says, ratio, *sides(change))))
     heads = ("torch", "hook", "times as much", "ns before, beside the works without hooks", "ns after")
-    caption = f"What changed between neighbouring versions: intervals that part, by more than {MARGIN:.0%}"
+    caption = f"What changed between neighbouring versions: intervals that part, by more than {RELEASES:.0%}"
     return Table(caption, heads, tuple(rows))
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from reports import forms
 from reports.costs import Costs, from_run
-from reports.costs_change import MARGIN, Change, check_comparable, compare, crowded, not_compared, unhooked
+from reports.costs_change import Change, check_comparable, compare, crowded, margin, not_compared, unhooked
 from reports.costs_forms import COMPARE, SHOW, Comparison
 from reports.costs_recorded import COSTS, read_costs, record
 from reports.costs_view import BELOW, number, sides
@@ -136,8 +136,9 @@ def _limit(text: str, before: Costs, after: Costs) -> tuple[str, float]:
         limit = float(wanted)
     except ValueError:
         limit = 0.0
-    if not 1 + MARGIN <= limit <= 1e6:
-        fault = f"{shown(wanted)} is no ratio of {1 + MARGIN:g} or more"
+    least = 1 + margin(before, after)
+    if not least <= limit <= 1e6:
+        fault = f"{shown(wanted)} is no ratio of {least:g} or more"
         raise BadInput("--overhead-max-ratio", "", fault, "write it as in forward=1.3")
     for costs in (before, after):
         figure = costs.figures.get(("call", kind, "empty", 1))

@@ -161,7 +161,9 @@ def test_two_pythons_are_not_compared_and_that_is_said(sweep) -> None:
         ((1.0, 1.0, 1.01, 1.0), ""),
         ((1.3, 1.0, 1.0, 1.0), ""),  # the only one of its Python
         ((1.0, 1.0, 1.03, 1.0), "while torch 2.0 was measured"),
-        ((1.0, 1.2, 1.0, 1.1), "while torch 1.13, 2.1 were measured"),
+        ((1.0, 1.03, 1.0, 0.97), "while torch 1.13 was measured"),
+        ((1.0, 1.0, 0.97, 1.0), ""),  # quieter than the others
+        ((1.0, 1.01, 0.98, 1.0), ""),  # beside the middle one, and not beside the quietest
     ],
 )
 def test_versions_beside_which_somebody_used_the_machine_are_named(sweep, crowd, said) -> None:
