@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import inf
@@ -145,13 +145,13 @@ def margin(before: Costs, after: Costs) -> float:
     return MARGIN if before.torch == after.torch else RELEASES
 
 
-def changes(before: Costs, after: Costs) -> list[Change]:
-    """Return the figures that changed, the greatest change first."""
+def changes(before: Costs, after: Costs, keys: Iterable[Key] | None = None) -> list[Change]:
+    """Return the figures that changed, the greatest change first; with `keys`, only those of them."""
     least = margin(before, after)
-    return sorted((each for each in compared(before, after) if each.sure(least)), key=lambda each: each.rank)
+    return sorted((each for each in compared(before, after, keys) if each.sure(least)), key=lambda each: each.rank)
 
 
-def compared(before: Costs, after: Costs) -> list[Change]:
+def compared(before: Costs, after: Costs, keys: Iterable[Key] | None = None) -> list[Change]:
     """Return each figure that is above the noise on one side at least; none where the runs are not compared.
 
     None either that too few processes of a run measured while the processor was fast.
@@ -161,7 +161,7 @@ def compared(before: Costs, after: Costs) -> list[Change]:
     without = Unhooked(before, after)
     found = [
         compare(before, after, key, without)
-        for key in sorted(before.figures)
+        for key in sorted(before.figures if keys is None else before.figures.keys() & keys)
         if key[0] in COMPARED and _told(before.figures[key]) and key in after.figures and _told(after.figures[key])
     ]
     return [change for change in found if not all(change.below)]

@@ -153,10 +153,9 @@ def changed(sweep: Sequence[Costs]) -> Table:
             continue
         if far(works, RELEASES):
             rows.append(Row("", versions, ("works without hooks", number(works), "", "")))
-        for change in changes(before, after):
-            if change.after.key[::2] == ("call", "empty"):
-                ratio = number(change.ratio) if change.ratio else "no ratio"
-                rows.append(Row(change.after.hook, versions, (change.after.says, ratio, *sides(change))))
+        for change in changes(before, after, [key for key in before.figures if key[::2] == ("call", "empty")]):
+            ratio = number(change.ratio) if change.ratio else "no ratio"
+            rows.append(Row(change.after.hook, versions, (change.after.says, ratio, *sides(change))))
     heads = ("torch", "hook", "times as much", "ns before, beside the works without hooks", "ns after")
     caption = f"What changed between neighbouring versions: intervals that part, by more than {RELEASES:.0%}"
     return Table(caption, heads, tuple(rows))

@@ -7,15 +7,14 @@ import json
 import os
 import re
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import jsonschema_rs
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError, best_match
 from jsonschema.protocols import Validator
-from jsonschema.validators import extend
-from referencing import Registry, Resource
+from referencing import Registry
 
 FORMAT = 1
 MAX_FILE_BYTES = 256 * 2**20
@@ -114,61 +113,30 @@ def _no_constant(name: str) -> Any:
 
 
 @functools.cache
-def _registry() -> Registry[Any]:
-    resources = [
-        (path.name, Resource.from_contents(json.loads(path.read_text("utf-8"))))
-        for path in sorted(SCHEMAS.glob("*.json"))
-    ]
-    return Registry().with_resources(resources)
-
-
-def _whole(schema: Any, file: str, within: tuple[str, ...] = ()) -> Any:
-    """Return a schema with what it refers to in its place: jsonschema would look that up again for every value."""
-    if isinstance(schema, list):
-        return [_whole(each, file, within) for each in schema]
-    if not isinstance(schema, dict):
-        return schema
-    found = {key: _whole(each, file, within) for key, each in schema.items() if key != "$ref"}
-    if "$ref" in schema:
-        name, _, place = schema["$ref"].partition("#")
-        file = name or file
-        reference = f"{file}#{place}"
-        if reference in within:  # a schema that holds itself has no end
-            return {**found, "$ref": reference}
-        target = _registry().resolver().lookup(reference).contents
-        found = {**_whole(target, file, (*within, reference)), **found}
-    return found
-
-
-NUMBERS = {"number": (int, float), "integer": (int,)}
-
-
-def _items(check: Validator, items: Any, found: Any, schema: dict[str, Any]) -> Iterator[ValidationError]:
-    """Check the items of a list; a list of mere numbers at once, for jsonschema takes long for each of them."""
-    bounded = isinstance(items, dict) and items.keys() == {"type", "minimum", "maximum"}
-    types = NUMBERS.get(items["type"], ()) if bounded else ()
-    if types and isinstance(found, list) and "prefixItems" not in schema:
-        low, high = items["minimum"], items["maximum"]
-        if all(type(each) in types and low <= each <= high for each in found):
-            return
-    yield from Draft202012Validator.VALIDATORS["items"](check, items, found, schema)
-
-
-_Validator = extend(Draft202012Validator, {"items": _items})
+def _schemas() -> dict[str, Any]:
+    return {path.name: json.loads(path.read_text("utf-8")) for path in sorted(SCHEMAS.glob("*.json"))}
 
 
 @functools.cache
-def validator(reference: str) -> Validator:
-    """Return the validator of one definition, e.g. "runfile.schema.json#/$defs/cell"."""
-    return _Validator(_whole({"$ref": reference}, ""), registry=_registry())
+def _judge(reference: str) -> jsonschema_rs.Draft202012Validator:
+    registry = jsonschema_rs.Registry(list(_schemas().items()))
+    return jsonschema_rs.Draft202012Validator({"$ref": reference}, registry=registry)
+
+
+@functools.cache
+def _teller(reference: str) -> Validator:
+    registry: Registry[Any] = Registry().with_contents(_schemas().items())
+    return Draft202012Validator({"$ref": reference}, registry=registry)
 
 
 def validate(value: Any, reference: str, path: Path, place: str, mend: str = FOREIGN_MEND) -> None:
-    """Raise BadInput unless the value fits the schema."""
-    check = validator(reference)
-    if check.is_valid(value):
+    """Raise BadInput unless the value fits a definition, e.g. "runfile.schema.json#/$defs/cell".
+
+    jsonschema tells best what is wrong, but takes long to see that nothing is.
+    """
+    if _judge(reference).is_valid(value):
         return
-    problem = best_match(check.iter_errors(value))
+    problem = best_match(_teller(reference).iter_errors(value))
     if problem is not None:
         where = "".join(f"[{shown(key, 80)}]" for key in problem.absolute_path)
         raise BadInput(path, place, _fault(problem, where), mend)
