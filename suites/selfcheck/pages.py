@@ -115,6 +115,11 @@ def pace():
     return (time.process_time() - before) / PIECES
 
 
+def allowed(seconds):
+    """Return a budget of time on this machine as it is now: more where a fixed piece of Python takes more than PACE."""
+    return seconds * max(1.0, pace() / PACE)
+
+
 class Effort:
     """What a page costs its reader from now on."""
 
@@ -126,10 +131,13 @@ class Effort:
     def since(self):
         """Return the processor seconds of the page's main thread, and the seconds until the screen shows it.
 
-        Other work on the machine is not in the first and is in the second, which also holds what other threads paint.
+        Other work on the machine is not in the first and is in the second, which also holds what other threads paint:
+        no third picture is begun before the first is painted. A screenshot tells less: on a long page it takes up to
+        two seconds also where nothing has changed.
         """
         processor = self._processor() - self.processor
-        self.page.screenshot()  # waits for the painted picture
+        for _ in range(2):
+            self.page.evaluate(FRAME)
         self.session.detach()
         return processor, time.monotonic() - self.clock
 

@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from suites.selfcheck import synthetic
-from suites.selfcheck.pages import FRAME, Built, Effort, Reader, build, processor_seconds, watched
+from suites.selfcheck.pages import FRAME, Built, Effort, Reader, allowed, build, processor_seconds, watched
 
 TORCHES = (*(f"1.{minor}.0" for minor in range(4, 14)), *(f"2.{minor}.0" for minor in range(90)))
 MODES = ("eager", "compiled", "scripted", "checkpointed", "copied", "traced")
@@ -76,8 +76,8 @@ def test_it_opens_and_filters_in_time(browser, large):
         reader = Reader(page, made.url).open()
         page.evaluate(FRAME)
         processor, wall = effort.since()
-        assert processor < 2.0
-        assert wall < 5 * 2.0
+        assert processor < allowed(2.0)
+        assert wall < allowed(5 * 2.0)
         assert len(reader.rows()) == 2_000
         for field, usual, other in CHOICES:
             took = {usual: [], other: []}
@@ -85,8 +85,8 @@ def test_it_opens_and_filters_in_time(browser, large):
                 took[chosen].append(filtered(page, field, chosen))
             for efforts in took.values():  # a disturbance only adds
                 processor, wall = map(min, zip(*efforts, strict=True))
-                assert processor < 0.2, (field, took)
-                assert wall < 5 * 0.2, (field, took)
+                assert processor < allowed(0.2), (field, took)
+                assert wall < allowed(5 * 0.2), (field, took)
 
 
 def filtered(page, field, value):
