@@ -32,6 +32,7 @@ class Cell:
     holds: tuple[str, ...] = ()
     note: str = ""
     evidence: Mapping[str, Any] | None = None
+    deviation: str | None = None
 
     @property
     def essence(self) -> tuple[Any, ...]:
@@ -197,6 +198,7 @@ def _cell(found: Mapping[str, Any], clause: Mapping[str, Any]) -> Cell:
         holds=tuple(found.get("holds", ())),
         note=found.get("note", ""),
         evidence=found.get("evidence"),
+        deviation=found.get("deviation"),
     )
 
 

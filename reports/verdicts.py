@@ -113,6 +113,8 @@ def entry(cell: Mapping[str, Any], digest: str) -> dict[str, Any]:
     found = {"verdict": cell["verdict"], "reading": cell["reading"], "digest": digest}
     if cell["declared"]:
         found["declared"] = True
+    if cell.get("deviation"):
+        found["deviation"] = cell["deviation"]
     if cell["holds"]:
         found["holds"] = sorted(cell["holds"])
     if cell["note"] and cell["verdict"] in EXPLAINED:
