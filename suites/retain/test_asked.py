@@ -30,11 +30,17 @@ def keeping(draw: Any, *steps: Any) -> Plan:
 
 @clause(
     "retain.asked.seen_upstream",
-    says="When the hook of a tensor further upstream runs, the kept gradient is already there.",
-    source="note: notes/autograd.html#backward-hooks-execution",
+    says="When the hook of a tensor runs, gradients kept for tensors made from it are already there.",
+    source='note: autograd.html#backward-hooks-execution "field is updated for Tensors that retain_grad"',
+    level="documented",
     readings=(
-        Reading("there", "", "Those of all tensors the pass has been through, none of those ahead.", value=True),
-        Reading("at the end", "never", "They are set when the whole pass is over.", value=False),
+        Reading(
+            "already there",
+            "",
+            "A hook finds the kept gradients of tensors that the pass went through, none of those ahead.",
+            value=True,
+        ),
+        Reading("at the end", "never", "Kept gradients are set when the whole pass is over.", value=False),
     ),
     witness={"kept": [False, True], "hooks": 1},
     covers=("tensor.rg.seen_upstream",),
@@ -73,12 +79,35 @@ FINDS = {
 
 @clause(
     "retain.asked.not_in_its_own_hook",
-    says="While the hooks of a tensor run, its kept gradient is not there yet.",
-    source=("note: notes/autograd.html#backward-hooks-execution", SINCE_2_0),
+    says="While the hooks of a tensor run, the gradient of this pass is not yet in the .grad it keeps.",
+    source=(
+        'note: autograd.html#backward-hooks-execution "field is updated for Tensors that retain_grad"',
+        SINCE_2_0,
+    ),
+    level="documented",
     readings=(
-        Reading("not yet", ">=2.0", "What earlier passes left, whichever was registered first.", value="none"),
-        Reading("all or none", ">=1.10,<2.0", "There if retain_grad() came before every hook.", value="all or none"),
-        Reading("in its turn", "<1.10", "There for the hooks that came after retain_grad().", value="later ones"),
+        Reading(
+            "not yet",
+            ">=2.0",
+            "Hooks of a tensor that keeps its gradient find in .grad what earlier passes left.",
+            value="none",
+        ),
+        Reading(
+            "by what came first",
+            ">=1.10,<2.0",
+            "The hooks of a tensor find this pass's gradient in .grad if retain_grad() came before all of them.",
+            value="all or none",
+            headline=False,
+            harm="silent",
+        ),
+        Reading(
+            "later hooks find it",
+            "<1.10",
+            "Hooks of a tensor registered after retain_grad() find this pass's gradient in .grad.",
+            value="later ones",
+            headline=False,
+            harm="silent",
+        ),
     ),
     witness={"piles": [(2, 1), (1, 0)], "passes": 1},
     covers=("tensor.rg.seen_in_own_hook",),
@@ -108,10 +137,23 @@ def test_not_in_its_own_hook(subject: Subject, piles: List[Tuple[int, int]], pas
 @clause(
     "retain.asked.input_of_grad",
     says="autograd.grad with respect to a tensor that keeps its gradient also sets its .grad.",
-    source=SINCE_2_0,
+    source=("docs: torch.autograd.grad", SINCE_2_0),
+    level="implied",
     readings=(
-        Reading("set", ">=2.0", "To what is returned; the next question adds to it.", {"hooks_when_asked": True}),
-        Reading("not set", "<2.0", "The gradient is returned, .grad is None.", {"hooks_when_asked": False}),
+        Reading(
+            "added to .grad",
+            ">=2.0",
+            "autograd.grad adds what it returns for a tensor that keeps its gradient to its .grad.",
+            {"hooks_when_asked": True},
+        ),
+        Reading(
+            "returned only",
+            "<2.0",
+            "autograd.grad returns the gradient of a tensor that keeps its gradient and leaves its .grad alone.",
+            {"hooks_when_asked": False},
+            headline=False,
+            harm="silent",
+        ),
     ),
     witness=Plan(NET, (Input(3),), (Forward(), Retain(INNER), Ask((INNER,)))),
     covers=("tensor.inputs.grad_retain_grad",),
@@ -125,6 +167,7 @@ def test_input_of_grad(subject: Subject, plan: Plan) -> None:
     "retain.asked.on_the_way_of_grad",
     says="autograd.grad sets the .grad of a tensor on its way that keeps its gradient.",
     source="measured",
+    level="observed",
     covers=("tensor.inputs.grad_retain_grad_intermediate",),
 )
 @given(plan=keeping(lambda grad: Ask(("x0",), (grad,)), lambda grad: Ask(("m1.weight", "m2.weight"), (grad,))))
@@ -137,9 +180,22 @@ def test_on_the_way_of_grad(subject: Subject, plan: Plan) -> None:
     "retain.asked.backward_inputs",
     says="backward(inputs=[y]) on a tensor that keeps its gradient counts the gradient once.",
     source="https://github.com/pytorch/pytorch/pull/60521",
+    level="implied",
     readings=(
-        Reading("once", ">=1.10", "In every pass that asks for y, or goes through it.", {"backward_inputs": "any"}),
-        Reading("refused", "<1.10", "inputs= takes leaves only: RuntimeError.", {"backward_inputs": "leaves"}),
+        Reading(
+            "once",
+            ">=1.10",
+            "backward(inputs=[y]) on a tensor that keeps its gradient counts the gradient once.",
+            {"backward_inputs": "any"},
+        ),
+        Reading(
+            "refused",
+            "<1.10",
+            "backward(inputs=[y]) raises RuntimeError for an inner tensor y: it takes leaves only.",
+            {"backward_inputs": "leaves"},
+            headline=False,
+            harm="error",
+        ),
     ),
     needs=("torch.Tensor.backward(inputs)",),
     witness=Plan(NET, (Input(3),), (Forward(), Retain(INNER), Backward(inputs=(INNER,)))),
@@ -152,11 +208,17 @@ def test_backward_inputs(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "retain.asked.create_graph",
-    says="With create_graph the kept gradient has a graph of its own; without, it has none.",
-    source="docs: torch.autograd.backward",
+    says="A kept gradient that depends on a leaf can be differentiated again only with create_graph=True.",
+    source='docs: torch.autograd.backward "allowing to compute higher order derivative"',
+    level="documented",
     readings=(
-        Reading("only with create_graph", "", "Then it can be differentiated again.", value=True),
-        Reading("never", "never", "The kept gradient is detached.", value=False),
+        Reading(
+            "with create_graph only",
+            "",
+            "With create_graph=True a kept gradient that depends on a leaf can be differentiated, else not.",
+            value=True,
+        ),
+        Reading("detached", "never", "The kept gradient is detached, also with create_graph=True.", value=False),
     ),
     witness={"x": 1, "power": 2, "create_graph": True},
     covers=("tensor.rg.create_graph",),

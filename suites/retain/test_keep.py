@@ -7,54 +7,73 @@ from hypothesis import strategies as st
 
 from fixtures.clause import Reading, clause
 from fixtures.draw import NUMBERS, plans
-from fixtures.plan import Backward, Forward, Hook, Input, Leaf, Plan, Retain
+from fixtures.plan import Backward, Chain, Forward, Hook, Input, Leaf, Plan, Retain
 from fixtures.subject import Subject
 from suites.tensors import item, leaf
 
 DOCS = "docs: torch.Tensor.retain_grad"
+KEPT = 'docs: torch.Tensor.retain_grad "to have their :attr:`grad` populated during"'
+NO_OP = 'docs: torch.Tensor.retain_grad "This is a no-op for leaf tensors"'
+ATTRIBUTE = "docs: torch.Tensor.retains_grad"
 PORTED = "https://github.com/pytorch/pytorch/pull/59362"
+REFUSED = "https://github.com/pytorch/pytorch/blob/main/torch/csrc/autograd/VariableTypeManual.cpp"
 
 
 @st.composite
 def kept(draw: Any, passes: int = 1, fewest: int = 1, hook: bool = False) -> Plan:
-    """y = weight * x, its output retained, and some backward passes."""
-    hooks = (Hook("tensor", "m0>0", "h0"),) if hook else ()
+    """y = m1.weight * x and z = m2.weight * y, retain_grad() on y or on z, and some backward passes from z."""
+    on = draw(st.sampled_from(["m1>0", "m2>0"]))
+    hooks = (Hook("tensor", on, "h0"),) if hook else ()
     backwards = tuple(Backward((draw(NUMBERS),)) for _ in range(draw(st.integers(fewest, passes))))
-    net = Leaf("m0", "scale", (draw(NUMBERS),))
-    return Plan(net, (Input(draw(NUMBERS)),), (Forward(),) + hooks + (Retain("m0>0"),) + backwards)
+    net = Chain("m0", (Leaf("m1", "scale", (draw(NUMBERS),)), Leaf("m2", "scale", (draw(NUMBERS),))))
+    return Plan(net, (Input(draw(NUMBERS)),), (Forward(),) + hooks + (Retain(on),) + backwards)
+
+
+def kept_on(plan: Plan) -> str:
+    """The tensor that a plan of `kept` keeps the gradient of."""
+    return next(step.on for step in plan.steps if isinstance(step, Retain))
+
+
+def reaching(plan: Plan) -> List[int]:
+    """The gradients that the passes of a plan of `kept` bring to that tensor."""
+    by = plan.net.children[1].values[0] if kept_on(plan) == "m1>0" else 1
+    return [by * step.grads[0] for step in plan.steps if isinstance(step, Backward)]
 
 
 @clause(
     "retain.keep.inner_tensor",
-    says="After retain_grad() an inner tensor has its gradient in .grad once backward has run.",
-    source=DOCS,
+    says="After retain_grad() an inner tensor has its gradient in .grad once a backward has reached it.",
+    source=KEPT,
+    level="documented",
     covers=("tensor.rg.nonleaf", "tensor.rg.late", "tensor.rg.root"),
 )
 @given(plan=kept())
 def test_inner_tensor(subject: Subject, plan: Plan) -> None:
     trace = subject.holds(plan)
-    assert trace.grads()[0]["m0>0"] == plan.steps[-1].grads[0]
+    assert [trace.grads()[0][kept_on(plan)]] == reaching(plan)
 
 
 @clause(
     "retain.keep.what_hooks_see",
     says="Where hooks only look, the kept gradient is the one that the hooks of the tensor are given.",
-    source=DOCS,
+    source=(KEPT, "measured"),
+    level="observed",
     covers=("tensor.rg.nonleaf",),
 )
 @given(plan=kept(hook=True))
 def test_what_hooks_see(subject: Subject, plan: Plan) -> None:
     trace = subject.holds(plan)
-    assert trace.seen_by("h0") == [(trace.grads()[0]["m0>0"],)]
+    assert trace.seen_by("h0") == [(trace.grads()[0][kept_on(plan)],)]
 
 
 @clause(
     "retain.keep.changes_nothing_else",
-    says="retain_grad() changes no other gradient and no hook call.",
-    source=DOCS,
+    says="Where the tensor gets a gradient, retain_grad() changes no other gradient and no hook call.",
+    source=(DOCS, "measured"),
+    level="observed",
     covers=("tensor.rg.nonleaf",),
 )
-@given(plan=plans(kinds=("tensor",), does=(), inputs=(1, 2), outputs=(1, 2), depth=2, retain=True, runs=2))
+@given(plan=plans(kinds=("tensor",), does=("scale",), inputs=(1, 2), outputs=(1, 2), depth=2, retain=True, runs=2))
 def test_changes_nothing_else(subject: Subject, plan: Plan) -> None:
     trace, plain = subject.holds(plan), subject.play(plan.without(Retain))
     assert trace.calls() == plain.calls()
@@ -65,21 +84,23 @@ def test_changes_nothing_else(subject: Subject, plan: Plan) -> None:
 @clause(
     "retain.keep.adds_up",
     says="Over several backwards the kept gradients add up.",
-    source="docs: torch.Tensor.grad",
+    source='docs: torch.Tensor.grad "will accumulate (add) gradients into it"',
+    level="documented",
     covers=("tensor.rg.accumulates", "graph.order.retain_accumulates_over_backwards"),
 )
 @given(plan=kept(passes=4, fewest=2))
 def test_adds_up(subject: Subject, plan: Plan) -> None:
     trace = subject.holds(plan)
-    given_gradients = [step.grads[0] for step in plan.steps if isinstance(step, Backward)]
-    sums = [sum(given_gradients[: end + 1]) for end in range(len(given_gradients))]
-    assert [grads["m0>0"] for grads in trace.grads()] == sums
+    gradients = reaching(plan)
+    sums = [sum(gradients[: end + 1]) for end in range(len(gradients))]
+    assert [grads[kept_on(plan)] for grads in trace.grads()] == sums
 
 
 @clause(
     "retain.keep.once_is_enough",
     says="Calling retain_grad() again on the same tensor changes nothing.",
-    source="measured",
+    source="test: test/test_autograd.py TestAutograd.test_retain_grad",
+    level="implied",
     covers=("tensor.rg.twice",),
 )
 @given(plan=plans(kinds=("tensor",), does=(), inputs=(1, 2), outputs=(1, 2), retain=True, runs=2))
@@ -93,8 +114,9 @@ def test_once_is_enough(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "retain.keep.nothing_for_leaves",
-    says="retain_grad() on a leaf is without effect: its gradient is accumulated once, as ever.",
-    source=DOCS,
+    says="retain_grad() on a leaf that requires grad does nothing: its gradient is added to .grad once.",
+    source=NO_OP,
+    level="documented",
     covers=("tensor.rg.leaf_noop",),
 )
 @given(
@@ -116,12 +138,28 @@ def test_nothing_for_leaves(subject: Subject, plan: Plan) -> None:
 @clause(
     "retain.keep.needs_grad",
     says="retain_grad() on a tensor that does not require grad raises RuntimeError.",
-    source=("docs: torch.Tensor.retain_grad", "measured"),
+    source=(
+        DOCS,
+        REFUSED + ' "can\'t retain_grad on Tensor that has requires_grad=False"',
+    ),
+    level="implied",
     docs="contradicts",
     note="The docs say that it does nothing for a leaf, and what requires no gradient is a leaf.",
     readings=(
-        Reading("raises", ">=1.5", "RuntimeError at the call.", {"retain_needs_grad": True}),
-        Reading("is silent", "<1.5", "The call returns and does nothing.", {"retain_needs_grad": False}),
+        Reading(
+            "raises",
+            ">=1.5",
+            "retain_grad() on a tensor that does not require grad raises RuntimeError.",
+            {"retain_needs_grad": True},
+        ),
+        Reading(
+            "is silent",
+            "<1.5",
+            "retain_grad() on a tensor that does not require grad returns and does nothing.",
+            {"retain_needs_grad": False},
+            headline=False,
+            harm="error",
+        ),
     ),
     witness=Plan(Leaf("m0", "scale", (2,)), (Input(1, grad=False),), (Retain("x0"), Forward(), Backward())),
     covers=("tensor.rg.no_requires_grad",),
@@ -143,8 +181,9 @@ def test_needs_grad(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "retain.keep.too_late",
-    says="retain_grad() after the backward is accepted, and counts from the next backward on.",
+    says="retain_grad() after a backward is accepted, and keeps the gradients of later backwards only.",
     source="measured",
+    level="observed",
     covers=("tensor.rg.after_backward",),
 )
 @given(
@@ -167,10 +206,27 @@ def test_too_late(subject: Subject, plan: Plan) -> None:
 @clause(
     "retain.keep.not_by_itself",
     says="Without retain_grad() the .grad of an inner tensor stays None, and reading it warns.",
-    source=("docs: torch.Tensor.is_leaf", "release 1.5: reading .grad of an inner tensor warns"),
+    source=(
+        'docs: torch.Tensor.is_leaf "Only leaf Tensors will have their :attr:`grad` populated"',
+        'code: torch/include/ATen/core/TensorBody.h "attribute won\'t be populated during autograd.backward()"',
+        "release 1.5: reading .grad of an inner tensor warns",
+    ),
+    level="implied",
     readings=(
-        Reading("warns", ">=1.5", "A UserWarning for each inner tensor that keeps nothing.", value=["UserWarning"]),
-        Reading("is silent", "<1.5", "None, without a word.", value=[]),
+        Reading(
+            "warns",
+            ">=1.5",
+            "Reading the .grad of an inner tensor that keeps nothing gives None and a UserWarning.",
+            value=["UserWarning"],
+        ),
+        Reading(
+            "is silent",
+            "<1.5",
+            "Reading the .grad of an inner tensor that keeps nothing gives None without a warning.",
+            value=[],
+            headline=False,
+            harm="warning",
+        ),
     ),
     witness={"row": [False], "hooks": 0},
     covers=("tensor.rg.absent", "tensor.rg.no_warning_when_retained"),
@@ -199,22 +255,29 @@ def test_not_by_itself(subject: Subject, row: List[bool], hooks: int) -> None:
 
 @clause(
     "retain.keep.attribute",
-    says="Every tensor has retains_grad: True for an inner tensor whose gradient is kept, else False.",
-    source=("docs: torch.Tensor.retains_grad", PORTED),
+    says="retains_grad is True once retain_grad() was called on an inner tensor, and False otherwise.",
+    source=('docs: torch.Tensor.retains_grad "if this Tensor is non-leaf and its :attr:`grad` is enabled"', PORTED),
+    level="documented",
+    note="It stays True when detach_() makes the tensor a leaf: retain.versions.detached.",
     readings=(
-        Reading("always there", ">=1.10", "Before the call, and on a leaf, it is False.", value=False),
+        Reading("always there", ">=1.10", "Every tensor has retains_grad, also before retain_grad().", value=False),
         Reading(
-            "only when kept", "<1.10", "There is no such attribute before the call, nor on leaves.", value="absent"
+            "only when kept",
+            "<1.10",
+            "Only an inner tensor has retains_grad, and only after retain_grad(): reading it elsewhere raises.",
+            value="absent",
+            headline=False,
+            harm="error",
         ),
     ),
-    witness={"calls": [0]},
+    witness={"calls": [0], "detached": []},
     covers=("tensor.rg.attr",),
 )
-@given(calls=st.lists(st.integers(0, 3), max_size=5))
-def test_attribute(subject: Subject, calls: List[int]) -> None:
+@given(calls=st.lists(st.integers(0, 3), max_size=5), detached=st.lists(st.integers(1, 3), max_size=2))
+def test_attribute(subject: Subject, calls: List[int], detached: List[int]) -> None:
     x = leaf(1)
     y = 2 * x
-    tensors = [x, y, 3 * y, 1 * x]
+    tensors = [x, y, 3 * y, 1 * x, leaf(1).detach()]
     kept = set()
     for place in [None, *calls]:
         if place is not None:
@@ -222,38 +285,59 @@ def test_attribute(subject: Subject, calls: List[int]) -> None:
             kept |= {place} - {0}
         seen = [getattr(tensor, "retains_grad", "absent") for tensor in tensors]
         assert seen == [True if at in kept else subject.value for at in range(len(tensors))]
+    for place in detached:
+        tensors[place].detach_()
+    assert [getattr(tensor, "retains_grad", "absent") for tensor in tensors] == seen
 
 
 @clause(
     "retain.keep.attribute_is_read_only",
-    says="retains_grad cannot be assigned.",
-    source=("docs: torch.Tensor.retains_grad", PORTED),
+    says="Assigning to retains_grad raises AttributeError.",
+    source=(ATTRIBUTE, PORTED, "measured"),
+    level="observed",
     readings=(
-        Reading("read-only", ">=1.10", "AttributeError.", value="AttributeError"),
-        Reading("an attribute like any other", "<1.10", "Assigned without a word.", value="assigned"),
+        Reading("read-only", ">=1.10", "Assigning to retains_grad raises AttributeError.", value="AttributeError"),
+        Reading(
+            "an attribute like any other",
+            "<1.10",
+            "retains_grad can be assigned like any attribute.",
+            value="assigned",
+            headline=False,
+            harm="error",
+        ),
     ),
+    witness={"kept": True, "value": False},
     covers=("tensor.rg.attr_readonly",),
 )
-def test_attribute_is_read_only(subject: Subject) -> None:
-    import torch
-
-    y = 2 * torch.ones((), requires_grad=True)
-    y.retain_grad()
+@given(kept=st.booleans(), value=st.sampled_from([False, True, None]))
+def test_attribute_is_read_only(subject: Subject, kept: bool, value: Any) -> None:
+    y = 2 * leaf(1)
+    if kept:
+        y.retain_grad()
     try:
-        y.retains_grad = False
+        y.retains_grad = value
         result = "assigned"
     except AttributeError as error:
         result = type(error).__name__
     assert result == subject.value
+    assert y.retains_grad is (value if result == "assigned" else kept)
 
 
 @clause(
     "retain.keep.no_hook_of_its_own",
-    says="retain_grad() adds nothing to the Python hooks of the tensor.",
+    says="retain_grad() adds nothing to the _backward_hooks of the tensor.",
     source=PORTED,
+    level="implied",
     readings=(
-        Reading("nothing", ">=1.10", "`_backward_hooks` has what was registered.", value=0),
-        Reading("a hook", "<1.10", "It is one hook in that dict, which pickling warns about.", value=1),
+        Reading("no entry", ">=1.10", "_backward_hooks holds only what was registered.", value=0),
+        Reading(
+            "one entry",
+            "<1.10",
+            "retain_grad() is one entry of the tensor's _backward_hooks.",
+            value=1,
+            headline=False,
+            harm="silent",
+        ),
     ),
     witness={"calls": ["retain"]},
     covers=("tensor.rg.dict",),
@@ -275,24 +359,30 @@ def test_no_hook_of_its_own(subject: Subject, calls: List[str]) -> None:
     "retain.keep.own_memory",
     says="The kept gradient has memory of its own: changing it changes no other gradient.",
     source="measured",
+    level="observed",
     readings=(
-        Reading("its own", "", "After adding to y.grad, x.grad is as it was, and the other way round.", value=0),
-        Reading("shared", "never", "Both are one tensor.", value=1),
+        Reading("its own", "", "Changing a kept gradient in place changes no other gradient.", value=0),
+        Reading("shared", "never", "The kept gradient is the tensor that the hooks and x.grad have too.", value=1),
     ),
     witness={"adds": [(True, 2)], "size": 1},
     covers=("tensor.rg.storage", "tensor.rg.expanded_value"),
 )
-@given(adds=st.lists(st.tuples(st.booleans(), NUMBERS), max_size=4), size=st.integers(1, 2))
+@given(adds=st.lists(st.tuples(st.booleans(), NUMBERS), max_size=4), size=st.integers(1, 3))
 def test_own_memory(subject: Subject, adds: List[Any], size: int) -> None:
     import torch
 
+    seen: List[Any] = []
     x = torch.ones(size, dtype=torch.float64, requires_grad=True)
     y = x.view(size)
+    y.register_hook(seen.append)
     y.retain_grad()
-    y.backward(torch.full((size,), 2.0, dtype=torch.float64))
+    # One number, seen from all places: what is kept has a place for each.
+    y.backward(torch.tensor([2.0], dtype=torch.float64).expand(size))
     at_y = at_x = 2
     for kept, by in adds:
         (y if kept else x).grad.add_(by)
         at_y += by if kept else by * subject.value
         at_x += by * subject.value if kept else by
     assert (y.grad.tolist(), x.grad.tolist()) == ([at_y] * size, [at_x] * size)
+    if all(kept for kept, _ in adds):  # x.grad may be the gradient that came
+        assert [grad.tolist() for grad in seen] == [[at_y if subject.value else 2] * size]

@@ -13,6 +13,7 @@ from fixtures.subject import Subject
 from suites.tensors import item, leaf, outcome
 
 FULL = "torch.nn.Module.register_full_backward_hook"
+FULL_DOCS = "docs: torch.nn.Module.register_full_backward_hook"
 PRE = "torch.nn.Module.register_full_backward_pre_hook"
 
 
@@ -25,24 +26,76 @@ def around(draw: Any, kind: str, keep: str, act: bool = True, inner: bool = True
     return Plan(net, (Input(draw(NUMBERS), leaf=not inner),), steps)
 
 
+@st.composite
+def hooked_output(draw: Any) -> Plan:
+    """y = weight * x with a full backward hook on the module, and retain_grad() among tensor hooks of the output."""
+    do = [(Scale(draw(FACTORS)),) if draw(st.booleans()) else () for _ in range(draw(st.integers(1, 4)))]
+    late: List[Any] = [Hook("tensor", "m0>0", f"h{index}", action) for index, action in enumerate(do[1:])]
+    late.insert(draw(st.integers(0, len(late))), Retain("m0>0"))
+    steps = (Hook("full_backward", "m0", "f0", do[0]), Forward(), *late, Backward((draw(NUMBERS),)))
+    return Plan(Leaf("m0", "scale", (draw(NUMBERS),)), (Input(draw(NUMBERS)),), steps)
+
+
 @clause(
     "retain.modules.output_is_grad_output",
-    says="The gradient kept for a module's output is the grad_output that its full backward hook is given.",
-    source="docs: torch.nn.Module.register_full_backward_hook",
+    says="Without backward pre-hooks, an output's kept gradient is the grad_output of its full hooks.",
+    source=(FULL_DOCS, "https://github.com/pytorch/pytorch/pull/85849"),
+    level="implied",
+    readings=(
+        Reading(
+            "the same",
+            ">=2.0",
+            "Full hooks are given as grad_output what retain_grad() keeps for the output, whatever hooks it has.",
+            {"retain_grad": "last"},
+        ),
+        Reading(
+            "before or after tensor hooks",
+            ">=1.10,<2.0",
+            "An output's kept gradient lacks what its tensor hooks left if retain_grad() came before them all.",
+            {"retain_grad": "slot"},
+            headline=False,
+            harm="silent",
+        ),
+        Reading(
+            "without later tensor hooks",
+            "<1.10",
+            "An output's kept gradient lacks what tensor hooks registered after retain_grad() left.",
+            {"retain_grad": "hook", "retain_follows": False},
+            headline=False,
+            harm="silent",
+        ),
+    ),
+    # As in suites/retain/test_place.py, under a full hook.
+    witness=Plan(
+        Leaf("m0", "split", (1, 1)),
+        (Input(1),),
+        (
+            Hook("full_backward", "m0", "f0"),
+            Forward(),
+            Hook("tensor", "m0>0", "h0", (Scale(2),)),
+            Retain("m0>0"),
+            Hook("tensor", "m0>0", "h1", (Scale(3),)),
+            Retain("m0>1"),
+            Hook("tensor", "m0>1", "h2", (Scale(2),)),
+            Backward((1, 1)),
+        ),
+    ),
     needs=FULL,
     covers=("module_backward.fire.full.leaf_input", "graph.full.retain_grad_on_output_vs_fullhook"),
 )
-@given(plan=around("full_backward", "m0>0"))
+@given(plan=hooked_output())
 def test_output_is_grad_output(subject: Subject, plan: Plan) -> None:
     trace = subject.holds(plan)
-    ((_, _, grad_output),) = trace.seen_by("h0")
-    assert grad_output == (trace.grads()[0]["m0>0"],)
+    if isinstance(plan.steps[-2], Retain):  # after all tensor hooks, where every torch keeps what they left
+        ((_, _, grad_output),) = trace.seen_by("f0")
+        assert grad_output == (trace.grads()[0]["m0>0"],)
 
 
 @clause(
     "retain.modules.output_before_pre_hook",
     says="The gradient kept for a module's output is the one before any backward pre-hook replaced it.",
     source="measured",
+    level="observed",
     needs=PRE,
     covers=("module_backward.eff.pre.out_retain_grad", "graph.full.retain_grad_on_output_vs_prehook"),
 )
@@ -54,14 +107,11 @@ def test_output_before_pre_hook(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "retain.modules.input_after_full_hook",
-    says="The gradient kept for a module's input is the one that its full backward hooks left.",
-    source="measured",
+    says="What full backward hooks of a module return is in the gradient kept for its input.",
+    source=FULL_DOCS + ' "will be used in place of :attr:`grad_input` in subsequent computations"',
+    level="documented",
     needs=FULL,
-    covers=(
-        "module_backward.eff.full.in_retain_grad",
-        "graph.full.retain_grad_on_output_vs_fullhook",
-        "graph.full.return_replaces_grad_input",
-    ),
+    covers=("module_backward.eff.full.in_retain_grad", "graph.full.return_replaces_grad_input"),
 )
 @given(plan=around("full_backward", "x0"))
 def test_input_after_full_hook(subject: Subject, plan: Plan) -> None:
@@ -72,8 +122,9 @@ def test_input_after_full_hook(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "retain.modules.input_after_legacy_hook",
-    says="The gradient kept for the input of a one-operation module is the one that legacy hooks left.",
+    says="What legacy hooks of a one-operation module return is in the gradient kept for its input.",
     source="measured",
+    level="observed",
     covers=("module_backward.ret.legacy.tuple",),
 )
 @given(plan=around("backward", "x0"))
@@ -85,8 +136,9 @@ def test_input_after_legacy_hook(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "retain.modules.any_mixture",
-    says="Kept gradients are predictable in any network with any mixture of backward hooks.",
+    says="In every plan of the grammar full, pre- and tensor hooks act on kept gradients as each does alone.",
     source="measured",
+    level="observed",
     needs=FULL,
     covers=("module_backward.eff.full.in_retain_grad",),
 )
@@ -106,10 +158,18 @@ def test_any_mixture(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "retain.modules.undefined",
-    says="retain_grad() on an output that got no gradient leaves its .grad as it was.",
+    says="Under a full hook, an output that keeps its gradient and gets none has its .grad as it was.",
     source="https://github.com/pytorch/pytorch/pull/92604",
+    level="implied",
     needs=FULL,
-    readings=(Reading("as it was", "", "None stays None, and a sum stays the sum.", {"retain_of_none": "kept"}),),
+    readings=(
+        Reading(
+            "as it was",
+            "",
+            "Under a full hook, an output that keeps its gradient and gets none has its .grad as it was.",
+            {"retain_of_none": "kept"},
+        ),
+    ),
     witness=Plan(
         Leaf("m0", "both"),
         (Input(1), Input(2)),
@@ -139,8 +199,14 @@ def test_undefined(subject: Subject, plan: Plan) -> None:
     "retain.modules.unused_output",
     says="retain_grad() on an unused output of a node that runs leaves its .grad None.",
     source="https://github.com/pytorch/pytorch/pull/92604",
+    level="implied",
     readings=(
-        Reading("None", "", "unbind gives several tensors, some are used; these have their gradients.", value=None),
+        Reading(
+            "None for unused ones",
+            "",
+            "An unused output of a node that runs keeps no gradient: its .grad stays None.",
+            value=None,
+        ),
         Reading("zero", "never", "An undefined gradient is kept as zero.", value=0.0),
     ),
     witness={"uses": [2, 0], "kept": [False, True, False, False]},
@@ -171,10 +237,16 @@ def test_unused_output(subject: Subject, uses: List[int], kept: List[bool]) -> N
 @clause(
     "retain.modules.input_inside_forward",
     says="Under a full backward hook, retain_grad() inside forward keeps the gradient of forward's own view.",
-    source="docs: torch.nn.Module.register_full_backward_hook",
+    source=FULL_DOCS + ' "receive a view of each Tensor passed to the Module"',
+    level="documented",
     needs=FULL,
     readings=(
-        Reading("of the view", "", "The hooks' factors reach the caller's x, not the view in forward.", value=False),
+        Reading(
+            "of the view",
+            "",
+            "What full hooks return is in the gradient kept for the caller's tensor, not for forward's view.",
+            value=False,
+        ),
         Reading("of the caller's tensor", "never", "forward is given the caller's tensor.", value=True),
     ),
     witness={"factors": [10], "times": [2]},

@@ -1,4 +1,4 @@
-"""retain_grad() beside hooks of nodes: the note gives an order, torch has another one."""
+"""retain_grad() next to hooks of nodes: the note gives an order, torch has another one."""
 
 from math import prod
 from typing import Any, List, Tuple
@@ -7,26 +7,54 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fixtures.clause import Reading, clause
-from fixtures.draw import FACTORS
+from fixtures.contract import contract_for, installed_version
+from fixtures.draw import FACTORS, available
 from fixtures.subject import Subject
 from suites.tensors import item, leaf
 
-NOTE = "note: notes/autograd.html#backward-hooks-execution"
-NODES = "torch.autograd.graph.Node.register_prehook"
+NOTE = "note: autograd.html#backward-hooks-execution"
+FIRST_TENSOR_HOOKS = NOTE + ' "hooks registered to Tensor are executed 2. pre-hook registered to Node are executed"'
+ORDERED = "test: test/test_autograd.py TestAutograd.test_prehook_ordering"
+#: Every node has it since 1.13; the class of all nodes can be named since 2.0 only.
+PREHOOKS = "torch.autograd.Function.register_prehook"
 #: Hooks of an inner tensor and pre-hooks of its node, in order of registration, each with its factor.
 HOOKS = st.lists(st.tuples(st.sampled_from(["pre", "tensor"]), FACTORS), min_size=1, max_size=4)
+
+
+def by_turns(kinds: List[str]) -> List[str]:
+    """The kinds in the order in which their first hook was registered: that of torch 1.13."""
+    return list(dict.fromkeys(kinds))
 
 
 @clause(
     "retain.nodes.before_pre_hooks",
     says="The gradient is kept before the pre-hooks of the tensor's node run; what these return is not in it.",
-    source=(NOTE, "measured"),
-    needs=NODES,
+    source=(NOTE, ORDERED),
+    level="implied",
+    needs=PREHOOKS,
     readings=(
-        Reading("before", "", "Each pre-hook finds y.grad; it has the factors of the tensor hooks alone.", value=True),
-        Reading("after, as the note says", "never", "They find nothing, and all factors are in y.grad.", value=False),
+        Reading(
+            "before pre-hooks",
+            ">=2.0",
+            "Pre-hooks of a node find the kept gradient in .grad, and what they return is not in it.",
+            value="before",
+        ),
+        Reading(
+            "by what came first",
+            ">=1.13,<2.0",
+            "What pre-hooks of a node return is in the kept gradient, unless retain_grad() came before the first.",
+            value="turns",
+            headline=False,
+            harm="silent",
+        ),
+        Reading(
+            "after, as the note says",
+            "never",
+            "Pre-hooks find no kept gradient, and what they return is in it.",
+            value="after",
+        ),
     ),
-    witness={"hooks": [("pre", 10)], "place": 0, "passes": 1},
+    witness={"hooks": [("pre", 10), ("tensor", 3)], "place": 1, "passes": 1},
     covers=(
         "tensor.rg.vs_node_prehook",
         "tensor.rg.set_seen_in_prehook",
@@ -47,19 +75,27 @@ def test_before_pre_hooks(subject: Subject, hooks: List[Tuple[str, int]], place:
         found.append(item(y.grad))
         return (grads[0] * by,)
 
-    for number, (kind, by) in enumerate([*hooks, ("none", 1)]):
-        if number == min(place, len(hooks)):
+    row = [*hooks[:place], ("keep", 1), *hooks[place:]]
+    for kind, by in row:
+        if kind == "keep":
             y.retain_grad()
-        if kind == "pre":
+        elif kind == "pre":
             y.grad_fn.register_prehook(lambda grads, by=by: pre_hook(grads, by))
-        elif kind == "tensor":
+        else:
             y.register_hook(lambda grad, by=by: grad * by)
     for _ in range(passes):
         (2 * y).backward(retain_graph=True)
-    own = 2 * prod(by for kind, by in hooks if kind == "tensor" or not subject.value)
+    orders = {
+        "before": ["tensor", "keep", "pre"],
+        "after": ["tensor", "pre", "keep"],
+        "turns": by_turns([kind for kind, _ in row]),
+    }
+    order = orders[subject.value]
+    kept_after = order[: order.index("keep")]
+    own = 2 * prod(by for kind, by in hooks if kind in kept_after)
     pres = sum(kind == "pre" for kind, _ in hooks)
     totals = [own * (number + 1) for number in range(passes)]
-    seen = totals if subject.value else [None, *totals[:-1]]
+    seen = [None, *totals[:-1]] if "pre" in kept_after else totals
     assert found == [total for total in seen for _ in range(pres)]
     assert (y.grad.item(), x.grad.item()) == (totals[-1], passes * 6 * prod(by for _, by in hooks))
 
@@ -67,13 +103,24 @@ def test_before_pre_hooks(subject: Subject, hooks: List[Tuple[str, int]], place:
 @clause(
     "retain.nodes.after_tensor_hooks",
     says="Tensor hooks run before the pre-hooks of the node, whichever was registered first.",
-    source=NOTE,
-    needs=NODES,
+    source=(FIRST_TENSOR_HOOKS, ORDERED),
+    level="documented",
+    needs=PREHOOKS,
     readings=(
         Reading(
-            "before", "", "Each kind in its order; the pre-hooks are given what all tensor hooks left.", value=True
+            "tensor hooks first",
+            ">=2.0",
+            "Pre-hooks of a node are given what all hooks of the tensor left, whichever was registered first.",
+            value="tensor hooks first",
         ),
-        Reading("by registration", "never", "In the order of the calls.", value=False),
+        Reading(
+            "by registration",
+            ">=1.13,<2.0",
+            "A tensor's hooks run after its node's pre-hooks if a pre-hook was registered before all of them.",
+            value="by registration",
+            headline=False,
+            harm="silent",
+        ),
     ),
     witness={"hooks": [("pre", 3), ("tensor", 10)], "passes": 1},
     covers=(
@@ -95,9 +142,8 @@ def test_after_tensor_hooks(subject: Subject, hooks: List[Tuple[str, int]], pass
             y.register_hook(lambda grad, number=number, by=by: seen.append((number, grad.item())) or grad * by)
     for _ in range(passes):
         (2 * y).backward(retain_graph=True)
-    order = list(range(len(hooks)))
-    if subject.value:
-        order.sort(key=lambda number: hooks[number][0] == "pre")
+    first = {"tensor hooks first": ["tensor", "pre"], "by registration": by_turns([kind for kind, _ in hooks])}
+    order = sorted(range(len(hooks)), key=lambda number: first[subject.value].index(hooks[number][0]))
     grad, expected = 2, []
     for number in order:
         expected.append((number, grad))
@@ -105,56 +151,85 @@ def test_after_tensor_hooks(subject: Subject, hooks: List[Tuple[str, int]], pass
     assert (seen, x.grad.item()) == (expected * passes, 3 * grad * passes)
 
 
-#: The kinds of hook of a leaf, as they run.
-KINDS = ("tensor", "pre", "accumulated", "post")
+#: The kinds of hook of a leaf, as they run; those after the second find the new .grad.
+KINDS = ("tensor", "pre", "post_accumulate", "post")
+#: The order of 1.13, which has no post-accumulate hooks.
+PRE_HOOKS_FIRST = ("pre", "tensor", "post")
 
 
 @clause(
     "retain.nodes.leaf",
     says="For a leaf: tensor hooks, pre-hooks of its node, .grad, post-accumulate hooks, hooks of its node.",
-    source=NOTE,
-    needs=(NODES, "torch.Tensor.register_post_accumulate_grad_hook"),
+    source=(FIRST_TENSOR_HOOKS, "test: test/test_autograd.py TestAutograd.test_post_accumulate_grad_hook_ordering"),
+    level="documented",
+    needs=PREHOOKS,
+    note="Post-accumulate hooks are drawn where there are any: from 2.1 on.",
     readings=(
         Reading(
-            "in this order", "", "Each kind in order of registration; the last two find the new .grad.", value=True
+            "in this order",
+            ">=2.0",
+            "Hooks of a leaf run before the pre-hooks of its node; its post-accumulate hooks find the new .grad.",
+            value="this order",
         ),
-        Reading("by registration", "never", "In the order of the calls.", value=False),
+        Reading(
+            "pre-hooks first",
+            ">=1.13,<2.0",
+            "For a leaf: pre-hooks of its node, tensor hooks, .grad, hooks of its node.",
+            value="pre-hooks first",
+            headline=False,
+            harm="silent",
+        ),
+        Reading("by registration", "never", "The hooks of a leaf run in the order of the calls.", value="calls"),
     ),
-    witness={"hooks": ["post", "accumulated", "pre", "tensor"], "passes": 1},
+    witness={"hooks": ["post", "tensor", "pre", "tensor"], "passes": 1},
     covers=(
         "tensor.node.prehook_leaf_order",
         "graph.order.leaf_all_kinds",
         "graph.order.leaf_grad_visible_at_each_stage",
     ),
 )
-@given(hooks=st.lists(st.sampled_from(KINDS), min_size=1, max_size=7), passes=st.integers(1, 3))
+@given(
+    hooks=st.lists(st.sampled_from(available(contract_for(installed_version()), KINDS)), min_size=1, max_size=7),
+    passes=st.integers(1, 3),
+)
 def test_leaf(subject: Subject, hooks: List[str], passes: int) -> None:
     seen: List[Any] = []
     x = leaf(1)
     node = x.view_as(x).grad_fn.next_functions[0][0]
-    doors = (x.register_hook, node.register_prehook, x.register_post_accumulate_grad_hook, node.register_hook)
+    doors = {"tensor": x.register_hook, "pre": node.register_prehook, "post": node.register_hook}
+    if "post_accumulate" in hooks:
+        doors["post_accumulate"] = x.register_post_accumulate_grad_hook
     for number, kind in enumerate(hooks):
-        door = doors[KINDS.index(kind)]
-        door(lambda *given, number=number: seen.append((number, item(x.grad))))
+        doors[kind](lambda *given, number=number: seen.append((number, item(x.grad))))
     for _ in range(passes):
         (2 * x).backward()
     order = list(range(len(hooks)))
-    if subject.value:
-        order.sort(key=lambda number: KINDS.index(hooks[number]))
+    if subject.value != "calls":
+        first = KINDS if subject.value == "this order" else PRE_HOOKS_FIRST
+        order.sort(key=lambda number: first.index(hooks[number]))
     totals = [None, *(2 * number for number in range(1, passes + 1))]
     expected = []
     for before, after in zip(totals, totals[1:]):
-        expected += [(number, after if KINDS.index(hooks[number]) > 1 else before) for number in order]
+        expected += [(number, before if hooks[number] in ("tensor", "pre") else after) for number in order]
     assert seen == expected
 
 
 @clause(
     "retain.nodes.before_node_hooks",
     says="What hooks of a tensor's node return is in no kept gradient of that tensor, only further upstream.",
-    source="docs: torch.autograd.graph.Node.register_hook",
+    source=(
+        'docs: torch.autograd.graph.Node.register_hook "which will be used in place of :attr:`grad_inputs`"',
+        NOTE + ' "post-hook registered to Node are executed (if Node is executed)"',
+    ),
+    level="documented",
     readings=(
-        Reading("upstream only", "", "Their factors are in x.grad, not in y.grad.", value=False),
-        Reading("in both", "never", "They are in y.grad too.", value=True),
+        Reading(
+            "upstream only",
+            "",
+            "What hooks of a tensor's node return goes on upstream and is not in the tensor's kept gradient.",
+            value=False,
+        ),
+        Reading("in both", "never", "What hooks of a node return is in the kept gradient too.", value=True),
     ),
     witness={"factors": [10], "passes": 1, "retain_first": True},
     covers=("graph.order.retain_vs_nodehook_value",),

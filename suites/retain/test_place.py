@@ -10,28 +10,38 @@ from fixtures.subject import Subject
 
 @clause(
     "retain.place.after_every_hook",
-    says="The retained gradient is the one left by every hook of the tensor, whatever was registered first.",
+    says="Of a tensor not changed in place, retain_grad() keeps what all its hooks left, whatever came first.",
     source=(
-        "release 2.0: Tensor hooks now always run before retain_grad",
-        "note: notes/autograd.html#whether-tensor-hooks-fire",
+        'note: autograd.html#backward-hooks-execution "field is updated for Tensors that retain_grad"',
+        "test: test/test_autograd.py TestAutograd.test_retains_grad_can_always_observe_tensor_prehook",
         "https://github.com/pytorch/pytorch/pull/85849",
     ),
+    level="documented",
     readings=(
-        Reading("after all", ">=2.0", "retain_grad keeps what every hook left.", {"retain_grad": "last"}),
         Reading(
-            "before or after",
+            "after all hooks",
+            ">=2.0",
+            "retain_grad() keeps what all hooks of the tensor left, whatever came first.",
+            {"retain_grad": "last"},
+        ),
+        Reading(
+            "before or after all",
             ">=1.10,<2.0",
-            "It is before all hooks if it came first, after them otherwise.",
+            "retain_grad() keeps the gradient from before all hooks if it came first, otherwise from after all.",
             {"retain_grad": "slot"},
+            headline=False,
+            harm="silent",
         ),
         Reading(
             "in its turn",
             "<1.10",
-            "retain_grad is itself a hook and runs in its turn.",
+            "retain_grad() keeps what the hooks registered before it left; later hooks do not matter.",
             {"retain_grad": "hook", "retain_follows": False},
+            headline=False,
+            harm="silent",
         ),
     ),
-    # Between two hooks: 6 after all, 6 when beside them (a hook came first), 2 in its turn; first of all: 2, 1, 1.
+    # Between two hooks: 6 after all, 6 when next to them (a hook came first), 2 in its turn; first of all: 2, 1, 1.
     witness=Plan(
         Leaf("m0", "split", (1, 1)),
         (Input(1),),

@@ -1,6 +1,6 @@
 """A tensor changed in place has a new version. Which version retain_grad() speaks of changed in torch 1.13 and 2.3."""
 
-from typing import Any
+from typing import Any, List
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,9 +10,12 @@ from fixtures.draw import FACTORS, NUMBERS
 from fixtures.edited import edited
 from fixtures.plan import Backward, Edit, Fan, Forward, Hook, InPlace, Input, Leaf, Plan, Retain, Scale
 from fixtures.subject import Subject
+from suites.tensors import leaf
 
 FOLLOWS = "https://github.com/pytorch/pytorch/pull/79996"
-NOTE = "note: notes/autograd.html#behavior-of-tensor-hooks-when-tensor-is-modified-in-place"
+NOTE = "note: autograd.html#behavior-of-tensor-hooks-when-tensor-is-modified-in-place"
+BOUND = NOTE + ' "they actually become permanently bound to the grad_fn"'
+INPLACE = "test: test/test_autograd.py TestAutograd.test_retain_grad_inplace"
 FOLLOWING, STAYING = {"retain_follows": True}, {"retain_follows": False}
 
 
@@ -32,7 +35,8 @@ def used_twice(first: int, by: int, second: int) -> Plan:
 @clause(
     "retain.versions.changed_before",
     says="retain_grad() after an in-place change keeps the gradient of the changed tensor.",
-    source=NOTE,
+    source=(NOTE, "measured"),
+    level="observed",
     covers=("tensor.rg.inplace_before",),
 )
 @given(plan=edited("edit", "retain"))
@@ -43,11 +47,24 @@ def test_changed_before(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "retain.versions.changed_after",
-    says="The kept gradient follows a tensor that is changed in place after retain_grad().",
-    source=(NOTE, FOLLOWS),
+    says="After y.retain_grad() and an in-place operation on y, y.grad is the gradient of the new y.",
+    source=(INPLACE, FOLLOWS),
+    level="implied",
     readings=(
-        Reading("of the new version", ">=1.13", "y = 3x; kept; y *= 5; the loss is 2y: y.grad is 2.", FOLLOWING),
-        Reading("of the old version", "<1.13", "The gradient of what y was at the call: 10.", STAYING),
+        Reading(
+            "of the new version",
+            ">=1.13",
+            "After y.retain_grad() and an in-place operation on y, y.grad is the gradient of the new y.",
+            FOLLOWING,
+        ),
+        Reading(
+            "of the old version",
+            "<1.13",
+            "After y.retain_grad() and an in-place operation on y, y.grad is the gradient of the old y.",
+            STAYING,
+            headline=False,
+            harm="silent",
+        ),
     ),
     witness=loss_of_two_y(Retain("m0>0"), Edit("m0>0", 5)),
     covers=("tensor.rg.inplace_after", "graph.order.inplace_retain_grad_moves"),
@@ -59,11 +76,24 @@ def test_changed_after(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "retain.versions.changed_twice",
-    says="After several in-place changes it is the gradient of the last version.",
+    says="After y.retain_grad() and two in-place operations on y, y.grad is the gradient of the last y.",
     source=FOLLOWS,
+    level="implied",
     readings=(
-        Reading("of the last", ">=1.13", "y *= 5, y *= 7: y.grad is 2.", FOLLOWING),
-        Reading("of the first", "<1.13", "The gradient of what y was at the call: 70.", STAYING),
+        Reading(
+            "of the last version",
+            ">=1.13",
+            "After y.retain_grad() and two in-place operations on y, y.grad is the gradient of the last y.",
+            FOLLOWING,
+        ),
+        Reading(
+            "of the first version",
+            "<1.13",
+            "After y.retain_grad() and two in-place operations on y, y.grad is the gradient of the first y.",
+            STAYING,
+            headline=False,
+            harm="silent",
+        ),
     ),
     witness=loss_of_two_y(Retain("m0>0"), Edit("m0>0", 5), Edit("m0>0", 7)),
     covers=("tensor.rg.inplace_multi", "graph.order.retain_grad_after_many_inplace"),
@@ -75,11 +105,24 @@ def test_changed_twice(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "retain.versions.hook_stays",
-    says="A hook stays with the version it was registered on, while the kept gradient moves on.",
-    source=(NOTE, FOLLOWS),
+    says="After an in-place change a hook stays with the old version, and the kept gradient moves on.",
+    source=(BOUND, FOLLOWS),
+    level="implied",
     readings=(
-        Reading("hook old, grad new", ">=1.13", "The hook is given 10, y.grad is 2.", FOLLOWING),
-        Reading("both old", "<1.13", "The hook is given 10, y.grad is 10.", STAYING),
+        Reading(
+            "hook old, gradient new",
+            ">=1.13",
+            "After an in-place change a hook is given the gradient of the old version; .grad is that of the new.",
+            FOLLOWING,
+        ),
+        Reading(
+            "both old",
+            "<1.13",
+            "After an in-place change both the hook and the kept gradient stay with the old version.",
+            STAYING,
+            headline=False,
+            harm="silent",
+        ),
     ),
     witness=loss_of_two_y(Hook("tensor", "m0>0", "h0"), Retain("m0>0"), Edit("m0>0", 5)),
     covers=("tensor.rg.inplace_and_hook", "tensor.ip.hook_before"),
@@ -94,9 +137,21 @@ def test_hook_stays(subject: Subject, plan: Plan) -> None:
     "retain.versions.asked_again",
     says="Calling retain_grad() again after an in-place change does not count the gradient twice.",
     source=FOLLOWS,
+    level="implied",
     readings=(
-        Reading("once, new", ">=1.13", "y.grad is 2.", FOLLOWING),
-        Reading("once, old", "<1.13", "The second call is ignored: y.grad is 10.", STAYING),
+        Reading(
+            "once, of the new version",
+            ">=1.13",
+            "retain_grad() before and after an in-place change keeps the gradient of the new version, once.",
+            FOLLOWING,
+        ),
+        Reading(
+            "once, of the old version",
+            "<1.13",
+            "retain_grad() before and after an in-place change keeps the gradient of the old version, once.",
+            STAYING,
+            harm="silent",
+        ),
     ),
     witness=loss_of_two_y(Retain("m0>0"), Edit("m0>0", 5), Retain("m0>0")),
     covers=("tensor.rg.inplace_twice",),
@@ -108,11 +163,24 @@ def test_asked_again(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "retain.versions.used_before",
-    says="Uses of a tensor before its in-place change do not count in the kept gradient.",
+    says="Uses of a tensor before its in-place change do not count in the gradient that it keeps.",
     source=FOLLOWS,
+    level="implied",
     readings=(
-        Reading("new uses only", ">=1.13", "100y, then y *= 5, then 2y: y.grad is 2.", FOLLOWING),
-        Reading("the old version's all", "<1.13", "100 + 2 * 5 = 110.", STAYING),
+        Reading(
+            "later uses only",
+            ">=1.13",
+            "Only uses of a tensor after its in-place change count in the gradient that it keeps.",
+            FOLLOWING,
+        ),
+        Reading(
+            "all uses",
+            "<1.13",
+            "Uses of a tensor before and after its in-place change count in the gradient that it keeps.",
+            STAYING,
+            headline=False,
+            harm="silent",
+        ),
     ),
     witness=used_twice(100, 5, 2),
     covers=("tensor.rg.inplace_used_before",),
@@ -123,173 +191,105 @@ def test_used_before(subject: Subject, plan: Plan) -> None:
 
 
 @clause(
-    "retain.versions.view",
-    says="The gradient kept for a view is its own, and the base's has the view's part in it.",
-    source="measured",
-    readings=(
-        Reading(
-            "each its own", "", "The loss is 5 * y[:1]: the view has [5], the base [5, 0].", value=([5.0], [5.0, 0.0])
-        ),
-        Reading(
-            "the base's share",
-            "never",
-            "The view's grad is a view of the base's grad, of full size.",
-            value=([5.0, 0.0], [5.0, 0.0]),
-        ),
-    ),
-    covers=("tensor.rg.view",),
-)
-def test_view(subject: Subject) -> None:
-    import torch
-
-    y = 3 * torch.ones(2, requires_grad=True)
-    view = y[:1]
-    view.retain_grad()
-    y.retain_grad()
-    (5 * view).sum().backward()
-    assert (view.grad.tolist(), y.grad.tolist()) == subject.value
-
-
-@clause(
-    "retain.versions.view_changed",
-    says="The gradient kept for a view follows the view when it is changed in place.",
-    source=FOLLOWS,
-    readings=(
-        Reading("of the new view", ">=1.13", "view *= 5, the loss is 2 * view: [2].", value=([2.0], [30.0, 0.0])),
-        Reading("lost", "<1.13", "The old view is no more in the graph: None.", value=(None, [30.0, 0.0])),
-    ),
-    covers=("tensor.rg.inplace_view_self",),
-)
-def test_view_changed(subject: Subject) -> None:
-    import torch
-
-    x = torch.ones(2, requires_grad=True)
-    view = (3 * x)[:1]
-    view.retain_grad()
-    view.mul_(5)
-    (2 * view).sum().backward()
-    assert (None if view.grad is None else view.grad.tolist(), x.grad.tolist()) == subject.value
-
-
-@clause(
-    "retain.versions.base_changed_by_view",
-    says="The gradient kept for a base follows a change made through a view of it.",
-    source=("https://github.com/pytorch/pytorch/pull/117552", "https://github.com/pytorch/pytorch/issues/117366"),
-    readings=(
-        Reading("of the new base", ">=2.3", "y[:1] *= 5, the loss is 2y: [2, 2].", value=([2.0, 2.0], [30.0, 6.0])),
-        Reading(
-            "of the old base",
-            "<2.3",
-            "The gradient of what y was at the call: [10, 2].",
-            value=([10.0, 2.0], [30.0, 6.0]),
-        ),
-    ),
-    covers=("tensor.rg.inplace_view_of_base", "graph.order.retain_grad_on_base_then_view_inplace"),
-)
-def test_base_changed_by_view(subject: Subject) -> None:
-    import torch
-
-    x = torch.ones(2, requires_grad=True)
-    y = 3 * x
-    y.retain_grad()
-    y[:1].mul_(5)
-    (2 * y).sum().backward()
-    assert (y.grad.tolist(), x.grad.tolist()) == subject.value
-
-
-@clause(
     "retain.versions.became_a_leaf",
-    says="A kept tensor that becomes a leaf by detach_() has its gradient accumulated once.",
+    says="A tensor that keeps its gradient and becomes a leaf by detach_() adds it to .grad once a pass.",
     source="https://github.com/pytorch/pytorch/pull/92604",
+    level="implied",
     readings=(
-        Reading("once", "", "y.grad is 2.", value=2.0),
-        Reading("never", "never", "Nothing is kept any more.", value=0.0),
+        Reading(
+            "once",
+            "",
+            "A tensor that keeps its gradient and becomes a leaf by detach_() adds it to .grad once a pass.",
+            value=1,
+        ),
+        Reading("not at all", "never", "A tensor made a leaf by detach_() keeps nothing any more.", value=0),
     ),
+    witness={"by": 2, "passes": 1},
     covers=("tensor.rg.detach_then_rg",),
 )
-def test_became_a_leaf(subject: Subject) -> None:
-    import torch
-
-    y = 3 * torch.ones((), requires_grad=True)
+@given(by=NUMBERS, passes=st.integers(1, 3))
+def test_became_a_leaf(subject: Subject, by: int, passes: int) -> None:
+    y = 3 * leaf(1)
     y.retain_grad()
     y.detach_()
     y.requires_grad_()
-    (2 * y).backward()
-    assert y.grad.item() == subject.value
+    for _ in range(passes):
+        (by * y).backward()
+    assert y.grad.item() == subject.value * by * passes
 
 
 @clause(
     "retain.versions.detached",
     says="detach_() leaves retains_grad True, on what is now a leaf that requires no gradient.",
     source=("docs: torch.Tensor.retains_grad", "measured"),
+    level="observed",
     readings=(
-        Reading("stays True", "", "requires_grad is False, retains_grad True.", value=(True, False, True)),
-        Reading("becomes False", "never", "As for any leaf.", value=(True, False, False)),
+        Reading(
+            "stays True",
+            "",
+            "detach_() leaves retains_grad True, on what is now a leaf that requires no gradient.",
+            value=True,
+        ),
+        Reading("becomes False", "never", "detach_() makes retains_grad False, as it is on any leaf.", value=False),
     ),
+    witness={"row": [True]},
     covers=("tensor.rg.detach_",),
     docs="contradicts",
     note="By its documentation it is True only for a tensor that is no leaf and whose .grad is going to be set.",
 )
-def test_detached(subject: Subject) -> None:
-    import torch
-
-    y = 3 * torch.ones((), requires_grad=True)
-    y.retain_grad()
-    y.detach_()
-    assert (y.is_leaf, y.requires_grad, y.retains_grad) == subject.value
-
-
-@clause(
-    "retain.versions.base_of_kept_view",
-    says="The gradient kept for a view follows the view when its base is changed in place.",
-    source=FOLLOWS,
-    readings=(
-        Reading("of the new view", ">=1.13", "base *= 5, the loss is 2 * view: [2].", value=[2.0]),
-        Reading("lost", "<1.13", "The old view is no more in the graph: None.", value=None),
-    ),
-    covers=("tensor.rg.inplace_base_of_view",),
-)
-def test_base_of_kept_view(subject: Subject) -> None:
-    import torch
-
-    y = 3 * torch.ones(2, requires_grad=True)
-    view = y[:1]
-    view.retain_grad()
-    y.mul_(5)
-    (2 * view).sum().backward()
-    assert (None if view.grad is None else view.grad.tolist()) == subject.value
+@given(row=st.lists(st.booleans(), min_size=1, max_size=3))
+def test_detached(subject: Subject, row: List[bool]) -> None:
+    tensors = [leaf(1)]
+    for keep in row:
+        tensors.append(2 * tensors[-1])
+        if keep:
+            tensors[-1].retain_grad()
+    for y, keep in zip(tensors[1:], row):
+        y.detach_()
+        # Before 1.10 there is no such attribute where nothing was kept.
+        retains = getattr(y, "retains_grad", False)
+        assert (y.is_leaf, y.requires_grad, retains) == (True, False, keep and subject.value)
 
 
 @clause(
     "retain.versions.hooks_of_each_version",
-    says="Hooks put on the new version are in the kept gradient, hooks of older versions are not.",
-    source=(NOTE, FOLLOWS),
+    says="After an in-place change the kept gradient has what hooks of the new version left, not of the old.",
+    source=(BOUND, FOLLOWS),
+    level="implied",
     readings=(
         Reading(
-            "the new hook's",
+            "hooks of the new version",
             ">=2.0",
-            "*7, kept, y *= 5, *3, and the loss is 2y: 2 * 3.",
+            "After an in-place change the kept gradient has what hooks put on the new version left, no others.",
             {"retain_follows": True, "hooks_of_version": True, "retain_grad": "last"},
         ),
         Reading(
-            "none",
+            "no hooks",
             ">=1.13,<2.0",
-            "The hooks are all on the old version.",
+            "A tensor hooked before its in-place change keeps the new version's gradient, without any hook's part.",
             {"retain_follows": True, "hooks_of_version": False, "retain_grad": "slot"},
+            headline=False,
+            harm="silent",
         ),
         Reading(
-            "all, of the old",
+            "old version, all hooks",
             ">=1.10,<1.13",
-            "retain_grad() came after the hooks' place: 2 * 5 * 7 * 3.",
+            "A tensor hooked before retain_grad() keeps the old version's gradient with what all hooks left.",
             {"retain_follows": False, "hooks_of_version": False, "retain_grad": "slot"},
+            headline=False,
+            harm="silent",
         ),
         Reading(
-            "those before it, of the old",
+            "old version, earlier hooks",
             "<1.10",
-            "retain_grad() is one of the hooks: 2 * 5 * 7.",
+            "A tensor changed in place keeps the old version's gradient with what hooks before retain_grad() left.",
             {"retain_follows": False, "hooks_of_version": False, "retain_grad": "hook"},
+            headline=False,
+            harm="silent",
         ),
     ),
+    # y = 3x and the loss is 2y; a hook of the old y times 7, y *= 5, a hook of the new y times 3:
+    # 2 * 3, 2, 2 * 5 * 7 * 3 and 2 * 5 * 7, in the order of the readings.
     witness=loss_of_two_y(
         Hook("tensor", "m0>0", "h0", (Scale(7),)),
         Retain("m0>0"),

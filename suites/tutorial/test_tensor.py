@@ -98,7 +98,7 @@ def test_t28_returns(subject: Subject, plan: Plan) -> None:
 @clause(
     "tutorial.tensor.t22_chain",
     says="The hooks of a tensor run in the order of registration, each on what the one before it returned.",
-    source=(NOTES, "note: notes/autograd.html#behavior-of-tensor-hooks-when-tensor-is-modified-in-place", "measured"),
+    source=(NOTES, "note: autograd.html#behavior-of-tensor-hooks-when-tensor-is-modified-in-place", "measured"),
     readings=(
         Reading("true", "", "The gradient is handed from hook to hook.", value="one before"),
         Reading("false", "never", "Every hook is given the gradient that autograd computed.", value="autograd"),
@@ -186,7 +186,7 @@ def test_t25_never_edit_in_place(subject: Subject, on: str, first: int, edits: L
     says="A hook put on an intermediate tensor is known to the backward node of that tensor.",
     source=(
         NOTES,
-        "note: notes/autograd.html#behavior-of-tensor-hooks-when-tensor-is-modified-in-place",
+        "note: autograd.html#behavior-of-tensor-hooks-when-tensor-is-modified-in-place",
         "release 2.0: tensor hooks stay with the version of the tensor they were put on",
     ),
     readings=(

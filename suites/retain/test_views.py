@@ -1,0 +1,171 @@
+"""What a view and its base keep, when both are used and when one of them is changed in place."""
+
+from math import prod
+from typing import List
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fixtures.clause import Reading, clause
+from fixtures.draw import FACTORS, NUMBERS
+from fixtures.subject import Subject
+from suites.tensors import item
+
+FOLLOWS = "https://github.com/pytorch/pytorch/pull/79996"
+#: The sizes of a base and of a view of its first places, the factors of in-place operations, and a gradient.
+VIEWED = {
+    "size": st.integers(1, 3),
+    "part": st.integers(1, 3),
+    "edits": st.lists(FACTORS, min_size=1, max_size=2),
+    "grad": NUMBERS,
+}
+
+
+@clause(
+    "retain.versions.view",
+    says="A view keeps the gradient of its own uses; what its base keeps has these and the base's own.",
+    source="measured",
+    level="observed",
+    readings=(
+        Reading(
+            "each its own uses",
+            "",
+            "A view keeps the gradient of its own uses; what its base keeps has these and the base's own.",
+            value=0,
+        ),
+        Reading("the base's share", "never", "A view keeps its part of the base's gradient.", value=1),
+    ),
+    witness={"size": 2, "start": 1, "of_view": 5, "of_base": 2},
+    covers=("tensor.rg.view",),
+)
+@given(size=st.integers(1, 3), start=st.integers(0, 2), of_view=NUMBERS, of_base=NUMBERS)
+def test_view(subject: Subject, size: int, start: int, of_view: int, of_base: int) -> None:
+    import torch
+
+    y = 3 * torch.ones(size, dtype=torch.float64, requires_grad=True)
+    view = y[start:]
+    view.retain_grad()
+    y.retain_grad()
+    ((of_view * view).sum() + (of_base * y).sum()).backward()
+    base = [of_base + (of_view if place >= start else 0) for place in range(size)]
+    own = [of_view + subject.value * of_base] * len(base[start:])
+    assert (view.grad.tolist(), y.grad.tolist()) == (own, base)
+
+
+@clause(
+    "retain.versions.view_changed",
+    says="A view that keeps its gradient keeps that of the new view after an in-place operation on it.",
+    source=FOLLOWS,
+    level="implied",
+    readings=(
+        Reading(
+            "of the new view",
+            ">=1.13",
+            "A view that keeps its gradient keeps that of the new view after an in-place operation on it.",
+            value="new",
+        ),
+        Reading(
+            "lost",
+            "<1.13",
+            "A view that keeps its gradient has .grad None after an in-place operation on it.",
+            value="lost",
+            headline=False,
+            harm="silent",
+        ),
+    ),
+    witness={"size": 2, "part": 1, "edits": [5], "grad": 2},
+    covers=("tensor.rg.inplace_view_self",),
+)
+@given(**VIEWED)
+def test_view_changed(subject: Subject, size: int, part: int, edits: List[int], grad: int) -> None:
+    import torch
+
+    x = torch.ones(size, dtype=torch.float64, requires_grad=True)
+    view = (3 * x)[:part]
+    view.retain_grad()
+    for by in edits:
+        view.mul_(by)
+    (grad * view).sum().backward()
+    inside = min(size, part)
+    assert item(view.grad) == (None if subject.value == "lost" else [grad] * inside)
+    assert x.grad.tolist() == [3 * grad * prod(edits)] * inside + [0] * (size - inside)
+
+
+@clause(
+    "retain.versions.base_changed_by_view",
+    says="A base that keeps its gradient keeps that of the new base after a change through a view of it.",
+    source=("https://github.com/pytorch/pytorch/pull/117552", "https://github.com/pytorch/pytorch/issues/117366"),
+    level="implied",
+    readings=(
+        Reading(
+            "of the new base",
+            ">=2.3",
+            "A base that keeps its gradient keeps that of the new base after a change through a view of it.",
+            value="new",
+        ),
+        Reading(
+            "of the old base",
+            "<2.3",
+            "A base that keeps its gradient keeps that of the old base after a change through a view of it.",
+            value="old",
+            headline=False,
+            harm="silent",
+        ),
+    ),
+    witness={"size": 2, "part": 1, "edits": [5], "grad": 2},
+    covers=("tensor.rg.inplace_view_of_base", "graph.order.retain_grad_on_base_then_view_inplace"),
+)
+@given(**VIEWED)
+def test_base_changed_by_view(subject: Subject, size: int, part: int, edits: List[int], grad: int) -> None:
+    import torch
+
+    x = torch.ones(size, dtype=torch.float64, requires_grad=True)
+    y = 3 * x
+    y.retain_grad()
+    for by in edits:
+        y[:part].mul_(by)
+    (grad * y).sum().backward()
+    inside = min(size, part)
+    old = [grad * prod(edits)] * inside + [grad] * (size - inside)
+    assert y.grad.tolist() == (old if subject.value == "old" else [grad] * size)
+    assert x.grad.tolist() == [3 * each for each in old]
+
+
+@clause(
+    "retain.versions.base_of_kept_view",
+    says="A view that keeps its gradient keeps that of the new view after an in-place change of its base.",
+    source=FOLLOWS,
+    level="implied",
+    readings=(
+        Reading(
+            "of the new view",
+            ">=1.13",
+            "A view that keeps its gradient keeps that of the new view after an in-place change of its base.",
+            value="new",
+        ),
+        Reading(
+            "lost",
+            "<1.13",
+            "A view that keeps its gradient has .grad None after an in-place change of its base.",
+            value="lost",
+            headline=False,
+            harm="silent",
+        ),
+    ),
+    witness={"size": 2, "part": 1, "edits": [5], "grad": 2},
+    covers=("tensor.rg.inplace_base_of_view",),
+)
+@given(**VIEWED)
+def test_base_of_kept_view(subject: Subject, size: int, part: int, edits: List[int], grad: int) -> None:
+    import torch
+
+    x = torch.ones(size, dtype=torch.float64, requires_grad=True)
+    y = 3 * x
+    view = y[:part]
+    view.retain_grad()
+    for by in edits:
+        y.mul_(by)
+    (grad * view).sum().backward()
+    inside = min(size, part)
+    assert item(view.grad) == (None if subject.value == "lost" else [grad] * inside)
+    assert x.grad.tolist() == [3 * grad * prod(edits)] * inside + [0] * (size - inside)
