@@ -11,15 +11,15 @@ from typing import Any
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
-from reports.runfile import Key, Run
+from reports.merge import check_group
+from reports.runfile import Key, Run, is_release, run_key
 from reports.strict import BadInput
-from reports.verdicts import Recorded, Table, entry, is_release, minor
+from reports.verdicts import Recorded, Table, entry
 
 VERDICTS = ("conforms", "deviates", "crashed", "hung", "refused", "absent", "unseen")
 OLDER_TEXT = "recorded with an older text of the clause"
 NOT_RUN = "not run here"
 PLAIN = 3  # a recorded cell with only its verdict, reading and digest
-USUAL = {"platform": "Linux-x86_64", "device": "cpu"}  # where releases are recorded
 
 
 @dataclass(frozen=True)
@@ -212,25 +212,13 @@ def _keyed(key: str, cells: Mapping[Key, Cell]) -> dict[tuple[str, str, str], Ce
     return {(clause, key, mode): cell for (clause, mode), cell in cells.items()}
 
 
-def run_key(run: Run) -> str:
-    """Return the key of a run's column: the minor version of a release, and what else makes it its own."""
-    key = minor(run.version) if is_release(run.version) else str(run.version)
-    own = [run.header[name] for name, usual in USUAL.items() if run.header[name] != usual]
-    return " ".join([key, *own])
-
-
 def _grouped(runs: list[Run]) -> dict[str, list[Run]]:
-    """Group the runs by column, refusing two runs that tell of the same cell."""
+    """Group the runs by column, refusing those that merge would not join."""
     groups: dict[str, list[Run]] = {}
-    told: dict[tuple[str, str, str], Run] = {}
     for run in runs:
-        key = run_key(run)
-        groups.setdefault(key, []).append(run)
-        for clause, mode in run.cells:
-            other = told.setdefault((key, clause, mode), run)
-            if other is not run:
-                fault = f"{clause} [{mode}] on torch {key} is also told by {other.path}"
-                raise BadInput(run.path, "", fault, "give one of the two files")
+        groups.setdefault(run_key(run), []).append(run)
+    for group in groups.values():
+        check_group(group)
     return groups
 
 

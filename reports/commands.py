@@ -22,8 +22,9 @@ from reports.verdicts import VERDICTS, read_recorded, read_table
 OUT = Path("reports/out/index.html")
 EPILOGS = {
     "page": "exit status: 0 written, 2 a file cannot be read.\nexample: python -m reports page mine.jsonl",
-    "record": "exit status: 0 written, 2 these cannot be recorded.\nexample: python -m reports record mine.jsonl --add",
-    "check": "exit status: 0 nothing would change, 1 something would, 2 a file cannot be read.\n"
+    "record": "exit status: 0 written, 2 these cannot be recorded.\nexample: python -m reports record mine.jsonl",
+    "check": "Takes runs of any profile and of some clauses: what was run is compared.\n"
+    "exit status: 0 all cells are as recorded, 1 some are not, 2 a file cannot be read.\n"
     "example: python -m reports check mine.jsonl --format markdown",
     "merge": "exit status: 0 written, 2 the merge would be a lie; what it was is said.\n"
     "example: python -m reports merge shard*.jsonl --out all.jsonl",
@@ -39,10 +40,13 @@ def add_parsers(sub: Any) -> None:
     forms.add_format(page, written.FORMS)
     page.add_argument("--upstream", type=Path, default=disagreements.UPSTREAM, help=argparse.SUPPRESS)
     record = _verb(sub, "record", run_record, "write the committed verdicts from these runs", "+")
-    check = _verb(sub, "check", run_check, "fail when recording these runs would change a committed verdict", "+")
+    record.add_argument("--replace", action="store_true", help="drop recorded cells that these runs do not hold")
+    words = "; ".join(f"{word}: {what}" for word, what in recording.ACCEPTS.items())
+    record.add_argument(
+        "--accept", action="append", default=[], choices=sorted(recording.ACCEPTS), help=f"record this too ({words})"
+    )
+    check = _verb(sub, "check", run_check, "compare runs with the committed verdicts of their release", "+")
     forms.add_format(check, CHECK_FORMS)
-    for parser in (record, check):
-        parser.add_argument("--add", action="store_true", help="keep recorded cells that these runs do not tell of")
     join = _verb(sub, "merge", run_merge, "join run files: shards of one run, or runs of several torches", "+")
     join.add_argument("--out", type=Path, required=True, metavar="FILE", help="the run file to write")
     forms.add_format(join, written.FORMS)
@@ -87,7 +91,8 @@ def run_page(args: argparse.Namespace) -> int:
 
 def run_record(args: argparse.Namespace) -> int:
     """Write the verdict files and say what changed."""
-    plan = recording.plan(_read(args.runs), args.verdicts, add=args.add)
+    plan = recording.plan(_read(args.runs), args.verdicts, replace=args.replace)
+    plan.check(args.accept)
     changes = list(plan.changes())
     for path in plan.write(args.verdicts):
         print(one_line(str(path)))
@@ -101,11 +106,11 @@ def run_record(args: argparse.Namespace) -> int:
 
 
 def run_check(args: argparse.Namespace) -> int:
-    """Print one line for each cell that would change."""
-    plan = recording.plan(_read(args.runs), args.verdicts, add=args.add)
-    changes = list(plan.changes())
-    forms.show(changes, CHECK_FORMS, args.format)
-    return 1 if changes else 0
+    """Print one line for each cell that is not as recorded, and how many were compared."""
+    found = recording.comparison(_read(args.runs), args.verdicts)
+    forms.show(list(found.changes), CHECK_FORMS, args.format)
+    print(one_line(str(found)), file=sys.stderr)
+    return 1 if found.changes else 0
 
 
 def _check_text(changes: list[CellChange]) -> str:
@@ -113,7 +118,9 @@ def _check_text(changes: list[CellChange]) -> str:
 
 
 def _check_json(changes: list[CellChange]) -> str:
-    return forms.as_json({"format": FORMAT, "changes": [asdict(change) for change in changes]})
+    return forms.as_json(
+        {"format": FORMAT, "changes": [{**asdict(change), "weight": change.weight} for change in changes]}
+    )
 
 
 def _check_markdown(changes: list[CellChange]) -> str:

@@ -19,9 +19,10 @@ from reports import forms
 from reports.atlas import Atlas, Cell, Column, varies
 from reports.diff import words
 from reports.names import read_atlas
+from reports.runfile import minor
 from reports.sources import link
 from reports.strict import FORMAT, BadInput, one_line, write_atomic
-from reports.verdicts import VERDICTS, minor
+from reports.verdicts import VERDICTS
 
 SCHEMA = "compat.schema.json"
 KINDS = {"conforms": "full", "deviates": "partial", "crashed": "partial", "hung": "partial", "unseen": "unknown"}

@@ -13,9 +13,8 @@ from typing import Any
 from packaging.version import Version
 
 from reports.costs_stats import FEWEST, Estimate, estimate, line
-from reports.runfile import Run
+from reports.runfile import Run, minor
 from reports.strict import BadInput, shown
-from reports.verdicts import minor
 
 AGAIN = "measure again: python -m suites.timing"
 #: How many times as many plain calls a fixed piece of Python may take that needs the caches: more is somebody else's

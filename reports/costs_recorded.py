@@ -10,9 +10,9 @@ from typing import Any
 
 from reports.costs import FLOOR, SHORTEST, Costs, Figure, check_kind, check_noise, value_names
 from reports.costs_stats import Estimate
-from reports.runfile import check_version
+from reports.runfile import check_version, is_release
 from reports.strict import FORMAT, BadInput, foreign_format, parse, read_bytes, shown, validate, write_atomic
-from reports.verdicts import VERDICTS, is_release
+from reports.verdicts import VERDICTS
 
 COSTS = VERDICTS / "costs"
 AGAIN = "restore it with git, or record the sweep again"

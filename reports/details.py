@@ -103,6 +103,7 @@ def _clause(atlas: Atlas, name: str, pool: _Pool) -> dict[str, Any]:
         "readings": [_reading(reading, clause["says"]) for reading in clause["readings"]],
         "force": _packed([names.index(each) if each is not None else -1 for each in force]),
         "code": clause["code"],
+        "digest": clause["digest"],
         "place": f"{clause['file']}:{clause['line']}",
         "cells": {mode: _ranges(atlas, name, mode, names, pool) for mode in atlas.modes},
     }

@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from reports.atlas import run_key
-from reports.runfile import Key, Run
+from reports.runfile import Key, Run, run_key
 from reports.strict import BadInput, shown
 
-SAME = ("torch", "python", "platform", "device", "profile", "examples", "seed")
+SAME = ("torch", "build", "python", "platform", "device", "profile", "examples", "seed")
 
 
 def merge(runs: Iterable[Run]) -> list[Run]:
@@ -31,25 +30,17 @@ def merge(runs: Iterable[Run]) -> list[Run]:
 
 
 def _one(group: list[Run]) -> Run:
+    check_group(group)
+    _check_shards(group)
     first = group[0]
     header: dict[str, Any] = {**first.header, "shard": [1, 1]}
     header["modes"], header["clauses"], header["nodes"] = [], {}, {}
     cells: dict[Key, Any] = {}
-    told: dict[Key, Run] = {}
     for run in group:
-        _check_same(first, run)
         header["clauses"].update(run.clauses)
         header["nodes"].update(run.header["nodes"])
         header["modes"] += [mode for mode in run.header["modes"] if mode not in header["modes"]]
-        for key, cell in run.cells.items():
-            other = told.setdefault(key, run)
-            if other is not run:
-                was, now = cells[key]["verdict"], cell["verdict"]
-                lie = "both say " + now if was == now else f"{was} there, {now} here"
-                fault = f"{key[0]} [{key[1]}] is also told by {other.path} ({lie})"
-                raise BadInput(run.path, "", fault, "give one of the two files")
-            cells[key] = cell
-    _check_shards(group)
+        cells.update(run.cells)
     header["began"] = min(run.header["began"] for run in group)
     benchmarks = tuple(row for run in group for row in run.benchmarks)
     return Run(first.path, header, cells, benchmarks, sum(run.seconds for run in group))
@@ -62,9 +53,26 @@ def _check_whole(run: Run) -> None:
         raise BadInput(run.path, "", "the run is not finished: it has no footer", mend)
 
 
+def check_group(group: list[Run]) -> None:
+    """Refuse runs that cannot be one column: of two environments, builds, searches or suites, or with a cell twice."""
+    told: dict[Key, Run] = {}
+    texts: dict[str, tuple[str, Run]] = {}
+    for run in group:
+        _check_same(group[0], run)
+        _check_suite(group[0], run)
+        _check_texts(texts, run)
+        for key, cell in run.cells.items():
+            other = told.setdefault(key, run)
+            if other is not run:
+                was, now = other.cells[key]["verdict"], cell["verdict"]
+                lie = "both say " + now if was == now else f"{was} there, {now} here"
+                fault = f"{key[0]} [{key[1]}] is also in {other.path} ({lie})"
+                raise BadInput(run.path, "", fault, "give one of the two files")
+
+
 def _check_same(first: Run, run: Run) -> None:
     for name in SAME:
-        ours, theirs = run.header[name], first.header[name]
+        ours, theirs = run.header.get(name), first.header.get(name)
         if ours != theirs:
             fault = f"{name} is {shown(ours)}, but {shown(theirs)} in {first.path}"
             raise BadInput(run.path, "line 1", fault, "merge runs of one environment, made with the same options")

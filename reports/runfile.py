@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -19,6 +20,9 @@ __all__ = ["BadInput", "Run", "dump", "read_run", "read_runs", "write_runs"]
 KINDS = ("header", "started", "cell", "benchmark", "footer")
 AGAIN = "run the suite again into a new file"
 Key = tuple[str, str]
+USUAL = {"platform": "Linux-x86_64", "device": "cpu"}  # where releases are recorded
+#: The local part of a version that PyTorch itself gives to a build of a release: cpu, cu117, rocm6.2.
+OFFICIAL = re.compile(r"cpu(\.cxx11\.abi)?|cu\d+(\.[a-z.]+)?|rocm[\d.]+|xpu")
 
 
 @dataclass(frozen=True)
@@ -52,6 +56,24 @@ class Run:
     def resume(self) -> str:
         """The command that finishes an unfinished run."""
         return f"resume it with: python -m fixtures.drive --run-file {self.path}"
+
+
+def minor(version: Version) -> str:
+    """Return "2.13" for 2.13.1."""
+    return f"{version.major}.{version.minor}"
+
+
+def is_release(version: Version) -> bool:
+    """Say whether this is a torch that was released, in one of the builds that PyTorch offers."""
+    official = version.local is None or OFFICIAL.fullmatch(version.local) is not None
+    return official and not (version.is_prerelease or version.is_devrelease)
+
+
+def run_key(run: Run) -> str:
+    """Return the key of a run's column: the minor version of a release, and what else makes it its own."""
+    key = minor(run.version) if is_release(run.version) else str(run.version)
+    own = [run.header[name] for name, usual in USUAL.items() if run.header[name] != usual]
+    return " ".join([key, *own])
 
 
 def read_run(path: Path, *, partial: bool = False, timings: bool = False) -> Run:

@@ -10,7 +10,7 @@ from typing import Any
 
 from packaging.version import Version
 
-from reports.runfile import Run, check_clauses, check_version
+from reports.runfile import Run, check_clauses, check_version, minor
 from reports.strict import FORMAT, BadInput, foreign_format, parse, read_bytes, validate, write_atomic
 
 VERDICTS = Path(__file__).parent / "verdicts"
@@ -29,6 +29,7 @@ class Recorded:
     platform: str
     device: str
     cells: Mapping[str, Mapping[str, Mapping[str, Any]]]
+    build: str | None = None
 
     @property
     def version(self) -> Version:
@@ -47,17 +48,6 @@ class Table:
 
     suite: str
     clauses: Mapping[str, Any]
-
-
-def minor(version: Version) -> str:
-    """Return "2.13" for 2.13.1."""
-    return f"{version.major}.{version.minor}"
-
-
-def is_release(version: Version) -> bool:
-    """Say whether this is a torch that was released, in whatever build, and not somebody's own."""
-    own = version.local is not None and ("git" in version.local or version.local.startswith("g"))
-    return not (version.is_prerelease or version.is_devrelease or own)
 
 
 def read_table(folder: Path = VERDICTS) -> Table:
@@ -94,7 +84,7 @@ def _recorded(path: Path, seen: set[str]) -> Recorded:
         raise BadInput(path, "", f"holds torch {document['torch']}, not {path.stem}", AGAIN)
     return Recorded(
         document["torch"], document["suite"], document["python"], document["platform"], document["device"],
-        document["cells"],
+        document["cells"], document.get("build"),
     )  # fmt: skip
 
 
@@ -135,7 +125,7 @@ def from_runs(runs: Iterable[Run]) -> Recorded:
     header = first.header
     python = ".".join(header["python"].split(".")[:2])
     return Recorded(
-        first.version.public, header["suite"], python, header["platform"], header["device"], cells
+        first.version.public, header["suite"], python, header["platform"], header["device"], cells, header.get("build")
     )  # fmt: skip
 
 
@@ -145,6 +135,7 @@ def write_recorded(recorded: Recorded, folder: Path = VERDICTS) -> Path:
     document = {
         "format": FORMAT, "suite": recorded.suite, "torch": recorded.torch, "python": recorded.python,
         "platform": recorded.platform, "device": recorded.device, "cells": recorded.cells,
+        **({"build": recorded.build} if recorded.build else {}),
     }  # fmt: skip
     write_atomic(path, _text(document))
     return path

@@ -207,4 +207,4 @@ class watched:
     def __exit__(self, kind, *_):
         self.context.close()
         if kind is None:
-            assert self.wrong == []
+            assert self.wrong == [], self.wrong

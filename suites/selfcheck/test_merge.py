@@ -133,7 +133,7 @@ def test_a_cell_told_twice_with_different_verdicts(room, refused):
     cell.update(verdict="hung", reading=None, refuted=[])
     lines[0]["nodes"] = {node: key for node, key in lines[0]["nodes"].items() if key[0] == cell["clause"]}
     two = room.write("two", [lines[0], cell, synthetic.footer([cell])])
-    assert f"{cell['clause']} [eager] is also told by {one} (conforms there, hung here)" in refused(one, two)
+    assert f"{cell['clause']} [eager] is also in {one} (conforms there, hung here)" in refused(one, two)
 
 
 def test_a_cell_told_twice_alike(room, refused):

@@ -167,6 +167,7 @@ def test_shards_are_joined_and_what_is_told_twice_is_refused(reader, lines):
 
 
 OTHERS = {
+    "build": "another commit",
     "torch": "2.14.0", "suite": "0.0.9", "python": "3.12.1", "platform": "Darwin-arm64", "device": "mps",
     "profile": "search", "examples": 1000, "seed": 7,
 }  # fmt: skip
@@ -178,7 +179,7 @@ def test_shards_that_merge_would_refuse_are_not_joined(reader, lines, tmp_path, 
     two[0][name] = OTHERS[name]
     page = reader.open("#build").page
     choose(page, text_of(one), text_of(two))
-    was, now = (json.dumps(shard[0][name]) for shard in (one, two))
+    was, now = (json.dumps(shard[0].get(name)) for shard in (one, two))
     mend = "choose the shards of one run"
     assert complaint(page) == f"mine1.jsonl: {name} is {now}, but {was} in mine0.jsonl; {mend}."
     assert page.inner_text("#build-said") == ""
@@ -234,7 +235,7 @@ def test_an_unfinished_run_is_shown_with_what_is_missing(reader, lines):
 def test_another_text_of_a_clause_and_a_foreign_clause_are_not_compared(reader, built, lines):
     first, second = [line["clause"] for line in lines if line["type"] == "cell"][:2]
     table = copy.deepcopy(built.table)
-    table[first]["says"] = "Something else."
+    table[first].update(says="Something else.", digest="0" * 12)
     table["a.b.c"] = table.pop(second)
     for line in lines:
         if line.get("clause") == second:

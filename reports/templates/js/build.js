@@ -3,9 +3,7 @@ let mine = null;
 
 /** Say whether the clause has the same text on the page and in the run: otherwise nothing can be compared. */
 function isSameText(clause, theirs) {
-  const readings = clause.readings.map(([name, torch, says]) => ({ name, torch, says }));
-  const told = theirs.readings.map(({ name, torch, says }) => ({ name, torch, says }));
-  return clause.says === theirs.says && clause.code === theirs.code && JSON.stringify(readings) === JSON.stringify(told);
+  return clause.digest === theirs.digest;
 }
 
 /** Return a cell of the run as those of the page are; unseen where its clause has another text. */

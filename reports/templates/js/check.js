@@ -1,4 +1,4 @@
-// What a recording of the run would change beyond the verdicts themselves. The same rules as in reports/recording.py.
+// What is not as recorded beyond the verdicts themselves. The same rules as in reports/recording.py.
 const BEYOND = {
   trace: "declared deviations with another trace than recorded",
   declared: "deviations declared on one side only",
@@ -15,11 +15,18 @@ function traceOf(cell) {
 
 /** Return what is different between two cells of which a difference of verdicts does not tell, nothing where that is none. */
 function beyond(clause, theirs, before, after) {
-  if (!before || !after) return before ? "missing" : after ? "fresh" : "";
+  if (!after) return before && isAskedForAll(mine.header) ? "missing" : "";
+  if (!before) return "fresh";
   if (before.verdict === "unseen" || !isSameText(clause, theirs)) return "text";
   if (!sameCell(before, after)) return "";
   if (before.verdict === "deviates" && Boolean(before.declared) !== Boolean(after.declared)) return "declared";
-  return before.declared && traceOf(before) !== traceOf(after) ? "trace" : "";
+  const exact = mine.header.profile === "recorded"; // the plans of other profiles are others each time
+  return exact && before.declared && traceOf(before) !== traceOf(after) ? "trace" : "";
+}
+
+/** Say whether the run was asked for all clauses: what it lacks is missing then. */
+function isAskedForAll({ whole, shard }) {
+  return Boolean(whole) && shard[1] === 1;
 }
 
 /** Return all such cells: of the pairs that were compared, and of clauses that this page does not know. */
@@ -30,11 +37,10 @@ function allBeyond(pairs) {
   return [...known.filter(({ kind }) => kind), ...strange.map(({ clause, mode }) => ({ id: clause, mode, kind: "fresh" }))];
 }
 
-/** Say whether `check` would take the run and hold it against this column. */
-function isRecordable({ header, missing }, column) {
+/** Say whether `check` would take the run and compare it with this column. */
+function isCheckable({ header, missing }, column) {
   const version = versionOf(header.torch);
-  const usual = header.device === "cpu" && header.profile === "recorded";
-  return usual && !missing && !column.run && version.release && minorOf(version) === column.key;
+  return !missing && !column.run && version.release && minorOf(version) === column.key;
 }
 
 function checkView(pairs, column, names) {
@@ -43,9 +49,9 @@ function checkView(pairs, column, names) {
     .map(([kind, title]) => [title, found.filter((one) => one.kind === kind)])
     .filter(([, list]) => list.length)
     .map(([title, list]) => groupView(title, list, (one) => beyondView(one, names), 25));
-  if (!isRecordable(mine, column)) return groups;
+  if (!isCheckable(mine, column)) return groups;
   const count = difference(pairs).changes.length + found.length;
-  const told = `Recording this run would change ${count} ${count === 1 ? "cell" : "cells"}. Each is told by: `;
+  const told = `${count} ${count === 1 ? "cell is" : "cells are"} not as recorded. The same list in a terminal: `;
   return [...groups, el("p", { class: "terminal" }, told, el("code", { text: "python -m reports check RUNFILE" }))];
 }
 

@@ -133,7 +133,7 @@ function endRun(run, footer, fail) {
   return (run.ended = true);
 }
 
-const SAME = ["torch", "suite", "python", "platform", "device", "profile", "examples", "seed"];
+const SAME = ["torch", "build", "suite", "python", "platform", "device", "profile", "examples", "seed"];
 
 /** Return the shards of a run as one, refusing what `merge` would. */
 function joined(runs) {
@@ -161,8 +161,8 @@ function refuse(run, fault, mend = "choose the shards of one run") {
 
 function checkSame(first, run) {
   for (const name of SAME) {
-    const [was, now] = [first, run].map(({ header }) => quoted(header[name]));
-    if (first.header[name] !== run.header[name]) refuse(run, `${name} is ${now}, but ${was} in ${first.name}`);
+    const [was, now] = [first, run].map(({ header }) => quoted(header[name] ?? null));
+    if (was !== now) refuse(run, `${name} is ${now}, but ${was} in ${first.name}`);
   }
 }
 
