@@ -52,8 +52,9 @@ def given_to_hooks(plan: Plan):
 
 @clause(
     "input.keywords.hidden",
-    says="A plain forward pre-hook is not given the keyword arguments; forward still is.",
-    source=PRE_HOOK,
+    says="Without with_kwargs a pre-hook is not given the keyword arguments; forward still is.",
+    source=f'{PRE_HOOK} "Keyword arguments won\'t be passed to the hooks and only to the ``forward``"',
+    level="documented",
     covers=("module_forward.pre.kwargs_hidden",),
 )
 @given(plan=called_with(Scale, Bare))
@@ -69,7 +70,8 @@ def test_hidden(subject: Subject, plan: Plan) -> None:
 @clause(
     "input.keywords.given",
     says="With with_kwargs=True a forward pre-hook is given (module, args, kwargs).",
-    source=(PRE_HOOK, PULL),
+    source=(f'{PRE_HOOK} "hook(module, args, kwargs) -> None or a tuple of modified input and kwargs"', PULL),
+    level="documented",
     needs=WITH_KWARGS,
     covers=("module_forward.prekw.args", "module_forward.prekw.none"),
 )
@@ -82,8 +84,9 @@ def test_given(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "input.keywords.none_given",
-    says="A hook with with_kwargs=True is given an empty dict by a call without keyword arguments.",
-    source=(PRE_HOOK, PULL),
+    says="A pre-hook with with_kwargs=True is given an empty dict by a call without keyword arguments.",
+    source=(PULL, "measured"),
+    level="observed",
     needs=WITH_KWARGS,
     covers=("module_forward.prekw.empty_kwargs",),
 )
@@ -95,8 +98,9 @@ def test_none_given(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "input.keywords.mixed_chain",
-    says="Hooks with and without with_kwargs=True replace in one chain; a plain one passes keywords on.",
+    says="Pre-hooks with and without with_kwargs share one chain; plain ones pass the keywords on.",
     source="measured",
+    level="observed",
     needs=WITH_KWARGS,
     covers=("module_forward.prekw.chain", "module_forward.prekw.replace"),
 )
@@ -124,8 +128,9 @@ def dropped(draw) -> Plan:
 
 @clause(
     "input.keywords.removed_meanwhile",
-    says="A pre-hook that an earlier one removes runs once more, but without the keyword arguments.",
+    says="A with_kwargs pre-hook that an earlier one removes runs once more, without keyword arguments.",
     source="measured",
+    level="observed",
     needs=WITH_KWARGS,
     covers=("module_forward.dyn.remove_kw_later",),
     note="The hooks of a call are those it began with, while with_kwargs is looked up when each one's turn comes.",
@@ -142,10 +147,11 @@ def test_removed_meanwhile(subject: Subject, plan: Plan) -> None:
 @clause(
     "input.keywords.pair_replaces_both",
     says="A pair (args, kwargs) that a with_kwargs pre-hook returns replaces both for all that follows.",
-    source=(PRE_HOOK, PULL),
+    source=(f'{PRE_HOOK} "both the args and kwargs should be returned"', PULL),
+    level="documented",
     needs=WITH_KWARGS,
     readings=(
-        Reading("both", "", "Neither args nor kwargs of before are left.", value=lambda old, new: new),
+        Reading("both", "", "Of the args and kwargs from before the pair nothing is left.", value=lambda old, new: new),
         Reading(
             "never merged",
             "never",
@@ -175,10 +181,19 @@ def test_pair_replaces_both(subject: Subject, caller, returned) -> None:
 @clause(
     "input.keywords.forward_hook_sees_them",
     says="A forward hook with with_kwargs=True is given the keyword arguments that the pre-hooks left.",
-    source="measured",
+    source=(
+        'docs: torch.nn.Module.register_forward_hook "will be passed the ``kwargs`` given to the forward function"',
+        "test: test/nn/test_module_hooks.py TestModuleHooks.test_kwarg_hooks",
+    ),
+    level="documented",
     needs=(WITH_KWARGS, "torch.nn.Module.register_forward_hook(with_kwargs)"),
     readings=(
-        Reading("replaced", "", "What forward was given, not what the caller gave.", value="forward"),
+        Reading(
+            "replaced",
+            "",
+            "A forward hook sees the kwargs that forward was given, not those that the caller gave.",
+            value="forward",
+        ),
         Reading("never original", "never", "What the caller gave.", value="caller"),
     ),
     witness={"caller": ((1,), {"a": 2}), "returned": [((5,), {"a": 7})], "flags": [True]},
@@ -205,9 +220,10 @@ def test_forward_hook_sees_them(subject: Subject, caller, returned, flags) -> No
     "input.keywords.dict_is_a_copy",
     says="A with_kwargs pre-hook may edit the dict it is given: forward sees the edit, the caller does not.",
     source="measured",
+    level="observed",
     needs=WITH_KWARGS,
     readings=(
-        Reading("a copy", "", "The call has a dict of its own.", value=False),
+        Reading("a copy", "", "Each call has a keyword dict of its own.", value=False),
         Reading("never the caller's", "never", "The dict is the caller's.", value=True),
     ),
     witness={"mine": {"a": 2}, "edits": [{"a": 9}]},
@@ -234,10 +250,16 @@ def test_dict_is_a_copy(subject: Subject, mine, edits) -> None:
 @clause(
     "input.keywords.only_a_pair",
     says="A with_kwargs pre-hook that returns neither None nor a tuple of two raises RuntimeError.",
-    source=(PRE_HOOK, PULL),
+    source=('code: torch/nn/modules/module.py "forward pre-hook must return None or a tuple"', PULL),
+    level="implied",
     needs=WITH_KWARGS,
     readings=(
-        Reading("refused", "", "No single value is wrapped here.", value=lambda given: False),
+        Reading(
+            "refused",
+            "",
+            "A single value that a with_kwargs pre-hook returns is not wrapped: RuntimeError.",
+            value=lambda given: False,
+        ),
         Reading(
             "never wrapped",
             "never",
@@ -282,11 +304,17 @@ def test_only_a_pair(subject: Subject, wrong, before, after) -> None:
 
 @clause(
     "input.keywords.args_are_spread",
-    says="The args of a returned pair are spread whatever they are: a text by letters, a tensor by rows.",
-    source=(PRE_HOOK, "measured"),
+    says="The args of a pair that a with_kwargs pre-hook returns may be any iterable, and are spread.",
+    source="measured",
+    level="observed",
     needs=WITH_KWARGS,
     readings=(
-        Reading("spread", "", "Whatever can be iterated.", value=object),
+        Reading(
+            "spread",
+            "",
+            "The args of a returned pair are iterated: a text gives letters, a tensor rows, a number TypeError.",
+            value=object,
+        ),
         Reading("never refused", "never", "Only a tuple will do.", value=tuple),
     ),
     witness={"items": ["a"], "shape": "list", "kwargs": {}},
@@ -322,9 +350,12 @@ def test_args_are_spread(subject: Subject, items, shape, kwargs) -> None:
     "input.keywords.pair_of_inputs",
     says="A with_kwargs pre-hook that returns two inputs as a tuple has them read as (args, kwargs).",
     source="measured",
+    level="observed",
     needs=WITH_KWARGS,
     readings=(
-        Reading("misread", "", "If the second is no mapping: TypeError.", value=False),
+        Reading(
+            "misread", "", "The second of two inputs is read as kwargs: TypeError unless it is a mapping.", value=False
+        ),
         Reading("never both", "never", "A tuple is the positional arguments, as without with_kwargs.", value=True),
     ),
     witness={"x": 1, "y": 2},
@@ -345,49 +376,3 @@ def test_pair_of_inputs(subject: Subject, x, y) -> None:
     else:
         due = "TypeError"
     assert seen == due
-
-
-@clause(
-    "input.keywords.flag_is_keyword_only",
-    says="The options of register_forward_pre_hook are given by name: a second position raises TypeError.",
-    source=PRE_HOOK,
-    needs=WITH_KWARGS,
-    readings=(
-        Reading("by name", "", "prepend and with_kwargs are keyword-only.", value="TypeError"),
-        Reading("never by position", "never", "They have a position.", value="none"),
-    ),
-    covers=("module_forward.prekw.keyword_only",),
-)
-def test_flag_is_keyword_only(subject: Subject) -> None:
-    import torch
-
-    raised = "none"
-    try:
-        torch.nn.Identity().register_forward_pre_hook(lambda module, args: None, True)
-    except TypeError as error:
-        raised = type(error).__name__
-    assert raised == subject.value
-
-
-@clause(
-    "input.keywords.never_for_global",
-    says="A global forward pre-hook cannot ask for keyword arguments, nor for a place in front.",
-    source="docs: torch.nn.modules.module.register_module_forward_pre_hook",
-    needs="torch.nn.modules.module.register_module_forward_pre_hook",
-    readings=(
-        Reading("no options", "", "The function takes the hook alone.", value=["TypeError", "TypeError"]),
-        Reading("never options", "never", "It takes what the module's method takes.", value=["none", "none"]),
-    ),
-    covers=("module_forward.prekw.global_rejected",),
-)
-def test_never_for_global(subject: Subject) -> None:
-    from torch.nn.modules.module import register_module_forward_pre_hook
-
-    raised = []
-    for option in ("with_kwargs", "prepend"):
-        try:
-            register_module_forward_pre_hook(lambda module, args: None, **{option: True}).remove()
-            raised.append("none")
-        except TypeError as error:
-            raised.append(type(error).__name__)
-    assert raised == subject.value

@@ -12,6 +12,8 @@ from fixtures.subject import Subject
 
 PRE_HOOK = "docs: torch.nn.Module.register_forward_pre_hook"
 GLOBAL_PRE_HOOK = "docs: torch.nn.modules.module.register_module_forward_pre_hook"
+NOTE = "note: modules.html#module-hooks"
+THROUGHOUT = f'{NOTE} "return an updated value that will be used throughout the remaining computation"'
 GLOBAL_PRE = "torch.nn.modules.module.register_module_forward_pre_hook"
 
 
@@ -45,8 +47,9 @@ def leaves(draw, op: str = "scale", steps=RUN, frozen: bool = False, **options) 
 
 @clause(
     "input.places.all_together",
-    says="A pre-hook is given all positional inputs as one tuple, and replaces all of them at once.",
-    source=PRE_HOOK,
+    says="A pre-hook is given all positional inputs as one tuple, and replaces them together.",
+    source=f'{NOTE} "Note that inputs are always wrapped in a tuple"',
+    level="documented",
     covers=("module_forward.pre.tuple_is_args",),
 )
 @given(plan=leaves("mul"))
@@ -61,7 +64,8 @@ def test_all_together(subject: Subject, plan: Plan) -> None:
 @clause(
     "input.places.handed_through",
     says="A module that returns its input returns what its pre-hooks made of it.",
-    source=PRE_HOOK,
+    source=THROUGHOUT,
+    level="documented",
 )
 @given(plan=leaves("both", steps=(Forward(), Backward((1, 2)))))
 def test_handed_through(subject: Subject, plan: Plan) -> None:
@@ -71,8 +75,9 @@ def test_handed_through(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "input.places.unused",
-    says="An input that forward does not use gets no gradient, though pre-hooks replaced it.",
+    says="Without backward hooks an unused input gets no gradient, though a pre-hook replaced it.",
     source="measured",
+    level="observed",
 )
 @given(plan=leaves("first"))
 def test_unused(subject: Subject, plan: Plan) -> None:
@@ -82,8 +87,9 @@ def test_unused(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "input.places.without_gradient",
-    says="Replacing an input that needs no gradient leaves the parameter's gradient: it is the new input.",
-    source=PRE_HOOK,
+    says="The parameter's gradient is made with the replaced input, also where the input needs no gradient.",
+    source="measured",
+    level="observed",
 )
 @given(plan=leaves(frozen=True))
 def test_without_gradient(subject: Subject, plan: Plan) -> None:
@@ -93,8 +99,9 @@ def test_without_gradient(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "input.places.no_grad",
-    says="Under no_grad pre-hooks run and replace as ever; only the backward is missing.",
+    says="Under no_grad pre-hooks run and replace as ever; backward() of the output raises RuntimeError.",
     source="measured",
+    level="observed",
 )
 @given(plan=leaves(steps=(Forward(grad=False), Backward((2,)))))
 def test_no_grad(subject: Subject, plan: Plan) -> None:
@@ -106,8 +113,9 @@ def test_no_grad(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "input.places.backward_again",
-    says="A second backward goes through the replacement again without calling the pre-hooks again.",
+    says="With retain_graph=True a second backward() uses the replacement and calls no pre-hook.",
     source="measured",
+    level="observed",
 )
 @given(plan=leaves(steps=(Forward(), Backward((2,)), Backward((3,)))))
 def test_backward_again(subject: Subject, plan: Plan) -> None:
@@ -129,8 +137,9 @@ def watched(draw) -> Plan:
 
 @clause(
     "input.places.callers_tensor",
-    says="A hook on the caller's tensor is given the gradient that came through the replacements.",
+    says="A hook on the caller's tensor is given the gradient that came back through the replacements.",
     source="measured",
+    level="observed",
 )
 @given(plan=watched())
 def test_callers_tensor(subject: Subject, plan: Plan) -> None:
@@ -153,8 +162,9 @@ def towers(draw) -> Plan:
 
 @clause(
     "input.places.towers",
-    says="Each level is given what the pre-hooks of all levels around it left.",
-    source="measured",
+    says="In nested modules that pass their input on, a pre-hook is given what those around it left.",
+    source=THROUGHOUT,
+    level="documented",
 )
 @given(plan=towers())
 def test_towers(subject: Subject, plan: Plan) -> None:
@@ -174,8 +184,9 @@ def side_by_side(draw) -> Plan:
 
 @clause(
     "input.places.siblings",
-    says="What a module's pre-hooks return is its own input only: a module beside it is given the old one.",
+    says="A replaced input is that module's alone: a module next to it is given the original input.",
     source="measured",
+    level="observed",
 )
 @given(plan=side_by_side())
 def test_siblings(subject: Subject, plan: Plan) -> None:
@@ -192,8 +203,9 @@ def shared(draw) -> Plan:
 
 @clause(
     "input.places.shared",
-    says="A module that stands in several places replaces its input in each of them.",
-    source="measured",
+    says="Pre-hooks of a module that is used in several places replace its input in each of them.",
+    source=f'{PRE_HOOK} "The hook will be called every time before :func:`forward` is invoked"',
+    level="documented",
 )
 @given(plan=shared())
 def test_shared(subject: Subject, plan: Plan) -> None:
@@ -216,8 +228,9 @@ def failing_once(draw) -> Plan:
 
 @clause(
     "input.places.after_a_failure",
-    says="A call that a pre-hook made fail leaves nothing behind: the next one begins with its own input.",
+    says="After a call that a pre-hook made fail, the next call begins with its own input.",
     source="measured",
+    level="observed",
 )
 @given(plan=failing_once())
 def test_after_a_failure(subject: Subject, plan: Plan) -> None:
@@ -237,7 +250,8 @@ def everywhere(draw) -> Plan:
 @clause(
     "input.places.global_keywords",
     says="Global pre-hooks are never given the keyword arguments; forward is.",
-    source=GLOBAL_PRE_HOOK,
+    source=f'{GLOBAL_PRE_HOOK} "Keyword arguments won\'t be passed to the hooks"',
+    level="documented",
     needs=GLOBAL_PRE,
     covers=("module_forward.global.pre_kwargs_hidden",),
 )
@@ -262,8 +276,9 @@ def in_front(draw) -> Plan:
 
 @clause(
     "input.places.prepended",
-    says="A prepended pre-hook is given the caller's input, and the older ones what it made of it.",
-    source=PRE_HOOK,
+    says="A prepended pre-hook replaces the input before the older pre-hooks of the module see it.",
+    source=f'{PRE_HOOK} "fired before all existing ``forward_pre`` hooks"',
+    level="documented",
     needs="torch.nn.Module.register_forward_pre_hook(prepend)",
     covers=("module_forward.prepend.pre_order",),
 )
@@ -287,8 +302,9 @@ def repeated(draw) -> Plan:
 
 @clause(
     "input.places.calls_apart",
-    says="Gradients come from the latest call alone, whatever calls with or without no_grad went before.",
+    says="In backward() from the latest output only the replacements of that call count.",
     source="measured",
+    level="observed",
 )
 @given(plan=repeated())
 def test_calls_apart(subject: Subject, plan: Plan) -> None:
@@ -300,8 +316,9 @@ def test_calls_apart(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "input.places.anywhere",
-    says="In any network, with no_grad or without, each module's forward is given what its pre-hooks left.",
-    source=PRE_HOOK,
+    says="In every plan of the grammar with pre-hooks only, each forward is given what they left.",
+    source="measured",
+    level="observed",
 )
 @given(
     plan=plans(

@@ -9,6 +9,9 @@ from fixtures.plan import OPS, Backward, Bare, Chain, Forward, Hook, Input, Leaf
 from fixtures.subject import Subject
 
 PRE_HOOK = "docs: torch.nn.Module.register_forward_pre_hook"
+GLOBAL_PRE_HOOK = "docs: torch.nn.modules.module.register_module_forward_pre_hook"
+NOTE = "note: modules.html#module-hooks"
+THROUGHOUT = f'{NOTE} "return an updated value that will be used throughout the remaining computation"'
 
 
 @st.composite
@@ -46,8 +49,9 @@ def along(plan: Plan):
 
 @clause(
     "input.replacement.none_keeps",
-    says="A forward pre-hook that returns None leaves the input as it is.",
-    source=PRE_HOOK,
+    says="A forward pre-hook that returns None replaces nothing.",
+    source=f'{PRE_HOOK} "hook(module, args) -> None or modified input"',
+    level="documented",
     covers=("module_forward.pre.none", "module_forward.pre.args"),
 )
 @given(plan=replacing())
@@ -59,8 +63,9 @@ def test_none_keeps(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "input.replacement.tuple_replaces",
-    says="A tuple that a forward pre-hook returns becomes the positional arguments of forward.",
-    source=PRE_HOOK,
+    says="A tuple that a pre-hook without with_kwargs returns becomes the positional arguments.",
+    source=f'{PRE_HOOK} "User can either return a tuple or a single modified value"',
+    level="documented",
     covers=("module_forward.pre.tuple_is_args",),
 )
 @given(plan=replacing(Scale))
@@ -72,8 +77,9 @@ def test_tuple_replaces(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "input.replacement.bare_is_wrapped",
-    says="A value that is no tuple becomes the only argument: the next hook is given a tuple of one.",
-    source=PRE_HOOK,
+    says="A single value that a pre-hook without with_kwargs returns becomes the only argument, in a tuple.",
+    source=f'{PRE_HOOK} "We will wrap the value into a tuple if a single value is returned"',
+    level="documented",
     covers=("module_forward.pre.single_wrapped",),
 )
 @given(plan=replacing(Bare, ops=("same", "scale")))
@@ -86,7 +92,8 @@ def test_bare_is_wrapped(subject: Subject, plan: Plan) -> None:
 @clause(
     "input.replacement.chain",
     says="Each forward pre-hook is given what the one before it left.",
-    source="measured",
+    source=THROUGHOUT,
+    level="documented",
     covers=("module_forward.pre.chain",),
 )
 @given(plan=replacing(Scale, Bare, ops=("scale", "affine", "same", "add", "mul", "cross", "both")))
@@ -99,7 +106,8 @@ def test_chain(subject: Subject, plan: Plan) -> None:
 @clause(
     "input.replacement.forward_hook_sees_it",
     says="The input that a forward hook is given is the replaced one, not the caller's.",
-    source="measured",
+    source=THROUGHOUT,
+    level="documented",
     covers=("module_forward.fwd.sees_pre_modified_input",),
 )
 @given(plan=replacing(Scale, Bare, ops=("scale", "affine", "same", "add", "both"), after=("forward",)))
@@ -112,8 +120,9 @@ def test_forward_hook_sees_it(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "input.replacement.gradient_flows",
-    says="The gradient flows through the replacement back to what the caller gave.",
-    source="measured",
+    says="Gradients flow back through what a pre-hook computed from the input, to the caller's tensor.",
+    source="test: test/nn/test_module_hooks.py TestModuleHookNN.test_hook_forward_preforward_writable",
+    level="implied",
 )
 @given(plan=replacing(Scale, Bare))
 def test_gradient_flows(subject: Subject, plan: Plan) -> None:
@@ -131,6 +140,7 @@ def test_gradient_flows(subject: Subject, plan: Plan) -> None:
     "input.replacement.full_backward_sees_it",
     says="A full backward hook is given the gradient of the replaced input, not of the caller's.",
     source="measured",
+    level="observed",
     needs="torch.nn.Module.register_full_backward_hook",
 )
 @given(plan=replacing(Scale, Bare, after=("full_backward",)))
@@ -143,7 +153,8 @@ def test_full_backward_sees_it(subject: Subject, plan: Plan) -> None:
 @clause(
     "input.replacement.every_call",
     says="Each call starts from the caller's input again: a replacement does not outlive its call.",
-    source=PRE_HOOK,
+    source="measured",
+    level="observed",
 )
 @given(plan=replacing(Scale, Bare, ops=("scale", "affine", "same"), runs=3))
 def test_every_call(subject: Subject, plan: Plan) -> None:
@@ -155,7 +166,8 @@ def test_every_call(subject: Subject, plan: Plan) -> None:
 @clause(
     "input.replacement.global_hook",
     says="Global pre-hooks replace the input too, and the module's own are given what those left.",
-    source="docs: torch.nn.modules.module.register_module_forward_pre_hook",
+    source=(f'{GLOBAL_PRE_HOOK} "This hook has precedence over the specific module hooks registered"', THROUGHOUT),
+    level="documented",
     needs="torch.nn.modules.module.register_module_forward_pre_hook",
     covers=("module_forward.global.pre_replace",),
 )
@@ -179,8 +191,9 @@ def nested(draw) -> Plan:
 
 @clause(
     "input.replacement.nested",
-    says="What a container's pre-hook left is what its first child is called with, and so on inward.",
-    source="measured",
+    says="A container that passes its input on calls its child with what the container's pre-hooks left.",
+    source=THROUGHOUT,
+    level="documented",
 )
 @given(plan=nested())
 def test_nested(subject: Subject, plan: Plan) -> None:
@@ -205,8 +218,9 @@ def removed(draw) -> Plan:
 
 @clause(
     "input.replacement.removed",
-    says="A removed forward pre-hook no longer replaces anything; the others go on.",
-    source=PRE_HOOK,
+    says="A pre-hook that is removed between calls no longer replaces anything; the others go on.",
+    source=f'{PRE_HOOK} "a handle that can be used to remove the added hook"',
+    level="documented",
 )
 @given(plan=removed())
 def test_removed(subject: Subject, plan: Plan) -> None:
@@ -223,8 +237,9 @@ def test_removed(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "input.replacement.anywhere",
-    says="In any network, what pre-hooks return changes values and gradients as if the inputs were so.",
-    source=PRE_HOOK,
+    says="In every plan of the grammar with forward hooks, values and gradients fit the replaced inputs.",
+    source="measured",
+    level="observed",
 )
 @given(
     plan=plans(kinds=("forward_pre", "forward"), does=("scale", "bare"), inputs=(1, 2), outputs=(1, 2), depth=2, runs=2)

@@ -46,8 +46,9 @@ def failing(draw) -> Plan:
 
 @clause(
     "input.returns.raising",
-    says="What a pre-hook raises leaves the call; no later hook of the module or its parents runs.",
+    says="What a pre-hook raises leaves the call; no later hook without always_call runs.",
     source="measured",
+    level="observed",
     covers=("module_forward.pre.raises",),
 )
 @given(plan=failing())
@@ -61,10 +62,16 @@ def test_raising(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "input.returns.only_tuples_are_spread",
-    says="Only a tuple is spread over the arguments: a list, a dict or any other value becomes one argument.",
-    source=PRE_HOOK,
+    says="Of what a plain pre-hook returns only a tuple is spread; a list or a dict is one argument.",
+    source=f'{PRE_HOOK} "(unless that value is already a tuple)"',
+    level="documented",
     readings=(
-        Reading("tuples", "", "A tuple of any length, and a tuple in a tuple for one tuple.", value=(tuple,)),
+        Reading(
+            "tuples",
+            "",
+            "A tuple of any length is spread; to pass one tuple a plain pre-hook returns it in a tuple.",
+            value=(tuple,),
+        ),
         Reading("never lists", "never", "A list is spread like a tuple.", value=(tuple, list)),
     ),
     witness={"returned": [[1, 2]]},
@@ -90,10 +97,16 @@ def test_only_tuples_are_spread(subject: Subject, returned) -> None:
 
 @clause(
     "input.returns.only_none_keeps",
-    says="Only None keeps the input: a value that is merely false replaces it.",
-    source=PRE_HOOK,
+    says="Only None keeps the input: 0, False, '' or [] that a plain pre-hook returns replaces it.",
+    source="measured",
+    level="observed",
     readings=(
-        Reading("replace", "", "0, False, '' and [] are inputs like any other.", value=lambda given: given is None),
+        Reading(
+            "replace",
+            "",
+            "0, False, '' and [] that a plain pre-hook returns are inputs like any other.",
+            value=lambda given: given is None,
+        ),
         Reading("never keep", "never", "A false value keeps the input.", value=lambda given: not given),
     ),
     witness={"returned": [0]},
@@ -113,10 +126,16 @@ def test_only_none_keeps(subject: Subject, returned) -> None:
 
 @clause(
     "input.returns.named_tuple",
-    says="A tuple of any class is spread as a tuple is, and the next pre-hook is given it as it is.",
+    says="A tuple of any class that a plain pre-hook returns is spread; the next hook is given it itself.",
     source="measured",
+    level="observed",
     readings=(
-        Reading("a tuple", "", "Every subclass of tuple is one.", value=(tuple, Pair, Row)),
+        Reading(
+            "a tuple",
+            "",
+            "An instance of a subclass of tuple that a plain pre-hook returns is spread like a tuple.",
+            value=(tuple, Pair, Row),
+        ),
         Reading("never one value", "never", "It becomes one argument.", value=(tuple,)),
     ),
     witness={"kinds": ["Pair"], "values": [1, 2]},
@@ -139,10 +158,16 @@ def test_named_tuple(subject: Subject, kinds, values) -> None:
 
 @clause(
     "input.returns.keyword_only_call",
-    says="In a call with keywords only a plain pre-hook gets (); what it returns goes before the keywords.",
+    says="In a keyword-only call a plain pre-hook is given (); what it returns goes before the keywords.",
     source="measured",
+    level="observed",
     readings=(
-        Reading("empty", "", "A keyword for a place that is taken raises TypeError.", value=lambda keywords: ()),
+        Reading(
+            "empty",
+            "",
+            "A plain pre-hook sees no keywords; replacing an argument that the keywords give raises TypeError.",
+            value=lambda keywords: (),
+        ),
         Reading(
             "never the keyword",
             "never",
@@ -184,10 +209,16 @@ def test_keyword_only_call(subject: Subject, keywords, looks, returned) -> None:
 
 @clause(
     "input.returns.checked_at_the_call",
-    says="Registration accepts any object; one that cannot take (module, args) raises TypeError at the call.",
+    says="A pre-hook that cannot take (module, args) is registered all the same; the call raises TypeError.",
     source="measured",
+    level="observed",
     readings=(
-        Reading("at the call", "", "Too few, too many parameters, or no function at all.", value="call"),
+        Reading(
+            "at the call",
+            "",
+            "Registration looks at no pre-hook; its call raises TypeError where it does not fit.",
+            value="call",
+        ),
         Reading("never at registration", "never", "Registration looks at the hook.", value="register"),
     ),
     witness={"wrong": (1, 0, False), "before": 0, "after": 0},
@@ -224,10 +255,11 @@ def test_checked_at_the_call(subject: Subject, wrong, before, after) -> None:
 
 @clause(
     "input.returns.in_place",
-    says="An edit of an input in place is seen by later hooks and forward, and stays in the caller's object.",
-    source=PRE_HOOK,
+    says="An input that a pre-hook edits in place is edited for later hooks, forward and the caller.",
+    source="measured",
+    level="observed",
     readings=(
-        Reading("the caller's", "", "The hook is given the caller's object itself.", value=True),
+        Reading("the caller's", "", "A pre-hook is given the caller's object itself, not a copy.", value=True),
         Reading("never a copy", "never", "The hook is given a copy.", value=False),
     ),
     witness={"shapes": ["tensor"], "edits": [(0, 8)]},
@@ -260,11 +292,17 @@ def test_in_place(subject: Subject, shapes, edits) -> None:
 
 @clause(
     "input.returns.full_hook_wraps",
-    says="With a full backward hook forward is given a new tensor for an input that requires grad.",
-    source="measured",
+    says="With a full backward hook, in grad mode, forward gets a new tensor for an input with grad.",
+    source='docs: torch.nn.Module.register_full_backward_hook "receive a view of each Tensor passed to the Module"',
+    level="documented",
     needs="torch.nn.Module.register_full_backward_hook",
     readings=(
-        Reading("a new one", "", "Pre-hooks still see the caller's; forward and forward hooks do not.", value=("pre",)),
+        Reading(
+            "a new one",
+            "",
+            "With a full backward hook pre-hooks see the caller's tensor; forward and forward hooks a new one.",
+            value=("pre",),
+        ),
         Reading("never the same", "never", "Everybody is given the caller's tensor.", value=("pre", "forward", "post")),
     ),
     witness={"kinds": ["full", "post"], "grads": [True]},
@@ -303,27 +341,42 @@ def test_full_hook_wraps(subject: Subject, kinds, grads) -> None:
 
 @clause(
     "input.returns.lazy_module",
-    says="A pre-hook on a lazy module runs after the one that makes the weights, at the first call too.",
-    source=("docs: torch.nn.modules.lazy.LazyModuleMixin", "https://github.com/pytorch/pytorch/issues/60132"),
+    says="A pre-hook on a lazy module runs once its weights are made, also at the first call.",
+    source=(
+        "test: test/nn/test_lazy_modules.py TestLazyModules.test_lazy_pre_forward_hook",
+        "https://github.com/pytorch/pytorch/issues/60132",
+    ),
+    level="implied",
     needs="torch.nn.LazyLinear",
     readings=(
-        Reading("after it", ">=1.10", "The weights are there.", value="none"),
         Reading(
-            "the call fails",
+            "weights first", ">=1.10", "A pre-hook on a lazy module runs when the weights are there.", value="none"
+        ),
+        Reading(
+            "the first call fails",
             "<1.10",
-            "The lazy module removes its own hook in the loop over the hooks: RuntimeError.",
+            "The first call of a lazy module that has another pre-hook raises RuntimeError.",
             value="RuntimeError",
+            headline=False,
+            harm="error",
         ),
     ),
-    witness={"size": (2, 3), "hooks": 1, "calls": 1},
+    witness={"kind": "LazyLinear", "size": (2, 3), "hooks": 1, "calls": 1},
     covers=("module_forward.misc.lazy_user_hook", "module_forward.misc.lazy_own_hook"),
 )
-@given(size=st.tuples(st.integers(1, 3), st.integers(1, 3)), hooks=st.integers(1, 3), calls=st.integers(1, 3))
-def test_lazy_module(subject: Subject, size, hooks, calls) -> None:
+@given(
+    kind=st.sampled_from(["LazyLinear", "LazyConv1d", "LazyConv2d", "LazyConvTranspose1d"]),
+    size=st.tuples(st.integers(1, 3), st.integers(1, 3)),
+    hooks=st.integers(1, 3),
+    calls=st.integers(1, 3),
+)
+def test_lazy_module(subject: Subject, kind, size, hooks, calls) -> None:
     import torch
 
     outputs, inputs = size
-    seen, module = [], torch.nn.LazyLinear(outputs)
+    kernel = {"LazyLinear": (), "LazyConv2d": (1, 1)}.get(kind, (1,))
+    shape = (inputs, outputs, *kernel) if kind == "LazyConvTranspose1d" else (outputs, inputs, *kernel)
+    seen, module = [], getattr(torch.nn, kind)(outputs, *kernel[:1])
     for number in range(hooks):
         module.register_forward_pre_hook(
             lambda module, args, number=number: seen.append((number, tuple(module.weight.shape)))
@@ -331,8 +384,8 @@ def test_lazy_module(subject: Subject, size, hooks, calls) -> None:
     raised = "none"
     try:
         for _ in range(calls):
-            module(torch.ones(1, inputs))
+            module(torch.ones(1, inputs, *kernel))
     except RuntimeError as error:
         raised = type(error).__name__
     times = calls if subject.value == "none" else 0
-    assert (seen, raised) == ([(number, size) for number in range(hooks)] * times, subject.value)
+    assert (seen, raised) == ([(number, shape) for number in range(hooks)] * times, subject.value)

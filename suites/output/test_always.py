@@ -3,12 +3,13 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.clause import Reading, clause
+from fixtures.clause import clause
 from fixtures.draw import FACTORS, NUMBERS
-from fixtures.plan import Add, Chain, Drop, Forward, Hook, Input, Leaf, Plan, Raise, Scale, hooks_of
+from fixtures.plan import Add, Chain, Drop, Forward, Give, Hook, Input, Leaf, Plan, Raise, Scale, hooks_of
 from fixtures.subject import Subject
 
 FORWARD_HOOK = "docs: torch.nn.Module.register_forward_hook"
+ALWAYS_TEST = "test: test/nn/test_module_hooks.py TestModuleHooks.test_always_called_forward_hooks"
 PULL = "https://github.com/pytorch/pytorch/pull/104278"
 ALWAYS_CALL = "torch.nn.Module.register_forward_hook(always_call)"
 
@@ -17,8 +18,8 @@ ALWAYS_CALL = "torch.nn.Module.register_forward_hook(always_call)"
 def lines(draw, *acts: str, fails: str = "", everywhere: bool = False, with_kwargs: bool = False) -> Plan:
     """A multiplication with two to five forward hooks, most of them always called, and up to one pre-hook before them.
 
-    A hook does one of `acts`: "scale", or "fail" (raise in spite of always_call). What makes the call fail is a
-    pre-hook or a forward hook without always_call (`fails`: "pre", "hook"); with "" nothing does.
+    A hook does one of `acts`: "scale", or "give" (return a number). What makes the call fail is a pre-hook or a
+    forward hook without always_call (`fails`: "pre", "hook"); with "" nothing does.
     """
     count = draw(st.integers(2, 5))
     raising = draw(st.integers(0, count - 1)) if fails == "hook" else -1
@@ -31,8 +32,8 @@ def lines(draw, *acts: str, fails: str = "", everywhere: bool = False, with_kwar
             do, always = (Raise(),), draw(st.booleans())
         elif act == "scale":
             do = (Scale(draw(FACTORS)),)
-        elif act == "fail" and always:
-            do = (Raise(),)
+        elif act == "give":
+            do = (Give("number"),)
         on = draw(st.sampled_from(["*", "m0"])) if everywhere else "m0"
         front = on == "m0" and draw(st.booleans())
         hooks.append(Hook("forward", on, f"h{number}", do, prepend=front, with_kwargs=with_kwargs, always_call=always))
@@ -74,7 +75,8 @@ def due(plan: Plan):
 @clause(
     "output.always.in_line",
     says="In a call that succeeds an always_call hook runs once, in its place, and may replace the output.",
-    source=(FORWARD_HOOK, PULL),
+    source=ALWAYS_TEST,
+    level="implied",
     needs=ALWAYS_CALL,
     covers=("module_forward.always.normal_once", "module_forward.always.normal_replace"),
 )
@@ -86,8 +88,9 @@ def test_in_line(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "output.always.before_output",
-    says="When a call fails before it has an output, only the always_call hooks run, with None for it.",
-    source=(FORWARD_HOOK, PULL),
+    says="If a call fails before its output, only always_call hooks run, given None or what one returned.",
+    source=(PULL, "measured"),
+    level="observed",
     needs=ALWAYS_CALL,
     covers=(
         "module_forward.always.forward_raises",
@@ -95,18 +98,26 @@ def test_in_line(subject: Subject, plan: Plan) -> None:
         "module_forward.always.others_skipped",
     ),
 )
-@given(plan=lines("scale", fails="pre"))
+@given(plan=lines("give", fails="pre"))
 def test_before_output(subject: Subject, plan: Plan) -> None:
     trace = subject.holds(plan)
     assert trace.calls() == due(plan)
-    for label in set(due(plan)) - {"first", "pre"}:
-        assert trace.seen_by(label) == [("m0", (given_input(plan),), None)]
+    output = None
+    for hook in in_line(plan):
+        if hook.always_call:
+            assert trace.seen_by(hook.label) == [("m0", (given_input(plan),), output)]
+            # A number is no tensor: the trace holds its repr.
+            output = "3" if hook.do else output
 
 
 @clause(
     "output.always.after_a_hook",
     says="When a forward hook raises, the always_call hooks that have not run yet still do; none runs twice.",
-    source="measured",
+    source=(
+        'code: torch/nn/modules/module.py "run always called hooks if they have not already been run"',
+        ALWAYS_TEST,
+    ),
+    level="implied",
     needs=ALWAYS_CALL,
     covers=(
         "module_forward.always.earlier_fwd_hook_raises",
@@ -122,28 +133,10 @@ def test_after_a_hook(subject: Subject, plan: Plan) -> None:
 
 
 @clause(
-    "output.always.error_stands",
-    says="Whatever an always_call hook returns or raises after a failure, the first error leaves the call.",
-    source="measured",
-    needs=ALWAYS_CALL,
-    covers=(
-        "module_forward.always.return_does_not_swallow",
-        "module_forward.always.return_feeds_next",
-        "module_forward.always.own_exception_silenced",
-        "module_forward.always.silenced_continues",
-    ),
-)
-@given(plan=lines("fail", "scale", fails="pre"))
-def test_error_stands(subject: Subject, plan: Plan) -> None:
-    trace = subject.holds(plan)
-    assert trace.calls() == due(plan)
-    assert trace.raised() == [("forward", "Boom")]
-
-
-@clause(
     "output.always.global_first",
     says="After a failure global always_call hooks run before the module's own, prepended ones included.",
     source="measured",
+    level="observed",
     needs=(ALWAYS_CALL, "torch.nn.modules.module.register_module_forward_hook(always_call)"),
     covers=("module_forward.always.order_failure",),
 )
@@ -155,8 +148,9 @@ def test_global_first(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "output.always.keywords",
-    says="After a failure a module's own hook with with_kwargs=True is given the keyword arguments too.",
-    source=(FORWARD_HOOK, PULL),
+    says="After a failure an always_call hook of the module with with_kwargs=True is given the keywords too.",
+    source=(f'{FORWARD_HOOK} "the ``hook`` will be passed the kwargs given to the forward function"', PULL),
+    level="documented",
     needs=ALWAYS_CALL,
     covers=("module_forward.always.with_kwargs_local",),
 )
@@ -188,6 +182,7 @@ def towers(draw) -> Plan:
     "output.always.innermost_first",
     says="A failure passes the always_call hooks of every module on its way out, innermost first.",
     source="measured",
+    level="observed",
     needs=(ALWAYS_CALL, "torch.nn.modules.module.register_module_forward_hook(always_call)"),
     covers=("module_forward.always.nested", "module_forward.always.global_each_level"),
 )
@@ -210,7 +205,8 @@ def global_keywords(draw) -> Plan:
 @clause(
     "output.always.global_keywords_lost",
     says="After a failure a global always_call hook is not given the keyword arguments it asked for.",
-    source=("measured", "https://github.com/pytorch/pytorch/pull/137403"),
+    source=("https://github.com/pytorch/pytorch/pull/137403", "measured"),
+    level="observed",
     needs="torch.nn.modules.module.register_module_forward_hook(with_kwargs)",
     docs="contradicts",
     covers=("module_forward.always.with_kwargs_global",),
@@ -233,8 +229,9 @@ def changed_under_way(draw) -> Plan:
 
 @clause(
     "output.always.changed_under_way",
-    says="After a failure an always_call hook that changes the hooks turns the error into RuntimeError.",
+    says="After a failure an always_call hook, not the last, that changes the hooks causes RuntimeError.",
     source="measured",
+    level="observed",
     needs=ALWAYS_CALL,
     covers=("module_forward.always.register_in_failure", "module_forward.always.remove_self_in_failure"),
     note="The loop runs over the dict itself; a change that the last hook makes goes unnoticed.",
@@ -261,6 +258,7 @@ def removed_in_time(draw) -> Plan:
     "output.always.removed_in_time",
     says="An always_call hook that is removed before the call fails does not run.",
     source="measured",
+    level="observed",
     needs=ALWAYS_CALL,
     covers=("module_forward.always.removed_in_call",),
 )
@@ -269,99 +267,3 @@ def test_removed_in_time(subject: Subject, plan: Plan) -> None:
     trace = subject.holds(plan)
     gone = [act.label for act in hooks_of(plan, "forward_pre")[0].do if isinstance(act, Drop)]
     assert trace.calls() == ["pre"] + [hook.label for hook in hooks_of(plan, "forward") if hook.label not in gone]
-
-
-@clause(
-    "output.always.only_exceptions",
-    says="An always_call hook does not run for KeyboardInterrupt, SystemExit or GeneratorExit.",
-    source=("measured", FORWARD_HOOK),
-    needs=ALWAYS_CALL,
-    docs="contradicts",
-    readings=(
-        Reading("exceptions", "", "It runs for what derives from Exception only.", value=Exception),
-        Reading("never all", "never", "It runs for whatever is raised, as the docstring has it.", value=BaseException),
-    ),
-    witness={"errors": [KeyboardInterrupt], "where": "forward", "always": [True]},
-    covers=("module_forward.always.base_exception",),
-)
-@given(
-    errors=st.lists(
-        st.sampled_from([KeyboardInterrupt, SystemExit, GeneratorExit, ValueError, StopIteration, RecursionError]),
-        min_size=1,
-        max_size=3,
-    ),
-    where=st.sampled_from(["forward", "pre-hook", "hook"]),
-    always=st.lists(st.booleans(), min_size=1, max_size=4),
-)
-def test_only_exceptions(subject: Subject, errors, where, always) -> None:
-    import torch
-
-    def fail(error):
-        raise error
-
-    class Fails(torch.nn.Module):
-        def forward(self, error):
-            return fail(error) if where == "forward" else error
-
-    ran, module = [], Fails()
-    if where == "pre-hook":
-        module.register_forward_pre_hook(lambda module, args: fail(*args))
-    if where == "hook":
-        module.register_forward_hook(lambda module, args, output: fail(*args))
-    for number, flag in enumerate(always):
-        module.register_forward_hook(lambda module, args, output, number=number: ran.append(number), always_call=flag)
-    for error in errors:
-        ran.clear()
-        try:
-            module(error)
-        except error:
-            due = [number for number, flag in enumerate(always) if flag and issubclass(error, subject.value)]
-            assert ran == due
-        else:
-            raise AssertionError("the error did not leave the call")
-
-
-@clause(
-    "output.always.silenced_is_warned",
-    says="What always_call hooks raise after a failure is silenced, each with one UserWarning.",
-    source="measured",
-    needs=ALWAYS_CALL,
-    readings=(
-        Reading("warned", "", "The first error leaves the call.", value=1),
-        Reading("never quiet", "never", "The errors of the hooks are dropped without a word.", value=0),
-    ),
-    witness={"where": "forward", "fails": [True]},
-    covers=("module_forward.always.warning_text_local", "module_forward.always.own_exception_silenced"),
-)
-@given(where=st.sampled_from(["forward", "pre-hook", "hook"]), fails=st.lists(st.booleans(), min_size=1, max_size=5))
-def test_silenced_is_warned(subject: Subject, where, fails) -> None:
-    import warnings
-
-    import torch
-
-    def fail(*given):
-        raise ValueError(where)
-
-    module, ran, raised = torch.nn.Identity(), [], "none"
-    if where == "forward":
-        module.forward = fail
-    elif where == "pre-hook":
-        module.register_forward_pre_hook(fail)
-    else:
-        module.register_forward_hook(fail)
-
-    def also(module, args, output):
-        ran.append(len(ran))
-        if fails[ran[-1]]:
-            raise LookupError(args)
-
-    for _ in fails:
-        module.register_forward_hook(also, always_call=True)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        try:
-            module(1)
-        except (ValueError, LookupError) as error:
-            raised = type(error).__name__
-    assert [warning.category for warning in caught] == [UserWarning] * sum(fails) * subject.value
-    assert (ran, raised) == (list(range(len(fails))), "ValueError")

@@ -1,5 +1,6 @@
-"""Which calls run forward hooks, what may come out of one, and edits in place."""
+"""Which calls run forward hooks, and what may come out of one."""
 
+import warnings
 from collections import namedtuple
 
 from hypothesis import given
@@ -7,14 +8,22 @@ from hypothesis import strategies as st
 
 from fixtures.clause import Reading, clause
 from fixtures.contract import contract_for, installed_version
-from fixtures.draw import NUMBERS, available
+from fixtures.draw import available
 from fixtures.subject import Subject
 from fixtures.values import MAYBE_VALUES, SIGNATURES, VALUES, function_of, takes
 
 FORWARD_HOOK = "docs: torch.nn.Module.register_forward_hook"
-#: The kinds of hook that this torch has, in the order in which one call and its backward() run them.
-KINDS = ("forward_pre", "forward", "full_backward_pre", "full_backward")
-KNOWN = available(contract_for(installed_version()), KINDS)
+FORWARD = "docs: torch.nn.Module.forward"
+CONTRACT = contract_for(installed_version())
+#: The kinds of hook that a module takes in this torch; LAST is one of the two that it does not take together.
+LAST = available(CONTRACT, ("full_backward", "backward"))
+KINDS = ("forward_pre", "forward", *available(CONTRACT, ("full_backward_pre",)), "last")
+#: The global kinds that leave nothing behind when they are removed.
+GLOBAL_KINDS = ("forward_pre", "forward") if CONTRACT.global_forward_hooks else ()
+#: Where a hook is put ("*": it is global), and its kind.
+PLACED = st.sampled_from(
+    [(place, kind) for place in ("outer", "inner") for kind in KINDS] + [("*", kind) for kind in GLOBAL_KINDS]
+)
 #: One to four hooks, each a forward pre-hook (True) or a forward hook.
 PRE_OR_NOT = st.lists(st.booleans(), min_size=1, max_size=4)
 FEW = st.integers(1, 4)
@@ -24,38 +33,64 @@ Pair = namedtuple("Pair", "first second")
 
 @clause(
     "output.calls.forward_runs_none",
-    says="Calling module.forward() runs no hook of any kind, however often; calling the module runs them all.",
-    source="docs: torch.nn.Module.forward",
+    says="module.forward() skips the module's hooks, and global ones for it; modules it calls run theirs.",
+    source=f'{FORWARD} "the registered hooks while the latter silently ignores them"',
+    level="documented",
     readings=(
-        Reading("none", "", "Hooks belong to the call of the module.", value=("call",)),
-        Reading("never all", "never", "Hooks belong to forward.", value=("call", "forward")),
+        Reading(
+            "its own hooks",
+            "",
+            "Hooks belong to the call of a module: forward() alone runs none of its own, and no global one for it.",
+            value=("inner",),
+        ),
+        Reading("never all", "never", "Hooks belong to forward.", value=("outer", "inner")),
+        Reading("never none at all", "never", "forward() silences the modules that it calls, too.", value=()),
     ),
-    witness={"kinds": ["forward"], "ways": ["forward"]},
+    witness={"hooks": [("outer", "forward"), ("inner", "forward")], "last": "backward", "ways": ["forward"]},
     covers=("module_forward.call.direct_forward",),
 )
 @given(
-    kinds=st.lists(st.sampled_from(KNOWN), min_size=1, max_size=5),
+    hooks=st.lists(PLACED, min_size=1, max_size=6),
+    last=st.sampled_from(LAST),
     ways=st.lists(st.sampled_from(["call", "forward"]), min_size=1, max_size=4),
 )
-def test_forward_runs_none(subject: Subject, kinds, ways) -> None:
+def test_forward_runs_none(subject: Subject, hooks, last, ways) -> None:
     import torch
+    from torch.nn.modules import module as torch_module
 
-    ran, module = [], torch.nn.Tanh()
-    for number, kind in enumerate(kinds):
-        getattr(module, f"register_{kind}_hook")(lambda *given, number=number: ran.append(number))
-    due = sorted(range(len(kinds)), key=lambda number: KINDS.index(kinds[number]))
-    for way in ways:
-        ran.clear()
-        (module if way == "call" else module.forward)(torch.ones((), requires_grad=True)).backward()
-        assert ran == (due if way in subject.value else [])
+    inner, ran, handles = torch.nn.Tanh(), [], []
+    outer = torch.nn.Sequential(inner)
+    names = {outer: "outer", inner: "inner"}
+    for number, (place, kind) in enumerate(hooks):
+        register = f"register_{{}}{last if kind == 'last' else kind}_hook"
+        owner = {"outer": outer, "inner": inner, "*": torch_module}[place]
+        function = getattr(owner, register.format("module_" if place == "*" else ""))
+        handles.append(function(lambda module, *given, number=number: ran.append((number, names[module]))))
+    seen = []
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            for way in ways:
+                ran.clear()
+                (outer if way == "call" else outer.forward)(torch.ones((), requires_grad=True)).backward()
+                seen.append(sorted(ran))
+    finally:
+        for handle in handles:
+            handle.remove()
+    for way, found in zip(ways, seen):
+        called = ("outer", "inner") if way == "call" else subject.value
+        assert found == [
+            (number, name) for number, (place, _) in enumerate(hooks) for name in sorted(called) if place in (name, "*")
+        ]
 
 
 @clause(
     "output.calls.super_forward",
     says="super().forward() inside forward does not run the hooks again, however many classes pass it on.",
-    source="measured",
+    source=f'{FORWARD} "the registered hooks while the latter silently ignores them"',
+    level="documented",
     readings=(
-        Reading("once", "", "One call of the module, one run of its hooks.", value=False),
+        Reading("once", "", "One call of a module runs its hooks once, whatever forward passes on to.", value=False),
         Reading("never twice", "never", "Each forward runs them.", value=True),
     ),
     witness={"depth": 1, "pres": [False], "calls": 1},
@@ -87,13 +122,14 @@ def test_super_forward(subject: Subject, depth, pres, calls) -> None:
 
 @clause(
     "output.calls.train_and_eval",
-    says="Forward hooks run in training and in evaluation alike, with or without gradients.",
-    source="measured",
+    says="If a module is called its forward hooks run: in training and in eval, with or without gradients.",
+    source=f'{FORWARD_HOOK} "called every time after :func:`forward` has computed an output"',
+    level="documented",
     readings=(
         Reading(
             "always",
             "",
-            "Neither train() nor no_grad() matters.",
+            "Neither train() nor no_grad() decides whether the forward hooks of a called module run.",
             value=[(True, True), (True, False), (False, True), (False, False)],
         ),
         Reading("never training only", "never", "They are for training.", value=[(True, True)]),
@@ -123,10 +159,11 @@ def test_train_and_eval(subject: Subject, pres, states, inside) -> None:
 
 @clause(
     "output.calls.grad_mode",
-    says="A hook runs in the caller's grad mode, not in that of a decorated forward.",
+    says="A hook around forward runs in the caller's grad mode, not in that of a decorated forward.",
     source="measured",
+    level="observed",
     readings=(
-        Reading("the caller's", "", "What is set around forward ends with forward.", value="caller"),
+        Reading("the caller's", "", "A grad mode that is set around forward does not reach the hooks.", value="caller"),
         Reading("never forward's", "never", "What is set around forward covers the hooks.", value="forward"),
     ),
     witness={"pres": [True, False], "caller": True, "inner": False},
@@ -158,9 +195,15 @@ def test_grad_mode(subject: Subject, pres, caller, inner) -> None:
 @clause(
     "output.calls.only_none_keeps",
     says="Only None keeps the output: whatever else a hook returns, false or not, is the output as it is.",
-    source=FORWARD_HOOK,
+    source="measured",
+    level="observed",
     readings=(
-        Reading("replace", "", "0, False, '' and () are outputs like any other.", value=lambda given: given is None),
+        Reading(
+            "replace",
+            "",
+            "0, False, '' and () that a forward hook returns are outputs like any other.",
+            value=lambda given: given is None,
+        ),
         Reading("never keep", "never", "A false value keeps the output.", value=lambda given: not given),
     ),
     witness={"returned": [0]},
@@ -190,8 +233,9 @@ def test_only_none_keeps(subject: Subject, returned) -> None:
     "output.calls.none_output",
     says="An output that is None reaches every hook as None, until one of them replaces it.",
     source="measured",
+    level="observed",
     readings=(
-        Reading("as None", "", "None is an output like any other.", value="as None"),
+        Reading("as None", "", "Forward hooks are called with an output of None like with any other.", value="as None"),
         Reading("never skipped", "never", "Without an output there is nothing to hook.", value="skipped"),
     ),
     witness={"returned": ["new"], "inside": False},
@@ -214,10 +258,11 @@ def test_none_output(subject: Subject, returned, inside) -> None:
 
 @clause(
     "output.calls.same_object",
-    says="A hook is given the very object that forward or the hook before returned; the caller gets the last.",
+    says="Without backward hooks nothing is copied: hooks and caller are given the very objects returned.",
     source="measured",
+    level="observed",
     readings=(
-        Reading("itself", "", "Nothing is copied.", value=True),
+        Reading("itself", "", "Without backward hooks no output is copied or rebuilt.", value=True),
         Reading("never a copy", "never", "Containers are rebuilt.", value=False),
     ),
     witness={"shapes": ["list"], "replace": [False]},
@@ -254,88 +299,12 @@ def test_same_object(subject: Subject, shapes, replace) -> None:
 
 
 @clause(
-    "output.calls.edited_in_place",
-    says="An edit of the output in place by a hook that returns None is seen by later hooks and the caller.",
-    source=FORWARD_HOOK,
-    readings=(
-        Reading("seen", "", "Every hook is given the output itself.", value=True),
-        Reading("never lost", "never", "Every hook is given a copy.", value=False),
-    ),
-    witness={"shape": "list", "added": [9]},
-    covers=("module_forward.fwd.output_inplace",),
-)
-@given(
-    shape=st.sampled_from(["tensor", "list", "dict", "tensor in tuple"]),
-    added=st.lists(NUMBERS, min_size=1, max_size=4),
-)
-def test_edited_in_place(subject: Subject, shape, added) -> None:
-    import torch
-
-    module, seen = torch.nn.Identity(), []
-    made = {"tensor": torch.zeros(()), "list": [], "dict": {}, "tensor in tuple": (torch.zeros(()),)}[shape]
-
-    def total(output):
-        if shape in ("tensor", "tensor in tuple"):
-            return (output if shape == "tensor" else output[0]).item()
-        return sum(output if shape == "list" else output.values())
-
-    def edit(output, by):
-        if shape in ("tensor", "tensor in tuple"):
-            (output if shape == "tensor" else output[0]).add_(by)
-        elif shape == "list":
-            output.append(by)
-        else:
-            output[len(output)] = by
-
-    for by in added:
-        module.register_forward_hook(lambda module, args, output, by=by: seen.append(total(output)) or edit(output, by))
-    seen.append(total(module(made)))
-    assert seen == [sum(added[:number]) if subject.value else 0 for number in range(len(added) + 1)]
-
-
-@clause(
-    "output.calls.input_edited_late",
-    says="An edit of the input in a forward hook comes too late for forward, unless the output is that input.",
-    source=("measured", FORWARD_HOOK),
-    readings=(
-        Reading("late", "", "What was computed stays; what aliases the input changes.", value=("same", "view")),
-        Reading("never seen", "never", "No edit of the input reaches the output.", value=()),
-    ),
-    witness={"does": "same", "added": [8]},
-    covers=("module_forward.fwd.input_mutation_late", "module_forward.fwd.input_mutation_aliased"),
-)
-@given(
-    does=st.sampled_from(["product", "copy", "same", "view"]),
-    added=st.lists(NUMBERS, min_size=1, max_size=4),
-)
-def test_input_edited_late(subject: Subject, does, added) -> None:
-    import torch
-
-    class Does(torch.nn.Module):
-        def forward(self, x):
-            return {"product": x * 2, "copy": x.clone(), "same": x, "view": x.view(1, 1)[0]}[does]
-
-    module, seen = Does(), []
-
-    def hook(module, args, output):
-        seen.append((args[0].item(), output.item()))
-        args[0].add_(added[len(seen) - 1])
-
-    for _ in added:
-        module.register_forward_hook(hook)
-    x = torch.ones(1)
-    seen.append((module(x).item(), x.item()))
-    edited = [1 + sum(added[:number]) for number in range(len(added) + 1)]
-    kept = edited if does in subject.value else [2 if does == "product" else 1] * len(edited)
-    assert seen == list(zip(edited[:-1], kept)) + [(kept[-1], edited[-1])]
-
-
-@clause(
     "output.calls.arity",
-    says="A forward hook that cannot take (module, inputs, output) raises TypeError at the call, not before.",
+    says="A plain forward hook that cannot take (module, args, output) raises TypeError only at the call.",
     source="measured",
+    level="observed",
     readings=(
-        Reading("three", "", "A hook takes the module, the inputs and the output.", value=3),
+        Reading("three", "", "A plain forward hook is called with the module, the inputs and the output.", value=3),
         Reading("never two", "never", "A hook may leave out the inputs.", value=2),
     ),
     witness={"signature": (2, 0, False), "before": 0, "after": 0},

@@ -9,6 +9,7 @@ from fixtures.plan import Forward, Hook, Input, Leaf, Plan, Scale, hooks_of
 from fixtures.subject import Subject
 
 FORWARD_HOOK = "docs: torch.nn.Module.register_forward_hook"
+CODE = "code: torch/nn/modules/module.py"
 PULL = "https://github.com/pytorch/pytorch/pull/89389"
 WITH_KWARGS = "torch.nn.Module.register_forward_hook(with_kwargs)"
 
@@ -37,8 +38,9 @@ def given_to_hooks(plan: Plan):
 
 @clause(
     "output.keywords.hidden",
-    says="A plain forward hook is given the positional arguments only.",
-    source=FORWARD_HOOK,
+    says="Without with_kwargs a forward hook is given the positional arguments only.",
+    source=f'{FORWARD_HOOK} "Keyword arguments won\'t be passed to the hooks and only to the ``forward``"',
+    level="documented",
     covers=("module_forward.fwd.kwargs_hidden",),
 )
 @given(plan=called_with())
@@ -51,7 +53,8 @@ def test_hidden(subject: Subject, plan: Plan) -> None:
 @clause(
     "output.keywords.given",
     says="With with_kwargs=True a forward hook is given (module, args, kwargs, output); kwargs may be empty.",
-    source=(FORWARD_HOOK, PULL),
+    source=(f'{FORWARD_HOOK} "hook(module, args, kwargs, output) -> None or modified output"', PULL),
+    level="documented",
     needs=WITH_KWARGS,
     covers=("module_forward.fwdkw.args",),
 )
@@ -64,8 +67,9 @@ def test_given(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "output.keywords.mixed_chain",
-    says="Hooks with and without with_kwargs=True replace the output in one chain.",
+    says="Forward hooks with and without with_kwargs=True replace the output in one chain.",
     source="measured",
+    level="observed",
     needs=WITH_KWARGS,
     covers=("module_forward.fwdkw.mixed_order", "module_forward.fwdkw.replace"),
 )
@@ -78,8 +82,9 @@ def test_mixed_chain(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "output.keywords.global",
-    says="A global forward hook with with_kwargs=True is given the keyword arguments.",
-    source=("release 2.6: with_kwargs for global forward hooks", "https://github.com/pytorch/pytorch/pull/137403"),
+    says="In a call that succeeds a global forward hook with with_kwargs=True is given the keywords.",
+    source="https://github.com/pytorch/pytorch/pull/137403",
+    level="implied",
     needs="torch.nn.modules.module.register_module_forward_hook(with_kwargs)",
     docs="contradicts",
     covers=("module_forward.global.fwd_with_kwargs",),
@@ -96,9 +101,12 @@ def test_global(subject: Subject, plan: Plan) -> None:
     "output.keywords.one_dict",
     says="All with_kwargs forward hooks of a call share one dict: what one puts in, the next one finds.",
     source="measured",
+    level="observed",
     needs=WITH_KWARGS,
     readings=(
-        Reading("shared", "", "The dict of the call.", value=True),
+        Reading(
+            "shared", "", "The with_kwargs forward hooks of a call are all given the dict of the call.", value=True
+        ),
         Reading("never a copy each", "never", "Each hook has its own.", value=False),
     ),
     witness={"kwargs": {"a": 2}, "edits": [{"b": 1}, {}]},
@@ -149,10 +157,16 @@ def test_one_dict(subject: Subject, kwargs, edits) -> None:
 @clause(
     "output.keywords.flags_by_name",
     says="The options of register_forward_hook are given by name: a second position raises TypeError.",
-    source=FORWARD_HOOK,
+    source=f'{CODE} "*, prepend: bool = False, with_kwargs: bool = False, always_call: bool = False"',
+    level="implied",
     needs=WITH_KWARGS,
     readings=(
-        Reading("by name", "", "They are keyword-only.", value="TypeError"),
+        Reading(
+            "by name",
+            "",
+            "In register_forward_hook prepend, with_kwargs and always_call are keyword-only.",
+            value="TypeError",
+        ),
         Reading("never by position", "never", "They have a position.", value="none"),
     ),
     covers=("module_forward.fwdkw.keyword_only",),

@@ -8,12 +8,14 @@ from hypothesis import strategies as st
 from fixtures.clause import Reading, clause
 from fixtures.subject import Subject
 
-MODULE = "docs: torch.nn.Module"
-ENCODER = "docs: torch.nn.TransformerEncoderLayer"
+NOTE = "note: modules.html#module-hooks"
 FAST_PATH = "https://github.com/pytorch/pytorch/pull/75809"
 #: Not from 1.12 to 2.4.
 OUTSIDE = "!=1.12.*,!=1.13.*,!=2.0.*,!=2.1.*,!=2.2.*,!=2.3.*,!=2.4.*"
 FEW = st.integers(1, 3)
+#: False three times out of four.
+RARELY = st.sampled_from((False, False, False, True))
+KINDS = ("forward_pre", "forward")
 #: Some hooks, each a forward pre-hook (True) or a forward hook.
 PRE_OR_NOT = st.lists(st.booleans(), min_size=1, max_size=4)
 
@@ -28,10 +30,11 @@ def hook_up(module, pres, ran, name):
 
 @clause(
     "output.layers.built_in",
-    says="A layer of torch calls its hooks like any module: with its input, and with what the caller gets.",
-    source=MODULE,
+    says="Linear, Bilinear, Dropout, BatchNorm1d, LayerNorm, ReLU, Softmax and Flatten call their hooks.",
+    source=f'{NOTE} "this functionality can be applied to third-party or PyTorch-provided modules"',
+    level="documented",
     readings=(
-        Reading("like any", "", "In training and in evaluation.", value=(True, False)),
+        Reading("like any", "", "Built-in layers call their hooks in training and in evaluation.", value=(True, False)),
         Reading("never in eval", "never", "In training only.", value=(True,)),
     ),
     witness={"names": ["Linear"], "states": [False], "count": 1},
@@ -75,10 +78,16 @@ def test_built_in(subject: Subject, names, states, count) -> None:
 
 @clause(
     "output.layers.containers",
-    says="Sequential calls its own hooks and its children's; ModuleList and ModuleDict are never called.",
-    source=("docs: torch.nn.Sequential", "docs: torch.nn.ModuleList", "docs: torch.nn.ModuleDict"),
+    says="A loop over a ModuleList or ModuleDict runs only the children's hooks, Sequential its own too.",
+    source="measured",
+    level="observed",
     readings=(
-        Reading("called or not", "", "Whoever holds a list calls its elements.", value=("Sequential",)),
+        Reading(
+            "called or not",
+            "",
+            "ModuleList and ModuleDict are not called when their elements are; Sequential is.",
+            value=("Sequential",),
+        ),
         Reading(
             "never all alike",
             "never",
@@ -123,47 +132,71 @@ def test_containers(subject: Subject, kind, size, own, inner) -> None:
 
 @clause(
     "output.layers.own_call",
-    says="A class with its own __call__ runs no hooks; a forward that is set on an instance runs with them.",
-    source=("measured", MODULE),
+    says="Hooks run in Module.__call__: a replaced forward keeps them, a replaced __call__ must pass on to it.",
+    source="measured",
+    level="observed",
     readings=(
-        Reading("hooks are in __call__", "", "Module.__call__ is what runs them.", value=("instance", "class")),
         Reading(
-            "never elsewhere", "never", "Hooks run however forward is reached.", value=("call", "instance", "class")
+            "hooks are in __call__",
+            "",
+            "Module.__call__ runs the hooks, of any forward and of every class that passes on to it.",
+            value=("super", "instance", "class"),
         ),
+        Reading(
+            "never elsewhere",
+            "never",
+            "Hooks run however forward is reached.",
+            value=("call", "super", "instance", "class"),
+        ),
+        Reading("never an own call", "never", "A class with its own __call__ runs none.", value=("instance", "class")),
     ),
-    witness={"ways": ["call"], "pres": [False], "calls": 1},
+    witness={"owns": ["call", "super"], "ways": [], "pres": [False], "calls": 1},
     covers=("module_forward.call.call_override", "module_forward.call.instance_forward"),
 )
 @given(
-    ways=st.lists(st.sampled_from(["call", "instance", "class"]), min_size=1, max_size=3, unique=True),
+    owns=st.lists(st.sampled_from(["no", "call", "super"]), min_size=1, max_size=3),
+    ways=st.lists(st.sampled_from(["instance", "class"]), max_size=2, unique=True),
     pres=PRE_OR_NOT,
     calls=FEW,
 )
-def test_own_call(subject: Subject, ways, pres, calls) -> None:
+def test_own_call(subject: Subject, owns, ways, pres, calls) -> None:
     import torch
 
-    class Own(torch.nn.Identity):
-        pass
+    def module_with(own):
+        class Own(torch.nn.Identity):
+            pass
 
-    ran, module = [], Own()
-    due = hook_up(module, pres, ran, "h")
-    if "call" in ways:
-        Own.__call__ = lambda self, x: self.forward(x)
-    if "class" in ways:
-        Own.forward = lambda self, x: x + "c"
-    if "instance" in ways:
-        module.forward = lambda x: x + "i"
+        class PassesOn(Own):
+            def __call__(self, x):
+                return super().__call__(x) if own == "super" else self.forward(x)
+
+        if "class" in ways:
+            Own.forward = lambda self, x: x + "c"
+        module = Own() if own == "no" else PassesOn()
+        if "instance" in ways:
+            module.forward = lambda x: x + "i"
+        return module
+
     expected = "xi" if "instance" in ways else "xc" if "class" in ways else "x"
-    assert [module("x") for _ in range(calls)] == [expected] * calls
-    assert ran == (due * calls if set(ways) <= set(subject.value) else [])
+    for own in owns:
+        ran, module = [], module_with(own)
+        due = hook_up(module, pres, ran, "h")
+        assert [module("x") for _ in range(calls)] == [expected] * calls
+        assert ran == (due * calls if {own, *ways} - {"no"} <= set(subject.value) else [])
 
 
 @clause(
     "output.layers.called_by_a_hook",
-    says="A hook may call forward of its module; calling the module runs the hook again, and so on.",
+    says="A forward hook may call its module's forward; calling the module runs the hook again, and so on.",
     source="measured",
+    level="observed",
     readings=(
-        Reading("again and again", "", "Nothing stops the recursion but Python.", value=True),
+        Reading(
+            "again and again",
+            "",
+            "A hook that calls its module recurses until it stops or Python raises RecursionError.",
+            value=True,
+        ),
         Reading("never again", "never", "A hook does not run inside itself.", value=False),
     ),
     witness={"most": 2, "by_forward": False, "pres": 0},
@@ -206,10 +239,11 @@ def test_called_by_a_hook(subject: Subject, most, by_forward, pres) -> None:
 
 @clause(
     "output.layers.attention",
-    says="The hooks of MultiheadAttention run, those of its out_proj never: only its weight is used.",
+    says="A call of MultiheadAttention runs its own hooks and never those of its out_proj.",
     source="measured",
+    level="observed",
     readings=(
-        Reading("passed by", "", "The projection is a function call on the weight.", value=False),
+        Reading("passed by", "", "MultiheadAttention uses the weight of out_proj and does not call it.", value=False),
         Reading("never both", "never", "The projection is called like a module.", value=True),
     ),
     witness={"heads": 1, "size": (1, 1), "training": True, "own": [False], "inner": [False]},
@@ -226,67 +260,99 @@ def test_attention(subject: Subject, heads, size, training, own, inner) -> None:
     assert ran == around[: sum(own)] + (inside if subject.value else []) + around[sum(own) :]
 
 
-def encode():
-    """An encoder layer in evaluation and a function that calls it under no_grad, where the fast path may be taken."""
+def encode(training: bool = False, grad: bool = False):
+    """An encoder layer and a function that calls it; in evaluation under no_grad the fast path may be taken."""
     import torch
 
     known = inspect.signature(torch.nn.TransformerEncoderLayer).parameters
     options = {"batch_first": True} if "batch_first" in known else {}
-    layer = torch.nn.TransformerEncoderLayer(4, 2, 8, **options).eval()
+    layer = torch.nn.TransformerEncoderLayer(4, 2, 8, **options).train(training)
 
     def call():
-        with torch.no_grad():
+        with torch.set_grad_enabled(grad):
             layer(torch.ones(1, 2, 4))
 
     return layer, call
 
 
-#: The modules of an encoder layer that it calls in evaluation, in this order.
+#: The modules of an encoder layer that it calls, in this order.
 PARTS = ("self_attn", "dropout1", "norm1", "linear1", "dropout", "linear2", "dropout2", "norm2")
+#: One more that is never called: attention uses its weight alone.
+OUT_PROJ = "self_attn.out_proj"
 
 
 @clause(
     "output.layers.fast_path",
-    says="In TransformerEncoderLayer a hook on any part keeps the fast path away, so that the hooks run.",
-    source=(ENCODER, FAST_PATH, "https://github.com/pytorch/pytorch/issues/128413"),
-    readings=(
-        Reading("kept away", OUTSIDE, "Before 1.12 there was no fast path.", value=("pre", "post")),
-        Reading("passed by", ">=1.12,<2.5", "The fast path calls no part: the hooks are silent.", value=()),
-        Reading("never the pre-hook", "never", "Only a forward hook keeps it away.", value=("post",)),
+    says="A hook on a part of TransformerEncoderLayer, out_proj excepted, runs also in eval under no_grad.",
+    source=(
+        'code: torch/nn/modules/transformer.py "forward pre-/hooks are attached to the module"',
+        FAST_PATH,
+        "https://github.com/pytorch/pytorch/pull/128415",
     ),
-    witness={"hooks": [("linear1", "pre"), ("linear1", "post")]},
+    level="implied",
+    readings=(
+        Reading("hooks run", OUTSIDE, "Hooks on parts of TransformerEncoderLayer run in every mode.", value=KINDS),
+        Reading(
+            "hooks silent on the fast path",
+            ">=1.12,<2.5",
+            "In eval under no_grad, TransformerEncoderLayer(batch_first=True) calls no hook on its parts.",
+            value=(),
+            headline=False,
+            harm="silent",
+        ),
+        Reading("never the pre-hook", "never", "Only a forward hook keeps the fast path away.", value=("forward",)),
+    ),
+    witness={"hooks": [("linear1", "forward_pre"), ("linear1", "forward")], "training": False, "grad": False},
     covers=("module_forward.call.encoder_fastpath", "module_forward.call.encoder_fastpath_pre"),
 )
-@given(hooks=st.lists(st.tuples(st.sampled_from(PARTS), st.sampled_from(["pre", "post"])), min_size=1, max_size=3))
-def test_fast_path(subject: Subject, hooks) -> None:
-    ran, (layer, call) = [], encode()
+@given(
+    hooks=st.lists(st.tuples(st.sampled_from((*PARTS, OUT_PROJ)), st.sampled_from(KINDS)), min_size=1, max_size=3),
+    training=RARELY,
+    grad=RARELY,
+)
+def test_fast_path(subject: Subject, hooks, training, grad) -> None:
+    ran, (layer, call) = [], encode(training, grad)
+    parts = dict(layer.named_modules())
     for name, kind in hooks:
-        part = getattr(layer, name)
-        register = part.register_forward_pre_hook if kind == "pre" else part.register_forward_hook
+        register = getattr(parts[name], f"register_{kind}_hook")
         register(lambda *given, name=name, kind=kind: ran.append((name, kind)))
     call()
-    due = sorted(hooks, key=lambda hook: (PARTS.index(hook[0]), hook[1] == "post"))
-    assert ran == [hook for hook in due if hook[1] in subject.value]
+    called = [hook for hook in hooks if hook[0] != OUT_PROJ]
+    due = sorted(called, key=lambda hook: (PARTS.index(hook[0]), hook[1] == "forward"))
+    assert ran == [hook for hook in due if training or grad or hook[1] in subject.value]
 
 
 @clause(
     "output.layers.fast_path_global",
-    says="A global hook does not keep TransformerEncoderLayer from its fast path: no part is called.",
-    source=("docs: torch.nn.modules.module.register_module_forward_hook", FAST_PATH),
+    says="On its fast path (eval, no_grad) TransformerEncoderLayer calls no part, so global hooks see none.",
+    source=(FAST_PATH, "measured"),
+    level="observed",
     needs="torch.nn.modules.module.register_module_forward_hook",
     readings=(
-        Reading("passed by", ">=1.12", "Only the layer itself is seen.", value=False),
-        Reading("no fast path", "<1.12", "Every part is called.", value=True),
+        Reading(
+            "no part seen",
+            ">=1.12",
+            "In eval under no_grad global hooks see TransformerEncoderLayer, but none of its parts.",
+            value=False,
+        ),
+        Reading(
+            "every part seen",
+            "<1.12",
+            "TransformerEncoderLayer has no fast path: global hooks see each of its parts in every mode.",
+            value=True,
+            headline=False,
+            harm="silent",
+        ),
     ),
-    witness={"kinds": ["forward"]},
+    witness={"kinds": ["forward"], "training": False, "grad": False},
     covers=("module_forward.call.encoder_fastpath_global",),
-    note="On the fast path forward of a part does not run, so no hook is due; hooks on a part are heeded since 2.5.",
+    note="Asked with batch_first=True. The fast path heeds hooks on the parts since 2.5, and global ones never.",
 )
-@given(kinds=st.lists(st.sampled_from(["forward_pre", "forward"]), min_size=1, max_size=3))
-def test_fast_path_global(subject: Subject, kinds) -> None:
+@given(kinds=st.lists(st.sampled_from(KINDS), min_size=1, max_size=3), training=RARELY, grad=RARELY)
+def test_fast_path_global(subject: Subject, kinds, training, grad) -> None:
     from torch.nn.modules import module
 
-    seen, (layer, call) = [], encode()
+    seen, (layer, call) = [], encode(training, grad)
     handles = [
         getattr(module, f"register_module_{kind}_hook")(lambda one, *given, number=number: seen.append((number, one)))
         for number, kind in enumerate(kinds)
@@ -294,7 +360,8 @@ def test_fast_path_global(subject: Subject, kinds) -> None:
     call()
     for handle in handles:
         handle.remove()
+    due = [subject.value or training or grad] * len(PARTS)
     for number in range(len(kinds)):
         called = [module for one, module in seen if one == number]
         assert layer in called
-        assert [getattr(layer, name) in called for name in PARTS] == [subject.value] * len(PARTS)
+        assert [getattr(layer, name) in called for name in PARTS] == due

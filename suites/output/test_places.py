@@ -26,6 +26,10 @@ from fixtures.plan import (
 from fixtures.subject import Subject
 
 FORWARD_HOOK = "docs: torch.nn.Module.register_forward_hook"
+CODE = "code: torch/nn/modules/module.py"
+NOTE = "note: modules.html#module-hooks"
+THROUGHOUT = f'{NOTE} "return an updated value that will be used throughout the remaining computation"'
+AS_IS = f'{NOTE} "are passed as-is"'
 RUN = (Forward(), Backward((2,)))
 
 
@@ -57,7 +61,8 @@ def leaves(draw, op: str = "scale", steps=RUN, frozen: bool = False) -> Plan:
 @clause(
     "output.places.all_together",
     says="A forward hook is given several outputs as the one tuple they are, and replaces them together.",
-    source=FORWARD_HOOK,
+    source=AS_IS,
+    level="documented",
     covers=("module_forward.fwd.replace",),
 )
 @given(plan=leaves("split", steps=(Forward(), Backward((1, 2)))))
@@ -71,8 +76,9 @@ def test_all_together(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "output.places.left_out",
-    says="An output that takes no part in the backward gets no gradient, though hooks replaced it.",
+    says="Without backward hooks the parameter behind an unused output gets no gradient, replaced or not.",
     source="measured",
+    level="observed",
 )
 @given(plan=leaves("split", steps=(Forward(), Backward((2, None)))))
 def test_left_out(subject: Subject, plan: Plan) -> None:
@@ -84,6 +90,7 @@ def test_left_out(subject: Subject, plan: Plan) -> None:
     "output.places.input_untouched",
     says="A hook that replaces the output of a module that returns its input leaves the input as it was.",
     source="measured",
+    level="observed",
 )
 @given(plan=leaves("same"))
 def test_input_untouched(subject: Subject, plan: Plan) -> None:
@@ -94,8 +101,9 @@ def test_input_untouched(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "output.places.without_gradient",
-    says="Replacing the output scales the parameter's gradient also where the input needs none.",
+    says="The parameter's gradient comes through the replaced output, also if the input needs none.",
     source="measured",
+    level="observed",
 )
 @given(plan=leaves(frozen=True))
 def test_without_gradient(subject: Subject, plan: Plan) -> None:
@@ -105,8 +113,9 @@ def test_without_gradient(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "output.places.no_grad",
-    says="Under no_grad forward hooks run and replace as ever; only the backward is missing.",
+    says="Under no_grad forward hooks run and replace as ever; backward() of the output raises.",
     source="measured",
+    level="observed",
     covers=("module_forward.fwd.train_eval",),
 )
 @given(plan=leaves(steps=(Forward(grad=False), Backward((2,)))))
@@ -119,8 +128,9 @@ def test_no_grad(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "output.places.backward_again",
-    says="A second backward goes through the replacement again without calling the forward hooks again.",
+    says="With retain_graph=True a second backward() uses the replacement and calls no forward hook.",
     source="measured",
+    level="observed",
 )
 @given(plan=leaves(steps=(Forward(), Backward((2,)), Backward((3,)))))
 def test_backward_again(subject: Subject, plan: Plan) -> None:
@@ -140,8 +150,9 @@ def kept(draw) -> Plan:
 
 @clause(
     "output.places.callers_tensor",
-    says="The caller's output is the replacement: hooks and retain_grad on it see the gradient of that.",
+    says="Hooks and retain_grad() on the output that the caller gets see the gradient of the replacement.",
     source="measured",
+    level="observed",
 )
 @given(plan=kept())
 def test_callers_tensor(subject: Subject, plan: Plan) -> None:
@@ -166,8 +177,9 @@ def towers(draw) -> Plan:
 
 @clause(
     "output.places.towers",
-    says="Each level is given what the forward hooks of all levels inside it left.",
-    source="measured",
+    says="In nested modules a forward hook is given what the hooks inside left, where that is handed on.",
+    source=THROUGHOUT,
+    level="documented",
 )
 @given(plan=towers())
 def test_towers(subject: Subject, plan: Plan) -> None:
@@ -190,8 +202,9 @@ def side_by_side(draw) -> Plan:
 
 @clause(
     "output.places.siblings",
-    says="What a module's forward hooks return is its own output only: that of a module beside it stays.",
+    says="A replaced output is that module's alone: the output of a module next to it stays.",
     source="measured",
+    level="observed",
 )
 @given(plan=side_by_side())
 def test_siblings(subject: Subject, plan: Plan) -> None:
@@ -209,8 +222,9 @@ def shared(draw) -> Plan:
 
 @clause(
     "output.places.shared",
-    says="A module that stands in several places replaces its output in each of them.",
-    source="measured",
+    says="Forward hooks of a module that is used in several places replace its output in each of them.",
+    source=f'{FORWARD_HOOK} "called every time after :func:`forward` has computed an output"',
+    level="documented",
 )
 @given(plan=shared())
 def test_shared(subject: Subject, plan: Plan) -> None:
@@ -231,8 +245,9 @@ def failing_once(draw) -> Plan:
 
 @clause(
     "output.places.after_a_failure",
-    says="A call that a forward hook made fail leaves nothing behind: the next one begins anew.",
+    says="After a call that a forward hook made fail, the next call begins anew.",
     source="measured",
+    level="observed",
 )
 @given(plan=failing_once())
 def test_after_a_failure(subject: Subject, plan: Plan) -> None:
@@ -253,8 +268,9 @@ def failing_inside(draw) -> Plan:
 
 @clause(
     "output.places.forward_raises",
-    says="When something raises inside forward, the module's forward hooks and its parents' do not run.",
-    source="measured",
+    says="If forward raises, no forward hook of the module or its parents without always_call runs.",
+    source=f'{CODE} "forward hooks that should always be called even if an exception is raised"',
+    level="implied",
     covers=("module_forward.fwd.forward_raises",),
 )
 @given(plan=failing_inside())
@@ -277,8 +293,9 @@ def in_front(draw) -> Plan:
 
 @clause(
     "output.places.prepended",
-    says="A prepended forward hook is given what forward returned, and the older ones what it made of it.",
-    source=FORWARD_HOOK,
+    says="A prepended forward hook replaces the output before the older ones of the module see it.",
+    source=f'{FORWARD_HOOK} "fired before all existing ``forward`` hooks"',
+    level="documented",
     needs="torch.nn.Module.register_forward_hook(prepend)",
     covers=("module_forward.prepend.chain_value",),
 )
@@ -302,8 +319,9 @@ def named(draw) -> Plan:
 
 @clause(
     "output.places.structure",
-    says="A hook that replaces a dict by another hands that on: the next module is called with its values.",
-    source="measured",
+    says="A dict that a forward hook returns in place of forward's dict is what the calling code gets.",
+    source=THROUGHOUT,
+    level="documented",
 )
 @given(plan=named())
 def test_structure(subject: Subject, plan: Plan) -> None:
@@ -314,8 +332,9 @@ def test_structure(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "output.places.anywhere",
-    says="In any network, with no_grad or without, the caller of a module gets what its forward hooks left.",
-    source=FORWARD_HOOK,
+    says="In every plan of the grammar with forward hooks only, the caller of a module gets what they left.",
+    source="measured",
+    level="observed",
 )
 @given(
     plan=plans(

@@ -10,6 +10,10 @@ from fixtures.play import rebuild
 from fixtures.subject import Subject
 
 FORWARD_HOOK = "docs: torch.nn.Module.register_forward_hook"
+GLOBAL_HOOK = "docs: torch.nn.modules.module.register_module_forward_hook"
+NOTE = "note: modules.html#module-hooks"
+THROUGHOUT = f'{NOTE} "return an updated value that will be used throughout the remaining computation"'
+AS_IS = f'{NOTE} "are passed as-is"'
 
 
 @st.composite
@@ -64,8 +68,9 @@ def factor_of(plan: Plan) -> int:
 
 @clause(
     "output.replacement.hook_is_given",
-    says="A forward hook is given (module, args, output), with the output just as forward returned it.",
-    source=FORWARD_HOOK,
+    says="A plain forward hook is given (module, args, output), the first one what forward returned.",
+    source=f'{FORWARD_HOOK} "hook(module, args, output) -> None or modified output"',
+    level="documented",
     covers=("module_forward.fwd.args", "module_forward.fwd.after_forward"),
 )
 @given(plan=replacing(ops=("scale", "add", "split", "both"), scale=False))
@@ -78,8 +83,9 @@ def test_hook_is_given(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "output.replacement.none_keeps",
-    says="A forward hook that returns None leaves the output as it is.",
-    source=FORWARD_HOOK,
+    says="A forward hook that returns None does not replace the output.",
+    source=f'{FORWARD_HOOK} "hook(module, args, output) -> None or modified output"',
+    level="documented",
     covers=("module_forward.fwd.none",),
 )
 @given(plan=replacing(ops=("scale", "add", "split", "both", "named"), scale=False))
@@ -90,8 +96,9 @@ def test_none_keeps(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "output.replacement.value_replaces",
-    says="What a forward hook returns is what the caller gets.",
-    source=FORWARD_HOOK,
+    says="What a forward hook returns, unless it is None, replaces the output that the caller gets.",
+    source=(f'{FORWARD_HOOK} "The hook can modify the output"', THROUGHOUT),
+    level="documented",
     covers=("module_forward.fwd.replace",),
 )
 @given(plan=replacing(ops=("same", "scale", "add")))
@@ -103,7 +110,8 @@ def test_value_replaces(subject: Subject, plan: Plan) -> None:
 @clause(
     "output.replacement.chain",
     says="Each forward hook is given the output that the one before it left.",
-    source="measured",
+    source=THROUGHOUT,
+    level="documented",
     covers=("module_forward.fwd.chain",),
 )
 @given(plan=replacing(ops=("same", "scale", "add", "both", "split")))
@@ -115,8 +123,9 @@ def test_chain(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "output.replacement.structures",
-    says="A tuple or a dict is handed on and replaced as a whole; nothing is wrapped or spread.",
-    source="measured",
+    says="An output that is a tuple or a dict is given to forward hooks, and replaced, as a whole.",
+    source=AS_IS,
+    level="documented",
     covers=("module_forward.fwd.any_type", "module_forward.fwd.nontensor_outputs"),
 )
 @given(plan=replacing(ops=("both", "split", "named")))
@@ -129,8 +138,9 @@ def test_structures(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "output.replacement.gradient_flows",
-    says="The gradient flows through the replacement back into the module.",
-    source="measured",
+    says="Gradients flow back through what a forward hook computed from the output, into the module.",
+    source="test: test/nn/test_module_hooks.py TestModuleHookNN.test_hook_forward_preforward_writable",
+    level="implied",
     covers=("module_forward.fwd.grad_through_replacement",),
 )
 @given(plan=replacing(ops=("scale",)))
@@ -145,6 +155,7 @@ def test_gradient_flows(subject: Subject, plan: Plan) -> None:
     "output.replacement.full_backward_sees_it",
     says="A full backward hook is given the gradient of the replaced output, the one the caller has.",
     source="measured",
+    level="observed",
     needs="torch.nn.Module.register_full_backward_hook",
     covers=("module_backward.order.tensor.forward_hook_tensor_hook",),
 )
@@ -158,8 +169,9 @@ def test_full_backward_sees_it(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "output.replacement.legacy_backward_sees_it",
-    says="A legacy backward hook sits on the step that made the replacement, not on the module's own.",
+    says="A legacy backward hook is on the operation that made the replaced output, not the module's own.",
     source="measured",
+    level="observed",
 )
 @given(plan=replacing(ops=("scale", "add", "split"), after=("backward",)))
 def test_legacy_backward_sees_it(subject: Subject, plan: Plan) -> None:
@@ -174,8 +186,9 @@ def test_legacy_backward_sees_it(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "output.replacement.every_call",
-    says="Each call replaces anew what forward returned; nothing is left of the call before.",
-    source=FORWARD_HOOK,
+    says="In each call forward hooks replace what that call's forward returned.",
+    source=f'{FORWARD_HOOK} "called every time after :func:`forward` has computed an output"',
+    level="documented",
 )
 @given(plan=replacing(ops=("same", "scale", "both"), runs=3))
 def test_every_call(subject: Subject, plan: Plan) -> None:
@@ -186,7 +199,11 @@ def test_every_call(subject: Subject, plan: Plan) -> None:
 @clause(
     "output.replacement.global_hook",
     says="Global forward hooks replace the output too, and the module's own are given what those left.",
-    source="docs: torch.nn.modules.module.register_module_forward_hook",
+    source=(
+        f'{GLOBAL_HOOK} "by returning a new value that will replace the output"',
+        f'{GLOBAL_HOOK} "executed before specific module hooks registered with"',
+    ),
+    level="documented",
     needs="torch.nn.modules.module.register_module_forward_hook",
     covers=("module_forward.global.fwd_replace",),
 )
@@ -209,8 +226,9 @@ def nested(draw) -> Plan:
 
 @clause(
     "output.replacement.nested",
-    says="A container goes on with what its child's hooks left, and replaces its own result in turn.",
-    source="measured",
+    says="A container goes on with what its child's forward hooks left; its own hooks replace its result.",
+    source=THROUGHOUT,
+    level="documented",
     covers=("module_forward.nest.child_replacement", "module_forward.nest.sequential"),
 )
 @given(plan=nested())
@@ -236,8 +254,9 @@ def removed(draw) -> Plan:
 
 @clause(
     "output.replacement.removed",
-    says="A removed forward hook no longer replaces anything; the others go on.",
-    source=FORWARD_HOOK,
+    says="A forward hook that is removed between calls no longer replaces anything; the others go on.",
+    source=f'{FORWARD_HOOK} "a handle that can be used to remove the added hook"',
+    level="documented",
 )
 @given(plan=removed())
 def test_removed(subject: Subject, plan: Plan) -> None:
@@ -268,8 +287,9 @@ def failing(draw) -> Plan:
 
 @clause(
     "output.replacement.raising",
-    says="What a forward hook raises leaves the call; later hooks of the module and its parents stay out.",
+    says="What a forward hook raises leaves the call; no later hook without always_call runs.",
     source="measured",
+    level="observed",
     covers=("module_forward.fwd.raises", "module_forward.fwd.forward_raises"),
 )
 @given(plan=failing())
@@ -283,8 +303,9 @@ def test_raising(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "output.replacement.anywhere",
-    says="In any network, what forward hooks return changes values and gradients as if forward had.",
-    source=FORWARD_HOOK,
+    says="In every plan of the grammar with forward hooks, values and gradients fit the replaced outputs.",
+    source="measured",
+    level="observed",
 )
 @given(plan=plans(kinds=("forward",), does=("scale",), inputs=(1, 2), outputs=(1, 2), depth=2, runs=2))
 def test_anywhere(subject: Subject, plan: Plan) -> None:

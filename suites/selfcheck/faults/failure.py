@@ -205,6 +205,32 @@ class AlwaysSaves(Call):
 
 
 @fault("output.always", needs=ALWAYS, subtle=True)
+class AlwaysSavesEarly(AlwaysSaves):
+    """A value that an always_call hook returns replaces the error if the call had no output yet."""
+
+    early = False
+
+    def rescue(self) -> None:
+        self.early = self.out is None
+        super().rescue()
+
+    def replace_out(self, result: Any) -> None:
+        super().replace_out(result)
+        self.saved = self.saved if self.early else None
+
+
+@fault("output.always", needs=ALWAYS, subtle=True)
+class AlwaysUnchainedEarly(AlwaysUnchained):
+    """What an always_call hook returns is not given to the next if the call had no output yet."""
+
+    def rescue(self) -> None:
+        if self.out is None:
+            super().rescue()
+        else:
+            Call.rescue(self)
+
+
+@fault("output.always", needs=ALWAYS, subtle=True)
 class AlwaysStaleArgs(Call):
     """After a failure the always_call hooks are given the arguments from before the pre-hooks."""
 

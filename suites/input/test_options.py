@@ -1,0 +1,59 @@
+"""The options that the functions which register forward pre-hooks take."""
+
+from fixtures.clause import Reading, clause
+from fixtures.subject import Subject
+
+CODE = "code: torch/nn/modules/module.py"
+WITH_KWARGS = "torch.nn.Module.register_forward_pre_hook(with_kwargs)"
+
+
+@clause(
+    "input.keywords.flag_is_keyword_only",
+    says="The options of register_forward_pre_hook are given by name: a second position raises TypeError.",
+    source=f'{CODE} "*, prepend: bool = False, with_kwargs: bool = False"',
+    level="implied",
+    needs=WITH_KWARGS,
+    readings=(
+        Reading(
+            "by name", "", "In register_forward_pre_hook prepend and with_kwargs are keyword-only.", value="TypeError"
+        ),
+        Reading("never by position", "never", "They have a position.", value="none"),
+    ),
+    covers=("module_forward.prekw.keyword_only",),
+)
+def test_flag_is_keyword_only(subject: Subject) -> None:
+    import torch
+
+    raised = "none"
+    try:
+        torch.nn.Identity().register_forward_pre_hook(lambda module, args: None, True)
+    except TypeError as error:
+        raised = type(error).__name__
+    assert raised == subject.value
+
+
+@clause(
+    "input.keywords.never_for_global",
+    says="The function that registers a global forward pre-hook takes neither with_kwargs nor prepend.",
+    source=f'{CODE} "def register_module_forward_pre_hook(hook: Callable[..., None]) -> RemovableHandle"',
+    level="implied",
+    needs="torch.nn.modules.module.register_module_forward_pre_hook",
+    readings=(
+        Reading(
+            "no options", "", "register_module_forward_pre_hook takes the hook alone.", value=["TypeError", "TypeError"]
+        ),
+        Reading("never options", "never", "It takes what the module's method takes.", value=["none", "none"]),
+    ),
+    covers=("module_forward.prekw.global_rejected",),
+)
+def test_never_for_global(subject: Subject) -> None:
+    from torch.nn.modules.module import register_module_forward_pre_hook
+
+    raised = []
+    for option in ("with_kwargs", "prepend"):
+        try:
+            register_module_forward_pre_hook(lambda module, args: None, **{option: True}).remove()
+            raised.append("none")
+        except TypeError as error:
+            raised.append(type(error).__name__)
+    assert raised == subject.value

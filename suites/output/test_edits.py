@@ -1,0 +1,94 @@
+"""Edits in place: of the output and of the input, by a forward hook."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fixtures.clause import Reading, clause
+from fixtures.draw import NUMBERS
+from fixtures.subject import Subject
+
+FORWARD_HOOK = "docs: torch.nn.Module.register_forward_hook"
+
+
+@clause(
+    "output.calls.edited_in_place",
+    says="An edit of the output in place by a hook that returns None is seen by later hooks and the caller.",
+    source="measured",
+    level="observed",
+    readings=(
+        Reading("seen", "", "Every forward hook is given the output itself, not a copy.", value=True),
+        Reading("never lost", "never", "Every hook is given a copy.", value=False),
+    ),
+    witness={"shape": "list", "added": [9]},
+    covers=("module_forward.fwd.output_inplace",),
+)
+@given(
+    shape=st.sampled_from(["tensor", "list", "dict", "tensor in tuple"]),
+    added=st.lists(NUMBERS, min_size=1, max_size=4),
+)
+def test_edited_in_place(subject: Subject, shape, added) -> None:
+    import torch
+
+    module, seen = torch.nn.Identity(), []
+    made = {"tensor": torch.zeros(()), "list": [], "dict": {}, "tensor in tuple": (torch.zeros(()),)}[shape]
+
+    def total(output):
+        if shape in ("tensor", "tensor in tuple"):
+            return (output if shape == "tensor" else output[0]).item()
+        return sum(output if shape == "list" else output.values())
+
+    def edit(output, by):
+        if shape in ("tensor", "tensor in tuple"):
+            (output if shape == "tensor" else output[0]).add_(by)
+        elif shape == "list":
+            output.append(by)
+        else:
+            output[len(output)] = by
+
+    for by in added:
+        module.register_forward_hook(lambda module, args, output, by=by: seen.append(total(output)) or edit(output, by))
+    seen.append(total(module(made)))
+    assert seen == [sum(added[:number]) if subject.value else 0 for number in range(len(added) + 1)]
+
+
+@clause(
+    "output.calls.input_edited_late",
+    says="An in-place edit of the input in a forward hook changes the output only if they share memory.",
+    source=f'{FORWARD_HOOK} "modify the input inplace but it will not have effect on forward"',
+    level="documented",
+    readings=(
+        Reading(
+            "late",
+            "",
+            "After an edit of the input what forward computed stays; an alias of the input changes.",
+            value=("same", "view"),
+        ),
+        Reading("never seen", "never", "No edit of the input reaches the output.", value=()),
+    ),
+    witness={"does": "same", "added": [8]},
+    covers=("module_forward.fwd.input_mutation_late", "module_forward.fwd.input_mutation_aliased"),
+)
+@given(
+    does=st.sampled_from(["product", "copy", "same", "view"]),
+    added=st.lists(NUMBERS, min_size=1, max_size=4),
+)
+def test_input_edited_late(subject: Subject, does, added) -> None:
+    import torch
+
+    class Does(torch.nn.Module):
+        def forward(self, x):
+            return {"product": x * 2, "copy": x.clone(), "same": x, "view": x.view(1, 1)[0]}[does]
+
+    module, seen = Does(), []
+
+    def hook(module, args, output):
+        seen.append((args[0].item(), output.item()))
+        args[0].add_(added[len(seen) - 1])
+
+    for _ in added:
+        module.register_forward_hook(hook)
+    x = torch.ones(1)
+    seen.append((module(x).item(), x.item()))
+    edited = [1 + sum(added[:number]) for number in range(len(added) + 1)]
+    kept = edited if does in subject.value else [2 if does == "product" else 1] * len(edited)
+    assert seen == list(zip(edited[:-1], kept)) + [(kept[-1], edited[-1])]

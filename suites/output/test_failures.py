@@ -1,0 +1,190 @@
+"""What becomes of an error that always_call hooks meet, and of what they return or raise after it."""
+
+import warnings
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fixtures.clause import Reading, clause
+from fixtures.subject import Subject
+
+CODE = "code: torch/nn/modules/module.py"
+FORWARD_HOOK = "docs: torch.nn.Module.register_forward_hook"
+ALWAYS_TEST = "test: test/nn/test_module_hooks.py TestModuleHooks.test_always_called_forward_hooks"
+ALWAYS_CALL = "torch.nn.Module.register_forward_hook(always_call)"
+
+
+@clause(
+    "output.always.error_stands",
+    says="The first error leaves the call, whatever always_call hooks return or which Exception they raise.",
+    source=(f'{CODE} "that was silenced as another error was raised in forward"', ALWAYS_TEST),
+    level="implied",
+    needs=ALWAYS_CALL,
+    readings=(
+        Reading(
+            "the first",
+            "",
+            "What always_call hooks return or raise after an error leaves that error as it is.",
+            value=lambda first, output, errors: first,
+        ),
+        Reading(
+            "never what a hook returned",
+            "never",
+            "What an always_call hook returns takes the place of the error.",
+            value=lambda first, output, errors: first if output in (None, "made") else output,
+        ),
+        Reading(
+            "never the last",
+            "never",
+            "The latest error leaves the call.",
+            value=lambda first, output, errors: [first, *errors][-1],
+        ),
+    ),
+    witness={"where": "forward", "hooks": [(True, "return"), (True, "raise")]},
+    covers=(
+        "module_forward.always.return_does_not_swallow",
+        "module_forward.always.return_feeds_next",
+        "module_forward.always.own_exception_silenced",
+        "module_forward.always.silenced_continues",
+    ),
+)
+@given(
+    where=st.sampled_from(["forward", "pre-hook", "hook"]),
+    hooks=st.lists(st.tuples(st.booleans(), st.sampled_from(["observe", "return", "raise"])), min_size=1, max_size=5),
+)
+def test_error_stands(subject: Subject, where, hooks) -> None:
+    import torch
+
+    first, errors, seen, due = ValueError(where), [], [], []
+
+    def fail(*given):
+        raise first
+
+    class Makes(torch.nn.Module):
+        def forward(self, x):
+            return fail() if where == "forward" else "made"
+
+    module, output = Makes(), "made" if where == "hook" else None
+    if where == "pre-hook":
+        module.register_forward_pre_hook(fail)
+    if where == "hook":
+        module.register_forward_hook(fail)
+    for number, (always, act) in enumerate(hooks):
+
+        def hook(module, args, output, number=number, act=act):
+            seen.append((number, output))
+            if act == "raise":
+                errors.append(LookupError(number))
+                raise errors[-1]
+            return number if act == "return" else None
+
+        module.register_forward_hook(hook, always_call=always)
+        if always:
+            due.append((number, output))
+            output = number if act == "return" else output
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            left = module("x")
+        except (ValueError, LookupError) as error:
+            left = error
+    assert left is subject.value(first, output, errors)
+    assert seen == due
+
+
+@clause(
+    "output.always.only_exceptions",
+    says="An always_call hook does not run for KeyboardInterrupt, SystemExit or GeneratorExit.",
+    source=("measured", FORWARD_HOOK),
+    level="observed",
+    needs=ALWAYS_CALL,
+    docs="contradicts",
+    readings=(
+        Reading(
+            "exceptions", "", "An always_call hook runs only for errors that derive from Exception.", value=Exception
+        ),
+        Reading("never all", "never", "It runs for whatever is raised, as the docstring has it.", value=BaseException),
+    ),
+    witness={"errors": [KeyboardInterrupt], "where": "forward", "always": [True]},
+    covers=("module_forward.always.base_exception",),
+)
+@given(
+    errors=st.lists(
+        st.sampled_from([KeyboardInterrupt, SystemExit, GeneratorExit, ValueError, StopIteration, RecursionError]),
+        min_size=1,
+        max_size=3,
+    ),
+    where=st.sampled_from(["forward", "pre-hook", "hook"]),
+    always=st.lists(st.booleans(), min_size=1, max_size=4),
+)
+def test_only_exceptions(subject: Subject, errors, where, always) -> None:
+    import torch
+
+    def fail(error):
+        raise error
+
+    class Fails(torch.nn.Module):
+        def forward(self, error):
+            return fail(error) if where == "forward" else error
+
+    ran, module = [], Fails()
+    if where == "pre-hook":
+        module.register_forward_pre_hook(lambda module, args: fail(*args))
+    if where == "hook":
+        module.register_forward_hook(lambda module, args, output: fail(*args))
+    for number, flag in enumerate(always):
+        module.register_forward_hook(lambda module, args, output, number=number: ran.append(number), always_call=flag)
+    for error in errors:
+        ran.clear()
+        try:
+            module(error)
+        except error:
+            due = [number for number, flag in enumerate(always) if flag and issubclass(error, subject.value)]
+            assert ran == due
+        else:
+            raise AssertionError("the error did not leave the call")
+
+
+@clause(
+    "output.always.silenced_is_warned",
+    says="Each Exception that an always_call hook raises after a failure becomes one UserWarning.",
+    source=f'{CODE} "that was silenced as another error was raised in forward"',
+    level="implied",
+    needs=ALWAYS_CALL,
+    readings=(
+        Reading("warned", "", "What always_call hooks raise after a failure is turned into warnings.", value=1),
+        Reading("never quiet", "never", "The errors of the hooks are dropped without a word.", value=0),
+    ),
+    witness={"where": "forward", "fails": [True]},
+    covers=("module_forward.always.warning_text_local", "module_forward.always.own_exception_silenced"),
+)
+@given(where=st.sampled_from(["forward", "pre-hook", "hook"]), fails=st.lists(st.booleans(), min_size=1, max_size=5))
+def test_silenced_is_warned(subject: Subject, where, fails) -> None:
+    import torch
+
+    def fail(*given):
+        raise ValueError(where)
+
+    module, ran, raised = torch.nn.Identity(), [], "none"
+    if where == "forward":
+        module.forward = fail
+    elif where == "pre-hook":
+        module.register_forward_pre_hook(fail)
+    else:
+        module.register_forward_hook(fail)
+
+    def also(module, args, output):
+        ran.append(len(ran))
+        if fails[ran[-1]]:
+            raise LookupError(args)
+
+    for _ in fails:
+        module.register_forward_hook(also, always_call=True)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            module(1)
+        except (ValueError, LookupError) as error:
+            raised = type(error).__name__
+    assert [warning.category for warning in caught] == [UserWarning] * sum(fails) * subject.value
+    assert (ran, raised) == (list(range(len(fails))), "ValueError")
