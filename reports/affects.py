@@ -16,8 +16,9 @@ from reports import forms
 from reports.apis import is_api, known_apis, need, subject
 from reports.atlas import Atlas, Cell, Column
 from reports.chapters import order
-from reports.diff import state, words
+from reports.diff import state
 from reports.names import add_sources, column_named, read_atlas
+from reports.statements import Statement, in_contrast, statement
 from reports.strict import FORMAT, one_line
 from reports.uses import Code, Use, read_code
 
@@ -34,6 +35,7 @@ class Change:
     says: str
     before: Cell
     after: Cell
+    statements: tuple[Statement, Statement]
     uses: tuple[Use, ...]
 
 
@@ -88,7 +90,8 @@ def affects(atlas: Atlas, before: Column, after: Column, code: Code, path: str) 
         if uses and lacking:
             elsewhere[clause] = lacking
         elif uses:
-            changes.append(Change(clause, record["says"], old, new, uses))
+            said = statement(record, old), statement(record, new)
+            changes.append(Change(clause, record["says"], old, new, said, uses))
     stated = known_apis(atlas.clauses)
     unstated = tuple(sorted({use.api for use in code.uses} - stated))
     missing = tuple(_missing(atlas, (before, after), code, mode))
@@ -161,8 +164,8 @@ def as_text(told: Effect) -> str:
     for uses, changes in _by_uses(told).items():
         lines += ["", ", ".join(sorted({_spelled(use) for use in uses})), f"  at {_places(uses)}"]
         for change in changes:
-            lines.append(f"    {change.clause}  {change.says}")
-            lines += [f"      - {words(change.before)}", f"      + {words(change.after)}"]
+            before, after = in_contrast(*change.statements)
+            lines += [f"    {change.clause}", f"      - {before}", f"      + {after}"]
     lines += _footnotes(told)
     return "\n".join(lines) + "\n"
 
@@ -186,6 +189,9 @@ def as_json(told: Effect) -> str:
             for use in uses
         ]
 
+    def side(cell: Cell, said: Statement) -> dict[str, Any]:
+        return {"verdict": cell.verdict, "reading": cell.reading, **said.plain()}
+
     return forms.as_json(
         {
             "format": FORMAT,
@@ -203,8 +209,8 @@ def as_json(told: Effect) -> str:
                 {
                     "clause": change.clause,
                     "says": change.says,
-                    "before": {"verdict": change.before.verdict, "reading": change.before.reading},
-                    "after": {"verdict": change.after.verdict, "reading": change.after.reading},
+                    "before": side(change.before, change.statements[0]),
+                    "after": side(change.after, change.statements[1]),
                     "uses": plain(change.uses),
                 }
                 for change in told.changes
@@ -220,9 +226,9 @@ def as_markdown(told: Effect) -> str:
     lines = [f"**{forms.escaped(told.summary)}**", ""]
     lines += [f"* torch {one.torch} has no `{one.name}`: {forms.escaped(_places(one.uses))}" for one in told.missing]
     if told.changes:
-        lines += ["", "| clause | says | before | after | at |", "|---|---|---|---|---|"]
+        lines += ["", "| clause | before | after | at |", "|---|---|---|---|"]
     for change in told.changes:
-        row = (change.says, words(change.before), words(change.after), _places(change.uses))
+        row = (*in_contrast(*change.statements), _places(change.uses))
         lines.append(f"| `{change.clause}` | {' | '.join(map(forms.escaped, row))} |")
     return "\n".join([*lines, *map(forms.escaped, _footnotes(told))]) + "\n"
 

@@ -6,6 +6,7 @@ import argparse
 import re
 import sys
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,7 @@ CHAPTERS = {
 TABLE = re.compile(r"(<!-- chapters -->\n).*?(<!-- /chapters -->)", re.DOTALL)
 
 
-def order(clause: str, record: dict[str, Any]) -> tuple[Any, ...]:
+def order(clause: str, record: Mapping[str, Any]) -> tuple[Any, ...]:
     """Return where a clause stands: chapters as above, unknown ones last, and inside them as in the files."""
     chapter = clause.partition(".")[0]
     known = list(CHAPTERS).index(chapter) if chapter in CHAPTERS else len(CHAPTERS)

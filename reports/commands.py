@@ -12,7 +12,6 @@ from typing import Any
 from reports import disagreements, forms, recording, written
 from reports.atlas import build
 from reports.costs_recorded import COSTS, read_costs
-from reports.diff import FORMATS, compare
 from reports.merge import merge
 from reports.recording import CellChange
 from reports.runfile import Run, read_runs, write_runs
@@ -28,8 +27,6 @@ EPILOGS = {
     "example: python -m reports check mine.jsonl --format markdown",
     "merge": "exit status: 0 written, 2 the merge would be a lie; what it was is said.\n"
     "example: python -m reports merge shard*.jsonl --out all.jsonl",
-    "diff": "exit status: 0 compared, 2 no such version or run file.\n"
-    "example: python -m reports diff 1.13 2.15 --format markdown",
 }
 
 
@@ -50,12 +47,6 @@ def add_parsers(sub: Any) -> None:
     join = _verb(sub, "merge", run_merge, "join run files: shards of one run, or runs of several torches", "+")
     join.add_argument("--out", type=Path, required=True, metavar="FILE", help="the run file to write")
     forms.add_format(join, written.FORMS)
-    diff = _verb(sub, "diff", run_diff, "show what is different between two torches")
-    diff.add_argument("before", metavar="A", help="a recorded minor version or a run file")
-    diff.add_argument("after", metavar="B", help="a recorded minor version or a run file")
-    diff.add_argument("--mode", help="compare this mode of execution only (default: each with itself)")
-    diff.add_argument("--to-mode", metavar="MODE", help="the mode of the second one (default: that of --mode)")
-    forms.add_format(diff, FORMATS)
     disagreements.add_parser(sub)
 
 
@@ -139,16 +130,6 @@ def run_merge(args: argparse.Namespace) -> int:
     runs = merge(_read(args.runs))
     write_runs(args.out, runs)
     forms.show(written.of_runs(args.out, runs), written.FORMS, args.format)
-    return 0
-
-
-def run_diff(args: argparse.Namespace) -> int:
-    """Print the difference."""
-    if args.to_mode and not args.mode:
-        raise BadInput("reports", "", "--to-mode is named without --mode", "name the mode of the first one too")
-    modes = (args.mode, args.to_mode or args.mode) if args.mode else None
-    found = compare(args.before, args.after, read_table(args.verdicts), read_recorded(args.verdicts), modes)
-    forms.show(found, FORMATS, args.format)
     return 0
 
 

@@ -1,7 +1,8 @@
 """The verdicts as compatibility data, in the words of browser-compat-data: version_added, version_removed, "≤1.4".
 
-Every clause is a feature; where torch changed on purpose each reading is a feature below it. Where a clause deviates,
-crashes or hangs, the implementation is partial, with notes.
+Every clause is a feature, supported where its own sentence is true; where torch changed on purpose each reading is a
+feature below it. Where a clause deviates, crashes or hangs, the implementation is partial. Notes tell what torch does
+where the sentence is not true.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -17,26 +18,32 @@ from typing import Any
 
 from reports import forms
 from reports.atlas import Atlas, Cell, Column, varies
-from reports.diff import words
 from reports.names import read_atlas
 from reports.runfile import minor
 from reports.sources import link
+from reports.statements import BROKEN, statement
 from reports.strict import FORMAT, BadInput, one_line, write_atomic
 from reports.verdicts import VERDICTS
 
 SCHEMA = "compat.schema.json"
-KINDS = {"conforms": "full", "deviates": "partial", "crashed": "partial", "hung": "partial", "unseen": "unknown"}
 EPILOG = """exit status: 0 written, 2 a run file cannot be read, or is of no release.
 example: python -m reports compat mine.jsonl --out compat.json"""
 
 
 @dataclass(frozen=True)
 class _Stretch:
-    """Neighbouring releases with the same support."""
+    """Neighbouring releases with the same support, and what torch does there where that is not full."""
 
     kind: str  # full, partial, none or unknown
     notes: tuple[str, ...]
     columns: tuple[Column, ...]
+
+    @property
+    def aside(self) -> list[str]:
+        """What a note beside the statement of other releases says of these."""
+        if self.kind == "unknown":
+            return [f"not measured on torch {self.releases}"]
+        return [f"torch {self.releases}: {note}" for note in self.notes]
 
     @property
     def first(self) -> str:
@@ -84,12 +91,12 @@ def _feature(atlas: Atlas, clause: str) -> dict[str, Any]:
     if urls:
         compat["spec_url"] = urls[0] if len(urls) == 1 else urls
     compat["source_file"] = record["file"]
-    compat["support"] = _support(atlas, clause, lambda cell: True)
+    compat["support"] = _support(atlas, clause, None)
     feature: dict[str, Any] = {"__compat": compat}
     if varies(record):
         for reading in record["readings"]:
             name = reading["name"]
-            support = _support(atlas, clause, lambda cell, name=name: cell.reading == name)
+            support = _support(atlas, clause, name)
             text = f"{name}: {reading['says']}" if reading["says"] else name
             feature[_key(name, feature)] = {"__compat": {"description": text, "support": support}}
     return feature
@@ -104,23 +111,32 @@ def _key(name: str, taken: Iterable[str]) -> str:
     return key
 
 
-def _support(atlas: Atlas, clause: str, counts: Callable[[Cell], bool]) -> dict[str, Any]:
+def _support(atlas: Atlas, clause: str, reading: str | None) -> dict[str, Any]:
+    """Return where the sentence of the clause is true, or where this reading is in force."""
     measured = [mode for mode in atlas.modes if any((clause, one.key, mode) in atlas.cells for one in atlas.columns)]
-    return {_platform(mode): _statements(_stretches(atlas, clause, mode, counts)) for mode in measured}
+    return {_platform(mode): _statements(_stretches(atlas, clause, mode, reading)) for mode in measured}
 
 
-def _stretches(atlas: Atlas, clause: str, mode: str, counts: Callable[[Cell], bool]) -> list[_Stretch]:
-    pairs = []
-    for column in atlas.columns:
-        cell = atlas.cell(clause, column, mode)
-        kind = KINDS.get(cell.verdict, "none") if counts(cell) or cell.verdict == "unseen" else "none"
-        note = words(cell) + (f": {cell.note}" if cell.note else "")
-        pairs.append((column, kind, (note,) if kind == "partial" else ()))
+def _stretches(atlas: Atlas, clause: str, mode: str, reading: str | None) -> list[_Stretch]:
+    record = atlas.clauses[clause]
+    pairs = [(column, *_kind(record, atlas.cell(clause, column, mode), reading)) for column in atlas.columns]
     found = [
         _Stretch(kind, notes, tuple(column for column, *_ in group))
         for (kind, notes), group in ((key, list(group)) for key, group in groupby(pairs, key=lambda pair: pair[1:]))
     ]
     return _bridged(found)
+
+
+def _kind(clause: Mapping[str, Any], cell: Cell, reading: str | None) -> tuple[str, tuple[str, ...]]:
+    """Return the support in one cell, and the note that belongs to it."""
+    if cell.verdict == "unseen":
+        return "unknown", ()
+    if reading is not None and cell.reading != reading:
+        return "none", ()
+    said = statement(clause, cell)
+    if said.good or (reading is not None and cell.verdict == "conforms"):
+        return "full", ()
+    return "partial" if said.answer in BROKEN else "none", () if said.answer == "absent" else (said.words,)
 
 
 def _bridged(found: list[_Stretch]) -> list[_Stretch]:
@@ -144,26 +160,29 @@ def _statements(stretches: list[_Stretch]) -> Any:
     """Return the support statements, newest first: one alone as an object, several as a list."""
     if all(stretch.kind == "unknown" for stretch in stretches):
         return {"version_added": None}
-    made = []
-    for place, stretch in enumerate(stretches):
-        if stretch.kind not in ("full", "partial"):
+    supported = [stretch.kind in ("full", "partial") for stretch in stretches]
+    first = supported.index(True) if any(supported) else len(stretches)
+    told = [note for one in stretches[:first] if one.kind == "none" or not any(supported) for note in one.aside]
+    made = [] if any(supported) else [{"version_added": False, "notes": told}]
+    for place, stretch in list(enumerate(stretches))[first:]:
+        after = stretches[place + 1 :]
+        if not supported[place]:
+            made[-1]["notes"] += stretch.aside if stretch.kind == "none" or not after else []
             continue
         unsure = place == 0 or stretches[place - 1].kind == "unknown"
-        statement: dict[str, Any] = {"version_added": "≤" * unsure + stretch.first}
-        after, notes = stretches[place + 1 :], list(stretch.notes)
+        statement: dict[str, Any] = {"version_added": "≤" * unsure + stretch.first, "notes": [*stretch.notes, *told]}
+        told = []
         if after and after[0].kind != "unknown":
             statement["version_removed"] = after[0].first
         elif len(after) > 1:
             statement["version_removed"] = "≤" + after[1].first
-        elif after:
-            notes.append(f"not measured on torch {after[0].releases}")
         if stretch.kind == "partial":
             statement["partial_implementation"] = True
+        made.append(statement)
+    for statement in made:
+        notes = statement.pop("notes")
         if notes:
             statement["notes"] = notes[0] if len(notes) == 1 else notes
-        made.append(statement)
-    if not made:
-        return {"version_added": False}
     return made[0] if len(made) == 1 else made[::-1]
 
 

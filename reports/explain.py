@@ -39,8 +39,29 @@ def explain(atlas: Atlas, clause: str) -> Explanation:
     return Explanation(clause, atlas.clauses[clause], history, related, program(clause, atlas.clauses[clause]["says"]))
 
 
-def _range(reading: Mapping[str, str]) -> str:
+#: who says it, in words
+LEVELS = {
+    "documented": "documented: torch's documentation or release notes say so",
+    "implied": "implied: torch's own tests or comments say so",
+    "observed": "observed: nobody promises it, it was measured",
+}
+
+
+def _range(reading: Mapping[str, Any]) -> str:
     return {"": "every torch", "never": "no torch"}.get(reading["torch"], f"torch {reading['torch']}")
+
+
+def _reading(reading: Mapping[str, Any]) -> str:
+    """Return for which torch a reading is stated, and that the clause's own sentence is not true there."""
+    if reading.get("headline", True):
+        return _range(reading)
+    return f"{_range(reading)}; there the sentence is not true" + f" ({reading['harm']})" * (reading["harm"] != "none")
+
+
+def _measured(span: Span) -> str:
+    """Return the statement, and by which reading."""
+    reading = span.cell.reading
+    return span.statement.words + (f" (reading: {reading})" if reading is not None else "")
 
 
 def _evidence(told: Explanation) -> list[tuple[Span, Mapping[str, Any]]]:
@@ -56,12 +77,14 @@ def as_text(told: Explanation) -> str:
         lines.append("The documentation says otherwise.")
     if record["note"]:
         lines.append(record["note"])
-    lines += ["", "readings"]
-    lines += [f"  {one['name']} ({_range(one)}): {one['says']}" for one in record["readings"]]
+    if record.get("level"):
+        lines.append(LEVELS[record["level"]])
+    lines += ["", "readings, each stated for"]
+    lines += [f"  {one['name']} ({_reading(one)}): {one['says']}" for one in record["readings"]]
     for mode, history in told.history.items():
         lines += ["", f"measured, {mode}"]
         width = max(len(span.releases) for span in history)
-        lines += [f"  {span.releases:<{width}}  {span.words}" for span in history]
+        lines += [f"  {span.releases:<{width}}  {_measured(span)}" for span in history]
     for span, evidence in _evidence(told):
         lines += ["", f"torch {span.releases}", *_indented(evidence["message"]), *_indented(evidence["plan"])]
         lines += ["  expected", *_indented("\n".join(evidence["expected"]), 4)]
@@ -113,12 +136,14 @@ def as_markdown(told: Explanation) -> str:
         lines += ["The documentation says otherwise.", ""]
     if record["note"]:
         lines += [forms.escaped(record["note"]), ""]
-    lines += ["| reading | in force on | says |", "|---|---|---|"]
+    if record.get("level"):
+        lines += [forms.escaped(LEVELS[record["level"]]), ""]
+    lines += ["| reading | stated for | says |", "|---|---|---|"]
     for one in record["readings"]:
-        lines.append(f"| {' | '.join(map(forms.escaped, (one['name'], _range(one), one['says'])))} |")
+        lines.append(f"| {' | '.join(map(forms.escaped, (one['name'], _reading(one), one['says'])))} |")
     lines += ["", "| torch | mode | measured |", "|---|---|---|"]
     for mode, history in told.history.items():
-        lines += [f"| {span.releases} | {mode} | {forms.escaped(span.words)} |" for span in history]
+        lines += [f"| {span.releases} | {mode} | {forms.escaped(_measured(span))} |" for span in history]
     lines += ["", "Source: " + ", ".join(_linked(source) for source in record["source"]), ""]
     lines += [f"Checked by {forms.escaped(record['file'])}:", "", *forms.fenced(record["code"])]
     if told.example:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ from reports import costs_recorded, forms
 from reports.atlas import Atlas, Cell
 from reports.costs import Costs
 from reports.names import read_atlas
+from reports.statements import statement
 from reports.strict import FORMAT, one_line, write_atomic
 from reports.verdicts import VERDICTS
 
@@ -23,7 +24,7 @@ def document(atlas: Atlas, costs: Sequence[Costs] = ()) -> dict[str, Any]:
     """Return the atlas as plain data; cells are keyed clause, mode, column. The costs are as they are recorded."""
     cells: dict[str, dict[str, dict[str, Any]]] = {}
     for (clause, column, mode), cell in sorted(atlas.cells.items()):
-        cells.setdefault(clause, {}).setdefault(mode, {})[column] = _cell(cell)
+        cells.setdefault(clause, {}).setdefault(mode, {})[column] = _cell(atlas.clauses[clause], cell)
     columns = [
         {
             "key": column.key,
@@ -47,7 +48,7 @@ def document(atlas: Atlas, costs: Sequence[Costs] = ()) -> dict[str, Any]:
     }
 
 
-def _cell(cell: Cell) -> dict[str, Any]:
+def _cell(clause: Mapping[str, Any], cell: Cell) -> dict[str, Any]:
     return {
         "verdict": cell.verdict,
         "reading": cell.reading,
@@ -55,6 +56,8 @@ def _cell(cell: Cell) -> dict[str, Any]:
         "holds": list(cell.holds),
         "note": cell.note,
         "evidence": None if cell.evidence is None else dict(cell.evidence),
+        **({"deviation": cell.deviation} if cell.deviation else {}),
+        **statement(clause, cell).plain(),
     }
 
 

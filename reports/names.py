@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+
+from packaging.version import InvalidVersion, Version
 
 from reports.atlas import Atlas, Column, build
 from reports.runfile import read_runs
@@ -44,15 +46,33 @@ def clause_named(atlas: Atlas, asked: str) -> str:
     raise unknown("clause", asked, atlas.clauses, "python -m reports rely lists them all")
 
 
+def recorded_as(asked: str, names: Sequence[tuple[str, str]]) -> int | None:
+    """Return the place of the release of that name: "2.13", "2.13.0", "v2.13", "torch2.13", "2.13.0+cpu", "2" for 2.0.
+
+    `names` are the minor version and the whole one of each release.
+    """
+    plain = asked.removeprefix("torch").removeprefix("v")
+    public = plain.partition("+")[0]
+    for spelled in (plain, public, f"{public}.0" if public.isdigit() else public):
+        for place, known in enumerate(names):
+            if spelled in known:
+                return place
+    return None
+
+
 def column_named(columns: Iterable[Column], asked: str) -> Column:
-    """Return the column of a release named "2.13", "2.13.0" or "torch2.13"."""
+    """Return the column of a release, named as in `recorded_as`."""
     columns = list(columns)
-    plain = asked.removeprefix("torch")
-    for column in columns:
-        if plain in (column.key, column.torch):
-            return column
+    place = recorded_as(asked, [(column.key, column.torch) for column in columns])
+    if place is not None:
+        return columns[place]
     labels = [column.key for column in columns]
-    raise unknown("torch version", asked, labels, f"recorded are {labels[0]} to {labels[-1]}")
+    mend = f"recorded are {labels[0]} to {labels[-1]}"
+    try:
+        beyond = not columns[0].version <= Version(asked) <= columns[-1].version
+    except InvalidVersion:
+        beyond = False
+    raise unknown("torch version", asked, () if beyond else labels, mend)
 
 
 def add_sources(parser: argparse.ArgumentParser) -> None:
@@ -75,8 +95,8 @@ def add_range(parser: argparse.ArgumentParser) -> None:
 
 def between(atlas: Atlas, first: str | None, last: str | None) -> tuple[Column, ...]:
     """Return the columns from one version to another, both included, and all runs; to the ends where none is named."""
-    low = column_named(atlas.columns, first) if first else atlas.columns[0]
-    high = column_named(atlas.columns, last) if last else atlas.columns[-1]
+    low = column_named(atlas.columns, first) if first is not None else atlas.columns[0]
+    high = column_named(atlas.columns, last) if last is not None else atlas.columns[-1]
     if low.version > high.version:
         raise BadInput("reports", "", f"torch {low.label} is newer than torch {high.label}", "name the older one first")
     inside = (low.version, high.version)

@@ -1,30 +1,35 @@
-"""What a library may rely on: which clauses hold on every release of a range, which on none, and which change where."""
+"""What a library may rely on: which clauses change in a range of releases, and which are true on every one of them."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
 from reports import forms
-from reports.apis import known_apis, need, subject
-from reports.atlas import Atlas, Column, is_claim, truth
+from reports.atlas import Atlas, Column
 from reports.chapters import order
-from reports.history import Span, spans
+from reports.choice import CLAUSES, Choice, add_choice, choose, left_out
+from reports.history import Span, spans, timeline
 from reports.names import add_range, add_sources, between, read_atlas, unknown
-from reports.strict import FORMAT, BadInput
+from reports.statements import UNKNOWN
+from reports.strict import FORMAT
 
-EPILOG = """CLAUSE is the id of a clause or its beginning: retain. or backward.returns.none_keeps; none means all.
-exit status: 0 all these clauses hold in the whole range, 1 some do not, 2 the question cannot be answered.
+EPILOG = f"""{CLAUSES}
+exit status: 0 the sentences of all these clauses are true on every release of the range, 1 some are not,
+2 the question cannot be answered.
 example: python -m reports rely --from 2.0 --to 2.15 --api register_full_backward_hook"""
 
-#: how a clause may stand in a range, in the order shown
+#: how a clause may be in a range, in the order shown; a program has most to fear from the first
 STANDS = {
-    "holds": "hold on every release",
     "changes": "change",
+    "otherwise": "are otherwise on every release",
     "nowhere": "hold on no release",
     "unseen": "not measured on every release",
+    "holds": "hold on every release",
 }
+#: of these it is known what torch does, and it is one thing: a program may rely on that
+CONSTANT = ("otherwise", "false", "deviates")
 
 
 @dataclass(frozen=True)
@@ -36,6 +41,11 @@ class Standing:
     stands: str
     spans: tuple[Span, ...]
 
+    @property
+    def sentence(self) -> str:
+        """What may be relied on in the whole range: the clause's own sentence, or the one that holds instead of it."""
+        return {"holds": self.says, "otherwise": self.spans[0].statement.says}.get(self.stands, "")
+
 
 @dataclass(frozen=True)
 class Reliance:
@@ -44,6 +54,7 @@ class Reliance:
     columns: tuple[Column, ...]
     mode: str
     standings: tuple[Standing, ...]
+    left_out: int
 
     @property
     def range(self) -> str:
@@ -62,66 +73,28 @@ class Reliance:
         return f"{self.range}, {self.mode}: of {len(self.standings)} clauses {told}"
 
 
-def stands(atlas: Atlas, clause: str, found: Iterable[Span]) -> str:
-    """Return how a clause with these spans stands: a claim of a tutorial holds where it is true."""
-    claim = is_claim(atlas.clauses[clause])
-    cells = [span.cell for span in found]
-    good = [cell.verdict == "conforms" and not (claim and truth(cell.reading) == "false") for cell in cells]
-    if any(cell.verdict == "unseen" for cell in cells):
+def stands(found: Iterable[Span]) -> str:
+    """Return how a clause with these spans is in the range: it holds where its own sentence is true on each release."""
+    found = list(found)
+    said = [span.statement for span in found]
+    if any(each.answer == "unseen" for each in said):
         return "unseen"
-    if not any(good):
-        return "nowhere"
-    return "holds" if all(good) and len({cell.reading for cell in cells}) == 1 else "changes"
+    good = [each.good for each in said]
+    if all(good):
+        return "holds"
+    if any(good):
+        return "changes"
+    known = said[0].answer in CONSTANT and said[0].says != UNKNOWN and not said[0].new
+    return "otherwise" if known and len({(each.answer, each.says) for each in said}) == 1 else "nowhere"
 
 
-def rely(atlas: Atlas, columns: tuple[Column, ...], clauses: Iterable[str], mode: str) -> Reliance:
-    """Return how the clauses stand on these releases."""
+def rely(atlas: Atlas, columns: tuple[Column, ...], choice: Choice, mode: str) -> Reliance:
+    """Return how the clauses are on these releases."""
     found = []
-    for clause in sorted(clauses, key=lambda name: order(name, atlas.clauses[name])):
+    for clause in sorted(choice.clauses, key=lambda name: order(name, atlas.clauses[name])):
         history = tuple(spans(atlas, clause, mode, columns))
-        found.append(Standing(clause, atlas.clauses[clause]["says"], stands(atlas, clause, history), history))
-    return Reliance(columns, mode, tuple(found))
-
-
-def chosen(atlas: Atlas, begins: list[str], chapters: list[str], apis: list[str]) -> list[str]:
-    """Return the clauses that begin so, are of these chapters and about one of these APIs. Raises BadInput."""
-    known = {name.partition(".")[0] for name in atlas.clauses}
-    for chapter in chapters:
-        if chapter not in known:
-            raise unknown("chapter", chapter, known, f"the chapters are {', '.join(sorted(known))}")
-    for begin in begins:
-        if not any(name.startswith(begin) for name in atlas.clauses):
-            raise unknown("clause", begin, atlas.clauses, "name a clause or how its id begins")
-    found = [
-        name
-        for name in atlas.clauses
-        if (not begins or name.startswith(tuple(begins))) and (not chapters or name.partition(".")[0] in chapters)
-    ]
-    about = about_apis(atlas.clauses, apis) if apis else atlas.clauses
-    found = [name for name in found if name in about]
-    if not found:
-        raise BadInput("reports", "", "no clause is of all that", "ask for less at once")
-    return found
-
-
-def about_apis(clauses: Mapping[str, Mapping[str, object]], apis: Iterable[str]) -> set[str]:
-    """Return the clauses about one of these APIs, each with an option in brackets where that is meant."""
-    known = known_apis(clauses)
-    options = {need(text) for clause in clauses.values() for text in clause["needs"]}  # type: ignore[attr-defined]
-    found: set[str] = set()
-    for asked in apis:
-        api, option = need(asked)
-        if api not in known:
-            raise unknown("hook API", asked, known, f"known are {', '.join(sorted(known))}")
-        if option and (api, option) not in options:
-            raise unknown(
-                f"option of {api}", option, [one for name, one in options if name == api and one], "leave it out"
-            )
-        for name, clause in clauses.items():
-            needs = {need(text) for text in clause["needs"]}  # type: ignore[attr-defined]
-            if api in subject(name, clause).apis and (not option or (api, option) in needs):
-                found.add(name)
-    return found
+        found.append(Standing(clause, atlas.clauses[clause]["says"], stands(history), history))
+    return Reliance(columns, mode, tuple(found), choice.left_out)
 
 
 def as_text(told: Reliance) -> str:
@@ -132,9 +105,20 @@ def as_text(told: Reliance) -> str:
         if group:
             lines += ["", f"{words} ({len(group)})"]
         for one in group:
-            lines.append(f"  {one.clause}  {one.says}")
-            lines += [f"    {span.releases}: {span.words}" for span in one.spans if each != "holds"]
-    return "\n".join(lines) + "\n"
+            lines.append(f"  {one.clause}  {one.sentence}".rstrip())
+            lines += [f"    {line}" for line in _more(one)]
+    return "\n".join([*lines, *left_out(told.left_out)]) + "\n"
+
+
+def _more(one: Standing) -> list[str]:
+    """Return what is said of a clause besides the sentence that may be relied on."""
+    if one.stands == "holds":
+        return []
+    not_true = f"not true here: {one.says}"
+    if one.stands == "otherwise":
+        return [replace(one.spans[0].statement, says="").words, not_true]
+    lines = [f"{when}: {words}" for when, words in timeline(one.spans)]
+    return [*lines, not_true] if one.stands == "nowhere" else lines
 
 
 def as_json(told: Reliance) -> str:
@@ -144,12 +128,14 @@ def as_json(told: Reliance) -> str:
             "format": FORMAT,
             "releases": [column.torch for column in told.columns],
             "mode": told.mode,
+            "left_out": told.left_out,
             "counts": {each: len(told.of(each)) for each in STANDS},
             "clauses": [
                 {
                     "clause": one.clause,
                     "says": one.says,
                     "stands": one.stands,
+                    "sentence": one.sentence,
                     "history": [s.plain() for s in one.spans],
                 }
                 for one in told.standings
@@ -168,13 +154,14 @@ def as_markdown(told: Reliance) -> str:
                 "",
                 f"### {words[0].upper() + words[1:]} ({len(group)})",
                 "",
-                "| clause | says | measured |",
+                "| clause | rely on | measured |",
                 "|---|---|---|",
             ]
         for one in group:
-            history = "; ".join(f"{span.releases}: {span.words}" for span in one.spans)
-            lines.append(f"| `{one.clause}` | {forms.escaped(one.says)} | {forms.escaped(history)} |")
-    return "\n".join(lines) + "\n"
+            lines.append(
+                f"| `{one.clause}` | {forms.escaped(one.sentence)} | {'<br>'.join(map(forms.escaped, _more(one)))} |"
+            )
+    return "\n".join([*lines, *left_out(told.left_out)]) + "\n"
 
 
 FORMS = {"text": as_text, "json": as_json, "markdown": as_markdown}
@@ -189,10 +176,8 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("clauses", nargs="*", metavar="CLAUSE", help="only these clauses")
+    add_choice(parser)
     add_range(parser)
-    parser.add_argument("--api", action="append", default=[], help="only clauses about this hook API, repeatable")
-    parser.add_argument("--chapter", action="append", default=[], help="only clauses of this chapter, repeatable")
     parser.add_argument("--mode", help="the mode of execution (default: eager)")
     forms.add_format(parser, FORMS)
     add_sources(parser)
@@ -206,6 +191,6 @@ def run(args: argparse.Namespace) -> int:
     if mode not in atlas.modes:
         raise unknown("mode", mode, atlas.modes, f"measured are {', '.join(atlas.modes)}")
     columns = between(atlas, args.first, args.last)
-    told = rely(atlas, columns, chosen(atlas, args.clauses, args.chapter, args.api), mode)
+    told = rely(atlas, columns, choose(atlas.clauses, args), mode)
     forms.show(told, FORMS, args.format)
     return 0 if len(told.of("holds")) == len(told.standings) else 1

@@ -9,6 +9,8 @@ import re
 import sys
 from typing import Any, Iterator, List, NamedTuple, Set, Tuple
 
+from fixtures.unstated import GRAPH, OPTIM, PARALLEL, UNSTATED
+
 NAME = re.compile(r"(un)?_?(un)?register_\w*hook\w*$")
 
 
@@ -20,13 +22,8 @@ class Entry(NamedTuple):
     reason: str = ""
 
 
-STATE = "hooks of saving and loading: a surface of its own, not yet stated"
-OPTIM = "hooks of optimizers: a surface of their own, not yet stated"
-GRAPH = "hooks of autograd nodes and saved tensors: a surface of their own, not yet stated"
-REGISTRATION = "hooks of registering modules, parameters and buffers: not yet stated"
 OTHER = "not a hook on a module, a tensor or a gradient"
 PRIVATE = "private plumbing under a public name that has clauses"
-PARALLEL = "hooks of distributed training need several processes: an execution mode, not yet stated"
 
 SURFACE: List[Entry] = [
     # another subsystem
@@ -56,16 +53,13 @@ SURFACE: List[Entry] = [
     Entry("*.register_module_backward_hook", ("backward.", "ordering.")),
     Entry("*.register_module_full_backward_hook", ("backward.", "ordering.")),
     Entry("*.register_module_full_backward_pre_hook", ("backward.", "ordering.")),
-    Entry("*.register_module_*_registration_hook", reason=REGISTRATION),
     Entry("torch.optim.*", reason=OPTIM),
-    Entry("*.register_optimizer_step_*_hook", reason=OPTIM),
-    Entry("*state_dict*hook", reason=STATE),
+    *[Entry(f"*.{name}", reason=reason) for name, reason in UNSTATED.items()],
     # tensors and the graph
     Entry("torch.*Tensor.register_hook", ("gradient.", "retain.")),
     Entry("torch._C.*TensorBase.register_hook", ("gradient.", "retain.")),
     Entry("torch.*Tensor.register_post_accumulate_grad_hook", ("gradient.",)),
     Entry("torch.*Tensor._register_hook*", reason=PRIVATE),
-    Entry("torch.*register_multi_grad_hook", reason=GRAPH),
     Entry("torch._C._FunctionBase.*", reason=GRAPH),
     Entry("torch._C._autograd.SavedTensor.*", reason=GRAPH),
     Entry("torch.autograd.*", reason=GRAPH),

@@ -9,25 +9,58 @@ from suites.selfcheck import synthetic
 TORCHES = ("1.13.1", "2.0.1", "2.14.0", "2.15.0")
 
 
-def clause(name, code="", needs=(), readings=("always",), source=("measured",)):
-    """Return one clause that carries this test."""
+def clause(name, code="", needs=(), readings=("always",), source=("measured",), harms=None, deviations=()):
+    """Return one clause that carries this test; its sentence is not true under the readings that have harms."""
     base = next(iter(synthetic.clauses(1).values()))
+    harms = harms or {}
+    told = [
+        {
+            "name": each,
+            "torch": "",
+            "says": f"Is {each}.",
+            "headline": each not in harms,
+            "harm": harms.get(each, "none"),
+        }
+        for each in readings
+    ]
+    bugs = [
+        {
+            "name": each,
+            "torch": "",
+            "mode": "eager",
+            "verdict": "deviates",
+            "says": f"Is {each}.",
+            "harm": harm,
+            "reason": f"Why {each}.",
+            "ref": "measured",
+        }
+        for each, harm in deviations
+    ]
     return {
-        **base, "says": f"Says {name}.", "readings": [{"name": each, "torch": "", "says": ""} for each in readings],
+        **base, "says": f"Says {name}.", "readings": told, "deviations": bugs,
         "needs": list(needs), "code": code, "source": list(source), "docs": "", "note": "", "file": "suites/none.py",
     }  # fmt: skip
 
 
+def bug(name):
+    """Return a cell with a declared deviation."""
+    return ("deviates", "always", {"declared": True, "deviation": name})
+
+
 def write(folder, table, cells, torches=TORCHES):
-    """Write verdicts: clause -> one (verdict, reading) for each torch, None where nothing was measured."""
+    """Write verdicts: clause -> one (verdict, reading, more) for each torch, None where nothing was measured."""
     synthetic.write_verdicts(folder, table, torches)
     for place, torch in enumerate(torches):
         path = folder / "{}.{}.json".format(*synthetic.minor_of(torch))
         document = json.loads(path.read_text("utf-8"))
         document["cells"] = {
-            name: {"eager": {"verdict": found[place][0], "reading": found[place][1], "digest": table[name]["digest"]}}
+            name: {"eager": _entry(*found[place], digest=table[name]["digest"])}
             for name, found in cells.items()
             if found[place] is not None
         }
         path.write_text(json.dumps(document), encoding="utf-8")
     return folder
+
+
+def _entry(verdict, reading, more=None, *, digest):
+    return {"verdict": verdict, "reading": reading, "digest": digest, **(more or {})}

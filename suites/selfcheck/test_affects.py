@@ -56,7 +56,10 @@ READINGS = ("always", "new", "old")
 @pytest.fixture
 def room(tmp_path):
     """Give recorded verdicts as in CLAUSES, and a way to ask about code."""
-    table = {name: measured.clause(name, code, needs, READINGS) for name, (code, needs, _) in CLAUSES.items()}
+    table = {
+        name: measured.clause(name, code, needs, READINGS, harms={"old": "silent"})
+        for name, (code, needs, _) in CLAUSES.items()
+    }
     return Room(tmp_path, measured.write(tmp_path / "verdicts", table, {n: c for n, (_, _, c) in CLAUSES.items()}))
 
 
@@ -196,7 +199,9 @@ def test_text_and_markdown_name_file_and_line(room, capsys):
         assert status == 1
         assert "pkg/a.py:2" in out
         assert "a.b.tensor" in out
-        assert "conforms (old)" in out
+        assert "otherwise (silent): Is old." in out.replace("\\", "")
+        assert "holds: Is new." not in out  # its own sentence is
+        assert "holds: Says a.b.tensor." in out
 
 
 def test_a_single_file_may_be_named(room, capsys):

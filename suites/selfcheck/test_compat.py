@@ -7,12 +7,15 @@ import json
 import pytest
 
 from reports.__main__ import main
+from reports.statements import UNKNOWN
 from reports.strict import BadInput, validate
 from reports.verdicts import VERDICTS
 from suites.selfcheck import measured, synthetic
 
 GOOD, NEW, OLD = ("conforms", "always"), ("conforms", "new"), ("conforms", "old")
 NONE, BAD, HUNG = ("absent", None), ("deviates", "always"), ("hung", None)
+MUTE, LOUD, BOTH, LOST = ("conforms", "mute"), ("conforms", "loud"), ("conforms", "both"), measured.bug("lost")
+MUTE_SAYS = "otherwise (silent): Is mute."
 #: what was measured on 1.13, 2.0, 2.14 and 2.15 -> the support statements
 STATEMENTS = {
     "always": ([GOOD] * 4, {"version_added": "≤1.13"}),
@@ -36,18 +39,59 @@ STATEMENTS = {
                 "version_added": "2.0",
                 "version_removed": "2.15",
                 "partial_implementation": True,
-                "notes": "deviates, not declared (always)",
+                "notes": f"deviates (silent): {UNKNOWN} [not declared]",
             },
             {"version_added": "≤1.13", "version_removed": "2.0"},
         ],
     ),
     "hung": (
         [NONE, NONE, NONE, HUNG],
-        {"version_added": "2.15", "partial_implementation": True, "notes": "hung"},
+        {"version_added": "2.15", "partial_implementation": True, "notes": "hung (error): The process hung."},
     ),
     "twice": (
         [GOOD, NONE, GOOD, GOOD],
         [{"version_added": "2.14"}, {"version_added": "≤1.13", "version_removed": "2.0"}],
+    ),
+    "known": (
+        [GOOD, LOST, GOOD, GOOD],
+        [
+            {"version_added": "2.14"},
+            {
+                "version_added": "2.0",
+                "version_removed": "2.14",
+                "partial_implementation": True,
+                "notes": "deviates (error): Is lost. [Why lost; measured]",
+            },
+            {"version_added": "≤1.13", "version_removed": "2.0"},
+        ],
+    ),
+    "passed": (
+        [GOOD, MUTE, MUTE, GOOD],
+        [
+            {"version_added": "2.15"},
+            {"version_added": "≤1.13", "version_removed": "2.0", "notes": f"torch 2.0 to 2.14: {MUTE_SAYS}"},
+        ],
+    ),
+    "late": ([MUTE, GOOD, GOOD, GOOD], {"version_added": "2.0", "notes": f"torch 1.13: {MUTE_SAYS}"}),
+    "lately": (
+        [NONE, MUTE, BOTH, LOUD],
+        {
+            "version_added": "2.14",
+            "version_removed": "2.15",
+            "notes": [f"torch 2.0: {MUTE_SAYS}", "torch 2.15: otherwise (error): Is loud."],
+        },
+    ),
+    "both": ([GOOD, GOOD, BOTH, BOTH], {"version_added": "≤1.13"}),
+    "mute": (
+        [MUTE, MUTE, LOUD, None],
+        {
+            "version_added": False,
+            "notes": [
+                f"torch 1.13 to 2.0: {MUTE_SAYS}",
+                "torch 2.14: otherwise (error): Is loud.",
+                "not measured on torch 2.15",
+            ],
+        },
     ),
 }  # fmt: skip
 
@@ -67,9 +111,14 @@ def features(document):
     return document["hooks"]["a"]["b"]
 
 
+def clause(name):
+    harms = {"mute": "silent", "loud": "error"}
+    return measured.clause(name, readings=("always", "both", *harms), harms=harms, deviations=[("lost", "error")])
+
+
 @pytest.fixture
 def statements(tmp_path, capsys):
-    table = {f"a.b.{name}": measured.clause(f"a.b.{name}") for name in STATEMENTS}
+    table = {f"a.b.{name}": clause(f"a.b.{name}") for name in STATEMENTS}
     cells = {f"a.b.{name}": cells for name, (cells, _) in STATEMENTS.items()}
     return features(made(measured.write(tmp_path / "verdicts", table, cells), capsys))
 
@@ -110,7 +159,7 @@ def test_a_run_stands_in_the_place_of_what_is_recorded_of_its_release(tmp_path, 
     run = synthetic.write_lines(tmp_path / "run.jsonl", lines)
     document = made(folder, capsys, run)
     assert features(document)["c"]["__compat"]["support"]["torch"] == [
-        {"version_added": "2.15", "partial_implementation": True, "notes": "hung"},
+        {"version_added": "2.15", "partial_implementation": True, "notes": "hung (error): The process hung."},
         {"version_added": "≤1.13", "version_removed": "2.15"},
     ]
     assert list(document["platforms"]["torch"]["releases"]) == ["1.13", "2.0", "2.14", "2.15"]
@@ -131,7 +180,7 @@ def test_a_run_of_no_release_has_no_place_in_the_line(tmp_path, capsys, changes)
 
 @pytest.mark.parametrize("form", ["text", "markdown"])
 def test_support_is_told_in_words(tmp_path, capsys, form):
-    table = {f"a.b.{name}": measured.clause(f"a.b.{name}") for name in STATEMENTS}
+    table = {f"a.b.{name}": clause(f"a.b.{name}") for name in STATEMENTS}
     folder = measured.write(
         tmp_path / "verdicts", table, {f"a.b.{name}": cells for name, (cells, _) in STATEMENTS.items()}
     )
@@ -143,7 +192,7 @@ def test_support_is_told_in_words(tmp_path, capsys, form):
         "never": "torch: no support",
         "unseen": "",
         "gap": "torch: added ≤1.13 (not measured on torch 2.0)",
-        "hung": "torch: added 2.15, partial (hung)",
+        "hung": "torch: added 2.15, partial (hung (error): The process hung.)",
         "twice": "torch: added 2.14 / added ≤1.13, removed 2.0",
     }
     for name, words in told.items():

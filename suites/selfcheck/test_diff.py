@@ -1,4 +1,4 @@
-"""diff: every change of an upgrade is of one kind, told in each form."""
+"""diff: every change of an upgrade is of one kind, the worst first, with both statements and since when."""
 
 from __future__ import annotations
 
@@ -6,55 +6,159 @@ import json
 
 import pytest
 
+from reports import forms
 from reports.__main__ import main
 from reports.diff import KINDS
 from reports.strict import validate
 from suites.selfcheck import measured, synthetic
 
-OLD, NEW, NONE = ("conforms", "old"), ("conforms", "new"), ("absent", None)
-BAD, DEAD, NO = ("deviates", "old"), ("crashed", None), ("refused", None)
-#: (on 2.0, on 2.15) -> what that is
-CHANGES = {
-    (OLD, NEW): "changed",
-    (NONE, OLD): "added",
-    (OLD, NONE): "removed",
-    (BAD, NONE): "removed",
-    (OLD, BAD): "deviates",
-    (NONE, BAD): "deviates",
-    (OLD, DEAD): "deviates",
-    (BAD, OLD): "fixed",
-    (DEAD, NEW): "fixed",
-    (BAD, DEAD): "otherwise",
-    (OLD, NO): "otherwise",
-    (NONE, NO): "added",
-}
+GOOD, TRUE, LOUD, MUTE = (("conforms", name) for name in ("good", "true", "loud", "mute"))
+BUG, DEAD, NO, NONE = ("deviates", "good"), ("crashed", None), ("refused", None), ("absent", None)
+LOST, LATE = measured.bug("lost"), measured.bug("late")
+READINGS, HARMS = ("always", "good", "true", "loud", "mute"), {"loud": "error", "mute": "silent"}
+#: on 2.0, on 2.15, what that is
+CHANGES = [
+    (GOOD, MUTE, "silent"),
+    (MUTE, GOOD, "silent"),
+    (GOOD, BUG, "silent"),  # nobody declared it
+    (GOOD, LOUD, "error"),
+    (GOOD, NONE, "error"),
+    (BUG, NONE, "error"),
+    (GOOD, DEAD, "error"),
+    (GOOD, LOST, "error"),
+    (GOOD, NO, "error"),
+    (GOOD, LATE, "warning"),
+    (NONE, GOOD, "added"),
+    (NONE, BUG, "added"),  # what was not there breaks no code
+    (NONE, LOST, "added"),
+    (BUG, GOOD, "fixed"),
+    (DEAD, TRUE, "fixed"),
+    (LOUD, GOOD, "fixed"),
+    (LOST, DEAD, "internal"),
+    (GOOD, TRUE, "internal"),
+    (NONE, NO, "internal"),
+]
+
+
+def clause(name):
+    return measured.clause(name, readings=READINGS, harms=HARMS, deviations=[("lost", "error"), ("late", "warning")])
 
 
 @pytest.fixture
 def verdicts(tmp_path):
-    names = {f"a.b.c{number}": pair for number, pair in enumerate(CHANGES)}
-    table = {name: measured.clause(name, readings=("old", "new")) for name in [*names, "a.b.same", "a.b.unseen"]}
-    cells = {**{name: [*pair] for name, pair in names.items()}, "a.b.same": [OLD, OLD], "a.b.unseen": [OLD, None]}
+    names = {f"a.b.c{number}": pair for number, (*pair, _) in enumerate(CHANGES)}
+    table = {name: clause(name) for name in [*names, "a.b.same", "a.b.unseen"]}
+    cells = {**names, "a.b.same": [GOOD, GOOD], "a.b.unseen": [GOOD, None]}
     return measured.write(tmp_path / "verdicts", table, cells, ("2.0.1", "2.15.0"))
 
 
-def test_every_change_is_of_its_kind(verdicts, capsys):
-    assert main(["diff", "2.0", "2.15", "--format", "json", "--verdicts", str(verdicts)]) == 0
+def ask(verdicts, capsys, *arguments):
+    """Return the exit status and the answer, which fits its schema."""
+    status = main(["diff", *arguments, "--format", "json", "--verdicts", str(verdicts)])
     told = json.loads(capsys.readouterr().out)
+    validate(told, "answers.schema.json#/$defs/diff", verdicts, "")
+    return status, told
+
+
+def test_every_change_is_of_its_kind(verdicts, capsys):
+    status, told = ask(verdicts, capsys, "2.0", "2.15")
     assert {change["clause"]: change["kind"] for change in told["changes"]} == {
-        f"a.b.c{number}": kind for number, kind in enumerate(CHANGES.values())
+        f"a.b.c{number}": kind for number, (*_, kind) in enumerate(CHANGES)
     }
-    assert (told["same"], told["unseen"]) == (1, 1)
+    assert (status, told["same"], told["unseen"]) == (1, 1, 1)
 
 
 @pytest.mark.parametrize("form", ["text", "markdown"])
-def test_what_hurts_most_comes_first(verdicts, capsys, form):
-    assert main(["diff", "2.0", "2.15", "--format", form, "--verdicts", str(verdicts)]) == 0
+def test_the_worst_comes_first(verdicts, capsys, form):
+    assert main(["diff", "2.0", "2.15", "--format", form, "--verdicts", str(verdicts)]) == 1
     out = capsys.readouterr().out.lower()
-    counts = [f"{title} ({list(CHANGES.values()).count(kind)})" for kind, title in KINDS.items()]
+    kinds = [kind for *_, kind in CHANGES]
+    counts = [f"{title} ({kinds.count(kind)})" for kind, title in KINDS.items()]
     places = [out.index(told) for told in counts]
     assert places == sorted(places)
-    assert all(out.count(f"a.b.c{number}{' ' if form == 'text' else '`'}") == 1 for number in range(len(CHANGES)))
+    assert all(out.count(f"a.b.c{number}{chr(10) if form == 'text' else '`'}") == 1 for number in range(len(CHANGES)))
+
+
+@pytest.mark.parametrize(
+    ("asked", "status", "kinds"),
+    [
+        ([], 1, list(KINDS)),
+        (["--min-harm", "none"], 1, list(KINDS)),
+        (["--min-harm", "warning"], 1, ["silent", "error", "warning"]),
+        (["--min-harm", "error"], 1, ["silent", "error"]),
+        (["--min-harm", "silent"], 1, ["silent"]),
+        (["a.b.c9"], 1, ["warning"]),
+        (["a.b.c9", "--min-harm", "error"], 0, []),
+        (["a.b.c10", "a.b.c13", "--clauses", "a.b.c17"], 0, ["added", "fixed", "internal"]),
+        (["a.b.c10", "--min-harm", "none"], 1, ["added"]),
+        (["a.b.same", "--min-harm", "none"], 0, []),
+    ],
+)
+def test_harm_chooses_what_is_shown_and_the_exit_status(verdicts, capsys, asked, status, kinds):
+    found, told = ask(verdicts, capsys, "2.0", "2.15", *asked)
+    assert found == status
+    assert list(dict.fromkeys(change["kind"] for change in told["changes"])) == kinds
+
+
+#: what was measured on 1.13, 2.0, 2.14 and 2.15
+BETWEEN = {
+    "a.b.early": [GOOD, MUTE, MUTE, MUTE],
+    "a.b.late": [GOOD, GOOD, GOOD, MUTE],
+    "a.b.twice": [GOOD, MUTE, LOUD, MUTE],
+    "a.b.gap": [GOOD, None, MUTE, MUTE],
+    "a.b.passed": [GOOD, LOUD, MUTE, GOOD],
+    "a.b.unseen": [GOOD, None, None, GOOD],
+    "a.b.worded": [GOOD, TRUE, TRUE, TRUE],
+}
+
+
+@pytest.fixture
+def between(tmp_path):
+    return measured.write(tmp_path / "verdicts", {name: clause(name) for name in BETWEEN}, BETWEEN)
+
+
+def test_each_change_says_since_when(between, capsys):
+    _, told = ask(between, capsys, "1.13", "2.15")
+    assert {one["clause"][4:]: one["since"] for one in told["changes"]} == {
+        "early": "2.0", "late": "2.15", "twice": "2.15", "gap": "≤2.14", "worded": "2.0",
+    }  # fmt: skip
+    _, told = ask(between, capsys, "2.15", "1.13")
+    assert {one["clause"][4:]: one["since"] for one in told["changes"]} == {
+        "early": "1.13", "late": "2.14", "twice": "1.13", "gap": "≤1.13", "worded": "1.13",
+    }  # fmt: skip
+    for arguments, said in (
+        (
+            ["1.13", "2.15", "a.b.early"],
+            "- torch 1.13.1: holds: Says a.b.early.\n  + since 2.0: otherwise (silent): Is",
+        ),
+        (["1.13", "2.15", "a.b.gap"], "  + since 2.14 or earlier: otherwise"),
+        (["2.15", "1.13", "a.b.late"], "  + up to 2.14: holds: Says a.b.late."),
+        (["2.15", "1.13", "a.b.gap"], "  + up to 1.13 or later: holds"),
+        # the clause's own sentence is true on both sides
+        (["1.13", "2.15", "a.b.worded"], "- torch 1.13.1: holds: Is good.\n  + since 2.0: holds: Is true."),
+    ):
+        main(["diff", *arguments, "--verdicts", str(between)])
+        assert said in capsys.readouterr().out
+
+
+def test_what_comes_and_goes_between_the_two_is_listed(between, capsys):
+    status, told = ask(between, capsys, "1.13", "2.15", "a.b.p", "a.b.u", "--min-harm", "silent")
+    assert (status, told["changes"], told["same"]) == (0, [], 2)
+    (one,) = told["passing"]
+    assert (one["clause"], one["kind"], one["ends"]["says"]) == ("a.b.passed", "silent", "Says a.b.passed.")
+    assert [(each["from"], each["to"], each["says"]) for each in one["inside"]] == [
+        ("2.0", "2.0", "Is loud."), ("2.14", "2.14", "Is mute."),
+    ]  # fmt: skip
+    for form in ("text", "markdown"):
+        main(["diff", "1.13", "2.15", "a.b.p", "--format", form, "--verdicts", str(between)])
+        out = capsys.readouterr().out
+        assert "ome and go between the two (1)" in out
+        for said in (
+            "holds: Says a.b.passed.",
+            "2.0: otherwise (error): Is loud.",
+            "2.14: otherwise (silent): Is mute.",
+        ):
+            assert (said if form == "text" else forms.escaped(said)) in out
 
 
 PLAN = "Plan(Leaf('m0'),\n    steps=(Forward(),))"
@@ -66,8 +170,9 @@ OBSERVED = ["returns(2)", "h0(m0, 3)", "grads({x0: 2})", "</details>```<img src=
 def in_modes(tmp_path):
     """Give verdicts of two clauses in two modes; what deviates has its evidence."""
     table = {name: measured.clause(name, readings=("old", "new")) for name in ("a.b.one", "a.b.two")}
+    old, new = ("conforms", "old"), ("conforms", "new")
     folder = measured.write(
-        tmp_path / "verdicts", table, {"a.b.one": [OLD, OLD], "a.b.two": [OLD, NEW]}, ("2.0.1", "2.15.0")
+        tmp_path / "verdicts", table, {"a.b.one": [old, old], "a.b.two": [old, new]}, ("2.0.1", "2.15.0")
     )
     evidence = {**synthetic.evidence(), "plan": PLAN, "expected": EXPECTED, "observed": OBSERVED}
     path = folder / "2.15.json"
@@ -85,10 +190,10 @@ def in_modes(tmp_path):
         # without a mode each is compared with itself
         (
             ["2.0", "2.15"],
-            "torch 2.0.1 -> 2.15.0: 1 of 2 cells differ (1 of another reading), 2 not",
-            ["a.b.two [eager]"],
+            "torch 2.0.1 -> 2.15.0: 1 of 2 cells differ (1 internal), 2 not",
+            ["a.b.two"],
         ),
-        (["2.0", "2.15", "--mode", "eager"], "torch 2.0.1, eager -> 2.15.0, eager: 1 of 2", ["a.b.two [eager]"]),
+        (["2.0", "2.15", "--mode", "eager"], "torch 2.0.1, eager -> 2.15.0, eager: 1 of 2", ["a.b.two"]),
         (
             ["2.0", "2.15", "--mode", "compile"],
             "torch 2.0.1, compile -> 2.15.0, compile: 0 of 0 cells differ, 2 not",
@@ -107,15 +212,15 @@ def in_modes(tmp_path):
     ],
 )
 def test_modes_are_compared_as_they_are_named(in_modes, capsys, arguments, head, changes):
-    assert main(["diff", *arguments, "--verdicts", str(in_modes)]) == 0
+    main(["diff", *arguments, "--verdicts", str(in_modes)])
     out = capsys.readouterr().out
     assert out.startswith(head)
-    assert [line.partition("]")[0] + "]" for line in out.split("\n") if line.startswith("a.b.")] == changes
-    assert main(["diff", *arguments, "--format", "json", "--verdicts", str(in_modes)]) == 0
+    assert [line for line in out.split("\n") if line.startswith("a.b.")] == changes
+    main(["diff", *arguments, "--format", "json", "--verdicts", str(in_modes)])
     told = json.loads(capsys.readouterr().out)
     validate(told, "answers.schema.json#/$defs/diff", in_modes, "")
     shown = [(one["clause"], one["mode"], one["to_mode"]) for one in told["changes"]]
-    assert [f"{name} [{mode if mode == to else f'{mode} -> {to}'}]" for name, mode, to in shown] == changes
+    assert [f"{name} [{mode} -> {to}]" if mode != to else name for name, mode, to in shown] == changes
 
 
 @pytest.mark.parametrize(
@@ -141,10 +246,10 @@ def test_a_deviation_shows_its_plan_and_both_traces(in_modes, capsys):
         "  grads({x0: 2})  grads({x0: 2})",
         "+                 </details>```<img src=x>",
     ]
-    assert main(arguments) == 0
+    assert main(arguments) == 1
     shown = ["  on torch 2.15.0, compile:", *(f"    {line}" for line in [*PLAN.split("\n"), *traces])]
     assert "\n".join(shown) + "\n" in capsys.readouterr().out
-    assert main([*arguments, "--format", "markdown"]) == 0
+    assert main([*arguments, "--format", "markdown"]) == 1
     shown = ["<summary>a.b.one on torch 2.15.0, compile: plan and traces</summary>", "", "```python", PLAN, "```"]
     shown += ["````text", *traces, "````", "", "</details>"]
     assert "\n".join(shown) + "\n" in capsys.readouterr().out

@@ -19,19 +19,22 @@ HOSTILE = "\x1b[31m<script>alert(1)</script> ``` |"
 def verdicts(tmp_path):
     """Give recorded verdicts of three releases: one clause changes and deviates, the other is hostile."""
     readings = [
-        {"name": "old", "torch": "<2.0", "says": "It was."},
+        {"name": "old", "torch": "<2.0", "says": "It was.", "headline": False, "harm": "error"},
         {"name": "new", "torch": ">=2.0", "says": "It is."},
     ]
     base = synthetic.clauses(1)["ordering.{}".format(next(iter(synthetic.clauses(1))).partition(".")[2])]
+    bug = {"name": "late", "torch": ">=2.15", "mode": "eager", "verdict": "deviates", "says": "It is late."}
+    bug.update(harm="silent", reason="Nobody looked.", ref="https://github.com/pytorch/pytorch/issues/1")
+    more = {"docs": "contradicts", "note": "Why.", "level": "implied", "deviations": [bug]}
     table = {
-        DEVIATES: {**base, "says": "It does.", "readings": readings, "docs": "contradicts", "note": "Why."},
+        DEVIATES: {**base, "says": "It does.", "readings": readings, **more},
         PLAIN: {**base, "says": HOSTILE, "code": HOSTILE, "readings": [{"name": "always", "torch": "", "says": ""}]},
     }
     folder = synthetic.write_verdicts(tmp_path / "verdicts", table, ("1.13.1", "2.0.1", "2.15.0"))
     path = folder / "2.15.json"
     document = json.loads(path.read_text("utf-8"))
     document["cells"][DEVIATES]["eager"].update(
-        verdict="deviates", declared=True, reading="new", evidence=synthetic.evidence()
+        verdict="deviates", declared=True, deviation="late", reading="new", evidence=synthetic.evidence()
     )
     path.write_text(json.dumps(document), encoding="utf-8")
     return folder
@@ -47,10 +50,12 @@ def test_the_text_tells_readings_history_evidence_source_and_test(verdicts, caps
     for part in (
         f"{DEVIATES}  It does.",
         "The documentation says otherwise.",
-        "old (torch <2.0): It was.",
-        "1.13  conforms (old)",
-        "2.0   conforms (new)",
-        "2.15  deviates (new)",
+        "implied: torch's own tests or comments say so",
+        "old (torch <2.0; there the sentence is not true (error)): It was.",
+        "new (torch >=2.0): It is.",
+        "1.13  otherwise (error): It was. (reading: old)",
+        "2.0   holds: It does. (reading: new)",
+        "2.15  deviates (silent): It is late. [Nobody looked; https://github.com/pytorch/pytorch/issues/1]",
         "observed",
         "02b tensor_hook a.out 7",
         "import torch",
@@ -68,7 +73,8 @@ def test_json_and_markdown_tell_the_same(verdicts, capsys):
     assert told["related"] == [PLAIN]
     assert call(verdicts, "explain", DEVIATES, "--format", "markdown") == 0
     out = capsys.readouterr().out
-    assert "| 2.15 | eager | deviates (new) |" in out
+    assert "| 2.15 | eager | deviates (silent): It is late. \\[Nobody looked; https://github" in out
+    assert "implied: torch's own tests" in out
     assert "```python\nimport torch" in out
 
 

@@ -45,8 +45,8 @@ RAW = (
 #: Every verb that reads a run file, and the statuses that it may end with when the file is read.
 VERBS: dict[str, tuple[list[str], tuple[int, ...]]] = {
     "check": (["check", "RUN"], (0, 1)),
-    "diff before": (["diff", "RUN", TORCH], (0,)),
-    "diff after": (["diff", TORCH, "RUN"], (0,)),
+    "diff before": (["diff", "RUN", TORCH], (0, 1)),
+    "diff after": (["diff", TORCH, "RUN"], (0, 1)),
     "rely": (["rely", "--run", "RUN"], (0, 1)),
     "explain": (["explain", next(iter(TABLE)), "--run", "RUN"], (0,)),
     "affects": (["affects", "CODE", "--from", TORCH, "--run", "RUN"], (0, 1)),

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from reports import forms
 from reports.__main__ import main
 from suites.selfcheck import measured, synthetic
 
@@ -15,6 +16,10 @@ CELLS = {
     "a.b.holds": ("register_forward_hook", [("conforms", "always")] * 4),
     "a.b.changes": ("register_hook", [("conforms", "old")] * 2 + [("conforms", "new")] * 2),
     "a.b.added": ("register_full_backward_pre_hook", [("absent", None)] + [("conforms", "always")] * 3),
+    "a.b.both": ("register_hook", [("conforms", "always")] * 2 + [("conforms", "new")] * 2),
+    "a.b.old": ("register_hook", [("conforms", "old")] * 4),
+    "a.b.bug": ("register_hook", [measured.bug("lost")] * 4),
+    "a.b.bugs": ("register_hook", [measured.bug("lost")] * 2 + [measured.bug("late")] * 2),
     "a.b.never": ("register_hook", [("deviates", "always")] * 4),
     "a.c.hung": ("retain_grad", [("conforms", "always")] * 3 + [("hung", None)]),
     "a.c.unseen": ("retain_grad", [None] + [("conforms", "always")] * 3),
@@ -31,7 +36,14 @@ def verdicts(tmp_path):
     for name, (api, cells) in CELLS.items():
         needs = [f"torch.nn.Module.{api}"] if ("absent", None) in cells else []
         readings = ("always", "new", "old") if name[0] == "a" else ("true", "false", "false since 2.0")
-        table[name] = measured.clause(name, CODE.format(api), needs, readings)
+        table[name] = measured.clause(
+            name,
+            CODE.format(api),
+            needs,
+            readings,
+            harms={"old": "silent"},
+            deviations=[("lost", "error"), ("late", "none")],
+        )
     return measured.write(tmp_path / "verdicts", table, {name: cells for name, (_, cells) in CELLS.items()})
 
 
@@ -42,20 +54,77 @@ def ask(verdicts, capsys, *arguments):
     return status, {each["clause"]: each["stands"] for each in told["clauses"]}
 
 
+STANDS = {
+    "a.b.holds": "holds",
+    "a.b.changes": "changes",
+    "a.b.added": "changes",
+    "a.b.both": "holds",  # its sentence is true under both readings
+    "a.b.old": "otherwise",
+    "a.b.bug": "otherwise",
+    "a.b.bugs": "nowhere",
+    "a.b.never": "nowhere",  # nobody knows what torch does
+    "a.c.hung": "changes",
+    "a.c.unseen": "unseen",
+    "tutorial.t.true": "holds",
+    "tutorial.t.false": "otherwise",
+    "tutorial.t.since": "otherwise",
+}
+
+
 def test_each_clause_stands_where_it_belongs(verdicts, capsys):
-    status, told = ask(verdicts, capsys)
-    assert status == 1
-    assert told == {
-        "a.b.holds": "holds",
-        "a.b.changes": "changes",
-        "a.b.added": "changes",
-        "a.b.never": "nowhere",
-        "a.c.hung": "changes",
-        "a.c.unseen": "unseen",
-        "tutorial.t.true": "holds",
-        "tutorial.t.false": "nowhere",
-        "tutorial.t.since": "nowhere",
-    }
+    assert ask(verdicts, capsys, "--tutorial") == (1, STANDS)
+
+
+@pytest.mark.parametrize("asked", [["--tutorial"], ["--chapter", "tutorial"], ["tutorial"], ["tutorial.t."]])
+def test_claims_count_only_where_they_are_asked_for(verdicts, capsys, asked):
+    assert not any(name.startswith("tutorial") for name in ask(verdicts, capsys)[1])
+    assert not any(name.startswith("tutorial") for name in ask(verdicts, capsys, "a", "--api", "register_hook")[1])
+    assert sum(name.startswith("tutorial") for name in ask(verdicts, capsys, *asked)[1]) == 3
+    assert main(["rely", "a.b.holds", "--api", "register_forward_hook", "--verdicts", str(verdicts)]) == 0
+    assert "left out" not in capsys.readouterr().out
+    assert main(["rely", "--api", "register_hook", "--verdicts", str(verdicts)]) == 1
+    assert "\n3 claims of tutorials are left out; --tutorial asks for them too\n" in capsys.readouterr().out
+    assert main(["rely", "t", "--verdicts", str(verdicts)]) == 2
+    assert "no clause is of all that; --tutorial asks for the claims of tutorials" in capsys.readouterr().err
+
+
+def test_what_is_printed_is_what_is_so(verdicts, capsys):
+    """The sentence of a clause is printed as it is where it is true on every release, and nowhere else."""
+    assert main(["rely", "--tutorial", "--verdicts", str(verdicts)]) == 1
+    out = capsys.readouterr().out
+    for told in (
+        "  a.b.holds  Says a.b.holds.\n",
+        "  a.b.both  Says a.b.both.\n",
+        "  a.b.changes\n    1.13 to 2.0: otherwise (silent): Is old.\n    since 2.14: holds: Says a.b.changes.\n",
+        "  a.b.added\n    1.13: absent: This torch has no torch.nn.Module.register_full_backward_pre_hook.\n",
+        "  a.b.old  Is old.\n    otherwise (silent)\n    not true here: Says a.b.old.\n",
+        "  a.b.bug  Is lost.\n    deviates (error) [Why lost; measured]\n    not true here: Says a.b.bug.\n",
+        "  a.b.bugs\n    1.13 to 2.0: deviates (error): Is lost. [Why lost; measured]\n",
+        "    since 2.14: deviates: Is late. [Why late; measured]\n    not true here: Says a.b.bugs.\n",
+        "  a.c.unseen\n    1.13: unseen: Not run here\n    since 2.0: holds: Says a.c.unseen.\n",
+        "  tutorial.t.false  Is false.\n",
+    ):
+        assert told in out
+    titles = ["change (", "are otherwise on every release (", "hold on no release (", "not measured", "hold on every"]
+    places = [out.index(f"\n\n{title}") for title in titles]
+    assert places == sorted(places)
+
+
+def test_json_carries_the_statements(verdicts, capsys):
+    main(["rely", "a.b.bug", "a.b.changes", "a.b.old", "--verdicts", str(verdicts), "--format", "json"])
+    told = {each["clause"]: each for each in json.loads(capsys.readouterr().out)["clauses"]}
+    one, two = told["a.b.changes"], told["a.b.bug"]
+    assert told["a.b.old"]["sentence"] == "Is old."
+    assert one["sentence"] == ""
+    assert [(span["says"], span["answer"], span["harm"]) for span in one["history"]] == [
+        ("Is old.", "otherwise", "silent"),
+        ("Says a.b.changes.", "holds", "none"),
+    ]
+    assert (two["sentence"], two["history"][0]["reason"], two["history"][0]["ref"]) == (
+        "Is lost.",
+        "Why lost.",
+        "measured",
+    )
 
 
 def test_the_range_decides(verdicts, capsys):
@@ -66,29 +135,44 @@ def test_the_range_decides(verdicts, capsys):
     assert ask(verdicts, capsys, "a.c.hung", "--to", "2.14")[1] == {"a.c.hung": "holds"}
 
 
+@pytest.mark.parametrize("spelled", ["2.0", "v2.0", "torch2.0", "2.0.1", "2", "2.0+cpu", "2.0.1+cu117"])
+def test_a_release_may_be_spelled_as_torch_spells_it(verdicts, capsys, spelled):
+    assert main(["rely", "a.b.holds", "--from", spelled, "--to", "2.15", "--verdicts", str(verdicts)]) == 0
+    assert capsys.readouterr().out.startswith("torch 2.0 to 2.15, eager")
+    assert main(["diff", spelled, "2.15", "--verdicts", str(verdicts)]) == 1
+    assert capsys.readouterr().out.startswith("torch 2.0.1 -> 2.15.0")
+
+
 def test_clauses_are_chosen_by_beginning_chapter_and_api(verdicts, capsys):
     assert set(ask(verdicts, capsys, "a.c.")[1]) == {"a.c.hung", "a.c.unseen"}
     assert set(ask(verdicts, capsys, "--chapter", "tutorial")[1]) == {name for name in CELLS if name[0] == "t"}
     assert set(ask(verdicts, capsys, "--api", "retain_grad", "a.c.h")[1]) == {"a.c.hung"}
     assert set(ask(verdicts, capsys, "--api", "torch.nn.Module.register_full_backward_pre_hook")[1]) == {"a.b.added"}
     both = ask(verdicts, capsys, "--api", "register_hook", "--api", "register_forward_hook", "--chapter", "a")[1]
-    assert set(both) == {"a.b.holds", "a.b.changes", "a.b.never"}
+    assert set(both) == {name for name in CELLS if name.startswith("a.b.")} - {"a.b.added"}
+    assert ask(verdicts, capsys, "--clauses", "a.c.h") == ask(verdicts, capsys, "a.c.h")
+    assert set(ask(verdicts, capsys, "a.c.h", "--clauses", "a.c.u")[1]) == {"a.c.hung", "a.c.unseen"}
 
 
 def test_the_same_answer_in_text_and_markdown(verdicts, capsys):
-    for form in ("text", "markdown"):
-        assert main(["rely", "--verdicts", str(verdicts), "--format", form]) == 1
+    counts = "3 change, 4 are otherwise on every release, 2 hold on no release, 1 not measured"
+    for form, escape in (("text", "{}".format), ("markdown", forms.escaped)):
+        assert main(["rely", "--tutorial", "--verdicts", str(verdicts), "--format", form]) == 1
         out = capsys.readouterr().out
-        assert "of 9 clauses 2 hold on every release, 3 change, 3 hold on no release, 1 not measured" in out
+        assert f"of 13 clauses {counts}" in out
         assert all(name in out for name in CELLS)
-        assert "1.13 to 2.0: conforms (old)" in out
+        assert escape("1.13 to 2.0: otherwise (silent): Is old.") in out
 
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
         (["--from", "2.1"], "there is no torch version '2.1'; did you mean 2.14 or 2.15?"),
-        (["--from", "3.0"], "there is no torch version '3.0'; did you mean 2.0?"),
+        (["--from", "3.0"], "there is no torch version '3.0'; recorded are 1.13 to 2.15"),
+        (["--from", ""], "there is no torch version ''; recorded are 1.13 to 2.15"),
+        (["--to", ""], "there is no torch version ''; recorded are 1.13 to 2.15"),
+        (["--api", "saved_tensors_hooks"], "torch has saved_tensors_hooks, and no clause speaks of it yet; hooks of"),
+        (["--api", "torch.autograd.graph.save_on_cpu"], "torch has save_on_cpu, and no clause speaks of it yet"),
         (["--from", "seven"], "recorded are 1.13 to 2.15"),
         (["--from", "2.15", "--to", "2.0"], "torch 2.15 is newer than torch 2.0; name the older one first"),
         (["--api", "retain_gard"], "did you mean retain_grad?"),
