@@ -16,5 +16,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "subject" in metafunc.fixturenames:
-        modes = recorder.of(metafunc.config).modes
-        metafunc.parametrize("subject", modes, ids=modes)
+        modes, clause = recorder.of(metafunc.config).modes, getattr(metafunc.function, "_clause", None)
+        # pytest cuts what it says of a failure in its last lines, but never the name of the test.
+        ids = [f"{clause.id}-{mode}" if clause else mode for mode in modes]
+        metafunc.parametrize("subject", modes, ids=ids)

@@ -4,10 +4,12 @@ import dataclasses
 import json
 import pathlib
 import subprocess
+import sys
 from typing import Any
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from fixtures import isolate
 from fixtures.clause import BadClause, Clause, Deviation, Reading, clause
@@ -45,8 +47,25 @@ def direct(subject: Subject) -> None:
     assert subject.value == 1
 
 
+@given(first=st.integers(0, 3), second=st.integers(0, 3))
+def drawn(subject: Subject, first: int, second: int) -> None:
+    assert [first, second] == [subject.value, second]
+
+
+def the_other_way_round(subject: Subject) -> None:
+    assert subject.value == 2
+
+
+def not_compared(subject: Subject) -> None:
+    assert all(number < subject.value for number in (0, 9))
+
+
+def in_error(subject: Subject) -> None:
+    {}[subject.value]
+
+
 def made(function: Any, readings: tuple[Reading, ...] = (LAST, HOOK), witness: Any = WITNESS) -> Clause:
-    return Clause("a.b.c", "A sentence.", ("measured",), readings, (), witness, (), "", "", False, function)
+    return Clause("a.b.c", "A sentence.", ("measured",), readings, (), witness, (), "", "", False, "", function)
 
 
 def subject(contract: Any = NEW, version: str = "2.15.0", lib: Any = Model) -> Subject:
@@ -138,6 +157,61 @@ def test_a_direct_clause_is_held_to_its_values() -> None:
     cell, failure = judge(made(direct, (right, wrong)), subject(), [], [])
     assert failure is None
     assert cell.refuted == ["two"]
+
+
+def failed(function: Any) -> Any:
+    """What a failing test without plans leaves in its cell, as evidence and signs, with the source it is made of."""
+    cell, failure = judge(made(function, (Reading("one", "", "", value=1),), None), subject(), [], [])
+    assert failure is not None
+    return cell
+
+
+@pytest.mark.parametrize(
+    ("function", "expected", "observed"),
+    [
+        (drawn, "[1, 0]", "[0, 0]"),
+        (the_other_way_round, "1", "2"),
+        (
+            not_compared,
+            "true: all(number < subject.value for number in (0, 9))",
+            "false: all(number < subject.value for number in (0, 9))",
+        ),
+        (in_error, "no error", "KeyError: 1"),
+    ],
+)
+def test_a_direct_test_shows_what_was_expected_and_what_was_observed(
+    function: Any, expected: str, observed: str
+) -> None:
+    evidence = failed(function).evidence
+    assert (evidence["expected"], evidence["observed"][0]) == ([expected], observed)
+    assert "observed (torch 2.15.0)" in evidence["message"]
+
+
+@pytest.mark.parametrize("function", [drawn, in_error])
+def test_a_direct_test_is_cut_out_and_its_script_ends_with_the_status_that_bisect_reads(
+    function: Any, tmp_path: pathlib.Path
+) -> None:
+    code = failed(function).evidence["reproducer"]
+    right = code.replace("value=1", "value=0") if function is drawn else code.replace("value=1", "value=2")
+    right = right.replace("{}[subject.value]", "{2: 3}[subject.value]")
+    other = code.replace("import torch\n", "import torch\ntorch.no_such_name\n")
+    for text, status in ((code, 1), (right, 0), (other, 125)):
+        (tmp_path / "script.py").write_text(text, "utf-8")
+        done = subprocess.run([sys.executable, tmp_path / "script.py"], capture_output=True, text=True)
+        assert done.returncode == status, done.stdout + done.stderr
+        words = {0: "does as stated", 1: "does otherwise", 125: "cannot tell (exit status 125): AttributeError"}
+        assert words[status] in done.stdout
+
+
+def plays_itself(subject: Subject) -> None:
+    subject.play(WITNESS)
+    assert subject.value == 2
+
+
+def test_what_cannot_be_cut_out_says_why() -> None:
+    evidence = failed(plays_itself).evidence
+    assert evidence["reproducer"] == ""
+    assert "no stand-alone script: the test plays plans" in evidence["message"]
 
 
 @pytest.mark.parametrize(

@@ -93,7 +93,12 @@ def test_a_new_deviation_shows_the_plan_and_the_traces_of_the_run(reader, lines)
         ([], ["a", "b"]),
         (["a", "b", "c"], ["a", "x", "c"]),
         (["a", "b", "c"], ["a", "c", "d"]),
+        (["h0(1)", "h1(2)", "grads({x0: 2})"], ["h1(1)", "h0(3)", "grads({x0: 3})"]),
+        (["h0(1)", "h1(2)", "grads({x0: 2})"], ["h0(1)", "h0(1)", "h1(2)", "grads({x0: 2})"]),
+        (["h0(1)", "returns(2)"], ["raises(forward, Boom)"]),
+        (["[(1,)]", "x y"], ["[]"]),
         (["a"] * 401, ["a"] * 400 + ["b"]),
+        (["a(1)"] * 401, ["b(1)"] * 400 + ["b"]),
     ],
 )
 def test_traces_are_aligned_as_those_of_the_page(reader, expected, observed):

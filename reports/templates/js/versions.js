@@ -43,36 +43,27 @@ function nearestTo(torch) {
 
 const WIDEST = 400; // lines; longer traces are paired as they stand
 
-/** Return both traces side by side, as reports/details.py does: "=" equal, "≠" changed, "-" and "+" on one side only. */
+/** Return both traces side by side, as fixtures/trace.py does: "=" equal, "≠" changed, "-" and "+" on one side only. */
 function aligned(expected, observed) {
+  const height = Math.max(expected.length, observed.length);
+  if (height <= WIDEST) return align(expected, observed);
+  return Array.from({ length: height }, (_, n) => align(expected.slice(n, n + 1), observed.slice(n, n + 1))).flat();
+}
+
+function align(expected, observed) {
+  const names = [expected, observed].map((side) => side.map((line) => /^\p{L}[^(]*(?=\()/u.exec(line)?.[0] ?? ""));
+  const [height, width] = [expected.length, observed.length];
+  const away = Array.from({ length: height + 1 }, (_, n) => Array.from({ length: width + 1 }, (_, m) => height - n + width - m));
+  const paired = (n, m) =>
+    n === height || m === width || names[0][n] !== names[1][m] ? Infinity : away[n + 1][m + 1] + Number(expected[n] !== observed[m]);
+  for (let n = height - 1; n >= 0; n--) {
+    for (let m = width - 1; m >= 0; m--) away[n][m] = Math.min(paired(n, m), away[n + 1][m] + 1, away[n][m + 1] + 1);
+  }
   const lines = [];
-  let [left, right] = [[], []];
-  const flush = () => {
-    for (let n = 0; n < Math.max(left.length, right.length); n++) {
-      const [one, two] = [left[n] ?? null, right[n] ?? null];
-      lines.push([one === two ? "=" : one === null ? "+" : two === null ? "-" : "≠", one, two]);
-    }
-    [left, right] = [[], []];
-  };
-  if (Math.max(expected.length, observed.length) > WIDEST) {
-    [left, right] = [expected, observed];
-    flush();
-    return lines;
+  for (let [n, m] = [0, 0]; n < height || m < width;) {
+    if (paired(n, m) === away[n][m]) lines.push([expected[n] === observed[m] ? "=" : "≠", expected[n++], observed[m++]]);
+    else if (m === width || (n < height && away[n + 1][m] < away[n][m])) lines.push(["-", expected[n++], null]);
+    else lines.push(["+", null, observed[m++]]);
   }
-  const longest = expected.map(() => null).concat([null]).map(() => new Uint16Array(observed.length + 1));
-  for (let n = expected.length - 1; n >= 0; n--) {
-    for (let m = observed.length - 1; m >= 0; m--) {
-      longest[n][m] = expected[n] === observed[m] ? longest[n + 1][m + 1] + 1 : Math.max(longest[n + 1][m], longest[n][m + 1]);
-    }
-  }
-  let [n, m] = [0, 0];
-  while (n < expected.length || m < observed.length) {
-    if (n < expected.length && m < observed.length && expected[n] === observed[m]) {
-      flush();
-      lines.push(["=", expected[n++], observed[m++]]);
-    } else if (m === observed.length || (n < expected.length && longest[n + 1][m] >= longest[n][m + 1])) left.push(expected[n++]);
-    else right.push(observed[m++]);
-  }
-  flush();
   return lines;
 }
