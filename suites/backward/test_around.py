@@ -5,14 +5,13 @@ from typing import Any, Tuple
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.clause import clause
+from fixtures.clause import Reading, clause
 from fixtures.draw import FACTORS, NUMBERS, plans
-from fixtures.plan import Backward, Chain, Forward, Hook, Input, Leaf, Plan, Scale, hooks_of
+from fixtures.plan import Again, Backward, Chain, Forward, Hook, Input, Leaf, Plan, Scale, hooks_of
 from fixtures.subject import Subject
+from suites.backward.hooked import MAYBE_PRE
+from suites.backward.sources import BEFORE_FORWARD, PRE_REPLACES, RULE_2, TESTS
 
-DOCS = "docs: torch.nn.Module.register_full_backward_hook"
-LEGACY = "docs: torch.nn.Module.register_backward_hook"
-EXECUTION = "note: notes/autograd.html#backward-hooks-execution"
 FULL = "torch.nn.Module.register_full_backward_hook"
 PRE = "torch.nn.Module.register_full_backward_pre_hook"
 PAIR = st.tuples(NUMBERS, NUMBERS)
@@ -25,45 +24,71 @@ def script(value: int, hooks: Tuple[Any, ...], after: Tuple[Any, ...], grad: int
     return Plan(Leaf("m0", "scale", (value,)), (given,), hooks + (Forward(),) + after + (Backward((grad,)),))
 
 
+@st.composite
+def parameters(draw: Any, grad: bool = True) -> Plan:
+    """A module m1 with all its tensors hooked; where its input needs a gradient it may be called twice in a row."""
+    values = tuple(draw(st.lists(NUMBERS, min_size=1, max_size=2)))
+    leaf, do = Leaf("m1", ("scale", "affine")[len(values) - 1], values), draw(MAYBE_SCALE)
+    twice, pre = grad and draw(st.booleans()), draw(MAYBE_PRE)
+    hooks = (
+        Hook("full_backward", "m1", "full"),
+        *([Hook("full_backward_pre", "m1", "pre", do)] * pre),
+        *([Hook("tensor", "x0", "input", do)] * grad),
+        *(Hook("tensor", f"m1.{name}", name, do) for name in ("weight", "bias")[: len(values)]),
+        Forward(),
+        Hook("tensor", "m0>0", "output", do),
+        Backward((draw(NUMBERS),)),
+    )
+    given = Input(draw(NUMBERS), grad=grad, leaf=not grad or draw(st.booleans()))
+    return Plan(Chain("m0", (leaf, Again("m1")) if twice else (leaf,)), (given,), hooks)
+
+
 @clause(
     "backward.around.parameters_first",
-    says="When a full hook runs, the module's parameters have had their hooks and their gradient.",
+    says="Where an input needs a gradient, a parameter used once has its own before the full hook runs.",
     source="measured",
-    needs=PRE,
+    level="observed",
+    note="A parameter that is used twice, by calls or by modules, has its gradient after the last of its uses.",
+    needs=FULL,
     covers=(
         "module_backward.order.tensor.leaf_input",
         "module_backward.order.tensor.nonleaf_input",
         "graph.full.param_grad_state_in_hook",
     ),
 )
-@given(
-    plan=st.builds(
-        lambda leaf, do, grad: script(
-            2,
-            (
-                Hook("full_backward", "m0", "full"),
-                Hook("full_backward_pre", "m0", "pre", do),
-                Hook("tensor", "x0", "input", do),
-                Hook("tensor", "m0.weight", "weight", do),
-            ),
-            (Hook("tensor", "m0>0", "output", do),),
-            grad,
-            Input(3, leaf=leaf),
-        ),
-        st.booleans(),
-        MAYBE_SCALE,
-        NUMBERS,
-    )
-)
+@given(plan=parameters())
 def test_parameters_first(subject: Subject, plan: Plan) -> None:
-    assert subject.holds(plan).calls() == ["output", "pre", "weight", "full", "input"]
+    calls = subject.holds(plan).calls()
+    own = [calls.index(name) for name in ("weight", "bias") if name in calls]
+    *_, last = [place for place, label in enumerate(calls) if label == "full"]
+    assert max(own) < last < calls.index("input")
+    # Of two calls the later one comes first, before the parameter has its whole gradient.
+    assert (calls.index("full") < min(own)) == (len(plan.net.children) > 1)
 
 
 @clause(
     "backward.around.parameters_last",
     says="Where no input needs a gradient, pre-hook and full hook run before the parameters get theirs.",
-    source=(DOCS, EXECUTION),
-    needs=PRE,
+    source=(RULE_2, "https://github.com/pytorch/pytorch/issues/149938"),
+    level="implied",
+    needs=FULL,
+    readings=(
+        Reading(
+            "before them",
+            ">=1.9",
+            "Without an input that needs a gradient, the full hook runs before the parameters get theirs.",
+            {"full_without_input": "output"},
+        ),
+        Reading(
+            "silent",
+            "<1.9",
+            "Where no input needs a gradient, the full hook does not run.",
+            {"full_without_input": "silent"},
+            headline=False,
+            harm="silent",
+        ),
+    ),
+    witness=script(2, (Hook("full_backward", "m0", "full"), Hook("tensor", "m0.weight", "weight")), (), 1, NO_INPUT),
     covers=(
         "module_backward.order.tensor.no_input_rg",
         "module_backward.issue.149938_param_grad_in_hook",
@@ -71,31 +96,20 @@ def test_parameters_first(subject: Subject, plan: Plan) -> None:
         "graph.full.param_grad_state_in_hook",
     ),
 )
-@given(
-    plan=st.builds(
-        lambda do, grad: script(
-            2,
-            (
-                Hook("full_backward", "m0", "full"),
-                Hook("full_backward_pre", "m0", "pre", do),
-                Hook("tensor", "m0.weight", "weight", do),
-            ),
-            (Hook("tensor", "m0>0", "output", do),),
-            grad,
-            NO_INPUT,
-        ),
-        MAYBE_SCALE,
-        NUMBERS,
-    )
-)
+@given(plan=parameters(grad=False))
 def test_parameters_last(subject: Subject, plan: Plan) -> None:
-    assert subject.holds(plan).calls() == ["output", "pre", "full", "weight"]
+    calls = subject.holds(plan).calls()
+    own = [calls.index(name) for name in ("weight", "bias") if name in calls]
+    expected = [] if subject.reading.facts["full_without_input"] == "silent" else ["full"]
+    assert [label for label in calls if label == "full"] == expected
+    assert calls[: min(own)][-1:] == expected or not expected
 
 
 @clause(
     "backward.around.inside_forward",
     says="Hooks that forward puts on what it got and made run between the pre-hook and the full hook.",
-    source="measured",
+    source=BEFORE_FORWARD,
+    level="documented",
     needs=PRE,
     covers=("module_backward.order.tensor.inside_forward",),
 )
@@ -127,7 +141,11 @@ def test_inside_forward(subject: Subject, plan: Plan) -> None:
 @clause(
     "backward.around.pre_then_full",
     says="The grad_output of a full hook is what the full backward pre-hooks of the module left.",
-    source=EXECUTION,
+    source=(
+        PRE_REPLACES,
+        TESTS + "test_backward_hooks_interaction",
+    ),
+    level="documented",
     needs=PRE,
     covers=("module_backward.ret.pre.none", "graph.full.prehook_modifies_grad_output"),
 )
@@ -158,6 +176,7 @@ def test_pre_then_full(subject: Subject, plan: Plan) -> None:
     "backward.around.forward_hook_inside",
     says="What a forward hook returns is the output to a full hook: grad_output is the gradient of that.",
     source="measured",
+    level="observed",
     needs=FULL,
 )
 @given(
@@ -179,6 +198,7 @@ def test_forward_hook_inside(subject: Subject, plan: Plan) -> None:
     "backward.around.pre_hook_outside",
     says="What a forward pre-hook returns is the input to a full hook: grad_input is the gradient of that.",
     source="measured",
+    level="observed",
     needs=FULL,
 )
 @given(
@@ -201,7 +221,8 @@ def test_pre_hook_outside(subject: Subject, plan: Plan) -> None:
 @clause(
     "backward.around.legacy_on_forward_hook",
     says="Where a forward hook replaced the output, a legacy hook sits on the replacement, not the module.",
-    source=LEGACY,
+    source="measured",
+    level="observed",
 )
 @given(
     plan=st.builds(
@@ -219,7 +240,8 @@ def test_legacy_on_forward_hook(subject: Subject, plan: Plan) -> None:
 @clause(
     "backward.around.legacy_shared_node",
     says="A container ends in its last child's operation: the child's legacy hooks run before its own.",
-    source=LEGACY,
+    source="measured",
+    level="observed",
     covers=("module_backward.legacy.sequential",),
 )
 @given(
@@ -250,7 +272,8 @@ def test_legacy_shared_node(subject: Subject, plan: Plan) -> None:
 @clause(
     "backward.around.legacy_unchanged_input",
     says="The legacy hook of a module that returns its input sits on what made it; a leaf has no hook called.",
-    source=LEGACY,
+    source="measured",
+    level="observed",
 )
 @given(
     plan=st.builds(
@@ -269,7 +292,8 @@ def test_legacy_unchanged_input(subject: Subject, plan: Plan) -> None:
 @clause(
     "backward.around.full_unchanged_input",
     says="The full hook of a module that returns its input runs, with one gradient on both sides.",
-    source=DOCS,
+    source="measured",
+    level="observed",
     needs=FULL,
     covers=("graph.full.identity_module",),
 )
@@ -294,7 +318,7 @@ def test_full_unchanged_input(subject: Subject, plan: Plan) -> None:
     "backward.around.frozen_factor",
     says="A legacy hook has None for an input of the last operation that needs no gradient.",
     source="measured",
-    covers=("module_backward.legacy.no_input_rg",),
+    level="observed",
 )
 @given(
     plan=st.builds(
@@ -308,8 +332,9 @@ def test_frozen_factor(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.around.legacy_any_network",
-    says="In any network a legacy hook sits on the node that made the output, whatever else is hooked.",
-    source=LEGACY,
+    says="In every drawn network a legacy hook sits on the node that made the output, whatever else is hooked.",
+    source="measured",
+    level="observed",
 )
 @given(
     plan=plans(
@@ -328,8 +353,9 @@ def test_legacy_any_network(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.around.any_network",
-    says="In any network full hooks, pre-hooks, tensor hooks and forward hooks compose by these rules.",
-    source=EXECUTION,
+    says="In every drawn network full hooks bracket the forward hooks and tensor hooks of their module.",
+    source="measured",
+    level="observed",
     needs=FULL,
 )
 @given(

@@ -9,8 +9,8 @@ from fixtures.clause import Reading, clause
 from fixtures.draw import FACTORS, NUMBERS, plans
 from fixtures.plan import Ask, Backward, Forward, Hook, Input, Leaf, Plan, Scale
 from fixtures.subject import Subject
+from suites.backward.sources import EXECUTED, PRE_CALLED, REPLACES, RULE_1, RULE_2
 
-DOCS = "docs: torch.nn.Module.register_full_backward_hook"
 FULL = "torch.nn.Module.register_full_backward_hook"
 PRE = "torch.nn.Module.register_full_backward_pre_hook"
 MAYBE_SCALE = st.one_of(st.just(()), st.builds(lambda by: (Scale(by),), FACTORS))
@@ -25,7 +25,11 @@ def script(hooks: Tuple[Any, ...], *steps: Any, grad: bool = True) -> Plan:
 @clause(
     "backward.asked.input",
     says="autograd.grad for the input of a module calls its full hook, and returns what the hook left.",
-    source=DOCS,
+    source=(
+        RULE_1,
+        REPLACES,
+    ),
+    level="documented",
     needs=FULL,
     covers=("module_backward.fire.full.autograd_grad_input",),
 )
@@ -46,8 +50,9 @@ def test_input(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.asked.weight",
-    says="autograd.grad for the weight alone does not call the full hook: no input's gradient is computed.",
-    source=DOCS,
+    says="Where the input needs a gradient, autograd.grad for the weight alone does not call the full hook.",
+    source=RULE_1,
+    level="documented",
     note=OLDER,
     needs=FULL,
     covers=("module_backward.fire.full.autograd_grad_weight_only", "graph.full.grad_wrt_params_only"),
@@ -68,7 +73,8 @@ def test_weight(subject: Subject, plan: Plan) -> None:
 @clause(
     "backward.asked.pre_weight",
     says="autograd.grad for the weight alone calls the full backward pre-hook.",
-    source="docs: torch.nn.Module.register_full_backward_pre_hook",
+    source=PRE_CALLED,
+    level="documented",
     needs=PRE,
     covers=("module_backward.fire.pre.weight_only",),
 )
@@ -87,9 +93,19 @@ def test_pre_weight(subject: Subject, plan: Plan) -> None:
     "backward.asked.legacy_weight",
     says="autograd.grad for the weight alone calls a legacy hook, with None for what nobody asked for.",
     source="measured",
+    level="observed",
     readings=(
-        Reading("None", ">=1.13", "The gradient of x is not computed.", {"computes_unasked": False}),
-        Reading("computed", "<1.13", "It is computed, and shown.", {"computes_unasked": True}),
+        Reading(
+            "not computed", ">=1.13", "What nobody asked for is None to a legacy hook.", {"computes_unasked": False}
+        ),
+        Reading(
+            "computed",
+            "<1.13",
+            "autograd.grad for the weight alone shows a legacy hook the gradient of the input too.",
+            {"computes_unasked": True},
+            headline=False,
+            harm="silent",
+        ),
     ),
     witness=script((Hook("backward", "m0", "h0"),), Ask(("m0.weight",), (1,))),
     covers=("module_backward.legacy.weight_only",),
@@ -104,7 +120,11 @@ def test_legacy_weight(subject: Subject, plan: Plan) -> None:
 @clause(
     "backward.asked.backward_weight",
     says="backward(inputs=[weight]) does not call the full hook of a module whose input needs a gradient.",
-    source=(DOCS, "docs: torch.autograd.backward"),
+    source=(
+        RULE_1,
+        "docs: torch.autograd.backward",
+    ),
+    level="documented",
     note=OLDER,
     needs=(FULL, "torch.autograd.backward(inputs)"),
     covers=("module_backward.fire.full.backward_inputs_weight", "graph.full.backward_inputs_params_only"),
@@ -127,11 +147,27 @@ def test_backward_weight(subject: Subject, plan: Plan) -> None:
 @clause(
     "backward.asked.backward_weight_without_input",
     says="backward(inputs=[weight]) calls the full hook of a module whose input needs no gradient.",
-    source=(DOCS, "docs: torch.autograd.backward"),
+    source=(
+        RULE_2,
+        "docs: torch.autograd.backward",
+    ),
+    level="documented",
     needs=(FULL, "torch.autograd.backward(inputs)"),
     readings=(
-        Reading("at the output", ">=1.9", "When the output's gradient is there.", {"full_without_input": "output"}),
-        Reading("silent", "<1.9", "The hook does not run.", {"full_without_input": "silent"}),
+        Reading(
+            "at the output",
+            ">=1.9",
+            "A full hook without input gradients runs, though only the weight is asked for.",
+            {"full_without_input": "output"},
+        ),
+        Reading(
+            "silent",
+            "<1.9",
+            "backward(inputs=[weight]) calls no full hook of a module whose input needs no gradient.",
+            {"full_without_input": "silent"},
+            headline=False,
+            harm="silent",
+        ),
     ),
     witness=script((Hook("full_backward", "m0", "h0"),), Backward(inputs=("m0.weight",)), grad=False),
     covers=("module_backward.fire.full.backward_inputs_weight_noinrg",),
@@ -150,8 +186,9 @@ def test_backward_weight_without_input(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.asked.anywhere",
-    says="In any network a pass for some gradients calls the hooks of the modules whose nodes it must run.",
-    source="note: notes/autograd.html#backward-hooks-execution",
+    says="In every drawn network a pass for some gradients calls the full hooks of the nodes that it runs.",
+    source=EXECUTED,
+    level="documented",
     needs=FULL,
 )
 @given(
@@ -171,8 +208,9 @@ def test_anywhere(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.asked.legacy_anywhere",
-    says="So do legacy hooks, with None for the gradients that nobody asked for.",
+    says="In every drawn network a pass for some gradients calls the legacy hooks of the nodes that it runs.",
     source="measured",
+    level="observed",
 )
 @given(plan=plans(kinds=("backward",), inputs=(1, 2), outputs=(1, 2), depth=2, runs=2, ask=True, frozen=True))
 def test_legacy_anywhere(subject: Subject, plan: Plan) -> None:

@@ -10,9 +10,6 @@ from fixtures.draw import FACTORS, NUMBERS
 from fixtures.plan import Backward, Chain, Forward, Hook, Input, Leaf, Plan, Raise, Scale, hooks_of
 from fixtures.subject import Subject
 
-DOCS = "docs: torch.nn.Module.register_full_backward_hook"
-LEGACY = "docs: torch.nn.Module.register_backward_hook"
-EXECUTION = "note: notes/autograd.html#backward-hooks-execution"
 FULL = "torch.nn.Module.register_full_backward_hook"
 PRE = "torch.nn.Module.register_full_backward_pre_hook"
 PAIR = st.tuples(NUMBERS, NUMBERS)
@@ -27,8 +24,9 @@ def script(value: int, hooks: Tuple[Any, ...], after: Tuple[Any, ...], grad: int
 
 @clause(
     "backward.errors.raising_full",
-    says="When a full hook raises, what ran before keeps its gradients and nothing behind it gets one.",
+    says="When a full hook raises, what ran before keeps its gradients; nothing behind the hook gets one.",
     source="measured",
+    level="observed",
     needs=FULL,
     covers=("module_backward.err.full.raise",),
 )
@@ -55,10 +53,23 @@ def test_raising_full(subject: Subject, plan: Plan) -> None:
     "backward.errors.raising_without_input",
     says="Where no input needs a gradient, a raising full hook keeps the module's parameters from theirs.",
     source="measured",
+    level="observed",
     needs=FULL,
     readings=(
-        Reading("none", ">=1.9", "The hook runs before them.", {"full_without_input": "output"}),
-        Reading("all", "<1.9", "The hook does not run.", {"full_without_input": "silent"}),
+        Reading(
+            "before them",
+            ">=1.9",
+            "Where no input needs a gradient, the full hook runs before the parameters get theirs.",
+            {"full_without_input": "output"},
+        ),
+        Reading(
+            "silent",
+            "<1.9",
+            "Where no input needs a gradient, the full hook does not run, so it cannot raise.",
+            {"full_without_input": "silent"},
+            headline=False,
+            harm="silent",
+        ),
     ),
     witness=script(2, (Hook("full_backward", "m0", "h0", (Raise(),)),), (), 1, NO_INPUT),
     covers=("module_backward.err.full.raise_no_input_rg",),
@@ -80,10 +91,21 @@ def test_raising_without_input(subject: Subject, plan: Plan) -> None:
     "backward.errors.raising_legacy",
     says="When a legacy hook raises, its exception leaves backward(), and nothing behind it gets a gradient.",
     source="https://github.com/pytorch/pytorch/pull/43684",
+    level="implied",
     readings=(
-        Reading("as it is", "!=1.5.*,!=1.6.*", "With its own type.", {"engine_keeps_error_type": True}),
         Reading(
-            "as RuntimeError", ">=1.5,<1.7", "As RuntimeError, whatever was raised.", {"engine_keeps_error_type": False}
+            "as it is",
+            "!=1.5.*,!=1.6.*",
+            "The exception of a legacy hook leaves backward() with its own type.",
+            {"engine_keeps_error_type": True},
+        ),
+        Reading(
+            "as RuntimeError",
+            ">=1.5,<1.7",
+            "When a legacy hook raises, backward() ends with RuntimeError, whatever was raised.",
+            {"engine_keeps_error_type": False},
+            headline=False,
+            harm="error",
         ),
     ),
     witness=script(2, (Hook("backward", "m0", "h0", (Raise(),)), Hook("backward", "m0", "h1")), (), 1),

@@ -7,16 +7,15 @@ from hypothesis import strategies as st
 
 from fixtures.clause import Reading, clause
 from fixtures.draw import FACTORS, NUMBERS, plans
-from fixtures.plan import Backward, Chain, Fan, Forward, Hook, Input, Leaf, Plan, Remove, Scale, hooks_of
+from fixtures.plan import Backward, Chain, Fan, Forward, Hook, Input, Leaf, Plan, Scale
 from fixtures.subject import Subject
+from suites.backward.hooked import FULL_KINDS
+from suites.backward.sources import EXECUTED, PRE_CALLED, RULE_1, RULE_3
 
-DOCS = "docs: torch.nn.Module.register_full_backward_hook"
-PRE_DOCS = "docs: torch.nn.Module.register_full_backward_pre_hook"
 FULL = "torch.nn.Module.register_full_backward_hook"
 PRE = "torch.nn.Module.register_full_backward_pre_hook"
 GLOBAL_PRE = "torch.nn.modules.module.register_module_full_backward_pre_hook"
 PAIR = st.tuples(NUMBERS, NUMBERS)
-FULL_KINDS = st.sampled_from(["full_backward", "full_backward_pre"])
 ANY_KIND = st.sampled_from(["full_backward", "backward"])
 MAYBE_SCALE = st.one_of(st.just(()), st.builds(lambda by: (Scale(by),), FACTORS))
 SOME_GRADS = st.sampled_from([(1, None), (None, 2), (3, 2)])
@@ -36,7 +35,8 @@ def line(values: Tuple[int, ...]) -> Chain:
 @clause(
     "backward.firing.only_what_is_used",
     says="The backward hook of a module whose output the loss does not use does not run.",
-    source=DOCS,
+    source=EXECUTED,
+    level="documented",
     needs=FULL,
     covers=("module_backward.fire.full.output_unused",),
 )
@@ -60,9 +60,10 @@ def test_only_what_is_used(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.firing.summed",
-    says="The hook of a module whose output is used twice runs once, given the sum of both gradients.",
-    source=DOCS,
-    needs=PRE,
+    says="A full hook or pre-hook of a module whose output is used twice runs once, given the sum of both.",
+    source="measured",
+    level="observed",
+    needs=FULL,
     covers=("module_backward.fire.full.fan_out",),
 )
 @given(
@@ -87,7 +88,8 @@ def test_summed(subject: Subject, plan: Plan) -> None:
 @clause(
     "backward.firing.no_output",
     says="A module whose output needs no gradient has no backward hook called.",
-    source=DOCS,
+    source=RULE_3,
+    level="documented",
     needs=FULL,
     covers=("module_backward.fire.full.no_output_rg",),
 )
@@ -119,16 +121,24 @@ def test_no_output(subject: Subject, plan: Plan) -> None:
 @clause(
     "backward.firing.independent_output",
     says="Where the output does not depend on the input that needs a gradient, the full hook does not run.",
-    source=DOCS,
+    source=RULE_1,
+    level="documented",
     note="Rule 1 of the docs since 2.8; those of 1.13 to 2.7 promised a call whenever outputs get gradients.",
     needs=FULL,
     readings=(
-        Reading("silent", ">=1.9", "No gradient of an input is computed.", {"full_first_must_need_grad": False}),
+        Reading(
+            "silent",
+            ">=1.9",
+            "A full hook does not run where no gradient of an input is computed.",
+            {"full_first_must_need_grad": False},
+        ),
         Reading(
             "refused",
             "<1.9",
-            "The forward raises AttributeError: its first tensor needs no gradient.",
+            "With a full hook the forward raises AttributeError if its first tensor needs no gradient.",
             {"full_first_must_need_grad": True},
+            headline=False,
+            harm="error",
         ),
     ),
     witness=Plan(
@@ -156,7 +166,8 @@ def test_independent_output(subject: Subject, plan: Plan) -> None:
 @clause(
     "backward.firing.pre_independent_output",
     says="Where the output does not depend on the input, the full backward pre-hook runs all the same.",
-    source=PRE_DOCS,
+    source=PRE_CALLED,
+    level="documented",
     needs=PRE,
     covers=("module_backward.fire.pre.output_independent_of_input",),
 )
@@ -184,7 +195,8 @@ def test_pre_independent_output(subject: Subject, plan: Plan) -> None:
 @clause(
     "backward.firing.pre_without_input",
     says="A full backward pre-hook runs once also where no input of the module needs a gradient.",
-    source=PRE_DOCS,
+    source=PRE_CALLED,
+    level="documented",
     needs=PRE,
     covers=("module_backward.fire.pre.no_input_rg",),
 )
@@ -206,8 +218,9 @@ def test_pre_without_input(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.firing.one_forward_of_two",
-    says="Of two forwards before one backward, the hooks of the one that the loss comes from run.",
-    source=DOCS,
+    says="Of several forwards before one backward, only the hooks of the one that the loss comes from run.",
+    source=EXECUTED,
+    level="documented",
     needs=FULL,
     covers=("module_backward.fire.full.two_forwards_one_used",),
 )
@@ -231,8 +244,9 @@ def test_one_forward_of_two(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.firing.in_turn",
-    says="Outputs that go backward in turn call the hook in turn, each time with None for the other.",
+    says="Outputs that go backward in turn, or both at once, call the hook each time, None for one left out.",
     source="measured",
+    level="observed",
     needs=FULL,
     covers=("module_backward.fire.full.partial_outputs_in_turn",),
 )
@@ -253,102 +267,10 @@ def test_in_turn(subject: Subject, plan: Plan) -> None:
 
 
 @clause(
-    "backward.firing.global_pre",
-    says="A global full backward pre-hook runs for every module, containers before their children.",
-    source="docs: torch.nn.modules.module.register_module_full_backward_pre_hook",
-    needs=GLOBAL_PRE,
-    covers=("module_backward.fire.gpre.all_modules",),
-)
-@given(
-    plan=st.builds(
-        lambda values, grad, do, own: Plan(
-            line(values),
-            (Input(3),),
-            (
-                Hook("full_backward_pre", "m2", "own", own),
-                Hook("full_backward_pre", "*", "all", do),
-                Forward(),
-                Backward((grad,)),
-            ),
-        ),
-        PAIR,
-        NUMBERS,
-        MAYBE_SCALE,
-        MAYBE_SCALE,
-    )
-)
-def test_global_pre(subject: Subject, plan: Plan) -> None:
-    trace = subject.holds(plan)
-    assert [event.seen[0] for event in trace if event.what == "all"] == ["m0", "m2", "m1"]
-    assert trace.calls() == ["all", "all", "own", "all"]
-
-
-@clause(
-    "backward.firing.global_removed",
-    says="Removing the handle of a global backward hook ends its calls; the other global hooks stay.",
-    source="docs: torch.nn.modules.module.register_module_full_backward_hook",
-    needs="torch.nn.modules.module.register_module_full_backward_hook",
-    covers=("module_backward.reg.global_handle_remove",),
-)
-@given(
-    plan=st.builds(
-        lambda kind, count, gone, grad: Plan(
-            Leaf("m0", "scale", (2,)),
-            (Input(3),),
-            (
-                *(Hook(kind, "*", f"h{index}") for index in range(count)),
-                Remove(f"h{gone % count}"),
-                Forward(),
-                Backward((grad,)),
-            ),
-        ),
-        ANY_KIND,
-        st.integers(1, 4),
-        st.integers(0, 3),
-        NUMBERS,
-    )
-)
-def test_global_removed(subject: Subject, plan: Plan) -> None:
-    (gone,) = [step.label for step in plan.steps if isinstance(step, Remove)]
-    assert subject.holds(plan).calls() == [hook.label for hook in hooks_of(plan) if hook.label != gone]
-
-
-@clause(
-    "backward.firing.removed_twice",
-    says="Removing a backward hook a second time does nothing, whichever hooks came in between.",
-    source="measured",
-    needs=FULL,
-    covers=("module_backward.reg.handle",),
-)
-@given(
-    plan=st.builds(
-        lambda kind, early, do, grad: Plan(
-            Leaf("m0", "scale", (2,)),
-            (Input(3),),
-            (
-                Hook(kind, "m0", "h0"),
-                *((Remove("h0"),) * early),
-                Hook(kind, "m0", "h1", do),
-                *((Remove("h0"),) * (3 - early)),
-                Forward(),
-                Backward((grad,)),
-            ),
-        ),
-        ANY_KIND,
-        st.integers(0, 2),
-        MAYBE_SCALE,
-        NUMBERS,
-    )
-)
-def test_removed_twice(subject: Subject, plan: Plan) -> None:
-    trace = subject.holds(plan)
-    assert (trace.calls(), trace.raised()) == (["h1"], [])
-
-
-@clause(
     "backward.firing.freed_graph",
-    says="Over a graph that was freed backward() raises RuntimeError, and no hook of a module's input runs.",
-    source="docs: torch.Tensor.backward",
+    says="Over a freed graph backward() raises RuntimeError; the full hook of the module that fails is silent.",
+    source="measured",
+    level="observed",
     needs=FULL,
 )
 @given(
@@ -377,8 +299,9 @@ def test_freed_graph(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.firing.any_network",
-    says="In any network every call of a module runs its own full hooks: shared, nested and used in part.",
-    source=DOCS,
+    says="In every drawn network each call of a module runs its full hooks: shared, nested, used in part.",
+    source="measured",
+    level="observed",
     needs=FULL,
 )
 @given(

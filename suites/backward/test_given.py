@@ -10,12 +10,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fixtures.clause import Reading, clause
-from fixtures.draw import FACTORS, NUMBERS, plans
+from fixtures.draw import FACTORS, NUMBERS
 from fixtures.plan import Again, Backward, Chain, Forward, Hook, Input, Leaf, Plan, Scale
 from fixtures.subject import Subject
+from suites.backward.sources import (
+    DOCS,
+    GRADIENTS,
+    MANY_NODES,
+    OBSERVES,
+    OTHER_NODES,
+    PRE_CALLED,
+    PRE_GIVEN,
+    RULE_2,
+    TENSORS_ONLY,
+    TESTS,
+)
 
-DOCS = "docs: torch.nn.Module.register_full_backward_hook"
-LEGACY = "docs: torch.nn.Module.register_backward_hook"
 FULL = "torch.nn.Module.register_full_backward_hook"
 PRE = "torch.nn.Module.register_full_backward_pre_hook"
 
@@ -32,7 +42,8 @@ def single(draw: Any, kind: str, op: str, inner: bool = False, after: bool = Fal
 @clause(
     "backward.given.full_line",
     says="For y = weight * x a full hook is given (module, (gradient of x,), (gradient of y,)).",
-    source=DOCS,
+    source=GRADIENTS,
+    level="documented",
     needs=FULL,
     covers=("module_backward.fire.full.leaf_input", "module_backward.arg.full.types", "graph.full.basic_args"),
 )
@@ -46,7 +57,8 @@ def test_full_line(subject: Subject, plan: Plan) -> None:
 @clause(
     "backward.given.legacy_line",
     says="For y = weight * x a legacy hook is given the gradients of both factors: the parameter counts too.",
-    source=LEGACY,
+    source="measured",
+    level="observed",
     covers=("module_backward.legacy.multi_op",),
 )
 @given(plan=single("backward", "scale"))
@@ -60,8 +72,9 @@ def test_legacy_line(subject: Subject, plan: Plan) -> None:
 @clause(
     "backward.given.legacy_last_operation",
     says="For y = weight * x + bias a legacy hook is given what goes into the addition: not the gradient of x.",
-    source=LEGACY,
-    covers=("module_backward.legacy.three_inputs", "module_backward.issue.7040_sequential_legacy_vs_full"),
+    source=MANY_NODES,
+    level="implied",
+    covers=("module_backward.legacy.three_inputs",),
 )
 @given(plan=single("backward", "affine"))
 def test_legacy_last_operation(subject: Subject, plan: Plan) -> None:
@@ -72,8 +85,12 @@ def test_legacy_last_operation(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.given.pre_output",
-    says="A full backward pre-hook is given (module, (gradients of the outputs)), before anything inside runs.",
-    source="docs: torch.nn.Module.register_full_backward_pre_hook",
+    says="A full backward pre-hook is given the module and a tuple of the gradients of its outputs.",
+    source=(
+        PRE_GIVEN,
+        PRE_CALLED,
+    ),
+    level="documented",
     needs=PRE,
     covers=("module_backward.fire.pre.leaf_input", "module_backward.arg.pre.types"),
 )
@@ -85,7 +102,8 @@ def test_pre_output(subject: Subject, plan: Plan) -> None:
 @clause(
     "backward.given.after_tensor_hooks",
     says="The grad_output of a full hook is what the tensor hooks of the output left.",
-    source="note: notes/autograd.html#backward-hooks-execution",
+    source=OBSERVES,
+    level="documented",
     needs=FULL,
     covers=("module_backward.order.tensor.leaf_input",),
 )
@@ -97,26 +115,10 @@ def test_after_tensor_hooks(subject: Subject, plan: Plan) -> None:
 
 
 @clause(
-    "backward.given.one_entry_each",
-    says="grad_input has one entry for each positional input, grad_output one for each output.",
-    source=DOCS,
-    needs=FULL,
-    covers=(
-        "module_backward.arg.full.multi_output",
-        "module_backward.order.full.two_inputs_late_path",
-        "graph.full.doc_grad_input_only_positional",
-    ),
-)
-@given(plan=plans(kinds=("full_backward",), does=(), ops=("both", "cross"), inputs=(2, 2), outputs=(2, 2), depth=0))
-def test_one_entry_each(subject: Subject, plan: Plan) -> None:
-    for _, grad_input, grad_output in (event.seen for event in subject.holds(plan) if event.what.startswith("h")):
-        assert (len(grad_input), len(grad_output)) == (2, 2)
-
-
-@clause(
     "backward.given.unused_output",
     says="An output that the loss does not use has None in grad_output.",
-    source=DOCS,
+    source="measured",
+    level="observed",
     needs=FULL,
     covers=(
         "module_backward.fire.full.partial_outputs",
@@ -140,8 +142,9 @@ def test_unused_output(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.given.unused_input",
-    says="An input that the outputs do not depend on has a zero gradient in grad_input, and gets it.",
+    says="An input that the outputs do not depend on has a zero in grad_input, and a zero as its gradient.",
     source="measured",
+    level="observed",
     needs=FULL,
     covers=(
         "module_backward.fire.full.input_unused_by_forward",
@@ -169,10 +172,18 @@ def test_unused_input(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.given.frozen_input",
-    says="Beside an input that needs a gradient, one that needs none has a zero in grad_input.",
+    says="Next to an input that needs a gradient, one that needs none has a zero in grad_input.",
     source="measured",
+    level="observed",
     needs=FULL,
-    readings=(Reading("zero", "", "The hook runs, whichever input it is.", {"full_first_must_need_grad": False}),),
+    readings=(
+        Reading(
+            "zero",
+            "",
+            "A full hook runs, whichever of the inputs needs a gradient.",
+            {"full_first_must_need_grad": False},
+        ),
+    ),
     witness=Plan(
         Leaf("m0", "add"),
         (Input(1, grad=False), Input(2)),
@@ -205,11 +216,19 @@ def test_frozen_input(subject: Subject, plan: Plan) -> None:
 @clause(
     "backward.given.no_input",
     says="When no input needs a gradient, the full hook still runs, with None for every input.",
-    source=(DOCS, "https://github.com/pytorch/pytorch/pull/56693"),
+    source=(
+        RULE_2,
+        TESTS + "test_hook_no_requires_grad",
+        "https://github.com/pytorch/pytorch/pull/56693",
+    ),
+    level="documented",
     needs=FULL,
     readings=(
         Reading(
-            "at the output", "", "It runs when the gradient of the output is there.", {"full_without_input": "output"}
+            "at the output",
+            "",
+            "Where no input needs a gradient, the full hook runs at the output.",
+            {"full_without_input": "output"},
         ),
     ),
     witness=Plan(
@@ -219,7 +238,6 @@ def test_frozen_input(subject: Subject, plan: Plan) -> None:
     ),
     covers=(
         "module_backward.fire.full.no_input_rg",
-        "module_backward.fire.full.no_args",
         "graph.full.no_input_grad_fires",
     ),
 )
@@ -236,14 +254,16 @@ def test_frozen_input(subject: Subject, plan: Plan) -> None:
     )
 )
 def test_no_input(subject: Subject, plan: Plan) -> None:
-    for _, grad_input, grad_output in subject.holds(plan).seen_by("h0"):
-        assert (grad_input, grad_output) == ((None,) * len(plan.inputs), plan.steps[-1].grads)
+    silent = subject.reading.facts["full_without_input"] == "silent"
+    due = [] if silent else [("m0", (None,) * len(plan.inputs), plan.steps[-1].grads)]
+    assert subject.holds(plan).seen_by("h0") == due
 
 
 @clause(
     "backward.given.legacy_first_output",
-    says="A legacy hook is for the first output only: it is silent when the loss uses but the second.",
-    source=LEGACY,
+    says="A legacy hook is for the first output only: it is silent when the loss uses the second alone.",
+    source=OTHER_NODES,
+    level="implied",
     covers=("module_backward.legacy.shared_node_two_outputs",),
 )
 @given(
@@ -263,6 +283,7 @@ def test_legacy_first_output(subject: Subject, plan: Plan) -> None:
     "backward.given.each_call",
     says="A module that is called twice has its hook called twice in one backward, the later call first.",
     source="measured",
+    level="observed",
     needs=FULL,
     covers=(
         "module_backward.fire.full.shared_chain",
@@ -291,13 +312,30 @@ def test_each_call(subject: Subject, plan: Plan) -> None:
 @clause(
     "backward.given.dict_output",
     says="A module whose output is a dict has no full backward hook called, and its gradients are right.",
-    source=(DOCS, "release 2.0: a module warns that backward hooks need tensor outputs"),
+    source=(
+        TENSORS_ONLY,
+        DOCS,
+        "release 2.0: a module warns that backward hooks need tensor outputs",
+    ),
+    level="implied",
     docs="contradicts",
     note="The docs promise a call whenever gradients for the module's inputs are computed; here they are.",
     needs=FULL,
     readings=(
-        Reading("not called", ">=1.13", "The hook is passed over.", {"full_without_output": "skipped"}),
-        Reading("refused", "<1.13", "backward() raises RuntimeError.", {"full_without_output": "raises"}),
+        Reading(
+            "not called",
+            ">=1.13",
+            "The full hook of a module that returns a dict is not called.",
+            {"full_without_output": "skipped"},
+        ),
+        Reading(
+            "refused",
+            "<1.13",
+            "backward() through a module with a full hook that returns a dict raises RuntimeError.",
+            {"full_without_output": "raises"},
+            headline=False,
+            harm="error",
+        ),
     ),
     witness=Plan(
         Chain("m0", (Leaf("m1", "named", (2,)), Leaf("m2", "scale", (1,)))),
@@ -330,52 +368,3 @@ def test_each_call(subject: Subject, plan: Plan) -> None:
 )
 def test_dict_output(subject: Subject, plan: Plan) -> None:
     assert subject.holds(plan).calls() == ["behind it"]
-
-
-@clause(
-    "backward.given.other_objects",
-    says="Under a full hook forward is given another tensor than the caller passed, and so is the caller.",
-    source=DOCS,
-    needs=FULL,
-    readings=(
-        Reading(
-            "other objects",
-            "",
-            "Same input and output object without a hook, others with one.",
-            value=[(True, True), (False, False)],
-        ),
-        Reading("the same", "never", "Hooks are invisible to forward.", value=[(True, True), (True, True)]),
-    ),
-    covers=("module_backward.ident.full.input", "module_backward.ident.full.output", "module_backward.ident.none"),
-)
-def test_other_objects(subject: Subject) -> None:
-    import torch
-
-    inside = []
-
-    class Double(torch.nn.Module):
-        def forward(self, x: Any) -> Any:
-            y = 2 * x
-            inside.append((x, y))
-            return y
-
-    module, x = Double(), torch.ones((), requires_grad=True)
-    results = []
-    for _ in range(2):
-        out = module(x)
-        results.append((inside[-1][0] is x, inside[-1][1] is out))
-        module.register_full_backward_hook(lambda module, grad_input, grad_output: None)
-    assert results == subject.value
-
-
-@clause(
-    "backward.given.kwargs_left_out",
-    says="Keyword inputs have no entry in grad_input.",
-    source=DOCS,
-    needs=FULL,
-    covers=("module_backward.arg.full.kwarg_ignored", "graph.full.kwargs_not_seen"),
-)
-@given(plan=plans(kinds=("full_backward",), does=(), ops=("scale", "affine"), depth=0, most=2, by=True))
-def test_kwargs_left_out(subject: Subject, plan: Plan) -> None:
-    for _, grad_input, _ in (event.seen for event in subject.holds(plan) if event.what.startswith("h")):
-        assert len(grad_input) == 1

@@ -4,9 +4,8 @@ from typing import Any, Callable, Tuple
 
 from fixtures.clause import Reading, clause
 from fixtures.subject import Subject
+from suites.backward.sources import DOCS, IN_PLACE, PRE_DOCS, PRE_IN_PLACE, TESTS
 
-DOCS = "docs: torch.nn.Module.register_full_backward_hook"
-PRE_DOCS = "docs: torch.nn.Module.register_full_backward_pre_hook"
 FULL = "torch.nn.Module.register_full_backward_hook"
 PRE = "torch.nn.Module.register_full_backward_pre_hook"
 ERRORS = "https://github.com/pytorch/pytorch/pull/56093"
@@ -42,6 +41,7 @@ def nothing(out: Any) -> None:
     "backward.inplace.without_hook",
     says="Without a hook the output of a module may be changed in place, if its operation does not need it.",
     source="note: notes/autograd.html#in-place-operations-with-autograd",
+    level="observed",
     readings=(
         Reading("allowed", "", "Output and input.", value=[("fine",), ("fine",)]),
         Reading("refused", "never", "Outputs are not for editing.", value=[("edit", "RuntimeError")] * 2),
@@ -56,8 +56,12 @@ def test_without_hook(subject: Subject) -> None:
 
 @clause(
     "backward.inplace.output",
-    says="With a full hook the caller cannot change the output in place: the change raises RuntimeError.",
-    source=(DOCS, ERRORS),
+    says="With a full hook the caller cannot change an output in place that needs a gradient: RuntimeError.",
+    source=(
+        IN_PLACE,
+        ERRORS,
+    ),
+    level="documented",
     needs=FULL,
     readings=(
         Reading("at once", ">=1.9", "Whole, through an index, through a view.", value=[("edit", "RuntimeError")] * 3),
@@ -79,8 +83,12 @@ def test_output(subject: Subject) -> None:
 
 @clause(
     "backward.inplace.output_without_input",
-    says="The output of a hooked module is not for editing either where no input needs a gradient.",
-    source=(DOCS, ERRORS),
+    says="Where no input needs a gradient, changing the output of a hooked module in place raises as well.",
+    source=(
+        IN_PLACE,
+        ERRORS,
+    ),
+    level="documented",
     needs=FULL,
     readings=(
         Reading("refused", ">=1.9", "RuntimeError at the change.", value=("edit", "RuntimeError")),
@@ -96,8 +104,9 @@ def test_output_without_input(subject: Subject) -> None:
 
 @clause(
     "backward.inplace.output_of_two",
-    says="One of two outputs of a hooked module cannot be changed in place: the change raises RuntimeError.",
-    source=DOCS,
+    says="None of several outputs of a hooked module can be changed in place: the change raises RuntimeError.",
+    source=IN_PLACE,
+    level="documented",
     needs=FULL,
     readings=(
         Reading("refused", "", "RuntimeError at the change.", value=("edit", "RuntimeError")),
@@ -117,8 +126,12 @@ def test_output_of_two(subject: Subject) -> None:
 
 @clause(
     "backward.inplace.output_under_no_grad",
-    says="Changed under no_grad, the output is refused later: its next use that needs gradients raises.",
-    source=(DOCS, ERRORS),
+    says="An output changed in place under no_grad raises RuntimeError at its next use that needs gradients.",
+    source=(
+        IN_PLACE,
+        ERRORS,
+    ),
+    level="documented",
     needs=FULL,
     readings=(
         Reading("refused", "", "RuntimeError after the change.", value=("backward", "RuntimeError")),
@@ -134,8 +147,12 @@ def test_output_under_no_grad(subject: Subject) -> None:
 
 @clause(
     "backward.inplace.input",
-    says="A hooked module cannot change its input in place, and none can change a hooked module's output.",
-    source=(DOCS, ERRORS),
+    says="A hooked module cannot change an input that needs a gradient in place, nor a hooked module's output.",
+    source=(
+        IN_PLACE,
+        ERRORS,
+    ),
+    level="documented",
     note="The usual case is ReLU(inplace=True): hooked itself, first in a hooked container, or after a hooked layer.",
     needs=FULL,
     readings=(
@@ -178,7 +195,11 @@ def test_input(subject: Subject) -> None:
 @clause(
     "backward.inplace.input_without_grad",
     says="A hooked module may change an input in place that needs no gradient.",
-    source=DOCS,
+    source=(
+        DOCS,
+        "measured",
+    ),
+    level="observed",
     docs="contradicts",
     note="The docs warn that in-place changes of inputs or outputs raise an error with a full hook, without exception.",
     needs=FULL,
@@ -204,8 +225,9 @@ def test_input_without_grad(subject: Subject) -> None:
 
 @clause(
     "backward.inplace.pre_input",
-    says="A module with a full backward pre-hook alone cannot change its input in place either.",
-    source=PRE_DOCS,
+    says="A module with a pre-hook alone cannot change an input in place that needs a gradient either.",
+    source=PRE_IN_PLACE,
+    level="documented",
     needs=PRE,
     readings=(
         Reading("refused", "", "RuntimeError in the forward.", value=("forward", "RuntimeError")),
@@ -221,8 +243,12 @@ def test_pre_input(subject: Subject) -> None:
 
 @clause(
     "backward.inplace.pre_output",
-    says="The output of a module with a pre-hook alone cannot be changed in place either.",
-    source=PRE_DOCS,
+    says="The output of a module with a pre-hook alone cannot be changed in place: RuntimeError.",
+    source=(
+        PRE_DOCS,
+        TESTS + "test_hook_inplace",
+    ),
+    level="implied",
     note="The docs of the pre-hook warn of changes of inputs, and do not speak of outputs.",
     needs=PRE,
     readings=(

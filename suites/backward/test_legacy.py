@@ -1,8 +1,6 @@
-"""What only legacy backward hooks do: builtin layers, warnings, callables, and modules that are gone."""
+"""What the legacy backward hooks of layers of torch are given."""
 
-import gc
 import warnings
-import weakref
 from typing import Any, List, Tuple
 
 from hypothesis import given
@@ -11,7 +9,6 @@ from hypothesis import strategies as st
 from fixtures.clause import Reading, clause
 from fixtures.subject import Subject
 
-DOCS = "docs: torch.nn.Module.register_backward_hook"
 FUTURE = "https://github.com/pytorch/pytorch/pull/127689"
 #: Up to 1.7 the docs promised the gradients of the inputs, and warned that modules of several operations may differ.
 PROMISE = "The docs no longer say what a legacy hook is given, only that it is deprecated and going to change."
@@ -40,12 +37,30 @@ def shapes(make: Any, *size: int) -> Any:
 @clause(
     "backward.legacy.linear",
     says="The legacy hook of a Linear has an order and shapes that depend on its bias and its input.",
-    source=DOCS,
+    source="measured",
+    level="observed",
     note=PROMISE + " In all versions a matrix has bias, input, weight; others without bias the product.",
     readings=(
-        Reading("since 2.1", ">=2.1", "1-D, 3-D, 4-D inputs: the product alone.", value=()),
-        Reading("since 1.12", ">=1.12,<2.1", "1-D, 4-D inputs with bias: the sum of product and bias.", value=(1, 4)),
-        Reading("first", "<1.12", "1-D, 3-D, 4-D inputs with bias: the sum of product and bias.", value=(1, 3, 4)),
+        Reading(
+            "product alone",
+            ">=2.1",
+            "On an input that is no matrix the legacy hook of a Linear is given the product alone.",
+            value=(),
+        ),
+        Reading(
+            "sum for 1-D and 4-D",
+            ">=1.12,<2.1",
+            "On 1-D and 4-D inputs the legacy hook of a Linear with bias is given product and bias.",
+            value=(1, 4),
+            harm="silent",
+        ),
+        Reading(
+            "sum for 1-D, 3-D and 4-D",
+            "<1.12",
+            "On 1-D, 3-D and 4-D inputs the legacy hook of a Linear with bias is given product and bias.",
+            value=(1, 3, 4),
+            harm="silent",
+        ),
     ),
     witness={"batches": [[], [5, 4]], "features": (3, 2), "bias": True},
     covers=(
@@ -81,7 +96,8 @@ def test_linear(subject: Subject, batches: List[List[int]], features: Tuple[int,
 @clause(
     "backward.legacy.convolution",
     says="The legacy hook of a Conv2d is given the gradients of input, weight and bias.",
-    source=DOCS,
+    source="measured",
+    level="observed",
     note=PROMISE,
     readings=(
         Reading("of the operation", "", "None in place of a bias that is not there.", value=3),
@@ -106,11 +122,19 @@ def test_convolution(
 @clause(
     "backward.legacy.convolution_1d",
     says="The legacy hook of a Conv1d is given the gradients of input, weight and bias.",
-    source=DOCS,
+    source="measured",
+    level="observed",
     note=PROMISE,
     readings=(
-        Reading("of the convolution", ">=1.11", "Input, weight, bias.", value=True),
-        Reading("of a reshape", "<1.11", "One four-dimensional gradient of an inner result.", value=False),
+        Reading("of the convolution", ">=1.11", "The legacy hook of a Conv1d sits on the convolution.", value=True),
+        Reading(
+            "of a reshape",
+            "<1.11",
+            "The legacy hook of a Conv1d is given one 4-D gradient, that of an inner result.",
+            value=False,
+            headline=False,
+            harm="silent",
+        ),
     ),
     witness={"batch": 1, "channels": (1, 2), "size": 5, "kernel": 3, "bias": True},
     covers=("module_backward.legacy.conv1d_bias",),
@@ -132,9 +156,21 @@ def test_convolution_1d(
     "backward.legacy.norm",
     says="The legacy hook of a LayerNorm is given the gradients of input, weight and bias.",
     source="measured",
+    level="observed",
     readings=(
-        Reading("one output", ">=1.10", "grad_output has one entry.", value=[]),
-        Reading("three outputs", "<1.10", "grad_output has two more, None, for inner results.", value=[None, None]),
+        Reading(
+            "one output",
+            ">=1.10",
+            "The grad_output that the legacy hook of a LayerNorm is given has one entry.",
+            value=[],
+        ),
+        Reading(
+            "three outputs",
+            "<1.10",
+            "The grad_output that the legacy hook of a LayerNorm is given has two more entries, None.",
+            value=[None, None],
+            harm="silent",
+        ),
     ),
     witness={"batch": [2], "size": [3], "affine": True},
     covers=("module_backward.legacy.layernorm",),
@@ -151,9 +187,17 @@ def test_norm(subject: Subject, batch: List[int], size: List[int], affine: bool)
     "backward.legacy.loss",
     says="The legacy hook of an MSELoss is given the gradient of the input, and None for the target.",
     source="measured",
+    level="observed",
     readings=(
-        Reading("with target", ">=1.7", "Two entries.", value=[None]),
-        Reading("without", "<1.7", "One entry.", value=[]),
+        Reading("with target", ">=1.7", "The legacy hook of an MSELoss has an entry for the target too.", value=[None]),
+        Reading(
+            "without target",
+            "<1.7",
+            "The legacy hook of an MSELoss is given the gradient of the input alone.",
+            value=[],
+            headline=False,
+            harm="silent",
+        ),
     ),
     witness={"size": [2], "reduction": "mean"},
     covers=("module_backward.legacy.mseloss",),
@@ -172,11 +216,24 @@ def test_loss(subject: Subject, size: List[int], reduction: str) -> None:
 
 @clause(
     "backward.legacy.recurrent",
-    says="The legacy hook of an LSTM is given the gradients of whichever operation torch makes of it.",
+    says="The legacy hook of an LSTM is given the gradients of its last layer: input, parameters and states.",
     source="measured",
+    level="observed",
     readings=(
-        Reading("one operation", ">=2.0", "Of the last layer: input, four parameters, two states.", value=True),
-        Reading("the last step", "<2.0", "One gradient for each step in time.", value=False),
+        Reading(
+            "the last layer",
+            ">=2.0",
+            "The legacy hook of an LSTM has seven entries: input, four parameters, two states.",
+            value=True,
+        ),
+        Reading(
+            "each step",
+            "<2.0",
+            "The legacy hook of an LSTM is given one gradient for each step in time.",
+            value=False,
+            headline=False,
+            harm="silent",
+        ),
     ),
     witness={"steps": 4, "batch": 1, "sizes": (2, 3), "layers": 1, "bias": True},
     covers=("module_backward.legacy.lstm",),
@@ -193,112 +250,3 @@ def test_recurrent(subject: Subject, steps: int, batch: int, sizes: Tuple[int, i
         assert seen == ([[steps, batch, width], *parameters, None, None], [[steps, batch, outs], None, None])
     else:
         assert seen == ([[batch, outs]] * steps, [[steps, batch, outs]])
-
-
-@clause(
-    "backward.legacy.warnings",
-    says="A call with a legacy hook warns of deprecation where the hook cannot see the module as a whole.",
-    source=(DOCS, FUTURE, "release 1.8: full backward hooks"),
-    note="Also for a leaf input and for a factor that is a constant: the check looks at the nodes behind the output's.",
-    readings=(
-        Reading("FutureWarning", ">=2.4", "Once in each forward.", value=["FutureWarning"] * 7 + [None]),
-        Reading("UserWarning", ">=1.8,<2.4", "Once in each forward.", value=["UserWarning"] * 7 + [None]),
-        Reading("no warning", "<1.8", "There was nothing else to use.", value=[None] * 8),
-    ),
-    covers=(
-        "module_backward.legacy.warn_const_operand",
-        "module_backward.legacy.warn_dict_out",
-        "module_backward.legacy.warn_leaf_input",
-        "module_backward.legacy.warn_linear",
-        "module_backward.legacy.warn_multi_node",
-        "module_backward.legacy.warn_nontensor_in",
-        "module_backward.legacy.warn_two_nodes",
-    ),
-)
-def test_warnings(subject: Subject) -> None:
-    import torch
-
-    class Module(torch.nn.Module):
-        def __init__(self, function: Any) -> None:
-            super().__init__()
-            self.function = function
-
-        def forward(self, *args: Any) -> Any:
-            return self.function(*args)
-
-    def category(module: Any, *args: Any) -> Any:
-        module.register_backward_hook(lambda *arguments: None)
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            module(*args)
-        (name,) = {one.category.__name__ for one in caught} or {None}
-        return name
-
-    leaf = torch.ones(2, requires_grad=True)
-    inner = leaf * 1
-    assert [
-        category(Module(lambda x: x * 2), inner),
-        category(Module(lambda x: {"y": x.exp()}), inner),
-        category(torch.nn.ReLU(), leaf),
-        category(torch.nn.Linear(2, 2), inner),
-        category(Module(lambda x: x.exp().exp()), inner),
-        category(Module(lambda x, number: x.exp()), inner, 3),
-        category(Module(lambda x: (x.exp(), x.sin())), inner),
-        category(torch.nn.ReLU(), inner),
-    ] == subject.value
-
-
-@clause(
-    "backward.legacy.dead_module",
-    says="A legacy hook does not keep its module alive; backward() through a dead module's hook raises.",
-    source="https://github.com/pytorch/pytorch/pull/80139",
-    readings=(
-        Reading("RuntimeError", ">=1.13", "The hook holds the module weakly.", value=(False, "RuntimeError", 0)),
-        Reading("kept", "<1.13", "The output keeps the module, and the hook runs.", value=(True, "called", 1)),
-    ),
-    covers=("module_backward.legacy.dead_module", "module_backward.mem.legacy.module_kept_by_output"),
-)
-def test_dead_module(subject: Subject) -> None:
-    import torch
-
-    calls: List[Any] = []
-
-    def call() -> Tuple[Any, Any]:
-        module = torch.nn.Linear(2, 2)
-        module.register_backward_hook(lambda module, grad_input, grad_output: calls.append(1))
-        return module(torch.ones(1, 2)), weakref.ref(module)
-
-    out, module = call()
-    gc.collect()
-    alive, seen = module() is not None, "called"
-    try:
-        out.sum().backward()
-    except RuntimeError as error:
-        seen = type(error).__name__
-    assert (alive, seen, len(calls)) == subject.value
-
-
-@clause(
-    "backward.legacy.not_callable",
-    says="A legacy hook that cannot be called is accepted at registration.",
-    source="measured",
-    readings=(
-        Reading("until backward", ">=1.13", "The forward accepts it too.", value=["registered", "called", "TypeError"]),
-        Reading("until forward", "<1.13", "The forward raises TypeError.", value=["registered", "TypeError"]),
-    ),
-    covers=("module_backward.err.legacy.not_callable",),
-)
-def test_not_callable(subject: Subject) -> None:
-    import torch
-
-    module, seen = torch.nn.Linear(2, 2), []
-    try:
-        module.register_backward_hook(3)
-        seen.append("registered")
-        out = module(torch.ones(1, 2, requires_grad=True))
-        seen.append("called")
-        out.sum().backward()
-        seen.append("done")
-    except (TypeError, RuntimeError) as error:
-        seen.append(type(error).__name__)
-    assert seen == subject.value

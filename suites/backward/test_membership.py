@@ -6,16 +6,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fixtures.clause import Reading, clause
-from fixtures.draw import FACTORS, NUMBERS, plans
+from fixtures.draw import FACTORS, NUMBERS
 from fixtures.plan import Backward, Chain, Drop, Forward, Hook, Input, Leaf, Plan, Remove, Scale, hooks_of
 from fixtures.subject import Subject
+from suites.backward.hooked import FULL_KINDS
+from suites.backward.sources import CALLED, MIXED, PREPEND, RULE_3, TESTS
 
-DOCS = "docs: torch.nn.Module.register_full_backward_hook"
 FULL = "torch.nn.Module.register_full_backward_hook"
 PRE = "torch.nn.Module.register_full_backward_pre_hook"
 GLOBAL_FULL = "torch.nn.modules.module.register_module_full_backward_hook"
 NET = Leaf("m0", "scale", (3,))
-FULL_KINDS = st.sampled_from(["full_backward", "full_backward_pre"])
 MAYBE_SCALE = st.one_of(st.just(()), st.builds(lambda by: (Scale(by),), FACTORS))
 
 
@@ -26,9 +26,10 @@ def script(*steps: Any) -> Plan:
 
 @clause(
     "backward.membership.removed_after_forward",
-    says="A full hook removed after the forward still runs for that forward, and for no later one.",
+    says="A full hook or pre-hook removed after the forward runs for that forward, and for no later one.",
     source="measured",
-    needs=PRE,
+    level="observed",
+    needs=FULL,
     covers=(
         "module_backward.fire.full.removed_after_forward",
         "module_backward.fire.pre.removed_after_forward",
@@ -52,6 +53,7 @@ def test_removed_after_forward(subject: Subject, plan: Plan) -> None:
     "backward.membership.legacy_removed_after_forward",
     says="A legacy hook removed after the forward still runs for that forward, and for no later one.",
     source="measured",
+    level="observed",
     covers=("module_backward.fire.legacy.removed_after_forward",),
 )
 @given(
@@ -74,6 +76,7 @@ def test_legacy_removed_after_forward(subject: Subject, plan: Plan) -> None:
     "backward.membership.registered_after_forward",
     says="A backward hook registered after the forward does not run for that forward, but for the next.",
     source="measured",
+    level="observed",
     needs=FULL,
     covers=(
         "module_backward.fire.full.added_after_forward",
@@ -101,6 +104,7 @@ def test_registered_after_forward(subject: Subject, plan: Plan) -> None:
     "backward.membership.removed_by_another",
     says="A full hook removed by an earlier hook of the module is still called in the pass that is running.",
     source="measured",
+    level="observed",
     needs=FULL,
     covers=("module_backward.fire.full.removed_in_other_hook",),
 )
@@ -129,11 +133,22 @@ def test_removed_by_another(subject: Subject, plan: Plan) -> None:
     "backward.membership.legacy_taken",
     says="The legacy hooks of a call are those that are registered when the call begins.",
     source="measured",
+    level="observed",
     readings=(
         Reading(
-            "at the start", ">=1.8", "One removed by a forward hook of the call still runs.", {"legacy_taken": "start"}
+            "at the start",
+            ">=1.8",
+            "A legacy hook that a forward hook of the call removes still runs for that call.",
+            {"legacy_taken": "start"},
         ),
-        Reading("at the end", "<1.8", "Those that are left when forward hooks have run.", {"legacy_taken": "end"}),
+        Reading(
+            "at the end",
+            "<1.8",
+            "The legacy hooks of a call are those that are left when its forward hooks have run.",
+            {"legacy_taken": "end"},
+            headline=False,
+            harm="silent",
+        ),
     ),
     witness=script(Hook("backward", "m0", "h0"), Hook("forward", "m0", "h1", (Drop("h0"),)), Forward(), Backward()),
     covers=("module_backward.fire.legacy.removed_after_forward",),
@@ -161,7 +176,8 @@ def test_legacy_taken(subject: Subject, plan: Plan) -> None:
 @clause(
     "backward.membership.no_mixing",
     says="A module takes full hooks or legacy hooks: the sort that comes second raises RuntimeError.",
-    source=DOCS,
+    source=MIXED,
+    level="implied",
     needs=FULL,
     covers=(
         "module_backward.mix.full_then_legacy",
@@ -187,6 +203,7 @@ def test_no_mixing(subject: Subject, plan: Plan) -> None:
     "backward.membership.choice_is_final",
     says="The other sort of backward hook is refused even after every hook of the first was removed.",
     source="measured",
+    level="observed",
     needs=FULL,
     covers=("module_backward.mix.sticky_after_removal",),
 )
@@ -204,8 +221,9 @@ def test_choice_is_final(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.membership.pre_goes_with_both",
-    says="Full backward pre-hooks go with either sort on one module.",
+    says="Full backward pre-hooks go with full hooks and with legacy hooks on one module.",
     source="measured",
+    level="observed",
     needs=PRE,
     covers=("module_backward.mix.pre_and_legacy", "module_backward.order.pre_then_full"),
 )
@@ -224,78 +242,10 @@ def test_pre_goes_with_both(subject: Subject, plan: Plan) -> None:
 
 
 @clause(
-    "backward.membership.global_no_mixing",
-    says="Global hooks too are full or legacy, apart from the choice that each module makes.",
-    source="docs: torch.nn.modules.module.register_module_full_backward_hook",
-    needs=(FULL, GLOBAL_FULL),
-    covers=("module_backward.mix.global_full_then_global_legacy", "module_backward.mix.global_legacy_local_full"),
-)
-@given(
-    plan=st.lists(
-        st.tuples(st.sampled_from(["backward", "full_backward"]), st.sampled_from(["m0", "*"])), min_size=2, max_size=4
-    ).map(
-        lambda hooks: script(
-            *[Hook(kind, on, f"h{index}") for index, (kind, on) in enumerate(hooks)], Forward(), Backward()
-        )
-    )
-)
-def test_global_no_mixing(subject: Subject, plan: Plan) -> None:
-    trace = subject.holds(plan)
-    hooks = [step for step in plan.steps if isinstance(step, Hook)]
-    first = {hook.on: hook.kind for hook in reversed(hooks)}
-    assert sorted(trace.calls()) == [hook.label for hook in hooks if hook.kind == first[hook.on]]
-
-
-@clause(
-    "backward.membership.global_everywhere",
-    says="A global full hook runs for every module of the network, before the module's own hooks.",
-    source="docs: torch.nn.modules.module.register_module_full_backward_hook",
-    needs=GLOBAL_FULL,
-    covers=("module_backward.fire.gfull.all_modules", "module_backward.order.full.global_before_local"),
-)
-@given(
-    plan=st.builds(
-        lambda own, everywhere, values: Plan(
-            Chain("m0", (Leaf("m1", "scale", values[:1]), Leaf("m2", "scale", values[1:]))),
-            (Input(2),),
-            (
-                Hook("full_backward", "m1", "own", own),
-                Hook("full_backward", "*", "all", everywhere),
-                Forward(),
-                Backward(),
-            ),
-        ),
-        MAYBE_SCALE,
-        MAYBE_SCALE,
-        st.tuples(NUMBERS, NUMBERS),
-    )
-)
-def test_global_everywhere(subject: Subject, plan: Plan) -> None:
-    trace = subject.holds(plan)
-    assert [(event.what, event.seen[0]) for event in trace if event.what in ("own", "all")] == [
-        ("all", "m2"),
-        ("all", "m1"),
-        ("own", "m1"),
-        ("all", "m0"),
-    ]
-
-
-@clause(
-    "backward.membership.global_legacy",
-    says="A global legacy hook runs for every module whose output came from an operation.",
-    source="release 1.6: global module hooks",
-    needs="torch.nn.modules.module.register_module_backward_hook",
-    covers=("module_backward.fire.glegacy.all_modules", "module_backward.order.legacy.global_before_local"),
-)
-@given(plan=plans(kinds=("backward",), inputs=(1, 2), outputs=(1, 2), depth=2, everywhere=True))
-def test_global_legacy(subject: Subject, plan: Plan) -> None:
-    subject.holds(plan)
-
-
-@clause(
     "backward.membership.around",
-    says="Around nested modules, pre-hooks run from the outside in and full hooks from the inside out.",
+    says="Where the input needs a gradient, nested modules run pre-hooks outside in and full hooks inside out.",
     source="measured",
+    level="observed",
     needs=PRE,
     covers=(
         "module_backward.order.prefull.nested",
@@ -324,7 +274,8 @@ def test_around(subject: Subject, plan: Plan) -> None:
 @clause(
     "backward.membership.prepend",
     says="With prepend=True a full hook or pre-hook goes before those of its kind that are there.",
-    source=DOCS,
+    source=PREPEND,
+    level="documented",
     needs=(PRE, FULL + "(prepend)"),
     covers=("module_backward.order.full.prepend",),
 )
@@ -349,7 +300,11 @@ def test_prepend(subject: Subject, plan: Plan) -> None:
 @clause(
     "backward.membership.once_per_backward",
     says="A full hook runs once in each backward over a retained graph.",
-    source="measured",
+    source=(
+        CALLED,
+        TESTS + "test_hooks",
+    ),
+    level="documented",
     needs=FULL,
     covers=(
         "module_backward.fire.full.retain_graph_twice",
@@ -374,7 +329,11 @@ def test_once_per_backward(subject: Subject, plan: Plan) -> None:
 @clause(
     "backward.membership.under_no_grad",
     says="A hooked module can be called under no_grad: the hooks do not run, and nothing is raised.",
-    source="https://github.com/pytorch/pytorch/issues/59901",
+    source=(
+        RULE_3,
+        "https://github.com/pytorch/pytorch/issues/59901",
+    ),
+    level="documented",
     needs=FULL,
     readings=(
         Reading("nothing", "", "The output needs no gradient.", value=("done", False)),

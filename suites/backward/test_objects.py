@@ -9,9 +9,8 @@ from fixtures.clause import Reading, clause
 from fixtures.draw import NUMBERS
 from fixtures.plan import Forward, Hook, Input, Leaf, Plan
 from fixtures.subject import Subject
+from suites.backward.sources import DOCS, FORWARD_GLOBAL, INPUT_VIEW, OUTPUT_VIEW, PRE_VIEW
 
-DOCS = "docs: torch.nn.Module.register_full_backward_hook"
-PRE_DOCS = "docs: torch.nn.Module.register_full_backward_pre_hook"
 FULL = "torch.nn.Module.register_full_backward_hook"
 PRE = "torch.nn.Module.register_full_backward_pre_hook"
 GLOBAL = "torch.nn.modules.module.register_module_forward_hook"
@@ -21,16 +20,9 @@ VIEWS = "The docs say that forward is given a view of each tensor passed in, and
 FEW = st.integers(1, 3)
 #: Which inputs need a gradient. The first one does in torch 1.8; backward.given.frozen_input tells of that.
 SOME = st.lists(st.booleans(), max_size=3).map(lambda others: [True, *others])
-SIZES = st.lists(st.integers(1, 2), max_size=2).map(tuple)
-#: A size, a number of inputs, and the size of a bare tensor: rows of the size, or any other.
-BARE = {
-    "size": st.shared(SIZES, key="size"),
-    "count": FEW,
-    "returned": st.one_of(st.builds(lambda size, rows: (rows, *size), st.shared(SIZES, key="size"), FEW), SIZES),
-}
 
 
-def same(*grads: bool, kind: str = "full_backward", hooks: int = 1) -> Any:
+def same(*grads: bool, kind: str = "full_backward", hooks: int = 1, frozen: bool = False) -> Any:
     """Whether inputs with or without gradient are the caller's objects in forward, and the output forward's."""
     import torch
 
@@ -39,7 +31,7 @@ def same(*grads: bool, kind: str = "full_backward", hooks: int = 1) -> Any:
     class Sum(torch.nn.Module):
         def __init__(self) -> None:
             super().__init__()
-            self.weight = torch.nn.Parameter(torch.ones(()))
+            self.weight = torch.nn.Parameter(torch.ones(()), requires_grad=not frozen)
 
         def forward(self, *xs: Any) -> Any:
             out = self.weight * sum(xs)
@@ -55,30 +47,50 @@ def same(*grads: bool, kind: str = "full_backward", hooks: int = 1) -> Any:
 
 @clause(
     "backward.objects.replaced",
-    says="Beside an input that needs a gradient the others are replaced too, and so is the output, always.",
-    source=DOCS,
+    says="With an input that needs a gradient all are replaced; so is an output that needs one, in any case.",
+    source=(
+        INPUT_VIEW,
+        OUTPUT_VIEW,
+    ),
+    level="documented",
     needs=FULL,
     readings=(
-        Reading("all", ">=1.11", "Every input, and outputs without input gradients.", value=False),
-        Reading("those that need one", "<1.11", "An input without gradient stays.", value=True),
+        Reading(
+            "all",
+            ">=1.11",
+            "With a full hook forward is given new tensors for all inputs if one needs a gradient.",
+            value=False,
+        ),
+        Reading(
+            "those that need one",
+            "<1.11",
+            "With a full hook an input that needs no gradient stays the caller's own object.",
+            value=True,
+            headline=False,
+            harm="silent",
+        ),
     ),
-    witness={"grads": [True, False], "hooks": 1},
+    witness={"grads": [True, False], "hooks": 1, "frozen": False},
     covers=(
         "module_backward.ident.full.second_not_rg",
         "module_backward.ident.full.output_no_input_rg",
         "module_backward.issue.61446_input_identity",
     ),
 )
-@given(grads=st.one_of(SOME, SOME.map(lambda some: [False for _ in some])), hooks=FEW)
-def test_replaced(subject: Subject, grads: List[bool], hooks: int) -> None:
+@given(grads=st.one_of(SOME, SOME.map(lambda some: [False for _ in some])), hooks=FEW, frozen=st.booleans())
+def test_replaced(subject: Subject, grads: List[bool], hooks: int, frozen: bool) -> None:
     kept = [not grad and (subject.value or not any(grads)) for grad in grads]
-    assert same(*grads, hooks=hooks) == [*kept, False]
+    assert same(*grads, hooks=hooks, frozen=frozen) == [*kept, frozen and not any(grads)]
 
 
 @clause(
     "backward.objects.kept",
     says="Where no input needs a gradient forward is given the caller's own objects.",
-    source=DOCS,
+    source=(
+        DOCS,
+        "measured",
+    ),
+    level="observed",
     docs="contradicts",
     note=VIEWS,
     needs=FULL,
@@ -97,14 +109,37 @@ def test_kept(subject: Subject, count: int, hooks: int) -> None:
 @clause(
     "backward.objects.kept_under_no_grad",
     says="Under no_grad a full hook replaces neither inputs nor outputs.",
-    source=(DOCS, "https://github.com/pytorch/pytorch/issues/59901"),
+    source=(
+        DOCS,
+        "https://github.com/pytorch/pytorch/issues/59901",
+    ),
+    level="observed",
     docs="contradicts",
     note=VIEWS,
     needs=FULL,
     readings=(
-        Reading("the same", ">=1.10", "Inputs and output.", value="the same"),
-        Reading("RuntimeError", ">=1.9,<1.10", "The forward fails.", value="RuntimeError"),
-        Reading("AttributeError", "<1.9", "The forward fails.", value="AttributeError"),
+        Reading(
+            "the same",
+            ">=1.10",
+            "Under no_grad inputs and outputs of a hooked module are the objects they were.",
+            value="the same",
+        ),
+        Reading(
+            "RuntimeError",
+            ">=1.9,<1.10",
+            "Under no_grad the forward of a module with a full hook raises RuntimeError.",
+            value="RuntimeError",
+            headline=False,
+            harm="error",
+        ),
+        Reading(
+            "AttributeError",
+            "<1.9",
+            "Under no_grad the forward of a module with a full hook raises AttributeError.",
+            value="AttributeError",
+            headline=False,
+            harm="error",
+        ),
     ),
     witness={"grads": [True], "hooks": 1},
     covers=("module_backward.ident.full.no_grad",),
@@ -123,8 +158,9 @@ def test_kept_under_no_grad(subject: Subject, grads: List[bool], hooks: int) -> 
 
 @clause(
     "backward.objects.pre",
-    says="A full backward pre-hook alone replaces inputs and outputs too.",
-    source=PRE_DOCS,
+    says="Where an input needs a gradient, a full backward pre-hook alone replaces inputs and outputs too.",
+    source=PRE_VIEW,
+    level="documented",
     needs=PRE,
     readings=(
         Reading("others", "", "As a full hook does.", value=False),
@@ -139,187 +175,40 @@ def test_pre(subject: Subject, grads: List[bool], hooks: int) -> None:
     assert same(*grads, kind="full_backward_pre", hooks=hooks) == [kept] * len(grads) + [subject.value]
 
 
-def outcome(
-    returned: Any, kind: str = "full_backward", size: Any = (1, 2), count: int = 1, grad: bool = True, hooks: int = 1
-) -> Any:
-    """How backward() ends when the last hook of a doubling module of some inputs returns this, and their .grad."""
-    import torch
-
-    class Double(torch.nn.Module):
-        def __init__(self) -> None:
-            super().__init__()
-            self.weight = torch.nn.Parameter(torch.tensor(2.0))
-
-        def forward(self, *xs: Any) -> Any:
-            return self.weight * sum(xs)
-
-    module, xs = Double(), [torch.ones(size, requires_grad=grad) for _ in range(count)]
-    for number in range(hooks):
-        value = returned if number == hooks - 1 else None
-        getattr(module, f"register_{kind}_hook")(lambda *given, value=value: value)
-    try:
-        module(*xs).backward(torch.ones(size))
-        seen = "accepted"
-    except (RuntimeError, TypeError) as error:
-        seen = type(error).__name__
-    return seen, [None if x.grad is None else x.grad.tolist() for x in xs], module.weight.grad is None
-
-
-def fill(number: float, size: Any) -> Any:
-    """The nested lists of a tensor that is full of one number."""
-    import torch
-
-    return torch.full(size, float(number)).tolist()
-
-
-def bare(subject: Subject, size: Any, count: int, returned: Any, kind: str) -> None:
-    """Demand that a bare tensor of threes counts as the reading has it: as its "rows", or the "whole" as one."""
-    import torch
-
-    wanted = 1 if kind == "full_backward_pre" else count
-    by = 2 if kind == "full_backward_pre" else 1
-    due = ("TypeError" if not returned else "RuntimeError", [None] * count, kind == "full_backward_pre")
-    if returned == ((wanted, *size) if subject.value == "rows" else size):
-        due = ("accepted", [fill(3 * by, size)] * count, False)
-    assert outcome(torch.full(returned, 3.0), kind, size, count) == due
-
-
-@clause(
-    "backward.objects.bare_tensor",
-    says="A bare tensor from a full hook counts as the tuple of its rows: one for each input, or it raises.",
-    source=DOCS,
-    note="The docs say a tuple or None; only the annotated type of the hook allows a Tensor, as if it were the one.",
-    needs=FULL,
-    readings=(
-        Reading("rows", "", "Wrong rows: RuntimeError; no dimension: TypeError.", value="rows"),
-        Reading("whole", "never", "As the gradient of the one input.", value="whole"),
-    ),
-    witness={"size": (1, 2), "count": 1, "returned": (1, 2)},
-    covers=(
-        "module_backward.ret.full.bare_tensor_len1",
-        "module_backward.ret.full.bare_tensor_0d",
-        "graph.full.return_bare_tensor_batch_of_one",
-    ),
-)
-@given(**BARE)
-def test_bare_tensor(subject: Subject, size: Any, count: int, returned: Any) -> None:
-    bare(subject, size, count, returned, "full_backward")
-
-
-@clause(
-    "backward.objects.pre_bare_tensor",
-    says="A bare tensor from a pre-hook counts as its rows too, and is refused before a gradient is written.",
-    source=PRE_DOCS,
-    docs="contradicts",
-    note="Since 2.10 the docs list a bare Tensor as a value to return.",
-    needs=PRE,
-    readings=(
-        Reading("rows", "", "One row of the output's shape will do.", value="rows"),
-        Reading("whole", "never", "As the gradient of the one output.", value="whole"),
-    ),
-    witness={"size": (1, 2), "count": 1, "returned": (1, 2)},
-    covers=("module_backward.ret.pre.bare_tensor_len1",),
-)
-@given(**BARE)
-def test_pre_bare_tensor(subject: Subject, size: Any, count: int, returned: Any) -> None:
-    bare(subject, size, count, returned, "full_backward_pre")
-
-
-@clause(
-    "backward.objects.no_broadcast",
-    says="A full hook must return the exact shape: one that would sum or spread to it is refused.",
-    source="measured",
-    needs=FULL,
-    readings=(
-        Reading("refused", "", "RuntimeError; the weight has its gradient.", value="RuntimeError"),
-        Reading("fitted", "never", "As in autograd itself.", value="accepted"),
-    ),
-    witness={"size": (1, 2), "returned": (3, 1, 2), "hooks": 1},
-    covers=("module_backward.ret.full.expandable_shape",),
-)
-@given(size=SIZES, returned=SIZES, hooks=FEW)
-def test_no_broadcast(subject: Subject, size: Any, returned: Any, hooks: int) -> None:
-    import torch
-
-    (seen, grads, unwritten) = outcome((torch.full(returned, 3.0),), size=size, hooks=hooks)
-    fits = returned == size
-    assert (seen, unwritten) == ("accepted" if fits else subject.value, False)
-    assert grads == [fill(3, size) if fits else None]
-
-
-@clause(
-    "backward.objects.list_without_input",
-    says="Where no input needs a gradient a list of None is refused, while a tuple of None is taken.",
-    source="https://github.com/pytorch/pytorch/pull/56693",
-    needs=FULL,
-    readings=(
-        Reading("refused", ">=1.9", "RuntimeError for the list, of any length.", value="RuntimeError"),
-        Reading("never called", "<1.9", "The hook does not run.", value="accepted"),
-    ),
-    witness={"as_list": True, "length": 1, "count": 1, "hooks": 1},
-    covers=("module_backward.ret.full.noin_none_list",),
-)
-@given(as_list=st.booleans(), length=st.integers(0, 3), count=FEW, hooks=FEW)
-def test_list_without_input(subject: Subject, as_list: bool, length: int, count: int, hooks: int) -> None:
-    returned = [None] * length if as_list else (None,) * length
-    result = subject.value if as_list else "accepted"
-    seen = outcome(returned, count=count, grad=False, hooks=hooks)
-    assert seen == (result, [None] * count, result != "accepted")
-
-
-@clause(
-    "backward.objects.list_chain",
-    says="When a full hook returns a list, the next one is given that list.",
-    source="measured",
-    needs=FULL,
-    readings=(
-        Reading("list", ">=1.13", "As it was returned.", value="list"),
-        Reading("tuple", "<1.13", "Made into a tuple.", value="tuple"),
-    ),
-    witness={"returned": ["list", None], "count": 1},
-    covers=("module_backward.ret.full.chain_list",),
-)
-@given(returned=st.lists(st.sampled_from(["list", "tuple", None]), min_size=1, max_size=5), count=FEW)
-def test_list_chain(subject: Subject, returned: List[Any], count: int) -> None:
-    import torch
-
-    class Sum(torch.nn.Module):
-        def forward(self, *xs: Any) -> Any:
-            return sum(xs) * 2
-
-    module, seen, due = Sum(), [], ["tuple"]
-    for name in returned:
-
-        def hook(module: Any, grad_input: Any, grad_output: Any, name: Any = name) -> Any:
-            seen.append((type(grad_input).__name__, [grad.item() for grad in grad_input]))
-            tripled = [grad * 3 for grad in grad_input]
-            return {"list": tripled, "tuple": tuple(tripled), None: None}[name]
-
-        module.register_full_backward_hook(hook)
-        due.append({"list": subject.value, "tuple": "tuple", None: due[-1]}[name])
-    xs = [torch.ones((), requires_grad=True) for _ in range(count)]
-    module(*xs).backward()
-    times = [3 ** sum(name is not None for name in returned[:number]) for number in range(len(returned) + 1)]
-    assert seen == [(kind, [2.0 * by] * count) for kind, by in zip(due, times[:-1])]
-    assert [x.grad.item() for x in xs] == [2 * times[-1]] * count
-
-
 @clause(
     "backward.objects.layers",
-    says="LSTM states and embedding indices have None; a loss on a state alone does not call the full hook.",
-    source=(DOCS, "https://github.com/pytorch/pytorch/pull/88357"),
+    says="LSTM states and Embedding indices have None; a loss on an LSTM state alone leaves the hook silent.",
+    source=(
+        "https://github.com/pytorch/pytorch/pull/88357",
+        DOCS,
+    ),
+    level="implied",
     docs="contradicts",
     note="The docs promise a call whenever gradients for the inputs are computed; with a loss on a state they are.",
     needs=FULL,
     readings=(
-        Reading("silent", ">=1.13", "A loss on the state gives x its gradient.", value=[[1, 2, True], "silent", 1]),
+        Reading(
+            "silent",
+            ">=1.13",
+            "A loss on the state of an LSTM with a full hook gives the input its gradient.",
+            value=[[1, 2, True], "silent", 1],
+        ),
         Reading(
             "refused",
             ">=1.9,<1.13",
-            "A loss on the state raises RuntimeError.",
+            "A loss on the state alone of an LSTM with a full hook raises RuntimeError.",
             value=[[1, 2, True], "RuntimeError", 1],
+            headline=False,
+            harm="error",
         ),
-        Reading("no integers", "<1.9", "And an Embedding never calls it.", value=[[1, 2, True], "RuntimeError", 0]),
+        Reading(
+            "silent Embedding",
+            "<1.9",
+            "An Embedding never calls its full hook; a loss on an LSTM state raises RuntimeError.",
+            value=[[1, 2, True], "RuntimeError", 0],
+            headline=False,
+            harm="error",
+        ),
     ),
     covers=("module_backward.arg.full.lstm", "module_backward.arg.full.embedding_sparse"),
 )
@@ -351,9 +240,10 @@ def test_layers(subject: Subject) -> None:
     "backward.objects.keywords",
     says="A forward hook, global or not, is given keyword inputs only when it asked for them.",
     source=(
-        "docs: torch.nn.modules.module.register_module_forward_hook",
+        FORWARD_GLOBAL,
         "https://github.com/pytorch/pytorch/pull/137403",
     ),
+    level="documented",
     needs=GLOBAL + "(with_kwargs)",
     covers=("module_backward.issue.137403_global_forward_kwargs", "module_backward.issue.35643_forward_hook_kwargs"),
 )

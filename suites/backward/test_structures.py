@@ -2,7 +2,7 @@
 
 import collections
 import warnings
-from typing import Any, Callable, List, Tuple
+from typing import Any, List
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from fixtures.clause import Reading, clause
 from fixtures.draw import NUMBERS
 from fixtures.subject import Subject
+from suites.backward.hooked import PLACES, module_of, run
+from suites.backward.sources import DOCS, NO_TENSOR, POSITIONAL, PRE_DOCS, RULE_2, TENSORS_ONLY
 
-DOCS = "docs: torch.nn.Module.register_full_backward_hook"
 FULL = "torch.nn.Module.register_full_backward_hook"
 PRE = "torch.nn.Module.register_full_backward_pre_hook"
 FROM_OUTPUT = "https://github.com/pytorch/pytorch/pull/56693"
@@ -19,64 +20,7 @@ KEPT = "https://github.com/pytorch/pytorch/pull/112433"
 RULE = "The docs promise a call whenever gradients for the module's inputs are computed; here they are."
 
 FEW = st.integers(1, 3)
-#: Some arguments or outputs: "x" stands for a tensor, and there is at least one.
-PLACES = (
-    st.lists(st.sampled_from(["x", "x", 7, "text", None, (1,), [2]]), max_size=3)
-    .map(lambda others: ["x", *others])
-    .flatmap(st.permutations)
-)
-
 Fields = collections.namedtuple("Fields", "first second")
-
-
-class Pair(tuple):
-    """A tuple made from one iterable, as tuples are."""
-
-
-def show(grads: Any) -> List[Any]:
-    return [None if grad is None else grad.tolist() for grad in grads]
-
-
-def module_of(function: Callable[..., Any], kind: str = "full_backward", hooks: int = 1) -> Tuple[Any, List[Any]]:
-    """A hooked module that computes `function`, and what its hook was given: grad_input (if any) and grad_output."""
-    import torch
-
-    class Module(torch.nn.Module):
-        def __init__(self) -> None:
-            super().__init__()
-            self.weight = torch.nn.Parameter(torch.tensor(2.0))
-            self.child = torch.nn.Identity()
-
-        def forward(self, *args: Any, **kwargs: Any) -> Any:
-            return function(*args, **kwargs)
-
-    module: Any = Module()
-    calls: List[Any] = []
-
-    def hook(owner: Any, *grads: Any) -> None:
-        assert owner is module
-        calls.append([show(one) for one in grads])
-
-    for _ in range(hooks):
-        getattr(module, f"register_{kind}_hook")(hook)
-    return module, calls
-
-
-def run(function: Callable[..., Any], take: Callable[[Any], Any], kind: str = "full_backward", hooks: int = 1) -> Any:
-    """Type of the output, calls, x.grad and warnings when the loss is what `take` takes; or what raised."""
-    import torch
-
-    module, calls = module_of(function, kind, hooks)
-    x = torch.ones(2, requires_grad=True)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        try:
-            out = module(x)
-            take(out).sum().backward()
-        except (RuntimeError, TypeError) as error:
-            return type(error).__name__
-    assert x.grad is not None
-    return type(out).__name__, calls, x.grad.tolist(), [one.category.__name__ for one in caught]
 
 
 class Holder:
@@ -98,7 +42,8 @@ CONTAINERS = {
 @clause(
     "backward.structures.places",
     says="Inputs and outputs that are no tensors keep their place in grad_input and grad_output, with None.",
-    source=DOCS,
+    source=NO_TENSOR,
+    level="documented",
     needs=FULL,
     readings=(
         Reading("None", "", "Before, between and behind the tensors.", value=True),
@@ -139,10 +84,20 @@ def test_places(subject: Subject, ins: List[Any], outs: List[Any], by: int, hook
     "backward.structures.detached_output",
     says="A detached tensor among the outputs has None in grad_output, and stays without gradient.",
     source="https://github.com/pytorch/pytorch/pull/59204",
+    level="implied",
     needs=FULL,
     readings=(
-        Reading("None", ">=1.9", "Whichever comes first.", value="None"),
-        Reading("refused", "<1.9", "AttributeError in the forward when it comes first.", value="AttributeError"),
+        Reading(
+            "None", ">=1.9", "A full hook has None for a detached output, whichever output comes first.", value="None"
+        ),
+        Reading(
+            "refused",
+            "<1.9",
+            "With a full hook the forward raises AttributeError if its first output is detached.",
+            value="AttributeError",
+            headline=False,
+            harm="error",
+        ),
     ),
     witness={"needs_grad": [False, True], "hooks": 1},
     covers=("module_backward.arg.full.output_mixed_rg", "module_backward.issue.59203_mixed_rg_outputs"),
@@ -167,18 +122,31 @@ def test_detached_output(subject: Subject, needs_grad: List[bool], hooks: int) -
 
 @clause(
     "backward.structures.unseen_inputs",
-    says="Tensors in a container or keywords are no inputs to a full hook: it runs at the output.",
-    source=(DOCS, FROM_OUTPUT),
+    says="Where only tensors in containers or keywords need a gradient, the full hook runs at the output.",
+    source=(
+        RULE_2,
+        POSITIONAL,
+        FROM_OUTPUT,
+    ),
+    level="documented",
     needs=FULL,
     readings=(
-        Reading("at the output", ">=1.9", "None for a container, no entry for keywords.", value=True),
-        Reading("silent", "<1.9", "The hook does not run.", value=False),
+        Reading("at the output", ">=1.9", "Without an input that it sees, a full hook runs at the output.", value=True),
+        Reading(
+            "silent",
+            "<1.9",
+            "Where only tensors in containers or keywords need a gradient, no full hook runs.",
+            value=False,
+            headline=False,
+            harm="silent",
+        ),
     ),
-    witness={"ways": ["list"], "keyword": False, "hooks": 1},
+    witness={"ways": ["list"], "keyword": False, "hooks": 1, "plain": False},
     covers=(
         "module_backward.fire.full.input_in_list",
         "module_backward.outtype.full.namedtuple_arg",
         "module_backward.fire.full.kwargs_only",
+        "module_backward.fire.full.no_args",
         "module_backward.fire.full.module_arg_reassigned_requires_grad",
         "graph.full.list_input",
         "graph.full.only_kwargs",
@@ -189,36 +157,65 @@ def test_detached_output(subject: Subject, needs_grad: List[bool], hooks: int) -
     ways=st.lists(st.sampled_from(["list", "tuple", "Fields", "dict", "later"]), max_size=3),
     keyword=st.booleans(),
     hooks=FEW,
+    # Whether a plain tensor that needs a gradient comes first.
+    plain=st.booleans(),
 )
-def test_unseen_inputs(subject: Subject, ways: List[str], keyword: bool, hooks: int) -> None:
+def test_unseen_inputs(subject: Subject, ways: List[str], keyword: bool, hooks: int, plain: bool) -> None:
     import torch
 
     def forward(*args: Any, **kwargs: Any) -> Any:
-        return module.weight * sum([*xs, torch.zeros(2)])
+        return module.weight * sum([*args[: int(plain)], *xs, torch.zeros(2)])
 
     xs = [torch.ones(2, requires_grad=way != "later") for way in [*ways, *["keyword"] * keyword]]
+    first = [torch.ones(2, requires_grad=True)] * plain
     module, calls = module_of(forward, hooks=hooks)
     hidden = {"list": lambda x: [x], "tuple": lambda x: (x,), "Fields": lambda x: Fields(x, None)}
     hidden.update(dict=lambda x: {"x": x}, later=lambda x: x)
-    out = module(*(hidden[way](x) for way, x in zip(ways, xs)), **({"x": xs[-1]} if keyword else {}))
+    out = module(*first, *(hidden[way](x) for way, x in zip(ways, xs)), **({"x": xs[-1]} if keyword else {}))
     for x in xs:
         x.requires_grad_()
     out.sum().backward()
-    assert calls == [[[None] * len(ways), [[1.0, 1.0]]]] * hooks * subject.value
+    if plain:  # It runs at the input, where a tensor without gradient counts with a zero.
+        assert calls == [[[[2.0] * 2, *([0.0] * 2 if way == "later" else None for way in ways)], [[1.0] * 2]]] * hooks
+    else:
+        assert calls == [[[None] * len(ways), [[1.0] * 2]]] * hooks * subject.value
     assert [x.grad is None for x in xs] == [way == "later" for way in ways] + [False] * keyword
 
 
 @clause(
     "backward.structures.other_outputs",
     says="The full hook of a module that returns a list, an iterator or another object does not run.",
-    source=(DOCS, "https://github.com/pytorch/pytorch/pull/87547"),
+    source=(
+        TENSORS_ONLY,
+        DOCS,
+        "https://github.com/pytorch/pytorch/pull/87547",
+    ),
+    level="implied",
     docs="contradicts",
     note=RULE + " Only a warning while running tells so.",
     needs=FULL,
     readings=(
-        Reading("with a warning", ">=2.0", "UserWarning in the forward.", value=["UserWarning"]),
-        Reading("in silence", ">=1.13,<2.0", "Without a warning.", value=[]),
-        Reading("refused", "<1.13", "backward() raises RuntimeError.", value="RuntimeError"),
+        Reading(
+            "with a warning",
+            ">=2.0",
+            "A module with a full hook that returns a list or object gives a UserWarning.",
+            value=["UserWarning"],
+        ),
+        Reading(
+            "in silence",
+            ">=1.13,<2.0",
+            "No warning tells that the full hook of a module that returns a list does not run.",
+            value=[],
+            harm="warning",
+        ),
+        Reading(
+            "refused",
+            "<1.13",
+            "backward() through a module with a full hook that returns a list raises RuntimeError.",
+            value="RuntimeError",
+            headline=False,
+            harm="error",
+        ),
     ),
     witness={"name": "list", "by": [2], "hooks": 1},
     covers=(
@@ -239,7 +236,11 @@ def test_other_outputs(subject: Subject, name: str, by: List[int], hooks: int) -
 @clause(
     "backward.structures.pre_other_outputs",
     says="The pre-hook of a module that returns a list, dict or the like does not run; a warning says so.",
-    source="docs: torch.nn.Module.register_full_backward_pre_hook",
+    source=(
+        TENSORS_ONLY,
+        PRE_DOCS,
+    ),
+    level="implied",
     docs="contradicts",
     note="The docs promise a call each time the gradients for the module are computed.",
     needs=PRE,
@@ -260,12 +261,28 @@ def test_pre_other_outputs(subject: Subject, name: str, by: List[int], hooks: in
 
 @clause(
     "backward.structures.no_output",
-    says="A hooked module may return None; since 2.0 a UserWarning says that backward hooks will not run.",
-    source="https://github.com/pytorch/pytorch/pull/87547",
+    says="A hooked module that returns None warns in each call that its backward hooks will not be called.",
+    source=(
+        TENSORS_ONLY,
+        "https://github.com/pytorch/pytorch/pull/87547",
+    ),
+    level="implied",
     needs=FULL,
     readings=(
-        Reading("warned", ">=2.0", "One UserWarning in each call.", value=["UserWarning"]),
-        Reading("in silence", "<2.0", "No warning.", value=[]),
+        Reading(
+            "warned",
+            ">=2.0",
+            "A module with a full hook that returns None gives one UserWarning in each call.",
+            value=["UserWarning"],
+        ),
+        Reading(
+            "in silence",
+            "<2.0",
+            "A module with a full hook may return None, and no warning is given.",
+            value=[],
+            headline=False,
+            harm="warning",
+        ),
     ),
     witness={"hooks": 1, "calls": 1},
     covers=("module_backward.outtype.full.none",),
@@ -279,114 +296,3 @@ def test_no_output(subject: Subject, hooks: int, calls: int) -> None:
         warnings.simplefilter("always")
         outs = [module(torch.ones(2, requires_grad=True)) for _ in range(calls)]
     assert (outs, [one.category.__name__ for one in caught]) == ([None] * calls, subject.value * calls)
-
-
-@clause(
-    "backward.structures.types_kept",
-    says="A full hook keeps the type of a named tuple that the module returns; its other fields have None.",
-    source=KEPT,
-    needs=FULL,
-    readings=(
-        Reading("kept", ">=2.2", "It stays a named tuple.", value="Fields"),
-        Reading("a tuple", "<2.2", "It becomes a plain tuple.", value="tuple"),
-    ),
-    witness={"outs": ["x", "text"], "hooks": 1},
-    covers=("module_backward.outtype.full.namedtuple", "graph.full.namedtuple_output"),
-)
-@given(outs=PLACES, hooks=FEW)
-def test_types_kept(subject: Subject, outs: List[Any], hooks: int) -> None:
-    def forward(x: Any) -> Any:
-        return made(*((number + 1) * x if one == "x" else one for number, one in enumerate(outs)))
-
-    def take(out: Any) -> Any:
-        kept.extend(part for part, one in zip(out, outs) if one != "x")
-        return sum(part for part, one in zip(out, outs) if one == "x")
-
-    kept: List[Any] = []
-    made = collections.namedtuple("Fields", [f"f{number}" for number in range(len(outs))])
-    total = [float(sum(number + 1 for number, one in enumerate(outs) if one == "x"))] * 2
-    calls = [[[total], [[1.0, 1.0] if one == "x" else None for one in outs]]] * hooks
-    assert run(forward, take, hooks=hooks) == (subject.value, calls, total, [])
-    assert kept == [one for one in outs if one != "x"]
-
-
-@clause(
-    "backward.structures.subclass_kept",
-    says="A full hook keeps the class of a tensor that the module returns.",
-    source="measured",
-    needs=FULL,
-    readings=(
-        Reading("kept", ">=2.2", "The subclass.", value="Special"),
-        Reading("lost", "<2.2", "A plain tensor.", value="Tensor"),
-    ),
-    covers=("module_backward.outtype.full.tensor_subclass",),
-)
-def test_subclass_kept(subject: Subject) -> None:
-    import torch
-
-    class Special(torch.Tensor):
-        pass
-
-    module, _ = module_of(lambda x: (2 * x).as_subclass(Special))
-    assert type(module(torch.ones(2, requires_grad=True))).__name__ == subject.value
-
-
-@clause(
-    "backward.structures.rebuilt",
-    says="A full hook rebuilds an output of a tuple class from its tensors, which most tuple classes refuse.",
-    source=(KEPT, DOCS),
-    note="Since 2.2: torch.return_types cannot be made so, nor a tuple class that takes one iterable. A class of that "
-    "sort that holds one tensor is made by iterating over it: the output of the module changes without a word.",
-    needs=FULL,
-    readings=(
-        Reading(
-            "rebuilt",
-            ">=2.2",
-            "TypeError in the forward, or a wrong output.",
-            value=["TypeError", "TypeError", ("Pair", [[[[2.0, 0.0]], [[1.0, 0.0]]]], [2.0, 0.0], [])],
-        ),
-        Reading(
-            "a tuple",
-            "<2.2",
-            "The output becomes a plain tuple.",
-            value=[("tuple", [[[[2.0, 2.0]], [[1.0, 1.0], None]]], [2.0, 2.0], [])] * 2
-            + [("tuple", [[[[2.0, 2.0]], [[1.0, 1.0]]]], [2.0, 2.0], [])],
-        ),
-    ),
-    covers=(
-        "module_backward.outtype.full.return_types",
-        "module_backward.outtype.full.tuple_subclass",
-        "module_backward.outtype.full.tuple_subclass_one",
-    ),
-)
-def test_rebuilt(subject: Subject) -> None:
-    import torch
-
-    assert [
-        run(lambda x: torch.max(2 * x.view(2, 1), 1), lambda out: out[0]),
-        run(lambda x: Pair((2 * x, 3 * x)), lambda out: out[0]),
-        run(lambda x: Pair((2 * x,)), lambda out: out[0]),
-    ] == subject.value
-
-
-@clause(
-    "backward.structures.sparse",
-    says="A sparse input that needs a gradient cannot pass a module with a full hook.",
-    source="measured",
-    needs=FULL,
-    readings=(
-        Reading("NotImplementedError", ">=1.9", "There is no view of a sparse tensor.", value="NotImplementedError"),
-        Reading("RuntimeError", "<1.9", "The same, as RuntimeError.", value="RuntimeError"),
-    ),
-    covers=("module_backward.arg.full.sparse_input",),
-)
-def test_sparse(subject: Subject) -> None:
-    import torch
-
-    module, _ = module_of(lambda x: x.to_dense())
-    seen = "accepted"
-    try:
-        module(torch.ones(2, 2).to_sparse().requires_grad_())
-    except (NotImplementedError, RuntimeError) as error:
-        seen = type(error).__name__
-    assert seen == subject.value

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from fixtures.clause import Reading, clause
 from fixtures.draw import FACTORS, NUMBERS
 from fixtures.subject import Subject
+from suites.backward.sources import DOCS, PAST_OUTPUT
 
-DOCS = "docs: torch.nn.Module.register_full_backward_hook"
 FULL = "torch.nn.Module.register_full_backward_hook"
 CLEARING = "https://github.com/pytorch/pytorch/pull/82788"
 MISSED = "https://github.com/pytorch/pytorch/issues/88312"
@@ -52,8 +52,9 @@ def line() -> Any:
 
 @clause(
     "backward.twice.create_graph",
-    says="With create_graph grad mode is on in a full hook and its gradients need one; otherwise neither.",
-    source="docs: torch.autograd.backward",
+    says="With create_graph grad mode is on in a full hook and its gradients need one; without, neither.",
+    source=('docs: torch.autograd.backward "graph of the derivative will be constructed"'),
+    level="documented",
     needs=FULL,
     readings=(
         Reading("follows create_graph", "", "On and off, pass by pass.", value=True),
@@ -81,14 +82,31 @@ def test_create_graph(subject: Subject, passes: List[bool], hooks: int, again: b
 
 @clause(
     "backward.twice.second_pass",
-    says="Differentiating the gradient again is right, and does not call the full hook a second time.",
-    source=(DOCS, MISSED),
+    says="Differentiating the gradient again calls no full hook of a module that is alone, and is right.",
+    source=(
+        PAST_OUTPUT,
+        DOCS,
+        MISSED,
+    ),
+    level="implied",
     docs="contradicts",
     note=RULE,
     needs=FULL,
     readings=(
-        Reading("silent", ">=1.13", "Each hook is called in the first pass.", value=1),
-        Reading("called again", "<1.13", "The second pass calls them too.", value=2),
+        Reading(
+            "silent",
+            ">=1.13",
+            "Of a pass and its second derivative only the first calls the full hooks of one module.",
+            value=1,
+        ),
+        Reading(
+            "called again",
+            "<1.13",
+            "Differentiating the gradient again calls the full hook of the module once more.",
+            value=2,
+            headline=False,
+            harm="silent",
+        ),
     ),
     witness={"what": "cube", "number": 2, "hooks": 1},
     covers=(
@@ -122,11 +140,27 @@ def test_second_pass(subject: Subject, what: str, number: int, hooks: int) -> No
 @clause(
     "backward.twice.second_pass_of_many",
     says="In the second pass a full hook runs only where its output gets a second-order gradient.",
-    source=(CLEARING, MISSED),
+    source=(
+        CLEARING,
+        MISSED,
+    ),
+    level="implied",
     needs=FULL,
     readings=(
-        Reading("below the curve", ">=1.13", "All below the last curved module, and not that one.", value=0),
-        Reading("the curve too", "<1.13", "The last curved module is called as well.", value=1),
+        Reading(
+            "below the curve",
+            ">=1.13",
+            "In the second pass full hooks run below the last curved module, and not on it.",
+            value=0,
+        ),
+        Reading(
+            "the curve too",
+            "<1.13",
+            "In the second pass the full hook of the last curved module runs as well.",
+            value=1,
+            headline=False,
+            harm="silent",
+        ),
     ),
     witness={"curved": [False, True, False], "number": 1},
     covers=("module_backward.fire.full.double_backward_linear",),
@@ -156,10 +190,23 @@ def test_second_pass_of_many(subject: Subject, curved: List[bool], number: int) 
     "backward.twice.replacement",
     says="A replacement made under create_graph counts once in the second derivative.",
     source=CLEARING,
+    level="implied",
     needs=FULL,
     readings=(
-        Reading("once", ">=1.13", "10 times 3 x**2, then 10 times 6 x.", value=1),
-        Reading("twice", "<1.13", "The hook runs again in the second pass: 100 times 6 x.", value=2),
+        Reading(
+            "once",
+            ">=1.13",
+            "A factor that a full hook puts in under create_graph is in both derivatives, once.",
+            value=1,
+        ),
+        Reading(
+            "twice",
+            "<1.13",
+            "A replacement made under create_graph is made again in the second derivative.",
+            value=2,
+            headline=False,
+            harm="silent",
+        ),
     ),
     witness={"number": 2, "factors": [10]},
     covers=("module_backward.eff.full.create_graph_replacement",),
@@ -182,13 +229,31 @@ def test_replacement(subject: Subject, number: int, factors: List[int]) -> None:
 @clause(
     "backward.twice.output_missed",
     says="A full hook does not run when the gradient reaches the input without passing the output.",
-    source=(DOCS, "https://github.com/pytorch/pytorch/issues/57157", "https://github.com/pytorch/pytorch/pull/88357"),
+    source=(
+        PAST_OUTPUT,
+        DOCS,
+        "https://github.com/pytorch/pytorch/issues/57157",
+        "https://github.com/pytorch/pytorch/pull/88357",
+    ),
+    level="implied",
     docs="contradicts",
     note=RULE + " The output was passed inside a container, or its tensor was taken before the wrapping.",
     needs=FULL,
     readings=(
-        Reading("silent", ">=1.13", "No call; the gradient is right.", value="silent"),
-        Reading("refused", "<1.13", "backward() raises RuntimeError.", value="RuntimeError"),
+        Reading(
+            "silent",
+            ">=1.13",
+            "A full hook whose output was passed by is not called, and the gradient is right.",
+            value="silent",
+        ),
+        Reading(
+            "refused",
+            "<1.13",
+            "backward() that reaches a full hook's input past its output raises RuntimeError.",
+            value="RuntimeError",
+            headline=False,
+            harm="error",
+        ),
     ),
     witness={"way": "list", "number": 1, "hooks": 1},
     covers=(
@@ -229,7 +294,11 @@ def test_output_missed(subject: Subject, way: str, number: int, hooks: int) -> N
 @clause(
     "backward.twice.stale",
     says="After a pass that stopped at the weight, a later pass calls the full hook with the old grad_output.",
-    source=DOCS,
+    source=(
+        DOCS,
+        "measured",
+    ),
+    level="observed",
     docs="contradicts",
     note="The docs say that grad_output holds the gradients with respect to the outputs. Those of the first pass are "
     "kept until the hook runs, which that pass never does; the second pass does not reach the output at all.",
@@ -266,6 +335,7 @@ def test_stale(subject: Subject, stopped: List[int], root: int, hooks: int, twic
     "backward.twice.stale_replacement",
     says="After a pass that stopped at the weight, a full hook that scales corrupts a later gradient of x.",
     source="measured",
+    level="observed",
     note="The gradient of the second pass did not come through the module's output, and the hooks multiply it. By the "
     "docs' first rule a call is due; without the first pass torch makes none, as where the output is missed.",
     needs=FULL,

@@ -9,15 +9,14 @@ from fixtures.clause import Reading, clause
 from fixtures.draw import FACTORS, NUMBERS, plans
 from fixtures.plan import Add, Backward, Chain, Forward, Give, Hook, Input, Leaf, Plan, Scale
 from fixtures.subject import Subject
+from suites.backward.hooked import FULL_KINDS
+from suites.backward.sources import NUMBER, PRE_NUMBER, RULE_3, TESTS
 
-DOCS = "docs: torch.nn.Module.register_full_backward_hook"
-PRE_DOCS = "docs: torch.nn.Module.register_full_backward_pre_hook"
 FULL = "torch.nn.Module.register_full_backward_hook"
 PRE = "torch.nn.Module.register_full_backward_pre_hook"
 PAIR = st.tuples(NUMBERS, NUMBERS)
 MAYBE_SCALE = st.one_of(st.just(()), st.builds(lambda by: (Scale(by),), FACTORS))
 NO_GRADIENT = (Hook("full_backward", "m2", "h0", (Give("nones"),)), Hook("full_backward", "m1", "h1"))
-FULL_KINDS = st.sampled_from(["full_backward", "full_backward_pre"])
 
 
 def line(values: Tuple[int, ...], hooks: Tuple[Any, ...], *steps: Any, grad: bool = True) -> Plan:
@@ -28,9 +27,13 @@ def line(values: Tuple[int, ...], hooks: Tuple[Any, ...], *steps: Any, grad: boo
 
 @clause(
     "backward.wrong.longer",
-    says="A backward hook that returns a gradient too many ends backward() with RuntimeError, and is the last.",
-    source=DOCS,
-    needs=PRE,
+    says="A full hook or pre-hook that returns a gradient too many ends backward() with RuntimeError.",
+    source=(
+        NUMBER,
+        PRE_NUMBER,
+    ),
+    level="implied",
+    needs=FULL,
     covers=("module_backward.ret.full.too_long", "module_backward.ret.pre.too_long", "graph.full.return_wrong_len"),
 )
 @given(
@@ -56,11 +59,23 @@ def test_longer(subject: Subject, plan: Plan) -> None:
     "backward.wrong.nones",
     says="A full hook may return None for a gradient: the hook of the module behind it then sees None.",
     source="measured",
+    level="observed",
     needs=FULL,
     covers=("module_backward.eff.full.none_upstream", "module_backward.ret.full.none_in_tuple"),
     readings=(
-        Reading("none", ">=2.0", "The weight behind it gets no gradient.", {"full_output_returns": "none"}),
-        Reading("zeros", "<2.0", "The weight behind it gets a gradient of zeros.", {"full_output_returns": "zeros"}),
+        Reading(
+            "none",
+            ">=2.0",
+            "Behind a None that a full hook returned a weight gets no gradient.",
+            {"full_output_returns": "none"},
+        ),
+        Reading(
+            "zeros",
+            "<2.0",
+            "Behind a None that a full hook returned a weight gets a gradient of zeros.",
+            {"full_output_returns": "zeros"},
+            harm="silent",
+        ),
     ),
     witness=line((1, 1), NO_GRADIENT, Backward()),
 )
@@ -82,8 +97,9 @@ def test_nones(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.wrong.legacy_anything",
-    says="Whatever a legacy hook returns that is no tuple of the right length ends backward() with an error.",
-    source="docs: torch.nn.Module.register_backward_hook",
+    says="A legacy hook that returns a list, or a tuple that is too long, ends backward() with an error.",
+    source=TESTS + "test_hook_invalid_outputs",
+    level="implied",
     covers=("module_backward.ret.legacy.list", "module_backward.ret.legacy.wrong_len"),
 )
 @given(
@@ -101,8 +117,9 @@ def test_legacy_anything(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.wrong.legacy_nones",
-    says="Where a legacy hook returns None for a gradient, nothing behind it gets more than zeros.",
+    says="Where a legacy hook returns None for every gradient, each gradient behind it is None or zero.",
     source="measured",
+    level="observed",
 )
 @given(
     plan=st.builds(
@@ -117,9 +134,10 @@ def test_legacy_nones(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.wrong.list",
-    says="A full hook may return a list in place of a tuple; the gradients in it count.",
+    says="A full hook or pre-hook may return a list in place of a tuple; the gradients in it count.",
     source="measured",
-    needs=PRE,
+    level="observed",
+    needs=FULL,
     covers=("module_backward.ret.full.list",),
 )
 @given(
@@ -142,6 +160,7 @@ def test_list(subject: Subject, plan: Plan) -> None:
     "backward.wrong.registered_in_hook",
     says="A backward hook that a backward hook registers runs from the next forward on.",
     source="measured",
+    level="observed",
     needs=FULL,
     covers=("module_backward.fire.full.added_in_hook",),
 )
@@ -165,8 +184,9 @@ def test_registered_in_hook(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.wrong.registered_in_pre_hook",
-    says="A full hook that a forward pre-hook registers is not in force in that call, but in the next.",
+    says="A full hook that a forward pre-hook registers does not run for that call, but for the next.",
     source="measured",
+    level="observed",
     needs=FULL,
     covers=("module_backward.fire.full.registered_in_forward_pre_hook",),
 )
@@ -190,13 +210,31 @@ def test_registered_in_pre_hook(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.wrong.under_no_grad",
-    says="Calls under no_grad between others leave full hooks without a word, and change nothing of the rest.",
-    source="https://github.com/pytorch/pytorch/issues/59901",
+    says="A call under no_grad skips the full hooks and pre-hooks of its module, and raises nothing.",
+    source=(
+        RULE_3,
+        "https://github.com/pytorch/pytorch/issues/59901",
+    ),
+    level="documented",
     needs=FULL,
     readings=(
-        Reading("accepted", ">=1.10", "The hooks are not set up.", {"full_without_grad": "skipped"}),
-        Reading("RuntimeError", ">=1.9,<1.10", "The forward fails.", {"full_without_grad": "RuntimeError"}),
-        Reading("AttributeError", "<1.9", "The forward fails.", {"full_without_grad": "AttributeError"}),
+        Reading("accepted", ">=1.10", "A call under no_grad sets no full hooks up.", {"full_without_grad": "skipped"}),
+        Reading(
+            "RuntimeError",
+            ">=1.9,<1.10",
+            "Under no_grad a call of a module with a full hook raises RuntimeError.",
+            {"full_without_grad": "RuntimeError"},
+            headline=False,
+            harm="error",
+        ),
+        Reading(
+            "AttributeError",
+            "<1.9",
+            "Under no_grad a call of a module with a full hook raises AttributeError.",
+            {"full_without_grad": "AttributeError"},
+            headline=False,
+            harm="error",
+        ),
     ),
     witness=line((1, 1), (Hook("full_backward", "m1", "h0"),), Forward(grad=False), Forward(), Backward()),
     covers=("module_backward.fire.full.no_grad_forward",),
@@ -205,7 +243,7 @@ def test_registered_in_pre_hook(subject: Subject, plan: Plan) -> None:
     plan=st.builds(
         lambda kind, do, grads: line(
             (2, 3),
-            (Hook("full_backward", "m1", "h0", do),),
+            (Hook(kind, "m1", "h0", do),),
             *(Forward(grad=grad) for grad in grads),
             Forward(),
             Backward(),
@@ -221,8 +259,9 @@ def test_under_no_grad(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.wrong.anywhere",
-    says="In any network a hook that returns something else ends the pass, or counts, by the same rules.",
+    says="In every drawn network a wrong value from a full hook or pre-hook ends the pass as in one module.",
     source="measured",
+    level="observed",
     needs=FULL,
 )
 @given(
@@ -242,8 +281,9 @@ def test_anywhere(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.wrong.legacy_anywhere",
-    says="In any network a legacy hook that returns something else ends the pass, or counts.",
+    says="In every drawn network a wrong value from a legacy hook ends the pass as it does in one module.",
     source="measured",
+    level="observed",
 )
 @given(
     plan=plans(

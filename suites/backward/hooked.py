@@ -1,0 +1,88 @@
+"""A module with backward hooks that keep what they were given, and what became of a pass through it."""
+
+import warnings
+from typing import Any, Callable, List, Tuple
+
+from hypothesis import strategies as st
+
+from fixtures.contract import contract_for, installed_version
+from fixtures.draw import available
+
+#: The kinds of full hook that the installed torch has: pre-hooks came with 2.0, and where they are missing nothing is.
+FULL_KINDS = st.deferred(
+    lambda: st.sampled_from(available(contract_for(installed_version()), ("full_backward", "full_backward_pre")))
+)
+#: Whether a plan has a pre-hook besides, where the installed torch has them.
+MAYBE_PRE = st.deferred(
+    lambda: st.booleans() if available(contract_for(installed_version()), ("full_backward_pre",)) else st.just(False)
+)
+#: Some arguments or outputs: "x" stands for a tensor, and there is at least one.
+PLACES = (
+    st.lists(st.sampled_from(["x", "x", 7, "text", None, (1,), [2]]), max_size=3)
+    .map(lambda others: ["x", *others])
+    .flatmap(st.permutations)
+)
+
+
+def show(grads: Any) -> List[Any]:
+    return [None if grad is None else grad.tolist() for grad in grads]
+
+
+def module_of(function: Callable[..., Any], kind: str = "full_backward", hooks: int = 1) -> Tuple[Any, List[Any]]:
+    """A hooked module that computes `function`, and what its hook was given: grad_input (if any) and grad_output."""
+    import torch
+
+    class Module(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.weight = torch.nn.Parameter(torch.tensor(2.0))
+            self.child = torch.nn.Identity()
+
+        def forward(self, *args: Any, **kwargs: Any) -> Any:
+            return function(*args, **kwargs)
+
+    module: Any = Module()
+    calls: List[Any] = []
+
+    def hook(owner: Any, *grads: Any) -> None:
+        assert owner is module
+        calls.append([show(one) for one in grads])
+
+    for _ in range(hooks):
+        getattr(module, f"register_{kind}_hook")(hook)
+    return module, calls
+
+
+def run(function: Callable[..., Any], take: Callable[[Any], Any], kind: str = "full_backward", hooks: int = 1) -> Any:
+    """Type of the output, calls, x.grad and warnings when the loss is what `take` takes; or what raised."""
+    import torch
+
+    module, calls = module_of(function, kind, hooks)
+    x = torch.ones(2, requires_grad=True)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            out = module(x)
+            take(out).sum().backward()
+        except (RuntimeError, TypeError) as error:
+            return type(error).__name__
+    assert x.grad is not None
+    return type(out).__name__, calls, x.grad.tolist(), [one.category.__name__ for one in caught]
+
+
+def line(calls: List[Any], kind: str = "full_backward", weight: int = 2, hooks: int = 1) -> Any:
+    """The hooked module x -> weight * x; its hooks put what they are given into `calls`."""
+    import torch
+
+    class Line(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.weight = torch.nn.Parameter(torch.tensor(float(weight)))
+
+        def forward(self, x: Any) -> Any:
+            return self.weight * x
+
+    module = Line()
+    for _ in range(hooks):
+        getattr(module, f"register_{kind}_hook")(lambda module, *grads: calls.append([show(one) for one in grads]))
+    return module

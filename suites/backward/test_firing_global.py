@@ -1,0 +1,119 @@
+"""Global backward hooks of modules, and handles that are removed."""
+
+from typing import Tuple
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fixtures.clause import clause
+from fixtures.draw import FACTORS, NUMBERS
+from fixtures.plan import Backward, Chain, Forward, Hook, Input, Leaf, Plan, Remove, Scale, hooks_of
+from fixtures.subject import Subject
+from suites.backward.sources import GLOBAL_HANDLE, GLOBAL_PRE_ALL
+
+FULL = "torch.nn.Module.register_full_backward_hook"
+GLOBAL_PRE = "torch.nn.modules.module.register_module_full_backward_pre_hook"
+PAIR = st.tuples(NUMBERS, NUMBERS)
+ANY_KIND = st.sampled_from(["full_backward", "backward"])
+MAYBE_SCALE = st.one_of(st.just(()), st.builds(lambda by: (Scale(by),), FACTORS))
+
+
+def line(values: Tuple[int, ...]) -> Chain:
+    """Two scaling modules m1 and m2, one after the other."""
+    return Chain("m0", (Leaf("m1", "scale", values[:1]), Leaf("m2", "scale", values[1:])))
+
+
+@clause(
+    "backward.firing.global_pre",
+    says="A global full backward pre-hook runs for every module, containers before their children.",
+    source=GLOBAL_PRE_ALL,
+    level="documented",
+    needs=GLOBAL_PRE,
+    covers=("module_backward.fire.gpre.all_modules",),
+)
+@given(
+    plan=st.builds(
+        lambda values, grad, do, own: Plan(
+            line(values),
+            (Input(3),),
+            (
+                Hook("full_backward_pre", "m2", "own", own),
+                Hook("full_backward_pre", "*", "all", do),
+                Forward(),
+                Backward((grad,)),
+            ),
+        ),
+        PAIR,
+        NUMBERS,
+        MAYBE_SCALE,
+        MAYBE_SCALE,
+    )
+)
+def test_global_pre(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    assert [event.seen[0] for event in trace if event.what == "all"] == ["m0", "m2", "m1"]
+    assert trace.calls() == ["all", "all", "own", "all"]
+
+
+@clause(
+    "backward.firing.global_removed",
+    says="Removing the handle of a global backward hook ends its calls; the other global hooks stay.",
+    source=GLOBAL_HANDLE,
+    level="documented",
+    needs="torch.nn.modules.module.register_module_full_backward_hook",
+    covers=("module_backward.reg.global_handle_remove",),
+)
+@given(
+    plan=st.builds(
+        lambda kind, count, gone, grad: Plan(
+            Leaf("m0", "scale", (2,)),
+            (Input(3),),
+            (
+                *(Hook(kind, "*", f"h{index}") for index in range(count)),
+                Remove(f"h{gone % count}"),
+                Forward(),
+                Backward((grad,)),
+            ),
+        ),
+        ANY_KIND,
+        st.integers(1, 4),
+        st.integers(0, 3),
+        NUMBERS,
+    )
+)
+def test_global_removed(subject: Subject, plan: Plan) -> None:
+    (gone,) = [step.label for step in plan.steps if isinstance(step, Remove)]
+    assert subject.holds(plan).calls() == [hook.label for hook in hooks_of(plan) if hook.label != gone]
+
+
+@clause(
+    "backward.firing.removed_twice",
+    says="Removing a backward hook a second time does nothing, whatever was registered in between.",
+    source="measured",
+    level="observed",
+    needs=FULL,
+    covers=("module_backward.reg.handle",),
+)
+@given(
+    plan=st.builds(
+        lambda kind, early, do, grad: Plan(
+            Leaf("m0", "scale", (2,)),
+            (Input(3),),
+            (
+                Hook(kind, "m0", "h0"),
+                *((Remove("h0"),) * early),
+                Hook(kind, "m0", "h1", do),
+                *((Remove("h0"),) * (3 - early)),
+                Forward(),
+                Backward((grad,)),
+            ),
+        ),
+        ANY_KIND,
+        st.integers(0, 2),
+        MAYBE_SCALE,
+        NUMBERS,
+    )
+)
+def test_removed_twice(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    assert (trace.calls(), trace.raised()) == (["h1"], [])

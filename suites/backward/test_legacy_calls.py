@@ -1,0 +1,168 @@
+"""What only legacy backward hooks do: warnings, what cannot be called, and modules that are gone."""
+
+import gc
+import warnings
+import weakref
+from typing import Any, List, Tuple
+
+from fixtures.clause import Reading, clause
+from fixtures.subject import Subject
+from suites.backward.sources import DEAD, LEGACY, OTHER_NODES
+
+FUTURE = "https://github.com/pytorch/pytorch/pull/127689"
+
+
+@clause(
+    "backward.legacy.warnings",
+    says="A call with a legacy hook warns of deprecation where the hook cannot see the module as a whole.",
+    source=(
+        OTHER_NODES,
+        LEGACY,
+        FUTURE,
+        "release 1.8: full backward hooks",
+    ),
+    level="implied",
+    note="Also for a leaf input and for a factor that is a constant: the check looks at the nodes behind the output's.",
+    readings=(
+        Reading(
+            "FutureWarning",
+            ">=2.4",
+            "A call with a legacy hook that misses a part of its module gives a FutureWarning.",
+            value=["FutureWarning"] * 7 + [None],
+        ),
+        Reading(
+            "UserWarning",
+            ">=1.8,<2.4",
+            "A call with a legacy hook that misses a part of its module gives a UserWarning.",
+            value=["UserWarning"] * 7 + [None],
+            harm="warning",
+        ),
+        Reading(
+            "no warning",
+            "<1.8",
+            "A call with a legacy hook gives no warning, whatever the hook cannot see.",
+            value=[None] * 8,
+            headline=False,
+            harm="warning",
+        ),
+    ),
+    covers=(
+        "module_backward.legacy.warn_const_operand",
+        "module_backward.legacy.warn_dict_out",
+        "module_backward.legacy.warn_leaf_input",
+        "module_backward.legacy.warn_linear",
+        "module_backward.legacy.warn_multi_node",
+        "module_backward.legacy.warn_nontensor_in",
+        "module_backward.legacy.warn_two_nodes",
+    ),
+)
+def test_warnings(subject: Subject) -> None:
+    import torch
+
+    class Module(torch.nn.Module):
+        def __init__(self, function: Any) -> None:
+            super().__init__()
+            self.function = function
+
+        def forward(self, *args: Any) -> Any:
+            return self.function(*args)
+
+    def category(module: Any, *args: Any) -> Any:
+        module.register_backward_hook(lambda *arguments: None)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            module(*args)
+        (name,) = {one.category.__name__ for one in caught} or {None}
+        return name
+
+    leaf = torch.ones(2, requires_grad=True)
+    inner = leaf * 1
+    assert [
+        category(Module(lambda x: x * 2), inner),
+        category(Module(lambda x: {"y": x.exp()}), inner),
+        category(torch.nn.ReLU(), leaf),
+        category(torch.nn.Linear(2, 2), inner),
+        category(Module(lambda x: x.exp().exp()), inner),
+        category(Module(lambda x, number: x.exp()), inner, 3),
+        category(Module(lambda x: (x.exp(), x.sin())), inner),
+        category(torch.nn.ReLU(), inner),
+    ] == subject.value
+
+
+@clause(
+    "backward.legacy.dead_module",
+    says="A legacy hook does not keep its module alive; backward() through a dead module's hook raises.",
+    source=(
+        DEAD,
+        "https://github.com/pytorch/pytorch/pull/80139",
+    ),
+    level="implied",
+    readings=(
+        Reading("RuntimeError", ">=1.13", "A legacy hook holds its module weakly.", value=(False, "RuntimeError", 0)),
+        Reading(
+            "kept",
+            "<1.13",
+            "A module with a legacy hook lives as long as its output, and the hook runs.",
+            value=(True, "called", 1),
+            headline=False,
+            harm="silent",
+        ),
+    ),
+    covers=("module_backward.legacy.dead_module", "module_backward.mem.legacy.module_kept_by_output"),
+)
+def test_dead_module(subject: Subject) -> None:
+    import torch
+
+    calls: List[Any] = []
+
+    def call() -> Tuple[Any, Any]:
+        module = torch.nn.Linear(2, 2)
+        module.register_backward_hook(lambda module, grad_input, grad_output: calls.append(1))
+        return module(torch.ones(1, 2)), weakref.ref(module)
+
+    out, module = call()
+    gc.collect()
+    alive, seen = module() is not None, "called"
+    try:
+        out.sum().backward()
+    except RuntimeError as error:
+        seen = type(error).__name__
+    assert (alive, seen, len(calls)) == subject.value
+
+
+@clause(
+    "backward.legacy.not_callable",
+    says="A legacy hook that cannot be called is accepted at registration.",
+    source="measured",
+    level="observed",
+    readings=(
+        Reading(
+            "until backward",
+            ">=1.13",
+            "A legacy hook that cannot be called raises TypeError in backward().",
+            value=["registered", "called", "TypeError"],
+        ),
+        Reading(
+            "until forward",
+            "<1.13",
+            "A legacy hook that cannot be called raises TypeError in the forward.",
+            value=["registered", "TypeError"],
+            harm="error",
+        ),
+    ),
+    covers=("module_backward.err.legacy.not_callable",),
+)
+def test_not_callable(subject: Subject) -> None:
+    import torch
+
+    module, seen = torch.nn.Linear(2, 2), []
+    try:
+        module.register_backward_hook(3)
+        seen.append("registered")
+        out = module(torch.ones(1, 2, requires_grad=True))
+        seen.append("called")
+        out.sum().backward()
+        seen.append("done")
+    except (TypeError, RuntimeError) as error:
+        seen.append(type(error).__name__)
+    assert seen == subject.value

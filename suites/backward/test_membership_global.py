@@ -1,0 +1,97 @@
+"""Which global backward hooks run: for every module, before its own, full or legacy."""
+
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fixtures.clause import clause
+from fixtures.draw import FACTORS, NUMBERS, plans
+from fixtures.plan import Backward, Chain, Forward, Hook, Input, Leaf, Plan, Scale
+from fixtures.subject import Subject
+from suites.backward.sources import GLOBAL_ALL, GLOBAL_FIRST, MIXED
+
+FULL = "torch.nn.Module.register_full_backward_hook"
+GLOBAL_FULL = "torch.nn.modules.module.register_module_full_backward_hook"
+NET = Leaf("m0", "scale", (3,))
+MAYBE_SCALE = st.one_of(st.just(()), st.builds(lambda by: (Scale(by),), FACTORS))
+
+
+def script(*steps: Any) -> Plan:
+    """The steps on y = 3 * x."""
+    return Plan(NET, (Input(2),), steps)
+
+
+@clause(
+    "backward.membership.global_no_mixing",
+    says="Global hooks, too, are full or legacy; each module makes its own choice apart from that.",
+    source=MIXED,
+    level="implied",
+    needs=(FULL, GLOBAL_FULL),
+    covers=("module_backward.mix.global_full_then_global_legacy", "module_backward.mix.global_legacy_local_full"),
+)
+@given(
+    plan=st.lists(
+        st.tuples(st.sampled_from(["backward", "full_backward"]), st.sampled_from(["m0", "*"])), min_size=2, max_size=4
+    ).map(
+        lambda hooks: script(
+            *[Hook(kind, on, f"h{index}") for index, (kind, on) in enumerate(hooks)], Forward(), Backward()
+        )
+    )
+)
+def test_global_no_mixing(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    hooks = [step for step in plan.steps if isinstance(step, Hook)]
+    first = {hook.on: hook.kind for hook in reversed(hooks)}
+    assert sorted(trace.calls()) == [hook.label for hook in hooks if hook.kind == first[hook.on]]
+
+
+@clause(
+    "backward.membership.global_everywhere",
+    says="A global full hook runs for every module of the network, before the module's own hooks.",
+    source=(
+        GLOBAL_ALL,
+        GLOBAL_FIRST,
+    ),
+    level="documented",
+    needs=GLOBAL_FULL,
+    covers=("module_backward.fire.gfull.all_modules", "module_backward.order.full.global_before_local"),
+)
+@given(
+    plan=st.builds(
+        lambda own, everywhere, values: Plan(
+            Chain("m0", (Leaf("m1", "scale", values[:1]), Leaf("m2", "scale", values[1:]))),
+            (Input(2),),
+            (
+                Hook("full_backward", "m1", "own", own),
+                Hook("full_backward", "*", "all", everywhere),
+                Forward(),
+                Backward(),
+            ),
+        ),
+        MAYBE_SCALE,
+        MAYBE_SCALE,
+        st.tuples(NUMBERS, NUMBERS),
+    )
+)
+def test_global_everywhere(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    assert [(event.what, event.seen[0]) for event in trace if event.what in ("own", "all")] == [
+        ("all", "m2"),
+        ("all", "m1"),
+        ("own", "m1"),
+        ("all", "m0"),
+    ]
+
+
+@clause(
+    "backward.membership.global_legacy",
+    says="A global legacy hook runs for every module whose output came from an operation.",
+    source="test: test/nn/test_module_hooks.py TestModuleGlobalHooks.test_module_global_hooks",
+    level="implied",
+    needs="torch.nn.modules.module.register_module_backward_hook",
+    covers=("module_backward.fire.glegacy.all_modules", "module_backward.order.legacy.global_before_local"),
+)
+@given(plan=plans(kinds=("backward",), inputs=(1, 2), outputs=(1, 2), depth=2, everywhere=True))
+def test_global_legacy(subject: Subject, plan: Plan) -> None:
+    subject.holds(plan)

@@ -1,0 +1,173 @@
+"""What full backward hooks warn of, and what they keep alive."""
+
+import gc
+import warnings
+import weakref
+from typing import Any, List
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fixtures.clause import Reading, clause
+from fixtures.subject import Subject
+from suites.backward.hooked import line
+from suites.backward.sources import FIRING
+
+FULL = "torch.nn.Module.register_full_backward_hook"
+PRE = "torch.nn.Module.register_full_backward_pre_hook"
+CLEARING = "https://github.com/pytorch/pytorch/pull/82788"
+WARNED = "https://github.com/pytorch/pytorch/pull/155339"
+FEW = st.integers(1, 3)
+
+
+def warned(kind: str, hooks: int, passes: List[bool]) -> List[List[str]]:
+    """Categories of the warnings in each backward through a hooked module, whose input needs a gradient or not."""
+    import torch
+
+    module, seen = line([], kind, hooks=hooks), []
+    for needs_grad in passes:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            module(torch.tensor(3.0, requires_grad=needs_grad)).backward()
+        seen.append([one.category.__name__ for one in caught])
+    return seen
+
+
+@clause(
+    "backward.modes.warning_without_input",
+    says="Full hooks that run although no input needs a gradient give one UserWarning in each backward.",
+    source=(
+        FIRING,
+        WARNED,
+    ),
+    level="implied",
+    needs=FULL,
+    readings=(
+        Reading(
+            "warned", ">=2.8", "There is one warning for each pass, however many full hooks run.", value=["UserWarning"]
+        ),
+        Reading(
+            "in silence",
+            "<2.8",
+            "Where no input needs a gradient, full hooks give no warning.",
+            value=[],
+            headline=False,
+            harm="warning",
+        ),
+    ),
+    witness={"hooks": 1, "passes": [False]},
+    covers=("module_backward.fire.full.no_input_rg_warn",),
+)
+@given(hooks=FEW, passes=st.lists(st.booleans(), min_size=1, max_size=4))
+def test_warning_without_input(subject: Subject, hooks: int, passes: List[bool]) -> None:
+    assert warned("full_backward", hooks, passes) == [[] if needs_grad else subject.value for needs_grad in passes]
+
+
+@clause(
+    "backward.modes.pre_warning_without_input",
+    says="Pre-hooks alone give no warning where no input needs a gradient.",
+    source=(
+        "https://github.com/pytorch/pytorch/pull/190685",
+        "https://github.com/pytorch/pytorch/issues/189093",
+    ),
+    level="implied",
+    needs=PRE,
+    readings=(
+        Reading(
+            "warned all the same",
+            ">=2.8,<2.14",
+            "Where no input needs a gradient, pre-hooks alone give the warning for full hooks.",
+            value=["UserWarning"],
+            headline=False,
+            harm="warning",
+        ),
+        Reading("no warning", "", "Pre-hooks alone do not give the warning for full hooks.", value=[]),
+    ),
+    witness={"hooks": 1, "passes": [False]},
+    covers=("module_backward.fire.pre.no_input_rg_warn", "graph.full.prehook_only_no_input_grad_warning"),
+)
+@given(hooks=FEW, passes=st.lists(st.booleans(), min_size=1, max_size=4))
+def test_pre_warning_without_input(subject: Subject, hooks: int, passes: List[bool]) -> None:
+    assert warned("full_backward_pre", hooks, passes) == [[] if needs_grad else subject.value for needs_grad in passes]
+
+
+@clause(
+    "backward.modes.gradients_released",
+    says="After the hooks ran, nothing keeps the gradients of the output, though the output is kept.",
+    source=CLEARING,
+    level="implied",
+    needs=FULL,
+    readings=(
+        Reading("released", ">=1.13", "The gradients that a full hook saw are freed after backward().", value=False),
+        Reading(
+            "kept",
+            "<1.13",
+            "The grad_output that a full hook saw lives as long as the graph.",
+            value=True,
+            headline=False,
+            harm="silent",
+        ),
+    ),
+    covers=("module_backward.mem.full.grad_output_released",),
+)
+def test_gradients_released(subject: Subject) -> None:
+    import torch
+
+    module, seen = torch.nn.Linear(1, 1), []
+    module.register_full_backward_hook(lambda module, inputs, outputs: seen.append(weakref.ref(outputs[0])))
+    out = module(torch.ones(1, requires_grad=True))
+    (out * 2).sum().backward()
+    gc.collect()
+    assert (seen[0]() is not None) == subject.value
+
+
+@clause(
+    "backward.modes.graph_released",
+    says="backward(create_graph=True) through a hooked module leaves no graph behind once .grad is cleared.",
+    source=(
+        CLEARING,
+        "https://github.com/pytorch/pytorch/issues/82528",
+    ),
+    level="implied",
+    needs=FULL,
+    readings=(
+        Reading(
+            "released",
+            ">=1.13",
+            "Passes with create_graph through a module with a full hook leave nothing behind.",
+            value=0,
+        ),
+        Reading(
+            "leaked",
+            "<1.13",
+            "Each backward(create_graph=True) through a module with a full hook leaks its graph.",
+            value=5,
+            headline=False,
+            harm="silent",
+        ),
+    ),
+    covers=("module_backward.issue.82528_leak_create_graph",),
+)
+def test_graph_released(subject: Subject) -> None:
+    import torch
+
+    marks: List[Any] = []
+
+    class Mark:
+        pass
+
+    def run() -> None:
+        module, x = line([]), torch.tensor(3.0, requires_grad=True)
+        y = x * 1
+        mark = Mark()
+        y.grad_fn.metadata["mark"] = mark
+        marks.append(weakref.ref(mark))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            (module(y) ** 2).backward(create_graph=True)
+        x.grad = module.weight.grad = None
+
+    for _ in range(5):
+        run()
+    gc.collect()
+    assert sum(mark() is not None for mark in marks) == subject.value

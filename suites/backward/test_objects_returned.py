@@ -1,0 +1,219 @@
+"""Which objects that a full backward hook returns are taken for gradients: tensors, rows, lists."""
+
+from typing import Any, List
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fixtures.clause import Reading, clause
+from fixtures.subject import Subject
+from suites.backward.sources import DOCS, ONLY_NONE, PRE_DOCS
+
+FULL = "torch.nn.Module.register_full_backward_hook"
+PRE = "torch.nn.Module.register_full_backward_pre_hook"
+FEW = st.integers(1, 3)
+SIZES = st.lists(st.integers(1, 2), max_size=2).map(tuple)
+#: A size, a number of inputs, and the size of a bare tensor: rows of the size, or any other.
+BARE = {
+    "size": st.shared(SIZES, key="size"),
+    "count": FEW,
+    "returned": st.one_of(st.builds(lambda size, rows: (rows, *size), st.shared(SIZES, key="size"), FEW), SIZES),
+}
+
+
+def outcome(
+    returned: Any, kind: str = "full_backward", size: Any = (1, 2), count: int = 1, grad: bool = True, hooks: int = 1
+) -> Any:
+    """How backward() ends when the last hook of a doubling module of some inputs returns this, and their .grad."""
+    import torch
+
+    class Double(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.weight = torch.nn.Parameter(torch.tensor(2.0))
+
+        def forward(self, *xs: Any) -> Any:
+            return self.weight * sum(xs)
+
+    module, xs = Double(), [torch.ones(size, requires_grad=grad) for _ in range(count)]
+    for number in range(hooks):
+        value = returned if number == hooks - 1 else None
+        getattr(module, f"register_{kind}_hook")(lambda *given, value=value: value)
+    try:
+        module(*xs).backward(torch.ones(size))
+        seen = "accepted"
+    except (RuntimeError, TypeError) as error:
+        seen = type(error).__name__
+    return seen, [None if x.grad is None else x.grad.tolist() for x in xs], module.weight.grad is None
+
+
+def fill(number: float, size: Any) -> Any:
+    """The nested lists of a tensor that is full of one number."""
+    import torch
+
+    return torch.full(size, float(number)).tolist()
+
+
+def bare(subject: Subject, size: Any, count: int, returned: Any, kind: str) -> None:
+    """Demand that a bare tensor of threes counts as the reading has it: as its "rows", or the "whole" as one."""
+    import torch
+
+    wanted = 1 if kind == "full_backward_pre" else count
+    by = 2 if kind == "full_backward_pre" else 1
+    due = ("TypeError" if not returned else "RuntimeError", [None] * count, kind == "full_backward_pre")
+    if returned == ((wanted, *size) if subject.value == "rows" else size):
+        due = ("accepted", [fill(3 * by, size)] * count, False)
+    assert outcome(torch.full(returned, 3.0), kind, size, count) == due
+
+
+@clause(
+    "backward.objects.bare_tensor",
+    says="A bare tensor from a full hook counts as the tuple of its rows: one for each input, or it raises.",
+    source=(
+        DOCS,
+        "measured",
+    ),
+    level="observed",
+    note="The docs say a tuple or None; only the annotated type of the hook allows a Tensor, as if it were the one.",
+    needs=FULL,
+    readings=(
+        Reading("rows", "", "Wrong rows: RuntimeError; no dimension: TypeError.", value="rows"),
+        Reading("whole", "never", "As the gradient of the one input.", value="whole"),
+    ),
+    witness={"size": (1, 2), "count": 1, "returned": (1, 2)},
+    covers=(
+        "module_backward.ret.full.bare_tensor_len1",
+        "module_backward.ret.full.bare_tensor_0d",
+        "graph.full.return_bare_tensor_batch_of_one",
+    ),
+)
+@given(**BARE)
+def test_bare_tensor(subject: Subject, size: Any, count: int, returned: Any) -> None:
+    bare(subject, size, count, returned, "full_backward")
+
+
+@clause(
+    "backward.objects.pre_bare_tensor",
+    says="A bare tensor from a pre-hook counts as the tuple of its rows: one for each output, or it raises.",
+    source=(
+        PRE_DOCS,
+        "measured",
+    ),
+    level="observed",
+    docs="contradicts",
+    note="Since 2.10 the docs list a bare Tensor as a value to return.",
+    needs=PRE,
+    readings=(
+        Reading("rows", "", "One row of the output's shape will do.", value="rows"),
+        Reading("whole", "never", "As the gradient of the one output.", value="whole"),
+    ),
+    witness={"size": (1, 2), "count": 1, "returned": (1, 2)},
+    covers=("module_backward.ret.pre.bare_tensor_len1",),
+)
+@given(**BARE)
+def test_pre_bare_tensor(subject: Subject, size: Any, count: int, returned: Any) -> None:
+    bare(subject, size, count, returned, "full_backward_pre")
+
+
+@clause(
+    "backward.objects.no_broadcast",
+    says="A full hook must return the exact shape: one that would sum or spread to it is refused.",
+    source="measured",
+    level="observed",
+    needs=FULL,
+    readings=(
+        Reading("refused", "", "RuntimeError; the weight has its gradient.", value="RuntimeError"),
+        Reading("fitted", "never", "As in autograd itself.", value="accepted"),
+    ),
+    witness={"size": (1, 2), "returned": (3, 1, 2), "hooks": 1},
+    covers=("module_backward.ret.full.expandable_shape",),
+)
+@given(size=SIZES, returned=SIZES, hooks=FEW)
+def test_no_broadcast(subject: Subject, size: Any, returned: Any, hooks: int) -> None:
+    import torch
+
+    (seen, grads, unwritten) = outcome((torch.full(returned, 3.0),), size=size, hooks=hooks)
+    fits = returned == size
+    assert (seen, unwritten) == ("accepted" if fits else subject.value, False)
+    assert grads == [fill(3, size) if fits else None]
+
+
+@clause(
+    "backward.objects.list_without_input",
+    says="Where no input needs a gradient a list of None is refused, while a tuple of None is taken.",
+    source=(
+        ONLY_NONE,
+        "https://github.com/pytorch/pytorch/pull/56693",
+    ),
+    level="implied",
+    needs=FULL,
+    readings=(
+        Reading(
+            "refused",
+            ">=1.9",
+            "Where no input needs a gradient, a full hook that returns a list ends backward().",
+            value="RuntimeError",
+        ),
+        Reading(
+            "never called",
+            "<1.9",
+            "Where no input needs a gradient, the full hook does not run, so nothing is refused.",
+            value="accepted",
+            headline=False,
+            harm="silent",
+        ),
+    ),
+    witness={"as_list": True, "length": 1, "count": 1, "hooks": 1},
+    covers=("module_backward.ret.full.noin_none_list",),
+)
+@given(as_list=st.booleans(), length=st.integers(0, 3), count=FEW, hooks=FEW)
+def test_list_without_input(subject: Subject, as_list: bool, length: int, count: int, hooks: int) -> None:
+    returned = [None] * length if as_list else (None,) * length
+    result = subject.value if as_list else "accepted"
+    seen = outcome(returned, count=count, grad=False, hooks=hooks)
+    assert seen == (result, [None] * count, result != "accepted")
+
+
+@clause(
+    "backward.objects.list_chain",
+    says="When a full hook returns a list, the next one is given that list.",
+    source="measured",
+    level="observed",
+    needs=FULL,
+    readings=(
+        Reading("list", ">=1.13", "A list from a full hook stays a list for the next one.", value="list"),
+        Reading(
+            "tuple",
+            "<1.13",
+            "When a full hook returns a list, the next one is given a tuple.",
+            value="tuple",
+            headline=False,
+            harm="silent",
+        ),
+    ),
+    witness={"returned": ["list", None], "count": 1},
+    covers=("module_backward.ret.full.chain_list",),
+)
+@given(returned=st.lists(st.sampled_from(["list", "tuple", None]), min_size=1, max_size=5), count=FEW)
+def test_list_chain(subject: Subject, returned: List[Any], count: int) -> None:
+    import torch
+
+    class Sum(torch.nn.Module):
+        def forward(self, *xs: Any) -> Any:
+            return sum(xs) * 2
+
+    module, seen, due = Sum(), [], ["tuple"]
+    for name in returned:
+
+        def hook(module: Any, grad_input: Any, grad_output: Any, name: Any = name) -> Any:
+            seen.append((type(grad_input).__name__, [grad.item() for grad in grad_input]))
+            tripled = [grad * 3 for grad in grad_input]
+            return {"list": tripled, "tuple": tuple(tripled), None: None}[name]
+
+        module.register_full_backward_hook(hook)
+        due.append({"list": subject.value, "tuple": "tuple", None: due[-1]}[name])
+    xs = [torch.ones((), requires_grad=True) for _ in range(count)]
+    module(*xs).backward()
+    times = [3 ** sum(name is not None for name in returned[:number]) for number in range(len(returned) + 1)]
+    assert seen == [(kind, [2.0 * by] * count) for kind, by in zip(due, times[:-1])]
+    assert [x.grad.item() for x in xs] == [2 * times[-1]] * count

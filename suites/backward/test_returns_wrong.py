@@ -1,0 +1,241 @@
+"""What happens when a backward hook returns something that is no gradient for each place."""
+
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fixtures.clause import Reading, clause
+from fixtures.subject import Subject
+from suites.backward.sources import NUMBER, ONLY_NONE, PRE_DOCS, PRE_NUMBER, TESTS
+
+FULL = "torch.nn.Module.register_full_backward_hook"
+PRE = "torch.nn.Module.register_full_backward_pre_hook"
+FEW = st.integers(1, 3)
+#: "g" is a gradient of the right kind: sevens.
+GRADS = st.lists(st.sampled_from(["g", None]), max_size=4)
+TUPLES, LISTS = st.tuples(st.just("tuple"), GRADS), st.tuples(st.just("list"), GRADS)
+NO_GRADIENTS = st.sampled_from([3, 0, 0.5, True, False])
+
+
+def fits(returned: Any, count: int) -> bool:
+    """Whether this is a tuple or a list of so many gradients."""
+    return isinstance(returned, tuple) and len(returned[1]) == count
+
+
+def outcome(kind: str, returned: Any, count: int = 1, grad: bool = True, hooks: int = 1) -> Any:
+    """How backward() ends when the last hook of a doubling module returns this; .grad of the inputs, or the weight."""
+    import torch
+
+    def made(part: Any) -> Any:
+        if isinstance(part, tuple):
+            return {"tuple": tuple, "list": list}[part[0]](made(one) for one in part[1])
+        return {"g": torch.full((2,), 7.0), "row": torch.full((1, 2), 7.0), "scalar": torch.tensor(7.0)}.get(part, part)
+
+    class Line(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.weight = torch.nn.Parameter(torch.full((2,), 2.0))
+
+        def forward(self, *xs: Any) -> Any:
+            return self.weight * sum(xs)
+
+    module, xs = Line(), [torch.ones(2, requires_grad=grad) for _ in range(count)]
+    for number in range(hooks):
+        value = made(returned) if number == hooks - 1 else None
+        getattr(module, f"register_{kind}_hook")(lambda *given, value=value: value)
+    out = module(*xs)
+    try:
+        out.backward(torch.ones(2))
+        result = "accepted"
+    except (RuntimeError, TypeError) as error:
+        result = type(error).__name__
+    return result, [None if x.grad is None else x.grad.tolist() for x in (xs if grad else [module.weight])]
+
+
+@clause(
+    "backward.returns.full_wrong",
+    says="A full hook that returns a wrong number of gradients, or none at all, ends backward() with an error.",
+    source=NUMBER,
+    level="implied",
+    needs=FULL,
+    readings=(
+        Reading("by kind of mistake", "", "Too many, too few: RuntimeError; a number, False: TypeError.", value=True),
+        Reading("lenient", "never", "What does not fit is ignored.", value=False),
+    ),
+    witness={"returned": ("tuple", []), "count": 1, "hooks": 1},
+    covers=(
+        "module_backward.ret.full.too_long",
+        "module_backward.ret.full.empty_tuple",
+        "module_backward.ret.full.bare_tensor_len2",
+        "module_backward.ret.full.number",
+        "module_backward.ret.full.false",
+        "graph.full.return_bare_tensor",
+    ),
+)
+@given(returned=st.one_of(TUPLES, LISTS, NO_GRADIENTS, st.just("g")), count=st.sampled_from([1, 3]), hooks=FEW)
+def test_full_wrong(subject: Subject, returned: Any, count: int, hooks: int) -> None:
+    result, grads = "accepted", [[2.0, 2.0]] * count
+    if fits(returned, count):
+        grads = [[7.0, 7.0] if one else None for one in returned[1]]
+    elif subject.value:
+        result, grads = "RuntimeError" if isinstance(returned, (tuple, str)) else "TypeError", [None] * count
+    assert outcome("full_backward", returned, count, hooks=hooks) == (result, grads)
+
+
+@clause(
+    "backward.returns.full_wrong_tensor",
+    says="A full hook that returns a tensor of another shape or dtype ends backward() with RuntimeError.",
+    source="measured",
+    level="observed",
+    needs=FULL,
+    readings=(
+        Reading("refused", "", "Also one that could be converted.", value="RuntimeError"),
+        Reading("converted", "never", "What can be converted is.", value="accepted"),
+    ),
+    witness={"dtype": "float64", "size": (2,), "hooks": 1},
+    covers=(
+        "module_backward.ret.full.wrong_shape",
+        "module_backward.ret.full.scalar_for_vector",
+        "module_backward.ret.full.wrong_dtype",
+        "module_backward.ret.full.int_dtype",
+    ),
+)
+@given(
+    dtype=st.sampled_from(["float32", "float64", "float16", "int64", "bool"]),
+    size=st.sampled_from([(2,), (), (3,), (1, 2), (2, 1)]),
+    hooks=FEW,
+)
+def test_full_wrong_tensor(subject: Subject, dtype: str, size: Any, hooks: int) -> None:
+    import torch
+
+    seen = outcome("full_backward", ("tuple", [torch.ones(size, dtype=getattr(torch, dtype))]), hooks=hooks)
+    due = ("accepted", [[1.0, 1.0]]) if (dtype, size) == ("float32", (2,)) else (subject.value, [None])
+    assert seen == due
+
+
+@clause(
+    "backward.returns.full_containers",
+    says="A full hook may return a list in place of a tuple, and None for a gradient that is dropped.",
+    source="measured",
+    level="observed",
+    needs=FULL,
+    readings=(
+        Reading("both", "", "[g] counts as (g,); after (None,) x.grad is None.", value=True),
+        Reading("neither", "never", "Only a tuple of tensors.", value=False),
+    ),
+    witness={"shape": "list", "grads": ["g"], "hooks": 1},
+    covers=("module_backward.ret.full.list", "module_backward.ret.full.none_in_tuple"),
+)
+@given(shape=st.sampled_from(["tuple", "list"]), grads=GRADS.filter(bool), hooks=FEW)
+def test_full_containers(subject: Subject, shape: str, grads: Any, hooks: int) -> None:
+    seen = outcome("full_backward", (shape, grads), len(grads), hooks=hooks)
+    if subject.value or (shape == "tuple" and None not in grads):
+        assert seen == ("accepted", [[7.0, 7.0] if one else None for one in grads])
+    else:
+        assert seen == ("TypeError", [None] * len(grads))
+
+
+@clause(
+    "backward.returns.full_without_input",
+    says="A full hook that returns a gradient where no input needs one ends backward() with RuntimeError.",
+    source=(
+        ONLY_NONE,
+        "https://github.com/pytorch/pytorch/pull/56693",
+    ),
+    level="implied",
+    needs=FULL,
+    readings=(
+        Reading("refused", "", "So is all but None and a tuple of None, whatever its length.", value="RuntimeError"),
+        Reading("ignored", "never", "There is nothing to replace.", value="accepted"),
+    ),
+    witness={"returned": ("tuple", ["g"]), "count": 1, "hooks": 1},
+    covers=(
+        "module_backward.ret.full.noin_tuple",
+        "module_backward.ret.full.noin_none_tuple",
+        "graph.full.no_input_grad_return_non_none",
+    ),
+)
+@given(returned=st.one_of(TUPLES, LISTS, NO_GRADIENTS, st.none()), count=FEW, hooks=FEW)
+def test_full_without_input(subject: Subject, returned: Any, count: int, hooks: int) -> None:
+    nothing = returned is None or (isinstance(returned, tuple) and returned[0] == "tuple" and "g" not in returned[1])
+    result = "accepted" if nothing else subject.value
+    grads = [[float(count)] * 2] if result == "accepted" else [None]
+    assert outcome("full_backward", returned, count, grad=False, hooks=hooks) == (result, grads)
+
+
+@clause(
+    "backward.returns.pre_wrong",
+    says="A pre-hook that returns a wrong number of gradients, or none at all, ends backward() with an error.",
+    source=(
+        PRE_NUMBER,
+        PRE_DOCS,
+    ),
+    level="implied",
+    docs="contradicts",
+    note="Since 2.10 the docs list a bare Tensor as a value to return; one that is no row of rows is refused.",
+    needs=PRE,
+    readings=(
+        Reading("by kind of mistake", "", "Number of gradients: RuntimeError; a number: TypeError.", value=()),
+        Reading("a bare tensor will do", "never", "One tensor counts as a tuple of one.", value=("g",)),
+    ),
+    witness={"returned": "g", "count": 1, "hooks": 1},
+    covers=(
+        "module_backward.ret.pre.too_long",
+        "module_backward.ret.pre.bare_tensor",
+        "module_backward.ret.pre.number",
+    ),
+)
+@given(
+    returned=st.one_of(
+        st.tuples(st.sampled_from(["tuple", "list"]), st.lists(st.just("g"), max_size=3)),
+        NO_GRADIENTS,
+        st.sampled_from(["g", "row"]),
+    ),
+    count=FEW,
+    hooks=FEW,
+)
+def test_pre_wrong(subject: Subject, returned: Any, count: int, hooks: int) -> None:
+    if fits(returned, 1) or returned == "row" or returned in subject.value:
+        due = ("accepted", [[14.0, 14.0]] * count)
+    else:
+        due = ("RuntimeError" if isinstance(returned, (tuple, str)) else "TypeError", [None] * count)
+    assert outcome("full_backward_pre", returned, count, hooks=hooks) == due
+
+
+@clause(
+    "backward.returns.legacy_not_a_tuple",
+    says="A legacy hook that returns a bare tensor, a list or a number ends backward() with TypeError.",
+    source="measured",
+    level="observed",
+    readings=(
+        Reading("refused", "", "A tuple is required.", value="TypeError"),
+        Reading("taken", "never", "One tensor counts as a tuple of one.", value="accepted"),
+    ),
+    witness={"returned": "g", "hooks": 1},
+    covers=("module_backward.ret.legacy.bare_tensor", "module_backward.ret.legacy.list"),
+)
+@given(returned=st.one_of(LISTS, NO_GRADIENTS, st.sampled_from(["g", "row", "scalar"])), hooks=FEW)
+def test_legacy_not_a_tuple(subject: Subject, returned: Any, hooks: int) -> None:
+    assert outcome("backward", returned, hooks=hooks) == (subject.value, [None])
+
+
+@clause(
+    "backward.returns.legacy_wrong_length",
+    says="A legacy hook that returns a tuple of another length or shape ends backward() with RuntimeError.",
+    source=TESTS + "test_hook_invalid_outputs",
+    level="implied",
+    readings=(
+        Reading("refused", "", "One gradient for each input of the operation, of its shape.", value="RuntimeError"),
+        Reading("taken", "never", "What is missing stays.", value="accepted"),
+    ),
+    witness={"grads": ["g"], "hooks": 1},
+    covers=("module_backward.ret.legacy.wrong_len", "module_backward.ret.legacy.wrong_shape"),
+)
+@given(grads=st.lists(st.sampled_from(["g", "g", None, "scalar", "row"]), max_size=4), hooks=FEW)
+def test_legacy_wrong_length(subject: Subject, grads: Any, hooks: int) -> None:
+    seen = outcome("backward", ("tuple", grads), hooks=hooks)
+    if len(grads) == 2 and set(grads) <= {"g", None}:
+        assert seen == ("accepted", [[7.0, 7.0] if grads[1] else None])
+    else:
+        assert seen == (subject.value, [None])

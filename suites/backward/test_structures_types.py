@@ -1,0 +1,180 @@
+"""Which types of inputs and outputs a full backward hook keeps, changes or refuses."""
+
+import collections
+from typing import Any, List
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fixtures.clause import Reading, clause
+from fixtures.draw import NUMBERS
+from fixtures.subject import Subject
+from suites.backward.hooked import PLACES, module_of, run
+from suites.backward.sources import DOCS
+
+FULL = "torch.nn.Module.register_full_backward_hook"
+KEPT = "https://github.com/pytorch/pytorch/pull/112433"
+FEW = st.integers(1, 3)
+
+
+class Pair(tuple):
+    """A tuple made from one iterable, as tuples are."""
+
+
+@clause(
+    "backward.structures.types_kept",
+    says="A full hook keeps the type of a named tuple output; fields that are no tensors have None.",
+    source=KEPT,
+    level="implied",
+    needs=FULL,
+    readings=(
+        Reading("kept", ">=2.2", "With a full hook a named tuple that the module returns stays one.", value="Fields"),
+        Reading(
+            "a plain tuple",
+            "<2.2",
+            "With a full hook a named tuple that the module returns becomes a plain tuple.",
+            value="tuple",
+            headline=False,
+            harm="silent",
+        ),
+    ),
+    witness={"outs": ["x", "text"], "hooks": 1},
+    covers=("module_backward.outtype.full.namedtuple", "graph.full.namedtuple_output"),
+)
+@given(outs=PLACES, hooks=FEW)
+def test_types_kept(subject: Subject, outs: List[Any], hooks: int) -> None:
+    def forward(x: Any) -> Any:
+        return made(*((number + 1) * x if one == "x" else one for number, one in enumerate(outs)))
+
+    def take(out: Any) -> Any:
+        kept.extend(part for part, one in zip(out, outs) if one != "x")
+        return sum(part for part, one in zip(out, outs) if one == "x")
+
+    kept: List[Any] = []
+    made = collections.namedtuple("Fields", [f"f{number}" for number in range(len(outs))])
+    total = [float(sum(number + 1 for number, one in enumerate(outs) if one == "x"))] * 2
+    calls = [[[total], [[1.0, 1.0] if one == "x" else None for one in outs]]] * hooks
+    assert run(forward, take, hooks=hooks) == (subject.value, calls, total, [])
+    assert kept == [one for one in outs if one != "x"]
+
+
+@clause(
+    "backward.structures.subclass_kept",
+    says="A full hook keeps the class of a tensor that the module returns, and runs.",
+    source="https://github.com/pytorch/pytorch/issues/61026",
+    level="observed",
+    needs=FULL,
+    readings=(
+        Reading(
+            "kept", ">=2.2", "With a full hook a tensor subclass that the module returns stays one.", value="Special"
+        ),
+        Reading(
+            "lost",
+            "<2.2",
+            "With a full hook a tensor subclass that the module returns becomes a plain tensor.",
+            value="Tensor",
+            headline=False,
+            harm="silent",
+        ),
+    ),
+    witness={"by": [2], "alone": True, "hooks": 1},
+    covers=("module_backward.outtype.full.tensor_subclass",),
+)
+@given(by=st.lists(NUMBERS, min_size=1, max_size=3), alone=st.booleans(), hooks=FEW)
+def test_subclass_kept(subject: Subject, by: List[int], alone: bool, hooks: int) -> None:
+    import torch
+
+    class Special(torch.Tensor):
+        pass
+
+    def forward(x: Any) -> Any:
+        made = tuple((one * x).as_subclass(Special) for one in by)
+        return made[0] if alone else made
+
+    module, calls = module_of(forward, hooks=hooks)
+    out = module(torch.ones(2, requires_grad=True))
+    outs = [out] if alone else [*out]
+    assert [type(one).__name__ for one in outs] == [subject.value] * len(outs)
+    sum(one.sum() for one in outs).backward()
+    assert calls == [[[[float(sum(by[: len(outs)]))] * 2], [[1.0] * 2] * len(outs)]] * hooks
+
+
+@clause(
+    "backward.structures.rebuilt",
+    says="A module with a full hook may return any class of tuple, such as those of torch.return_types.",
+    source=(
+        KEPT,
+        DOCS,
+    ),
+    level="observed",
+    note="Since 2.2: torch.return_types cannot be made so, nor a tuple class that takes one iterable. A class of that "
+    "sort that holds one tensor is made by iterating over it: the output of the module changes without a word.",
+    needs=FULL,
+    readings=(
+        Reading(
+            "rebuilt from its tensors",
+            ">=2.2",
+            "With a full hook a tuple class that does not take its items one by one raises TypeError, or changes.",
+            headline=False,
+            harm="error",
+            value=["TypeError", "TypeError", ("Pair", [[[[2.0, 0.0]], [[1.0, 0.0]]]], [2.0, 0.0], [])],
+        ),
+        Reading(
+            "a plain tuple",
+            "<2.2",
+            "With a full hook an output of a tuple class becomes a plain tuple.",
+            harm="silent",
+            value=[("tuple", [[[[2.0, 2.0]], [[1.0, 1.0], None]]], [2.0, 2.0], [])] * 2
+            + [("tuple", [[[[2.0, 2.0]], [[1.0, 1.0]]]], [2.0, 2.0], [])],
+        ),
+    ),
+    covers=(
+        "module_backward.outtype.full.return_types",
+        "module_backward.outtype.full.tuple_subclass",
+        "module_backward.outtype.full.tuple_subclass_one",
+    ),
+)
+def test_rebuilt(subject: Subject) -> None:
+    import torch
+
+    assert [
+        run(lambda x: torch.max(2 * x.view(2, 1), 1), lambda out: out[0]),
+        run(lambda x: Pair((2 * x, 3 * x)), lambda out: out[0]),
+        run(lambda x: Pair((2 * x,)), lambda out: out[0]),
+    ] == subject.value
+
+
+@clause(
+    "backward.structures.sparse",
+    says="A sparse input that needs a gradient cannot pass a module with a full hook.",
+    source="measured",
+    level="observed",
+    needs=FULL,
+    readings=(
+        Reading(
+            "NotImplementedError",
+            ">=1.9",
+            "A sparse input with a gradient to a module with a full hook raises NotImplementedError.",
+            value="NotImplementedError",
+        ),
+        Reading(
+            "RuntimeError",
+            "<1.9",
+            "A sparse input with a gradient to a module with a full hook raises RuntimeError.",
+            value="RuntimeError",
+        ),
+    ),
+    witness={"size": 2, "grad": True, "hooks": 1},
+    covers=("module_backward.arg.full.sparse_input",),
+)
+@given(size=FEW, grad=st.booleans(), hooks=st.integers(0, 2))
+def test_sparse(subject: Subject, size: int, grad: bool, hooks: int) -> None:
+    import torch
+
+    module, _ = module_of(lambda x: x.to_dense(), hooks=hooks)
+    try:
+        seen: Any = module(torch.eye(size).to_sparse().requires_grad_(grad)).tolist()
+    except (NotImplementedError, RuntimeError) as error:
+        seen = type(error).__name__
+    # Without a hook, or without a gradient, it passes.
+    assert seen == (subject.value if grad and hooks else torch.eye(size).tolist())
