@@ -1,7 +1,7 @@
 """The handle itself: its number, its block, its copies, and what it may outlive."""
 
 import copy
-import gc
+import functools
 import inspect
 import pickle
 import weakref
@@ -14,59 +14,70 @@ from hypothesis import strategies as st
 from fixtures.clause import Reading, clause
 from fixtures.subject import Subject
 
-FORWARD_HOOK = "docs: torch.nn.Module.register_forward_hook"
-GLOBAL_HOOK = "docs: torch.nn.modules.module.register_module_forward_hook"
+ALWAYS_CALL = (
+    "docs: torch.nn.Module.register_forward_hook "
+    '"always_call (bool): If ``True`` the ``hook`` will be run regardless of whether an exception is raised"'
+)
 HANDLE = "https://github.com/pytorch/pytorch/blob/main/torch/utils/hooks.py"
 
 
 @clause(
     "handles.handle.signatures",
-    says="The functions that register hooks around forward take the hook and, by name, the options they know.",
-    source=(FORWARD_HOOK, GLOBAL_HOOK, "docs: torch.nn.Module.register_forward_pre_hook"),
+    says="register_forward_hook takes prepend=, with_kwargs= and always_call=, the global one the last two.",
+    source=(ALWAYS_CALL, "https://github.com/pytorch/pytorch/pull/137403"),
+    level="implied",
     readings=(
         Reading(
             "the hook alone",
             "<1.6",
-            "No global functions yet.",
+            "Forward hooks and pre-hooks have no options, and no global ones can be registered.",
             value={"register_forward_pre_hook": [], "register_forward_hook": []},
+            headline=False,
+            harm="error",
         ),
         Reading(
             "global ones",
             ">=1.6,<2.0",
-            "The global functions take the hook alone too.",
+            "The functions that register forward hooks and pre-hooks, global ones too, have no options.",
             value={
                 "register_forward_pre_hook": [],
                 "register_forward_hook": [],
                 "register_module_forward_pre_hook": [],
                 "register_module_forward_hook": [],
             },
+            headline=False,
+            harm="error",
         ),
         Reading(
             "prepend and with_kwargs",
             "==2.0.*",
-            "The methods have options.",
+            "register_forward_hook takes prepend= and with_kwargs=, not always_call=; the global one has no options.",
             value={
                 "register_forward_pre_hook": ["prepend", "with_kwargs"],
                 "register_forward_hook": ["prepend", "with_kwargs"],
                 "register_module_forward_pre_hook": [],
                 "register_module_forward_hook": [],
             },
+            headline=False,
+            harm="error",
         ),
         Reading(
             "always_call",
             ">=2.1,<2.6",
-            "One more for forward hooks, global ones included.",
+            "register_forward_hook takes prepend=, with_kwargs= and always_call=, the global one always_call= alone.",
             value={
                 "register_forward_pre_hook": ["prepend", "with_kwargs"],
                 "register_forward_hook": ["prepend", "with_kwargs", "always_call"],
                 "register_module_forward_pre_hook": [],
                 "register_module_forward_hook": ["always_call"],
             },
+            headline=False,
+            harm="error",
         ),
         Reading(
             "global with_kwargs",
             ">=2.6",
-            "Global forward hooks may ask for keywords; there is no prepend.",
+            "register_module_forward_hook takes with_kwargs= and always_call=, and no prepend=.",
             value={
                 "register_forward_pre_hook": ["prepend", "with_kwargs"],
                 "register_forward_hook": ["prepend", "with_kwargs", "always_call"],
@@ -105,10 +116,11 @@ def test_signatures(subject: Subject) -> None:
 
 @clause(
     "handles.handle.ids",
-    says="Ids count on by one over all modules, kinds and tensors, and none is given twice.",
+    says="Handle ids count up by one over all modules, kinds of hook and tensors; none is given twice.",
     source=("measured", HANDLE),
+    level="observed",
     readings=(
-        Reading("one count", "", "A removed hook's id is gone for good.", value=True),
+        Reading("one count", "", "The id of a removed hook is not given again.", value=True),
         Reading("never per module", "never", "Each module counts for itself.", value=False),
     ),
     witness={"doors": [0, 2], "removed": [False, False]},
@@ -149,10 +161,16 @@ def test_ids(subject: Subject, doors: List[int], removed: List[bool]) -> None:
 
 @clause(
     "handles.handle.block",
-    says="A with block on a handle gives the handle, removes the hook also on an error, and lets that out.",
+    says="A with block on a handle gives the handle, removes the hook even on an error, and lets it out.",
     source=("measured", HANDLE),
+    level="observed",
     readings=(
-        Reading("lets it out", "", "Whatever the error; the hook runs inside only, its neighbours go on.", value=True),
+        Reading(
+            "lets it out",
+            "",
+            "An error leaves a with block on a handle as it came, and the hook is removed.",
+            value=True,
+        ),
         Reading("never swallows", "never", "The error ends at the block.", value=False),
     ),
     witness={"kind": KeyError, "place": 0, "calls": 1},
@@ -189,39 +207,81 @@ def test_block(subject: Subject, kind: Any, place: int, calls: int) -> None:
 
 @clause(
     "handles.handle.weak",
-    says="A handle may be dropped, and the hook stays; it keeps no module alive, and may outlive it.",
+    says="A dropped handle leaves its hook; a kept one holds neither module nor hook, and may outlive both.",
     source=("measured", HANDLE),
+    level="observed",
     readings=(
-        Reading("weak", "", "It knows the dict of the hooks through a weak reference.", value=(["x"], True, None)),
-        Reading("never owns", "never", "The hook lives as long as its handle.", value=([], False, None)),
+        Reading(
+            "weak",
+            "",
+            "A handle has a weak reference to the dict of hooks, which the module owns.",
+            value={"dropped": "stays", "hook": "freed"},
+        ),
+        Reading(
+            "never owns the hook",
+            "never",
+            "The hook lives as long as its handle.",
+            value={"dropped": "gone", "hook": "freed"},
+        ),
+        Reading(
+            "never holds the dict",
+            "never",
+            "The handle keeps the hooks of its module.",
+            value={"dropped": "stays", "hook": "alive"},
+        ),
     ),
+    witness={"kinds": ["forward", "forward_pre"], "kept": [True, False, True, True], "removed": []},
     covers=(
         "module_forward.handle.drop_keeps_hook",
         "module_forward.handle.weak",
         "module_forward.handle.after_death",
     ),
 )
-def test_weak(subject: Subject) -> None:
+@given(
+    kinds=st.lists(st.sampled_from(["forward", "forward_pre"]), min_size=1, max_size=4),
+    kept=st.lists(st.booleans(), min_size=4, max_size=4),
+    removed=st.lists(st.integers(0, 3), max_size=3),
+)
+def test_weak(subject: Subject, kinds: List[str], kept: List[bool], removed: List[int]) -> None:
     import torch
 
-    seen, module = [], torch.nn.Identity()
-    handle = module.register_forward_pre_hook(print)
-    handle.remove()
-    module.register_forward_hook(lambda module, args, output: seen.append(output))
-    gc.collect()
+    def note(token, number, *given):
+        seen.append(number)
+
+    seen, module, token = [], torch.nn.Identity(), torch.nn.Identity()
+    handles = [
+        getattr(module, f"register_{kind}_hook")(functools.partial(note, token, number))
+        for number, kind in enumerate(kinds)
+    ]
+    handles = [handle if kept[number] else None for number, handle in enumerate(handles)]
+    for place in removed:
+        if place < len(handles) and handles[place]:
+            handles[place].remove()
     module("x")
-    alive = weakref.ref(module)
-    del module
-    gc.collect()
-    assert (seen, alive() is None, handle.remove()) == subject.value
+    left = [number for number in range(len(kinds)) if not (kept[number] and number in removed)]
+    if subject.value["dropped"] == "gone":
+        left = [number for number in left if kept[number]]
+    assert seen == sorted(left, key=lambda number: kinds[number] == "forward")
+    alive = [weakref.ref(module), weakref.ref(token)]
+    del module, token
+    freed = subject.value["hook"] == "freed" or not any(handles)
+    assert [one() is None for one in alive] == [True, freed]
+    for handle in filter(None, handles):
+        handle.remove()
 
 
 @clause(
     "handles.handle.plain_dict",
-    says="A RemovableHandle of one's own needs a dict that can be referred to weakly, such as an OrderedDict.",
+    says="RemovableHandle(hooks) raises TypeError for a plain dict and accepts an OrderedDict.",
     source=("measured", HANDLE),
+    level="observed",
     readings=(
-        Reading("not a plain dict", "", "A plain one raises TypeError.", value=["TypeError", "none"]),
+        Reading(
+            "not a plain dict",
+            "",
+            "RemovableHandle needs a dict that can be referred to weakly.",
+            value=["TypeError", "none"],
+        ),
         Reading("never any dict", "never", "Any mapping will do.", value=["none", "none"]),
     ),
     covers=("module_forward.handle.plain_dict",),
@@ -252,13 +312,19 @@ def whisper(module, args, output):
 
 @clause(
     "handles.handle.copies",
-    says="A handle copied with its module works on the copied module; one copied alone works on nothing.",
+    says="A handle copied together with its module removes from that copy; copied alone it removes nothing.",
     source=("measured", HANDLE),
+    level="observed",
     readings=(
-        Reading("with its module", "", "By pickle and by deepcopy; of several hooks it removes its own.", value=True),
+        Reading(
+            "with its module",
+            "",
+            "A handle pickled or deep-copied with its module removes its own hook from that copy.",
+            value=True,
+        ),
         Reading("never the original", "never", "A copied handle removes the original hook.", value=False),
     ),
-    witness={"way": "pickle", "hooks": 1, "place": 0},
+    witness={"way": "pickle", "together": True, "hooks": 1, "place": 0},
     covers=(
         "module_forward.handle.pickle_with_module",
         "module_forward.handle.deepcopy_with_module",
@@ -266,34 +332,33 @@ def whisper(module, args, output):
     ),
 )
 @given(
-    way=st.sampled_from(["pickle", "deepcopy", "apart"]),
+    way=st.sampled_from(["pickle", "deepcopy"]),
+    together=st.booleans(),
     hooks=st.integers(1, 3),
     place=st.integers(0, 2),
 )
-def test_copies(subject: Subject, way: str, hooks: int, place: int) -> None:
+def test_copies(subject: Subject, way: str, together: bool, hooks: int, place: int) -> None:
     import torch
 
-    def through_pickle(value):
-        return pickle.loads(pickle.dumps(value))
+    def copied(value):
+        return copy.deepcopy(value) if way == "deepcopy" else pickle.loads(pickle.dumps(value))
 
     module = torch.nn.Identity()
     handles = [module.register_forward_hook((shout, whisper, shout)[number]) for number in range(hooks)]
-    if way == "apart":
-        twin, others = through_pickle(module), through_pickle(handles)
-    else:
-        twin, others = (through_pickle if way == "pickle" else copy.deepcopy)((module, handles))
+    twin, others = copied((module, handles)) if together else (copied(module), copied(handles))
     place = min(place, hooks - 1)
     others[place].remove()
     full = "x" + "!?!"[:hooks]
     less = "x" + "!?!"[:place] + "!?!"[place + 1 : hooks]
-    expected = (full, full if way == "apart" else less) if subject.value else (less, full)
+    expected = (full, less if together else full) if subject.value else (less, full)
     assert (module("x"), twin("x")) == expected
 
 
 @clause(
     "handles.handle.same_function",
-    says="A function registered several times is called as often, and each handle removes one of the hooks.",
+    says="A function registered several times is called as often; each handle removes one registration.",
     source="measured",
+    level="observed",
     readings=(
         Reading("several hooks", "", "A hook is a registration, not a function.", value=True),
         Reading("never one hook", "never", "A function is registered once.", value=False),

@@ -8,61 +8,78 @@ from hypothesis import strategies as st
 from fixtures.clause import Reading, clause
 from fixtures.subject import Subject
 
-GLOBAL_HOOK = "docs: torch.nn.modules.module.register_module_forward_hook"
 GLOBAL_FORWARD = "torch.nn.modules.module.register_module_forward_hook"
 
 
 @clause(
     "handles.handle.nothing_left",
-    says="Removing its hooks leaves the dicts of a module as they were, those of the options included.",
-    source="measured",
+    says="Removing a hook around forward leaves no entry of it in its module, in the options' dicts neither.",
+    source="test: test/nn/test_module_hooks.py TestModuleHooks.test_remove_kwarg_hooks",
+    level="implied",
     needs="torch.nn.Module.register_forward_hook(with_kwargs)",
     readings=(
-        Reading("nothing", "", "Each dict has the ids of the hooks that are left, and no other.", value=True),
-        Reading("never the options", "never", "with_kwargs stays behind.", value=False),
+        Reading(
+            "nothing",
+            "",
+            "A module's dicts of hooks and options have the ids of those left, and no others.",
+            value=True,
+        ),
+        Reading("never the options", "never", "The options stay behind.", value=False),
     ),
-    witness={"hooks": [("forward", True, True)], "removed": [0]},
+    witness={"hooks": [("forward", True, True, True)], "removed": [0]},
     covers=("module_forward.fwdkw.flags_removed", "module_forward.prekw.flag_dict"),
 )
 @given(
     hooks=st.lists(
-        st.tuples(st.sampled_from(["forward", "forward_pre"]), st.booleans(), st.booleans()), min_size=1, max_size=4
+        st.tuples(st.sampled_from(["forward", "forward_pre"]), st.booleans(), st.booleans(), st.booleans()),
+        min_size=1,
+        max_size=4,
     ),
     removed=st.lists(st.integers(0, 3), max_size=5),
 )
-def test_nothing_left(subject: Subject, hooks: List[Tuple[str, bool, bool]], removed: List[int]) -> None:
+def test_nothing_left(subject: Subject, hooks: List[Tuple[str, bool, bool, bool]], removed: List[int]) -> None:
     import torch
 
-    module = torch.nn.Identity()
-    handles = [
-        getattr(module, f"register_{kind}_hook")(print, prepend=prepend, with_kwargs=with_kwargs)
-        for kind, prepend, with_kwargs in hooks
-    ]
+    module, handles, options = torch.nn.Identity(), [], []
+    for kind, prepend, with_kwargs, always_call in hooks:
+        flags = {"with_kwargs"} if with_kwargs else set()
+        if always_call and kind == "forward" and subject.contract.always_call:
+            flags.add("always_call")
+        register = getattr(module, f"register_{kind}_hook")
+        handles.append(register(print, prepend=prepend, **dict.fromkeys(flags, True)))
+        options.append(flags)
     for place in removed:
         if place < len(handles):
             handles[place].remove()
     expected: Dict[str, List[int]] = {}
-    for place, (handle, (kind, prepend, with_kwargs)) in enumerate(zip(handles, hooks)):
+    for place, (handle, hook) in enumerate(zip(handles, hooks)):
+        store, prepend = f"_{hook[0]}_hooks", hook[1]
         if place not in removed:
-            order = expected.setdefault(f"_{kind}_hooks", [])
+            order = expected.setdefault(store, [])
             order.insert(0 if prepend else len(order), handle.id)
-        if with_kwargs and (place not in removed or not subject.value):
-            expected.setdefault(f"_{kind}_hooks_with_kwargs", []).append(handle.id)
-    assert {
-        name: list(ids) for name, ids in vars(module).items() if name.endswith(("hooks", "kwargs")) and ids
-    } == expected
+        if place not in removed or not subject.value:
+            for flag in options[place]:
+                name = {"with_kwargs": "_with_kwargs", "always_call": "_always_called"}[flag]
+                expected.setdefault(store + name, []).append(handle.id)
+    assert {name: list(ids) for name, ids in vars(module).items() if "_hooks" in name and ids} == expected
 
 
 @clause(
     "handles.handle.before_init",
     says="Registering a hook before super().__init__() raises AttributeError.",
     source="measured",
+    level="observed",
     readings=(
-        Reading("AttributeError", "!=1.6.*,!=1.7.*", "There is no dict yet to put it in.", value="AttributeError"),
+        Reading(
+            "AttributeError",
+            "!=1.6.*,!=1.7.*",
+            "Registering a hook before super().__init__() raises AttributeError.",
+            value="AttributeError",
+        ),
         Reading(
             "ModuleAttributeError",
             ">=1.6,<1.8",
-            "A subclass of it, which two releases had.",
+            "Registering a hook before super().__init__() raises ModuleAttributeError, an AttributeError.",
             value="ModuleAttributeError",
         ),
         Reading("never accepted", "never", "The hook waits for its module.", value="none"),
@@ -88,11 +105,14 @@ def test_before_init(subject: Subject) -> None:
 
 @clause(
     "handles.handle.later_modules",
-    says="A global hook runs for modules built after its registration too.",
-    source=GLOBAL_HOOK,
+    says="A global forward hook runs for modules built after its registration too.",
+    source='docs: torch.nn.modules.module.register_module_forward_hook "global forward hook for all the modules"',
+    level="documented",
     needs=GLOBAL_FORWARD,
     readings=(
-        Reading("too", "", "It is looked up at each call, whenever the module was built.", value=True),
+        Reading(
+            "too", "", "Global forward hooks are looked up at each call, whenever the module was built.", value=True
+        ),
         Reading("never only older", "never", "It is put on the modules that there are.", value=False),
     ),
     witness={"does": ["add", "build", "call"]},
@@ -146,10 +166,11 @@ WALKS = {
 
 @clause(
     "handles.handle.walks",
-    says="apply, train, to, zero_grad, state_dict and repr call no hook and drop none.",
+    says="apply, train, to, zero_grad, load_state_dict and repr call no hook around forward and drop none.",
     source="measured",
+    level="observed",
     readings=(
-        Reading("neither", "", "Hooks belong to calls.", value=False),
+        Reading("neither", "", "Hooks around forward are called by calls of the module alone.", value=False),
         Reading("never called", "never", "Each of them calls the module.", value=True),
     ),
     witness={"walks": ["apply"], "hooks": [("forward", 0)]},

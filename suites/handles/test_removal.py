@@ -24,8 +24,17 @@ from fixtures.plan import (
 )
 from fixtures.subject import Subject
 
-FORWARD_HOOK = "docs: torch.nn.Module.register_forward_hook"
-GLOBAL_HOOK = "docs: torch.nn.modules.module.register_module_forward_hook"
+ADDED = 'docs: torch.nn.{}_hook "a handle that can be used to remove the added hook by calling"'
+GLOBAL_REMOVES = tuple(ADDED.format(f"modules.module.register_module_{kind}") for kind in ("forward_pre", "forward"))
+MODULE_REMOVES = tuple(
+    ADDED.format(f"Module.register_{kind}") for kind in ("forward_pre", "forward", "full_backward", "full_backward_pre")
+)
+REMOVES = (
+    *MODULE_REMOVES,
+    ADDED.format("Module.register_backward"),
+    'docs: torch.Tensor.register_hook "that removes the hook from the module"',
+    'docs: torch.Tensor.register_post_accumulate_grad_hook "that removes the hook from the module"',
+)
 HANDLE = "https://github.com/pytorch/pytorch/blob/main/torch/utils/hooks.py"
 EVERY_KIND = (*MODULE_KINDS, "tensor", "post_accumulate")
 
@@ -70,8 +79,9 @@ def due(plan: Plan, modules: int = 1):
 
 @clause(
     "handles.removal.stops",
-    says="After remove() the hook is never called again, whatever its kind; the others go on in order.",
-    source=(FORWARD_HOOK, "docs: torch.Tensor.register_hook"),
+    says="A hook removed before a forward is called neither in it nor in its backward; the others still are.",
+    source=REMOVES,
+    level="documented",
     covers=("module_forward.handle.remove",),
 )
 @given(plan=lives())
@@ -82,8 +92,9 @@ def test_stops(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "handles.removal.twice",
-    says="Removing a hook that is removed already does nothing.",
+    says="Calling remove() on a handle again does nothing.",
     source="measured",
+    level="observed",
     covers=("module_forward.handle.remove_twice",),
 )
 @given(plan=lives(times=3))
@@ -95,8 +106,9 @@ def test_twice(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "handles.removal.with_block",
-    says="Leaving a with block on the handle removes the hook, as remove() does.",
-    source=("measured", HANDLE),
+    says="Leaving a with block on a handle removes its hook, as remove() does.",
+    source=("test: test/nn/test_module_hooks.py TestModuleHookNN.test_hook_inplace", HANDLE),
+    level="implied",
     covers=("module_forward.handle.context_manager",),
 )
 @given(plan=lives(leave=True))
@@ -107,8 +119,9 @@ def test_with_block(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "handles.removal.prepended",
-    says="The handle of a prepended hook removes exactly that hook, wherever it stands in the line.",
-    source=FORWARD_HOOK,
+    says="The handle of a prepended hook removes that hook alone, wherever it is in the order.",
+    source=MODULE_REMOVES,
+    level="documented",
     needs="torch.nn.Module.register_forward_hook(prepend)",
     covers=("module_forward.prepend.removal",),
 )
@@ -120,8 +133,9 @@ def test_prepended(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "handles.removal.everywhere",
-    says="The handle of a global hook stops it for every module at once.",
-    source=GLOBAL_HOOK,
+    says="Removing a global forward hook or pre-hook stops it for every module.",
+    source=GLOBAL_REMOVES,
+    level="documented",
     needs="torch.nn.modules.module.register_module_forward_hook",
     covers=("module_forward.global.remove",),
 )
@@ -146,6 +160,7 @@ def one_shot(draw) -> Plan:
     "handles.removal.by_itself",
     says="The last hook of a module may remove itself: it runs once, and what it returns counts.",
     source="measured",
+    level="observed",
     covers=("module_forward.dyn.pre_removes_self_last",),
 )
 @given(plan=one_shot())
@@ -172,6 +187,7 @@ def from_below(draw) -> Plan:
     "handles.removal.from_below",
     says="A global forward hook that a child's hook removes does not run for the modules around the child.",
     source="measured",
+    level="observed",
     needs="torch.nn.modules.module.register_module_forward_hook",
     covers=("module_forward.global.remove_during_child",),
 )
@@ -195,8 +211,9 @@ def dropped(draw, on: str) -> Plan:
 
 @clause(
     "handles.removal.keywords_go_first",
-    says="A forward hook that an earlier one removes runs once more, but without the keyword arguments.",
+    says="A with_kwargs forward hook that an earlier one removes still runs, without the keyword arguments.",
     source="measured",
+    level="observed",
     needs="torch.nn.Module.register_forward_hook(with_kwargs)",
     covers=("module_forward.dyn.remove_fwdkw_later",),
     note="The hooks of a call are those it began with, while with_kwargs is looked up when each one's turn comes.",
@@ -219,11 +236,17 @@ GLOBAL_DROPPED = Plan(
 
 @clause(
     "handles.removal.global_keywords_stay",
-    says="Removing a global forward hook leaves its with_kwargs behind: its last run still has the keywords.",
-    source=(GLOBAL_HOOK, "https://github.com/pytorch/pytorch/pull/137403", "measured"),
+    says="A global with_kwargs forward hook that an earlier one removes still gets the keywords in that call.",
+    source=("measured", "https://github.com/pytorch/pytorch/pull/137403"),
+    level="observed",
     needs="torch.nn.modules.module.register_module_forward_hook(with_kwargs)",
     readings=(
-        Reading("stays", "", "The entry outlives the hook.", {"global_kwargs_flag_stays": True}),
+        Reading(
+            "stays",
+            "",
+            "The with_kwargs of a global forward hook outlives the hook in torch's own dict.",
+            {"global_kwargs_flag_stays": True},
+        ),
         Reading("never goes", "never", "The entry goes with the hook.", {"global_kwargs_flag_stays": False}),
     ),
     witness=GLOBAL_DROPPED,
@@ -237,8 +260,9 @@ def test_global_keywords_stay(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "handles.removal.as_if_never_registered",
-    says="A hook that is removed before the first forward has no effect on anything.",
+    says="Hooks around forward, full backward pre-hooks and tensor hooks removed before it have no effect.",
     source="measured",
+    level="observed",
 )
 @given(
     plan=plans(
@@ -259,8 +283,9 @@ def test_as_if_never_registered(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "handles.removal.anywhere",
-    says="In any network, hooks removed in any order at any time leave what the contract predicts.",
+    says="Every plan of the grammar that removes hooks at any time leaves the trace that the model predicts.",
     source="measured",
+    level="observed",
 )
 @given(
     plan=plans(

@@ -5,10 +5,12 @@ from hypothesis import strategies as st
 
 from fixtures.clause import Reading, clause
 from fixtures.draw import NUMBERS
-from fixtures.plan import Backward, Drop, Forward, Hook, Input, Leaf, Plan
+from fixtures.plan import Again, Backward, Chain, Drop, Forward, Hook, Input, Leaf, Plan
 from fixtures.subject import Subject
 
 SNAPSHOT_PULL = "https://github.com/pytorch/pytorch/pull/60517"
+REMOVABLE = "test: test/nn/test_module_hooks.py TestModuleGlobalHooks.test_module_forward_{}_hook_removable"
+SKIPS = 'code: torch/nn/modules/module.py "If we don\'t have any hooks, we want to skip"'
 
 
 @st.composite
@@ -20,14 +22,29 @@ def interrupted(draw, kind: str, on: str = "m0") -> Plan:
         Hook(kind, on, label, (Drop(draw(st.sampled_from(labels))),) if label in droppers else ()) for label in labels
     ]
     run = (Forward(), Backward((draw(NUMBERS),)))
-    return Plan(Leaf("m0", "scale", (draw(NUMBERS),)), (Input(draw(NUMBERS)),), (*hooks, *run, *run))
+    net = Leaf("m0", "scale", (draw(NUMBERS),))
+    if on == "*":  # what is removed in one module's call is gone in those that end later
+        net = Chain("m1", (net, *[Leaf("m2", "scale", (draw(NUMBERS),)), Again("m0")][: draw(st.integers(0, 2))]))
+    return Plan(net, (Input(draw(NUMBERS)),), (*hooks, *run, *run))
 
 
-def iteration(says_snapshot: str, says_live: str, fact: str):
-    """The two readings of a loop over hooks that changes under way."""
+def iteration(hook: str):
+    """The two readings of a loop around forward over hooks of a sort, one of which removes another."""
     return (
-        Reading("snapshot", ">=1.10", says_snapshot, {fact: "snapshot"}),
-        Reading("live", "<1.10", says_live, {fact: "live"}),
+        Reading(
+            "snapshot",
+            ">=1.10",
+            f"When a {hook} removes another or itself, that call still runs all it began with.",
+            {"hooks_iterate": "snapshot"},
+        ),
+        Reading(
+            "live",
+            "<1.10",
+            f"RuntimeError ends a call in which a {hook} removes another or itself, unless it is the last.",
+            {"hooks_iterate": "live"},
+            headline=False,
+            harm="error",
+        ),
     )
 
 
@@ -39,13 +56,10 @@ def first_drops_second(kind: str, on: str = "m0") -> Plan:
 
 @clause(
     "ordering.changes.forward_pre_removed",
-    says="A forward pre-hook may remove one that is still to come, or itself; it counts from the next call.",
-    source=("measured", SNAPSHOT_PULL),
-    readings=iteration(
-        "The hooks of a call are those it began with.",
-        "The loop runs over the dict itself: RuntimeError unless the last hook changes it.",
-        "hooks_iterate",
-    ),
+    says="A forward pre-hook may remove any of its module, itself too: the call still runs all of them.",
+    source=(SNAPSHOT_PULL, REMOVABLE.format("preforward")),
+    level="implied",
+    readings=iteration("forward pre-hook"),
     witness=first_drops_second("forward_pre"),
     covers=(
         "module_forward.dyn.pre_removes_self",
@@ -60,13 +74,10 @@ def test_forward_pre_removed(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "ordering.changes.forward_removed",
-    says="A forward hook may remove one that is still to come, or itself; it counts from the next call.",
-    source=("measured", SNAPSHOT_PULL),
-    readings=iteration(
-        "The hooks of a call are those it began with.",
-        "The loop runs over the dict itself: RuntimeError unless the last hook changes it.",
-        "hooks_iterate",
-    ),
+    says="A forward hook may remove any of its module, itself too: the call still runs all of them.",
+    source=(SNAPSHOT_PULL, REMOVABLE.format("forward")),
+    level="implied",
+    readings=iteration("forward hook"),
     witness=first_drops_second("forward"),
     covers=("module_forward.dyn.fwd_removes_self", "module_forward.dyn.fwd_removes_later"),
 )
@@ -77,14 +88,11 @@ def test_forward_removed(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "ordering.changes.global_forward_removed",
-    says="A global forward hook may remove one that is still to come, or itself, in the middle of a call.",
+    says="A global forward hook may remove any, itself too: that call of a module still runs all of them.",
     source=("measured", SNAPSHOT_PULL),
+    level="observed",
     needs="torch.nn.modules.module.register_module_forward_hook",
-    readings=iteration(
-        "The hooks of a call are those it began with.",
-        "The loop runs over the dict itself: RuntimeError unless the last hook changes it.",
-        "hooks_iterate",
-    ),
+    readings=iteration("global forward hook"),
     witness=first_drops_second("forward", "*"),
     covers=("module_forward.dyn.global_removes_self",),
 )
@@ -97,10 +105,22 @@ def test_global_forward_removed(subject: Subject, plan: Plan) -> None:
     "ordering.changes.tensor_removed",
     says="A tensor hook removed by an earlier one of the same tensor still runs in that backward.",
     source="measured",
-    readings=iteration(
-        "The hooks of a backward are those it began with.",
-        "A hook removed meanwhile is left out.",
-        "tensor_hooks_iterate",
+    level="observed",
+    readings=(
+        Reading(
+            "snapshot",
+            ">=1.10",
+            "A gradient goes through the hooks that its tensor had when the gradient came.",
+            {"tensor_hooks_iterate": "snapshot"},
+        ),
+        Reading(
+            "live",
+            "<1.10",
+            "A tensor hook removed by an earlier one of the same tensor does not run in that backward.",
+            {"tensor_hooks_iterate": "live"},
+            headline=False,
+            harm="silent",
+        ),
     ),
     witness=first_drops_second("tensor", "x0"),
 )
@@ -111,8 +131,9 @@ def test_tensor_removed(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "ordering.changes.full_backward_removed",
-    says="The full backward hooks of a call are those it began with: removing one later does not stop it.",
+    says="A full backward hook that another one removes, or itself, is still called in that backward.",
     source="measured",
+    level="observed",
     needs="torch.nn.Module.register_full_backward_hook",
 )
 @given(plan=interrupted("full_backward"))
@@ -125,10 +146,23 @@ def test_full_backward_removed(subject: Subject, plan: Plan) -> None:
 @clause(
     "ordering.changes.forward_registers_hook",
     says="A forward hook that forward registers runs in that call only if the module has another hook already.",
-    source=("measured", "https://github.com/pytorch/pytorch/pull/52576"),
+    source=(SKIPS, "https://github.com/pytorch/pytorch/pull/52576"),
+    level="implied",
     readings=(
-        Reading("next call", ">=1.9", "A call without hooks looks for none after forward.", value=False),
-        Reading("same call", "<1.9", "The forward hooks are looked up after forward.", value=True),
+        Reading(
+            "next call",
+            ">=1.9",
+            "A forward hook that the forward of a module without hooks registers runs from the next call on.",
+            value=False,
+        ),
+        Reading(
+            "same call",
+            "<1.9",
+            "A forward hook that forward registers runs in that call, whether the module had hooks or not.",
+            value=True,
+            headline=False,
+            harm="silent",
+        ),
     ),
     witness={"pres": [], "adds": [1], "calls": 2},
     covers=("module_forward.dyn.forward_registers_fwd_bare",),

@@ -6,9 +6,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fixtures.clause import Reading, clause
-from fixtures.draw import FACTORS, NUMBERS
+from fixtures.contract import contract_for, installed_version
+from fixtures.draw import FACTORS, NUMBERS, available
 from fixtures.plan import Again, Backward, Chain, Fan, Forward, Hook, Input, Leaf, Plan, Scale, hooks_of, walk
 from fixtures.subject import Subject
+from suites.ordering.test_between import AROUND
+
+AROUND_GLOBALLY = tuple(
+    source.replace("nn.Module.register_", "nn.modules.module.register_module_") for source in AROUND
+)
+WITHOUT_INPUT = (
+    'docs: torch.nn.Module.register_full_backward_hook "If none of the module inputs require gradients"',
+    "https://github.com/pytorch/pytorch/issues/100528",
+)
 
 SHAPES = st.recursive(st.just(()), lambda inner: st.lists(inner, min_size=1, max_size=3).map(tuple), max_leaves=5)
 
@@ -25,7 +35,8 @@ def trees(draw, *kinds: str, grad: bool = True) -> Plan:
         return Chain(name, tuple(build(inner) for inner in shape))
 
     net = build(draw(SHAPES))
-    wheres = draw(st.permutations([(kind, module.name) for module in walk(net) for kind in kinds]))
+    known = available(contract_for(installed_version()), kinds)
+    wheres = draw(st.permutations([(kind, module.name) for module in walk(net) for kind in known]))
     hooks = [Hook(kind, name, f"h{number}") for number, (kind, name) in enumerate(wheres)]
     return Plan(net, (Input(draw(NUMBERS), grad),), (*hooks, Forward(), Backward((draw(NUMBERS),))))
 
@@ -47,8 +58,9 @@ def brackets(net, before: str, after: str, backward: bool = False):
 
 @clause(
     "ordering.nested.forward",
-    says="Hooks around forward nest: parent's pre-hook, its children in turn, parent's forward hook.",
-    source="measured",
+    says="Hooks around forward nest: a parent's pre-hooks, its children's hooks in turn, its forward hooks.",
+    source=AROUND,
+    level="documented",
     covers=("module_forward.nest.order", "module_forward.nest.sequential", "module_forward.nest.parent_module_arg"),
 )
 @given(plan=trees("forward_pre", "forward"))
@@ -67,11 +79,9 @@ def watched(draw, *kinds: str) -> Plan:
 
 @clause(
     "ordering.nested.global_forward",
-    says="Global pre-hooks meet nested modules outermost first, global forward hooks innermost first.",
-    source=(
-        "docs: torch.nn.modules.module.register_module_forward_pre_hook",
-        "docs: torch.nn.modules.module.register_module_forward_hook",
-    ),
+    says="Global forward pre-hooks run for outer modules first, global forward hooks for inner ones first.",
+    source=AROUND_GLOBALLY,
+    level="documented",
     needs="torch.nn.modules.module.register_module_forward_hook",
     covers=("module_forward.global.fires_everywhere", "module_forward.global.pre_fires_everywhere"),
 )
@@ -85,10 +95,15 @@ def test_global_forward(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "ordering.nested.full_backward",
-    says="In backward later modules come first, and a full hook runs after those of all its children.",
+    says="In a chain whose input needs a gradient, full hooks run last child first, a parent's after them.",
     source="measured",
+    level="observed",
     needs="torch.nn.Module.register_full_backward_hook",
-    covers=("module_backward.order.full.nested", "graph.full.nested_order"),
+    covers=(
+        "module_backward.order.full.nested",
+        "module_backward.order.full.upstream_sees_after",
+        "graph.full.nested_order",
+    ),
 )
 @given(plan=trees("full_backward"))
 def test_full_backward(subject: Subject, plan: Plan) -> None:
@@ -99,12 +114,13 @@ def test_full_backward(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "ordering.nested.full_backward_pre",
-    says="A full backward pre-hook of a parent runs before those of its children, later children first.",
+    says="In a chain a parent's full backward pre-hook runs before its children's, the last child first.",
     source="measured",
+    level="observed",
     needs="torch.nn.Module.register_full_backward_pre_hook",
     covers=("module_backward.order.pre.nested",),
 )
-@given(plan=trees("full_backward_pre"))
+@given(plan=trees("full_backward_pre") | trees("full_backward_pre", grad=False))
 def test_full_backward_pre(subject: Subject, plan: Plan) -> None:
     trace = subject.holds(plan)
     walked = brackets(plan.net, "full_backward_pre", "", backward=True)
@@ -113,11 +129,11 @@ def test_full_backward_pre(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "ordering.nested.backward_brackets",
-    says="Full pre-hooks and full hooks of nested modules open and close like brackets.",
+    says="Where a chain's input needs a gradient, full pre-hooks and full hooks open and close like brackets.",
     source="measured",
+    level="observed",
     needs="torch.nn.Module.register_full_backward_pre_hook",
     covers=("module_backward.order.prefull.nested", "module_backward.order.full.upstream_sees_after"),
-    note="Only where the input of the network requires a gradient.",
 )
 @given(plan=trees("full_backward_pre", "full_backward"))
 def test_backward_brackets(subject: Subject, plan: Plan) -> None:
@@ -128,16 +144,24 @@ def test_backward_brackets(subject: Subject, plan: Plan) -> None:
 @clause(
     "ordering.nested.input_without_grad",
     says="The full hook of a module whose input needs no gradient runs as soon as its output has one.",
-    source=("measured", "https://github.com/pytorch/pytorch/issues/100528"),
+    source=WITHOUT_INPUT,
+    level="documented",
     needs="torch.nn.Module.register_full_backward_hook",
     readings=(
         Reading(
             "at the output",
             ">=1.9",
-            "A container fed by such an input comes before its own children.",
+            "A container whose input needs no gradient runs its full hook before its children run theirs.",
             {"full_without_input": "output"},
         ),
-        Reading("silent", "<1.9", "Such a hook does not run.", {"full_without_input": "silent"}),
+        Reading(
+            "silent",
+            "<1.9",
+            "A full backward hook of a module whose input needs no gradient is not called.",
+            {"full_without_input": "silent"},
+            headline=False,
+            harm="silent",
+        ),
     ),
     witness=Plan(
         Chain("m0", (Leaf("m1", "scale", (2,)), Leaf("m2", "scale", (3,)))),
@@ -157,15 +181,16 @@ def test_backward_brackets(subject: Subject, plan: Plan) -> None:
         "graph.full.nested_order_no_input_grad",
     ),
 )
-@given(plan=trees("full_backward", grad=False))
+@given(plan=trees("full_backward", grad=False) | trees("full_backward_pre", "full_backward", grad=False))
 def test_input_without_grad(subject: Subject, plan: Plan) -> None:
     subject.holds(plan)
 
 
 @clause(
     "ordering.nested.legacy_backward",
-    says="A container's legacy hook runs right after that of its last child, before its other children's.",
+    says="A chain's legacy hook runs right after its last child's, before those of its other children.",
     source="measured",
+    level="observed",
     covers=("module_backward.order.legacy.nested",),
     note="Both hooks are on the node that made the output, which the container shares with its last child.",
 )
@@ -190,8 +215,9 @@ def siblings(draw, *kinds: str) -> Plan:
 
 @clause(
     "ordering.nested.siblings",
-    says="Of modules side by side, the one that was called last in forward comes first in backward.",
+    says="Of modules side by side on one input, the one called last runs its full hooks first in backward.",
     source="measured",
+    level="observed",
     needs="torch.nn.Module.register_full_backward_hook",
     covers=("module_backward.order.full.siblings",),
 )
@@ -215,8 +241,9 @@ def shared(draw, *kinds: str) -> Plan:
 
 @clause(
     "ordering.nested.shared_forward",
-    says="The hooks of a module that is called several times run once per call, all of them in each call.",
-    source="measured",
+    says="The hooks around forward of a module called several times run once per call, all in each call.",
+    source=AROUND,
+    level="documented",
     covers=("module_forward.nest.shared_twice", "module_forward.nest.shared_two_names"),
 )
 @given(plan=shared("forward_pre", "forward"))
@@ -227,8 +254,9 @@ def test_shared_forward(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "ordering.nested.shared_backward",
-    says="The full hooks of a module that was called several times run once per call, the last call first.",
+    says="The full hooks of a module called several times in a row run once per call, the last call first.",
     source="measured",
+    level="observed",
     needs="torch.nn.Module.register_full_backward_hook",
 )
 @given(plan=shared("full_backward"))
@@ -252,8 +280,9 @@ def repeated(draw, kind: str) -> Plan:
 
 @clause(
     "ordering.nested.every_forward",
-    says="Every forward calls the hooks of a module anew, in the same order.",
-    source="docs: torch.nn.Module.register_forward_hook",
+    says="Each call of a module runs its forward hooks anew, in the same order.",
+    source=AROUND[1],
+    level="documented",
 )
 @given(plan=repeated("forward"))
 def test_every_forward(subject: Subject, plan: Plan) -> None:

@@ -8,16 +8,25 @@ from fixtures.draw import FACTORS, NUMBERS, plans
 from fixtures.plan import Backward, Forward, Hook, Input, Leaf, Plan, Remove, Scale, hooks_of
 from fixtures.subject import Subject
 
-FORWARD_PRE_HOOK = "docs: torch.nn.Module.register_forward_pre_hook"
-FORWARD_HOOK = "docs: torch.nn.Module.register_forward_hook"
-BACKWARD_HOOK = "docs: torch.nn.Module.register_full_backward_hook"
-BACKWARD_PRE_HOOK = "docs: torch.nn.Module.register_full_backward_pre_hook"
+#: kind of hook -> what its documentation calls the hooks of that kind.
+KINDS = {
+    "forward_pre": "forward_pre",
+    "forward": "forward",
+    "full_backward": "backward",
+    "full_backward_pre": "backward_pre",
+}
+DOCS = 'docs: torch.nn.Module.register_{}_hook "will be fired {} all existing ``{}`` hooks"'
+AFTER = {kind: DOCS.format(kind, "after", named) for kind, named in KINDS.items()}
+BEFORE = {kind: DOCS.format(kind, "before", named) for kind, named in KINDS.items()}
+PREPEND_PULL = "https://github.com/pytorch/pytorch/pull/87370"
+NOTE = 'note: autograd.html#backward-hooks-execution "they are executed in the order in which they are registered"'
 
 
 @clause(
     "ordering.registration.forward_pre",
     says="The forward pre-hooks of a module run in the order of their registration.",
-    source=FORWARD_PRE_HOOK,
+    source=AFTER["forward_pre"],
+    level="documented",
     covers=("module_forward.pre.order",),
 )
 @given(plan=plans(kinds=("forward_pre",), inputs=(1, 2), outputs=(1, 2), depth=0, least=2))
@@ -29,7 +38,8 @@ def test_forward_pre(subject: Subject, plan: Plan) -> None:
 @clause(
     "ordering.registration.forward",
     says="The forward hooks of a module run in the order of their registration.",
-    source=FORWARD_HOOK,
+    source=AFTER["forward"],
+    level="documented",
     covers=("module_forward.fwd.order",),
 )
 @given(plan=plans(kinds=("forward",), inputs=(1, 2), outputs=(1, 2), depth=0, least=2))
@@ -41,7 +51,8 @@ def test_forward(subject: Subject, plan: Plan) -> None:
 @clause(
     "ordering.registration.full_backward",
     says="The full backward hooks of a module run in the order of their registration.",
-    source=BACKWARD_HOOK,
+    source=AFTER["full_backward"],
+    level="documented",
     needs="torch.nn.Module.register_full_backward_hook",
     covers=("module_backward.order.full.registration",),
 )
@@ -54,7 +65,8 @@ def test_full_backward(subject: Subject, plan: Plan) -> None:
 @clause(
     "ordering.registration.full_backward_pre",
     says="The full backward pre-hooks of a module run in the order of their registration.",
-    source=BACKWARD_PRE_HOOK,
+    source=AFTER["full_backward_pre"],
+    level="documented",
     needs="torch.nn.Module.register_full_backward_pre_hook",
     covers=("module_backward.order.pre.registration",),
 )
@@ -68,6 +80,7 @@ def test_full_backward_pre(subject: Subject, plan: Plan) -> None:
     "ordering.registration.legacy_backward",
     says="The legacy backward hooks of a module run in the order of their registration.",
     source="measured",
+    level="observed",
     covers=("module_backward.order.legacy.registration",),
 )
 @given(plan=plans(kinds=("backward",), ops=("scale", "affine", "add", "mul"), inputs=(1, 2), depth=0, least=2))
@@ -92,8 +105,9 @@ def on_tensors(draw, kind: str) -> Plan:
 
 @clause(
     "ordering.registration.tensor",
-    says="The hooks of a tensor run in the order of their registration, be it a leaf or a result.",
-    source="note: notes/autograd.html#backward-hooks-execution",
+    says="The hooks of a tensor, leaf or result, run in the order of their registration.",
+    source=NOTE,
+    level="documented",
     covers=("tensor.chain.order", "tensor.chain.order_nonleaf"),
 )
 @given(plan=on_tensors("tensor"))
@@ -107,7 +121,8 @@ def test_tensor(subject: Subject, plan: Plan) -> None:
 @clause(
     "ordering.registration.post_accumulate",
     says="The post-accumulate-grad hooks of a tensor run in the order of their registration.",
-    source="docs: torch.Tensor.register_post_accumulate_grad_hook",
+    source=NOTE,
+    level="documented",
     needs="torch.Tensor.register_post_accumulate_grad_hook",
     covers=("tensor.pag.order",),
 )
@@ -143,8 +158,9 @@ def prepended(plan: Plan):
 
 @clause(
     "ordering.registration.prepend_forward_pre",
-    says="A forward pre-hook registered with prepend=True runs before all that the module had so far.",
-    source=(FORWARD_PRE_HOOK, "https://github.com/pytorch/pytorch/pull/87370"),
+    says="A forward pre-hook registered with prepend=True runs before all that its module had so far.",
+    source=(BEFORE["forward_pre"], PREPEND_PULL),
+    level="documented",
     needs="torch.nn.Module.register_forward_pre_hook(prepend)",
     covers=("module_forward.prepend.pre_order", "module_forward.prepend.empty"),
 )
@@ -156,8 +172,9 @@ def test_prepend_forward_pre(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "ordering.registration.prepend_forward",
-    says="A forward hook registered with prepend=True runs before all that the module had so far.",
-    source=(FORWARD_HOOK, "https://github.com/pytorch/pytorch/pull/87370"),
+    says="A forward hook registered with prepend=True runs before all that its module had so far.",
+    source=(BEFORE["forward"], PREPEND_PULL),
+    level="documented",
     needs="torch.nn.Module.register_forward_hook(prepend)",
     covers=(
         "module_forward.prepend.fwd_order",
@@ -174,8 +191,9 @@ def test_prepend_forward(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "ordering.registration.prepend_full_backward",
-    says="A full backward hook registered with prepend=True runs before all that the module had so far.",
-    source=(BACKWARD_HOOK, "https://github.com/pytorch/pytorch/pull/87370"),
+    says="A full backward hook registered with prepend=True runs before all that its module had so far.",
+    source=(BEFORE["full_backward"], PREPEND_PULL),
+    level="documented",
     needs="torch.nn.Module.register_full_backward_hook(prepend)",
     covers=("module_backward.order.full.prepend",),
 )
@@ -187,8 +205,9 @@ def test_prepend_full_backward(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "ordering.registration.prepend_full_backward_pre",
-    says="A full backward pre-hook registered with prepend=True runs before all that the module had so far.",
-    source=(BACKWARD_PRE_HOOK, "https://github.com/pytorch/pytorch/pull/87370"),
+    says="A full backward pre-hook with prepend=True runs before all that its module had so far.",
+    source=(BEFORE["full_backward_pre"], PREPEND_PULL),
+    level="documented",
     needs="torch.nn.Module.register_full_backward_pre_hook(prepend)",
     covers=("module_backward.order.pre.registration",),
 )
@@ -200,8 +219,9 @@ def test_prepend_full_backward_pre(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "ordering.registration.keyword_hooks_in_line",
-    says="Forward hooks with and without with_kwargs=True stand in one line, as registered.",
-    source="measured",
+    says="Forward hooks with and without with_kwargs=True share one order, that of their registration.",
+    source=AFTER["forward"],
+    level="documented",
     needs="torch.nn.Module.register_forward_hook(with_kwargs)",
     covers=("module_forward.fwdkw.mixed_order",),
 )
@@ -240,7 +260,8 @@ def due(plan: Plan):
 @clause(
     "ordering.registration.pre_hook_again_goes_last",
     says="Removing a forward pre-hook keeps the order of the rest; registered again, it runs last.",
-    source=FORWARD_PRE_HOOK,
+    source=AFTER["forward_pre"],
+    level="documented",
     covers=("module_forward.pre.order_after_remove",),
 )
 @given(plan=renewed("forward_pre"))
@@ -252,7 +273,8 @@ def test_pre_hook_again_goes_last(subject: Subject, plan: Plan) -> None:
 @clause(
     "ordering.registration.hook_again_goes_last",
     says="Removing a forward hook keeps the order of the rest; registered again, it runs last.",
-    source=FORWARD_HOOK,
+    source=AFTER["forward"],
+    level="documented",
 )
 @given(plan=renewed("forward"))
 def test_hook_again_goes_last(subject: Subject, plan: Plan) -> None:

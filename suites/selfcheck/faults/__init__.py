@@ -3,9 +3,20 @@
 `FAULTS` maps names to faults, controls included: a control changes how torch is written and nothing that it does.
 """
 
-from suites.selfcheck.faults import backward, calls, changes, failure, forward, legacy, lifecycle, retain, tensor
+from suites.selfcheck.faults import (
+    backward,
+    calls,
+    changes,
+    failure,
+    forward,
+    leftovers,
+    legacy,
+    lifecycle,
+    retain,
+    tensor,
+)
 from suites.selfcheck.faults.base import FAULTS, Fault
 
-TOPICS = (forward, calls, failure, lifecycle, changes, backward, legacy, tensor, retain)
+TOPICS = (forward, calls, failure, lifecycle, leftovers, changes, backward, legacy, tensor, retain)
 
 __all__ = ["FAULTS", "TOPICS", "Fault"]

@@ -1,0 +1,70 @@
+"""Hooks that a child's hook registers on the module around it, whose call goes on."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fixtures.clause import Reading, clause
+from fixtures.draw import FACTORS, NUMBERS
+from fixtures.plan import Add, Again, Backward, Chain, Forward, Hook, Input, Leaf, Plan, Scale
+from fixtures.subject import Subject
+from suites.handles.test_inside import news
+
+SKIPS = 'code: torch/nn/modules/module.py "If we don\'t have any hooks, we want to skip"'
+SKIP_PULL = "https://github.com/pytorch/pytorch/pull/52576"
+
+
+@st.composite
+def from_below(draw, hooked: bool) -> Plan:
+    """A child whose hook registers a forward hook on the container around it, which has a hook of its own or none."""
+    kind = draw(st.sampled_from(["forward_pre", "forward"]))
+    adds = Hook(kind, "m1", "adds", (Add(Hook("forward", "m0", "new", (Scale(draw(FACTORS)),))),))
+    own = [Hook(draw(st.sampled_from(["forward_pre", "forward"])), "m0", "own")] if hooked else []
+    net = Chain("m0", (Leaf("m1", "scale", (draw(NUMBERS),)),) + ((Again("m1"),) if draw(st.booleans()) else ()))
+    run = (Forward(), Backward((draw(NUMBERS),)))
+    return Plan(net, (Input(draw(NUMBERS)),), (*draw(st.permutations([adds, *own])), *run * 2))
+
+
+@clause(
+    "handles.inside.parent_with_hooks",
+    says="A forward hook that a child's hook registers on a parent with hooks runs in that call of the parent.",
+    source="measured",
+    level="observed",
+    covers=("module_forward.dyn.child_registers_on_parent", "module_forward.dyn.forward_registers_fwd_hooked"),
+)
+@given(plan=from_below(hooked=True))
+def test_parent_with_hooks(subject: Subject, plan: Plan) -> None:
+    calls = len(plan.net.children)
+    assert news(subject.holds(plan)) == [calls, 2 * calls]
+
+
+@clause(
+    "handles.inside.bare_parent",
+    says="A forward hook that a child's hook registers on a parent without hooks runs from the next call on.",
+    source=(SKIPS, SKIP_PULL),
+    level="implied",
+    readings=(
+        Reading(
+            "next call",
+            ">=1.9",
+            "A call that begins without hooks runs none that is registered on its module meanwhile.",
+            {"bare_is_skipped": True},
+        ),
+        Reading(
+            "same call",
+            "<1.9",
+            "A forward hook that a child's hook registers on a parent without hooks runs in that call already.",
+            {"bare_is_skipped": False},
+            headline=False,
+            harm="silent",
+        ),
+    ),
+    witness=Plan(
+        Chain("m0", (Leaf("m1", "scale", (2,)),)),
+        (Input(1),),
+        (Hook("forward", "m1", "adds", (Add(Hook("forward", "m0", "new")),)), Forward()),
+    ),
+    covers=("module_forward.dyn.forward_registers_fwd_bare",),
+)
+@given(plan=from_below(hooked=False))
+def test_bare_parent(subject: Subject, plan: Plan) -> None:
+    subject.holds(plan)

@@ -1,0 +1,144 @@
+"""What becomes of the hooks when a module is pickled, and of a module that an older torch has pickled."""
+
+import pickle
+from typing import List
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fixtures.clause import Reading, clause
+from fixtures.subject import Subject
+
+OLD_STATE = 'code: torch/nn/modules/module.py "Support loading old checkpoints that don\'t have the following attrs"'
+
+
+def double(module, args, output):
+    """A hook that pickle finds by its name."""
+    return output * 2
+
+
+def tail(module, args, output):
+    """Another one."""
+    return output + "."
+
+
+@clause(
+    "handles.copies.pickled",
+    says="Pickling a module takes along forward hooks that pickle can find by name; with a lambda it fails.",
+    source=("measured", "https://docs.python.org/3/library/pickle.html"),
+    level="observed",
+    readings=(
+        Reading(
+            "taken along", "", "Unpickled forward hooks run in their order; a state dict holds no hooks.", value=True
+        ),
+        Reading("never left out", "never", "Hooks are not pickled.", value=False),
+    ),
+    witness={"hooks": ["double"]},
+    covers=(
+        "module_forward.copy.pickle_function",
+        "module_forward.copy.pickle_lambda",
+        "module_forward.copy.state_dict_no_hooks",
+    ),
+)
+@given(hooks=st.lists(st.sampled_from(["double", "tail", "lambda"]), max_size=4))
+def test_pickled(subject: Subject, hooks: List[str]) -> None:
+    import torch
+
+    known = {"double": double, "tail": tail, "lambda": lambda module, args, output: output}
+    module, linear, text = torch.nn.Identity(), torch.nn.Linear(1, 1, bias=False), "x"
+    for name in hooks:
+        for one in (module, linear):
+            one.register_forward_hook(known[name])
+        text = {"double": text * 2, "tail": text + ".", "lambda": text}[name]
+    try:
+        seen = pickle.loads(pickle.dumps(module))("x")
+    except (pickle.PicklingError, AttributeError):
+        seen = "fails"
+    expected = "x" if not subject.value else "fails" if "lambda" in hooks else text
+    assert (module("x"), seen, list(linear.state_dict())) == (text, expected, ["weight"])
+
+
+@clause(
+    "handles.copies.unpickled_id",
+    says="Loading a pickled module reserves no ids: a later registration may replace a loaded hook.",
+    source="measured",
+    level="observed",
+    readings=(
+        Reading("takes its place", "", "A new hook that gets the id of a loaded one replaces it.", value="new"),
+        Reading("never both", "never", "The two hooks run one after the other.", value="xx new"),
+    ),
+    covers=("module_forward.copy.unpickle_id_collision",),
+    note="Ids count from 0 in each process, and only an unpickled handle moves the count on; set back here by hand.",
+)
+def test_unpickled_id(subject: Subject) -> None:
+    import torch
+    from torch.utils.hooks import RemovableHandle
+
+    module = torch.nn.Identity()
+    stored = module.register_forward_hook(double).id
+    there, count = pickle.loads(pickle.dumps(module)), RemovableHandle.next_id
+    RemovableHandle.next_id = stored
+    try:
+        there.register_forward_hook(
+            lambda module, args, output: (output + " new").replace("x new", "new", output == "x")
+        )
+    finally:
+        RemovableHandle.next_id = count
+    assert there("x") == subject.value
+
+
+#: What __setstate__ makes up for, of what the torch under test knows.
+COMPLETED = (
+    "_forward_pre_hooks",
+    "_forward_pre_hooks_with_kwargs",
+    "_forward_hooks_with_kwargs",
+    "_forward_hooks_always_called",
+    "_is_full_backward_hook",
+    "_backward_pre_hooks",
+)
+
+
+@clause(
+    "handles.copies.older_state",
+    says="A module state without the options' dicts works; without _forward_hooks calls raise AttributeError.",
+    source=OLD_STATE,
+    level="implied",
+    readings=(
+        Reading(
+            "AttributeError",
+            "!=1.6.*,!=1.7.*",
+            "A call of a module whose state lacked _forward_hooks raises AttributeError.",
+            value="AttributeError",
+        ),
+        Reading(
+            "ModuleAttributeError",
+            ">=1.6,<1.8",
+            "A call of a module whose state lacked _forward_hooks raises ModuleAttributeError, an AttributeError.",
+            value="ModuleAttributeError",
+        ),
+        Reading("never made up for", "never", "A module without that dict has no hooks.", value="none"),
+    ),
+    witness={"missing": ["_forward_hooks"], "kinds": []},
+    covers=("module_forward.copy.setstate_missing_forward_hooks", "module_forward.copy.setstate_missing_flags"),
+)
+@given(
+    missing=st.lists(st.sampled_from([*COMPLETED, "_forward_hooks"]), min_size=1, max_size=7, unique=True),
+    kinds=st.lists(st.sampled_from(["forward_pre", "forward"]), max_size=3),
+)
+def test_older_state(subject: Subject, missing: List[str], kinds: List[str]) -> None:
+    import torch
+
+    older, seen = torch.nn.Identity.__new__(torch.nn.Identity), []
+    older.__setstate__({name: value for name, value in vars(torch.nn.Identity()).items() if name not in missing})
+    lost = "_forward_hooks" in missing
+    for number, kind in enumerate(kinds):
+        if not (lost and kind == "forward"):
+            getattr(older, f"register_{kind}_hook")(lambda *given, number=number: seen.append(number))
+    try:
+        older("x")
+        raised = "none"
+    except AttributeError as error:
+        raised = type(error).__name__
+    assert raised == (subject.value if lost else "none")
+    order = sorted(range(len(kinds)), key=lambda number: kinds[number] == "forward")
+    assert lost or seen == order
