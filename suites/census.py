@@ -16,6 +16,8 @@ REASONS: Dict[str, str] = {
     "module_forward.api.nn.*state_dict*": STATE,
     "module_forward.api.nn.*registration_hook": REGISTRATION,
     "module_forward.api.optim.*": OPTIMIZER,
+    "module_forward.global.namespace": "which names torch.nn has too, not what a hook does",
+    "module_forward.handle.dict_types": "which private containers a module has, of hooks of other surfaces too",
     "module_forward.handle.getstate_len": "length of a private state tuple",
     "module_forward.lsd.*": STATE,
     "module_forward.opt.*": OPTIMIZER,

@@ -9,12 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fixtures.clause import Reading, clause
-from fixtures.draw import NUMBERS, plans
-from fixtures.plan import OPS, Backward, Forward, Hook, Input, Leaf, Plan, Retain, Scale, hooks_of
+from fixtures.draw import NUMBERS
+from fixtures.plan import OPS, Backward, Forward, Hook, Input, Leaf, Plan, Retain
 from fixtures.subject import Subject
 
 NOTES = "tutorials: widely read study notes, 2019-2022"
 FULL = "docs: torch.nn.Module.register_full_backward_hook"
+RESPECTIVELY = FULL + ' "with respect to the inputs and outputs respectively"'
 LEGACY = "docs: torch.nn.Module.register_backward_hook"
 NEEDS_FULL = "torch.nn.Module.register_full_backward_hook"
 
@@ -28,17 +29,18 @@ def two_inputs(draw: Any) -> Plan:
     return Plan(net, (Input(draw(NUMBERS)), Input(draw(NUMBERS))), steps)
 
 
-def factor(hook: Hook) -> int:
-    """What a hook multiplies the gradients by; 1 when it only looks."""
-    return hook.do[0].by if hook.do else 1
-
-
 @clause(
     "tutorial.backward.t08_arguments",
     says="For y = x1*x2*W a full backward hook gets (x1.grad, x2.grad) and (y.grad,), and nothing about W.",
-    source=(NOTES, FULL),
+    source=(NOTES, RESPECTIVELY),
+    level="documented",
     readings=(
-        Reading("true", "", "Inputs on one side, the output on the other.", value=False),
+        Reading(
+            "true",
+            "",
+            "A full backward hook gets the gradients of inputs and outputs, none of parameters.",
+            value=False,
+        ),
         Reading("false", "never", "The gradient of W is among those of the inputs.", value=True),
     ),
     witness={"xs": [2, 3], "weight": 5, "grad": 1, "hooks": 1},
@@ -81,10 +83,14 @@ def test_t08_arguments(subject: Subject, xs: List[int], weight: int, grad: int, 
 @clause(
     "tutorial.backward.t10_collected",
     says="Collecting grad_input, then grad_output, in one list gives [x1.grad, x2.grad, output.grad].",
-    source=(NOTES, FULL),
+    source=(NOTES, RESPECTIVELY),
+    level="documented",
     readings=(
         Reading(
-            "true", "", "The gradients of the inputs in order, then that of the output.", value=("x0", "x1", "m0>0")
+            "true",
+            "",
+            "grad_input has the gradients of the inputs in their order, grad_output that of the output.",
+            value=("x0", "x1", "m0>0"),
         ),
         Reading("false", "never", "The gradient of the output comes first.", value=("m0>0", "x0", "x1")),
     ),
@@ -106,16 +112,34 @@ def test_t10_collected(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "tutorial.backward.t09_retained_output",
-    says="After output.retain_grad(), whatever hooks the output has, output.grad is the hook's grad_output[0].",
-    source=(NOTES, FULL, "release 2.0: retain_grad keeps the gradient that every hook of the tensor has left"),
+    says="After output.retain_grad() output.grad is grad_output[0] of a full hook, if there is no pre-hook.",
+    source=(
+        NOTES,
+        FULL,
+        "test: test/test_autograd.py TestAutograd.test_retains_grad_can_always_observe_tensor_prehook",
+        "release 2.0: retain_grad keeps the gradient that every hook of the tensor has left",
+    ),
+    level="implied",
     readings=(
-        Reading("true", ">=2.0", "Both are the gradient that the hooks of the output left.", value=True),
-        Reading("false", "<2.0", "A tensor hook put on the output after retain_grad() makes them differ.", value=False),
+        Reading(
+            "true",
+            ">=2.0",
+            "output.grad and grad_output[0] are both what the tensor hooks of the output left.",
+            value=True,
+        ),
+        Reading(
+            "false",
+            "<2.0",
+            "A tensor hook put on the output after retain_grad() makes output.grad differ from grad_output[0].",
+            value=False,
+            headline=False,
+            harm="silent",
+        ),
     ),
     witness={"hooks": [10], "retained_first": True, "grad": 3},
     needs=NEEDS_FULL,
     covers=("tensor.rg.order_retain_then_hook",),
-    note="Hooks of the output tensor are meant; what a full backward pre-hook returns is never in output.grad.",
+    note="The output may have tensor hooks. What a full backward pre-hook returns is never in output.grad.",
 )
 @given(
     hooks=st.lists(st.sampled_from([2, 3, 10]), max_size=3),
@@ -145,198 +169,23 @@ def test_t09_retained_output(subject: Subject, hooks: List[int], retained_first:
 
 
 @clause(
-    "tutorial.backward.t18_first_tensor",
-    says="register_backward_hook() hooks the node of the first tensor that is found in the output.",
-    source=(NOTES, LEGACY, "measured"),
-    readings=(
-        Reading(
-            "true",
-            "never",
-            "The first tensor is found wherever it lies.",
-            value={
-                "tuple": ["first"],
-                "list in tuple": ["first"],
-                "dict": ["first"],
-                "number in tuple": ["first"],
-                "number in dict": ["first"],
-                "tuple in dict": ["first"],
-            },
-        ),
-        Reading(
-            "false",
-            "",
-            "In a sequence only index 0 is followed, in a dict only tensors; else the call raises.",
-            value={
-                "tuple": ["first"],
-                "list in tuple": ["first"],
-                "dict": ["first"],
-                "number in tuple": ["TypeError"],
-                "number in dict": ["first"],
-                "tuple in dict": ["StopIteration"],
-            },
-        ),
-    ),
-    covers=(
-        "module_backward.legacy.out_dict",
-        "module_backward.legacy.out_nested",
-        "module_backward.legacy.out_nontensor_first",
-        "graph.legacy.tuple_output_only_first",
-    ),
-    note="True for the outputs of most modules: tensors, tuples and lists that begin with one, dicts of tensors.",
-)
-def test_t18_first_tensor(subject: Subject) -> None:
-    import torch
-
-    shapes = {
-        "tuple": lambda first, second: (first, second),
-        "list in tuple": lambda first, second: ([first], second),
-        "dict": lambda first, second: {"b": first, "a": second},
-        "number in tuple": lambda first, second: (1, first, second),
-        "number in dict": lambda first, second: {"c": 1, "b": first, "a": second},
-        "tuple in dict": lambda first, second: {"b": (first, second)},
-    }
-
-    class Twins(torch.nn.Module):
-        def __init__(self, shape: Any) -> None:
-            super().__init__()
-            self.shape = shape
-
-        def forward(self, x: Any) -> Any:
-            self.made = {"first": x * 2, "second": x * 3}
-            return self.shape(**self.made)
-
-    hooked = {}
-    for name, shape in shapes.items():
-        twins, nodes = Twins(shape), []
-
-        def hook(module: Any, grad_input: Any, grad_output: Any, nodes: Any = nodes) -> None:
-            nodes.append({1.0: "first", 10.0: "second"}[grad_output[0].item()])
-
-        twins.register_backward_hook(hook)
-        try:
-            twins(torch.tensor(1.0, requires_grad=True))
-            (twins.made["first"] + 10 * twins.made["second"]).backward()
-        except (TypeError, StopIteration) as error:
-            nodes.append(type(error).__name__)
-        hooked[name] = nodes
-    assert hooked == subject.value
-
-
-@clause(
-    "tutorial.backward.t19_no_node",
-    says="When the first tensor of the output has no grad_fn, a legacy hook is not called and nothing raises.",
-    source=(NOTES, LEGACY, "measured"),
-    readings=(
-        Reading("true", "", "The hook of a module that returns a leaf is silent.", value=0),
-        Reading("false", "never", "It is called for the leaf that the module returns.", value=1),
-    ),
-    witness=Plan(Leaf("m0", "same"), (Input(2),), (Hook("backward", "m0", "h0"), Forward(), Backward((1,)))),
-    covers=("module_backward.legacy.out_leaf", "module_backward.legacy.out_passthrough"),
-    note="A tensor that was computed has a node: returned unchanged, it lets the hook hear its producer.",
-)
-@given(plan=plans(kinds=("backward",), does=(), ops=("same",), depth=0, most=1))
-def test_t19_no_node(subject: Subject, plan: Plan) -> None:
-    trace = subject.holds(plan)
-    assert trace.raised() == []
-    assert len(trace.calls()) == (subject.value if plan.inputs[0].leaf else 1)
-
-
-@clause(
-    "tutorial.backward.t20_last_operation",
-    says="A legacy hook gets the gradients of the last operation: input (or None), weight and bias, mixed.",
-    source=(NOTES, LEGACY, "measured"),
-    readings=(
-        Reading(
-            "true",
-            "",
-            "Conv2d lists input, weight, bias; Linear lists bias, input, weight, the last transposed.",
-            value={
-                "Conv2d": ["None", "weight", "bias"],
-                "Linear": ["bias", "None", "weight transposed"],
-                "Sequential": ["hidden"],
-            },
-        ),
-        Reading(
-            "false",
-            "never",
-            "Both list input, weight and bias in this order; a container does the same.",
-            value={
-                "Conv2d": ["None", "weight", "bias"],
-                "Linear": ["None", "weight", "bias"],
-                "Sequential": ["None", "weight", "bias"],
-            },
-        ),
-    ),
-    covers=(
-        "module_backward.legacy.linear_bias_norg",
-        "graph.legacy.conv2d_input_no_grad",
-        "module_backward.legacy.sequential",
-    ),
-    note="For a batch of vectors or images. Linear on 3-D input ends in another operation, which changed in 1.12.",
-)
-def test_t20_last_operation(subject: Subject) -> None:
-    import torch
-    from torch import nn
-
-    linear = nn.Linear(2, 3)
-    layers = {
-        "Conv2d": (nn.Conv2d(1, 1, 2), torch.ones(1, 1, 3, 3)),
-        "Linear": (nn.Linear(2, 3), torch.ones(4, 2)),
-        "Sequential": (nn.Sequential(linear, nn.ReLU()), torch.ones(4, 2)),
-    }
-    listed = {}
-    for name, (layer, x) in layers.items():
-        seen = []
-        layer.register_backward_hook(lambda module, grad_input, grad_output, seen=seen: seen.extend(grad_input))
-        layer(x).sum().backward()
-        inner = linear if name == "Sequential" else layer
-        known = {
-            tuple(inner.weight.shape): "weight",
-            tuple(reversed(inner.weight.shape)): "weight transposed",
-            tuple(inner.bias.shape): "bias",
-        }
-        listed[name] = ["None" if grad is None else known.get(tuple(grad.shape), "hidden") for grad in seen]
-    assert listed == subject.value
-
-
-@clause(
-    "tutorial.backward.t21_returns",
-    says="What a legacy hook returns replaces the gradients it was given as grad_input.",
-    source=(NOTES, LEGACY),
-    readings=(
-        Reading("true", "", "The replacement reaches .grad.", value="replaced"),
-        Reading("false", "never", "The gradients stay as they were.", value="kept"),
-    ),
-    witness=Plan(
-        Leaf("m0", "scale", (2,)), (Input(3),), (Hook("backward", "m0", "h0", (Scale(10),)), Forward(), Backward((1,)))
-    ),
-    covers=("graph.legacy.return_replaces",),
-)
-@given(plan=plans(kinds=("backward",), does=("scale",), ops=("scale",), depth=0))
-def test_t21_returns(subject: Subject, plan: Plan) -> None:
-    trace = subject.holds(plan)
-    (x,), (weight,), (first,) = plan.inputs, plan.net.values, plan.steps[-1].grads
-    product = 1
-    for hook in hooks_of(plan):
-        product *= factor(hook) if subject.value == "replaced" else 1
-    if x.leaf:
-        expected = {"x0": weight * first * product, "m0.weight": x.value * first * product}
-    else:
-        expected = {"x0.base": 2 * weight * first * product, "m0.weight": 2 * x.value * first * product}
-    assert trace.grads() == [expected]
-
-
-@clause(
     "tutorial.backward.t26_use_tensor_hooks",
     says="No hook on a module can be trusted with the gradient of its input: only tensor hooks can.",
-    source=(NOTES, LEGACY, FULL, "release 1.8: full backward hooks of modules"),
+    source=(NOTES, LEGACY, RESPECTIVELY, "release 1.8: full backward hooks of modules"),
+    level="documented",
     readings=(
-        Reading("true", "<1.8", "The one backward hook there is tells of the last operation only.", value=[]),
+        Reading(
+            "true",
+            "<1.8",
+            "The only backward hook of a module gets the gradients of its last operation.",
+            value=[],
+        ),
         Reading(
             "false",
             ">=1.8",
-            "A full backward hook tells the gradient of the input.",
+            "A full backward hook of a module gets the same gradient of the input as a hook on the input.",
             value=["register_full_backward_hook"],
+            headline=False,
         ),
     ),
     witness={"factors": [3], "x": 2, "grad": 1},

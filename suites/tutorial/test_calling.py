@@ -3,9 +3,11 @@
 Each clause is one sentence that learners meet. Its readings are called true and false: see which is in force.
 """
 
+import contextlib
 import functools
 import inspect
 import re
+from collections import OrderedDict
 from dataclasses import replace
 from typing import Any
 
@@ -22,6 +24,7 @@ NOTES = "tutorials: widely read study notes, 2019-2022"
 MODULE = "docs: torch.nn.Module"
 GLOBAL = "docs: torch.nn.modules.module.register_module_forward_hook"
 
+CONTRACT = contract_for(installed_version())
 OWN_1_4 = ["register_backward_hook", "register_forward_hook", "register_forward_pre_hook"]
 OWN_1_8 = OWN_1_4 + ["register_full_backward_hook"]
 OWN_2_0 = OWN_1_8 + ["register_full_backward_pre_hook"]
@@ -45,7 +48,7 @@ def rounds(draw: Any) -> Plan:
         again = Again(draw(st.sampled_from([child.name for child in children])))
         children.append(again if draw(st.booleans()) else Leaf(f"m{number}", "scale", (draw(NUMBERS),)))
     plan = Plan(Chain("m0", tuple(children)), (Input(draw(NUMBERS)),), ())
-    kinds = available(contract_for(installed_version()), ("forward_pre", "forward", "full_backward", "tensor"))
+    kinds = available(CONTRACT, ("forward_pre", "forward", "full_backward", "tensor"))
     steps = []
     for number in range(draw(st.integers(1, 4))):
         kind = draw(st.sampled_from(kinds))
@@ -55,75 +58,129 @@ def rounds(draw: Any) -> Plan:
     return replace(plan, steps=tuple(steps))
 
 
+#: Where the hooks of t29 may be: on a module, on the module that it calls, or, forward ones, on all.
+PLACES = [(on, kind) for on in ("outer", "inner") for kind in ("forward_pre", "forward", "backward")]
+PLACES += [("*", kind) for kind in ("forward_pre", "forward") if CONTRACT.global_forward_hooks]
+
+
 @clause(
     "tutorial.calling.t29_only_call",
-    says="Hooks belong to the call of a module: module(x) runs them, module.forward(x) runs none.",
-    source=(NOTES, MODULE),
+    says="module(x) runs the hooks of a module; module.forward(x) only those of the modules that it calls.",
+    source=(NOTES, 'docs: torch.nn.Module.forward "the former takes care of running the registered hooks"'),
+    level="documented",
     readings=(
-        Reading("true", "", "Only the call runs hooks.", value=("module(x)",)),
+        Reading(
+            "true",
+            "",
+            "module.forward(x) runs no hook of that module, and global hooks only for the modules that it calls.",
+            value=("module(x)",),
+        ),
         Reading("false", "never", "Both run the hooks.", value=("module(x)", "module.forward(x)")),
     ),
-    witness={"kinds": ["forward"], "ways": ["module.forward(x)"]},
+    witness={"hooks": [("outer", "forward")], "backward": "backward", "ways": ["module.forward(x)"]},
     covers=("module_forward.call.direct_forward", "module_backward.fire.full.direct_forward"),
 )
 @given(
-    kinds=st.lists(st.sampled_from(["forward_pre", "forward", "backward"]), min_size=1, max_size=5),
-    ways=st.lists(st.sampled_from(["module(x)", "module.forward(x)"]), min_size=1, max_size=4),
+    hooks=st.lists(st.sampled_from(PLACES), min_size=1, max_size=5),
+    backward=st.sampled_from(available(CONTRACT, ("backward", "full_backward"))),
+    ways=st.lists(st.sampled_from(["module(x)", "module.forward(x)"]), min_size=1, max_size=3),
 )
-def test_t29_only_call(subject: Subject, kinds: Any, ways: Any) -> None:
+def test_t29_only_call(subject: Subject, hooks: Any, backward: str, ways: Any) -> None:
     import torch
+    from torch.nn.modules import module
 
     class Double(torch.nn.Module):
         def forward(self, x: Any) -> Any:
             return x * 2
 
-    double, seen = Double(), []
-    for number, kind in enumerate(kinds):
-        register = getattr(double, f"register_{kind}_hook")
-        register(lambda *arguments, number=number: seen.append(number))
-    order = ("forward_pre", "forward", "backward")
-    in_order = sorted(range(len(kinds)), key=lambda number: order.index(kinds[number]))
-    for way in ways:
-        seen.clear()
-        (double if way == "module(x)" else double.forward)(torch.tensor(3.0, requires_grad=True)).backward()
-        assert seen == (in_order if way in subject.value else [])
+    class Outer(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.inner = Double()
+
+        def forward(self, x: Any) -> Any:
+            return self.inner(x) * 3
+
+    outer, seen = Outer(), []
+    names = {outer: "outer", outer.inner: "inner"}
+    with contextlib.ExitStack() as stack:
+        for number, (on, kind) in enumerate(hooks):
+            name = f"register_{'module_' if on == '*' else ''}{backward if kind == 'backward' else kind}_hook"
+            owner = {"outer": outer, "inner": outer.inner, "*": module}[on]
+            register = getattr(owner, name)
+            stack.enter_context(register(lambda own, *_, number=number: seen.append((number, names[own]))))
+        for way in ways:
+            seen.clear()
+            run = outer if way == "module(x)" else outer.forward
+            run(torch.tensor(3.0, requires_grad=True)).backward()
+            called = ["outer", "inner"] if way in subject.value else ["inner"]
+            assert sorted(seen) == sorted(
+                (number, name) for number, (on, _) in enumerate(hooks) for name in called if on in ("*", name)
+            )
 
 
 @clause(
     "tutorial.calling.t30_three_kinds",
     says="The call of a module knows forward pre-hooks, forward hooks and backward hooks of its own, no more.",
-    source=(NOTES, MODULE, GLOBAL, "release 2.0: forward hooks can ask for the keyword arguments"),
+    source=(NOTES, MODULE, GLOBAL + ' "Register a global forward hook for all the modules"'),
+    level="documented",
     readings=(
-        Reading("true", "<1.6", "Three kinds, no global hooks, no keyword arguments.", value=(OWN_1_4, [], False)),
+        Reading(
+            "true",
+            "<1.6",
+            "The call of a module knows three kinds of hook, all its own.",
+            value=(OWN_1_4, [], False),
+        ),
         Reading(
             "false since 1.6",
             ">=1.6,<1.8",
-            "Each kind also exists for all modules at once.",
+            "The call of a module also runs global hooks, of the same three kinds.",
             value=(OWN_1_4, for_all(OWN_1_4), False),
+            headline=False,
+            harm="silent",
         ),
         Reading(
             "false since 1.8",
             ">=1.8,<2.0",
-            "Full backward hooks are a fourth kind.",
+            "The call of a module also runs full backward hooks, and global hooks of each kind.",
             value=(OWN_1_8, for_all(OWN_1_8), False),
+            headline=False,
+            harm="silent",
         ),
         Reading(
             "false",
             ">=2.0",
-            "Full backward pre-hooks are a fifth, and hooks can see keyword arguments.",
+            "The call of a module also runs full backward hooks and pre-hooks, and global hooks of each kind.",
             value=(OWN_2_0, for_all(OWN_2_0), True),
+            headline=False,
+            harm="silent",
         ),
     ),
-    covers=("module_forward.global.namespace", "module_forward.prekw.args"),
+    covers=("module_forward.prekw.args",),
 )
 def test_t30_three_kinds(subject: Subject) -> None:
     import torch
     from torch.nn.modules import module
 
+    class Times(torch.nn.Module):
+        def forward(self, x: Any, by: int) -> Any:
+            return x * by
+
+    def heard(owner: Any, name: str, **options: bool) -> Any:
+        """What a hook that is registered so is given, in one call of a module and its backward."""
+        times, seen = Times(), []
+        with getattr(owner or times, name)(lambda *given: seen.append(given), **options):
+            times(torch.tensor(3.0, requires_grad=True), by=2).backward()
+        if hasattr(module, "_global_is_full_backward_hook"):  # it outlives the hook, and refuses the other kind
+            module._global_is_full_backward_hook = None
+        return seen
+
     kind = re.compile(r"register_(module_)?(full_)?(forward|backward)(_pre)?_hook")
-    own = sorted(name for name in dir(torch.nn.Module) if kind.fullmatch(name))
-    everywhere = sorted(name for name in dir(module) if kind.fullmatch(name))
-    keywords = "with_kwargs" in inspect.signature(torch.nn.Module.register_forward_hook).parameters
+    own = sorted(name for name in dir(torch.nn.Module) if kind.fullmatch(name) and heard(None, name))
+    everywhere = sorted(name for name in dir(module) if kind.fullmatch(name) and heard(module, name))
+    parameters = inspect.signature(torch.nn.Module.register_forward_pre_hook).parameters
+    options = {name: True for name in parameters if name == "with_kwargs"}
+    keywords = [given[2:] for given in heard(None, "register_forward_pre_hook", **options)] == [({"by": 2},)]
     assert (own, everywhere, keywords) == subject.value
 
 
@@ -131,46 +188,63 @@ def test_t30_three_kinds(subject: Subject) -> None:
     "tutorial.calling.t14_three_dicts",
     says="A module keeps forward and backward hooks in three OrderedDicts, each under its handle's id.",
     source=(NOTES, MODULE, "docs: torch.nn.Module.register_full_backward_pre_hook", "measured"),
+    level="observed",
     readings=(
         Reading(
             "true",
             "<2.0",
-            "_forward_pre_hooks, _forward_hooks and _backward_hooks.",
-            value=(["RemovableHandle"], ["_backward_hooks", "_forward_hooks", "_forward_pre_hooks"]),
+            "Hooks are in _forward_pre_hooks, _forward_hooks and _backward_hooks, each under its handle's id.",
+            value=["_backward_hooks", "_forward_hooks", "_forward_pre_hooks"],
         ),
         Reading(
             "false",
             ">=2.0",
-            "Full backward pre-hooks have a fourth, _backward_pre_hooks.",
-            value=(
-                ["RemovableHandle"],
-                ["_backward_hooks", "_backward_pre_hooks", "_forward_hooks", "_forward_pre_hooks"],
-            ),
+            "Full backward pre-hooks of a module are in a fourth dict, _backward_pre_hooks.",
+            value=["_backward_hooks", "_backward_pre_hooks", "_forward_hooks", "_forward_pre_hooks"],
+            headline=False,
+            harm="silent",
         ),
     ),
-    covers=("module_forward.handle.type", "module_forward.handle.dict_key", "module_forward.handle.dict_types"),
+    witness={"times": 1, "removed": False},
+    covers=("module_forward.handle.type", "module_forward.handle.dict_key"),
 )
-def test_t14_three_dicts(subject: Subject) -> None:
+@given(times=st.integers(1, 3), removed=st.booleans())
+def test_t14_three_dicts(subject: Subject, times: int, removed: bool) -> None:
     import torch
+    from torch.utils.hooks import RemovableHandle
 
-    handles, dicts = set(), set()
+    dicts = set()
     for register in dir(torch.nn.Module):
         if re.fullmatch(r"register_(full_)?(forward|backward)(_pre)?_hook", register):
             module = torch.nn.Module()
-            handle = getattr(module, register)(print)
-            handles.add(type(handle).__name__)
-            for name, value in vars(module).items():
-                if type(value).__name__ == "OrderedDict" and value.get(handle.id) is print:
-                    dicts.add(name)
-    assert (sorted(handles), sorted(dicts)) == subject.value
+            others = set(vars(module))
+            handles = [getattr(module, register)(print) for _ in range(times)]
+            assert {type(handle) for handle in handles} == {RemovableHandle}
+            if removed:
+                handles.pop(0).remove()
+            kept = [(handle.id, print) for handle in handles]
+            found = [name for name in others if isinstance(vars(module)[name], OrderedDict) and vars(module)[name]]
+            assert [list(vars(module)[name].items()) for name in found] == [kept] * bool(kept)
+            dicts.update(found)
+    assert sorted(dicts) == (subject.value if times > removed else [])
 
 
 @clause(
     "tutorial.calling.t15_global_first",
     says="Of every kind of hook, the global ones run before the module's own.",
-    source=(NOTES, GLOBAL, "docs: torch.nn.modules.module.register_module_forward_pre_hook"),
+    source=(
+        NOTES,
+        GLOBAL + ' "This hook will be executed before specific module hooks"',
+        'docs: torch.nn.modules.module.register_module_full_backward_hook "will be called before hooks registered"',
+    ),
+    level="documented",
     readings=(
-        Reading("true", "", "Global hooks come first, whatever was registered first.", value="global"),
+        Reading(
+            "true",
+            "",
+            "Global hooks run before a module's own of the same kind, whatever was registered first.",
+            value="global",
+        ),
         Reading("false", "never", "A module's own hooks come first.", value="own"),
     ),
     witness=Plan(
@@ -196,9 +270,19 @@ def test_t15_global_first(subject: Subject, plan: Plan) -> None:
 @clause(
     "tutorial.calling.t32_every_time",
     says="A hook runs every time: at each forward call of its module, at each backward through it.",
-    source=(NOTES, "docs: torch.nn.Module.register_forward_hook", "docs: torch.Tensor.register_hook"),
+    source=(
+        NOTES,
+        'docs: torch.nn.Module.register_forward_hook "The hook will be called every time after"',
+        'docs: torch.Tensor.register_hook "will be called every time a gradient"',
+    ),
+    level="documented",
     readings=(
-        Reading("true", "", "Once for each call, also of a module that one forward calls twice.", value="every time"),
+        Reading(
+            "true",
+            "",
+            "A hook runs once for each call of its module, also of a module that one forward calls twice.",
+            value="every time",
+        ),
         Reading("false", "never", "Only the first time.", value="first time"),
     ),
     witness=Plan(
@@ -229,12 +313,17 @@ def test_t32_every_time(subject: Subject, plan: Plan) -> None:
 @clause(
     "tutorial.calling.t31_any_callable",
     says="Lambdas, closures, partials and bound methods are all fine as hooks.",
-    source=(NOTES, MODULE, "https://github.com/pytorch/pytorch/pull/37785"),
+    source=(
+        NOTES,
+        "test: test/test_autograd.py TestAutograd.test_hook_with_no_name",
+        "https://github.com/pytorch/pytorch/pull/37785",
+    ),
+    level="implied",
     readings=(
         Reading(
             "true",
             ">=1.6",
-            "Each of them is called, on a module and on a tensor.",
+            "Lambdas, closures, partials and bound methods are called as hooks of modules and of tensors.",
             value={
                 "lambda": [60.0, 20.0, "fine"],
                 "closure": [60.0, 20.0, "fine"],
@@ -245,7 +334,9 @@ def test_t32_every_time(subject: Subject, plan: Plan) -> None:
         Reading(
             "false",
             "<1.6",
-            "After a tensor hook without a __name__ replaced a gradient, the next hook raises.",
+            "After a tensor hook without __name__, such as a partial, replaced a gradient, the next backward raises.",
+            headline=False,
+            harm="error",
             value={
                 "lambda": [60.0, 20.0, "fine"],
                 "closure": [60.0, 20.0, "fine"],

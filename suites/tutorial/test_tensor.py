@@ -17,6 +17,10 @@ from suites.tensors import leaf
 
 NOTES = "tutorials: widely read study notes, 2019-2022"
 HOOK = "docs: torch.Tensor.register_hook"
+REPLACES = HOOK + ' "a new gradient which will be used in place of :attr:`grad`"'
+ADDS = 'docs: torch.Tensor.grad "will accumulate (add) gradients into it"'
+NOTE = "note: autograd.html#backward-hooks-execution"
+IN_PLACE = "note: autograd.html#behavior-of-tensor-hooks-when-tensor-is-modified-in-place"
 RETAIN = "docs: torch.Tensor.retain_grad"
 RETAIN_MOVED = "release 2.0: retain_grad keeps the gradient that every hook of the tensor has left"
 
@@ -41,14 +45,22 @@ def factor(hook: Hook) -> int:
 @clause(
     "tutorial.tensor.t01_one_dict",
     says="Every hook of a tensor is in its _backward_hooks, which is None before the first one.",
-    source=(NOTES, HOOK, "docs: torch.Tensor.register_post_accumulate_grad_hook"),
+    source=(NOTES, HOOK, "docs: torch.Tensor.register_post_accumulate_grad_hook", "measured"),
+    level="observed",
     readings=(
-        Reading("true", "<2.1", "A tensor has one kind of hook, and one dict.", value=(None, ["_backward_hooks"])),
+        Reading(
+            "true",
+            "<2.1",
+            "A tensor has one kind of hook, kept in its _backward_hooks.",
+            value=(None, ["_backward_hooks"]),
+        ),
         Reading(
             "false",
             ">=2.1",
-            "Post-accumulate hooks are another kind, with a dict of their own.",
+            "Post-accumulate hooks of a tensor are in its _post_accumulate_grad_hooks, not in _backward_hooks.",
             value=(None, ["_backward_hooks", "_post_accumulate_grad_hooks"]),
+            headline=False,
+            harm="silent",
         ),
     ),
     covers=("tensor.dict.initial", "tensor.dict.type", "tensor.pag.dict"),
@@ -70,9 +82,15 @@ def test_t01_one_dict(subject: Subject) -> None:
 @clause(
     "tutorial.tensor.t28_returns",
     says="A tensor hook that returns None keeps the gradient; one that returns a tensor replaces it.",
-    source=(NOTES, HOOK),
+    source=(NOTES, REPLACES),
+    level="documented",
     readings=(
-        Reading("true", "", "What the hooks returned goes on, into .grad and to the inputs.", value="returned"),
+        Reading(
+            "true",
+            "",
+            "What a tensor hook returns goes on, into .grad and to the inputs; None changes nothing.",
+            value="returned",
+        ),
         Reading("false", "never", "The gradient goes on as it came.", value="kept"),
     ),
     witness=Plan(
@@ -98,9 +116,14 @@ def test_t28_returns(subject: Subject, plan: Plan) -> None:
 @clause(
     "tutorial.tensor.t22_chain",
     says="The hooks of a tensor run in the order of registration, each on what the one before it returned.",
-    source=(NOTES, "note: autograd.html#behavior-of-tensor-hooks-when-tensor-is-modified-in-place", "measured"),
+    source=(
+        NOTES,
+        NOTE + ' "they are executed in the order in which they are registered"',
+        NOTE + ' "observe the modifications to the gradient made by earlier hooks"',
+    ),
+    level="documented",
     readings=(
-        Reading("true", "", "The gradient is handed from hook to hook.", value="one before"),
+        Reading("true", "", "A tensor's gradient is handed from hook to hook, oldest first.", value="one before"),
         Reading("false", "never", "Every hook is given the gradient that autograd computed.", value="autograd"),
     ),
     witness=Plan(
@@ -124,14 +147,17 @@ def test_t22_chain(subject: Subject, plan: Plan) -> None:
 @clause(
     "tutorial.tensor.t11_sees_the_final_gradient",
     says="A hook on the parameter W is given the value that W.grad holds afterwards.",
-    source=(NOTES, HOOK),
+    source=(NOTES, ADDS, REPLACES),
+    level="documented",
     readings=(
         Reading("true", "never", "Hook and W.grad agree always.", value=True),
         Reading(
             "false",
             "",
-            "Not when .grad held something before, nor when a later hook replaces the gradient.",
+            "A hook on W is given what this pass adds to W.grad, before later hooks of W replace it.",
             value=False,
+            headline=False,
+            harm="silent",
         ),
     ),
     witness={"passes": [3, 3], "factors": [10]},
@@ -157,9 +183,15 @@ def test_t11_sees_the_final_gradient(subject: Subject, passes: List[int], factor
 @clause(
     "tutorial.tensor.t25_never_edit_in_place",
     says="Editing a gradient in place in a tensor hook is wrong: others that hold the same gradient see it.",
-    source=(NOTES, HOOK, "measured"),
+    source=(NOTES, HOOK + ' "The hook should not modify its argument"'),
+    level="documented",
     readings=(
-        Reading("true", "", "The other summand and the gradient given to backward() change too.", value=True),
+        Reading(
+            "true",
+            "",
+            "An edit of a gradient in place in a hook also changes other tensors' gradients.",
+            value=True,
+        ),
         Reading("false", "never", "Only the hook's own tensor has another gradient.", value=False),
     ),
     witness={"on": "x", "first": 3, "edits": [10]},
@@ -186,16 +218,24 @@ def test_t25_never_edit_in_place(subject: Subject, on: str, first: int, edits: L
     says="A hook put on an intermediate tensor is known to the backward node of that tensor.",
     source=(
         NOTES,
-        "note: autograd.html#behavior-of-tensor-hooks-when-tensor-is-modified-in-place",
+        IN_PLACE + ' "they actually become permanently bound to the grad_fn"',
         "release 2.0: tensor hooks stay with the version of the tensor they were put on",
     ),
+    level="documented",
     readings=(
-        Reading("true", ">=2.0", "Also after an edit in place: a new hook goes to the new node.", value="node"),
+        Reading(
+            "true",
+            ">=2.0",
+            "A hook is put on the node that the tensor has then, also after an edit in place.",
+            value="node",
+        ),
         Reading(
             "false",
             "<2.0",
-            "A tensor with a hook that is edited in place puts new hooks on its old node.",
+            "A tensor that had a hook before an edit in place puts new hooks on its old node.",
             value="first node",
+            headline=False,
+            harm="silent",
         ),
         Reading("false at all", "never", "The hook goes when the tensor object goes.", value="object"),
     ),
@@ -228,21 +268,37 @@ def test_t27_known_to_the_node(subject: Subject, row: List[Any], deleted: bool) 
 @clause(
     "tutorial.retain.t24_is_a_hook",
     says="retain_grad() is itself a hook of the tensor and runs in its turn among the others.",
-    source=(NOTES, RETAIN, RETAIN_MOVED, "https://github.com/pytorch/pytorch/pull/85849"),
+    source=(
+        NOTES,
+        RETAIN,
+        NOTE + ' "field is updated for Tensors that retain_grad"',
+        RETAIN_MOVED,
+        "https://github.com/pytorch/pytorch/pull/85849",
+    ),
+    level="documented",
     readings=(
         Reading(
             "true",
             "<1.10",
-            "It keeps what the hooks before it left; later hooks do not matter.",
+            "retain_grad() keeps what the hooks before it left; later hooks do not matter.",
             {"retain_grad": "hook", "retain_follows": False},
         ),
         Reading(
             "false before 2.0",
             ">=1.10,<2.0",
-            "It stands before all hooks or after all, by what came first.",
+            "retain_grad() keeps the gradient from before all hooks if it came first, otherwise from after all.",
             {"retain_grad": "slot"},
+            headline=False,
+            harm="silent",
         ),
-        Reading("false", ">=2.0", "It comes after every hook.", {"retain_grad": "last"}),
+        Reading(
+            "false",
+            ">=2.0",
+            "retain_grad() keeps what all hooks of the tensor left, whatever was registered first.",
+            {"retain_grad": "last"},
+            headline=False,
+            harm="silent",
+        ),
     ),
     # Between two hooks: 2 in its turn, 6 before 2.0, 6 after all. Before every hook: 1, 1, 2.
     witness=Plan(
@@ -268,18 +324,27 @@ def test_t24_is_a_hook(subject: Subject, plan: Plan) -> None:
 @clause(
     "tutorial.retain.t23_exercise",
     says="With c = a*b and e = c*d and hooks on c, d and e, e.grad is 2: the doubled gradient is kept.",
-    source=(NOTES, RETAIN, RETAIN_MOVED, "https://github.com/pytorch/pytorch/pull/85849"),
+    source=(
+        NOTES,
+        RETAIN,
+        NOTE + ' "field is updated for Tensors that retain_grad"',
+        RETAIN_MOVED,
+        "https://github.com/pytorch/pytorch/pull/85849",
+    ),
+    level="documented",
     readings=(
         Reading(
             "true",
             ">=2.0",
-            "e.grad is 2, what the hook that came after retain_grad() made of it.",
+            "With a doubling hook on e after e.retain_grad(), e.grad is the doubled gradient: 2.",
             value={"printed": [10.0], "a": 30.0, "b": 20.0, "c": 10.0, "d": 112.0, "e": 2.0},
         ),
         Reading(
             "false",
             "<2.0",
-            "e.grad is 1: retain_grad() came first; everything else is as the notes say.",
+            "With a doubling hook on e after e.retain_grad(), e.grad is the gradient before it: 1.",
+            headline=False,
+            harm="silent",
             value={"printed": [10.0], "a": 30.0, "b": 20.0, "c": 10.0, "d": 112.0, "e": 1.0},
         ),
     ),
