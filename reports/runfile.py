@@ -114,6 +114,8 @@ def _lines(path: Path, partial: bool) -> Iterator[tuple[int, dict[str, Any]]]:
         except BadInput:
             if partial and number > 1:
                 return
+            if number == 1 and not cut.startswith(b'{"type": "header"'):
+                raise
             mend = f"resume it with: python -m fixtures.drive --run-file {path}"
             raise BadInput(path, f"line {number}", "the last line is cut off", mend) from None
         yield number, last

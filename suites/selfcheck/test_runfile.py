@@ -312,3 +312,15 @@ def test_hundreds_of_wrong_values_are_read_or_refused_in_one_line(tmp_path):
         said.append(said_of(synthetic.write_lines(tmp_path / "run.jsonl", lines)))
     assert all(text.isprintable() for text in said)
     assert sum(map(bool, said)) > 200
+
+
+def test_one_line_that_is_cut_off_is_resumed_only_where_it_is_ours(tmp_path):
+    path = tmp_path / "one.jsonl"
+    for content, said in (
+        (b'{"type": "header", "form', "resume it with"),
+        (b'{"some": "oth', "is not JSON"),
+        ("{}".encode("utf-16"), "UTF-8"),
+    ):
+        path.write_bytes(content)
+        with pytest.raises(BadInput, match=said):
+            read_run(path)

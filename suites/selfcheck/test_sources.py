@@ -24,7 +24,23 @@ DOCUMENTS = ("docs: ", "note: ", "release ", "https://docs.pytorch.org/", "tutor
 HINTS = ("test: ", "code: ", "https://github.com/pytorch/pytorch/")
 FEWEST_WORDS = 3
 #: First words that need the sentence before.
-LEANING = {"It", "Its", "So", "They", "Their", "He", "She", "This", "That", "These", "Those", "Such", "Both", "And", "But"}
+LEANING = {
+    "It",
+    "Its",
+    "So",
+    "They",
+    "Their",
+    "He",
+    "She",
+    "This",
+    "That",
+    "These",
+    "Those",
+    "Such",
+    "Both",
+    "And",
+    "But",
+}
 
 
 def split(source: str) -> tuple[str, str]:
@@ -112,6 +128,8 @@ def test_every_sentence_can_be_read_alone(name: str) -> None:
         assert sentence.split()[0] not in LEANING, f"leans on another sentence: {sentence}"
         assert sentence.endswith("."), f"no full stop: {sentence}"
     for one in in_force:
-        assert one.headline or one.says != clause.says, f"{one.name}: the headline is false under it, and is what it says"
+        assert one.headline or one.says != clause.says, (
+            f"{one.name}: the headline is false under it, and is what it says"
+        )
     for one in deviations:
         assert one.harm != "none", f"{one.name}: harm= says what the deviation does to code that relies on the clause"
