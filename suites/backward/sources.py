@@ -35,7 +35,7 @@ FORWARD_GLOBAL = (
     ' "contains only the positional arguments given to the module"'
 )
 
-EXECUTION = "note: notes/autograd.html#backward-hooks-execution"
+EXECUTION = "note: autograd.html#backward-hooks-execution"
 EXECUTED = EXECUTION + ' "only fired if the Node it was registered to is executed"'
 IN_ORDER = EXECUTION + ' "they are executed in the order in which they are registered"'
 OBSERVES = EXECUTION + ' "Hooks that are executed later can observe the modifications to the gradient"'

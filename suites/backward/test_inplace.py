@@ -1,6 +1,9 @@
 """In-place changes of what goes into a hooked module and what comes out of it: both are views made by the hook."""
 
-from typing import Any, Callable, Tuple
+from typing import Any, Callable, Dict, Tuple
+
+from hypothesis import given
+from hypothesis import strategies as st
 
 from fixtures.clause import Reading, clause
 from fixtures.subject import Subject
@@ -9,27 +12,55 @@ from suites.backward.sources import DOCS, IN_PLACE, PRE_DOCS, PRE_IN_PLACE, TEST
 FULL = "torch.nn.Module.register_full_backward_hook"
 PRE = "torch.nn.Module.register_full_backward_pre_hook"
 ERRORS = "https://github.com/pytorch/pytorch/pull/56093"
+#: Ways to change a tensor in place: whole, through one row, through a view of all.
+EDITS: Dict[str, Callable[[Any], Any]] = {
+    "scaled": lambda out: out.mul_(2),
+    "shifted": lambda out: out.add_(1),
+    "zeroed": lambda out: out.zero_(),
+    "copied": lambda out: out.copy_(out.detach() * 2),
+    "a row": lambda out: out[0].fill_(5),
+    "a view": lambda out: out.view(-1).mul_(2),
+}
+EDIT, FEW = st.sampled_from(sorted(EDITS)), st.integers(1, 3)
+VIEW = "RuntimeError: a view"
 
 
-def hooked(module: Any, kind: str = "full_backward") -> Any:
-    """The module, with a backward hook that only looks."""
-    getattr(module, f"register_{kind}_hook")(lambda *arguments: None)
+def hooked(module: Any, hooks: int = 1, kind: str = "full_backward") -> Any:
+    """The module, with backward hooks that only look."""
+    for _ in range(hooks):
+        getattr(module, f"register_{kind}_hook")(lambda *arguments: None)
     return module
 
 
-def ends(module: Any, edit: Callable[[Any], Any], grad: bool = True) -> Tuple[str, ...]:
-    """Where it raises, and what, when the output of a module is edited and goes backward; or ("fine",)."""
+def module_of(function: Callable[[Any], Any]) -> Any:
+    """A module without parameters."""
+    import torch
+
+    class Module(torch.nn.Module):
+        def forward(self, x: Any) -> Any:
+            return function(x)
+
+    return Module()
+
+
+def ends(module: Any, edit: Callable[[Any], Any], grad: bool = True, which: int = 0) -> Tuple[str, ...]:
+    """Where it raises, and what, when an output of a module is edited and goes backward; or ("fine",).
+
+    An error that speaks of a change of a view is told from others.
+    """
     import torch
 
     step = "forward"
     try:
         out = module(torch.ones(2, 2, requires_grad=grad) * 1)
+        out = out[which] if isinstance(out, tuple) else out
         step = "edit"
         edit(out)
         step = "backward"
-        (out[0] if isinstance(out, tuple) else out).sum().backward()
+        if out.requires_grad:
+            out.sum().backward()
     except RuntimeError as error:
-        return step, type(error).__name__
+        return step, VIEW if "is a view" in str(error) else "RuntimeError"
     return ("fine",)
 
 
@@ -37,36 +68,55 @@ def nothing(out: Any) -> None:
     """Leave the output as it is."""
 
 
+def changing(edit: str) -> Any:
+    """A module that changes its input in place and returns something made from it."""
+
+    def function(x: Any) -> Any:
+        EDITS[edit](x)
+        return x * 3
+
+    return module_of(function)
+
+
 @clause(
     "backward.inplace.without_hook",
     says="Without a hook the output of a module may be changed in place, if its operation does not need it.",
-    source="note: notes/autograd.html#in-place-operations-with-autograd",
+    source="note: autograd.html#in-place-operations-with-autograd",
     level="observed",
     readings=(
-        Reading("allowed", "", "Output and input.", value=[("fine",), ("fine",)]),
-        Reading("refused", "never", "Outputs are not for editing.", value=[("edit", "RuntimeError")] * 2),
+        Reading("allowed", "", "Modules without hooks may change inputs, and their outputs be changed.", value="fine"),
+        Reading("refused", "never", "Outputs are not for editing.", value="edit"),
     ),
+    witness={"edit": "scaled"},
 )
-def test_without_hook(subject: Subject) -> None:
+@given(edit=EDIT)
+def test_without_hook(subject: Subject, edit: str) -> None:
     import torch
 
-    line, relu = torch.nn.Linear(2, 2), torch.nn.ReLU(inplace=True)
-    assert [ends(line, lambda out: out.mul_(2)), ends(relu, nothing)] == subject.value
+    seen = [ends(torch.nn.Linear(2, 2), EDITS[edit]), ends(changing(edit), nothing)]
+    assert seen == [(subject.value,), ("fine",)]
 
 
 @clause(
     "backward.inplace.output",
     says="With a full hook the caller cannot change an output in place that needs a gradient: RuntimeError.",
-    source=(
-        IN_PLACE,
-        ERRORS,
-    ),
+    source=(IN_PLACE, ERRORS),
     level="documented",
     needs=FULL,
     readings=(
-        Reading("at once", ">=1.9", "Whole, through an index, through a view.", value=[("edit", "RuntimeError")] * 3),
-        Reading("late", "<1.9", "A warning; then backward() raises.", value=[("backward", "RuntimeError")] * 3),
+        Reading(
+            "at once", ">=1.9", "Changing a hooked module's output in place raises RuntimeError.", value=("edit", VIEW)
+        ),
+        Reading(
+            "late",
+            "<1.9",
+            "After an in-place change of a hooked module's output backward() raises RuntimeError.",
+            value=("backward", "RuntimeError"),
+            headline=False,
+            harm="error",
+        ),
     ),
+    witness={"edit": "scaled", "hooks": 1, "grad": True},
     covers=(
         "module_backward.inplace.full.output_after",
         "module_backward.inplace.full.output_slice",
@@ -74,32 +124,45 @@ def test_without_hook(subject: Subject) -> None:
         "graph.full.inplace_on_output",
     ),
 )
-def test_output(subject: Subject) -> None:
+@given(edit=EDIT, hooks=FEW, grad=st.booleans())
+def test_output(subject: Subject, edit: str, hooks: int, grad: bool) -> None:
     import torch
 
-    edits = (lambda out: out.mul_(2), lambda out: out[0].fill_(5), lambda out: out.view(-1).mul_(2))
-    assert [ends(hooked(torch.nn.Linear(2, 2)), edit) for edit in edits] == subject.value
+    layer = torch.nn.Linear(2, 2) if grad else torch.nn.Softplus()
+    assert ends(hooked(layer, hooks), EDITS[edit], grad) == (subject.value if grad else ("fine",))
 
 
 @clause(
     "backward.inplace.output_without_input",
     says="Where no input needs a gradient, changing the output of a hooked module in place raises as well.",
-    source=(
-        IN_PLACE,
-        ERRORS,
-    ),
+    source=(IN_PLACE, ERRORS),
     level="documented",
+    note="For an output that needs a gradient, because a parameter does.",
     needs=FULL,
     readings=(
-        Reading("refused", ">=1.9", "RuntimeError at the change.", value=("edit", "RuntimeError")),
-        Reading("accepted", "<1.9", "Nothing is raised.", value=("fine",)),
+        Reading(
+            "refused",
+            ">=1.9",
+            "Changing a hooked module's output in place raises, whether its input needs a gradient or not.",
+            value=("edit", VIEW),
+        ),
+        Reading(
+            "accepted",
+            "<1.9",
+            "Where no input needs a gradient, the output of a hooked module may be changed in place.",
+            value=("fine",),
+            headline=False,
+            harm="error",
+        ),
     ),
+    witness={"edit": "scaled", "hooks": 1},
     covers=("module_backward.inplace.full.output_after_no_input_rg",),
 )
-def test_output_without_input(subject: Subject) -> None:
+@given(edit=EDIT, hooks=FEW)
+def test_output_without_input(subject: Subject, edit: str, hooks: int) -> None:
     import torch
 
-    assert ends(hooked(torch.nn.Linear(2, 2)), lambda out: out.mul_(2), grad=False) == subject.value
+    assert ends(hooked(torch.nn.Linear(2, 2), hooks), EDITS[edit], grad=False) == subject.value
 
 
 @clause(
@@ -109,61 +172,72 @@ def test_output_without_input(subject: Subject) -> None:
     level="documented",
     needs=FULL,
     readings=(
-        Reading("refused", "", "RuntimeError at the change.", value=("edit", "RuntimeError")),
+        Reading("refused", "", "Each of several outputs is refused at the change.", value=("edit", VIEW)),
         Reading("accepted", "never", "Nothing is raised.", value=("fine",)),
     ),
+    witness={"edit": "scaled", "hooks": 1, "count": 2, "which": 0},
     covers=("module_backward.inplace.full.two_outputs", "graph.full.inplace_one_of_two_outputs"),
 )
-def test_output_of_two(subject: Subject) -> None:
-    import torch
-
-    class Two(torch.nn.Module):
-        def forward(self, x: Any) -> Any:
-            return 2 * x, 3 * x
-
-    assert ends(hooked(Two()), lambda out: out[0].mul_(2)) == subject.value
+@given(edit=EDIT, hooks=FEW, count=st.integers(2, 4), which=st.integers(0, 3))
+def test_output_of_two(subject: Subject, edit: str, hooks: int, count: int, which: int) -> None:
+    module = module_of(lambda x: tuple((number + 2) * x for number in range(count)))
+    assert ends(hooked(module, hooks), EDITS[edit], which=which % count) == subject.value
 
 
 @clause(
     "backward.inplace.output_under_no_grad",
     says="An output changed in place under no_grad raises RuntimeError at its next use that needs gradients.",
-    source=(
-        IN_PLACE,
-        ERRORS,
-    ),
+    source=(IN_PLACE, ERRORS),
     level="documented",
     needs=FULL,
     readings=(
-        Reading("refused", "", "RuntimeError after the change.", value=("backward", "RuntimeError")),
-        Reading("accepted", "never", "no_grad allows every change.", value=("fine",)),
+        Reading(
+            "the next use",
+            ">=1.9",
+            "A hooked module's output that was changed under no_grad raises as a changed view.",
+            value=("backward", VIEW),
+        ),
+        Reading(
+            "backward()",
+            "<1.9",
+            "After a change of a hooked module's output under no_grad backward() raises RuntimeError.",
+            value=("backward", "RuntimeError"),
+        ),
     ),
+    witness={"edit": "scaled", "hooks": 1},
     covers=("module_backward.inplace.full.output_under_no_grad", "graph.full.inplace_on_output_single_under_no_grad"),
 )
-def test_output_under_no_grad(subject: Subject) -> None:
+@given(edit=EDIT, hooks=FEW)
+def test_output_under_no_grad(subject: Subject, edit: str, hooks: int) -> None:
     import torch
 
-    assert ends(hooked(torch.nn.Linear(2, 2)), torch.no_grad()(lambda out: out.mul_(2))) == subject.value
+    assert ends(hooked(torch.nn.Linear(2, 2), hooks), torch.no_grad()(EDITS[edit])) == subject.value
 
 
 @clause(
     "backward.inplace.input",
     says="A hooked module cannot change an input that needs a gradient in place, nor a hooked module's output.",
-    source=(
-        IN_PLACE,
-        ERRORS,
-    ),
+    source=(IN_PLACE, ERRORS),
     level="documented",
     note="The usual case is ReLU(inplace=True): hooked itself, first in a hooked container, or after a hooked layer.",
     needs=FULL,
     readings=(
-        Reading("refused", ">=1.9", "RuntimeError in the forward.", value=[("forward", "RuntimeError")] * 4),
+        Reading(
+            "refused",
+            ">=1.9",
+            "A hooked module that changes its input in place raises RuntimeError in the forward.",
+            value=(("forward", VIEW), ("forward", VIEW)),
+        ),
         Reading(
             "accepted",
             "<1.9",
-            "A warning; only behind a hooked layer backward() raises.",
-            value=[("fine",)] * 3 + [("backward", "RuntimeError")],
+            "A hooked module may change its input in place; behind a hooked one backward() raises.",
+            value=(("fine",), ("backward", "RuntimeError")),
+            headline=False,
+            harm="error",
         ),
     ),
+    witness={"edit": "scaled", "hooks": 1, "way": "itself"},
     covers=(
         "module_backward.inplace.full.input_leaf_in_forward",
         "module_backward.inplace.full.relu_inplace_self",
@@ -175,52 +249,42 @@ def test_output_under_no_grad(subject: Subject) -> None:
         "graph.full.hook_changes_inference_of_inplace",
     ),
 )
-def test_input(subject: Subject) -> None:
+@given(edit=st.sampled_from(["relu", *sorted(EDITS)]), hooks=FEW, way=st.sampled_from(["itself", "first", "behind"]))
+def test_input(subject: Subject, edit: str, hooks: int, way: str) -> None:
     import torch
 
-    class AddOne(torch.nn.Module):
-        def forward(self, x: Any) -> Any:
-            return x.add_(1)
-
-    line, relu, chain = torch.nn.Linear(2, 2), torch.nn.ReLU(inplace=True), torch.nn.Sequential
-    modules = (
-        hooked(AddOne()),
-        hooked(torch.nn.ReLU(inplace=True)),
-        hooked(chain(relu, line)),
-        chain(hooked(line), relu),
-    )
-    assert [ends(module, nothing) for module in modules] == subject.value
+    line, chain = torch.nn.Linear(2, 2), torch.nn.Sequential
+    inner = torch.nn.ReLU(inplace=True) if edit == "relu" else changing(edit)
+    if way == "behind":
+        module = chain(hooked(line, hooks), inner)
+    else:
+        module = hooked(inner if way == "itself" else chain(inner, line), hooks)
+    assert ends(module, nothing) == subject.value[way == "behind"]
 
 
 @clause(
     "backward.inplace.input_without_grad",
     says="A hooked module may change an input in place that needs no gradient.",
-    source=(
-        DOCS,
-        "measured",
-    ),
+    source=(DOCS, "measured"),
     level="observed",
     docs="contradicts",
     note="The docs warn that in-place changes of inputs or outputs raise an error with a full hook, without exception.",
     needs=FULL,
     readings=(
         Reading("accepted", "", "Nothing is raised.", value=("fine",)),
-        Reading("refused", "never", "RuntimeError in the forward.", value=("forward", "RuntimeError")),
+        Reading("refused", "never", "RuntimeError in the forward.", value=("forward", VIEW)),
     ),
+    witness={"edit": "scaled", "hooks": 1},
     covers=("module_backward.inplace.full.input_not_rg",),
 )
-def test_input_without_grad(subject: Subject) -> None:
+@given(edit=EDIT, hooks=FEW)
+def test_input_without_grad(subject: Subject, edit: str, hooks: int) -> None:
     import torch
 
-    class AddOne(torch.nn.Module):
-        def __init__(self) -> None:
-            super().__init__()
-            self.line = torch.nn.Linear(2, 2)
-
-        def forward(self, x: Any) -> Any:
-            return self.line(x.add_(1))
-
-    assert ends(hooked(AddOne()), nothing, grad=False) == subject.value
+    line = torch.nn.Linear(2, 2)
+    module = torch.nn.Sequential(changing(edit), line)
+    assert ends(hooked(module, hooks), nothing, grad=False) == subject.value
+    assert line.weight.grad is not None
 
 
 @clause(
@@ -230,34 +294,34 @@ def test_input_without_grad(subject: Subject) -> None:
     level="documented",
     needs=PRE,
     readings=(
-        Reading("refused", "", "RuntimeError in the forward.", value=("forward", "RuntimeError")),
+        Reading("refused", "", "RuntimeError in the forward.", value=("forward", VIEW)),
         Reading("accepted", "never", "Nothing is raised.", value=("fine",)),
     ),
+    witness={"edit": "scaled", "hooks": 1, "grad": True},
     covers=("module_backward.inplace.pre.input",),
 )
-def test_pre_input(subject: Subject) -> None:
-    import torch
-
-    assert ends(hooked(torch.nn.ReLU(inplace=True), "full_backward_pre"), nothing) == subject.value
+@given(edit=EDIT, hooks=FEW, grad=st.booleans())
+def test_pre_input(subject: Subject, edit: str, hooks: int, grad: bool) -> None:
+    module = hooked(changing(edit), hooks, "full_backward_pre")
+    assert ends(module, nothing, grad) == (subject.value if grad else ("fine",))
 
 
 @clause(
     "backward.inplace.pre_output",
     says="The output of a module with a pre-hook alone cannot be changed in place: RuntimeError.",
-    source=(
-        PRE_DOCS,
-        TESTS + "test_hook_inplace",
-    ),
+    source=(PRE_DOCS, TESTS + "test_hook_inplace"),
     level="implied",
-    note="The docs of the pre-hook warn of changes of inputs, and do not speak of outputs.",
+    note="An output that needs a gradient. The docs of the pre-hook warn of changes of inputs, not of outputs.",
     needs=PRE,
     readings=(
-        Reading("refused", "", "RuntimeError at the change.", value=("edit", "RuntimeError")),
+        Reading("refused", "", "RuntimeError at the change.", value=("edit", VIEW)),
         Reading("accepted", "never", "Nothing is raised.", value=("fine",)),
     ),
+    witness={"edit": "scaled", "hooks": 1, "grad": True},
     covers=("module_backward.inplace.pre.output_after",),
 )
-def test_pre_output(subject: Subject) -> None:
+@given(edit=EDIT, hooks=FEW, grad=st.booleans())
+def test_pre_output(subject: Subject, edit: str, hooks: int, grad: bool) -> None:
     import torch
 
-    assert ends(hooked(torch.nn.Linear(2, 2), "full_backward_pre"), lambda out: out.mul_(2)) == subject.value
+    assert ends(hooked(torch.nn.Linear(2, 2), hooks, "full_backward_pre"), EDITS[edit], grad) == subject.value

@@ -275,7 +275,7 @@ def test_checkpoint_not_reentrant(subject: Subject, weights: List[int], hooks: i
     "backward.modes.forward_ad",
     says="Forward-mode differentiation through a module with a full hook raises NotImplementedError.",
     source=(
-        "note: notes/extending.html#forward-mode-ad",
+        "note: extending.html#forward-mode-ad",
         "measured",
     ),
     level="observed",
