@@ -22,3 +22,19 @@ def outcome(action: Callable[[], Any], errors: Tuple[Type[BaseException], ...] =
     except errors as error:
         return type(error).__name__
     return "accepted"
+
+
+def through_silent_function(x: Any) -> Any:
+    """x * 1, by a custom Function whose backward returns None."""
+    import torch
+
+    class Silent(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            return x.clone()
+
+        @staticmethod
+        def backward(ctx: Any, grad: Any) -> None:
+            return None
+
+    return Silent.apply(x)

@@ -9,6 +9,17 @@ from fixtures.clause import Reading, clause
 from fixtures.draw import FACTORS, NUMBERS, plans
 from fixtures.plan import Ask, Backward, Forward, Hook, Input, Leaf, Plan, Scale
 from fixtures.subject import Subject
+from suites.gradient.said import (
+    IN_ORDER,
+    NOT_ACCUMULATED,
+    OTHERS_IGNORED,
+    POST_ALL,
+    POST_LEAVES,
+    POST_MODIFIES,
+    POST_ORDER,
+    POST_REMOVES,
+    POST_UPDATED,
+)
 
 DOCS = "docs: torch.Tensor.register_post_accumulate_grad_hook"
 NEEDS = ("torch.Tensor.register_post_accumulate_grad_hook",)
@@ -36,7 +47,8 @@ def weights(
 @clause(
     "gradient.accumulated.grad_is_set",
     says="A post-accumulate hook runs after .grad was updated: it finds the whole accumulated value there.",
-    source=DOCS,
+    source=POST_UPDATED,
+    level="documented",
     needs=NEEDS,
     covers=("tensor.pag.grad_set", "tensor.pag.once", "tensor.pag.exists"),
 )
@@ -48,8 +60,9 @@ def test_grad_is_set(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.accumulated.after_tensor_hooks",
-    says="It runs after the tensor hooks of the leaf, whatever was registered first, and finds what they left.",
-    source="note: notes/autograd.html#backward-hooks-execution",
+    says="A post-accumulate hook runs after its leaf's tensor hooks, whichever came first, on what they left.",
+    source=POST_ORDER,
+    level="documented",
     needs=NEEDS,
     covers=("tensor.pag.after_tensor_hook", "tensor.pag.sees_replacement"),
 )
@@ -62,7 +75,8 @@ def test_after_tensor_hooks(subject: Subject, plan: Plan) -> None:
 @clause(
     "gradient.accumulated.order",
     says="Several post-accumulate hooks of a leaf run in order of registration.",
-    source="measured",
+    source=IN_ORDER,
+    level="documented",
     needs=NEEDS,
     covers=("tensor.pag.order",),
 )
@@ -74,7 +88,8 @@ def test_order(subject: Subject, plan: Plan) -> None:
 @clause(
     "gradient.accumulated.may_set_grad",
     says="What a post-accumulate hook assigns to .grad stays, and the next backward adds to it.",
-    source=DOCS,
+    source=POST_MODIFIES,
+    level="documented",
     needs=NEEDS,
     covers=("tensor.pag.clear_grad",),
 )
@@ -85,8 +100,9 @@ def test_may_set_grad(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.accumulated.leaves_only",
-    says="Registering one on a tensor that is no leaf, or needs no gradient, raises RuntimeError.",
-    source=DOCS,
+    says="A post-accumulate hook on a tensor that is no leaf, or needs no gradient, is refused: RuntimeError.",
+    source=POST_LEAVES,
+    level="documented",
     needs=NEEDS,
     covers=("tensor.pag.nonleaf", "tensor.pag.no_requires_grad"),
 )
@@ -112,7 +128,8 @@ def test_leaves_only(subject: Subject, plan: Plan) -> None:
 @clause(
     "gradient.accumulated.not_for_grad",
     says="autograd.grad accumulates nothing and calls no post-accumulate hook.",
-    source="docs: torch.autograd.grad",
+    source=NOT_ACCUMULATED,
+    level="documented",
     needs=NEEDS,
     covers=("tensor.pag.grad_api",),
 )
@@ -152,13 +169,22 @@ UNDEFINED = Plan(
 @clause(
     "gradient.accumulated.undefined",
     says="A post-accumulate hook is not called when the gradient is undefined: nothing was accumulated.",
-    source=DOCS,
+    source=(
+        "docs: torch.Tensor.register_post_accumulate_grad_hook",
+        'code: torch/include/torch/csrc/autograd/variable.h ".grad field has been accumulated into"',
+    ),
+    level="implied",
     docs="contradicts",
     note="The docs say that the hook is called when .grad has been updated; since 2.8 it is called without.",
     needs=NEEDS + ("torch.nn.Module.register_full_backward_pre_hook",),
     readings=(Reading("not called", "", "It runs only when .grad was updated.", {"post_accumulate_sees_none": False}),),
     witness=UNDEFINED,
-    covers=("tensor.pag.undefined", "tensor.pag.undefined_existing", "graph.fn.return_none_leaf_postacc"),
+    covers=(
+        "tensor.pag.undefined",
+        "tensor.pag.undefined_existing",
+        "graph.fn.return_none_leaf_postacc",
+        "graph.accgrad.hook_when_grad_undefined",
+    ),
 )
 @given(
     plan=st.builds(
@@ -175,6 +201,7 @@ def test_undefined(subject: Subject, plan: Plan) -> None:
     "gradient.accumulated.one_leaf_at_a_time",
     says="A leaf's hooks run and its .grad is set before the next leaf's turn, not at the end of the pass.",
     source="note: notes/autograd.html#backward-hooks-execution",
+    level="observed",
     needs=NEEDS,
     covers=(
         "tensor.pag.during_backward",
@@ -202,8 +229,9 @@ def test_one_leaf_at_a_time(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.accumulated.once_for_the_sum",
-    says="A leaf that is used several times has its hooks called once a pass, for the sum.",
-    source=DOCS,
+    says="A leaf that is used several times has its post-accumulate hooks called once a pass, for the sum.",
+    source=POST_ALL,
+    level="documented",
     needs=NEEDS,
     covers=("graph.optim.used_twice_hook_once", "tensor.pag.once"),
 )
@@ -219,8 +247,9 @@ def test_once_for_the_sum(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.accumulated.removed",
-    says="A post-accumulate hook that was removed is not called, and neither when others of the leaf are.",
-    source="docs: torch.utils.hooks.RemovableHandle",
+    says="A removed post-accumulate hook is not called, even when others of the leaf are.",
+    source=POST_REMOVES,
+    level="documented",
     needs=NEEDS,
     covers=("tensor.pag.remove",),
 )
@@ -232,7 +261,8 @@ def test_removed(subject: Subject, plan: Plan) -> None:
 @clause(
     "gradient.accumulated.only_what_is_asked",
     says="backward(inputs=) calls the post-accumulate hooks of the leaves that it is asked for, no others.",
-    source="docs: torch.Tensor.backward",
+    source=OTHERS_IGNORED,
+    level="documented",
     needs=NEEDS,
     covers=("tensor.pag.backward_inputs",),
 )

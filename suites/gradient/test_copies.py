@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from fixtures.clause import Reading, clause
 from fixtures.draw import FACTORS
 from fixtures.subject import Subject
+from suites.gradient.said import DEEPCOPY, MARKED, WARNED_OF
 from suites.tensors import leaf, outcome
 
 PICKLE = "docs: torch.save"
@@ -63,6 +64,7 @@ def told(action: Callable[[], Any]) -> Tuple[Any, List[str]]:
     "gradient.copies.deepcopy",
     says="deepcopy of a hooked leaf or parameter drops the hooks without a warning; the original keeps them.",
     source="measured",
+    level="observed",
     readings=(
         Reading("dropped", "", "So does a copy of the copy.", value=False),
         Reading("copied", "never", "The hooks are part of the copy.", value=True),
@@ -92,7 +94,8 @@ def test_deepcopy(subject: Subject, make: str, factors: List[int], copies: int) 
 @clause(
     "gradient.copies.deepcopy_of_inner",
     says="deepcopy of an inner tensor raises RuntimeError, hooked or not.",
-    source="measured",
+    source=DEEPCOPY,
+    level="implied",
     readings=(
         Reading("raises", "", "Only leaves can be copied: a detached tensor is one.", value="RuntimeError"),
         Reading("copies", "never", "A copy of the graph is made.", value="accepted"),
@@ -120,7 +123,8 @@ def test_deepcopy_of_inner(subject: Subject, row: List[str], factors: List[int])
 @clause(
     "gradient.copies.pickle",
     says="A pickled tensor has lost its hooks, with a warning; a hook that cannot be pickled does not matter.",
-    source=PICKLE,
+    source=WARNED_OF,
+    level="documented",
     readings=(
         Reading("lost, warned", "", "A warning for each hook, none without hooks; the copy is a leaf.", value=True),
         Reading("lost in silence", "never", "Without a warning.", value=False),
@@ -149,6 +153,7 @@ def test_pickle(subject: Subject, make: str, way: str, factors: List[int]) -> No
     "gradient.copies.pickled_parameter",
     says="A pickled parameter loses its hooks without the warning that other tensors get.",
     source="measured",
+    level="observed",
     readings=(
         Reading("in silence", "", "No warning; the copy has gradient 1, the original its hooks.", value=[]),
         Reading("warned", "never", "Like any tensor.", value=WARNED),
@@ -168,7 +173,8 @@ def test_pickled_parameter(subject: Subject, way: str, factors: List[int]) -> No
 @clause(
     "gradient.copies.nothing_to_lose",
     says="Pickling does not warn about removed hooks.",
-    source=PICKLE,
+    source="measured",
+    level="observed",
     readings=(
         Reading("silent", "", "It warns of those that are left; an empty dict of hooks is nothing to lose.", value=[]),
         Reading("warns", "never", "Once hooked is enough for the warning.", value=WARNED),
@@ -192,11 +198,24 @@ def test_nothing_to_lose(subject: Subject, make: str, way: str, order: List[int]
 
 @clause(
     "gradient.copies.unserializable_hook",
-    says="Hooks marked by torch.utils.hooks.unserializable_hook are dropped without the warning.",
-    source="docs: torch.utils.hooks.unserializable_hook",
+    says="Pickling a tensor does not warn about hooks marked by torch.utils.hooks.unserializable_hook.",
+    source=MARKED,
+    level="documented",
     readings=(
-        Reading("in silence", ">=2.4", "The mark says that the loss is known: of each hook.", value=[]),
-        Reading("warned all the same", "<2.4", "The mark is for modules; any hook is warned about.", value=WARNED),
+        Reading(
+            "in silence",
+            ">=2.4",
+            "Pickling a tensor does not warn about hooks that are marked as unserializable.",
+            value=[],
+        ),
+        Reading(
+            "warned all the same",
+            "<2.4",
+            "Pickling a tensor warns about each of its hooks, those marked as unserializable too.",
+            value=WARNED,
+            headline=False,
+            harm="warning",
+        ),
     ),
     needs="torch.utils.hooks.unserializable_hook",
     witness={"marked": [True]},
@@ -219,9 +238,22 @@ def test_unserializable_hook(subject: Subject, marked: List[bool]) -> None:
     "gradient.copies.retain_grad",
     says="Pickling a tensor that keeps its gradient does not warn; the copy is a leaf.",
     source="https://github.com/pytorch/pytorch/pull/59362",
+    level="implied",
     readings=(
-        Reading("silent", ">=1.10", "retain_grad() is no hook that could be lost.", value=[]),
-        Reading("warns", "<1.10", "The hook of retain_grad() is warned about.", value=WARNED),
+        Reading(
+            "silent",
+            ">=1.10",
+            "Pickling a tensor that keeps its gradient does not warn: retain_grad() is no hook to lose.",
+            value=[],
+        ),
+        Reading(
+            "warns",
+            "<1.10",
+            "Pickling a tensor that keeps its gradient warns of a lost hook; the copy is a leaf.",
+            value=WARNED,
+            headline=False,
+            harm="warning",
+        ),
     ),
     witness={"calls": ["retain"], "way": "pickle"},
     covers=("tensor.ser.retain_grad_pickle",),

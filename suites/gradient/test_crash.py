@@ -34,6 +34,7 @@ def self_removing(draw: Any) -> Plan:
     "gradient.crash.removes_itself_and_replaces",
     says="A hook that removes itself may still replace the gradient in that call, its last.",
     source=SNAPSHOT,
+    level="implied",
     covers=("tensor.run.self_remove_return",),
     note="Before 1.10 torch used the freed hook to check what it returned: a segmentation fault.",
     isolated=True,
@@ -48,7 +49,8 @@ def test_removes_itself_and_replaces(subject: Subject, plan: Plan) -> None:
 @clause(
     "gradient.crash.hook_on_a_stale_view",
     says="The first hook of a view can be registered after the base of the view was changed in place.",
-    source="docs: torch.Tensor.register_hook",
+    source=("https://github.com/pytorch/pytorch/pull/196514",),
+    level="implied",
     readings=(
         Reading("called", "", "It is given the gradient of the view as it is now: [2].", value=([[2.0]], [30.0, 0.0])),
         Reading("lost", "never", "The hook is on a node that is no more in the graph.", value=([], [30.0, 0.0])),
@@ -74,6 +76,7 @@ def test_hook_on_a_stale_view(subject: Subject) -> None:
     "gradient.crash.retain_on_a_stale_view",
     says="retain_grad() can be called on a view after the base of the view was changed in place.",
     source="docs: torch.Tensor.retain_grad",
+    level="observed",
     readings=(
         Reading("kept", "", "The gradient of the view as it is now: [2].", value=([2.0], [30.0, 0.0])),
         Reading("lost", "never", "It is kept for a node that is no more in the graph.", value=(None, [30.0, 0.0])),

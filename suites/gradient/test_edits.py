@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from fixtures.clause import Reading, clause
 from fixtures.draw import FACTORS, NUMBERS
 from fixtures.subject import Subject
+from suites.gradient.said import RETAINED_LAST
 from suites.tensors import item, leaf, outcome
 
 DOCS = "docs: torch.Tensor.register_hook"
@@ -29,8 +30,9 @@ def replace(by: int) -> Callable[[Any], Any]:
 
 @clause(
     "gradient.edits.own_gradient",
-    says="An in-place change in a hook that returns None changes the gradient like a replacement.",
+    says="An in-place change of the gradient in a hook that returns None acts like a replacement.",
     source=DOCS,
+    level="observed",
     readings=(
         Reading("changed", "", "Among any hooks, at a leaf, at an inner tensor, and with create_graph.", value=True),
         Reading("unchanged", "never", "Hooks are given copies: only what they return counts.", value=False),
@@ -57,8 +59,9 @@ def test_own_gradient(subject: Subject, hooks: List[Tuple[str, int]], inner: boo
 
 @clause(
     "gradient.edits.siblings",
-    says="Where one gradient goes to several tensors, a change in the hook of one may change the others'.",
+    says="Where a sum sends one gradient to several tensors, a change in a hook is seen by all reached later.",
     source=DOCS,
+    level="observed",
     readings=(
         Reading(
             "if not yet accumulated",
@@ -89,8 +92,9 @@ def test_siblings(subject: Subject, edits: List[Any]) -> None:
 
 @clause(
     "gradient.edits.other_hooks",
-    says="Later hooks see the change, and so does whoever kept that same tensor in an earlier hook.",
+    says="An in-place change in a hook is seen by later hooks and in the tensor that an earlier one kept.",
     source=DOCS,
+    level="observed",
     readings=(
         Reading("both", "", "A keepsake follows every change up to the next replacement.", value="both"),
         Reading("later only", "never", "A keepsake stays what it was.", value="later"),
@@ -118,14 +122,15 @@ def test_other_hooks(subject: Subject, does: List[Tuple[str, int]]) -> None:
 
 @clause(
     "gradient.edits.callers_gradient",
-    says="A change in the hook of the root changes the tensor that the caller passed to backward().",
+    says="An in-place change in the hook of the root changes the tensor that was passed to backward().",
     source=DOCS,
+    level="observed",
     readings=(
         Reading("changed", "", "The next pass with that tensor begins with the changed value.", value=True),
         Reading("unchanged", "never", "backward() copies what it is given.", value=False),
     ),
     witness={"edits": [5], "inner": True, "first": 1, "passes": 1},
-    covers=("tensor.mut.user_gradient", "tensor.mut.leaf_user_gradient"),
+    covers=("tensor.mut.user_gradient", "tensor.mut.leaf_user_gradient", "tensor.root.gradient_arg"),
 )
 @given(edits=EDITS, inner=st.booleans(), first=NUMBERS, passes=st.integers(1, 3))
 def test_callers_gradient(subject: Subject, edits: List[int], inner: bool, first: int, passes: int) -> None:
@@ -143,8 +148,9 @@ def test_callers_gradient(subject: Subject, edits: List[int], inner: bool, first
 
 @clause(
     "gradient.edits.expanded",
-    says="Changing an expanded gradient, as sum() sends it, raises RuntimeError out of backward().",
+    says="An in-place change of an expanded gradient, as sum() sends it, ends backward() with RuntimeError.",
     source="measured",
+    level="observed",
     readings=(
         Reading("raises", "", "Several elements share one place in memory; x.grad stays None.", value="RuntimeError"),
         Reading("changes", "never", "Every element of the gradient is changed.", value="accepted"),
@@ -170,11 +176,24 @@ def test_expanded(subject: Subject, shape: List[int], by: int, before: int) -> N
 
 @clause(
     "gradient.edits.result_of_grad",
-    says="A change in the hook of an input of autograd.grad is in the result.",
+    says="An in-place change in the hook of an input of autograd.grad is in the result.",
     source=SINCE_2_0,
+    level="observed",
     readings=(
-        Reading("in the result", ">=2.0", "For a leaf and for an inner tensor, from each of its hooks.", value=True),
-        Reading("the hook is not called", "<2.0", "The gradient is returned as it came.", value=False),
+        Reading(
+            "in the result",
+            ">=2.0",
+            "autograd.grad returns what the in-place hooks of its inputs, leaves or not, have made of the gradient.",
+            value=True,
+        ),
+        Reading(
+            "the hook is not called",
+            "<2.0",
+            "autograd.grad calls no hook of its inputs: the gradient is returned as it came.",
+            value=False,
+            headline=False,
+            harm="silent",
+        ),
     ),
     witness={"edits": [5], "inner": True, "first": 2},
     covers=("tensor.mut.grad_result", "graph.order.capture_then_inplace_in_hook"),
@@ -201,14 +220,35 @@ KEPT = {
 
 @clause(
     "gradient.edits.kept_gradient",
-    says="retain_grad() keeps the changed gradient, whichever came first, and shares no memory with it.",
-    source=(SINCE_2_0, "note: notes/autograd.html#backward-hooks-execution"),
+    says="retain_grad() keeps a copy of the gradient that in-place hooks changed, whichever came first.",
+    source=(
+        RETAINED_LAST,
+        "https://github.com/pytorch/pytorch/pull/85849",
+    ),
+    level="implied",
     readings=(
         Reading(
-            "changed", ">=2.0", "By every hook of y; x's own change afterwards does not reach y.grad.", value="all"
+            "what all hooks left",
+            ">=2.0",
+            "retain_grad() keeps what all in-place hooks of the tensor left, in memory of its own.",
+            value="all",
         ),
-        Reading("all or none", ">=1.10,<2.0", "None when retain_grad() came before every hook.", value="all or none"),
-        Reading("in its turn", "<1.10", "retain_grad() is one of the hooks.", value="earlier ones"),
+        Reading(
+            "none if it came first",
+            ">=1.10,<2.0",
+            "retain_grad() keeps what all in-place hooks left, or what came if it was called before them all.",
+            value="all or none",
+            headline=False,
+            harm="silent",
+        ),
+        Reading(
+            "in its turn",
+            "<1.10",
+            "retain_grad() is one of the hooks: it keeps what the in-place hooks before it left.",
+            value="earlier ones",
+            headline=False,
+            harm="silent",
+        ),
     ),
     witness={"piles": [([2, 3], 1), ([2], 0)], "upstream": 5},
     covers=("tensor.mut.retain_own", "tensor.mut.retain_own_first", "tensor.mut.retained_grad_mutated_upstream"),

@@ -42,6 +42,7 @@ WITNESS = Plan(Leaf("m0", "scale", (2,)), (Input(3),), (Hook("tensor", "x0", "h0
     "gradient.errors.own_type",
     says="An exception raised in a tensor hook leaves backward() with its own type.",
     source=(TYPE_IS_LOST, "https://github.com/pytorch/pytorch/issues/42560"),
+    level="implied",
     readings=(Reading("own type", "", "Boom arrives as Boom.", {"engine_keeps_error_type": True}),),
     witness=WITNESS,
     covers=("tensor.exc.type", "tensor.exc.nonleaf"),
@@ -53,8 +54,9 @@ def test_own_type(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.errors.same_object",
-    says="It is the very exception object that the hook raised, with its attributes and its traceback.",
+    says="backward() raises the very exception object that a tensor hook raised.",
     source=TYPE_IS_LOST,
+    level="implied",
     readings=(
         Reading("the same object", "", "`caught is raised`, whichever hook of whichever tensor raised it.", value=True),
         Reading("another one", "never", "A new exception is made.", value=False),
@@ -88,8 +90,9 @@ def test_same_object(subject: Subject, kind: Any, inner: bool, before: int, afte
 
 @clause(
     "gradient.errors.ends_the_chain",
-    says="After a hook raised, the later hooks of the tensor are not called.",
+    says="After a tensor hook raised, the later hooks of its tensor are not called.",
     source="measured",
+    level="observed",
     covers=("tensor.exc.later_not_called",),
 )
 @given(plan=st.sampled_from(["x0", "m0.weight", "m0>0"]).flatmap(failing))
@@ -101,6 +104,7 @@ def test_ends_the_chain(subject: Subject, plan: Plan) -> None:
     "gradient.errors.grad_untouched",
     says="A leaf whose hook raised keeps the .grad it had.",
     source="measured",
+    level="observed",
     covers=("tensor.exc.grad_untouched",),
 )
 @given(
@@ -113,8 +117,9 @@ def test_grad_untouched(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.errors.no_rollback",
-    says="Gradients that were accumulated before the failure stay: nothing is rolled back.",
+    says="Gradients that were accumulated before a hook raised stay: nothing is rolled back.",
     source="measured",
+    level="observed",
     covers=("tensor.exc.partial",),
 )
 @given(plan=plans(kinds=("tensor",), does=("raise",), inputs=(1, 2), outputs=(1, 2), depth=2, runs=2, least=1))
@@ -126,6 +131,7 @@ def test_no_rollback(subject: Subject, plan: Plan) -> None:
     "gradient.errors.usable_again",
     says="With retain_graph the graph is usable again after a hook raised.",
     source="docs: torch.autograd.backward",
+    level="observed",
     covers=("tensor.exc.graph_usable_retain", "tensor.exc.engine_alive"),
 )
 @given(
@@ -146,8 +152,9 @@ def test_usable_again(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.errors.bad_value_ends_the_chain",
-    says="After a hook returned what it may not, no later hook of the tensor is called.",
+    says="After a tensor hook returned what it may not, no later hook of its tensor is called.",
     source=DOCS,
+    level="observed",
     readings=(Reading("TypeError", "", "The check comes right after the call.", {"engine_keeps_error_type": True}),),
     witness=Plan(
         Leaf("m0", "scale", (2,)), (Input(3),), (Hook("tensor", "x0", "h0", (Give("number"),)), Forward(), Backward())
@@ -181,8 +188,9 @@ def test_bad_value_ends_the_chain(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.errors.any_exception",
-    says="KeyboardInterrupt and SystemExit leave backward() with their own type, too.",
+    says="What a tensor hook raises, KeyboardInterrupt too, leaves backward() with its own type.",
     source=TYPE_IS_LOST,
+    level="implied",
     readings=(
         Reading("own type", "", "Also StopIteration and others, and all of them under detect_anomaly.", value=""),
         Reading("swallowed", "never", "Only errors count.", value="accepted"),

@@ -7,8 +7,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fixtures.clause import Reading, clause
+from fixtures.contract import applies, installed_version
 from fixtures.draw import FACTORS, NUMBERS
 from fixtures.subject import Subject
+from suites.gradient.said import (
+    CONJUGATE,
+    EXAMPLE,
+    GRAD_DTYPE,
+    LAYOUT,
+    OVERRIDABLE,
+    REPLACES,
+    SIGNATURE,
+)
 from suites.tensors import item, outcome
 
 DOCS = "docs: torch.Tensor.register_hook"
@@ -17,8 +27,9 @@ COMPLEX = "note: notes/autograd.html#autograd-for-complex-numbers"
 
 @clause(
     "gradient.kinds.argument",
-    says="A hook is called with one positional argument, the gradient: a tensor.",
-    source=DOCS,
+    says="A tensor hook is called with one positional argument, the gradient: a tensor.",
+    source=SIGNATURE,
+    level="documented",
     readings=(
         Reading("one tensor", "", "No more arguments and no keywords.", value=1),
         Reading("tensor and gradient", "never", "The tensor comes first.", value=2),
@@ -48,7 +59,8 @@ def test_argument(subject: Subject, on: List[int], passes: int) -> None:
 @clause(
     "gradient.kinds.example",
     says="The example of the documentation holds: a hook that doubles the gradient doubles .grad.",
-    source=DOCS,
+    source=EXAMPLE,
+    level="documented",
     readings=(
         Reading("doubled", "", "[1, 2, 3] becomes [2, 4, 6], until the hook is removed.", value=2),
         Reading("not doubled", "never", "What the hook returns is ignored.", value=1),
@@ -77,8 +89,9 @@ def test_example(subject: Subject, passes: List[List[int]], removed: int) -> Non
 
 @clause(
     "gradient.kinds.shape",
-    says="The gradient has the shape of the tensor, also of one that is expanded or has no dimension.",
+    says="The gradient that a hook is given has the shape of its tensor, also of an expanded or 0-dim one.",
     source=DOCS,
+    level="observed",
     readings=(
         Reading("the tensor's", "", "What is used several times over sees the sum.", value="tensor"),
         Reading("the use's", "never", "The shape in which the tensor was used.", value="use"),
@@ -105,25 +118,30 @@ def test_shape(subject: Subject, shape: List[int], times: List[int], inner: bool
 
 
 DTYPES = ("float32", "float64", "float16")
+#: The grad_dtype that is set on the leaf; None leaves it alone, as every torch does that has none.
+OWN = st.none() | st.sampled_from(DTYPES) if applies(">=2.10", installed_version()) else st.none()
 
 
 @clause(
     "gradient.kinds.dtype",
-    says="On both sides of a cast the gradient has the dtype of the tensor that is hooked.",
-    source=DOCS,
+    says="On both sides of a cast a hook is given the dtype of its tensor, or the grad_dtype set on the leaf.",
+    source=GRAD_DTYPE,
+    level="documented",
     readings=(
-        Reading("the tensor's", "", "At every tensor in a row of casts.", value="tensor"),
+        Reading("the tensor's", "", "In a row of casts each hook is given its own tensor's dtype.", value="tensor"),
         Reading("the loss's", "never", "One dtype throughout.", value="loss"),
     ),
-    witness={"casts": ["float32", "float64"]},
+    witness={"casts": ["float32", "float64"], "own": "float32"},
     covers=("tensor.kind.double",),
 )
-@given(casts=st.lists(st.sampled_from(DTYPES), min_size=1, max_size=4))
-def test_dtype(subject: Subject, casts: List[str]) -> None:
+@given(casts=st.lists(st.sampled_from(DTYPES), min_size=1, max_size=4), own=OWN)
+def test_dtype(subject: Subject, casts: List[str], own: Any) -> None:
     import torch
 
     seen: List[str] = []
     x = torch.ones((), dtype=getattr(torch, casts[0]), requires_grad=True)
+    if own is not None:
+        x.grad_dtype = getattr(torch, own)
     row = [x]
     for name in casts[1:]:
         # A cast to the dtype that a tensor has gives that tensor itself, which then has two hooks.
@@ -131,17 +149,31 @@ def test_dtype(subject: Subject, casts: List[str]) -> None:
     for tensor in row:
         tensor.register_hook(lambda grad: seen.append(str(grad.dtype)))
     row[-1].backward()
-    expected = casts[::-1] if subject.value == "tensor" else casts[-1:] * len(row)
+    dtypes = [own if own and tensor is x else name for tensor, name in zip(row, casts)]
+    expected = dtypes[::-1] if subject.value == "tensor" else casts[-1:] * len(row)
     assert seen == [f"torch.{name}" for name in expected]
 
 
 @clause(
     "gradient.kinds.strides",
-    says="The .grad of a permuted leaf has the strides of the leaf, the gradient in its hook need not.",
-    source="docs: torch.Tensor.grad",
+    says="The .grad of a permuted leaf has the strides of the leaf; the gradient in its hook need not.",
+    source=LAYOUT,
+    level="documented",
     readings=(
-        Reading("the leaf's", ">=1.6", "In .grad; the hook is given the strides of the calculation.", value="leaf"),
-        Reading("the gradient's", "<1.6", "Those of the calculation in both.", value="gradient"),
+        Reading(
+            "the leaf's",
+            ">=1.6",
+            "The .grad of a permuted leaf has the leaf's strides, its hook is given those of the calculation.",
+            value="leaf",
+        ),
+        Reading(
+            "the gradient's",
+            "<1.6",
+            "The .grad of a permuted leaf has the strides of the calculation, as the gradient in its hook.",
+            value="gradient",
+            headline=False,
+            harm="silent",
+        ),
     ),
     witness={"sizes": [2, 3], "order": [1, 0]},
     covers=("tensor.kind.noncontiguous_leaf",),
@@ -168,11 +200,24 @@ COMPLEXES = st.builds(complex, st.integers(-3, 3), st.integers(-3, 3))
 @clause(
     "gradient.kinds.complex",
     says="The hook of a complex tensor is given a complex gradient, conjugate as .grad has it.",
-    source=COMPLEX,
+    source=CONJUGATE,
+    level="documented",
     needs="torch.view_as_real",
     readings=(
-        Reading("conjugate", ">=1.7", "Of w * z with gradient g: g times the conjugate of w.", value="conjugate"),
-        Reading("not conjugate", "<1.7", "Complex gradients were a draft: g * w.", value="as it is"),
+        Reading(
+            "conjugate",
+            ">=1.7",
+            "The gradient of w * z at z, given g, is g times the conjugate of w, in the hook and in .grad.",
+            value="conjugate",
+        ),
+        Reading(
+            "not conjugate",
+            "<1.7",
+            "The gradient of w * z at z, given g, is g * w: it is not conjugate.",
+            value="as it is",
+            headline=False,
+            harm="silent",
+        ),
     ),
     witness={"z": 1 + 2j, "w": 3 - 1j, "first": 1 + 0j, "by": 1 + 0j},
     covers=("tensor.kind.complex",),
@@ -194,8 +239,9 @@ def test_complex(subject: Subject, z: complex, w: complex, first: complex, by: c
 
 @clause(
     "gradient.kinds.complex_replacement",
-    says="A complex replacement is accumulated as it is; a real one raises RuntimeError.",
+    says="A complex gradient takes a complex replacement; a real one ends backward() with RuntimeError.",
     source="measured",
+    level="observed",
     needs="torch.view_as_real",
     readings=(
         Reading("real is refused", "", "Though it has the same shape.", value="RuntimeError"),
@@ -220,12 +266,25 @@ def test_complex_replacement(subject: Subject, returned: List[Any], inner: bool)
 
 @clause(
     "gradient.kinds.real_in_complex",
-    says="A real tensor in a complex calculation has a real gradient.",
+    says="The hook of a real tensor in a complex calculation is given a real gradient.",
     source=COMPLEX,
+    level="observed",
     needs="torch.view_as_real",
     readings=(
-        Reading("real", ">=1.7", "The real part of the complex one.", value="real"),
-        Reading("refused", "<1.7", "Complex gradients were a draft: RuntimeError.", value="RuntimeError"),
+        Reading(
+            "real",
+            ">=1.7",
+            "A real tensor in a complex calculation is given the real part of the complex gradient.",
+            value="real",
+        ),
+        Reading(
+            "refused",
+            "<1.7",
+            "A real tensor in a complex calculation ends backward() with RuntimeError.",
+            value="RuntimeError",
+            headline=False,
+            harm="error",
+        ),
     ),
     witness={"w": 1 + 2j, "first": 1 + 1j},
     covers=("tensor.kind.real_leaf_complex_fn",),
@@ -244,70 +303,14 @@ def test_real_in_complex(subject: Subject, w: complex, first: complex) -> None:
     assert (result, seen, item(x.grad)) == expected
 
 
-ROWS = st.lists(st.integers(0, 2), min_size=1, max_size=4)
-
-
-@clause(
-    "gradient.kinds.sparse",
-    says="The hook of a weight that is used sparsely is given a sparse gradient.",
-    source="docs: torch.nn.Embedding",
-    readings=(
-        Reading("sparse", "", "With a row for each row that was looked up, counted as often.", value=True),
-        Reading("dense", "never", "It is made dense for the hook.", value=False),
-    ),
-    witness={"passes": [[1, 1]], "by": 1},
-    covers=("tensor.kind.sparse",),
-)
-@given(passes=st.lists(ROWS, min_size=1, max_size=2), by=FACTORS)
-def test_sparse(subject: Subject, passes: List[List[int]], by: int) -> None:
-    import torch
-
-    seen: List[Any] = []
-    table = torch.nn.Embedding(3, 1, sparse=True)
-    table.weight.register_hook(lambda grad: seen.append((grad.is_sparse, grad.to_dense().tolist())))
-    table.weight.register_hook(lambda grad: grad * by)
-    for rows in passes:
-        # Times 1: from torch 2.0 on, to_dense() loses a single row of values that sum() has expanded.
-        (1 * table(torch.tensor(rows))).sum().backward()
-    counts = [[[float(rows.count(row))] for row in range(3)] for rows in passes]
-    total = [[float(by * sum(rows.count(row) for rows in passes))] for row in range(3)]
-    grad = table.weight.grad
-    assert (seen, grad.is_sparse, grad.to_dense().tolist()) == ([(subject.value, one) for one in counts], True, total)
-
-
-@clause(
-    "gradient.kinds.sparse_and_dense",
-    says="The hook of a weight that is used sparsely and densely is called once, with one dense gradient.",
-    source="measured",
-    readings=(
-        Reading("once, dense", "", "With the sum of all uses; it is sparse only if every use is.", value="once"),
-        Reading("for each use", "never", "Once for each use, with its own gradient.", value="each"),
-    ),
-    witness={"uses": [[1, 2], 2]},
-    covers=("tensor.kind.sparse_plus_dense",),
-)
-@given(uses=st.lists(ROWS | NUMBERS, min_size=1, max_size=3))
-def test_sparse_and_dense(subject: Subject, uses: List[Any]) -> None:
-    import torch
-
-    seen: List[Any] = []
-    table = torch.nn.Embedding(3, 1, sparse=True)
-    table.weight.register_hook(seen.append)
-    parts = [use * table.weight if isinstance(use, int) else 1 * table(torch.tensor(use)) for use in uses]
-    sum(part.sum() for part in parts).backward()
-
-    def grad_of(some: List[Any]) -> Any:
-        rows = [[float(sum(use if isinstance(use, int) else use.count(row) for use in some))] for row in range(3)]
-        return not any(isinstance(use, int) for use in some), rows
-
-    found = [(grad.is_sparse, (grad.to_dense() if grad.is_sparse else grad).tolist()) for grad in seen]
-    assert found == [grad_of(some) for some in ([uses] if subject.value == "once" else [[use] for use in uses])]
-
-
 @clause(
     "gradient.kinds.custom_function",
     says="A hook on the output of a custom Function runs before its backward, which is given the replacement.",
-    source=("docs: torch.autograd.Function", DOCS),
+    source=(
+        REPLACES,
+        "docs: torch.autograd.Function",
+    ),
+    level="documented",
     readings=(
         Reading("before", "", "In a row of Functions each is given what the hooks of its output left.", value="before"),
         Reading(
@@ -350,26 +353,39 @@ def test_custom_function(subject: Subject, row: List[List[int]], at_leaf: int) -
 
 @clause(
     "gradient.kinds.subclass",
-    says="register_hook on a subclass that defines __torch_function__ goes through it.",
-    source="docs: torch.overrides.get_overridable_functions",
+    says="A subclass's __torch_function__ sees register_hook, and without it no hook is registered.",
+    source=(
+        OVERRIDABLE,
+        "docs: torch.overrides.get_overridable_functions",
+    ),
+    level="implied",
     needs="torch.overrides",
     readings=(
-        Reading("goes through it", ">=1.7", "register_hook is among the functions seen.", value=True),
-        Reading("does not", "<1.7", "Methods were not overridable.", value=False),
+        Reading("sees it", "", "register_hook is among the functions that __torch_function__ is given.", value=True),
+        Reading("does not", "never", "register_hook goes past __torch_function__.", value=False),
     ),
+    witness={"hooks": 1, "passes_on": False},
     covers=("tensor.reg.torch_function",),
 )
-def test_subclass(subject: Subject) -> None:
+@given(hooks=st.integers(1, 3), passes_on=st.booleans())
+def test_subclass(subject: Subject, hooks: int, passes_on: bool) -> None:
     import torch
 
     names: List[str] = []
+    calls: List[int] = []
 
     class Traced(torch.Tensor):
         @classmethod
         def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-            names.append(getattr(func, "__name__", ""))
+            name = getattr(func, "__name__", "")
+            names.append(name)
+            if name == "register_hook" and not passes_on:
+                return None
             return super().__torch_function__(func, types, args, kwargs or {})
 
     x = torch.ones(()).as_subclass(Traced).requires_grad_()
-    x.register_hook(lambda grad: None)
-    assert ("register_hook" in names) == subject.value
+    for number in range(hooks):
+        x.register_hook(lambda grad, number=number: calls.append(number))
+    (2 * x).backward()
+    registered = [*range(hooks)] if passes_on or not subject.value else []
+    assert (names.count("register_hook"), calls) == (hooks if subject.value else 0, registered)

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from fixtures.clause import Reading, clause
 from fixtures.subject import Subject
+from suites.gradient.said import CYCLE, REMOVES
 from suites.tensors import leaf
 
 HANDLE = "docs: torch.utils.hooks.RemovableHandle"
@@ -38,8 +39,9 @@ class Watched:
 
 @clause(
     "gradient.lifetime.tensor_object_gone",
-    says="A hook is called also when no Python name of its tensor is left, and its handle still removes it.",
+    says="A tensor hook is called, and can be removed, also when no Python name of its tensor is left.",
     source="measured",
+    level="observed",
     readings=(
         Reading("called, then removed", "", "In any order, for a leaf and for an inner tensor.", value=True),
         Reading("never called", "never", "The hook goes with the Python object.", value=False),
@@ -75,9 +77,22 @@ def test_tensor_object_gone(subject: Subject, inner: bool, hooks: int, removed: 
     "gradient.lifetime.survives_collection",
     says="A hook that refers to the node of its tensor survives garbage collection while the graph is alive.",
     source=GC,
+    level="implied",
     readings=(
-        Reading("survives", ">=2.1", "Called before the collection, and after it.", value=2),
-        Reading("is collected", "<2.1", "Called before the collection only.", value=1),
+        Reading(
+            "survives",
+            ">=2.1",
+            "A hook that only the graph holds is called before and after a garbage collection.",
+            value=2,
+        ),
+        Reading(
+            "is collected",
+            "<2.1",
+            "Garbage collection takes a hook that refers to its tensor's node, though the graph is alive.",
+            value=1,
+            headline=False,
+            harm="silent",
+        ),
     ),
     covers=("tensor.leak.gc_eats_live_hook", "graph.leak.gc_collects_hook_held_only_by_graph"),
 )
@@ -100,8 +115,9 @@ def test_survives_collection(subject: Subject) -> None:
 
 @clause(
     "gradient.lifetime.freed",
-    says="A hook is freed when it is removed, or when its tensor and the graph are gone.",
+    says="A tensor hook is freed when it is removed, or when its tensor and the graph are gone.",
     source="measured",
+    level="observed",
     readings=(
         Reading("freed at once", "", "Without garbage collection, and the others of the tensor are not.", value=True),
         Reading("kept", "never", "It lives as long as the handle.", value=False),
@@ -134,8 +150,9 @@ def test_freed(subject: Subject, inner: bool, hooks: int, removed: List[int]) ->
 
 @clause(
     "gradient.lifetime.own_cycle",
-    says="A hook that refers to its tensor is collected with a leaf, and never with an inner tensor.",
+    says="A hook that refers to its tensor can be garbage-collected if that is a leaf, not if it is inner.",
     source="measured",
+    level="observed",
     readings=(
         Reading("leaf only", "", "The collector cannot see through the graph of an inner tensor.", value=[True, False]),
         Reading("both", "never", "The collector frees any cycle.", value=[True, True]),
@@ -168,7 +185,11 @@ def test_own_cycle(subject: Subject) -> None:
 @clause(
     "gradient.lifetime.create_graph_cycle",
     says="backward(create_graph=True) makes a cycle of a leaf and its .grad that only .grad = None breaks.",
-    source=("docs: torch.Tensor.backward", "https://github.com/pytorch/pytorch/issues/7343"),
+    source=(
+        CYCLE,
+        "https://github.com/pytorch/pytorch/issues/7343",
+    ),
+    level="documented",
     readings=(
         Reading("leaks until then", "", "The hook of the leaf lives on after collection.", value=(False, True)),
         Reading("collected", "never", "The collector frees it.", value=(True, True)),
@@ -202,8 +223,9 @@ def test_create_graph_cycle(subject: Subject) -> None:
 
 @clause(
     "gradient.lifetime.post_accumulate_cycle",
-    says="A post-accumulate hook that refers to its leaf is never collected.",
+    says="A post-accumulate hook that refers to its leaf is never garbage-collected.",
     source="measured",
+    level="observed",
     needs="torch.Tensor.register_post_accumulate_grad_hook",
     readings=(
         Reading(
@@ -235,10 +257,17 @@ def test_post_accumulate_cycle(subject: Subject) -> None:
 @clause(
     "gradient.lifetime.handle",
     says="register_hook takes the hook as hook= and returns a RemovableHandle with a number of its own.",
-    source=("docs: torch.Tensor.register_hook", HANDLE),
+    source=(
+        REMOVES,
+        "docs: torch.utils.hooks.RemovableHandle",
+    ),
+    level="documented",
     readings=(
         Reading(
-            "a handle", "", "The numbers go up by one over all tensors; a pickled handle keeps its own.", value=True
+            "a handle",
+            "",
+            "No two handles have the same number; a pickled handle keeps its own.",
+            value=True,
         ),
         Reading("per tensor", "never", "Every tensor counts from 0.", value=False),
     ),
@@ -259,9 +288,10 @@ def test_handle(subject: Subject, on: List[int], removed: Any) -> None:
         if removed is not None and removed < len(handles):
             # That an id is free again changes nothing.
             handles[removed].remove()
-    ids = [handle.id - handles[0].id for handle in handles]
+    ids = [handle.id for handle in handles]
     assert all(type(handle) is torch.utils.hooks.RemovableHandle for handle in handles)
-    assert ids == ([*range(len(on))] if subject.value else [on[:number].count(at) for number, at in enumerate(on)])
+    per_tensor = [on[:number].count(at) for number, at in enumerate(on)]
+    assert len(set(ids)) == len(set(range(len(on)) if subject.value else per_tensor))
     # With the handle pickle stores the hooks that are left on its tensor: none, then.
     for handle in handles:
         handle.remove()
@@ -270,8 +300,9 @@ def test_handle(subject: Subject, on: List[int], removed: Any) -> None:
 
 @clause(
     "gradient.lifetime.with_handle",
-    says="Leaving a with-block on the handle removes the hook, also when the block raises.",
+    says="Leaving a with-block on the handle of a tensor hook removes it, also when the block raises.",
     source=HANDLE,
+    level="observed",
     readings=(
         Reading("removed", "", "One block in another: each takes its own hook away, and no other.", value=True),
         Reading("kept", "never", "The block is without effect.", value=False),
@@ -316,8 +347,9 @@ def test_with_handle(subject: Subject, order: List[int], fails: bool, beside: in
 
 @clause(
     "gradient.lifetime.removed_too_late",
-    says="Removing a hook twice or after its tensor is gone does nothing; a dropped handle keeps its hook.",
+    says="Removing a tensor hook twice, or after its tensor is gone, does nothing; a dropped handle keeps it.",
     source=HANDLE,
+    level="observed",
     readings=(
         Reading("nothing", "", "The neighbours and the hook without handle go on.", value=True),
         Reading("takes the next", "never", "The second call removes a neighbour.", value=False),

@@ -12,6 +12,7 @@ from fixtures.clause import Reading, clause
 from fixtures.draw import FACTORS, NUMBERS
 from fixtures.plan import Add, Backward, Chain, Drop, Forward, Hook, Input, Leaf, Plan, Remove, Scale
 from fixtures.subject import Subject
+from suites.gradient.said import CALLED, REFUSED, REMOVES
 
 DOCS = "docs: torch.Tensor.register_hook"
 SNAPSHOT = "https://github.com/pytorch/pytorch/pull/61250"
@@ -29,8 +30,9 @@ def frozen_input(draw: Any) -> Plan:
 @clause(
     "gradient.membership.needs_grad",
     says="Registering a hook on a tensor that does not require grad raises RuntimeError.",
-    source=DOCS,
-    covers=("tensor.reg.no_requires_grad", "tensor.reg.detached"),
+    source=REFUSED,
+    level="implied",
+    covers=("tensor.reg.no_requires_grad",),
 )
 @given(plan=frozen_input())
 def test_needs_grad(subject: Subject, plan: Plan) -> None:
@@ -40,8 +42,9 @@ def test_needs_grad(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.membership.after_the_forward",
-    says="A hook registered after the forward runs in the backward that follows.",
-    source=DOCS,
+    says="A tensor hook registered after the forward runs in the backward that follows.",
+    source=CALLED,
+    level="documented",
     covers=("tensor.reg.leaf_after_forward", "tensor.reg.nonleaf_after_use"),
 )
 @given(
@@ -57,8 +60,9 @@ def test_after_the_forward(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.membership.between_backwards",
-    says="A hook registered between two backwards over one graph runs in the second only.",
-    source=DOCS,
+    says="A tensor hook registered between two backwards over one graph runs in the second only.",
+    source=CALLED,
+    level="documented",
     covers=("tensor.reg.after_backward_retained",),
 )
 @given(
@@ -76,8 +80,12 @@ def test_between_backwards(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.membership.removed_is_silent",
-    says="A hook removed through its handle is not called again, also when the graph was made before.",
-    source="docs: torch.utils.hooks.RemovableHandle",
+    says="A tensor hook that was removed is not called again, also when the graph was made before.",
+    source=(
+        REMOVES,
+        "docs: torch.utils.hooks.RemovableHandle",
+    ),
+    level="documented",
     covers=("tensor.handle.remove_stops", "tensor.chain.remove_middle"),
 )
 @given(
@@ -100,8 +108,9 @@ def test_removed_is_silent(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.membership.removes_itself",
-    says="A hook that removes itself while it runs is called that once, its neighbours as ever.",
+    says="A tensor hook that removes itself while it runs is called that once, its neighbours as ever.",
     source="measured",
+    level="observed",
     covers=("tensor.run.self_remove",),
 )
 @given(
@@ -130,15 +139,21 @@ def test_removes_itself(subject: Subject, plan: Plan) -> None:
     "gradient.membership.removed_by_another",
     says="A hook removed by an earlier hook of the same tensor is still called in the pass that is running.",
     source=SNAPSHOT,
+    level="implied",
     readings=(
         Reading(
             "still called",
             ">=1.10",
-            "The hooks of a tensor are listed before the first one runs.",
+            "The hooks of a tensor are listed before the first one runs: one removed meanwhile is still called.",
             {"tensor_hooks_iterate": "snapshot"},
         ),
         Reading(
-            "gone at once", "<1.10", "Each hook is looked up when its turn comes.", {"tensor_hooks_iterate": "live"}
+            "gone at once",
+            "<1.10",
+            "A hook removed by an earlier hook of the same tensor is not called any more in that pass.",
+            {"tensor_hooks_iterate": "live"},
+            headline=False,
+            harm="silent",
         ),
     ),
     witness=Plan(
@@ -181,9 +196,22 @@ def test_removed_by_another(subject: Subject, plan: Plan) -> None:
     "gradient.membership.registered_by_another",
     says="A hook registered by a running hook of the same tensor waits for the next pass.",
     source=SNAPSHOT,
+    level="implied",
     readings=(
-        Reading("waits", ">=1.10", "It is not in the list made before.", {"tensor_hooks_iterate": "snapshot"}),
-        Reading("joins at once", "<1.10", "It is found at the end of the live dict.", {"tensor_hooks_iterate": "live"}),
+        Reading(
+            "waits",
+            ">=1.10",
+            "The hooks of a tensor are listed before the first one runs: one registered meanwhile waits.",
+            {"tensor_hooks_iterate": "snapshot"},
+        ),
+        Reading(
+            "joins at once",
+            "<1.10",
+            "A hook registered by a running hook of the same tensor is called in the same pass.",
+            {"tensor_hooks_iterate": "live"},
+            headline=False,
+            harm="silent",
+        ),
     ),
     witness=Plan(
         NET, (Input(2),), (Hook("tensor", "x0", "h0", (Add(Hook("tensor", "x0", "new")),)), Forward(), Backward())
@@ -227,6 +255,7 @@ def test_registered_by_another(subject: Subject, plan: Plan) -> None:
     "gradient.membership.upstream_at_once",
     says="A hook that a running hook puts on a tensor further upstream is called in the same pass.",
     source="measured",
+    level="observed",
     covers=("tensor.run.register_upstream_leaf", "tensor.run.register_upstream_nonleaf"),
 )
 @given(
@@ -254,12 +283,21 @@ def test_upstream_at_once(subject: Subject, plan: Plan) -> None:
     "gradient.membership.many_registered",
     says="However many hooks a running hook registers on its tensor, none of them joins the pass.",
     source=SNAPSHOT,
+    level="implied",
     readings=(
         Reading(
-            "wait", ">=1.10", "They are not in the list that was made before.", {"tensor_hooks_iterate": "snapshot"}
+            "wait",
+            ">=1.10",
+            "Hooks that a running hook registers on its tensor wait for the next pass, however many they are.",
+            {"tensor_hooks_iterate": "snapshot"},
         ),
         Reading(
-            "join at once", "<1.10", "They are found at the end of the live dict.", {"tensor_hooks_iterate": "live"}
+            "join at once",
+            "<1.10",
+            "Hooks that a running hook registers on its tensor are called in the same pass, all of them.",
+            {"tensor_hooks_iterate": "live"},
+            headline=False,
+            harm="silent",
         ),
     ),
     witness=Plan(

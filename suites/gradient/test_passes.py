@@ -10,6 +10,7 @@ from fixtures.clause import Reading, clause
 from fixtures.draw import FACTORS, NUMBERS, plans
 from fixtures.plan import Backward, Forward, Hook, Input, Leaf, Plan, Scale
 from fixtures.subject import Subject
+from suites.gradient.said import ADDS, CALLED, DERIVATIVE, DERIVATIVES
 from suites.tensors import item, leaf, outcome
 
 BACKWARD = "docs: torch.autograd.backward"
@@ -20,7 +21,11 @@ TYPE_IS_LOST = "https://github.com/pytorch/pytorch/pull/43684"
 @clause(
     "gradient.passes.each_pass_alone",
     says="Every pass calls the hooks anew, with its own gradient, and each leaf adds up what they return.",
-    source=BACKWARD,
+    source=(
+        CALLED,
+        ADDS,
+    ),
+    level="documented",
     covers=("tensor.dbl.retain_twice", "graph.accgrad.tensor_hook_on_leaf_survives"),
 )
 @given(plan=plans(kinds=("tensor",), inputs=(1, 2), outputs=(1, 2), depth=2, runs=3, remove=True))
@@ -30,8 +35,9 @@ def test_each_pass_alone(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.passes.freed_graph",
-    says="A pass over a freed graph calls hooks until it reaches a freed node: RuntimeError.",
+    says="A pass over a freed graph calls hooks until a freed node ends it with RuntimeError.",
     source=BACKWARD,
+    level="observed",
     covers=("tensor.dbl.after_free", "graph.api.retain_graph_false_second_error_hooks"),
 )
 @given(
@@ -59,8 +65,9 @@ def test_freed_graph(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.passes.failed_pass_frees",
-    says="Without retain_graph a pass that a hook ended has freed nodes before it: a second pass fails.",
+    says="A pass that a hook ended, without retain_graph, has freed what the nodes it passed had saved.",
     source="measured",
+    level="observed",
     readings=(
         Reading("freed", "", "If a node that saved something was passed before the hook.", value="freed"),
         Reading("kept", "never", "A pass that failed frees nothing.", value="kept"),
@@ -95,13 +102,27 @@ def test_failed_pass_frees(subject: Subject, squares: List[bool], fails: int, re
 
 @clause(
     "gradient.passes.double_backward",
-    says="With create_graph what a hook returns is differentiated, and the second pass may call it again.",
-    source=(BACKWARD, SINCE_2_0),
+    says="With create_graph autograd.grad differentiates what a hook of its input returns, and calls it again.",
+    source=(
+        DERIVATIVE,
+        "https://github.com/pytorch/pytorch/pull/85849",
+    ),
+    level="implied",
     readings=(
         Reading(
-            "also at inputs", ">=2.0", "The hooks of x are called in both passes, for their gradients.", value=True
+            "hooks of inputs too",
+            ">=2.0",
+            "autograd.grad calls the hooks of its input in both passes and differentiates what they return.",
+            value=True,
         ),
-        Reading("not at inputs", "<2.0", "autograd.grad does not call the hooks of x.", value=False),
+        Reading(
+            "no hooks of inputs",
+            "<2.0",
+            "autograd.grad calls no hook of its input, with create_graph or without.",
+            value=False,
+            headline=False,
+            harm="silent",
+        ),
     ),
     witness={"x": 2, "power": 3, "factors": [2]},
     covers=(
@@ -132,7 +153,8 @@ def test_double_backward(subject: Subject, x: int, power: int, factors: List[int
 @clause(
     "gradient.passes.differentiated_through",
     says="The second derivative goes through what the hooks of an inner tensor computed.",
-    source=BACKWARD,
+    source=DERIVATIVES,
+    level="documented",
     readings=(
         Reading("through it", "", "Each hook squares the gradient or multiplies it.", value=True),
         Reading("as a constant", "never", "What the hooks return has no graph.", value=False),
@@ -164,6 +186,7 @@ def test_differentiated_through(subject: Subject, x: int, hooks: List[Any]) -> N
     "gradient.passes.inside_a_hook",
     says="A hook may run a backward of its own; hooks called by that one run first, also of the same leaf.",
     source="measured",
+    level="observed",
     readings=(
         Reading("allowed", "", "A pass in a pass in a pass; the gradients of all are accumulated.", value="all"),
         Reading("outer only", "never", "The inner passes are without effect.", value="outer"),
@@ -196,8 +219,9 @@ def test_inside_a_hook(subject: Subject, factors: List[int], by: int) -> None:
 
 @clause(
     "gradient.passes.inside_fails",
-    says="An exception in a backward that a hook runs ends the outer backward with the same exception.",
+    says="An exception in a backward that a hook runs ends the outer backward with the same type.",
     source=TYPE_IS_LOST,
+    level="implied",
     readings=(
         Reading("the same type", "", "From whatever depth.", value=""),
         Reading("swallowed", "never", "The outer pass goes on.", value="accepted"),
@@ -231,106 +255,59 @@ def test_inside_fails(subject: Subject, kind: Any, depth: int) -> None:
 
 
 @clause(
-    "gradient.passes.calling_thread",
-    says="On the CPU hooks run in the thread that called backward(), with its context variables.",
-    source="note: notes/autograd.html#multithreaded-autograd",
-    readings=(
-        Reading("the caller's", ">=1.6", "From the main thread and from another.", value=[(True, "set")] * 2),
-        Reading("one of the engine's", "<1.6", "The engine has threads of its own.", value=[(False, "unset")] * 2),
-    ),
-    covers=(
-        "tensor.run.thread",
-        "graph.thread.hook_in_worker_caller",
-        "graph.thread.hook_runs_in_calling_thread",
-        "graph.thread.contextvar_visible_in_hook",
-    ),
-)
-def test_calling_thread(subject: Subject) -> None:
-    import contextvars
-    import threading
-
-    import torch
-
-    variable: Any = contextvars.ContextVar("variable", default="unset")
-    results = []
-
-    def work() -> None:
-        seen: List[Any] = []
-        variable.set("set")
-        x = torch.ones((), requires_grad=True)
-        x.register_hook(lambda grad: seen.append((threading.get_ident(), variable.get())))
-        (2 * x).backward()
-        results.append((seen[0][0] == threading.get_ident(), seen[0][1]))
-
-    work()
-    thread = threading.Thread(target=work)
-    thread.start()
-    thread.join()
-    assert results == subject.value
-
-
-@clause(
-    "gradient.passes.two_threads",
-    says="Backward passes of several threads call the hook of a shared leaf once each.",
-    source="note: notes/autograd.html#multithreaded-autograd",
-    readings=(
-        Reading("once each", "", "4 threads, 25 passes each, gradient 2.", value=(100, 200.0)),
-        Reading("some are lost", "never", "Threads share one pass.", value=(25, 50.0)),
-    ),
-    covers=("graph.thread.shared_leaf_counts",),
-)
-def test_two_threads(subject: Subject) -> None:
-    import threading
-
-    import torch
-
-    calls: List[int] = []
-    x = torch.ones((), requires_grad=True)
-    x.register_hook(lambda grad: calls.append(1))
-    x.grad = torch.zeros(())
-
-    def work() -> None:
-        for _ in range(25):
-            (2 * x).backward()
-
-    threads = [threading.Thread(target=work) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert (len(calls), x.grad.item()) == subject.value
-
-
-@clause(
     "gradient.passes.grad_mode_of_the_hook",
-    says="create_graph alone decides the grad mode in hooks, and no hook changes the grad mode of the caller.",
+    says="The grad mode that a hook sets holds for later hooks of its tensor, not for others, nor afterwards.",
     source=BACKWARD,
+    level="observed",
     readings=(
-        Reading("create_graph decides", "", "Whatever the caller's mode is, which is as before.", value="create_graph"),
-        Reading("the caller decides", "never", "Off under no_grad, on otherwise.", value="caller"),
+        Reading(
+            "for later hooks",
+            "",
+            "Each tensor's first hook has the mode of create_graph, not the caller's.",
+            value="",
+        ),
+        Reading("for none", "never", "Every hook has the mode of create_graph.", value="none"),
+        Reading("the caller's first", "never", "Each tensor's first hook has the caller's mode.", value="caller"),
     ),
-    witness={"passes": [(True, False)], "sets": None},
-    covers=("tensor.mode.caller_no_grad", "tensor.mode.retain_graph", "tensor.mode.set_leaks_caller"),
+    witness={"passes": [(True, False)], "inner": [None], "at_leaf": [False, None]},
+    covers=(
+        "tensor.mode.caller_no_grad",
+        "tensor.mode.retain_graph",
+        "tensor.mode.set_leaks_caller",
+        "tensor.mode.set_leaks_next_hook",
+    ),
 )
 @given(
     passes=st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=4),
-    sets=st.none() | st.booleans(),
+    inner=st.lists(st.none() | st.booleans(), max_size=3),
+    at_leaf=st.lists(st.none() | st.booleans(), min_size=1, max_size=3),
 )
-def test_grad_mode_of_the_hook(subject: Subject, passes: List[Tuple[bool, bool]], sets: Any) -> None:
+def test_grad_mode_of_the_hook(
+    subject: Subject, passes: List[Tuple[bool, bool]], inner: List[Any], at_leaf: List[Any]
+) -> None:
     import torch
 
-    seen, after = [], []
+    seen, expected, after = [], [], []
     x = leaf(1)
     y = x * x
-    for tensor in (y, x):
-        tensor.register_hook(lambda grad: seen.append(torch.is_grad_enabled()))
-    if sets is not None:
-        x.register_hook(lambda grad: torch.set_grad_enabled(sets) and None)
+
+    def hook(sets: Any) -> None:
+        seen.append(torch.is_grad_enabled())
+        if sets is not None:
+            torch.set_grad_enabled(sets)
+
+    for tensor, row in ((y, inner), (x, at_leaf)):
+        for sets in row:
+            tensor.register_hook(lambda grad, sets=sets: hook(sets))
     for create_graph, caller in passes:
         with torch.set_grad_enabled(caller):
             torch.autograd.backward([y], retain_graph=True, create_graph=create_graph)
             after.append(torch.is_grad_enabled())
         x.grad = None
-    modes = [create_graph if subject.value == "create_graph" else caller for create_graph, caller in passes]
-    assert seen == [mode for mode in modes for _ in range(2)]
+        for row in (inner, at_leaf):
+            mode = caller if subject.value == "caller" else create_graph
+            for sets in row:
+                expected.append(mode)
+                mode = mode if sets is None or subject.value == "none" else sets
+    assert seen == expected
     assert after == [caller for _, caller in passes]

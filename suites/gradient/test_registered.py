@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from fixtures.clause import Reading, clause
 from fixtures.draw import FACTORS, NUMBERS
 from fixtures.subject import Subject
+from suites.gradient.said import NEVER_REQUIRES, REFUSED
 from suites.tensors import item, leaf, outcome
 
 DOCS = "docs: torch.Tensor.register_hook"
@@ -19,6 +20,7 @@ SNAPSHOT = "https://github.com/pytorch/pytorch/pull/61250"
     "gradient.membership.same_function_twice",
     says="One function registered several times is several hooks, each with its own handle.",
     source="docs: torch.utils.hooks.RemovableHandle",
+    level="observed",
     readings=(
         Reading("one for each", "", "Called as often as it was registered, less the handles removed.", value=True),
         Reading("one hook", "never", "A further registration replaces the first.", value=False),
@@ -65,6 +67,7 @@ DERIVED = {
     "gradient.membership.not_inherited",
     says="What is derived from a hooked tensor (detach, clone, view) has none of its hooks.",
     source="measured",
+    level="observed",
     readings=(
         Reading("none", "", "Only the tensor itself has the hooks: one call for each, if it is reached.", value=False),
         Reading("copied", "never", "A derived tensor takes the hooks along.", value=True),
@@ -92,11 +95,24 @@ def test_not_inherited(subject: Subject, ways: List[str], hooks: int) -> None:
 
 @clause(
     "gradient.membership.cleared",
-    says="A hook that clears the dict of hooks does not stop the later ones of the pass.",
+    says="A hook that clears the dict of its tensor's hooks does not stop the later ones of the pass.",
     source=SNAPSHOT,
+    level="implied",
     readings=(
-        Reading("still called", ">=1.10", "The hooks are listed before the first one runs.", value=True),
-        Reading("gone at once", "<1.10", "Each hook is looked up when its turn comes.", value=False),
+        Reading(
+            "still called",
+            ">=1.10",
+            "The hooks of a tensor are listed before the first one runs: clearing their dict stops none of them.",
+            value=True,
+        ),
+        Reading(
+            "gone at once",
+            "<1.10",
+            "A hook that clears the dict of its tensor's hooks stops the later ones of the pass.",
+            value=False,
+            headline=False,
+            harm="silent",
+        ),
     ),
     witness={"before": 0, "after": 1, "again": False},
     covers=("tensor.run.clear_dict",),
@@ -122,7 +138,11 @@ def test_cleared(subject: Subject, before: int, after: int, again: bool) -> None
 @clause(
     "gradient.membership.without_a_graph",
     says="The result of detach() or of an operation under no_grad() refuses hooks with RuntimeError.",
-    source=DOCS,
+    source=(
+        REFUSED,
+        NEVER_REQUIRES,
+    ),
+    level="implied",
     readings=(
         Reading(
             "refused", "", "So does what is made from it, until it is asked to require grad.", value="RuntimeError"
@@ -130,7 +150,7 @@ def test_cleared(subject: Subject, before: int, after: int, again: bool) -> None
         Reading("accepted", "never", "The hook is kept, and never called.", value="accepted"),
     ),
     witness={"row": ["detach"]},
-    covers=("graph.api.hook_on_detached_view", "graph.mode.register_on_no_grad_result"),
+    covers=("graph.api.hook_on_detached_view", "graph.mode.register_on_no_grad_result", "tensor.reg.detached"),
 )
 @given(row=st.lists(st.sampled_from(["times", "no_grad", "detach", "asked"]), max_size=4))
 def test_without_a_graph(subject: Subject, row: List[str]) -> None:
@@ -158,9 +178,22 @@ def test_without_a_graph(subject: Subject, row: List[str]) -> None:
     "gradient.membership.switched_off",
     says="A leaf that no longer requires grad when the gradient arrives has its hooks called and no .grad set.",
     source="https://github.com/pytorch/pytorch/pull/85849",
+    level="implied",
     readings=(
-        Reading("called", ">=2.0", "Each hook once in each pass; .grad stays as it was.", value=True),
-        Reading("not called", "<2.0", "The accumulation is left out, its hooks too.", value=False),
+        Reading(
+            "called",
+            ">=2.0",
+            "A leaf that no longer requires grad has its hooks called once in each pass; .grad stays as it was.",
+            value=True,
+        ),
+        Reading(
+            "not called",
+            "<2.0",
+            "A leaf that no longer requires grad when the gradient arrives has no hook called and no .grad set.",
+            value=False,
+            headline=False,
+            harm="silent",
+        ),
     ),
     witness={"passes": [False], "factors": [1], "had": None},
     covers=("graph.accgrad.requires_grad_toggle",),

@@ -13,6 +13,17 @@ from fixtures.clause import Reading, clause
 from fixtures.draw import FACTORS, NUMBERS, plans
 from fixtures.plan import Backward, Forward, Hook, Input, Leaf, Plan, Scale
 from fixtures.subject import Subject
+from suites.gradient.said import (
+    ADDS,
+    AS_COMPUTED,
+    CALLED,
+    IN_ORDER,
+    OBSERVES,
+    OF_ROOT,
+    PASS_NO_GRAD,
+    REPLACES,
+    SIGNATURE,
+)
 from suites.tensors import item, leaf
 
 DOCS = "docs: torch.Tensor.register_hook"
@@ -42,7 +53,8 @@ def hooks_of(plan: Plan) -> Any:
 @clause(
     "gradient.replace.none_keeps",
     says="A tensor hook that returns None changes no gradient anywhere.",
-    source=DOCS,
+    source=SIGNATURE,
+    level="documented",
     covers=("tensor.ret.none",),
 )
 @given(plan=plans(kinds=("tensor",), does=(), inputs=(1, 2), outputs=(1, 2), depth=2, runs=2))
@@ -54,8 +66,9 @@ def test_none_keeps(subject: Subject, plan: Plan) -> None:
 @clause(
     "gradient.replace.root_gradient",
     says="A hook on the tensor that backward starts from is given the gradient that backward was given.",
-    source=DOCS,
-    covers=("tensor.root.arg", "graph.order.tensor_hook_on_root", "tensor.root.gradient_arg"),
+    source=OF_ROOT,
+    level="documented",
+    covers=("tensor.root.arg", "graph.order.tensor_hook_on_root"),
 )
 @given(plan=line("m0>0", most=1, act=False))
 def test_root_gradient(subject: Subject, plan: Plan) -> None:
@@ -66,7 +79,8 @@ def test_root_gradient(subject: Subject, plan: Plan) -> None:
 @clause(
     "gradient.replace.into_leaf",
     says="What the hook of a leaf returns is what goes into its .grad.",
-    source=DOCS,
+    source=REPLACES,
+    level="documented",
     covers=("tensor.ret.tensor_leaf", "tensor.reg.parameter"),
 )
 @given(plan=line("m0.weight", most=1))
@@ -79,7 +93,11 @@ def test_into_leaf(subject: Subject, plan: Plan) -> None:
 @clause(
     "gradient.replace.reaches_upstream",
     says="What the hook of an inner tensor returns is what every gradient upstream of it is made from.",
-    source=(DOCS, "note: notes/autograd.html#backward-hooks-execution"),
+    source=(
+        REPLACES,
+        "note: notes/autograd.html#backward-hooks-execution",
+    ),
+    level="documented",
     covers=("tensor.ret.tensor_upstream", "tensor.root.replace"),
 )
 @given(plan=line("m0>0", most=1))
@@ -92,8 +110,9 @@ def test_reaches_upstream(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.replace.anywhere",
-    says="A replacement has the same effect at any tensor of any network: upstream changes, the rest does not.",
-    source=DOCS,
+    says="In every plan of the grammar a replacement changes what is upstream of its tensor, and no more.",
+    source=REPLACES,
+    level="documented",
     covers=("tensor.ret.tensor_upstream", "tensor.chain.topological"),
 )
 @given(plan=plans(kinds=("tensor",), inputs=(1, 2), outputs=(1, 2), depth=2, most=5))
@@ -104,7 +123,11 @@ def test_anywhere(subject: Subject, plan: Plan) -> None:
 @clause(
     "gradient.replace.chains_in_order",
     says="Hooks of one tensor run in order of registration, each given what the one before it left.",
-    source="note: notes/autograd.html#whether-tensor-hooks-fire",
+    source=(
+        IN_ORDER,
+        OBSERVES,
+    ),
+    level="documented",
     covers=(
         "tensor.chain.order",
         "graph.order.tensor_hooks_leaf_order",
@@ -124,7 +147,8 @@ def test_chains_in_order(subject: Subject, plan: Plan) -> None:
 @clause(
     "gradient.replace.sees_the_sum",
     says="The hook of a tensor with several consumers is called once a backward, with the summed gradient.",
-    source="note: notes/autograd.html#whether-tensor-hooks-fire",
+    source=CALLED,
+    level="documented",
     covers=(
         "tensor.sum.leaf",
         "tensor.sum.nonleaf",
@@ -141,8 +165,9 @@ def test_sees_the_sum(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.replace.after_the_sum",
-    says="A replacement is made once from the sum, not once for each part of it.",
-    source="note: notes/autograd.html#whether-tensor-hooks-fire",
+    says="A replacement is made once from the sum of all uses, not once for each of them.",
+    source=REPLACES,
+    level="documented",
     readings=(
         Reading("once", "", "The sum of all uses arrives, and 100 is added once.", value="once"),
         Reading("for each part", "never", "Each of the parts gets its own 100.", value="each"),
@@ -168,8 +193,12 @@ def test_after_the_sum(subject: Subject, parts: List[int], roots: int, inner: bo
 
 @clause(
     "gradient.replace.every_backward",
-    says="A hook runs in every backward, with that pass's gradient alone; .grad adds up what it returns.",
-    source=DOCS,
+    says="A leaf's hook runs in every backward with that pass's gradient alone; .grad adds up what it returns.",
+    source=(
+        CALLED,
+        ADDS,
+    ),
+    level="documented",
     covers=("tensor.sum.two_backwards", "tensor.leaf.replacement_added", "tensor.dbl.retain_twice"),
 )
 @given(plan=line("m0.weight", most=1, passes=3))
@@ -182,7 +211,8 @@ def test_every_backward(subject: Subject, plan: Plan) -> None:
 @clause(
     "gradient.replace.before_accumulation",
     says="While the hook of a leaf runs, .grad still holds what it held before.",
-    source="note: notes/autograd.html#backward-hooks-execution",
+    source=AS_COMPUTED,
+    level="documented",
     readings=(
         Reading("before", "", "The sum of the passes before this one, for each of the hooks.", value="before"),
         Reading("after", "never", "The hook sees the sum.", value="after"),
@@ -213,8 +243,9 @@ def test_before_accumulation(subject: Subject, had: Any, passes: List[int], fact
 
 @clause(
     "gradient.replace.grad_mode_is_off",
-    says="A hook runs with grad mode off, unless the backward pass builds a graph.",
-    source="docs: torch.autograd.backward",
+    says="A tensor hook runs with grad mode off, unless the backward pass builds a graph.",
+    source=PASS_NO_GRAD,
+    level="documented",
     readings=(
         Reading("off unless create_graph", "", "In every pass, for every hook, whatever it returns.", value=False),
         Reading("as the caller has it", "never", "The caller's grad mode is on.", value=True),
@@ -229,7 +260,7 @@ def test_before_accumulation(subject: Subject, had: Any, passes: List[int], fact
 def test_grad_mode_is_off(subject: Subject, passes: List[bool], hooks: List[Any]) -> None:
     import torch
 
-    seen, needs = [], []
+    seen, needs, tracked = [], [], []
     x = leaf(2)
     y = x * x
     tensors = {"x": x, "y": y, "z": y * x}
@@ -238,6 +269,7 @@ def test_grad_mode_is_off(subject: Subject, passes: List[bool], hooks: List[Any]
         seen.append(torch.is_grad_enabled())
         # What is computed from the leaf in the hook has a graph when grad mode is on.
         needs.append((x * 2).requires_grad)
+        tracked.append(grad.requires_grad)
         return None if by is None else grad * by
 
     for on, by in hooks:
@@ -247,3 +279,6 @@ def test_grad_mode_is_off(subject: Subject, passes: List[bool], hooks: List[Any]
         x.grad = None
     modes = [create_graph or subject.value for create_graph in passes for _ in hooks]
     assert (seen, needs) == (modes, modes)
+    # The gradient of the root is what the pass began with; the others were computed.
+    reached = sorted((on for on, _ in hooks), reverse=True)
+    assert tracked == [create_graph and on != "z" for create_graph in passes for on in reached]

@@ -10,6 +10,7 @@ from fixtures.clause import Reading, clause
 from fixtures.draw import FACTORS, NUMBERS
 from fixtures.plan import Backward, Forward, Hook, Input, Leaf, Plan, Scale
 from fixtures.subject import Subject
+from suites.gradient.said import FROM_LEAF, NEEDS_GRADIENT
 from suites.tensors import item, leaf, outcome
 
 GRAD = "docs: torch.autograd.grad"
@@ -18,7 +19,8 @@ GRAD = "docs: torch.autograd.grad"
 @clause(
     "gradient.roots.leaf",
     says="A leaf may be the root itself: its hooks are given what backward() was given, and fill .grad.",
-    source="docs: torch.Tensor.register_hook",
+    source=FROM_LEAF,
+    level="documented",
     covers=("tensor.root.leaf", "graph.api.leaf_as_root"),
 )
 @given(
@@ -43,7 +45,8 @@ def test_leaf(subject: Subject, plan: Plan) -> None:
 @clause(
     "gradient.roots.no_gradient",
     says="backward() of a tensor with several elements needs a gradient: RuntimeError, and no hook is called.",
-    source="docs: torch.Tensor.backward",
+    source=NEEDS_GRADIENT,
+    level="documented",
     readings=(
         Reading("raises", "", "Only a tensor with one element, of any shape, has a gradient by itself.", value=False),
         Reading("ones", "never", "A gradient of ones is made.", value=True),
@@ -76,46 +79,57 @@ def test_no_gradient(subject: Subject, shape: List[int], factors: List[int], lea
 
 @clause(
     "gradient.roots.batch",
-    says="With is_grads_batched a hook is called once, with the shape of one gradient; what it returns counts.",
+    says="With is_grads_batched each hook is called once, with the shape of one gradient, and may replace it.",
     source=(GRAD, "https://github.com/pytorch/pytorch/pull/85849"),
+    level="observed",
     needs="torch.autograd.grad(is_grads_batched)",
     readings=(
         Reading(
-            "also at the input",
+            "hooks of inputs too",
             ">=2.0",
-            "x and y see (2,); the factor of y is in both rows.",
-            value=([("y", (2,)), ("x", (2,))], [[20.0, 0.0], [0.0, 20.0]]),
+            "With is_grads_batched the hooks of inputs and of inner tensors are called once, and replace.",
+            value=True,
         ),
         Reading(
-            "not at the input",
-            ">=1.12,<2.0",
-            "autograd.grad did not call the hooks of its inputs.",
-            value=([("y", (2,))], [[20.0, 0.0], [0.0, 20.0]]),
+            "no hooks of inputs",
+            "<2.0",
+            "With is_grads_batched the hook of an inner tensor is called once, that of an input not at all.",
+            value=False,
+            headline=False,
+            harm="silent",
         ),
-        Reading("out of order", "<1.12", "1.11 has the parameter, and raises.", value="RuntimeError"),
     ),
+    witness={"rows": [[1, 0], [0, 1]], "inner": [10], "inputs": [3]},
     covers=("tensor.inputs.grad_batched", "graph.api.is_grads_batched", "graph.api.is_grads_batched_hook_returns"),
 )
-def test_batch(subject: Subject) -> None:
+@given(
+    rows=st.lists(st.lists(NUMBERS, min_size=2, max_size=2), min_size=1, max_size=3),
+    inner=st.lists(FACTORS, max_size=2),
+    inputs=st.lists(FACTORS, max_size=2),
+)
+def test_batch(subject: Subject, rows: List[List[int]], inner: List[int], inputs: List[int]) -> None:
     import torch
 
     seen: List[Any] = []
-    x = torch.ones(2, requires_grad=True)
+    x = torch.ones(2, dtype=torch.float64, requires_grad=True)
     y = 2 * x
-    x.register_hook(lambda grad: seen.append(("x", tuple(grad.shape))))
-    y.register_hook(lambda grad: seen.append(("y", tuple(grad.shape))) or grad * 10)
-    try:
-        (grads,) = torch.autograd.grad([1 * y], [x], [torch.eye(2)], is_grads_batched=True)
-        result: Any = (seen, grads.tolist())
-    except RuntimeError as error:
-        result = type(error).__name__
-    assert result == subject.value
+    for name, tensor, factors in (("y", y, inner), ("x", x, inputs)):
+        for by in factors:
+            tensor.register_hook(lambda grad, name=name, by=by: seen.append((name, tuple(grad.shape))) or grad * by)
+    # A tuple: torch 1.11 takes no other sequence.
+    gradients = (torch.tensor(rows, dtype=torch.float64),)
+    (grads,) = torch.autograd.grad((1 * y,), (x,), gradients, is_grads_batched=True)
+    called = [("y", by) for by in inner] + [("x", by) for by in inputs if subject.value]
+    factor = 2 * prod(by for _, by in called)
+    assert seen == [(name, (2,)) for name, _ in called]
+    assert grads.tolist() == [[factor * value for value in row] for row in rows]
 
 
 @clause(
     "gradient.roots.zeros_for_the_unused",
     says="The zeros that materialize_grads=True returns for an unused tensor go through none of its hooks.",
     source=GRAD,
+    level="observed",
     needs="torch.autograd.grad(materialize_grads)",
     readings=(
         Reading("no hook", "", "The hooks of the used ones are called, each once.", value=False),
@@ -143,6 +157,7 @@ def test_zeros_for_the_unused(subject: Subject, uses: List[int]) -> None:
     "gradient.roots.inside_post_accumulate",
     says="A post-accumulate hook may run a backward of its own, whose hooks may do the same.",
     source="measured",
+    level="observed",
     needs="torch.Tensor.register_post_accumulate_grad_hook",
     readings=(
         Reading("allowed", "", "Every leaf has its gradient, and the outer pass ends well.", value="all"),

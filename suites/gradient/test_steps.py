@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from fixtures.clause import Reading, clause
 from fixtures.draw import NUMBERS
 from fixtures.subject import Subject
+from suites.gradient.said import CHECKED, FREED, POST_LEAF, POST_NO_GRAD, POST_SIGNATURE
 from suites.tensors import item, leaf, outcome
 
 DOCS = "docs: torch.Tensor.register_post_accumulate_grad_hook"
@@ -16,8 +17,9 @@ NEEDS = ("torch.Tensor.register_post_accumulate_grad_hook",)
 
 @clause(
     "gradient.accumulated.given_the_leaf",
-    says="Its argument is the leaf itself, not the gradient.",
-    source=DOCS,
+    says="The argument of a post-accumulate hook is the leaf itself, not the gradient.",
+    source=POST_LEAF,
+    level="documented",
     needs=NEEDS,
     readings=(
         Reading("the leaf", "", "`argument is x`, whichever leaf and whichever of its hooks.", value=True),
@@ -40,8 +42,9 @@ def test_given_the_leaf(subject: Subject, on: List[int], passes: int) -> None:
 
 @clause(
     "gradient.accumulated.returns_nothing",
-    says="It returns None or the leaf; another tensor ends backward() with RuntimeError, the rest TypeError.",
-    source=DOCS,
+    says="A post-accumulate hook returns None or the leaf; another tensor is a RuntimeError, else a TypeError.",
+    source=POST_SIGNATURE,
+    level="documented",
     needs=NEEDS,
     readings=(
         Reading("refused", "", "A tensor after all hooks, which are given it as their argument.", value=True),
@@ -82,8 +85,9 @@ def test_returns_nothing(subject: Subject, returned: List[Any], had: Any) -> Non
 
 @clause(
     "gradient.accumulated.frees_grad",
-    says="Setting .grad to None in the hook frees the gradient while backward goes on.",
-    source="tutorial: intermediate/optimizer_step_in_backward_tutorial",
+    says="Setting .grad to None in a post-accumulate hook frees the gradient while backward goes on.",
+    source=FREED,
+    level="documented",
     needs=NEEDS,
     readings=(
         Reading("freed", "", "Later hooks find None, and the next pass begins anew.", value=True),
@@ -97,7 +101,11 @@ def test_returns_nothing(subject: Subject, returned: List[Any], had: Any) -> Non
     passes=st.lists(NUMBERS, min_size=1, max_size=3),
 )
 def test_frees_grad(subject: Subject, hooks: List[bool], passes: List[int]) -> None:
+    import weakref
+
     seen: List[Any] = []
+    arrived: List[Any] = []
+    alive: List[bool] = []
 
     def hook(x: Any, frees: bool) -> None:
         seen.append(item(x.grad))
@@ -105,22 +113,30 @@ def test_frees_grad(subject: Subject, hooks: List[bool], passes: List[int]) -> N
             x.grad = None
 
     x, other = leaf(1), leaf(1)
+    x.register_post_accumulate_grad_hook(lambda x: arrived.append(weakref.ref(x.grad)))
     for frees in hooks:
         x.register_post_accumulate_grad_hook(lambda x, frees=frees: hook(x, frees))
-    expected, now, total = [], None, 0
+    # The same pass reaches this leaf later: is the gradient of x still there?
+    other.register_hook(lambda grad: alive.append(arrived[-1]() is not None))
+    expected, now, total, held = [], None, 0, []
     for grad in passes:
-        (grad * x * other).backward()
+        (grad * other * x).backward()
         now, total = (now or 0) + grad, total + grad
         for frees in hooks:
             expected.append(now)
             now = None if frees and subject.value else now
-        assert (seen, item(x.grad), other.grad.item()) == (expected, now, total)
+        held.append(now is not None)
+        assert (seen, alive, item(x.grad), other.grad.item()) == (expected, held, now, total)
 
 
 @clause(
     "gradient.accumulated.step_inside",
-    says="The leaf may be changed in place in its hook: grad mode is off there, unless with create_graph.",
-    source="tutorial: intermediate/optimizer_step_in_backward_tutorial",
+    says="A post-accumulate hook may change its leaf in place: grad mode is off, unless with create_graph.",
+    source=(
+        POST_NO_GRAD,
+        "https://docs.pytorch.org/tutorials/intermediate/optimizer_step_in_backward_tutorial.html",
+    ),
+    level="documented",
     needs=NEEDS,
     readings=(
         Reading("off", "", "In every pass without create_graph the step is taken.", value=False),
@@ -165,8 +181,9 @@ def test_step_inside(subject: Subject, start: int, passes: List[Tuple[int, bool]
 
 @clause(
     "gradient.accumulated.step_spoils_the_graph",
-    says="After such a step a second pass over a graph that saved the leaf raises RuntimeError.",
-    source="docs: torch.autograd.backward",
+    says="A post-accumulate hook that changes a leaf which the graph saved ends a second pass: RuntimeError.",
+    source=CHECKED,
+    level="documented",
     needs=NEEDS,
     readings=(
         Reading(

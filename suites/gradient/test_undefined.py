@@ -12,32 +12,18 @@ from fixtures.clause import Reading, clause
 from fixtures.draw import FACTORS, NUMBERS
 from fixtures.plan import Backward, Forward, Hook, Input, Leaf, Plan, Scale
 from fixtures.subject import Subject
-from suites.tensors import item, leaf, outcome
+from suites.gradient.said import CALLED
+from suites.tensors import item, leaf, through_silent_function
 
 UNDEFINED = "https://github.com/pytorch/pytorch/issues/60796"
 SINCE_2_0 = "https://github.com/pytorch/pytorch/pull/85849"
 
 
-def through_silent_function(x: Any) -> Any:
-    """x * 1, by a custom Function whose backward returns None."""
-    import torch
-
-    class Silent(torch.autograd.Function):
-        @staticmethod
-        def forward(ctx: Any, x: Any) -> Any:
-            return x.clone()
-
-        @staticmethod
-        def backward(ctx: Any, grad: Any) -> None:
-            return None
-
-    return Silent.apply(x)
-
-
 @clause(
     "gradient.undefined.unreached",
     says="The hook of a tensor that the backward pass does not reach is not called.",
-    source="docs: torch.Tensor.register_hook",
+    source=CALLED,
+    level="documented",
     covers=("tensor.sum.unreached", "graph.api.backward_with_unused_registered_hooks"),
 )
 @given(
@@ -70,6 +56,7 @@ USES = st.lists(st.just(0) | NUMBERS, min_size=2, max_size=4).filter(any)
     "gradient.undefined.unused_output",
     says="The hook of an unused output of a node that runs is called with None.",
     source="measured",
+    level="observed",
     readings=(
         Reading("called with None", "", "unbind gives several tensors, some are used.", value="None"),
         Reading("called with zero", "never", "The gradient is made zeros before the hook.", value="zero"),
@@ -102,9 +89,22 @@ def test_unused_output(subject: Subject, uses: List[int], passes: int) -> None:
         "release 1.7: a custom Function may return None and it stays None",
         "https://github.com/pytorch/pytorch/pull/12028",
     ),
+    level="implied",
     readings=(
-        Reading("called with None", ">=1.7", "What the Function left undefined stays so, all the way up.", value=None),
-        Reading("made zero", "<1.7", "A None from a custom Function becomes zero.", value=0.0),
+        Reading(
+            "called with None",
+            ">=1.7",
+            "What a custom Function leaves undefined is None in the hooks of all inner tensors upstream.",
+            value=None,
+        ),
+        Reading(
+            "made zero",
+            "<1.7",
+            "What a custom Function leaves undefined is zero in the hooks of inner tensors upstream.",
+            value=0.0,
+            headline=False,
+            harm="silent",
+        ),
     ),
     witness={"before": 1, "after": 0, "hooks": 1},
     covers=("tensor.kind.undefined_nonleaf", "graph.fn.return_none_propagation"),
@@ -132,10 +132,30 @@ def test_inner_tensor(subject: Subject, before: int, after: int, hooks: int) -> 
     "gradient.undefined.leaf",
     says="The hooks of a leaf whose gradient is undefined are called with None.",
     source=(SINCE_2_0, UNDEFINED),
+    level="implied",
     readings=(
-        Reading("called with None", ">=2.0", "They run although nothing is accumulated.", value=([None], None)),
-        Reading("not called", ">=1.7,<2.0", "The accumulation is skipped, its hooks too.", value=([], None)),
-        Reading("made zero", "<1.7", "A None from a custom Function becomes zero.", value=([0.0], 0.0)),
+        Reading(
+            "called with None",
+            ">=2.0",
+            "The hooks of a leaf whose gradient is undefined are called with None, though nothing is accumulated.",
+            value=([None], None),
+        ),
+        Reading(
+            "not called",
+            ">=1.7,<2.0",
+            "The hooks of a leaf whose gradient is undefined are not called.",
+            value=([], None),
+            headline=False,
+            harm="silent",
+        ),
+        Reading(
+            "made zero",
+            "<1.7",
+            "The hooks of a leaf are called with zero where a custom Function leaves the gradient undefined.",
+            value=([0.0], 0.0),
+            headline=False,
+            harm="silent",
+        ),
     ),
     witness={"hooks": 1, "had": None, "passes": 1},
     covers=("tensor.kind.undefined_leaf", "graph.accgrad.hook_when_grad_undefined"),
@@ -154,40 +174,10 @@ def test_leaf(subject: Subject, hooks: int, had: Any, passes: int) -> None:
 
 
 @clause(
-    "gradient.undefined.no_replacement",
-    says="A tensor that a hook returns for an undefined gradient ends backward() with RuntimeError.",
-    source="measured",
-    readings=(
-        Reading("refused", "", "None is not to be replaced by something.", value="RuntimeError"),
-        Reading("taken", "never", "The tensor becomes the gradient.", value="accepted"),
-    ),
-    witness={"uses": [2, 0], "replaced": [False, True], "observers": 0},
-    covers=("tensor.kind.unused_output_return",),
-)
-@given(uses=USES, replaced=st.lists(st.booleans(), min_size=4, max_size=4), observers=st.integers(0, 2))
-def test_no_replacement(subject: Subject, uses: List[int], replaced: List[bool], observers: int) -> None:
-    import torch
-
-    x = torch.ones(len(uses), dtype=torch.float64, requires_grad=True)
-    tensors = x.unbind(0)
-    for tensor, changed in zip(tensors, replaced):
-        for _ in range(observers):
-            tensor.register_hook(lambda grad: None)
-        if changed:
-            tensor.register_hook(lambda grad: torch.tensor(7.0, dtype=torch.float64))
-    result = outcome(sum(by * tensor for by, tensor in zip(uses, tensors) if by).backward)
-    if any(changed and not by for by, changed in zip(uses, replaced)):
-        expected = subject.value
-    else:
-        expected = "accepted"
-    grad = [7 if changed else by for by, changed in zip(uses, replaced)]
-    assert (result, item(x.grad)) == (expected, grad if expected == "accepted" else None)
-
-
-@clause(
     "gradient.undefined.dropped_output",
     says="A leaf reached only by an undefined gradient has its hooks called with None and keeps its .grad.",
     source=SINCE_2_0,
+    level="implied",
     readings=(
         Reading("called", ">=2.0", "The hook of the leaf sees None.", {"leaf_hook_sees_none": True}),
         Reading("skipped", "never", "The hook is left out, as it was before 2.0.", {"leaf_hook_sees_none": False}),
@@ -228,108 +218,33 @@ def test_dropped_output(subject: Subject, plan: Plan) -> None:
 
 
 @clause(
-    "gradient.undefined.example_fails",
-    says="The documentation's own hook, grad * 2, ends backward() with TypeError on an unused output.",
-    source=("docs: torch.Tensor.register_hook", "https://github.com/pytorch/pytorch/issues/11751"),
-    readings=(
-        Reading("fails", "", "The hook is given None; where every hooked output is used it works.", value=False),
-        Reading("works", "never", "Hooks are given gradients only.", value=True),
-    ),
-    witness={"uses": [2, 0], "hooked": [False, True, False, False]},
-    covers=("tensor.kind.unused_output_math",),
-    docs="contradicts",
-    note="The documentation says that the hook is called with the gradient, a tensor; None is not mentioned.",
-)
-@given(uses=USES, hooked=st.lists(st.booleans(), min_size=4, max_size=4))
-def test_example_fails(subject: Subject, uses: List[int], hooked: List[bool]) -> None:
-    import torch
-
-    x = torch.ones(len(uses), dtype=torch.float64, requires_grad=True)
-    tensors = x.unbind(0)
-    for tensor, doubled in zip(tensors, hooked):
-        if doubled:
-            tensor.register_hook(lambda grad: grad * 2)
-    root = sum(by * tensor for by, tensor in zip(uses, tensors) if by)
-    done = outcome(root.backward) == "accepted"
-    works = subject.value or not any(doubled and not by for by, doubled in zip(uses, hooked))
-    grad = [by * 2 if doubled else by for by, doubled in zip(uses, hooked)]
-    assert (done, item(x.grad)) == (works, grad if works else None)
-
-
-@clause(
-    "gradient.undefined.example_fails_after_a_function",
-    says="So does it on a tensor before a custom Function whose backward returns None.",
-    source=("docs: torch.Tensor.register_hook", "https://github.com/pytorch/pytorch/pull/12028"),
-    readings=(
-        Reading("fails", ">=1.7", "The hook is given None.", value=(False, None)),
-        Reading("works", "<1.7", "A None from a custom Function becomes zero.", value=(True, 0.0)),
-    ),
-    covers=("graph.fn.return_none_hook_maths_raises",),
-    docs="contradicts",
-    note="The documentation says that the hook is called with the gradient, a tensor; None is not mentioned.",
-)
-def test_example_fails_after_a_function(subject: Subject) -> None:
-    import torch
-
-    x = torch.ones((), requires_grad=True)
-    y = 2 * x
-    y.register_hook(lambda grad: grad * 2)
-    try:
-        through_silent_function(y).backward()
-        done = True
-    except (TypeError, RuntimeError):
-        done = False
-    assert (done, item(x.grad)) == subject.value
-
-
-@clause(
-    "gradient.undefined.replaced",
-    says="What a hook returns for an undefined gradient of a leaf or an inner tensor is refused.",
-    source=(SINCE_2_0, UNDEFINED),
-    readings=(
-        Reading("refused", ">=2.0", "RuntimeError for both.", value=("RuntimeError", "RuntimeError")),
-        Reading(
-            "leaf not asked", ">=1.7,<2.0", "The hook of the leaf is not called.", value=("accepted", "RuntimeError")
-        ),
-        Reading("taken", "<1.7", "None is zero by then, and 7 takes its place.", value=("taken", "taken")),
-    ),
-    # At the leaf the first two readings differ, at an inner tensor these and the third.
-    witness={"places": [(0, 0), (1, 0)], "depth": 1},
-    covers=(
-        "tensor.kind.undefined_leaf_return",
-        "tensor.kind.undefined_nonleaf_return",
-        "graph.fn.return_none_tensor_hook_replaces",
-    ),
-)
-@given(
-    places=st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), min_size=1, max_size=2),
-    depth=st.integers(0, 2),
-)
-def test_replaced(subject: Subject, places: List[Any], depth: int) -> None:
-    import torch
-
-    for place, observers in places:
-        row = [leaf(1)]
-        for _ in range(depth):
-            row.append(2 * row[-1])
-        place = min(place, depth)
-        for _ in range(observers):
-            row[place].register_hook(lambda grad: None)
-        row[place].register_hook(lambda grad: torch.tensor(7.0, dtype=torch.float64))
-        result = outcome(through_silent_function(row[-1]).backward)
-        expected = subject.value[1 if place else 0]
-        taken = expected == "taken"
-        assert (result, item(row[0].grad)) == ("accepted" if taken else expected, 7 * 2.0**place if taken else None)
-
-
-@clause(
     "gradient.undefined.asked",
     says="autograd.grad calls the hook of an input whose gradient is undefined with None, and returns None.",
     source=SINCE_2_0,
+    level="implied",
     readings=(
-        Reading("called", ">=2.0", "As it calls the hooks of the other inputs.", value=([None], None, True)),
-        Reading("not called", ">=1.7,<2.0", "None is returned; no input's hook is called.", value=([], None, False)),
-        Reading("zero", "<1.7", "A None from a custom Function becomes zero.", value=([], 0.0, False)),
+        Reading(
+            "called",
+            ">=2.0",
+            "autograd.grad calls the hook of an input with None where its gradient is undefined.",
+            value=([None], None, True),
+        ),
+        Reading(
+            "not called",
+            ">=1.7,<2.0",
+            "autograd.grad returns None for an undefined gradient, and calls no hook of its inputs.",
+            value=([], None, False),
+            headline=False,
+            harm="silent",
+        ),
+        Reading(
+            "zero",
+            "<1.7",
+            "autograd.grad returns zero where a custom Function left the gradient undefined, and calls no hook.",
+            value=([], 0.0, False),
+            headline=False,
+            harm="silent",
+        ),
     ),
     witness={"hooks": 1, "other": None},
     covers=("tensor.kind.undefined_grad_api",),

@@ -16,8 +16,9 @@ DOCS = "docs: torch.Tensor.register_hook"
 
 @clause(
     "gradient.errors.wrong_type",
-    says="A hook that returns anything but a tensor or None ends backward() with TypeError.",
+    says="A tensor hook that returns anything but a tensor or None ends backward() with TypeError.",
     source=DOCS,
+    level="observed",
     readings=(
         Reading("TypeError", "", "Whatever it is, and whatever its truth value.", value=("TypeError", "TypeError")),
         Reading("falsy is None", "never", "0, False and what is empty count as None.", value=("TypeError", "accepted")),
@@ -53,6 +54,7 @@ SHAPES = st.sampled_from([(), (1,), (2,), (3,), (1, 1), (1, 2), (2, 1), (2, 3)])
     "gradient.errors.wrong_shape",
     says="A replacement of another shape ends backward() with RuntimeError, even if it would broadcast.",
     source="measured",
+    level="observed",
     readings=(
         Reading("refused", "", "No shape but the gradient's own is taken.", value="RuntimeError"),
         Reading("broadcast", "never", "What broadcasts is taken.", value="accepted"),
@@ -85,8 +87,9 @@ def test_wrong_shape(subject: Subject, shape: Any, returned: Any, inner: bool, o
 
 @clause(
     "gradient.errors.wrong_dtype",
-    says="A replacement of another dtype or layout ends backward() with RuntimeError: it is not converted.",
+    says="A replacement with another dtype or layout than the gradient ends backward() with RuntimeError.",
     source="measured",
+    level="observed",
     readings=(
         Reading("refused", "", "Only the dtype and the layout of the gradient are taken.", value="RuntimeError"),
         Reading("converted", "never", "It is converted.", value="accepted"),
@@ -117,6 +120,7 @@ def test_wrong_dtype(subject: Subject, dtype: str, returned: str, sparse: bool, 
     "gradient.errors.refused_leaves_grad",
     says="A replacement that is refused leaves .grad as it was, and the next pass adds to it.",
     source="measured",
+    level="observed",
     readings=(
         Reading("untouched", "", "A pass that failed adds nothing.", value=0),
         Reading("unreplaced gradient added", "never", "The gradient goes in as it came.", value=1),
@@ -141,8 +145,9 @@ def test_refused_leaves_grad(subject: Subject, had: Any, passes: List[bool]) -> 
 
 @clause(
     "gradient.errors.not_callable",
-    says="Registering does not look whether the hook is callable: backward() raises TypeError.",
+    says="register_hook takes what is not callable; backward() then raises TypeError.",
     source="measured",
+    level="observed",
     readings=(
         Reading("at backward", "", "register_hook(3) returns a handle.", value=["registered", "TypeError"]),
         Reading("at registration", "never", "register_hook(3) raises.", value=["TypeError"]),
@@ -178,8 +183,9 @@ def test_not_callable(subject: Subject, hook: Any, before: List[int], inner: boo
 
 @clause(
     "gradient.errors.argument_returned",
-    says="A hook that returns its argument changes nothing, like one that returns None.",
+    says="A tensor hook that returns its argument changes nothing, like one that returns None.",
     source=DOCS,
+    level="observed",
     readings=(
         Reading("accepted", "", "Wherever it stands among the hooks of the tensor.", value="accepted"),
         Reading("refused", "never", "A replacement must be another tensor.", value="RuntimeError"),
@@ -218,8 +224,9 @@ ARITIES = {
 
 @clause(
     "gradient.errors.arity",
-    says="How many arguments a hook takes is not looked at when it is registered: backward() raises.",
+    says="register_hook takes a hook with any number of arguments; backward() fails unless it takes one.",
     source="measured",
+    level="observed",
     readings=(
         Reading("at backward", "", "It is registered; the pass fails unless it takes one argument.", value="backward"),
         Reading("at registration", "never", "register_hook refuses it.", value="registration"),

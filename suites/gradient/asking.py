@@ -1,0 +1,23 @@
+"""A row of two multiplications, and plans that ask for the gradients of some of its tensors."""
+
+from typing import Any, Sequence
+
+from hypothesis import strategies as st
+
+from fixtures.draw import FACTORS, NUMBERS
+from fixtures.plan import Ask, Chain, Forward, Hook, Input, Leaf, Plan, Retain, Scale
+
+NET = Chain("m0", (Leaf("m1", "scale", (2,)), Leaf("m2", "scale", (5,))))
+INNER, ROOT = "m1>0", "m2>0"
+
+
+@st.composite
+def asking(draw: Any, asked: Sequence[str], hooked: Sequence[str], step: Any = Ask, retain: bool = False) -> Plan:
+    """y = m1.weight * x and z = m2.weight * y, one replacing hook on each of `hooked`, and one question."""
+    before, after = [], []
+    for index, on in enumerate(hooked):
+        hook = Hook("tensor", on, f"h{index}", (Scale(draw(FACTORS)),))
+        (after if ">" in on else before).append(hook)
+    question = step(inputs=tuple(asked), grads=(draw(NUMBERS),))
+    kept = [Retain(on) for on in asked if ">" in on and retain]
+    return Plan(NET, (Input(draw(NUMBERS)),), (*before, Forward(), *after, *kept, question))

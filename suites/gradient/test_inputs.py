@@ -1,0 +1,171 @@
+"""Hooks under backward(inputs=…), which accumulates the gradients of some tensors only."""
+
+from typing import Any, List
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fixtures.clause import Reading, clause
+from fixtures.draw import FACTORS, NUMBERS
+from fixtures.plan import Backward, Forward, Hook, Input, Leaf, Plan, Scale, hooks_of
+from fixtures.subject import Subject
+from suites.gradient.asking import INNER, NET, asking
+from suites.gradient.said import EMPTY, INTO_GRAD, OTHERS_IGNORED
+from suites.tensors import leaf, outcome
+
+INPUTS = "docs: torch.Tensor.backward"
+NEEDS_INPUTS = "torch.Tensor.backward(inputs)"
+LEAVES = ("x0", "m1.weight", "m2.weight")
+
+
+@st.composite
+def one_side(draw: Any) -> Plan:
+    """y0 = weight * x and y1 = other * x, a replacing hook on both weights, and a pass that begins at one output."""
+    first = draw(st.booleans())
+    hooks = (Hook("tensor", f"m0.{name}", name, (Scale(draw(FACTORS)),)) for name in ("weight", "other"))
+    asked = draw(st.sampled_from([("m0.weight",), ("m0.other",), ("m0.other", "m0.weight")]))
+    back = Backward((draw(NUMBERS), None) if first else (None, draw(NUMBERS)), inputs=asked)
+    return Plan(Leaf("m0", "split", (2, 3)), (Input(1),), (*hooks, Forward(), back))
+
+
+def reached(plan: Plan) -> List[str]:
+    """The tensors that are asked for and that the pass reaches."""
+    back = plan.steps[-1]
+    ends = dict(zip(("m0.weight", "m0.other"), back.grads))
+    return [on for on in back.inputs if ends.get(on, 1) is not None]
+
+
+@clause(
+    "gradient.asked.backward_inputs",
+    says="backward(inputs=) accumulates what the hooks of those leaves leave, and calls none of other leaves.",
+    source=(
+        OTHERS_IGNORED,
+        "test: test/test_autograd.py TestAutograd.test_accumulate_grad_posthooks_should_not_execute",
+    ),
+    level="documented",
+    needs=NEEDS_INPUTS,
+    covers=(
+        "tensor.inputs.backward_leaf",
+        "tensor.inputs.backward_offpath",
+        "graph.api.backward_inputs_leaf",
+        "graph.api.backward_inputs_other_leaf_hooks",
+        "graph.api.backward_inputs_unreachable",
+    ),
+)
+@given(
+    plan=st.lists(st.sampled_from(LEAVES), min_size=1, max_size=2, unique=True).flatmap(
+        lambda asked: asking(asked, LEAVES, Backward)
+    )
+    | one_side()
+)
+def test_backward_inputs(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    assert sorted(trace.calls()) == sorted(hook.label for hook in hooks_of(plan) if hook.on in reached(plan))
+    assert sorted(name for name, grad in trace.grads()[-1].items() if grad is not None) == sorted(reached(plan))
+
+
+@clause(
+    "gradient.asked.backward_inner",
+    says="backward(inputs=[y]) sets .grad of an inner tensor y to what its hooks leave, and that of no leaf.",
+    source=(
+        INTO_GRAD,
+        "https://github.com/pytorch/pytorch/pull/60521",
+    ),
+    level="documented",
+    needs=NEEDS_INPUTS,
+    readings=(
+        Reading(
+            "set",
+            ">=1.10",
+            "backward(inputs=[y]) sets the .grad of an inner tensor y, as if retain_grad() had been called.",
+            {"backward_inputs": "any"},
+        ),
+        Reading(
+            "refused",
+            "<1.10",
+            "backward(inputs=) takes leaves only: an inner tensor raises RuntimeError.",
+            {"backward_inputs": "leaves"},
+            headline=False,
+            harm="error",
+        ),
+    ),
+    witness=Plan(NET, (Input(3),), (Forward(), Backward((1,), inputs=(INNER,)))),
+    covers=(
+        "tensor.inputs.backward_nonleaf",
+        "graph.api.backward_inputs_nonleaf",
+        "graph.api.backward_inputs_nonleaf_sets_retains_grad",
+    ),
+)
+@given(
+    plan=st.builds(
+        lambda plan, later: Plan(plan.net, plan.inputs, plan.steps + later),
+        asking((INNER,), ("x0",), Backward),
+        st.sampled_from([(), (Backward((2,)),)]),
+    )
+)
+def test_backward_inner(subject: Subject, plan: Plan) -> None:
+    subject.holds(plan)
+
+
+@clause(
+    "gradient.asked.backward_inner_and_leaf",
+    says="backward(inputs=) sets .grad of an inner tensor to the hooked gradient, whatever else is asked for.",
+    source="https://github.com/pytorch/pytorch/pull/60521",
+    level="implied",
+    needs=NEEDS_INPUTS,
+    readings=(
+        Reading(
+            "set",
+            ">=1.10",
+            "backward(inputs=) sets .grad to the hooked gradient, unlike what autograd.grad returns.",
+            {"backward_inputs": "any"},
+        ),
+        Reading(
+            "refused",
+            "<1.10",
+            "backward(inputs=) takes leaves only: an inner tensor raises RuntimeError.",
+            {"backward_inputs": "leaves"},
+            headline=False,
+            harm="error",
+        ),
+    ),
+    witness=Plan(NET, (Input(3),), (Forward(), Backward((1,), inputs=(INNER,)))),
+    covers=("tensor.inputs.backward_nonleaf_replaced", "graph.api.backward_inputs_vs_grad_hook_modified"),
+)
+@given(plan=st.sampled_from([(INNER,), (INNER, "x0")]).flatmap(lambda asked: asking(asked, (INNER,), Backward)))
+def test_backward_inner_and_leaf(subject: Subject, plan: Plan) -> None:
+    subject.holds(plan)
+
+
+@clause(
+    "gradient.asked.backward_nothing",
+    says="backward(inputs=[]) raises RuntimeError before any hook is called.",
+    source=(
+        EMPTY,
+        "docs: torch.Tensor.backward",
+    ),
+    level="implied",
+    needs=NEEDS_INPUTS,
+    readings=(
+        Reading("raises", "", "An empty list is no question; the graph is as it was.", value="RuntimeError"),
+        Reading("everything", "never", "An empty list counts as none given.", value="accepted"),
+    ),
+    witness={"on": [0], "before": False},
+    covers=("graph.api.backward_inputs_empty",),
+)
+@given(on=st.lists(st.integers(0, 2), min_size=1, max_size=3), before=st.booleans())
+def test_backward_nothing(subject: Subject, on: List[int], before: bool) -> None:
+    seen: List[int] = []
+    x = leaf(1)
+    y = 2 * x
+    tensors = (x, y, 3 * y)
+    for place in on:
+        tensors[place].register_hook(lambda grad, place=place: seen.append(place))
+    hooks = sorted(on, reverse=True)
+    if before:
+        tensors[-1].backward(retain_graph=True)
+    result = outcome(lambda: tensors[-1].backward(inputs=[]))
+    # The pass that failed changes nothing for the next one.
+    again = outcome(tensors[-1].backward)
+    passes = 1 + before if subject.value == "RuntimeError" else 2 + before
+    assert (result, again, seen, x.grad.item()) == (subject.value, "accepted", hooks * passes, 6 * passes)

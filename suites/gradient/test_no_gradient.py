@@ -1,0 +1,172 @@
+"""What a hook may return for an undefined gradient: nothing. The example of the documentation does not know that."""
+
+from typing import Any, List
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fixtures.clause import Reading, clause
+from fixtures.draw import NUMBERS
+from fixtures.subject import Subject
+from suites.tensors import item, leaf, outcome, through_silent_function
+
+UNDEFINED = "https://github.com/pytorch/pytorch/issues/60796"
+SINCE_2_0 = "https://github.com/pytorch/pytorch/pull/85849"
+USES = st.lists(st.just(0) | NUMBERS, min_size=2, max_size=4).filter(any)
+
+
+@clause(
+    "gradient.undefined.no_replacement",
+    says="A tensor that a hook returns for an undefined gradient ends backward() with RuntimeError.",
+    source="measured",
+    level="observed",
+    readings=(
+        Reading("refused", "", "None is not to be replaced by something.", value="RuntimeError"),
+        Reading("taken", "never", "The tensor becomes the gradient.", value="accepted"),
+    ),
+    witness={"uses": [2, 0], "replaced": [False, True], "observers": 0},
+    covers=("tensor.kind.unused_output_return",),
+)
+@given(uses=USES, replaced=st.lists(st.booleans(), min_size=4, max_size=4), observers=st.integers(0, 2))
+def test_no_replacement(subject: Subject, uses: List[int], replaced: List[bool], observers: int) -> None:
+    import torch
+
+    x = torch.ones(len(uses), dtype=torch.float64, requires_grad=True)
+    tensors = x.unbind(0)
+    for tensor, changed in zip(tensors, replaced):
+        for _ in range(observers):
+            tensor.register_hook(lambda grad: None)
+        if changed:
+            tensor.register_hook(lambda grad: torch.tensor(7.0, dtype=torch.float64))
+    result = outcome(sum(by * tensor for by, tensor in zip(uses, tensors) if by).backward)
+    if any(changed and not by for by, changed in zip(uses, replaced)):
+        expected = subject.value
+    else:
+        expected = "accepted"
+    grad = [7 if changed else by for by, changed in zip(uses, replaced)]
+    assert (result, item(x.grad)) == (expected, grad if expected == "accepted" else None)
+
+
+@clause(
+    "gradient.undefined.replaced",
+    says="What a hook returns for an undefined gradient of a leaf or an inner tensor is refused.",
+    source=(SINCE_2_0, UNDEFINED),
+    level="implied",
+    readings=(
+        Reading(
+            "refused",
+            ">=2.0",
+            "A tensor that a hook returns for an undefined gradient ends backward() with RuntimeError, everywhere.",
+            value=("RuntimeError", "RuntimeError"),
+        ),
+        Reading(
+            "leaf not asked",
+            ">=1.7,<2.0",
+            "What the hook of an inner tensor returns for an undefined gradient is refused; a leaf's is not called.",
+            value=("accepted", "RuntimeError"),
+            headline=False,
+            harm="silent",
+        ),
+        Reading(
+            "taken",
+            "<1.7",
+            "What a hook returns where a custom Function left the gradient undefined takes the place of a zero.",
+            value=("taken", "taken"),
+            headline=False,
+            harm="silent",
+        ),
+    ),
+    # At the leaf the first two readings differ, at an inner tensor these and the third.
+    witness={"places": [(0, 0), (1, 0)], "depth": 1},
+    covers=(
+        "tensor.kind.undefined_leaf_return",
+        "tensor.kind.undefined_nonleaf_return",
+        "graph.fn.return_none_tensor_hook_replaces",
+    ),
+)
+@given(
+    places=st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), min_size=1, max_size=2),
+    depth=st.integers(0, 2),
+)
+def test_replaced(subject: Subject, places: List[Any], depth: int) -> None:
+    import torch
+
+    for place, observers in places:
+        row = [leaf(1)]
+        for _ in range(depth):
+            row.append(2 * row[-1])
+        place = min(place, depth)
+        for _ in range(observers):
+            row[place].register_hook(lambda grad: None)
+        row[place].register_hook(lambda grad: torch.tensor(7.0, dtype=torch.float64))
+        result = outcome(through_silent_function(row[-1]).backward)
+        expected = subject.value[1 if place else 0]
+        taken = expected == "taken"
+        assert (result, item(row[0].grad)) == ("accepted" if taken else expected, 7 * 2.0**place if taken else None)
+
+
+@clause(
+    "gradient.undefined.example_fails",
+    says="The documentation's own hook, grad * 2, ends backward() with TypeError on an unused output.",
+    source=("docs: torch.Tensor.register_hook", "https://github.com/pytorch/pytorch/issues/11751"),
+    level="observed",
+    readings=(
+        Reading("TypeError", "", "It is given None; where every hooked output is used it works.", value="TypeError"),
+        Reading("works", "never", "Hooks are given gradients only.", value="accepted"),
+    ),
+    witness={"uses": [2, 0], "hooked": [False, True, False, False]},
+    covers=("tensor.kind.unused_output_math",),
+    docs="contradicts",
+    note="The documentation says that the hook is called with the gradient, a tensor; None is not mentioned.",
+)
+@given(uses=USES, hooked=st.lists(st.booleans(), min_size=4, max_size=4))
+def test_example_fails(subject: Subject, uses: List[int], hooked: List[bool]) -> None:
+    import torch
+
+    x = torch.ones(len(uses), dtype=torch.float64, requires_grad=True)
+    tensors = x.unbind(0)
+    for tensor, doubled in zip(tensors, hooked):
+        if doubled:
+            tensor.register_hook(lambda grad: grad * 2)
+    root = sum(by * tensor for by, tensor in zip(uses, tensors) if by)
+    result = outcome(root.backward)
+    expected = subject.value if any(doubled and not by for by, doubled in zip(uses, hooked)) else "accepted"
+    grad = [by * 2 if doubled else by for by, doubled in zip(uses, hooked)]
+    assert (result, item(x.grad)) == (expected, grad if expected == "accepted" else None)
+
+
+@clause(
+    "gradient.undefined.example_fails_after_a_function",
+    says="The documentation's own hook, grad * 2, raises TypeError before a custom Function that returns None.",
+    source=("docs: torch.Tensor.register_hook", "https://github.com/pytorch/pytorch/pull/12028"),
+    level="observed",
+    readings=(
+        Reading(
+            "fails",
+            ">=1.7",
+            "The hook grad * 2 raises TypeError before a custom Function that returns None: it is given None.",
+            value=("TypeError", None),
+        ),
+        Reading(
+            "works",
+            "<1.7",
+            "The hook grad * 2 works before a custom Function that returns None: it is given zero.",
+            value=("accepted", 0.0),
+            headline=False,
+            harm="error",
+        ),
+    ),
+    witness={"before": 1, "place": 1, "hooks": 1},
+    covers=("graph.fn.return_none_hook_maths_raises",),
+    docs="contradicts",
+    note="The documentation says that the hook is called with the gradient, a tensor; None is not mentioned.",
+)
+@given(before=st.integers(1, 3), place=st.integers(1, 3), hooks=st.integers(1, 2))
+def test_example_fails_after_a_function(subject: Subject, before: int, place: int, hooks: int) -> None:
+    row = [leaf(1)]
+    for _ in range(before):
+        row.append(2 * row[-1])
+    for _ in range(hooks):
+        row[min(place, before)].register_hook(lambda grad: grad * 2)
+    result = outcome(through_silent_function(row[-1]).backward)
+    assert (result, item(row[0].grad)) == subject.value

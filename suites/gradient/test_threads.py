@@ -1,0 +1,99 @@
+"""Hooks and threads: which thread runs them, and passes that run at once."""
+
+from typing import Any, List
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fixtures.clause import Reading, clause
+from fixtures.subject import Subject
+from suites.gradient.said import CALLER
+from suites.tensors import leaf
+
+
+@clause(
+    "gradient.passes.calling_thread",
+    says="On the CPU hooks run in the thread that called backward(), with its context variables.",
+    source=CALLER,
+    level="documented",
+    readings=(
+        Reading(
+            "the caller's",
+            ">=1.6",
+            "On the CPU hooks run in the thread that called backward(), be it the main thread or another.",
+            value=[(True, "set")] * 2,
+        ),
+        Reading(
+            "one of the engine's",
+            "<1.6",
+            "On the CPU hooks run in a thread of the engine, without the caller's context variables.",
+            value=[(False, "unset")] * 2,
+            headline=False,
+            harm="silent",
+        ),
+    ),
+    covers=(
+        "tensor.run.thread",
+        "graph.thread.hook_in_worker_caller",
+        "graph.thread.hook_runs_in_calling_thread",
+        "graph.thread.contextvar_visible_in_hook",
+    ),
+)
+def test_calling_thread(subject: Subject) -> None:
+    import contextvars
+    import threading
+
+    import torch
+
+    variable: Any = contextvars.ContextVar("variable", default="unset")
+    results = []
+
+    def work() -> None:
+        seen: List[Any] = []
+        variable.set("set")
+        x = torch.ones((), requires_grad=True)
+        x.register_hook(lambda grad: seen.append((threading.get_ident(), variable.get())))
+        (2 * x).backward()
+        results.append((seen[0][0] == threading.get_ident(), seen[0][1]))
+
+    work()
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert results == subject.value
+
+
+@clause(
+    "gradient.passes.two_threads",
+    says="Passes that run at once in several threads each call the hook of a leaf that they share.",
+    source="note: notes/autograd.html#multithreaded-autograd",
+    level="observed",
+    readings=(
+        Reading("each", "", "Every pass of every thread calls the hook once, with its own gradient.", value="each"),
+        Reading("the first only", "never", "Threads that run at once share one pass.", value="first"),
+    ),
+    witness={"passes": [1, 1]},
+    covers=("graph.thread.shared_leaf_counts",),
+    note="What .grad then holds is left out: torch calls accumulation from several threads non-deterministic.",
+)
+@given(passes=st.lists(st.integers(1, 12), min_size=2, max_size=4))
+def test_two_threads(subject: Subject, passes: List[int]) -> None:
+    import threading
+
+    seen: List[float] = []
+    x = leaf(1)
+    x.register_hook(lambda grad: seen.append(grad.item()))
+    start = threading.Barrier(len(passes))
+
+    def work(factor: int, times: int) -> None:
+        start.wait()
+        for _ in range(times):
+            (factor * x).backward()
+
+    threads = [threading.Thread(target=work, args=one) for one in enumerate(passes, 1)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    run = passes if subject.value == "each" else passes[:1]
+    assert sorted(seen) == [float(factor) for factor, times in enumerate(run, 1) for _ in range(times)]

@@ -1,0 +1,149 @@
+"""Views of a base that is changed in place, and the base: which of their hooks are called, and with what."""
+
+from typing import Any, List, Tuple
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fixtures.clause import Reading, clause
+from fixtures.draw import FACTORS
+from fixtures.subject import Subject
+from suites.gradient.versions import CHANGES, calls_of, noting
+
+NOTE = "note: notes/autograd.html#behavior-of-tensor-hooks-when-tensor-is-modified-in-place"
+SINCE_2_3 = "https://github.com/pytorch/pytorch/pull/117552"
+
+
+@clause(
+    "gradient.inplace.base_through_view",
+    says="A base that is changed through a view has a new version too, with hooks of its own.",
+    source=(NOTE, SINCE_2_3, "https://github.com/pytorch/pytorch/issues/117366"),
+    level="implied",
+    readings=(
+        Reading(
+            "its own version",
+            ">=2.3",
+            "Hooks put on a base before and after a change through a view are each given their version's gradient.",
+            value="own",
+        ),
+        Reading(
+            "the first hook's version",
+            "<2.3",
+            "All hooks of a base are given the gradient before the change through a view, where the first one is.",
+            value="first",
+            headline=False,
+            harm="silent",
+        ),
+    ),
+    witness={"steps": ["hook", 5, "hook"]},
+    covers=(
+        "tensor.ip.base_hooks_both",
+        "graph.order.inplace_on_view_base_hook",
+        "graph.order.base_tensor_hook_then_view_inplace",
+    ),
+)
+@given(steps=CHANGES)
+def test_base_through_view(subject: Subject, steps: List[Any]) -> None:
+    import torch
+
+    seen: List[Any] = []
+    names = map(str, range(len(steps)))
+    y = 3 * torch.ones(2, dtype=torch.float64, requires_grad=True)
+    for step in steps:
+        if step == "hook":
+            y.register_hook(noting(seen, next(names)))
+        else:
+            y[:1].mul_(step)
+    (2 * y).sum().backward()
+    assert seen == [(name, [2.0 * by, 2.0]) for name, by in calls_of(steps, subject.value)]
+
+
+@clause(
+    "gradient.inplace.view_is_lost",
+    says="Hooks of a view are not called for uses of it after the view or its base was changed in place.",
+    source=(
+        "note: notes/autograd.html#behavior-of-tensor-hooks-when-tensor-is-modified-in-place",
+        "test: test/test_autograd.py TestAutograd.test_tensor_hooks_inplace_over_view",
+    ),
+    level="implied",
+    readings=(
+        Reading("not called", "", "A hook sees the uses before the change alone; x.grad is right.", value=False),
+        Reading("called", "never", "The hook stays with the version that it was put on.", value=True),
+    ),
+    witness={"change_view": True, "by": 5, "before": None, "hooks": 1},
+    covers=("tensor.ip.view_self", "tensor.ip.view_then_base"),
+    docs="contradicts",
+    note="The note says that hooks registered before the change go on getting gradients of the values before it.",
+)
+@given(change_view=st.booleans(), by=FACTORS, before=st.none() | FACTORS, hooks=st.integers(1, 2))
+def test_view_is_lost(subject: Subject, change_view: bool, by: int, before: Any, hooks: int) -> None:
+    import torch
+
+    seen: List[Any] = []
+    x = torch.ones(2, dtype=torch.float64, requires_grad=True)
+    y = 3 * x
+    view = y[:1]
+    for number in range(hooks):
+        view.register_hook(noting(seen, str(number)))
+    early = None if before is None else (before * view).sum()
+    (view if change_view else y).mul_(by)
+    late = (2 * view).sum()
+    (late if early is None else late + early).backward()
+    grad = (before or 0) + (2 * by if subject.value else 0)
+    called = subject.value or before is not None
+    assert seen == [(str(number), [float(grad)]) for number in range(hooks) if called]
+    assert x.grad.tolist() == [3.0 * ((before or 0) + 2 * by), 0.0]
+
+
+@clause(
+    "gradient.inplace.view_hooked_again",
+    says="A hook put on a hooked view after its base was changed is called, and the old one is not.",
+    source=("https://github.com/pytorch/pytorch/pull/196514", "measured"),
+    level="implied",
+    readings=(
+        Reading(
+            "called",
+            ">=2.15",
+            "A hook put on a view after its base was changed is called, whether view.grad_fn was read or not.",
+            value=[(1, ["b"]), (0, ["b"])],
+        ),
+        Reading(
+            "when grad_fn was read",
+            ">=2.0,<2.15",
+            "A hook put on a hooked view after its base was changed is called only if view.grad_fn was read before.",
+            value=[(1, []), (0, ["b"])],
+            headline=False,
+            harm="silent",
+        ),
+        Reading(
+            "never called",
+            "<2.0",
+            "A hook put on a hooked view after its base was changed is never called.",
+            value=[(1, []), (1, [])],
+            headline=False,
+            harm="silent",
+        ),
+    ),
+    covers=(
+        "tensor.ip.view_stale_second",
+        "tensor.ip.view_then_base_dict",
+        "graph.order.inplace_view_regenerates_grad_fn",
+    ),
+)
+def test_view_hooked_again(subject: Subject) -> None:
+    import torch
+
+    results: List[Tuple[int, List[str]]] = []
+    for read in (False, True):
+        seen: List[Any] = []
+        y = 3 * torch.ones(2, requires_grad=True)
+        view = y[:1]
+        view.register_hook(noting(seen, "a"))
+        y.mul_(5)
+        if read:
+            assert view.grad_fn is not None
+        hooks = len(view._backward_hooks or {})
+        view.register_hook(noting(seen, "b"))
+        (2 * view).sum().backward()
+        results.append((hooks, [name for name, _ in seen]))
+    assert results == subject.value
