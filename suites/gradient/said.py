@@ -1,17 +1,14 @@
 """What torch's documentation, notes and code say of tensor hooks: sources with the words that clauses quote."""
 
 ADDS = 'docs: torch.Tensor.grad "will accumulate (add) gradients into it"'
-ALWAYS = 'note: notes/autograd.html#backward-hooks-execution "the hook register to that Tensor will always be executed"'
-AS_COMPUTED = 'note: notes/autograd.html#backward-hooks-execution "are run as gradients are being computed"'
+ALWAYS = 'note: autograd.html#backward-hooks-execution "the hook register to that Tensor will always be executed"'
+AS_COMPUTED = 'note: autograd.html#backward-hooks-execution "are run as gradients are being computed"'
 CALLED = 'docs: torch.Tensor.register_hook "called every time a gradient with respect to the Tensor is computed"'
 CALLER = (
-    "note: notes/autograd.html#multithreaded-autograd "
-    '"Autograd allows the caller thread to drive its backward execution"'
+    'note: autograd.html#multithreaded-autograd "Autograd allows the caller thread to drive its backward execution"'
 )
-CHECKED = (
-    'note: notes/autograd.html#in-place-correctness-checks "if it is greater than the saved value an error is raised"'
-)
-CONJUGATE = 'note: notes/autograd.html#autograd-for-complex-numbers "note the conjugation of z"'
+CHECKED = 'note: autograd.html#in-place-correctness-checks "if it is greater than the saved value an error is raised"'
+CONJUGATE = 'note: autograd.html#autograd-for-complex-numbers "note the conjugation of z"'
 CYCLE = 'docs: torch.autograd.backward "create a reference cycle between the parameter and its gradient"'
 DEEPCOPY = 'code: torch/_tensor.py "(graph leaves) support the deepcopy protocol at the moment"'
 DENSE_SUM = (
@@ -32,7 +29,7 @@ FREED = (
 FROM_LEAF = 'docs: torch.Tensor.register_hook "v.backward(torch.tensor([1., 2., 3.]))"'
 GRAD_DTYPE = 'docs: torch.Tensor.grad_dtype "the autograd engine casts incoming gradients to this dtype"'
 INTO_GRAD = 'docs: torch.Tensor.backward "the gradient will be accumulated into ``.grad``"'
-IN_ORDER = 'note: notes/autograd.html#backward-hooks-execution "executed in the order in which they are registered"'
+IN_ORDER = 'note: autograd.html#backward-hooks-execution "executed in the order in which they are registered"'
 LAYOUT = (
     "https://docs.pytorch.org/docs/stable/autograd.html#default-gradient-layouts "
     '"is created with strides matching ``param``"'
@@ -42,16 +39,15 @@ NEEDS_GRADIENT = 'docs: torch.Tensor.backward "the function additionally require
 NEVER_REQUIRES = 'docs: torch.Tensor.detach "The result will never require gradient"'
 NOT_ACCUMULATED = 'docs: torch.autograd.grad "will be returned (and not accumulated into ``.grad``)"'
 OBSERVES = (
-    "note: notes/autograd.html#backward-hooks-execution "
-    '"can observe the modifications to the gradient made by earlier hooks"'
+    'note: autograd.html#backward-hooks-execution "can observe the modifications to the gradient made by earlier hooks"'
 )
 OF_ROOT = 'docs: torch.Tensor.backward "the gradient of the differentiated function w.r.t. ``self``"'
 OLD_NODE = (
-    "note: notes/autograd.html#behavior-of-tensor-hooks-when-tensor-is-modified-in-place "
+    "note: autograd.html#behavior-of-tensor-hooks-when-tensor-is-modified-in-place "
     '"fire when that Tensor\'s old grad_fn is reached in the graph"'
 )
 OLD_VERSION = (
-    "note: notes/autograd.html#behavior-of-tensor-hooks-when-tensor-is-modified-in-place "
+    "note: autograd.html#behavior-of-tensor-hooks-when-tensor-is-modified-in-place "
     '"hooks registered before in-place modification similarly receive gradients of the outputs"'
 )
 OTHERS_IGNORED = 'docs: torch.Tensor.backward "All other tensors will be ignored"'
@@ -79,7 +75,7 @@ POST_NO_GRAD = (
     'docs: torch.Tensor.register_post_accumulate_grad_hook "it will run in no_grad mode (unless create_graph is True)"'
 )
 POST_ORDER = (
-    "note: notes/autograd.html#backward-hooks-execution "
+    "note: autograd.html#backward-hooks-execution "
     '"for leaf Tensors that have ``.grad`` accumulated, post-accumulate-grad hooks are executed"'
 )
 POST_REMOVES = (

@@ -200,7 +200,7 @@ def test_undefined(subject: Subject, plan: Plan) -> None:
 @clause(
     "gradient.accumulated.one_leaf_at_a_time",
     says="A leaf's hooks run and its .grad is set before the next leaf's turn, not at the end of the pass.",
-    source="note: notes/autograd.html#backward-hooks-execution",
+    source="note: autograd.html#backward-hooks-execution",
     level="observed",
     needs=NEEDS,
     covers=(

@@ -22,7 +22,7 @@ from suites.gradient.said import (
 from suites.tensors import item, outcome
 
 DOCS = "docs: torch.Tensor.register_hook"
-COMPLEX = "note: notes/autograd.html#autograd-for-complex-numbers"
+COMPLEX = "note: autograd.html#autograd-for-complex-numbers"
 
 
 @clause(

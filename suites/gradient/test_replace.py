@@ -95,7 +95,7 @@ def test_into_leaf(subject: Subject, plan: Plan) -> None:
     says="What the hook of an inner tensor returns is what every gradient upstream of it is made from.",
     source=(
         REPLACES,
-        "note: notes/autograd.html#backward-hooks-execution",
+        "note: autograd.html#backward-hooks-execution",
     ),
     level="documented",
     covers=("tensor.ret.tensor_upstream", "tensor.root.replace"),

@@ -66,7 +66,7 @@ def test_calling_thread(subject: Subject) -> None:
 @clause(
     "gradient.passes.two_threads",
     says="Passes that run at once in several threads each call the hook of a leaf that they share.",
-    source="note: notes/autograd.html#multithreaded-autograd",
+    source="note: autograd.html#multithreaded-autograd",
     level="observed",
     readings=(
         Reading("each", "", "Every pass of every thread calls the hook once, with its own gradient.", value="each"),

@@ -10,7 +10,7 @@ from fixtures.draw import FACTORS
 from fixtures.subject import Subject
 from suites.gradient.versions import CHANGES, calls_of, noting
 
-NOTE = "note: notes/autograd.html#behavior-of-tensor-hooks-when-tensor-is-modified-in-place"
+NOTE = "note: autograd.html#behavior-of-tensor-hooks-when-tensor-is-modified-in-place"
 SINCE_2_3 = "https://github.com/pytorch/pytorch/pull/117552"
 
 
@@ -62,7 +62,7 @@ def test_base_through_view(subject: Subject, steps: List[Any]) -> None:
     "gradient.inplace.view_is_lost",
     says="Hooks of a view are not called for uses of it after the view or its base was changed in place.",
     source=(
-        "note: notes/autograd.html#behavior-of-tensor-hooks-when-tensor-is-modified-in-place",
+        "note: autograd.html#behavior-of-tensor-hooks-when-tensor-is-modified-in-place",
         "test: test/test_autograd.py TestAutograd.test_tensor_hooks_inplace_over_view",
     ),
     level="implied",
