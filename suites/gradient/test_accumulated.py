@@ -177,7 +177,14 @@ UNDEFINED = Plan(
     docs="contradicts",
     note="The docs say that the hook is called when .grad has been updated; since 2.8 it is called without.",
     needs=NEEDS + ("torch.nn.Module.register_full_backward_pre_hook",),
-    readings=(Reading("not called", "", "It runs only when .grad was updated.", {"post_accumulate_sees_none": False}),),
+    readings=(
+        Reading(
+            "not called",
+            "",
+            "A post-accumulate hook runs only when .grad was updated.",
+            {"post_accumulate_sees_none": False},
+        ),
+    ),
     witness=UNDEFINED,
     covers=(
         "tensor.pag.undefined",

@@ -66,7 +66,12 @@ def told(action: Callable[[], Any]) -> Tuple[Any, List[str]]:
     source="measured",
     level="observed",
     readings=(
-        Reading("dropped", "", "So does a copy of the copy.", value=False),
+        Reading(
+            "dropped",
+            "",
+            "A deepcopy of a hooked leaf has no hook and gives no warning, nor has a copy of the copy.",
+            value=False,
+        ),
         Reading("copied", "never", "The hooks are part of the copy.", value=True),
     ),
     witness={"make": "leaf", "factors": [10], "copies": 1},
@@ -97,7 +102,7 @@ def test_deepcopy(subject: Subject, make: str, factors: List[int], copies: int) 
     source=DEEPCOPY,
     level="implied",
     readings=(
-        Reading("raises", "", "Only leaves can be copied: a detached tensor is one.", value="RuntimeError"),
+        Reading("raises", "", "Only a leaf can be deepcopied; what detach() returns is one.", value="RuntimeError"),
         Reading("copies", "never", "A copy of the graph is made.", value="accepted"),
     ),
     witness={"row": ["times"], "factors": []},
@@ -126,7 +131,12 @@ def test_deepcopy_of_inner(subject: Subject, row: List[str], factors: List[int])
     source=WARNED_OF,
     level="documented",
     readings=(
-        Reading("lost, warned", "", "A warning for each hook, none without hooks; the copy is a leaf.", value=True),
+        Reading(
+            "lost, warned",
+            "",
+            "Pickling a tensor warns once for each of its hooks; the copy is a leaf without hooks.",
+            value=True,
+        ),
         Reading("lost in silence", "never", "Without a warning.", value=False),
     ),
     witness={"make": "leaf", "way": "pickle", "factors": [10]},
@@ -155,7 +165,12 @@ def test_pickle(subject: Subject, make: str, way: str, factors: List[int]) -> No
     source="measured",
     level="observed",
     readings=(
-        Reading("in silence", "", "No warning; the copy has gradient 1, the original its hooks.", value=[]),
+        Reading(
+            "in silence",
+            "",
+            "Pickling a hooked parameter does not warn; the copy has no hook, the original keeps its own.",
+            value=[],
+        ),
         Reading("warned", "never", "Like any tensor.", value=WARNED),
     ),
     witness={"way": "pickle", "factors": [10]},
@@ -176,7 +191,12 @@ def test_pickled_parameter(subject: Subject, way: str, factors: List[int]) -> No
     source="measured",
     level="observed",
     readings=(
-        Reading("silent", "", "It warns of those that are left; an empty dict of hooks is nothing to lose.", value=[]),
+        Reading(
+            "silent",
+            "",
+            "Pickling a tensor warns about the hooks that it still has, and not about removed ones.",
+            value=[],
+        ),
         Reading("warns", "never", "Once hooked is enough for the warning.", value=WARNED),
     ),
     witness={"make": "leaf", "way": "pickle", "order": [0, 1, 2]},

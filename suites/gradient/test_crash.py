@@ -52,7 +52,12 @@ def test_removes_itself_and_replaces(subject: Subject, plan: Plan) -> None:
     source=("https://github.com/pytorch/pytorch/pull/196514",),
     level="implied",
     readings=(
-        Reading("called", "", "It is given the gradient of the view as it is now: [2].", value=([[2.0]], [30.0, 0.0])),
+        Reading(
+            "called",
+            "",
+            "A first hook put on a view after its base was changed is given the gradient of the view as it is now.",
+            value=([[2.0]], [30.0, 0.0]),
+        ),
         Reading("lost", "never", "The hook is on a node that is no more in the graph.", value=([], [30.0, 0.0])),
     ),
     covers=("tensor.ip.view_stale_register",),
@@ -78,7 +83,12 @@ def test_hook_on_a_stale_view(subject: Subject) -> None:
     source="docs: torch.Tensor.retain_grad",
     level="observed",
     readings=(
-        Reading("kept", "", "The gradient of the view as it is now: [2].", value=([2.0], [30.0, 0.0])),
+        Reading(
+            "kept",
+            "",
+            "retain_grad() on a view whose base was changed keeps the gradient of the view as it is now.",
+            value=([2.0], [30.0, 0.0]),
+        ),
         Reading("lost", "never", "It is kept for a node that is no more in the graph.", value=(None, [30.0, 0.0])),
     ),
     covers=("tensor.ip.view_stale_retain",),

@@ -34,7 +34,12 @@ def replace(by: int) -> Callable[[Any], Any]:
     source=DOCS,
     level="observed",
     readings=(
-        Reading("changed", "", "Among any hooks, at a leaf, at an inner tensor, and with create_graph.", value=True),
+        Reading(
+            "changed",
+            "",
+            "A hook that changes its gradient in place acts as if it had returned the result.",
+            value=True,
+        ),
         Reading("unchanged", "never", "Hooks are given copies: only what they return counts.", value=False),
     ),
     witness={"hooks": [("edit", 5)], "inner": False, "create_graph": False},
@@ -66,7 +71,7 @@ def test_own_gradient(subject: Subject, hooks: List[Tuple[str, int]], inner: boo
         Reading(
             "if not yet accumulated",
             "",
-            "The summands of (a + b) + c are reached as c, a, b: a change is seen by all that come later.",
+            "In (a + b) + c the hooks of c, a and b are reached in this order; each sees earlier in-place changes.",
             value="later ones",
         ),
         Reading("each its own", "never", "Each tensor has a gradient of its own.", value="none"),
@@ -96,7 +101,12 @@ def test_siblings(subject: Subject, edits: List[Any]) -> None:
     source=DOCS,
     level="observed",
     readings=(
-        Reading("both", "", "A keepsake follows every change up to the next replacement.", value="both"),
+        Reading(
+            "both",
+            "",
+            "A gradient that a hook kept follows every in-place change up to the next replacement.",
+            value="both",
+        ),
         Reading("later only", "never", "A keepsake stays what it was.", value="later"),
     ),
     witness={"does": [("keep", 1), ("edit", 5), ("keep", 1)]},
@@ -126,7 +136,12 @@ def test_other_hooks(subject: Subject, does: List[Tuple[str, int]]) -> None:
     source=DOCS,
     level="observed",
     readings=(
-        Reading("changed", "", "The next pass with that tensor begins with the changed value.", value=True),
+        Reading(
+            "changed",
+            "",
+            "The next pass with the tensor that was passed to backward() begins with what a root's hook made of it.",
+            value=True,
+        ),
         Reading("unchanged", "never", "backward() copies what it is given.", value=False),
     ),
     witness={"edits": [5], "inner": True, "first": 1, "passes": 1},
@@ -152,7 +167,12 @@ def test_callers_gradient(subject: Subject, edits: List[int], inner: bool, first
     source="measured",
     level="observed",
     readings=(
-        Reading("raises", "", "Several elements share one place in memory; x.grad stays None.", value="RuntimeError"),
+        Reading(
+            "raises",
+            "",
+            "A hook that changes in place a gradient whose elements share memory ends backward() with RuntimeError.",
+            value="RuntimeError",
+        ),
         Reading("changes", "never", "Every element of the gradient is changed.", value="accepted"),
     ),
     witness={"shape": [2], "by": 5, "before": 0},

@@ -43,7 +43,14 @@ WITNESS = Plan(Leaf("m0", "scale", (2,)), (Input(3),), (Hook("tensor", "x0", "h0
     says="An exception raised in a tensor hook leaves backward() with its own type.",
     source=(TYPE_IS_LOST, "https://github.com/pytorch/pytorch/issues/42560"),
     level="implied",
-    readings=(Reading("own type", "", "Boom arrives as Boom.", {"engine_keeps_error_type": True}),),
+    readings=(
+        Reading(
+            "own type",
+            "",
+            "The exception that a tensor hook raises leaves backward() with its own type.",
+            {"engine_keeps_error_type": True},
+        ),
+    ),
     witness=WITNESS,
     covers=("tensor.exc.type", "tensor.exc.nonleaf"),
 )
@@ -58,7 +65,12 @@ def test_own_type(subject: Subject, plan: Plan) -> None:
     source=TYPE_IS_LOST,
     level="implied",
     readings=(
-        Reading("the same object", "", "`caught is raised`, whichever hook of whichever tensor raised it.", value=True),
+        Reading(
+            "the same object",
+            "",
+            "backward() raises the exception object of the hook, whichever hook of whichever tensor raised it.",
+            value=True,
+        ),
         Reading("another one", "never", "A new exception is made.", value=False),
     ),
     witness={"kind": ValueError, "inner": False, "before": 0, "after": 0},
@@ -155,7 +167,14 @@ def test_usable_again(subject: Subject, plan: Plan) -> None:
     says="After a tensor hook returned what it may not, no later hook of its tensor is called.",
     source=DOCS,
     level="observed",
-    readings=(Reading("TypeError", "", "The check comes right after the call.", {"engine_keeps_error_type": True}),),
+    readings=(
+        Reading(
+            "TypeError",
+            "",
+            "A hook's value is checked right after the call: a wrong one raises TypeError.",
+            {"engine_keeps_error_type": True},
+        ),
+    ),
     witness=Plan(
         Leaf("m0", "scale", (2,)), (Input(3),), (Hook("tensor", "x0", "h0", (Give("number"),)), Forward(), Backward())
     ),
@@ -192,7 +211,7 @@ def test_bad_value_ends_the_chain(subject: Subject, plan: Plan) -> None:
     source=TYPE_IS_LOST,
     level="implied",
     readings=(
-        Reading("own type", "", "Also StopIteration and others, and all of them under detect_anomaly.", value=""),
+        Reading("own type", "", "Whatever a tensor hook raises keeps its type, also under detect_anomaly.", value=""),
         Reading("swallowed", "never", "Only errors count.", value="accepted"),
     ),
     witness={"kind": KeyboardInterrupt, "before": 0, "anomaly": False, "inner": False},

@@ -126,7 +126,12 @@ def test_replacements(subject: Subject, steps: List[Tuple[str, int]]) -> None:
     source=OLD_NODE,
     level="documented",
     readings=(
-        Reading("masked", "", "It is given the gradient where the value was positive, else 0.", value=True),
+        Reading(
+            "masked",
+            "",
+            "A hook on what relu_() then overwrites is given the gradient where the value was positive, else 0.",
+            value=True,
+        ),
         Reading("as it came", "never", "It is given the gradient of what relu_() made.", value=False),
     ),
     witness={"values": [1, -1], "by": 3, "hooks": 1},

@@ -147,7 +147,12 @@ def test_backward_inner_and_leaf(subject: Subject, plan: Plan) -> None:
     level="implied",
     needs=NEEDS_INPUTS,
     readings=(
-        Reading("raises", "", "An empty list is no question; the graph is as it was.", value="RuntimeError"),
+        Reading(
+            "raises",
+            "",
+            "backward(inputs=[]) raises RuntimeError, calls no hook and leaves the graph as it was.",
+            value="RuntimeError",
+        ),
         Reading("everything", "never", "An empty list counts as none given.", value="accepted"),
     ),
     witness={"on": [0], "before": False},

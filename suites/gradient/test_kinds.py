@@ -11,7 +11,6 @@ from fixtures.contract import applies, installed_version
 from fixtures.draw import FACTORS, NUMBERS
 from fixtures.subject import Subject
 from suites.gradient.said import (
-    CONJUGATE,
     EXAMPLE,
     GRAD_DTYPE,
     LAYOUT,
@@ -19,7 +18,6 @@ from suites.gradient.said import (
     REPLACES,
     SIGNATURE,
 )
-from suites.tensors import item, outcome
 
 DOCS = "docs: torch.Tensor.register_hook"
 COMPLEX = "note: autograd.html#autograd-for-complex-numbers"
@@ -31,7 +29,12 @@ COMPLEX = "note: autograd.html#autograd-for-complex-numbers"
     source=SIGNATURE,
     level="documented",
     readings=(
-        Reading("one tensor", "", "No more arguments and no keywords.", value=1),
+        Reading(
+            "one tensor",
+            "",
+            "A tensor hook is called with the gradient alone: no more arguments and no keywords.",
+            value=1,
+        ),
         Reading("tensor and gradient", "never", "The tensor comes first.", value=2),
     ),
     witness={"on": [0], "passes": 1},
@@ -62,7 +65,12 @@ def test_argument(subject: Subject, on: List[int], passes: int) -> None:
     source=EXAMPLE,
     level="documented",
     readings=(
-        Reading("doubled", "", "[1, 2, 3] becomes [2, 4, 6], until the hook is removed.", value=2),
+        Reading(
+            "doubled",
+            "",
+            "The documentation's hook, grad * 2, doubles what goes into .grad until it is removed.",
+            value=2,
+        ),
         Reading("not doubled", "never", "What the hook returns is ignored.", value=1),
     ),
     witness={"passes": [[1, 2, 3]], "removed": 1},
@@ -93,7 +101,12 @@ def test_example(subject: Subject, passes: List[List[int]], removed: int) -> Non
     source=DOCS,
     level="observed",
     readings=(
-        Reading("the tensor's", "", "What is used several times over sees the sum.", value="tensor"),
+        Reading(
+            "the tensor's",
+            "",
+            "The gradient in a hook has the shape of its tensor, also where that was used expanded.",
+            value="tensor",
+        ),
         Reading("the use's", "never", "The shape in which the tensor was used.", value="use"),
     ),
     witness={"shape": [2], "times": [3], "inner": False},
@@ -194,115 +207,6 @@ def test_strides(subject: Subject, sizes: List[int], order: List[int]) -> None:
     assert [grad.stride() for grad in (*seen, x.grad)] == [factor.stride(), kept.stride()]
 
 
-COMPLEXES = st.builds(complex, st.integers(-3, 3), st.integers(-3, 3))
-
-
-@clause(
-    "gradient.kinds.complex",
-    says="The hook of a complex tensor is given a complex gradient, conjugate as .grad has it.",
-    source=CONJUGATE,
-    level="documented",
-    needs="torch.view_as_real",
-    readings=(
-        Reading(
-            "conjugate",
-            ">=1.7",
-            "The gradient of w * z at z, given g, is g times the conjugate of w, in the hook and in .grad.",
-            value="conjugate",
-        ),
-        Reading(
-            "not conjugate",
-            "<1.7",
-            "The gradient of w * z at z, given g, is g * w: it is not conjugate.",
-            value="as it is",
-            headline=False,
-            harm="silent",
-        ),
-    ),
-    witness={"z": 1 + 2j, "w": 3 - 1j, "first": 1 + 0j, "by": 1 + 0j},
-    covers=("tensor.kind.complex",),
-)
-@given(z=COMPLEXES, w=COMPLEXES, first=COMPLEXES, by=COMPLEXES)
-def test_complex(subject: Subject, z: complex, w: complex, first: complex, by: complex) -> None:
-    import torch
-
-    seen: List[Any] = []
-    tensor = torch.tensor([z], requires_grad=True)
-    product = torch.tensor([w]) * tensor
-    tensor.register_hook(lambda grad: seen.append(grad.tolist()[0]))
-    tensor.register_hook(lambda grad: grad * by)
-    tensor.register_hook(lambda grad: seen.append(grad.tolist()[0]))
-    product.backward(torch.tensor([first]))
-    grad = first * (w.conjugate() if subject.value == "conjugate" else w)
-    assert [*seen, tensor.grad.tolist()[0]] == [grad, grad * by, grad * by]
-
-
-@clause(
-    "gradient.kinds.complex_replacement",
-    says="A complex gradient takes a complex replacement; a real one ends backward() with RuntimeError.",
-    source="measured",
-    level="observed",
-    needs="torch.view_as_real",
-    readings=(
-        Reading("real is refused", "", "Though it has the same shape.", value="RuntimeError"),
-        Reading("real is taken", "never", "It becomes a complex gradient.", value="accepted"),
-    ),
-    witness={"returned": [1], "inner": False},
-    covers=("tensor.kind.complex_replace", "tensor.kind.complex_return_real"),
-)
-@given(returned=st.lists(COMPLEXES | st.integers(-3, 3), min_size=1, max_size=3), inner=st.booleans())
-def test_complex_replacement(subject: Subject, returned: List[Any], inner: bool) -> None:
-    import torch
-
-    z = torch.tensor([1 + 2j], requires_grad=True)
-    y = torch.ones(1, dtype=z.dtype) * z
-    for value in returned:
-        dtype = torch.float32 if isinstance(value, int) else z.dtype
-        (y if inner else z).register_hook(lambda grad, value=value, dtype=dtype: torch.tensor([value], dtype=dtype))
-    result = outcome(lambda: y.backward(torch.ones(1, dtype=z.dtype)))
-    expected = subject.value if any(isinstance(value, int) for value in returned) else "accepted"
-    assert (result, item(z.grad)) == (expected, [returned[-1]] if expected == "accepted" else None)
-
-
-@clause(
-    "gradient.kinds.real_in_complex",
-    says="The hook of a real tensor in a complex calculation is given a real gradient.",
-    source=COMPLEX,
-    level="observed",
-    needs="torch.view_as_real",
-    readings=(
-        Reading(
-            "real",
-            ">=1.7",
-            "A real tensor in a complex calculation is given the real part of the complex gradient.",
-            value="real",
-        ),
-        Reading(
-            "refused",
-            "<1.7",
-            "A real tensor in a complex calculation ends backward() with RuntimeError.",
-            value="RuntimeError",
-            headline=False,
-            harm="error",
-        ),
-    ),
-    witness={"w": 1 + 2j, "first": 1 + 1j},
-    covers=("tensor.kind.real_leaf_complex_fn",),
-)
-@given(w=COMPLEXES, first=COMPLEXES)
-def test_real_in_complex(subject: Subject, w: complex, first: complex) -> None:
-    import torch
-
-    seen: List[Any] = []
-    x = torch.tensor([3.0], requires_grad=True)
-    y = x * torch.tensor([w])
-    x.register_hook(lambda grad: seen.append((str(grad.dtype), grad.tolist())))
-    result = outcome(lambda: y.backward(torch.tensor([first], dtype=y.dtype)))
-    grad = [(first * w.conjugate()).real]
-    expected = ("accepted", [("torch.float32", grad)], grad) if subject.value == "real" else (subject.value, [], None)
-    assert (result, seen, item(x.grad)) == expected
-
-
 @clause(
     "gradient.kinds.custom_function",
     says="A hook on the output of a custom Function runs before its backward, which is given the replacement.",
@@ -312,7 +216,12 @@ def test_real_in_complex(subject: Subject, w: complex, first: complex) -> None:
     ),
     level="documented",
     readings=(
-        Reading("before", "", "In a row of Functions each is given what the hooks of its output left.", value="before"),
+        Reading(
+            "before",
+            "",
+            "In a row of custom Functions each backward is given what the hooks of its output left.",
+            value="before",
+        ),
         Reading(
             "after", "never", "Each is given the gradient as it came, and the hooks' factors come later.", value="after"
         ),

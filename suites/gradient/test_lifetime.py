@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from fixtures.clause import Reading, clause
 from fixtures.subject import Subject
-from suites.gradient.said import CYCLE, REMOVES
+from suites.gradient.said import CYCLE
 from suites.tensors import leaf
 
 HANDLE = "docs: torch.utils.hooks.RemovableHandle"
@@ -43,7 +43,12 @@ class Watched:
     source="measured",
     level="observed",
     readings=(
-        Reading("called, then removed", "", "In any order, for a leaf and for an inner tensor.", value=True),
+        Reading(
+            "called, then removed",
+            "",
+            "Hooks of a tensor without a Python name are called, and their handles remove them, in any order.",
+            value=True,
+        ),
         Reading("never called", "never", "The hook goes with the Python object.", value=False),
     ),
     witness={"inner": True, "hooks": 1, "removed": [0]},
@@ -119,7 +124,12 @@ def test_survives_collection(subject: Subject) -> None:
     source="measured",
     level="observed",
     readings=(
-        Reading("freed at once", "", "Without garbage collection, and the others of the tensor are not.", value=True),
+        Reading(
+            "freed at once",
+            "",
+            "A removed hook is freed at once, without garbage collection; the others of its tensor are not.",
+            value=True,
+        ),
         Reading("kept", "never", "It lives as long as the handle.", value=False),
     ),
     witness={"inner": False, "hooks": 1, "removed": [0]},
@@ -154,7 +164,12 @@ def test_freed(subject: Subject, inner: bool, hooks: int, removed: List[int]) ->
     source="measured",
     level="observed",
     readings=(
-        Reading("leaf only", "", "The collector cannot see through the graph of an inner tensor.", value=[True, False]),
+        Reading(
+            "leaf only",
+            "",
+            "A cycle of a hook and its tensor is collected at a leaf, not at an inner tensor.",
+            value=[True, False],
+        ),
         Reading("both", "never", "The collector frees any cycle.", value=[True, True]),
     ),
     covers=("tensor.leak.leaf_self_cycle", "tensor.leak.nonleaf_self_cycle", "tensor.leak.nonleaf_self_cycle_backward"),
@@ -191,7 +206,12 @@ def test_own_cycle(subject: Subject) -> None:
     ),
     level="documented",
     readings=(
-        Reading("leaks until then", "", "The hook of the leaf lives on after collection.", value=(False, True)),
+        Reading(
+            "leaks until then",
+            "",
+            "After backward(create_graph=True) a leaf's hook outlives the leaf until its .grad is set to None.",
+            value=(False, True),
+        ),
         Reading("collected", "never", "The collector frees it.", value=(True, True)),
     ),
     covers=("tensor.leak.create_graph_leaf",),
@@ -229,7 +249,10 @@ def test_create_graph_cycle(subject: Subject) -> None:
     needs="torch.Tensor.register_post_accumulate_grad_hook",
     readings=(
         Reading(
-            "never collected", "", "The collector does not see the hook; removing it frees it.", value=[False, True]
+            "never collected",
+            "",
+            "A post-accumulate hook that refers to its leaf is freed by its removal alone.",
+            value=[False, True],
         ),
         Reading("collected", "never", "Like a tensor hook of a leaf.", value=[True, True]),
     ),
@@ -252,128 +275,3 @@ def test_post_accumulate_cycle(subject: Subject) -> None:
         freed.append(seen() is None)
         handle.remove()
     assert freed == subject.value
-
-
-@clause(
-    "gradient.lifetime.handle",
-    says="register_hook takes the hook as hook= and returns a RemovableHandle with a number of its own.",
-    source=(
-        REMOVES,
-        "docs: torch.utils.hooks.RemovableHandle",
-    ),
-    level="documented",
-    readings=(
-        Reading(
-            "a handle",
-            "",
-            "No two handles have the same number; a pickled handle keeps its own.",
-            value=True,
-        ),
-        Reading("per tensor", "never", "Every tensor counts from 0.", value=False),
-    ),
-    witness={"on": [0, 1], "removed": None},
-    covers=("tensor.reg.fn_kwarg", "tensor.reg.returns_handle", "tensor.handle.ids", "tensor.handle.pickle"),
-)
-@given(on=st.lists(st.integers(0, 2), min_size=2, max_size=5), removed=st.none() | st.integers(0, 3))
-def test_handle(subject: Subject, on: List[int], removed: Any) -> None:
-    import pickle
-
-    import torch
-
-    x = leaf(1)
-    tensors = [x, 2 * x, leaf(3)]
-    handles: List[Any] = []
-    for place in on:
-        handles.append(tensors[place].register_hook(hook=Watched()))
-        if removed is not None and removed < len(handles):
-            # That an id is free again changes nothing.
-            handles[removed].remove()
-    ids = [handle.id for handle in handles]
-    assert all(type(handle) is torch.utils.hooks.RemovableHandle for handle in handles)
-    per_tensor = [on[:number].count(at) for number, at in enumerate(on)]
-    assert len(set(ids)) == len(set(range(len(on)) if subject.value else per_tensor))
-    # With the handle pickle stores the hooks that are left on its tensor: none, then.
-    for handle in handles:
-        handle.remove()
-    assert [pickle.loads(pickle.dumps(handle)).id for handle in handles] == [handle.id for handle in handles]
-
-
-@clause(
-    "gradient.lifetime.with_handle",
-    says="Leaving a with-block on the handle of a tensor hook removes it, also when the block raises.",
-    source=HANDLE,
-    level="observed",
-    readings=(
-        Reading("removed", "", "One block in another: each takes its own hook away, and no other.", value=True),
-        Reading("kept", "never", "The block is without effect.", value=False),
-    ),
-    witness={"order": [0], "fails": False, "beside": 0},
-    covers=("tensor.handle.context", "tensor.handle.context_exception"),
-)
-@given(order=st.permutations([0, 1, 2]), fails=st.booleans(), beside=st.integers(0, 1))
-def test_with_handle(subject: Subject, order: List[int], fails: bool, beside: int) -> None:
-    import contextlib
-
-    calls: List[int] = []
-    x = leaf(1)
-    handles = [x.register_hook(lambda grad, number=number: calls.append(number)) for number in range(len(order))]
-    for _ in range(beside):
-        x.register_hook(lambda grad: calls.append(-1))
-    inside = set(range(len(order)))
-
-    def passes() -> None:
-        calls.clear()
-        (2 * x).backward()
-        assert calls == sorted(inside) + [-1] * beside
-
-    def enter(depth: int) -> None:
-        if depth == len(order):
-            passes()
-            if fails:
-                raise KeyError("the block may raise")
-            return
-        try:
-            with handles[order[depth]] as same:
-                assert same is handles[order[depth]]
-                enter(depth + 1)
-        finally:
-            if subject.value:
-                inside.remove(order[depth])
-            passes()
-
-    with contextlib.suppress(KeyError):
-        enter(0)
-
-
-@clause(
-    "gradient.lifetime.removed_too_late",
-    says="Removing a tensor hook twice, or after its tensor is gone, does nothing; a dropped handle keeps it.",
-    source=HANDLE,
-    level="observed",
-    readings=(
-        Reading("nothing", "", "The neighbours and the hook without handle go on.", value=True),
-        Reading("takes the next", "never", "The second call removes a neighbour.", value=False),
-    ),
-    witness={"inner": False, "removed": [1, 1]},
-    covers=("tensor.handle.remove_twice", "tensor.handle.remove_dead", "tensor.handle.dropped"),
-)
-@given(inner=st.booleans(), removed=st.lists(st.integers(0, 4), max_size=6))
-def test_removed_too_late(subject: Subject, inner: bool, removed: List[int]) -> None:
-    calls: List[int] = []
-    handles = [leaf(1).register_hook(lambda grad: calls.append(-1))]  # 0: of a tensor that is gone
-    x = leaf(1)
-    y = 1 * x
-    hooked = y if inner else x
-    handles += [hooked.register_hook(lambda grad, number=number: calls.append(number)) for number in (1, 2, 3)]
-    hooked.register_hook(lambda grad: calls.append(5))
-    left = [1, 2, 3, 5]
-    for place in removed:
-        if place == 4:
-            continue
-        handles[place].remove()
-        if place in left:
-            left.remove(place)
-        elif not subject.value:
-            left = left[1:]
-    y.backward()
-    assert calls == left

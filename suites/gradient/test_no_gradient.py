@@ -21,7 +21,12 @@ USES = st.lists(st.just(0) | NUMBERS, min_size=2, max_size=4).filter(any)
     source="measured",
     level="observed",
     readings=(
-        Reading("refused", "", "None is not to be replaced by something.", value="RuntimeError"),
+        Reading(
+            "refused",
+            "",
+            "An undefined gradient cannot be replaced: a hook that returns a tensor for it ends backward().",
+            value="RuntimeError",
+        ),
         Reading("taken", "never", "The tensor becomes the gradient.", value="accepted"),
     ),
     witness={"uses": [2, 0], "replaced": [False, True], "observers": 0},
@@ -111,7 +116,12 @@ def test_replaced(subject: Subject, places: List[Any], depth: int) -> None:
     source=("docs: torch.Tensor.register_hook", "https://github.com/pytorch/pytorch/issues/11751"),
     level="observed",
     readings=(
-        Reading("TypeError", "", "It is given None; where every hooked output is used it works.", value="TypeError"),
+        Reading(
+            "TypeError",
+            "",
+            "The documentation's hook, grad * 2, raises TypeError on an unused output: it is given None.",
+            value="TypeError",
+        ),
         Reading("works", "never", "Hooks are given gradients only.", value="accepted"),
     ),
     witness={"uses": [2, 0], "hooked": [False, True, False, False]},

@@ -69,7 +69,12 @@ def test_freed_graph(subject: Subject, plan: Plan) -> None:
     source="measured",
     level="observed",
     readings=(
-        Reading("freed", "", "If a node that saved something was passed before the hook.", value="freed"),
+        Reading(
+            "freed",
+            "",
+            "A pass that a hook ended, without retain_graph, has freed what the nodes it passed had saved.",
+            value="freed",
+        ),
         Reading("kept", "never", "A pass that failed frees nothing.", value="kept"),
     ),
     witness={"squares": [True, True], "fails": 1, "retain_graph": False},
@@ -156,7 +161,12 @@ def test_double_backward(subject: Subject, x: int, power: int, factors: List[int
     source=DERIVATIVES,
     level="documented",
     readings=(
-        Reading("through it", "", "Each hook squares the gradient or multiplies it.", value=True),
+        Reading(
+            "through it",
+            "",
+            "The second derivative goes through what hooks of an inner tensor computed from the gradient.",
+            value=True,
+        ),
         Reading("as a constant", "never", "What the hooks return has no graph.", value=False),
     ),
     witness={"x": 2, "hooks": ["square"]},
@@ -188,7 +198,12 @@ def test_differentiated_through(subject: Subject, x: int, hooks: List[Any]) -> N
     source="measured",
     level="observed",
     readings=(
-        Reading("allowed", "", "A pass in a pass in a pass; the gradients of all are accumulated.", value="all"),
+        Reading(
+            "allowed",
+            "",
+            "A pass in a hook of a pass, to any depth, is run at once; the gradients of all are accumulated.",
+            value="all",
+        ),
         Reading("outer only", "never", "The inner passes are without effect.", value="outer"),
     ),
     witness={"factors": [1, 3], "by": 1},
@@ -223,7 +238,12 @@ def test_inside_a_hook(subject: Subject, factors: List[int], by: int) -> None:
     source=TYPE_IS_LOST,
     level="implied",
     readings=(
-        Reading("the same type", "", "From whatever depth.", value=""),
+        Reading(
+            "the same type",
+            "",
+            "An exception in a backward that a hook runs ends all outer passes with its type, from any depth.",
+            value="",
+        ),
         Reading("swallowed", "never", "The outer pass goes on.", value="accepted"),
     ),
     witness={"kind": KeyError, "depth": 1},

@@ -22,7 +22,12 @@ SNAPSHOT = "https://github.com/pytorch/pytorch/pull/61250"
     source="docs: torch.utils.hooks.RemovableHandle",
     level="observed",
     readings=(
-        Reading("one for each", "", "Called as often as it was registered, less the handles removed.", value=True),
+        Reading(
+            "one for each",
+            "",
+            "A function is called as often as it is registered, less the handles removed.",
+            value=True,
+        ),
         Reading("one hook", "never", "A further registration replaces the first.", value=False),
     ),
     witness={"which": [0, 0], "removed": [1], "inner": False},
@@ -69,7 +74,7 @@ DERIVED = {
     source="measured",
     level="observed",
     readings=(
-        Reading("none", "", "Only the tensor itself has the hooks: one call for each, if it is reached.", value=False),
+        Reading("none", "", "A tensor that is derived from a hooked one has none of its hooks.", value=False),
         Reading("copied", "never", "A derived tensor takes the hooks along.", value=True),
     ),
     witness={"ways": ["clone"], "hooks": 1},
@@ -145,7 +150,10 @@ def test_cleared(subject: Subject, before: int, after: int, again: bool) -> None
     level="implied",
     readings=(
         Reading(
-            "refused", "", "So does what is made from it, until it is asked to require grad.", value="RuntimeError"
+            "refused",
+            "",
+            "What detach() or no_grad() returns, and what is made from it, refuses hooks until it requires grad.",
+            value="RuntimeError",
         ),
         Reading("accepted", "never", "The hook is kept, and never called.", value="accepted"),
     ),

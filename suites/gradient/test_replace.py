@@ -169,7 +169,9 @@ def test_sees_the_sum(subject: Subject, plan: Plan) -> None:
     source=REPLACES,
     level="documented",
     readings=(
-        Reading("once", "", "The sum of all uses arrives, and 100 is added once.", value="once"),
+        Reading(
+            "once", "", "A hook is called once with the sum of all uses; what it adds is added once.", value="once"
+        ),
         Reading("for each part", "never", "Each of the parts gets its own 100.", value="each"),
     ),
     witness={"parts": [2, 3], "roots": 1, "inner": False},
@@ -214,7 +216,7 @@ def test_every_backward(subject: Subject, plan: Plan) -> None:
     source=AS_COMPUTED,
     level="documented",
     readings=(
-        Reading("before", "", "The sum of the passes before this one, for each of the hooks.", value="before"),
+        Reading("before", "", "Each hook of a leaf finds the sum of the earlier passes in .grad.", value="before"),
         Reading("after", "never", "The hook sees the sum.", value="after"),
     ),
     witness={"had": 5, "passes": [2], "factors": [1]},
@@ -247,7 +249,12 @@ def test_before_accumulation(subject: Subject, had: Any, passes: List[int], fact
     source=PASS_NO_GRAD,
     level="documented",
     readings=(
-        Reading("off unless create_graph", "", "In every pass, for every hook, whatever it returns.", value=False),
+        Reading(
+            "off unless create_graph",
+            "",
+            "Grad mode is off in every tensor hook of a pass without create_graph, and on with it.",
+            value=False,
+        ),
         Reading("as the caller has it", "never", "The caller's grad mode is on.", value=True),
     ),
     witness={"passes": [False, True], "hooks": [("x", None)]},

@@ -48,7 +48,9 @@ def test_leaf(subject: Subject, plan: Plan) -> None:
     source=NEEDS_GRADIENT,
     level="documented",
     readings=(
-        Reading("raises", "", "Only a tensor with one element, of any shape, has a gradient by itself.", value=False),
+        Reading(
+            "raises", "", "Only a root with one element, of any shape, can go backward without a gradient.", value=False
+        ),
         Reading("ones", "never", "A gradient of ones is made.", value=True),
     ),
     witness={"shape": [2], "factors": [1], "leaf_too": False},
@@ -132,7 +134,12 @@ def test_batch(subject: Subject, rows: List[List[int]], inner: List[int], inputs
     level="observed",
     needs="torch.autograd.grad(materialize_grads)",
     readings=(
-        Reading("no hook", "", "The hooks of the used ones are called, each once.", value=False),
+        Reading(
+            "no hook",
+            "",
+            "With materialize_grads=True the hooks of the used tensors are called once, those of the others not.",
+            value=False,
+        ),
         Reading("hooked", "never", "The hook is given the zeros.", value=True),
     ),
     witness={"uses": [2, 0]},
@@ -160,7 +167,12 @@ def test_zeros_for_the_unused(subject: Subject, uses: List[int]) -> None:
     level="observed",
     needs="torch.Tensor.register_post_accumulate_grad_hook",
     readings=(
-        Reading("allowed", "", "Every leaf has its gradient, and the outer pass ends well.", value="all"),
+        Reading(
+            "allowed",
+            "",
+            "A pass in a post-accumulate hook fills its leaves, and the outer pass ends well.",
+            value="all",
+        ),
         Reading("no effect", "never", "The inner passes are left out.", value="outer"),
     ),
     witness={"factors": [2, 3]},

@@ -39,7 +39,12 @@ def rows_of(grad: Any) -> Tuple[bool, List[List[float]]]:
     source=SPARSE,
     level="documented",
     readings=(
-        Reading("sparse", "", "It has each row that was looked up, counted as often, and so has .grad.", value=True),
+        Reading(
+            "sparse",
+            "",
+            "The sparse gradient in a hook has each row that was looked up, as often, and so has .grad.",
+            value=True,
+        ),
         Reading("dense", "never", "It is made dense for the hook.", value=False),
     ),
     witness={"passes": [([1, 1], False)], "by": 1, "columns": 1},
@@ -85,7 +90,12 @@ def summed(uses: List[Any], columns: int, loses: bool) -> Tuple[bool, List[List[
     source=DENSE_SUM,
     level="implied",
     readings=(
-        Reading("once, dense", "", "It is dense if a use is, and the sum of all of them.", value="once"),
+        Reading(
+            "once, dense",
+            "",
+            "The hook of a weight is given one gradient, the sum of all uses: dense if one of them is.",
+            value="once",
+        ),
         Reading("for each use", "never", "It is called once for each use, with that one's gradient.", value="each"),
     ),
     witness={"uses": [([1], True), 1], "columns": 1},

@@ -22,7 +22,7 @@ NEEDS = ("torch.Tensor.register_post_accumulate_grad_hook",)
     level="documented",
     needs=NEEDS,
     readings=(
-        Reading("the leaf", "", "`argument is x`, whichever leaf and whichever of its hooks.", value=True),
+        Reading("the leaf", "", "`argument is x` holds in each post-accumulate hook of a leaf x.", value=True),
         Reading("something else", "never", "The gradient, or a copy of the leaf.", value=False),
     ),
     witness={"on": [0], "passes": 1},
@@ -47,7 +47,12 @@ def test_given_the_leaf(subject: Subject, on: List[int], passes: int) -> None:
     level="documented",
     needs=NEEDS,
     readings=(
-        Reading("refused", "", "A tensor after all hooks, which are given it as their argument.", value=True),
+        Reading(
+            "refused",
+            "",
+            "A post-accumulate hook that returns neither None nor the leaf ends backward() with an error.",
+            value=True,
+        ),
         Reading("ignored", "never", "What it returns is not looked at.", value=False),
     ),
     witness={"returned": [3], "had": None},
@@ -90,7 +95,12 @@ def test_returns_nothing(subject: Subject, returned: List[Any], had: Any) -> Non
     level="documented",
     needs=NEEDS,
     readings=(
-        Reading("freed", "", "Later hooks find None, and the next pass begins anew.", value=True),
+        Reading(
+            "freed",
+            "",
+            "A gradient set to None in a post-accumulate hook is freed before the pass reaches the next leaf.",
+            value=True,
+        ),
         Reading("put back", "never", "The engine sets .grad again.", value=False),
     ),
     witness={"hooks": [True], "passes": [2]},
@@ -139,7 +149,12 @@ def test_frees_grad(subject: Subject, hooks: List[bool], passes: List[int]) -> N
     level="documented",
     needs=NEEDS,
     readings=(
-        Reading("off", "", "In every pass without create_graph the step is taken.", value=False),
+        Reading(
+            "off",
+            "",
+            "In a pass without create_graph a post-accumulate hook can change its leaf in place.",
+            value=False,
+        ),
         Reading("on", "never", "no_grad() is needed for the step.", value=True),
     ),
     witness={"start": 3, "passes": [(2, False)], "frees": True},
@@ -187,7 +202,10 @@ def test_step_inside(subject: Subject, start: int, passes: List[Tuple[int, bool]
     needs=NEEDS,
     readings=(
         Reading(
-            "raises", "", "x * x saved x, which has a new version; 3 * x saved nothing of it.", value="RuntimeError"
+            "raises",
+            "",
+            "After a step in a post-accumulate hook a second pass fails where the graph saved the leaf.",
+            value="RuntimeError",
         ),
         Reading("new value", "never", "The gradient of the new value is computed.", value="accepted"),
     ),

@@ -58,7 +58,12 @@ USES = st.lists(st.just(0) | NUMBERS, min_size=2, max_size=4).filter(any)
     source="measured",
     level="observed",
     readings=(
-        Reading("called with None", "", "unbind gives several tensors, some are used.", value="None"),
+        Reading(
+            "called with None",
+            "",
+            "The hook of an output of unbind() that is not used is called with None.",
+            value="None",
+        ),
         Reading("called with zero", "never", "The gradient is made zeros before the hook.", value="zero"),
         Reading("not called", "never", "Only tensors with a gradient have their hooks called.", value="nothing"),
     ),
@@ -179,7 +184,12 @@ def test_leaf(subject: Subject, hooks: int, had: Any, passes: int) -> None:
     source=SINCE_2_0,
     level="implied",
     readings=(
-        Reading("called", ">=2.0", "The hook of the leaf sees None.", {"leaf_hook_sees_none": True}),
+        Reading(
+            "called",
+            ">=2.0",
+            "The hook of a leaf that only an undefined gradient reaches is called with None.",
+            {"leaf_hook_sees_none": True},
+        ),
         Reading("skipped", "never", "The hook is left out, as it was before 2.0.", {"leaf_hook_sees_none": False}),
     ),
     needs=("torch.nn.Module.register_full_backward_pre_hook",),

@@ -67,7 +67,12 @@ def test_base_through_view(subject: Subject, steps: List[Any]) -> None:
     ),
     level="implied",
     readings=(
-        Reading("not called", "", "A hook sees the uses before the change alone; x.grad is right.", value=False),
+        Reading(
+            "not called",
+            "",
+            "After an in-place change of a view or its base a view's hook is given the earlier uses' gradient alone.",
+            value=False,
+        ),
         Reading("called", "never", "The hook stays with the version that it was put on.", value=True),
     ),
     witness={"change_view": True, "by": 5, "before": None, "hooks": 1},

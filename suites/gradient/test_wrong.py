@@ -20,7 +20,12 @@ DOCS = "docs: torch.Tensor.register_hook"
     source=DOCS,
     level="observed",
     readings=(
-        Reading("TypeError", "", "Whatever it is, and whatever its truth value.", value=("TypeError", "TypeError")),
+        Reading(
+            "TypeError",
+            "",
+            "Any value but a tensor or None from a tensor hook raises TypeError, whatever its truth value.",
+            value=("TypeError", "TypeError"),
+        ),
         Reading("falsy is None", "never", "0, False and what is empty count as None.", value=("TypeError", "accepted")),
     ),
     witness={"wrong": False, "inner": False, "before": [], "had": None},
@@ -56,7 +61,12 @@ SHAPES = st.sampled_from([(), (1,), (2,), (3,), (1, 1), (1, 2), (2, 1), (2, 3)])
     source="measured",
     level="observed",
     readings=(
-        Reading("refused", "", "No shape but the gradient's own is taken.", value="RuntimeError"),
+        Reading(
+            "refused",
+            "",
+            "A replacement of any shape but the gradient's own is refused with RuntimeError.",
+            value="RuntimeError",
+        ),
         Reading("broadcast", "never", "What broadcasts is taken.", value="accepted"),
     ),
     witness={"shape": (2,), "returned": (1,), "inner": False, "observers": 0},
@@ -91,7 +101,12 @@ def test_wrong_shape(subject: Subject, shape: Any, returned: Any, inner: bool, o
     source="measured",
     level="observed",
     readings=(
-        Reading("refused", "", "Only the dtype and the layout of the gradient are taken.", value="RuntimeError"),
+        Reading(
+            "refused",
+            "",
+            "A replacement of any dtype or layout but the gradient's own is refused with RuntimeError.",
+            value="RuntimeError",
+        ),
         Reading("converted", "never", "It is converted.", value="accepted"),
     ),
     witness={"dtype": "float64", "returned": "float32", "sparse": False, "inner": False},
@@ -122,7 +137,7 @@ def test_wrong_dtype(subject: Subject, dtype: str, returned: str, sparse: bool, 
     source="measured",
     level="observed",
     readings=(
-        Reading("untouched", "", "A pass that failed adds nothing.", value=0),
+        Reading("untouched", "", "A pass whose replacement was refused adds nothing to .grad.", value=0),
         Reading("unreplaced gradient added", "never", "The gradient goes in as it came.", value=1),
     ),
     witness={"had": 7, "passes": [True]},
@@ -149,7 +164,12 @@ def test_refused_leaves_grad(subject: Subject, had: Any, passes: List[bool]) -> 
     source="measured",
     level="observed",
     readings=(
-        Reading("at backward", "", "register_hook(3) returns a handle.", value=["registered", "TypeError"]),
+        Reading(
+            "at backward",
+            "",
+            "register_hook(3) returns a handle, and backward() raises TypeError.",
+            value=["registered", "TypeError"],
+        ),
         Reading("at registration", "never", "register_hook(3) raises.", value=["TypeError"]),
     ),
     witness={"hook": 3, "before": [], "inner": False},
@@ -187,7 +207,12 @@ def test_not_callable(subject: Subject, hook: Any, before: List[int], inner: boo
     source=DOCS,
     level="observed",
     readings=(
-        Reading("accepted", "", "Wherever it stands among the hooks of the tensor.", value="accepted"),
+        Reading(
+            "accepted",
+            "",
+            "A tensor hook may return its argument, wherever it is among the hooks of the tensor.",
+            value="accepted",
+        ),
         Reading("refused", "never", "A replacement must be another tensor.", value="RuntimeError"),
     ),
     witness={"hooks": ["argument"], "inner": False, "first": 1},
@@ -228,7 +253,12 @@ ARITIES = {
     source="measured",
     level="observed",
     readings=(
-        Reading("at backward", "", "It is registered; the pass fails unless it takes one argument.", value="backward"),
+        Reading(
+            "at backward",
+            "",
+            "A hook that cannot be called with one argument is registered, and ends backward().",
+            value="backward",
+        ),
         Reading("at registration", "never", "register_hook refuses it.", value="registration"),
     ),
     witness={"hooks": ["none"], "inner": False},

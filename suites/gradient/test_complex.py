@@ -1,0 +1,125 @@
+"""Complex gradients in hooks: conjugate, replaced by complex ones only, and real for real tensors."""
+
+from typing import Any, List
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fixtures.clause import Reading, clause
+from fixtures.subject import Subject
+from suites.gradient.said import CONJUGATE
+from suites.tensors import item, outcome
+
+COMPLEX = "note: autograd.html#autograd-for-complex-numbers"
+COMPLEXES = st.builds(complex, st.integers(-3, 3), st.integers(-3, 3))
+
+
+@clause(
+    "gradient.kinds.complex",
+    says="The hook of a complex tensor is given a complex gradient, conjugate as .grad has it.",
+    source=CONJUGATE,
+    level="documented",
+    needs="torch.view_as_real",
+    readings=(
+        Reading(
+            "conjugate",
+            ">=1.7",
+            "The gradient of w * z at z, given g, is g times the conjugate of w, in the hook and in .grad.",
+            value="conjugate",
+        ),
+        Reading(
+            "not conjugate",
+            "<1.7",
+            "The gradient of w * z at z, given g, is g * w: it is not conjugate.",
+            value="as it is",
+            headline=False,
+            harm="silent",
+        ),
+    ),
+    witness={"z": 1 + 2j, "w": 3 - 1j, "first": 1 + 0j, "by": 1 + 0j},
+    covers=("tensor.kind.complex",),
+)
+@given(z=COMPLEXES, w=COMPLEXES, first=COMPLEXES, by=COMPLEXES)
+def test_complex(subject: Subject, z: complex, w: complex, first: complex, by: complex) -> None:
+    import torch
+
+    seen: List[Any] = []
+    tensor = torch.tensor([z], requires_grad=True)
+    product = torch.tensor([w]) * tensor
+    tensor.register_hook(lambda grad: seen.append(grad.tolist()[0]))
+    tensor.register_hook(lambda grad: grad * by)
+    tensor.register_hook(lambda grad: seen.append(grad.tolist()[0]))
+    product.backward(torch.tensor([first]))
+    grad = first * (w.conjugate() if subject.value == "conjugate" else w)
+    assert [*seen, tensor.grad.tolist()[0]] == [grad, grad * by, grad * by]
+
+
+@clause(
+    "gradient.kinds.complex_replacement",
+    says="A complex gradient takes a complex replacement; a real one ends backward() with RuntimeError.",
+    source="measured",
+    level="observed",
+    needs="torch.view_as_real",
+    readings=(
+        Reading(
+            "real is refused",
+            "",
+            "A real replacement of a complex gradient is refused, though it has the same shape.",
+            value="RuntimeError",
+        ),
+        Reading("real is taken", "never", "It becomes a complex gradient.", value="accepted"),
+    ),
+    witness={"returned": [1], "inner": False},
+    covers=("tensor.kind.complex_replace", "tensor.kind.complex_return_real"),
+)
+@given(returned=st.lists(COMPLEXES | st.integers(-3, 3), min_size=1, max_size=3), inner=st.booleans())
+def test_complex_replacement(subject: Subject, returned: List[Any], inner: bool) -> None:
+    import torch
+
+    z = torch.tensor([1 + 2j], requires_grad=True)
+    y = torch.ones(1, dtype=z.dtype) * z
+    for value in returned:
+        dtype = torch.float32 if isinstance(value, int) else z.dtype
+        (y if inner else z).register_hook(lambda grad, value=value, dtype=dtype: torch.tensor([value], dtype=dtype))
+    result = outcome(lambda: y.backward(torch.ones(1, dtype=z.dtype)))
+    expected = subject.value if any(isinstance(value, int) for value in returned) else "accepted"
+    assert (result, item(z.grad)) == (expected, [returned[-1]] if expected == "accepted" else None)
+
+
+@clause(
+    "gradient.kinds.real_in_complex",
+    says="The hook of a real tensor in a complex calculation is given a real gradient.",
+    source=COMPLEX,
+    level="observed",
+    needs="torch.view_as_real",
+    readings=(
+        Reading(
+            "real",
+            ">=1.7",
+            "A real tensor in a complex calculation is given the real part of the complex gradient.",
+            value="real",
+        ),
+        Reading(
+            "refused",
+            "<1.7",
+            "A real tensor in a complex calculation ends backward() with RuntimeError.",
+            value="RuntimeError",
+            headline=False,
+            harm="error",
+        ),
+    ),
+    witness={"w": 1 + 2j, "first": 1 + 1j},
+    covers=("tensor.kind.real_leaf_complex_fn",),
+)
+@given(w=COMPLEXES, first=COMPLEXES)
+def test_real_in_complex(subject: Subject, w: complex, first: complex) -> None:
+    import torch
+
+    seen: List[Any] = []
+    x = torch.tensor([3.0], requires_grad=True)
+    y = x * torch.tensor([w])
+    x.register_hook(lambda grad: seen.append((str(grad.dtype), grad.tolist())))
+    result = outcome(lambda: y.backward(torch.tensor([first], dtype=y.dtype)))
+    grad = [(first * w.conjugate()).real]
+    expected = ("accepted", [("torch.float32", grad)], grad) if subject.value == "real" else (subject.value, [], None)
+    assert (result, seen, item(x.grad)) == expected

@@ -1,0 +1,149 @@
+"""Handles of tensor hooks: what register_hook returns, and what removes a hook."""
+
+from typing import Any, List
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fixtures.clause import Reading, clause
+from fixtures.subject import Subject
+from suites.gradient.said import REMOVES
+from suites.tensors import leaf
+
+HANDLE = "docs: torch.utils.hooks.RemovableHandle"
+
+
+@clause(
+    "gradient.lifetime.handle",
+    says="register_hook takes the hook as hook= and returns a RemovableHandle with a number of its own.",
+    source=(
+        REMOVES,
+        "docs: torch.utils.hooks.RemovableHandle",
+    ),
+    level="documented",
+    readings=(
+        Reading(
+            "a handle",
+            "",
+            "No two handles have the same number; a pickled handle keeps its own.",
+            value=True,
+        ),
+        Reading("per tensor", "never", "Every tensor counts from 0.", value=False),
+    ),
+    witness={"on": [0, 1], "removed": None},
+    covers=("tensor.reg.fn_kwarg", "tensor.reg.returns_handle", "tensor.handle.ids", "tensor.handle.pickle"),
+)
+@given(on=st.lists(st.integers(0, 2), min_size=2, max_size=5), removed=st.none() | st.integers(0, 3))
+def test_handle(subject: Subject, on: List[int], removed: Any) -> None:
+    import pickle
+
+    import torch
+
+    x = leaf(1)
+    tensors = [x, 2 * x, leaf(3)]
+    seen: List[Any] = []
+    handles: List[Any] = []
+    for place in on:
+        handles.append(tensors[place].register_hook(hook=seen.append))
+        if removed is not None and removed < len(handles):
+            # That an id is free again changes nothing.
+            handles[removed].remove()
+    ids = [handle.id for handle in handles]
+    assert all(type(handle) is torch.utils.hooks.RemovableHandle for handle in handles)
+    per_tensor = [on[:number].count(at) for number, at in enumerate(on)]
+    assert len(set(ids)) == len(set(range(len(on)) if subject.value else per_tensor))
+    # With the handle pickle stores the hooks that are left on its tensor: none, then.
+    for handle in handles:
+        handle.remove()
+    assert [pickle.loads(pickle.dumps(handle)).id for handle in handles] == [handle.id for handle in handles]
+
+
+@clause(
+    "gradient.lifetime.with_handle",
+    says="Leaving a with-block on the handle of a tensor hook removes it, also when the block raises.",
+    source=HANDLE,
+    level="observed",
+    readings=(
+        Reading(
+            "removed",
+            "",
+            "Each with-block on a handle takes its own hook away when it is left, and no other.",
+            value=True,
+        ),
+        Reading("kept", "never", "The block is without effect.", value=False),
+    ),
+    witness={"order": [0], "fails": False, "beside": 0},
+    covers=("tensor.handle.context", "tensor.handle.context_exception"),
+)
+@given(order=st.permutations([0, 1, 2]), fails=st.booleans(), beside=st.integers(0, 1))
+def test_with_handle(subject: Subject, order: List[int], fails: bool, beside: int) -> None:
+    import contextlib
+
+    calls: List[int] = []
+    x = leaf(1)
+    handles = [x.register_hook(lambda grad, number=number: calls.append(number)) for number in range(len(order))]
+    for _ in range(beside):
+        x.register_hook(lambda grad: calls.append(-1))
+    inside = set(range(len(order)))
+
+    def passes() -> None:
+        calls.clear()
+        (2 * x).backward()
+        assert calls == sorted(inside) + [-1] * beside
+
+    def enter(depth: int) -> None:
+        if depth == len(order):
+            passes()
+            if fails:
+                raise KeyError("the block may raise")
+            return
+        try:
+            with handles[order[depth]] as same:
+                assert same is handles[order[depth]]
+                enter(depth + 1)
+        finally:
+            if subject.value:
+                inside.remove(order[depth])
+            passes()
+
+    with contextlib.suppress(KeyError):
+        enter(0)
+
+
+@clause(
+    "gradient.lifetime.removed_too_late",
+    says="Removing a tensor hook twice, or after its tensor is gone, does nothing; a dropped handle keeps it.",
+    source=HANDLE,
+    level="observed",
+    readings=(
+        Reading(
+            "nothing",
+            "",
+            "Removing a tensor hook twice or after its tensor is gone leaves its neighbours alone.",
+            value=True,
+        ),
+        Reading("takes the next", "never", "The second call removes a neighbour.", value=False),
+    ),
+    witness={"inner": False, "removed": [1, 1]},
+    covers=("tensor.handle.remove_twice", "tensor.handle.remove_dead", "tensor.handle.dropped"),
+)
+@given(inner=st.booleans(), removed=st.lists(st.integers(0, 4), max_size=6))
+def test_removed_too_late(subject: Subject, inner: bool, removed: List[int]) -> None:
+    calls: List[int] = []
+    handles = [leaf(1).register_hook(lambda grad: calls.append(-1))]  # 0: of a tensor that is gone
+    x = leaf(1)
+    y = 1 * x
+    hooked = y if inner else x
+    handles += [hooked.register_hook(lambda grad, number=number: calls.append(number)) for number in (1, 2, 3)]
+    hooked.register_hook(lambda grad: calls.append(5))
+    left = [1, 2, 3, 5]
+    for place in removed:
+        if place == 4:
+            continue
+        handles[place].remove()
+        if place in left:
+            left.remove(place)
+        elif not subject.value:
+            left = left[1:]
+    y.backward()
+    assert calls == left
