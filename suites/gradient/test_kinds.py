@@ -20,7 +20,6 @@ from suites.gradient.said import (
 )
 
 DOCS = "docs: torch.Tensor.register_hook"
-COMPLEX = "note: autograd.html#autograd-for-complex-numbers"
 
 
 @clause(

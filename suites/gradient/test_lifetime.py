@@ -1,4 +1,4 @@
-"""How long a hook lives: handles that remove it, tensors that go, garbage collection, copies and pickles."""
+"""How long a tensor hook lives: tensors that go, garbage collection, cycles."""
 
 from typing import Any, List, Optional, Tuple
 
@@ -10,7 +10,6 @@ from fixtures.subject import Subject
 from suites.gradient.said import CYCLE
 from suites.tensors import leaf
 
-HANDLE = "docs: torch.utils.hooks.RemovableHandle"
 GC = "https://github.com/pytorch/pytorch/issues/102174"
 
 
