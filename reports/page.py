@@ -23,7 +23,7 @@ TEMPLATES = Path(__file__).parent / "templates"
 STYLES = ("tokens", "page", "matrix", "drawer", "views", "disagreements", "costs", "print")
 SCRIPTS = (
     "data", "state", "bars", "filter", "drawer", "highlight", "evidence", "disagreements", "versions", "runfile",
-    "rely", "upgrade", "check", "build", "views", "main",
+    "rely", "upgrade", "check", "triage", "build", "views", "main",
 )  # fmt: skip
 
 

@@ -56,7 +56,7 @@ function drawBuild() {
   const names = ["torch " + column.label, `your torch ${header.torch}`];
   const pairs = pairsWith(PLACE.get(column.key));
   const told = difference(pairs);
-  return answer("build", differenceWords(names, told), ownFacts(), ...changesView(told, names), ...checkView(pairs, column, names));
+  return answer("build", differenceWords(names, told), ownFacts(), ...triageView([...mine.cells.values()]), ...changesView(told, names), ...checkView(pairs, column, names));
 }
 
 /** Tell what the run is, how it stands by itself, and what is missing. */
