@@ -55,7 +55,7 @@ def copied(draw, *steps, **options) -> Plan:
 
 @clause(
     "handles.copies.hooks_go_along",
-    says="A deep copy of a module calls the hooks of the original, in the same order and to the same effect.",
+    says="A deep copy of a module calls the same module hooks, in the same order and to the same effect.",
     source=COPIES,
     level="observed",
     covers=("module_forward.copy.deepcopy_keeps",),
@@ -67,7 +67,7 @@ def test_hooks_go_along(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "handles.copies.handle_stays",
-    says="A handle removes nothing from a deep copy of its module.",
+    says="An original handle removes nothing from a deep copy of its module.",
     source=COPIES,
     level="observed",
     covers=("module_forward.copy.deepcopy_independent",),
@@ -79,7 +79,7 @@ def test_handle_stays(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "handles.copies.new_hooks_behind",
-    says="A forward hook registered on a deep copy of a module runs after those copied along.",
+    says="A forward hook appended to a deep copy of a module runs after those copied along.",
     source=COPIES,
     level="observed",
 )

@@ -16,7 +16,7 @@ from fixtures.subject import Subject
 
 ALWAYS_CALL = (
     "docs: torch.nn.Module.register_forward_hook "
-    '"always_call (bool): If ``True`` the ``hook`` will be run regardless of whether an exception is raised"'
+    '"always_call (bool): If ``True`` the ``hook`` will be run regardless of whether"'
 )
 HANDLE = "https://github.com/pytorch/pytorch/blob/main/torch/utils/hooks.py"
 

@@ -13,7 +13,7 @@ GLOBAL_FORWARD = "torch.nn.modules.module.register_module_forward_hook"
 
 @clause(
     "handles.handle.nothing_left",
-    says="Removing a hook around forward leaves no entry of it in its module, in the options' dicts neither.",
+    says="Removing a hook around forward removes its entries from all dicts of the module, options included.",
     source="test: test/nn/test_module_hooks.py TestModuleHooks.test_remove_kwarg_hooks",
     level="implied",
     needs="torch.nn.Module.register_forward_hook(with_kwargs)",

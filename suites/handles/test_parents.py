@@ -4,6 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fixtures.clause import Reading, clause
+from fixtures.contract import contract_for, installed_version
 from fixtures.draw import FACTORS, NUMBERS
 from fixtures.plan import Add, Again, Backward, Chain, Forward, Hook, Input, Leaf, Plan, Scale
 from fixtures.subject import Subject
@@ -15,18 +16,19 @@ SKIP_PULL = "https://github.com/pytorch/pytorch/pull/52576"
 
 @st.composite
 def from_below(draw, hooked: bool) -> Plan:
-    """A child whose hook registers a forward hook on the container around it, which has a hook of its own or none."""
+    """A child whose hook registers a forward hook on the container around it, which has one, maybe global, or none."""
     kind = draw(st.sampled_from(["forward_pre", "forward"]))
     adds = Hook(kind, "m1", "adds", (Add(Hook("forward", "m0", "new", (Scale(draw(FACTORS)),))),))
-    own = [Hook(draw(st.sampled_from(["forward_pre", "forward"])), "m0", "own")] if hooked else []
+    places = ["m0", "*"] if contract_for(installed_version()).global_forward_hooks else ["m0"]
+    own = [Hook(draw(st.sampled_from(["forward_pre", "forward"])), draw(st.sampled_from(places)), "own")]
     net = Chain("m0", (Leaf("m1", "scale", (draw(NUMBERS),)),) + ((Again("m1"),) if draw(st.booleans()) else ()))
     run = (Forward(), Backward((draw(NUMBERS),)))
-    return Plan(net, (Input(draw(NUMBERS)),), (*draw(st.permutations([adds, *own])), *run * 2))
+    return Plan(net, (Input(draw(NUMBERS)),), (*draw(st.permutations([adds, *own] if hooked else [adds])), *run * 2))
 
 
 @clause(
     "handles.inside.parent_with_hooks",
-    says="A forward hook that a child's hook registers on a parent with hooks runs in that call of the parent.",
+    says="Where a parent has a hook, own or global, a forward hook that a child's hook adds runs in that call.",
     source="measured",
     level="observed",
     covers=("module_forward.dyn.child_registers_on_parent", "module_forward.dyn.forward_registers_fwd_hooked"),
@@ -39,7 +41,7 @@ def test_parent_with_hooks(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "handles.inside.bare_parent",
-    says="A forward hook that a child's hook registers on a parent without hooks runs from the next call on.",
+    says="Where a parent has no hook, even global, one that a child's hook adds runs from the next call on.",
     source=(SKIPS, SKIP_PULL),
     level="implied",
     readings=(
@@ -52,7 +54,7 @@ def test_parent_with_hooks(subject: Subject, plan: Plan) -> None:
         Reading(
             "same call",
             "<1.9",
-            "A forward hook that a child's hook registers on a parent without hooks runs in that call already.",
+            "Where a parent has no hook, a forward hook that a child's hook adds runs in that call already.",
             {"bare_is_skipped": False},
             headline=False,
             harm="silent",

@@ -158,7 +158,7 @@ def one_shot(draw) -> Plan:
 
 @clause(
     "handles.removal.by_itself",
-    says="The last hook of a module may remove itself: it runs once, and what it returns counts.",
+    says="The last hook of a kind on a module may remove itself: its value counts, later forwards skip it.",
     source="measured",
     level="observed",
     covers=("module_forward.dyn.pre_removes_self_last",),

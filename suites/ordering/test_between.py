@@ -188,7 +188,7 @@ AROUND_FULL = (("tensor", "m0>0"), ("tensor", "m0.weight"), ("full_backward", "m
 
 @clause(
     "ordering.between.tensors_around_full",
-    says="Around one multiplication, called once, run the hooks of output, weight, module (full), input.",
+    says="Hooks around one multiplication called once run so: output's, weight's, module's (full), input's.",
     source="measured",
     level="observed",
     needs="torch.nn.Module.register_full_backward_hook",
@@ -247,7 +247,7 @@ def used(draw) -> Plan:
 
 @clause(
     "ordering.between.weights_before_full",
-    says="Where the input needs a gradient, a weight used by one call has its .grad before its full hook.",
+    says="Where the input needs a gradient, a weight of one call has its .grad before that call's full hook.",
     source="measured",
     level="observed",
     needs="torch.Tensor.register_post_accumulate_grad_hook",

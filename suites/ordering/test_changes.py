@@ -34,13 +34,13 @@ def iteration(hook: str):
         Reading(
             "snapshot",
             ">=1.10",
-            f"When a {hook} removes another or itself, that call still runs all it began with.",
+            f"When a {hook} removes itself or another, the call still runs all that it began with.",
             {"hooks_iterate": "snapshot"},
         ),
         Reading(
             "live",
             "<1.10",
-            f"RuntimeError ends a call in which a {hook} removes another or itself, unless it is the last.",
+            f"A call in which a {hook} removes itself or another raises RuntimeError unless it is the last one.",
             {"hooks_iterate": "live"},
             headline=False,
             harm="error",
@@ -56,7 +56,7 @@ def first_drops_second(kind: str, on: str = "m0") -> Plan:
 
 @clause(
     "ordering.changes.forward_pre_removed",
-    says="A forward pre-hook may remove any of its module, itself too: the call still runs all of them.",
+    says="A forward pre-hook may remove pre-hooks of its module, itself too: the call still runs them all.",
     source=(SNAPSHOT_PULL, REMOVABLE.format("preforward")),
     level="implied",
     readings=iteration("forward pre-hook"),
@@ -74,7 +74,7 @@ def test_forward_pre_removed(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "ordering.changes.forward_removed",
-    says="A forward hook may remove any of its module, itself too: the call still runs all of them.",
+    says="A forward hook may remove forward hooks of its module, itself too: the call still runs them all.",
     source=(SNAPSHOT_PULL, REMOVABLE.format("forward")),
     level="implied",
     readings=iteration("forward hook"),
@@ -88,7 +88,7 @@ def test_forward_removed(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "ordering.changes.global_forward_removed",
-    says="A global forward hook may remove any, itself too: that call of a module still runs all of them.",
+    says="A global forward hook may remove global ones, itself too: the module's call still runs them all.",
     source=("measured", SNAPSHOT_PULL),
     level="observed",
     needs="torch.nn.modules.module.register_module_forward_hook",
@@ -145,14 +145,14 @@ def test_full_backward_removed(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "ordering.changes.forward_registers_hook",
-    says="A forward hook that forward registers runs in that call only if the module has another hook already.",
+    says="A forward hook that forward registers runs in that call only if there is one already, even global.",
     source=(SKIPS, "https://github.com/pytorch/pytorch/pull/52576"),
     level="implied",
     readings=(
         Reading(
             "next call",
             ">=1.9",
-            "A forward hook that the forward of a module without hooks registers runs from the next call on.",
+            "A forward hook that forward registers where there is none, even global, runs from the next call on.",
             value=False,
         ),
         Reading(
@@ -164,16 +164,18 @@ def test_full_backward_removed(subject: Subject, plan: Plan) -> None:
             harm="silent",
         ),
     ),
-    witness={"pres": [], "adds": [1], "calls": 2},
+    witness={"pres": [], "everywhere": False, "adds": [1], "calls": 2},
     covers=("module_forward.dyn.forward_registers_fwd_bare",),
 )
 @given(
     pres=st.lists(st.booleans(), max_size=2),
+    everywhere=st.booleans(),
     adds=st.lists(st.integers(0, 2), min_size=1, max_size=3),
     calls=st.integers(1, 4),
 )
-def test_forward_registers_hook(subject: Subject, pres, adds, calls) -> None:
+def test_forward_registers_hook(subject: Subject, pres, everywhere, adds, calls) -> None:
     import torch
+    from torch.nn.modules import module as of_all
 
     ran, left = [], list(adds)
 
@@ -187,11 +189,15 @@ def test_forward_registers_hook(subject: Subject, pres, adds, calls) -> None:
     for number, pre in enumerate(pres):
         register = module.register_forward_pre_hook if pre else module.register_forward_hook
         register(lambda *given, number=number: ran.append(number))
+    everywhere = everywhere and subject.contract.global_forward_hooks
+    handle = of_all.register_module_forward_pre_hook(lambda *given: None) if everywhere else None
     for call in range(calls):
         module("x")
         added = adds[call] if call < len(adds) else 0
-        seen = subject.value or bool(pres) or new > 0
+        seen = subject.value or bool(pres) or everywhere or new > 0
         due += sorted(range(len(pres)), key=lambda number: not pres[number])
         due += ["new"] * (new + added if seen else new)
         new += added
+    if handle:
+        handle.remove()
     assert ran == due

@@ -24,7 +24,7 @@ NOTE = 'note: autograd.html#backward-hooks-execution "they are executed in the o
 
 @clause(
     "ordering.registration.forward_pre",
-    says="The forward pre-hooks of a module run in the order of their registration.",
+    says="Without prepend=, the forward pre-hooks of a module run in the order of their registration.",
     source=AFTER["forward_pre"],
     level="documented",
     covers=("module_forward.pre.order",),
@@ -37,7 +37,7 @@ def test_forward_pre(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "ordering.registration.forward",
-    says="The forward hooks of a module run in the order of their registration.",
+    says="Without prepend=, the forward hooks of a module run in the order of their registration.",
     source=AFTER["forward"],
     level="documented",
     covers=("module_forward.fwd.order",),
@@ -50,7 +50,7 @@ def test_forward(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "ordering.registration.full_backward",
-    says="The full backward hooks of a module run in the order of their registration.",
+    says="Without prepend=, the full backward hooks of a module run in the order of their registration.",
     source=AFTER["full_backward"],
     level="documented",
     needs="torch.nn.Module.register_full_backward_hook",
@@ -64,7 +64,7 @@ def test_full_backward(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "ordering.registration.full_backward_pre",
-    says="The full backward pre-hooks of a module run in the order of their registration.",
+    says="Without prepend=, the full backward pre-hooks of a module run in the order of registration.",
     source=AFTER["full_backward_pre"],
     level="documented",
     needs="torch.nn.Module.register_full_backward_pre_hook",
@@ -105,7 +105,7 @@ def on_tensors(draw, kind: str) -> Plan:
 
 @clause(
     "ordering.registration.tensor",
-    says="The hooks of a tensor, leaf or result, run in the order of their registration.",
+    says="The hooks of a tensor that is not changed in place run in the order of their registration.",
     source=NOTE,
     level="documented",
     covers=("tensor.chain.order", "tensor.chain.order_nonleaf"),

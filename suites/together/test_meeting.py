@@ -125,7 +125,7 @@ def test_failing(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "together.meeting.of_a_kind",
-    says="Every plan of the grammar with three hooks of a kind in one place leaves the trace of the model.",
+    says="Every plan of the grammar with many hooks of one kind in one place leaves the trace of the model.",
     source="measured",
     level="observed",
 )
