@@ -66,7 +66,7 @@ def test_one_entry_each(subject: Subject, ins: List[int], outs: List[int], hooks
         Reading(
             "other objects",
             "",
-            "Same input and output object without a hook, others with one.",
+            "Only without a full hook are input and output the same objects to forward and caller.",
             value=[(True, True), (False, False)],
         ),
         Reading("the same", "never", "Hooks are invisible to forward.", value=[(True, True), (True, True)]),

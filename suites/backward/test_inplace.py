@@ -271,7 +271,7 @@ def test_input(subject: Subject, edit: str, hooks: int, way: str) -> None:
     note="The docs warn that in-place changes of inputs or outputs raise an error with a full hook, without exception.",
     needs=FULL,
     readings=(
-        Reading("accepted", "", "Nothing is raised.", value=("fine",)),
+        Reading("accepted", "", "Changing an input that needs no gradient in place raises nothing.", value=("fine",)),
         Reading("refused", "never", "RuntimeError in the forward.", value=("forward", VIEW)),
     ),
     witness={"edit": "scaled", "hooks": 1},
@@ -294,7 +294,12 @@ def test_input_without_grad(subject: Subject, edit: str, hooks: int) -> None:
     level="documented",
     needs=PRE,
     readings=(
-        Reading("refused", "", "RuntimeError in the forward.", value=("forward", VIEW)),
+        Reading(
+            "refused",
+            "",
+            "With a pre-hook the in-place change of an input raises RuntimeError.",
+            value=("forward", VIEW),
+        ),
         Reading("accepted", "never", "Nothing is raised.", value=("fine",)),
     ),
     witness={"edit": "scaled", "hooks": 1, "grad": True},
@@ -314,7 +319,9 @@ def test_pre_input(subject: Subject, edit: str, hooks: int, grad: bool) -> None:
     note="An output that needs a gradient. The docs of the pre-hook warn of changes of inputs, not of outputs.",
     needs=PRE,
     readings=(
-        Reading("refused", "", "RuntimeError at the change.", value=("edit", VIEW)),
+        Reading(
+            "refused", "", "With a pre-hook the in-place change of an output raises RuntimeError.", value=("edit", VIEW)
+        ),
         Reading("accepted", "never", "Nothing is raised.", value=("fine",)),
     ),
     witness={"edit": "scaled", "hooks": 1, "grad": True},

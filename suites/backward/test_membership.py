@@ -336,7 +336,12 @@ def test_once_per_backward(subject: Subject, plan: Plan) -> None:
     level="documented",
     needs=FULL,
     readings=(
-        Reading("nothing", "", "The output needs no gradient.", value=("done", False)),
+        Reading(
+            "nothing",
+            "",
+            "Under no_grad a hooked module returns an output that needs no gradient.",
+            value=("done", False),
+        ),
         Reading("an error", "never", "A hook that cannot run is refused.", value=("RuntimeError", None)),
     ),
     witness={"hooks": 1},

@@ -53,7 +53,7 @@ def due(weights: List[int], hooks: int) -> List[Any]:
     level="documented",
     needs=FULL,
     readings=(
-        Reading("called", "", "With the gradients of the input and the output.", value=True),
+        Reading("called", "", "Frozen parameters change nothing in what a full hook is given.", value=True),
         Reading("silent", "never", "There is nothing to learn.", value=False),
     ),
     witness={"weights": [2], "frozen": [True], "hooks": 1},
@@ -79,7 +79,12 @@ def test_frozen_parameters(subject: Subject, weights: List[int], frozen: List[bo
     level="documented",
     needs=FULL,
     readings=(
-        Reading("silent", "", "The rest of the network is right.", value=False),
+        Reading(
+            "silent",
+            "",
+            "A module whose forward runs under no_grad leaves the gradients of the others right.",
+            value=False,
+        ),
         Reading("called", "never", "The hook has its own grad mode.", value=True),
     ),
     witness={"weights": [2], "hooks": 1},
@@ -252,7 +257,9 @@ def test_checkpoint(subject: Subject, weights: List[int], hooks: int, passes: in
     level="observed",
     needs=(FULL, "torch.utils.checkpoint.checkpoint(use_reentrant)"),
     readings=(
-        Reading("once", "", "As without a checkpoint.", value=1),
+        Reading(
+            "once", "", "Under checkpoint with use_reentrant=False full hooks run as often as without it.", value=1
+        ),
         Reading("twice", "never", "One call for each forward.", value=2),
     ),
     witness={"weights": [2], "hooks": 1, "passes": 1},

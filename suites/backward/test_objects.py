@@ -95,7 +95,9 @@ def test_replaced(subject: Subject, grads: List[bool], hooks: int, frozen: bool)
     note=VIEWS,
     needs=FULL,
     readings=(
-        Reading("the same", "", "However many inputs and hooks.", value=True),
+        Reading(
+            "the same", "", "With a full hook inputs that need no gradient stay the caller's own objects.", value=True
+        ),
         Reading("others", "never", "A view of each.", value=False),
     ),
     witness={"count": 1, "hooks": 1},
@@ -163,7 +165,7 @@ def test_kept_under_no_grad(subject: Subject, grads: List[bool], hooks: int) -> 
     level="documented",
     needs=PRE,
     readings=(
-        Reading("others", "", "As a full hook does.", value=False),
+        Reading("others", "", "A pre-hook alone puts new tensors in the place of inputs and outputs.", value=False),
         Reading("the same", "never", "Only a full hook needs the input.", value=True),
     ),
     witness={"grads": [True], "hooks": 1},

@@ -77,7 +77,12 @@ def bare(subject: Subject, size: Any, count: int, returned: Any, kind: str) -> N
     note="The docs say a tuple or None; only the annotated type of the hook allows a Tensor, as if it were the one.",
     needs=FULL,
     readings=(
-        Reading("rows", "", "Wrong rows: RuntimeError; no dimension: TypeError.", value="rows"),
+        Reading(
+            "rows",
+            "",
+            "Wrong rows from a full hook raise RuntimeError, a tensor without dimension TypeError.",
+            value="rows",
+        ),
         Reading("whole", "never", "As the gradient of the one input.", value="whole"),
     ),
     witness={"size": (1, 2), "count": 1, "returned": (1, 2)},
@@ -104,7 +109,9 @@ def test_bare_tensor(subject: Subject, size: Any, count: int, returned: Any) -> 
     note="Since 2.10 the docs list a bare Tensor as a value to return.",
     needs=PRE,
     readings=(
-        Reading("rows", "", "One row of the output's shape will do.", value="rows"),
+        Reading(
+            "rows", "", "A tensor whose one row has the shape of the output will do from a pre-hook.", value="rows"
+        ),
         Reading("whole", "never", "As the gradient of the one output.", value="whole"),
     ),
     witness={"size": (1, 2), "count": 1, "returned": (1, 2)},
@@ -122,7 +129,9 @@ def test_pre_bare_tensor(subject: Subject, size: Any, count: int, returned: Any)
     level="observed",
     needs=FULL,
     readings=(
-        Reading("refused", "", "RuntimeError; the weight has its gradient.", value="RuntimeError"),
+        Reading(
+            "refused", "", "A gradient of another shape from a full hook raises RuntimeError.", value="RuntimeError"
+        ),
         Reading("fitted", "never", "As in autograd itself.", value="accepted"),
     ),
     witness={"size": (1, 2), "returned": (3, 1, 2), "hooks": 1},

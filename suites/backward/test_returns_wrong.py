@@ -60,7 +60,12 @@ def outcome(kind: str, returned: Any, count: int = 1, grad: bool = True, hooks: 
     level="implied",
     needs=FULL,
     readings=(
-        Reading("by kind of mistake", "", "Too many, too few: RuntimeError; a number, False: TypeError.", value=True),
+        Reading(
+            "by kind of mistake",
+            "",
+            "A wrong number of gradients from a full hook raises RuntimeError, a bare number TypeError.",
+            value=True,
+        ),
         Reading("lenient", "never", "What does not fit is ignored.", value=False),
     ),
     witness={"returned": ("tuple", []), "count": 1, "hooks": 1},
@@ -90,7 +95,9 @@ def test_full_wrong(subject: Subject, returned: Any, count: int, hooks: int) -> 
     level="observed",
     needs=FULL,
     readings=(
-        Reading("refused", "", "Also one that could be converted.", value="RuntimeError"),
+        Reading(
+            "refused", "", "A tensor that could be converted is refused from a full hook as well.", value="RuntimeError"
+        ),
         Reading("converted", "never", "What can be converted is.", value="accepted"),
     ),
     witness={"dtype": "float64", "size": (2,), "hooks": 1},
@@ -121,7 +128,7 @@ def test_full_wrong_tensor(subject: Subject, dtype: str, size: Any, hooks: int) 
     level="observed",
     needs=FULL,
     readings=(
-        Reading("both", "", "[g] counts as (g,); after (None,) x.grad is None.", value=True),
+        Reading("both", "", "From a full hook [g] counts as (g,); after (None,) x.grad is None.", value=True),
         Reading("neither", "never", "Only a tuple of tensors.", value=False),
     ),
     witness={"shape": "list", "grads": ["g"], "hooks": 1},
@@ -146,7 +153,12 @@ def test_full_containers(subject: Subject, shape: str, grads: Any, hooks: int) -
     level="implied",
     needs=FULL,
     readings=(
-        Reading("refused", "", "So is all but None and a tuple of None, whatever its length.", value="RuntimeError"),
+        Reading(
+            "refused",
+            "",
+            "Where no input needs a gradient, all but None and a tuple of None is refused.",
+            value="RuntimeError",
+        ),
         Reading("ignored", "never", "There is nothing to replace.", value="accepted"),
     ),
     witness={"returned": ("tuple", ["g"]), "count": 1, "hooks": 1},
@@ -176,7 +188,12 @@ def test_full_without_input(subject: Subject, returned: Any, count: int, hooks: 
     note="Since 2.10 the docs list a bare Tensor as a value to return; one that is no row of rows is refused.",
     needs=PRE,
     readings=(
-        Reading("by kind of mistake", "", "Number of gradients: RuntimeError; a number: TypeError.", value=()),
+        Reading(
+            "by kind of mistake",
+            "",
+            "A wrong number of gradients from a pre-hook raises RuntimeError, a bare number TypeError.",
+            value=(),
+        ),
         Reading("a bare tensor will do", "never", "One tensor counts as a tuple of one.", value=("g",)),
     ),
     witness={"returned": "g", "count": 1, "hooks": 1},
@@ -209,7 +226,7 @@ def test_pre_wrong(subject: Subject, returned: Any, count: int, hooks: int) -> N
     source="measured",
     level="observed",
     readings=(
-        Reading("refused", "", "A tuple is required.", value="TypeError"),
+        Reading("refused", "", "A legacy hook must return a tuple or None.", value="TypeError"),
         Reading("taken", "never", "One tensor counts as a tuple of one.", value="accepted"),
     ),
     witness={"returned": "g", "hooks": 1},
@@ -226,7 +243,12 @@ def test_legacy_not_a_tuple(subject: Subject, returned: Any, hooks: int) -> None
     source=TESTS + "test_hook_invalid_outputs",
     level="implied",
     readings=(
-        Reading("refused", "", "One gradient for each input of the operation, of its shape.", value="RuntimeError"),
+        Reading(
+            "refused",
+            "",
+            "A legacy hook must return one gradient for each input of the operation, of its shape.",
+            value="RuntimeError",
+        ),
         Reading("taken", "never", "What is missing stays.", value="accepted"),
     ),
     witness={"grads": ["g"], "hooks": 1},

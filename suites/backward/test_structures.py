@@ -46,7 +46,7 @@ CONTAINERS = {
     level="documented",
     needs=FULL,
     readings=(
-        Reading("None", "", "Before, between and behind the tensors.", value=True),
+        Reading("None", "", "What is no tensor has None, before, between and behind the tensors.", value=True),
         Reading("left out", "never", "Tensors only.", value=False),
     ),
     witness={"ins": [7, "x", "text"], "outs": [None, "x", 7], "by": 2, "hooks": 1},
@@ -245,7 +245,9 @@ def test_other_outputs(subject: Subject, name: str, by: List[int], hooks: int) -
     note="The docs promise a call each time the gradients for the module are computed.",
     needs=PRE,
     readings=(
-        Reading("silent", "", "The gradient is right.", value=False),
+        Reading(
+            "silent", "", "A module with a pre-hook that returns a list or a dict has the right gradient.", value=False
+        ),
         Reading("called", "never", "With the gradients of the values.", value=True),
     ),
     witness={"name": "dict", "by": [2], "hooks": 1},

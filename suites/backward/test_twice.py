@@ -57,7 +57,7 @@ def line() -> Any:
     level="documented",
     needs=FULL,
     readings=(
-        Reading("follows create_graph", "", "On and off, pass by pass.", value=True),
+        Reading("follows create_graph", "", "Grad mode in a full hook follows create_graph, pass by pass.", value=True),
         Reading("always off", "never", "A hook runs without grad mode.", value=False),
     ),
     witness={"passes": [True], "hooks": 1, "again": False},
@@ -304,7 +304,7 @@ def test_output_missed(subject: Subject, way: str, number: int, hooks: int) -> N
     "kept until the hook runs, which that pass never does; the second pass does not reach the output at all.",
     needs=FULL,
     readings=(
-        Reading("old", "", "The gradient of the last pass that stopped is shown.", value=True),
+        Reading("old", "", "The old grad_output is that of the last pass that stopped at the weight.", value=True),
         Reading("silent", "never", "The second pass misses the output.", value=False),
     ),
     witness={"stopped": [5], "root": 7, "hooks": 1, "twice": True},
@@ -340,7 +340,12 @@ def test_stale(subject: Subject, stopped: List[int], root: int, hooks: int, twic
     "docs' first rule a call is due; without the first pass torch makes none, as where the output is missed.",
     needs=FULL,
     readings=(
-        Reading("corrupted", "", "Multiplied by what every hook multiplies by.", value=True),
+        Reading(
+            "corrupted",
+            "",
+            "A gradient of x that came past the output is multiplied by what every full hook multiplies by.",
+            value=True,
+        ),
         Reading("untouched", "never", "The hook does not run.", value=False),
     ),
     witness={"grad": 5, "root": 7, "factors": [100]},

@@ -12,11 +12,12 @@ from suites.selfcheck.faults import (
     leftovers,
     legacy,
     lifecycle,
+    places,
     retain,
     tensor,
 )
 from suites.selfcheck.faults.base import FAULTS, Fault
 
-TOPICS = (forward, calls, failure, lifecycle, leftovers, changes, backward, legacy, tensor, retain)
+TOPICS = (forward, calls, failure, lifecycle, leftovers, changes, backward, places, legacy, tensor, retain)
 
 __all__ = ["FAULTS", "TOPICS", "Fault"]
