@@ -291,11 +291,16 @@ OUT_PROJ = "self_attn.out_proj"
     ),
     level="implied",
     readings=(
-        Reading("hooks run", OUTSIDE, "Hooks on parts of TransformerEncoderLayer run in every mode.", value=KINDS),
+        Reading(
+            "hooks run",
+            OUTSIDE,
+            "Hooks on parts of TransformerEncoderLayer, out_proj excepted, run in every mode.",
+            value=KINDS,
+        ),
         Reading(
             "hooks silent on the fast path",
             ">=1.12,<2.5",
-            "In eval under no_grad, TransformerEncoderLayer(batch_first=True) calls no hook on its parts.",
+            "Where TransformerEncoderLayer takes its fast path (eval, no_grad), hooks on its parts do not run.",
             value=(),
             headline=False,
             harm="silent",
@@ -332,7 +337,7 @@ def test_fast_path(subject: Subject, hooks, training, grad) -> None:
         Reading(
             "no part seen",
             ">=1.12",
-            "In eval under no_grad global hooks see TransformerEncoderLayer, but none of its parts.",
+            "On the fast path of TransformerEncoderLayer global hooks see the layer and none of its parts.",
             value=False,
         ),
         Reading(
