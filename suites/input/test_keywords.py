@@ -102,7 +102,7 @@ def test_none_given(subject: Subject, plan: Plan) -> None:
     source="measured",
     level="observed",
     needs=WITH_KWARGS,
-    covers=("module_forward.prekw.chain", "module_forward.prekw.replace"),
+    covers=("module_forward.prekw.replace",),
 )
 @given(plan=called_with(Scale, with_kwargs=(True, False)))
 def test_mixed_chain(subject: Subject, plan: Plan) -> None:
@@ -160,22 +160,31 @@ def test_removed_meanwhile(subject: Subject, plan: Plan) -> None:
         ),
     ),
     witness={"caller": ((1,), {"a": 2}), "returned": [((5, 6), {"b": 7})]},
-    covers=("module_forward.prekw.replace", "module_forward.prekw.drop_kwargs"),
+    covers=(
+        "module_forward.prekw.replace",
+        "module_forward.prekw.drop_kwargs",
+        "module_forward.prekw.chain",
+    ),
 )
-@given(caller=PAIRS, returned=st.lists(st.one_of(st.none(), PAIRS), min_size=1, max_size=4))
+@given(caller=PAIRS, returned=st.lists(st.one_of(st.none(), PAIRS, st.just("plain")), min_size=1, max_size=5))
 def test_pair_replaces_both(subject: Subject, caller, returned) -> None:
-    (args, kwargs), seen, module = caller, [], echo()
-    due = [(args, dict(kwargs))]
+    (args, kwargs), seen, due, module = caller, [], [], echo()
 
     def hook(module, args, kwargs):
         seen.append((args, dict(kwargs)))
         return returned[len(seen) - 1]
 
     for pair in returned:
+        if pair == "plain":
+            module.register_forward_pre_hook(lambda module, args: seen.append(args))
+            due.append(args)
+            continue
         module.register_forward_pre_hook(hook, with_kwargs=True)
-        due.append(due[-1] if pair is None else (pair[0], subject.value(due[-1][1], pair[1])))
-    assert [module(*args, **kwargs)] == due[-1:]
-    assert seen == due[:-1]
+        due.append((args, kwargs))
+        if pair is not None:
+            args, kwargs = pair[0], subject.value(kwargs, pair[1])
+    assert module(*caller[0], **caller[1]) == (args, kwargs)
+    assert seen == due
 
 
 @clause(
@@ -338,12 +347,18 @@ def test_args_are_spread(subject: Subject, items, shape, kwargs) -> None:
     made["tensor"] = torch.tensor([[ord(one), 0] for one in items]).reshape(len(items), 2)
     module = echo()
     module.register_forward_pre_hook(lambda module, args, old: (made[shape], kwargs), with_kwargs=True)
+    later = []
+    module.register_forward_pre_hook(lambda module, args: later.append(args))
+    module.register_forward_hook(lambda module, args, output: later.append(args))
     try:
         args, seen = module(0)
         seen = ([chr(one[0]) if shape == "tensor" else one for one in args], seen)
     except TypeError as error:
         seen = type(error).__name__
     assert seen == ((items, kwargs) if shape != "number" and isinstance(made[shape], subject.value) else "TypeError")
+    # The hooks behind it are given the object itself, no tuple of it.
+    assert len(later) == (1 if shape == "number" else 2)
+    assert all(args is made[shape] for args in later)
 
 
 @clause(

@@ -377,6 +377,7 @@ def test_lazy_module(subject: Subject, kind, size, hooks, calls) -> None:
     kernel = {"LazyLinear": (), "LazyConv2d": (1, 1)}.get(kind, (1,))
     shape = (inputs, outputs, *kernel) if kind == "LazyConvTranspose1d" else (outputs, inputs, *kernel)
     seen, module = [], getattr(torch.nn, kind)(outputs, *kernel[:1])
+    assert len(module._forward_pre_hooks) == 1  # its own, which makes the weights
     for number in range(hooks):
         module.register_forward_pre_hook(
             lambda module, args, number=number: seen.append((number, tuple(module.weight.shape)))
@@ -389,3 +390,4 @@ def test_lazy_module(subject: Subject, kind, size, hooks, calls) -> None:
         raised = type(error).__name__
     times = calls if subject.value == "none" else 0
     assert (seen, raised) == ([(number, shape) for number in range(hooks)] * times, subject.value)
+    assert len(module._forward_pre_hooks) == hooks

@@ -93,7 +93,6 @@ def test_in_line(subject: Subject, plan: Plan) -> None:
     level="observed",
     needs=ALWAYS_CALL,
     covers=(
-        "module_forward.always.forward_raises",
         "module_forward.always.pre_hook_raises",
         "module_forward.always.others_skipped",
     ),

@@ -270,7 +270,9 @@ def test_none_output(subject: Subject, returned, inside) -> None:
 )
 @given(
     shapes=st.lists(
-        st.sampled_from(["tensor", "tuple", "list", "dict", "pair", "nested", "generator"]), min_size=1, max_size=3
+        st.sampled_from(["tensor", "tuple", "list", "dict", "pair", "nested", "generator", "text", "object"]),
+        min_size=1,
+        max_size=3,
     ),
     replace=st.lists(st.booleans(), min_size=1, max_size=4),
 )
@@ -280,6 +282,7 @@ def test_same_object(subject: Subject, shapes, replace) -> None:
     def make(shape):
         one = torch.ones(1)
         made = {"tensor": one, "tuple": (one,), "list": [one], "dict": {"y": one}, "pair": Pair(one, 2)}
+        made.update({"text": "y", "object": object()})
         return {**made, "nested": ([one], {"y": (one,)}), "generator": iter([one])}[shape]
 
     module, given, made = torch.nn.Identity(), [], []

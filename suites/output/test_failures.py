@@ -42,6 +42,7 @@ ALWAYS_CALL = "torch.nn.Module.register_forward_hook(always_call)"
     ),
     witness={"where": "forward", "hooks": [(True, "return"), (True, "raise")]},
     covers=(
+        "module_forward.always.forward_raises",
         "module_forward.always.return_does_not_swallow",
         "module_forward.always.return_feeds_next",
         "module_forward.always.own_exception_silenced",
@@ -72,7 +73,7 @@ def test_error_stands(subject: Subject, where, hooks) -> None:
     for number, (always, act) in enumerate(hooks):
 
         def hook(module, args, output, number=number, act=act):
-            seen.append((number, output))
+            seen.append((number, args, output))
             if act == "raise":
                 errors.append(LookupError(number))
                 raise errors[-1]
@@ -80,7 +81,7 @@ def test_error_stands(subject: Subject, where, hooks) -> None:
 
         module.register_forward_hook(hook, always_call=always)
         if always:
-            due.append((number, output))
+            due.append((number, ("x",), output))
             output = number if act == "return" else output
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -187,4 +188,5 @@ def test_silenced_is_warned(subject: Subject, where, fails) -> None:
         except (ValueError, LookupError) as error:
             raised = type(error).__name__
     assert [warning.category for warning in caught] == [UserWarning] * sum(fails) * subject.value
+    assert all(str(warning.message).startswith("module forward hook with ``always_call=True``") for warning in caught)
     assert (ran, raised) == (list(range(len(fails))), "ValueError")

@@ -3,17 +3,21 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.clause import clause
-from fixtures.draw import FACTORS, NUMBERS, plans
+from fixtures.clause import Reading, clause
+from fixtures.contract import contract_for, installed_version
+from fixtures.draw import FACTORS, NUMBERS, available, plans
 from fixtures.plan import OPS, Backward, Chain, Forward, Hook, Input, Leaf, Plan, Raise, Remove, Scale, hooks_of
 from fixtures.play import rebuild
 from fixtures.subject import Subject
+from suites.tensors import item, leaf
 
 FORWARD_HOOK = "docs: torch.nn.Module.register_forward_hook"
 GLOBAL_HOOK = "docs: torch.nn.modules.module.register_module_forward_hook"
 NOTE = "note: modules.html#module-hooks"
 THROUGHOUT = f'{NOTE} "return an updated value that will be used throughout the remaining computation"'
 AS_IS = f'{NOTE} "are passed as-is"'
+#: The full backward hooks that this torch has; at least one, for where it has none nothing is drawn.
+FULL_KINDS = available(contract_for(installed_version()), ("full_backward", "full_backward_pre")) or ["full_backward"]
 
 
 @st.composite
@@ -157,7 +161,6 @@ def test_gradient_flows(subject: Subject, plan: Plan) -> None:
     source="measured",
     level="observed",
     needs="torch.nn.Module.register_full_backward_hook",
-    covers=("module_backward.order.tensor.forward_hook_tensor_hook",),
 )
 @given(plan=replacing(ops=("scale",), after=("full_backward",)))
 def test_full_backward_sees_it(subject: Subject, plan: Plan) -> None:
@@ -165,6 +168,57 @@ def test_full_backward_sees_it(subject: Subject, plan: Plan) -> None:
     (hook,) = hooks_of(plan, "full_backward")
     (weight,), (grad,) = plan.net.values, plan.steps[-1].grads
     assert trace.seen_by(hook.label) == [("m0", (grad * factor_of(plan) * weight,), (grad,))]
+
+
+@clause(
+    "output.replacement.tensor_hook_inside",
+    says="A tensor hook that a forward hook puts on its output runs after full pre-hooks, before full hooks.",
+    source="measured",
+    level="observed",
+    needs="torch.nn.Module.register_full_backward_hook",
+    readings=(
+        Reading(
+            "inside",
+            "",
+            "A tensor hook set by a forward hook is called between the full pre-hooks and full hooks of the module.",
+            value=lambda pres, inside, fulls: pres + inside + fulls,
+        ),
+        Reading(
+            "never outside",
+            "never",
+            "The tensor hook runs when the full hooks of the module are done.",
+            value=lambda pres, inside, fulls: pres + fulls + inside,
+        ),
+    ),
+    witness={"factors": [2], "kinds": ["full_backward"], "grad": 3},
+    covers=("module_backward.order.tensor.forward_hook_tensor_hook",),
+)
+@given(
+    factors=st.lists(FACTORS, min_size=1, max_size=3),
+    kinds=st.lists(st.sampled_from(FULL_KINDS), min_size=1, max_size=3),
+    grad=NUMBERS,
+)
+def test_tensor_hook_inside(subject: Subject, factors, kinds, grad) -> None:
+    import torch
+
+    ran, module, x = [], torch.nn.Identity(), leaf(1)
+    for number, kind in enumerate(kinds):
+        getattr(module, f"register_{kind}_hook")(lambda *given, number=number: ran.append((kinds[number], number)))
+    for factor in factors:
+
+        def replace(module, args, output, factor=factor):
+            output.register_hook(lambda grad: ran.append(("tensor", item(grad))))
+            return output * factor
+
+        module.register_forward_hook(replace)
+    module(x).backward(torch.tensor(float(grad), dtype=x.dtype))
+    inside, here = [], grad
+    for factor in reversed(factors):
+        here *= factor
+        inside.append(("tensor", here))
+    pres = [(kind, number) for number, kind in enumerate(kinds) if kind == "full_backward_pre"]
+    fulls = [(kind, number) for number, kind in enumerate(kinds) if kind == "full_backward"]
+    assert ran == subject.value(pres, inside, fulls)
 
 
 @clause(

@@ -1,4 +1,4 @@
-"""Faults of which calls run hooks: a direct forward, an own __call__, layers with ways of their own."""
+"""Faults of calls: a direct forward, an own __call__, layers with ways of their own, what is kept between hooks."""
 
 import contextlib
 from typing import Any, ClassVar
@@ -91,3 +91,40 @@ class LazyConvLate(Call):
         found = super().entries(store)
         late = store == "_forward_pre_hooks" and type(self.module).__name__.startswith("LazyConv")
         return found[1:] + found[:1] if late else found
+
+
+@fault("input.keywords", needs="torch.nn.Module.register_forward_pre_hook(with_kwargs)", subtle=True)
+class PairArgsTupled(Call):
+    """The args of a pair that a pre-hook returns are made a tuple before the next hook is given them."""
+
+    def replace_both(self, result: Any) -> None:
+        super().replace_both(result)
+        if isinstance(self.args, list):
+            self.args = tuple(self.args)
+
+
+@fault("input.keywords", needs="torch.nn.Module.register_forward_pre_hook(with_kwargs)", subtle=True)
+class PlainLosesKeywords(Call):
+    """After a pre-hook without with_kwargs the keyword arguments are those of the caller again."""
+
+    def replace_args(self, result: Any) -> None:
+        super().replace_args(result)
+        self.kwargs = self.first_kwargs
+
+
+@fault("output.replacement", needs="torch.nn.Module.register_full_backward_pre_hook", subtle=True)
+class OutputWrappedEarly(Call):
+    """The node that calls full pre-hooks is put on the output before forward hooks see it."""
+
+    made: Any = None
+
+    def wrapper(self, full: list[Any], pre: list[Any]) -> Any:
+        self.made = super().wrapper(full, pre)
+        return self.made
+
+    def forward(self) -> Any:
+        out = super().forward()
+        if self.made is not None:
+            out = self.made.setup_output_hook(out)
+            self.made.setup_output_hook = lambda result: result
+        return out
