@@ -43,9 +43,9 @@ SAME = Cell(CLAUSE.id, "eager", "conforms", "always")
     [
         (SAME, ""),
         (replace(SAME, mode="other"), ""),
-        (replace(SAME, verdict="absent", reading=None), "conforms (always) is recorded of torch"),
+        (replace(SAME, verdict="absent", reading=None), "conforms is recorded of torch"),
         (replace(SAME, reading="other"), "and this torch gives conforms (other)"),
-        (replace(SAME, verdict="deviates", declared=True), "and this torch gives deviates (always)"),
+        (replace(SAME, verdict="deviates", declared=True), "and this torch gives deviates;"),
     ],
 )
 def test_a_verdict_that_is_not_the_recorded_one_is_a_change(tmp_path, cell, said):
@@ -88,4 +88,7 @@ def test_the_exit_status_of_pytest_says_so(tmp_path):
     assert done.returncode == 1
     (case,) = ET.parse(tmp_path / "junit.xml").iter("testcase")
     assert "the verdict has changed" in case[0].attrib["message"]
-    assert f"absent is recorded of torch {VERSION}, and this torch gives conforms (always)" in done.stdout
+    assert f"absent is recorded of torch {VERSION}, and this torch gives conforms;" in done.stdout
+    assert f"[{CLAUSE.id}-eager]" in case.attrib["name"]
+    assert f"[{CLAUSE.id}-eager]" in done.stdout.partition("short test summary info")[2]
+    assert f"start here: {CLAUSE.id} [eager]" in done.stdout.partition("short test summary info")[2]
