@@ -56,7 +56,7 @@ def folded(text: str) -> str:
 def code_words(text: str) -> str:
     """Return code as folded text in which comments and strings of several lines read on."""
     text = re.sub(r"""(?P<quote>["'])\s*\n\s*[rf]?(?P=quote)""", "", text)
-    return folded(re.sub(r"^\s*(#|//|\*)", " ", text, flags=re.MULTILINE))
+    return folded(re.sub(r"^\s*(#|//|\*(?= ))", " ", text, flags=re.MULTILINE))
 
 
 def named(path: str) -> object:
