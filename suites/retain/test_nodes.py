@@ -184,6 +184,7 @@ PRE_HOOKS_FIRST = ("pre", "tensor", "post")
     witness={"hooks": ["post", "tensor", "pre", "tensor"], "passes": 1},
     covers=(
         "tensor.node.prehook_leaf_order",
+        "tensor.pag.after_tensor_hook",
         "graph.order.leaf_all_kinds",
         "graph.order.leaf_grad_visible_at_each_stage",
     ),

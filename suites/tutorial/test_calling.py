@@ -93,27 +93,19 @@ def test_t29_only_call(subject: Subject, hooks: Any, backward: str, ways: Any) -
         def forward(self, x: Any) -> Any:
             return x * 2
 
-    class Outer(torch.nn.Module):
-        def __init__(self) -> None:
-            super().__init__()
-            self.inner = Double()
-
-        def forward(self, x: Any) -> Any:
-            return self.inner(x) * 3
-
-    outer, seen = Outer(), []
-    names = {outer: "outer", outer.inner: "inner"}
+    outer, seen = torch.nn.Sequential(Double(), Double()), []
+    names = {outer: "outer", outer[0]: "inner", outer[1]: "other"}
     with contextlib.ExitStack() as stack:
         for number, (on, kind) in enumerate(hooks):
             name = f"register_{'module_' if on == '*' else ''}{backward if kind == 'backward' else kind}_hook"
-            owner = {"outer": outer, "inner": outer.inner, "*": module}[on]
+            owner = {"outer": outer, "inner": outer[0], "*": module}[on]
             register = getattr(owner, name)
             stack.enter_context(register(lambda own, *_, number=number: seen.append((number, names[own]))))
         for way in ways:
             seen.clear()
             run = outer if way == "module(x)" else outer.forward
             run(torch.tensor(3.0, requires_grad=True)).backward()
-            called = ["outer", "inner"] if way in subject.value else ["inner"]
+            called = ["outer", "inner", "other"] if way in subject.value else ["inner", "other"]
             assert sorted(seen) == sorted(
                 (number, name) for number, (on, _) in enumerate(hooks) for name in called if on in ("*", name)
             )

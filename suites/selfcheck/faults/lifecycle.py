@@ -2,6 +2,7 @@
 
 import copy
 import functools
+import inspect
 from collections import OrderedDict
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -333,6 +334,19 @@ def registered_once(stack: ExitStack) -> None:
         function = self._forward_hooks[handle.id]
         for key in [key for key, one in self._forward_hooks.items() if one is function and key != handle.id]:
             del self._forward_hooks[key]
+
+    patch_register(stack, "register_forward_hook", change)
+
+
+@fault("tutorial.forward", subtle=True)
+def two_parameters_accepted(stack: ExitStack) -> None:
+    """A forward hook that is written with two parameters is called with the module and the output."""
+
+    def change(self: Any, handle: Any, options: Any) -> None:
+        hook = self._forward_hooks[handle.id]
+        code = getattr(hook, "__code__", None)
+        if code is not None and code.co_argcount == 2 and not code.co_flags & inspect.CO_VARARGS:
+            self._forward_hooks[handle.id] = lambda module, inputs, output: hook(module, output)
 
     patch_register(stack, "register_forward_hook", change)
 

@@ -152,6 +152,75 @@ def retain_refuses_leaf(stack: ExitStack) -> None:
     swap(stack, Tensor, "retain_grad", retain_grad)
 
 
+@fault("retain.keep.own_memory", subtle=True)
+def retain_shares_memory(stack: ExitStack) -> None:
+    """The kept gradient is the tensor that the hooks were given, not a copy of it."""
+
+    def retain(self: Any, original: Any) -> None:
+        def keep(grad: Any) -> None:
+            self.grad = grad if self.grad is None or grad is None else self.grad + grad
+
+        self.register_hook(keep)
+
+    patch_retain(stack, retain)
+
+
+@fault("retain.versions.view_changed", "retain.versions.base_of_kept_view", subtle=True)
+def retain_leaves_view(stack: ExitStack) -> None:
+    """A view keeps the gradient of the view as it was at the call, also when it is changed in place."""
+
+    def retain(self: Any, original: Any) -> None:
+        if self._base is None:
+            original(self)
+        else:
+            self.register_hook(lambda grad: add(self, grad))
+
+    patch_retain(stack, retain)
+
+
+# --- retains_grad and leaves -------------------------------------------------------------------
+
+
+def patch_attribute(stack: ExitStack, read: Any, write: Any = None) -> None:
+    """Let `read(tensor, value)` be what retains_grad says, and `write(tensor, value)` what assigning to it does."""
+    original = Tensor.retains_grad
+    swap(stack, Tensor, "retains_grad", property(lambda self: read(self, original.__get__(self)), write))
+
+
+@fault("retain.versions.detached", subtle=True)
+def attribute_of_leaf(stack: ExitStack) -> None:
+    """retains_grad is False on every leaf, also on one that detach_() made."""
+    patch_attribute(stack, lambda self, value: value and not self.is_leaf)
+
+
+@fault("retain.keep.attribute", subtle=True)
+def attribute_of_root(stack: ExitStack) -> None:
+    """retains_grad is True on every inner tensor, whether its gradient is kept or not."""
+    patch_attribute(stack, lambda self, value: not self.is_leaf)
+
+
+@fault("retain.keep.attribute_is_read_only", subtle=True)
+def attribute_assigned(stack: ExitStack) -> None:
+    """retains_grad can be assigned, and nothing comes of it."""
+    patch_attribute(stack, lambda self, value: value, lambda self, value: None)
+
+
+@fault("retain.versions.became_a_leaf", subtle=True)
+def detached_keeps_twice(stack: ExitStack) -> None:
+    """A tensor that keeps its gradient and becomes a leaf by detach_() counts it twice in each pass but the first."""
+    original = Tensor.requires_grad_
+
+    def requires_grad_(self: Any, *given: Any) -> Any:
+        kept = self.is_leaf and self.retains_grad
+        original(self, *given)
+        if kept:
+            passes: list[Any] = []
+            self.register_hook(lambda grad: passes.append(1) or (2 * grad if len(passes) > 1 else None))
+        return self
+
+    swap(stack, Tensor, "requires_grad_", requires_grad_)
+
+
 # --- backward ----------------------------------------------------------------------------------
 
 
