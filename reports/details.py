@@ -9,7 +9,7 @@ from typing import Any
 from markupsafe import Markup
 
 from reports.apis import subject
-from reports.atlas import NOT_RUN, Atlas, Cell, in_force, is_claim, varies
+from reports.atlas import NOT_RUN, VERDICTS, Atlas, Cell, in_force, is_claim, varies
 from reports.diff import KINDS
 from reports.disagreements import Disagreement, when
 from reports.matrix import CIRCLED, FEW_COLUMNS, SIGNS, WORD_NEEDS, ranges
@@ -51,6 +51,7 @@ def document(atlas: Atlas, disagreements: Sequence[Disagreement] = ()) -> dict[s
         ],
         "modes": atlas.modes,
         "signs": SIGNS,
+        "verdicts": VERDICTS,
         "numbers": CIRCLED,
         "not_run": NOT_RUN,
         "roomy": [WORD_NEEDS, FEW_COLUMNS],
@@ -107,7 +108,9 @@ def _clause(atlas: Atlas, name: str, pool: _Pool) -> dict[str, Any]:
         "place": f"{clause['file']}:{clause['line']}",
         "cells": {mode: _ranges(atlas, name, mode, names, pool) for mode in atlas.modes},
     }
-    extras = {"needs": clause["needs"], "covers": clause["covers"], "docs": clause["docs"], "note": clause["note"]}
+    deviations = clause.get("deviations", ())
+    extras = {"level": clause.get("level"), "needs": clause["needs"], "docs": clause["docs"], "note": clause["note"]}
+    extras["deviations"] = [[one[key] for key in ("name", "says", "harm", "reason", "ref")] for one in deviations]
     found.update({key: value for key, value in extras.items() if value})
     if is_claim(clause):
         found["claim"] = True
@@ -116,10 +119,13 @@ def _clause(atlas: Atlas, name: str, pool: _Pool) -> dict[str, Any]:
     return found
 
 
-def _reading(reading: Mapping[str, str], says: str) -> list[str]:
-    """Return the name, the range and the sentence of a reading; the sentence is left out where it is the clause's."""
-    told = [reading["name"], reading["torch"]]
-    return told if reading["says"] == says else [*told, reading["says"]]
+def _reading(reading: Mapping[str, Any], says: str) -> list[Any]:
+    """Return a reading: name, range, sentence (0: the clause's), harm, and 1 where the clause's is false under it."""
+    told = [reading["name"], reading["torch"], 0 if reading["says"] == says else reading["says"]]
+    told += [reading.get("harm", "none"), int(not reading.get("headline", True))]
+    while len(told) > 2 and told[-1] in (0, "none"):
+        told.pop()
+    return told
 
 
 def _packed(values: list[int]) -> list[list[int]]:
@@ -141,6 +147,8 @@ def _ranges(atlas: Atlas, name: str, mode: str, names: list[str], pool: _Pool) -
         more: dict[str, Any] = {}
         if cell.declared:
             more["declared"] = 1
+        if cell.deviation:
+            more["deviation"] = cell.deviation
         if cell.holds:
             more["holds"] = cell.holds
         if cell.note:

@@ -7,11 +7,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby
 
-from reports.atlas import Atlas, Cell, Column, is_claim, truth, varies
+from reports.atlas import Atlas, Cell, Column, is_claim, varies
 from reports.chapters import order
+from reports.statements import ANSWERS, statement
 
 SIGNS = {
-    "conforms": "✓",
+    "holds": "✓",
+    "true": "✓",
+    "otherwise": "⇄",
+    "false": "✗",
     "deviates": "≠",
     "crashed": "!",
     "hung": "∞",
@@ -19,20 +23,23 @@ SIGNS = {
     "absent": "–",
     "unseen": "?",
 }
+#: What the answers of `reports.statements` mean to a reader.
 MEANINGS = {
-    "conforms": "torch does what the reading in force says, and every other reading is proven wrong",
-    "deviates": "torch does otherwise; the clause opens to the smallest program that shows it",
+    "holds": "the sentence is true on this torch; each wrong reading of it was seen to fail",
+    "true": "a sentence that tutorials teach, and it is true on this torch",
+    "otherwise": "torch does something else here, as recorded: the bar names it, and the clause opens to its sentence",
+    "false": "a sentence that tutorials teach, and it is not true on this torch",
+    "deviates": "a bug, or a difference that nobody wrote down; the clause opens to a program that shows it",
     "crashed": "the process died",
     "hung": "the process had to be stopped",
-    "refused": "this mode declines with a clear error",
+    "refused": "this mode of execution declines with a clear error",
     "absent": "the API is not there in this torch",
     "unseen": "not run, or recorded with an older text of the clause",
 }
-CLAIM_SIGNS = {"true": "✓", "false": "✗"}
 CIRCLED = "①②③④⑤⑥⑦⑧⑨⑩⑪⑫⑬⑭⑮⑯⑰⑱⑲⑳"
-SHADES = 4
 WORD_NEEDS = 3  # columns
 FEW_COLUMNS = 8  # these are wide
+MANY_COLUMNS = 40  # more have no room on a screen: then the matrix scrolls sideways
 
 
 @dataclass(frozen=True)
@@ -77,13 +84,36 @@ def chapters(atlas: Atlas) -> list[Chapter]:
     return [Chapter(name, title(name), tuple(found)) for name, found in grouped]
 
 
+def tally(atlas: Atlas) -> dict[str, dict[str, int]]:
+    """Return, for each column by its key, how often each answer is given there, in the order of ANSWERS."""
+    known: dict[tuple[str, str, str | None], str] = {}
+    told = {}
+    for column in atlas.columns:
+        counts: Counter[str] = Counter()
+        for name, found in atlas.clauses.items():
+            cell = atlas.cell(name, column, atlas.modes[0])
+            look = (name, cell.verdict, cell.reading)
+            if look not in known:
+                known[look] = statement(found, cell).answer
+            counts[known[look]] += 1
+        told[column.key] = {answer: counts[answer] for answer in ANSWERS if counts[answer]}
+    return told
+
+
+def present(atlas: Atlas) -> list[str]:
+    """Return the answers that are given anywhere on the page, in any mode."""
+    looks = {(clause, cell.verdict, cell.reading) for (clause, _, _), cell in atlas.cells.items()}
+    seen = {statement(atlas.clauses[clause], Cell(verdict, reading)).answer for clause, verdict, reading in looks}
+    if len(atlas.cells) < len(atlas.clauses) * len(atlas.columns) * len(atlas.modes):
+        seen.add("unseen")
+    return [answer for answer in ANSWERS if answer in seen]
+
+
 def claims(atlas: Atlas) -> Counter[str]:
     """Return how many claims of tutorials are true on the torch in focus, how many false, how many unanswered."""
-    names = [name for name in atlas.clauses if name.startswith("tutorial.")]
-    cells = [atlas.cell(name, atlas.focus, atlas.modes[0]) for name in names]
-    readings = [cell.reading if cell.verdict == "conforms" else None for cell in cells]
-    answers = [truth(reading) for reading in readings]
-    return Counter(answer if answer in CLAIM_SIGNS else "" for answer in answers)
+    found = {name: clause for name, clause in atlas.clauses.items() if is_claim(clause)}
+    told = (statement(found[name], atlas.cell(name, atlas.focus, atlas.modes[0])).answer for name in found)
+    return Counter(answer if answer in ("true", "false") else "" for answer in told)
 
 
 def title(name: str) -> str:
@@ -110,7 +140,8 @@ def ranges(atlas: Atlas, clause: str, mode: str, *, fine: bool = False) -> Itera
 def _look(pair: tuple[Column, Cell]) -> tuple[object, ...]:
     """Return what lets two neighbours be drawn as one: a run of one's own always stands apart."""
     column, cell = pair
-    return cell.verdict, cell.reading, cell.declared, cell.holds, cell.note, column.this_run and column.key
+    own = column.this_run and column.key
+    return cell.verdict, cell.reading, cell.declared, cell.deviation, cell.holds, cell.note, own
 
 
 def _look_closely(pair: tuple[Column, Cell]) -> tuple[object, ...]:
@@ -119,32 +150,22 @@ def _look_closely(pair: tuple[Column, Cell]) -> tuple[object, ...]:
 
 def _range(atlas: Atlas, clause: str, columns: tuple[Column, ...], cell: Cell) -> Range:
     found = atlas.clauses[clause]
-    names = [reading["name"] for reading in found["readings"]]
-    sign, number, word, kind = SIGNS[cell.verdict], "", cell.verdict, cell.verdict
-    spoken = cell.verdict + (", not declared" if cell.new else "")
+    answer = statement(found, cell).answer
+    number, word, spoken = "", answer, answer + (", not declared" if cell.new else "")
     if cell.reading is not None and is_claim(found):
-        sign, word, kind, spoken = _claim(cell, sign, kind, spoken)
+        word = cell.reading if cell.verdict == "conforms" else word
+        spoken = f"the claim is {cell.reading}" if cell.verdict == "conforms" else f"{spoken} from: {cell.reading}"
     elif cell.reading is not None and varies(found):
+        names = [reading["name"] for reading in found["readings"]]
         index = names.index(cell.reading) if cell.reading in names else 0
         number = CIRCLED[index] if index < len(CIRCLED) else str(index + 1)
+        word = cell.reading if cell.verdict == "conforms" else word
         spoken += f", reading {index + 1}: {cell.reading}"
-        if cell.verdict == "conforms":
-            word = cell.reading
-            kind = f"conforms r{min(index + 1, SHADES)}"
-    if cell.new:
-        kind += " new"
     if cell.note:
         spoken += f" ({cell.note})"
+    kind = answer + (" new" if cell.new else "")
     roomy = len(columns) >= WORD_NEEDS or len(atlas.columns) <= FEW_COLUMNS or columns[0].this_run
-    return Range(columns, cell, sign, number, word, f"{spoken}; {span(columns)}", kind, roomy)
-
-
-def _claim(cell: Cell, sign: str, kind: str, spoken: str) -> tuple[str, str, str, str]:
-    """Return how a claim is drawn: what counts for the reader is whether it is true."""
-    answer = cell.reading or ""
-    if cell.verdict == "conforms":
-        return CLAIM_SIGNS[truth(answer)], answer, f"claim-{truth(answer)}", f"the claim is {answer} (conforms)"
-    return sign, cell.verdict, kind, f"{spoken} from: the claim is {answer}"
+    return Range(columns, cell, SIGNS[answer], number, word, f"{spoken}; {span(columns)}", kind, roomy)
 
 
 def span(columns: tuple[Column, ...]) -> str:

@@ -11,19 +11,19 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup
 
-from reports.atlas import VERDICTS, Atlas, undeclared
+from reports.atlas import Atlas, undeclared
 from reports.costs import Costs
 from reports.costs_page import chapter
 from reports.details import island
 from reports.disagreements import Disagreement
 from reports.entrances import entrances
-from reports.matrix import CLAIM_SIGNS, MEANINGS, SIGNS, chapters, claims
+from reports.matrix import MANY_COLUMNS, MEANINGS, SIGNS, chapters, claims, present, tally
 
 TEMPLATES = Path(__file__).parent / "templates"
 STYLES = ("tokens", "page", "matrix", "drawer", "views", "disagreements", "costs", "print")
 SCRIPTS = (
-    "data", "state", "bars", "filter", "drawer", "highlight", "evidence", "disagreements", "versions", "runfile",
-    "rely", "upgrade", "check", "triage", "build", "views", "main",
+    "data", "statements", "state", "bars", "filter", "drawer", "highlight", "evidence", "disagreements", "versions",
+    "runfile", "rely", "upgrade", "check", "triage", "build", "views", "main",
 )  # fmt: skip
 
 
@@ -31,17 +31,17 @@ def render(atlas: Atlas, disagreements: Sequence[Disagreement] = (), costs: Sequ
     """Return the page as HTML."""
     script = _joined("js", SCRIPTS)
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    found = chapters(atlas)
+    found, counts = chapters(atlas), tally(atlas)
     return _template().render(
         atlas=atlas,
         chapters=found,
         focus=atlas.focus,
-        counts=atlas.counts(atlas.focus),
+        counts=counts[atlas.focus.key],
+        counts_of=counts,
         undeclared=undeclared(atlas, atlas.focus),
-        verdicts=VERDICTS,
-        present=_present(atlas),
+        present=present(atlas),
         signs=SIGNS,
-        claim_signs=CLAIM_SIGNS,
+        many=MANY_COLUMNS,
         meanings=MEANINGS,
         known=len(atlas.columns),
         span=_span(atlas),
@@ -60,14 +60,6 @@ def _span(atlas: Atlas) -> str:
     """Return "1.4 to 2.15"."""
     keys = [column.key for column in atlas.columns]
     return keys[0] if len(keys) == 1 else f"{keys[0]} to {keys[-1]}"
-
-
-def _present(atlas: Atlas) -> list[str]:
-    """Return the verdicts that stand anywhere on the page."""
-    seen = {cell.verdict for cell in atlas.cells.values()}
-    if len(atlas.cells) < len(atlas.clauses) * len(atlas.columns) * len(atlas.modes):
-        seen.add("unseen")
-    return [verdict for verdict in VERDICTS if verdict in seen]
 
 
 @functools.cache

@@ -15,9 +15,9 @@ from suites.selfcheck.timing_session import KINDS
 def test_the_chapter_can_be_read(browser, priced, scheme, width):
     with watched(browser, color_scheme=scheme, viewport={"width": width, "height": 844}) as page:
         Reader(page, priced.url).open("#costs")
-        page.eval_on_selector_all("#costs details", "all => all.forEach(each => each.open = true)")
+        page.eval_on_selector_all("#view-costs details", "all => all.forEach(each => each.open = true)")
         assert page.evaluate(CONTRAST) == []
-        charts = page.eval_on_selector_all("#costs svg", "all => all.map(each => each.getBoundingClientRect().right)")
+        charts = page.eval_on_selector_all("#view-costs svg", "all => all.map(each => each.getBoundingClientRect().right)")
         assert len(charts) == len(KINDS) + 2
         assert all(right <= width for right in charts)
         assert page.evaluate("document.documentElement.scrollWidth") <= width
@@ -33,14 +33,14 @@ def test_no_word_of_a_chart_is_cut_off(browser, recorded):
     }).map(text => text.textContent)"""
     with watched(browser) as page:
         Reader(page, recorded.url).open("#costs")
-        assert page.locator("#costs svg text").count() > len(KINDS)
-        assert page.eval_on_selector_all("#costs svg text", cut) == []
+        assert page.locator("#view-costs svg text").count() > len(KINDS)
+        assert page.eval_on_selector_all("#view-costs svg text", cut) == []
 
 
 def test_a_chart_is_told_in_words_and_in_a_table(browser, priced):
     with watched(browser) as page:
-        Reader(page, priced.url).open()
-        section = page.get_by_role("region", name="What a hook costs")
+        Reader(page, priced.url).open("#costs")
+        section = page.get_by_role("main", name="What a hook costs")
         assert section.get_by_role("img", name=re.compile(r"node hook: (9\.\d+|10\.\d) plain calls")).count() == 1
         section.locator("summary", has_text="The charts as a table").click()
         told = section.get_by_role("table", name="Plain Python calls that one hook adds, by torch version")
@@ -54,4 +54,4 @@ def test_a_chart_is_told_in_words_and_in_a_table(browser, priced):
 def test_the_page_without_costs_has_no_chapter(browser, built):
     with watched(browser) as page:
         Reader(page, built.url).open()
-        assert page.locator("#costs").count() == 0
+        assert page.locator("#view-costs, [href='#costs']").count() == 0

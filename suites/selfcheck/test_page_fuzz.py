@@ -170,14 +170,18 @@ def test_a_page_built_of_a_hostile_run_runs_nothing_of_it(browser, built, tmp_pa
 )
 @pytest.mark.parametrize("bypass", [False, True])
 def test_the_guard_sees_what_would_run(browser, small, markup, bypass):
-    """Markup that became part of the page is found; a script that the policy stopped is noted, and one that ran."""
+    """Markup that became part of the page is found; a script that the policy stopped is noted, and one that ran.
+
+    The policy may stop an image too, before or after the script that the image would have run.
+    """
     context = browser.new_context(bypass_csp=bypass)
     page = guarded(context.new_page(), small.url, "#build")
     page.evaluate(
         "markup => { byId('build-found').innerHTML = markup; byId('build-found').querySelector('a')?.click(); }", markup
     )
-    page.wait_for_function("guard.hits.length > 0")
-    hits = page.evaluate("guard.hits")
-    assert hits[0] == "hit called" if bypass else hits[0].startswith("script-src"), hits
+    page.wait_for_function(
+        "begin => guard.hits.some((hit) => hit.startsWith(begin))", arg="hit called" if bypass else "script-src"
+    )
+    assert bypass or "hit called" not in page.evaluate("guard.hits")
     assert page.evaluate("[...guard.risky(byId('build-found')), ...guard.wrong(byId('build-found'))]") != []
     context.close()

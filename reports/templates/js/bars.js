@@ -5,7 +5,7 @@ function barsOf(clause, mode) {
   const bars = [];
   let [first, before] = [0, ""];
   for (const [count, verdict, reading, more = {}] of clause.cells[mode]) {
-    const look = JSON.stringify([verdict, reading, more.declared, more.holds, more.note, COLUMNS[first].run && first]);
+    const look = JSON.stringify([verdict, reading, more.declared, more.deviation, more.holds, more.note, COLUMNS[first].run && first]);
     if (look === before) bars[bars.length - 1][1] += count;
     else bars.push([first, count, { verdict, reading, ...more }]);
     [first, before] = [first + count, look];
@@ -14,13 +14,13 @@ function barsOf(clause, mode) {
 }
 
 function barView(clause, [first, count, cell]) {
-  const name = cell.reading < 0 ? "" : clause.readings[cell.reading][0];
+  const name = cell.reading < 0 ? "" : clause.readings[cell.reading].name;
   const good = cell.verdict === "conforms";
-  const [sign, told] = wordsOf(clause, cell);
-  let [number, word, spoken] = ["", cell.verdict, told];
+  const { answer } = statementOf(clause, cell);
+  let [number, word, spoken] = ["", answer, answer + (isNew(cell) ? ", not declared" : "")];
   if (name && clause.claim) {
     if (good) word = name;
-    spoken = good ? `the claim is ${name} (conforms)` : `${told} from: the claim is ${name}`;
+    spoken = good ? `the claim is ${name}` : `${spoken} from: ${name}`;
   } else if (name && clause.varies) {
     if (good) word = name;
     number = numberOf(cell.reading);
@@ -29,9 +29,9 @@ function barView(clause, [first, count, cell]) {
   if (cell.note) spoken += ` (${cell.note})`;
   const { run } = COLUMNS[first];
   const roomy = run || count >= DATA.roomy[0] || COLUMNS.length <= DATA.roomy[1];
-  const shown = el("b", {}, el("i", { text: sign + number }), roomy ? ` ${word}` : null);
+  const shown = [el("i", { text: DATA.signs[answer] }), number ? el("i", { text: number }) : "", ...(roomy ? [" ", el("b", { text: word })] : [])];
   return el("td", { colspan: count > 1 && count, class: kindOf(clause, cell) + (run ? " own" : "") },
-    el("span", { class: "g", "aria-hidden": "true" }, shown),
+    el("span", { class: "g", "aria-hidden": "true" }, ...shown),
     el("span", { class: "vh", text: `${spoken}; torch ${spanOf(first, first + count - 1)}` }));
 }
 

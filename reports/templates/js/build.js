@@ -2,19 +2,19 @@
 let mine = null;
 
 /** Say whether the clause has the same text on the page and in the run: otherwise nothing can be compared. */
-function isSameText(clause, theirs) {
-  return clause.digest === theirs.digest;
-}
+const isSameText = (clause, theirs) => clause.digest === theirs.digest;
 
 /** Return a cell of the run as those of the page are; unseen where its clause has another text. */
 function cellOfRun(cell) {
   const clause = DATA.clauses[cell.clause];
-  if (!isSameText(clause, mine.clauses.get(cell.clause))) return { verdict: "unseen", reading: -1 };
+  const theirs = mine.clauses.get(cell.clause);
+  if (!isSameText(clause, theirs)) return { verdict: "unseen", reading: -1 };
   return {
     verdict: cell.verdict,
-    reading: clause.readings.findIndex(([name]) => name === cell.reading),
+    reading: clause.readings.findIndex(({ name }) => name === cell.reading),
     holds: cell.holds.length ? [...cell.holds].sort() : undefined,
     declared: cell.declared,
+    known: (cell.declared && theirs.deviations?.find(({ name }) => name === cell.deviation)) || undefined,
     note: cell.note,
     evidence: cell.evidence && { ...cell.evidence, lines: aligned(cell.evidence.expected, cell.evidence.observed) },
   };
@@ -64,7 +64,7 @@ function ownFacts() {
   const { header, cells, missing, notHere, clauses } = mine;
   const list = el("dl", { class: "facts" });
   const add = (term, text, kind) => list.append(el("dt", { text: term }), el("dd", { text, class: kind }));
-  const verdicts = Object.keys(DATA.signs).map((verdict) => [verdict, [...cells.values()].filter((cell) => cell.verdict === verdict)]);
+  const verdicts = DATA.verdicts.map((verdict) => [verdict, [...cells.values()].filter((cell) => cell.verdict === verdict)]);
   add("Your torch", `${header.torch}, Python ${header.python}, ${header.platform}, ${header.device}`);
   add("By itself", verdicts.filter(([, found]) => found.length).map(([verdict, found]) => `${found.length} ${verdict}`).join(", ") || "no cells");
   const fresh = [...cells.values()].filter((cell) => cell.verdict === "deviates" && !cell.declared).length;

@@ -5,7 +5,9 @@ const COLUMNS = DATA.columns;
 const PLACE = new Map(COLUMNS.map((column, place) => [column.key, place]));
 for (const clause of Object.values(DATA.clauses)) {
   clause.source = clause.source.map((place) => DATA.sources[place]);
-  for (const reading of clause.readings) reading[2] ??= clause.says;
+  clause.readings = clause.readings.map(([name, range, says, harm = "none", otherwise = 0]) =>
+    ({ name, range, says: says || clause.says, harm, headline: !otherwise }));
+  clause.deviations = (clause.deviations || []).map(([name, says, harm, reason, ref]) => ({ name, says, harm, reason, ref }));
   clause.code = textOf(clause.code);
 }
 
@@ -68,22 +70,18 @@ function forceOf(clause) {
 /** Return "true" or "false" for a reading of a claim, which may be "false since 1.8". */
 const truthOf = (name) => name.split(" ")[0];
 
-/** Return the class by which a cell is coloured; the same rule as in the matrix. */
-function kindOf(clause, cell) {
-  if (cell.verdict === "deviates" && !cell.declared) return "deviates new";
-  if (cell.verdict !== "conforms") return cell.verdict;
-  if (clause.claim && cell.reading >= 0) return "claim-" + truthOf(clause.readings[cell.reading][0]);
-  return clause.varies && cell.reading >= 0 ? `conforms r${Math.min(cell.reading + 1, 4)}` : "conforms";
-}
-
-/** Return the sign and the words of a cell. */
-function wordsOf(clause, cell) {
-  const name = cell.reading >= 0 ? clause.readings[cell.reading][0] : "";
-  if (clause.claim && cell.verdict === "conforms" && name) return [truthOf(name) === "true" ? "✓" : "✗", name];
-  const fresh = cell.verdict === "deviates" && !cell.declared ? ", not declared" : "";
-  return [DATA.signs[cell.verdict], cell.verdict + fresh];
-}
-
 const numberOf = (reading) => DATA.numbers[reading] || String(reading + 1);
 const spanOf = (first, last) =>
   first === last ? COLUMNS[first].label : `${COLUMNS[first].label} to ${COLUMNS[last].label}`;
+
+/** Return "1.4 to 1.11 and 2.5 to 2.15" for these places. */
+function spansOfPlaces(places) {
+  const found = [];
+  for (const place of places) {
+    const last = found[found.length - 1];
+    if (last && last[1] === place - 1) last[1] = place;
+    else found.push([place, place]);
+  }
+  const words = found.map(([first, last]) => spanOf(first, last));
+  return words.length < 3 ? words.join(" and ") : `${words.slice(0, -1).join(", ")} and ${words[words.length - 1]}`;
+}

@@ -26,7 +26,8 @@ function hideClause() {
 drawer.addEventListener("close", () => {
   markOpen(false);
   openClause = "";
-  if (!readAddress().foreign) writeAddress("");
+  const { foreign, strange } = readAddress();
+  if (!foreign && !strange) writeAddress("");
   const gone = opener === document.body || !opener.checkVisibility();
   (gone ? byId(view ? "view-" + view : "matrix") : opener).focus({ preventScroll: true });
 });
@@ -79,8 +80,8 @@ function facts(clause) {
   const add = (term, ...content) => list.append(el("dt", { text: term }), el("dd", {}, ...content));
   const link = (source, href) => el("a", { href, rel: "noreferrer noopener", target: "_blank", text: source });
   add("Source", ...clause.source.map(([source, href]) => el("div", {}, href ? link(source, href) : source)));
+  if (clause.level) add("Level", LEVELS[clause.level]);
   if (clause.needs) add("Needs", el("code", { text: clause.needs.join(", ") }));
-  if (clause.covers) add("Covers", el("code", { text: clause.covers.join(", ") }));
   if (clause.docs) add("Docs", "The documentation says otherwise than torch does.");
   if (clause.note) add("Note", clause.note);
   return list;
@@ -97,7 +98,8 @@ function versionLine(clause, mode) {
     return el("span", { text: major || place % every === 0 && COLUMNS.length < 12 ? column.key.slice(0, 5) : "" });
   });
   line.append(el("span"), el("span", { class: "cells ticks" }, ...ticks));
-  clause.readings.forEach(([name], reading) => {
+  clause.readings.forEach(({ name, range }, reading) => {
+    if (range === "never" && !cells.some((cell) => cell.reading === reading)) return;
     const marks = cells.map((cell, place) => {
       const now = cell.reading >= 0 ? cell.reading : force[place];
       const [sign] = wordsOf(clause, cell);
@@ -117,32 +119,11 @@ function spans(clause, mode) {
   for (const [first, last, cell] of rangesOf(clause, mode)) {
     list.append(el("li", {}, el("span", { class: "when", text: "torch " + spanOf(first, last) }), cellView(clause, cell, force[first])));
   }
-  for (const [name, range, says] of clause.claim ? [] : clause.readings) {
+  for (const { name, range, says } of clause.claim ? [] : clause.readings) {
     if (range !== "never") continue;
-    const told = el("span", {}, `${name} `, el("small", { text: [says, "a wrong reading, proven so on each version that conforms"].filter(Boolean).join(" · ") }));
+    const told = el("span", {}, el("b", { text: "wrong reading" }), ` ${name}`, el("span", { class: "sentence", text: says }),
+      el("small", { text: "Nothing in torch does this: the test refutes it on each version, so that a tick means something." }));
     list.append(el("li", {}, el("span", { class: "when", text: "on no torch" }), told));
   }
   return list;
-}
-
-/** Show what a cell says: its verdict, its reading or else the one in force there, and what more is known. */
-function cellView(clause, cell, force = -1) {
-  const [sign, words] = wordsOf(clause, cell);
-  const reading = cell.reading >= 0 ? cell.reading : force;
-  const told = el("span", {}, el("span", { class: "chip " + kindOf(clause, cell), text: sign }), " ", el("b", { text: words }));
-  if (reading >= 0 && (clause.readings.length > 1 || clause.readings[reading][2])) {
-    const [name, range, says] = clause.readings[reading];
-    const shown = clause.varies ? ` ${numberOf(reading)} ${name}` : clause.readings.length > 1 && !clause.claim ? ` ${name}` : "";
-    told.append(shown, el("small", { text: [says === clause.says ? "" : says, rangeWords(range, clause.claim ? name : "in force")].filter(Boolean).join(" · ") }));
-  }
-  if (cell.holds) told.append(el("small", { text: `behaves as the reading “${cell.holds.join("” / “")}”` }));
-  if (cell.note) told.append(el("small", { text: cell.note }));
-  return told;
-}
-
-/** Return ">=1.10,<2.0" as a person writes it. */
-function rangeWords(range, what) {
-  if (range === "never") return `never ${what}`;
-  const spaced = range.replaceAll(",", ", ").replaceAll(/([<>=!~]+)\s*/g, "$1 ").replaceAll(">=", "≥").replaceAll("<=", "≤");
-  return range ? `${what} on torch ${spaced}` : "";
 }

@@ -5,7 +5,7 @@ let toShow = [];
 const ROWS = [...document.querySelectorAll(".row")].map((row) => {
   const id = row.dataset.clause;
   const clause = DATA.clauses[id];
-  const words = [id, clause.says, ...clause.source.map(([source]) => source), ...clause.readings.map(([name]) => name)];
+  const words = [id, clause.says, ...clause.source.map(([source]) => source), ...clause.readings.map(({ name }) => name)];
   return { row, id, clause, drawn: DATA.modes[0], chapter: row.parentElement, words: words.join("\n").toLowerCase() };
 });
 
@@ -22,8 +22,8 @@ function fits({ id, clause, words }, mode, state, needles) {
   if (state.docs && clause.docs !== "contradicts") return false;
   const on = PLACE.get(state.on);
   if (state.verdict) {
-    const verdicts = on === undefined ? clause.cells[mode].map((range) => range[1]) : [cellOn(clause, mode, on).verdict];
-    if (!verdicts.includes(state.verdict)) return false;
+    const cells = on === undefined ? clause.cells[mode].map(([, verdict, reading]) => ({ verdict, reading })) : [cellOn(clause, mode, on)];
+    if (!cells.some((cell) => statementOf(clause, cell).answer === state.verdict)) return false;
   }
   const [from, to] = [PLACE.get(state.from), PLACE.get(state.to)];
   if (from !== undefined && to !== undefined && sameCell(cellOn(clause, mode, from), cellOn(clause, mode, to))) return false;

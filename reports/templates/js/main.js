@@ -2,15 +2,19 @@
 const THEMES = { "": "Auto", light: "Light", dark: "Dark" };
 
 function follow() {
-  const { view: asked, clause, state, foreign } = readAddress();
+  const { view: asked, clause, state, foreign, strange } = readAddress();
+  byId("unknown").replaceChildren(...strange);
+  byId("unknown").hidden = !strange;
   showView(foreign ? "" : asked);
   if (foreign) return followAnchor(foreign);
+  following = true;
   writeFields(state);
   DRAWN[view]();
   if (clause) {
     if (!view) showAllRows(); // its row, to which the reader comes back, may be far down
     showClause(clause);
   } else hideClause();
+  following = false;
 }
 
 /** Go to an anchor of the page itself, such as that of the disagreements. */
@@ -115,7 +119,7 @@ new ResizeObserver(() => {
 }).observe(form);
 setTheme(Object.hasOwn(THEMES, storedTheme()) ? storedTheme() : "");
 const pane = byId("matrix");
-if (pane.scrollWidth > pane.clientWidth) pane.scrollLeft = pane.scrollWidth; // the newest versions first
+pane.scrollLeft = pane.scrollWidth; // where not all versions have room, the newest first
 listDisagreements();
 follow();
 document.documentElement.dataset.ready = "1";

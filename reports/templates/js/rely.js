@@ -30,7 +30,7 @@ function spansOf(id, mode, places) {
 
 /** Return how a clause with these cells stands: a claim of a tutorial holds where it is true. */
 function standOf(clause, cells) {
-  const isFalse = (cell) => clause.claim && cell.reading >= 0 && truthOf(clause.readings[cell.reading][0]) === "false";
+  const isFalse = (cell) => clause.claim && cell.reading >= 0 && truthOf(clause.readings[cell.reading].name) === "false";
   const good = cells.map((cell) => cell.verdict === "conforms" && !isFalse(cell));
   if (cells.some((cell) => cell.verdict === "unseen")) return "unseen";
   if (!good.some(Boolean)) return "nowhere";

@@ -18,12 +18,16 @@ const isTexts = isListOf(isText);
 const isReading = isShaped({ name: isText, torch: isText, says: isText });
 const isEvidence = isShaped({ plan: isText, expected: isTexts, observed: isTexts, message: isText, reproducer: isText });
 const isShard = (value) => isListOf((part) => Number.isInteger(part) && part >= 1 && part <= 10_000)(value) && value.length === 2;
-const isVerdict = (value) => isText(value) && Object.hasOwn(DATA.signs, value);
+const isVerdict = (value) => DATA.verdicts.includes(value);
+const isDeviation = isShaped({ name: isText, says: isText, harm: (value) => HARMS.includes(value), reason: isText, ref: isText });
+const isClause = isShaped({ says: isText, code: isText, digest: isText, readings: isListOf(isReading) });
+/** Deviations came later than the rest: a file without them is read as before. */
+const isClauseOfRun = (value) => isClause(value) && (value.deviations === undefined || isListOf(isDeviation)(value.deviations));
 const LINES = {
   header: {
     torch: isText, suite: isText, python: isText, platform: isText, device: isText, modes: isTexts,
     profile: isText, examples: Number.isInteger, seed: (value) => value === null || typeof value === "number", shard: isShard,
-    clauses: isTableOf(isShaped({ says: isText, code: isText, digest: isText, readings: isListOf(isReading) })),
+    clauses: isTableOf(isClauseOfRun),
     nodes: isTableOf((node) => isTexts(node) && node.length === 2),
   },
   started: { clause: isText, mode: isText },

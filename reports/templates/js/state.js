@@ -5,8 +5,11 @@ const FIELDS = {
   rely: ["from", "to", "mode", "chapter", "api", "clause"],
   upgrade: ["from", "from-mode", "to", "to-mode"],
   build: ["with"],
+  disagreements: [],
+  costs: [],
 };
 let view = "";
+let following = false;
 const field = (name) => byId(view ? `${view}-${name}` : name);
 const boxesOf = (group) => [...group.querySelectorAll("input[type=checkbox]")];
 
@@ -52,10 +55,39 @@ function readAddress() {
   const name = decode(cut < 0 ? hash : hash.slice(0, cut));
   const params = new URLSearchParams(cut < 0 ? "" : hash.slice(cut + 1));
   const clause = Object.hasOwn(DATA.clauses, name) ? name : "";
-  const within = clause ? params.get("view") : name;
-  const asked = Object.hasOwn(FIELDS, within) ? within : "";
+  const within = (clause ? params.get("view") : name) || "";
+  const asked = Object.hasOwn(FIELDS, within) && (!within || byId("view-" + within)) ? within : "";
   const foreign = !clause && !asked && cut < 0 && document.getElementById(name) ? name : "";
-  return { view: asked, clause, foreign, state: Object.fromEntries(FIELDS[asked].map((field) => [field, params.get(field) || ""])) };
+  const state = Object.fromEntries(FIELDS[asked].map((field) => [field, params.get(field) || ""]));
+  return { view: asked, clause, foreign, state, strange: foreign || clause || asked ? strangeField(asked, params) : strangeName(name) || strangeField("", params) };
+}
+
+/** Return what is wrong with a name that leads nowhere, as one line with the nearest; nothing for that of the matrix. */
+function strangeName(name) {
+  if (!name) return "";
+  const near = nearest(name, [...Object.keys(DATA.clauses), ...Object.keys(FIELDS).filter((each) => byId("view-" + each))]);
+  const link = near ? ["; the nearest is ", el("a", { href: "#" + near, text: near })] : [];
+  return [`There is no clause and no view “${name}” here`, ...link, ". Below are all clauses."];
+}
+
+function strangeField(asked, params) {
+  const known = [...FIELDS[asked], "view"];
+  const name = [...params.keys()].find((key) => !known.includes(key));
+  if (name === undefined) return "";
+  const near = nearest(name, known);
+  return [`This address asks for “${name}”, which is not understood here${near ? `; the nearest is ${near}` : ""}. It was left out.`];
+}
+
+/** Return the known name that shares the most pairs of letters with the one that was asked for; nothing below a third. */
+function nearest(asked, known) {
+  const pairsOf = (text) => new Set(Array.from({ length: text.length - 1 }, (_, at) => text.slice(at, at + 2)));
+  const wanted = pairsOf(asked.slice(0, 200).toLowerCase());
+  const likeness = (name) => {
+    const pairs = pairsOf(name);
+    return (2 * [...pairs].filter((pair) => wanted.has(pair)).length) / (pairs.size + wanted.size || 1);
+  };
+  const [best, found] = known.reduce(([most, name], each) => (likeness(each) > most ? [likeness(each), each] : [most, name]), [1 / 3, ""]);
+  return best > 1 / 3 ? found : "";
 }
 
 function decode(text) {
@@ -78,5 +110,6 @@ function writeAddress(clause, push = false) {
   const link = document.querySelector(`.views [data-view="${view}"]`);
   link.setAttribute("href", addressOf("", state)); // who comes back to the view finds it as it was
   if (address === (location.hash || "#")) return;
+  if (!following) byId("unknown").hidden = true; // the reader went on
   history[push ? "pushState" : "replaceState"](null, "", address === "#" ? location.pathname + location.search : address);
 }

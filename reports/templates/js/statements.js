@@ -1,0 +1,83 @@
+// What a clause says in one cell: the sentence in force there. The same rules as in reports/statements.py.
+const HARMS = ["silent", "error", "warning", "none"];
+const UNKNOWN = "Torch does something else; no statement describes it.";
+const HARM_WORDS = { silent: "silent: other values or other calls, without a word", error: "an error", warning: "a warning" };
+const LEVELS = {
+  documented: "documented: torch promises it in its documentation or release notes",
+  implied: "implied: no document of torch says it, its own tests or comments rely on it",
+  observed: "observed: measured only, nobody promises it; a torch that differs is different, not wrong",
+};
+
+function statementOf(clause, cell) {
+  if (cell.verdict === "conforms") return readingStatement(clause, clause.readings[cell.reading]);
+  const known = cell.known || (cell.declared && clause.deviations.find(({ name }) => name === cell.deviation));
+  if (known) return { answer: cell.verdict, says: known.says, harm: known.harm, reason: known.reason, ref: known.ref };
+  if (cell.verdict === "deviates") {
+    const like = cell.holds && clause.readings.find(({ name }) => name === cell.holds[0]);
+    const { says, harm } = like ? readingStatement(clause, like) : { says: cell.note || UNKNOWN, harm: "silent" };
+    return { answer: cell.verdict, says, harm: harm === "none" ? "silent" : harm };
+  }
+  if (cell.verdict === "crashed" || cell.verdict === "hung") return { answer: cell.verdict, says: `The process ${cell.verdict}.`, harm: "error" };
+  const note = cell.note || "";
+  return { answer: cell.verdict, says: note.slice(0, 1).toUpperCase() + note.slice(1), harm: "none" };
+}
+
+function readingStatement(clause, reading) {
+  if (!reading) return { answer: "holds", says: clause.says, harm: "none" };
+  if (clause.claim) {
+    const answer = truthOf(reading.name);
+    return { answer, says: answer === "true" ? clause.says : reading.says, harm: reading.harm };
+  }
+  return { answer: reading.headline ? "holds" : "otherwise", says: reading.headline ? clause.says : reading.says, harm: reading.harm };
+}
+
+/** Return the class by which a cell is coloured; the same rule as in the matrix. */
+const kindOf = (clause, cell) => statementOf(clause, cell).answer + (isNew(cell) ? " new" : "");
+const isNew = (cell) => cell.verdict === "deviates" && !cell.declared;
+
+/** Return the sign and the words of a cell. */
+function wordsOf(clause, cell) {
+  const { answer } = statementOf(clause, cell);
+  const claim = clause.claim && cell.verdict === "conforms" && clause.readings[cell.reading];
+  return [DATA.signs[answer], claim ? claim.name : answer + (isNew(cell) ? ", not declared" : "")];
+}
+
+/** Return "since 2.5" where a clause has been as it is on a column from that version on, nothing where it was never seen otherwise. */
+function sinceOf(clause, mode, place) {
+  const look = (cell) => JSON.stringify([cell.verdict, cell.reading, cell.holds, cell.deviation]);
+  const cells = cellsOf(clause, mode);
+  let first = place;
+  while (first > 0 && look(cells[first - 1]) === look(cells[place])) first--;
+  return first ? `since ${COLUMNS[first].label}` : "";
+}
+
+/** Return the sentence that is true in a cell: that of its reading, or of what torch does instead. */
+function sentenceOf(clause, cell) {
+  const reading = cell.verdict === "conforms" && clause.readings[cell.reading];
+  return reading ? reading.says : statementOf(clause, cell).says;
+}
+
+const labelled = (label, ...content) => el("span", { class: "labelled" }, el("span", { class: "label", text: label }), " ", el("span", {}, ...content));
+
+/** Show what a cell says: its answer, its reading, the sentence in force, and of a deviation what is stated, what torch does, and why. */
+function cellView(clause, cell, force = -1, since = "") {
+  const [sign, words] = wordsOf(clause, cell);
+  const told = el("span", {}, el("span", { class: "chip " + kindOf(clause, cell), text: sign }), " ", el("b", { text: words }));
+  const reading = clause.readings[cell.reading];
+  if (cell.verdict === "conforms" && reading && !clause.claim && clause.readings.length > 1) {
+    told.append(` ${clause.varies ? numberOf(cell.reading) + " " : ""}${reading.name}`);
+  }
+  if (since) told.append(" ", el("span", { class: "since", text: since }));
+  const { says, harm, reason, ref } = statementOf(clause, cell);
+  if (cell.verdict === "deviates" || reason) {
+    const stated = clause.readings[cell.reading >= 0 ? cell.reading : force];
+    told.append(labelled("stated", stated ? stated.says : clause.says), labelled("what torch does", says));
+    if (HARM_WORDS[harm]) told.append(labelled("harm", HARM_WORDS[harm]));
+    if (reason) told.append(labelled("why", reason + " ", refView(ref)));
+    if (cell.holds && !reason) told.append(labelled("behaves as", `the reading “${cell.holds.join("” / “")}”`));
+  } else told.append(el("span", { class: "sentence", text: sentenceOf(clause, cell) }));
+  if (cell.note && !says.toLowerCase().includes(cell.note.toLowerCase())) told.append(el("small", { text: cell.note }));
+  return told;
+}
+
+const refView = (ref) => (/^https:\/\//.test(ref) ? el("a", { href: ref, rel: "noreferrer noopener", target: "_blank", text: ref.replace("https://", "") }) : ref);

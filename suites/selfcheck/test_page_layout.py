@@ -1,0 +1,149 @@
+"""The page fits: one scroller, nothing cut off at usual widths, no frame around a view; and links that lead nowhere say so."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from suites.selfcheck.pages import FRAME, Reader, watched
+
+WIDTHS = (390, 768, 1024, 1280, 1400, 1920)
+ADDRESSES = ("", "#rely", "#upgrade?from=1.13", "#build", "#disagreements")
+#: Returns what scrolls up and down, but for code, which may, and the page itself.
+SCROLLERS = """() => [...document.querySelectorAll("main, main *")]
+  .filter((each) => /auto|scroll/.test(getComputedStyle(each).overflowY) && each.scrollHeight > each.clientHeight + 1)
+  .filter((each) => !each.closest("pre")).map((each) => each.tagName + "." + each.className)"""
+#: Returns the texts that are seen in part only: beyond the window, or beyond a box that hides what is outside of it.
+#: What is hidden as a whole is meant to be, such as a word that has no room in its bar.
+CUT = """() => {
+  const cut = new Set();
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  for (let text = walker.nextNode(); text; text = walker.nextNode()) {
+    const parent = text.parentElement;
+    if (!text.data.trim() || !parent.checkVisibility() || parent.closest(".vh, .skip, pre, select, script, style")) continue;
+    const range = document.createRange();
+    range.selectNodeContents(text);
+    for (const part of range.getClientRects()) {
+      let [left, right, hidden] = [0, document.documentElement.clientWidth, false];
+      for (let box = parent; box && box !== document.body; box = box.parentElement) {
+        const { overflowX } = getComputedStyle(box);
+        if (/auto|scroll/.test(overflowX)) { hidden = true; break; }
+        if (overflowX === "visible") continue;
+        const frame = box.getBoundingClientRect();
+        [left, right] = [Math.max(left, frame.left), Math.min(right, frame.right)];
+        hidden ||= part.top >= frame.bottom - 2 || part.bottom <= frame.top + 2;
+      }
+      if (!hidden && (part.left < left - 1 || part.right > right + 1)) cut.add(`${parent.tagName}.${parent.className}: ${text.data.slice(0, 40)}`);
+    }
+  }
+  return [...cut];
+}"""
+SIDEWAYS = "() => document.scrollingElement.scrollWidth - document.scrollingElement.clientWidth"
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_nothing_is_cut_off_and_nothing_scrolls_but_the_page(browser, built, width):
+    with watched(browser, viewport={"width": width, "height": 900}) as page:
+        reader = Reader(page, built.url)
+        for address in (*ADDRESSES, "#" + built.having("deviates")[0]):
+            reader.open(address)
+            page.evaluate("document.querySelectorAll('details').forEach((each) => (each.open = true))")
+            page.evaluate(FRAME)
+            assert page.evaluate(SIDEWAYS) <= 0, address
+            assert page.evaluate(CUT) == [], address
+            assert page.evaluate(SCROLLERS) == [], address
+
+
+@pytest.mark.parametrize("width", [390, 1280, 1400])
+def test_the_wheel_over_the_matrix_moves_the_page(browser, built, width):
+    with watched(browser, viewport={"width": width, "height": 900}) as page:
+        reader = Reader(page, built.url).open()
+        page.locator(f'[id="{reader.rows()[3]}"] td').first.hover()
+        page.mouse.wheel(0, 1500)
+        page.wait_for_function("() => scrollY > 0")
+        page.wait_for_function(
+            "() => { const head = document.querySelector('th[data-key]').getBoundingClientRect();"
+            " return head.top >= 0 && head.top < 120; }"
+        )  # the versions stay in view
+        page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
+        page.wait_for_function(
+            "() => { const end = document.querySelector('.end').getBoundingClientRect(); return end.bottom <= innerHeight + 1; }"
+        )
+
+
+def test_what_is_cut_off_is_found(browser, built):
+    """The measure would say so: of a matrix in a box of its own, and of a sentence that has no room."""
+    with watched(browser, viewport={"width": 1280, "height": 900}) as page:
+        Reader(page, built.url).open()
+        page.add_style_tag(content=".row th { white-space: nowrap; overflow: clip; }")
+        assert any(each.startswith("A.") for each in page.evaluate(CUT))
+        page.add_style_tag(content=".matrix { min-width: 1500px; }")
+        assert page.evaluate(SIDEWAYS) > 0
+        page.add_style_tag(content=".pane { overflow: auto; max-height: 50vh; }")
+        assert page.evaluate(SCROLLERS) == ["MAIN.pane"]
+
+
+def test_a_row_takes_three_lines_at_most(browser, built):
+    with watched(browser, viewport={"width": 1400, "height": 900}) as page:
+        Reader(page, built.url).open()
+        lines = page.eval_on_selector_all(
+            ".row > th",
+            "all => all.map(each => each.clientHeight / parseFloat(getComputedStyle(each).lineHeight))",
+        )
+        assert max(lines) < 3.8  # and what is above and below them
+
+
+def test_a_view_that_takes_the_focus_has_no_frame(browser, priced):
+    with watched(browser) as page:
+        Reader(page, priced.url).open()
+        for view in ("rely", "upgrade", "build", "costs"):
+            page.focus(f".views [data-view='{view}']")
+            page.keyboard.press("Enter")
+            page.wait_for_function("view => document.activeElement.id === 'view-' + view", arg=view)
+            assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "none"
+            page.keyboard.press("Tab")
+            page.wait_for_function("view => document.activeElement.id !== 'view-' + view", arg=view)
+            assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
+
+
+@pytest.mark.parametrize(
+    ("address", "told"),
+    [
+        ("#no.such.clause", "There is no clause and no view “no.such.clause” here"),
+        ("#relly", "the nearest is rely"),
+        ("#rely?clauses=retain.", "asks for “clauses”, which is not understood here; the nearest is clause."),
+        ("#?chapters=ordering", "asks for “chapters”, which is not understood here; the nearest is chapter."),
+        ("#__proto__", "There is no clause and no view “__proto__” here"),
+    ],
+)
+def test_a_link_that_leads_nowhere_says_so_in_one_line(reader, address, told):
+    page = reader.open(address).page
+    assert told in page.inner_text("#unknown")
+    assert "\n" not in page.inner_text("#unknown")
+    page.click(".views >> text=Matrix")
+    page.wait_for_function("() => byId('unknown').hidden")
+
+
+def test_the_nearest_clause_is_a_click_away(reader, built):
+    name = built.having("deviates")[0]
+    page = reader.open(f"#{name[:-1]}x").page
+    page.click("#unknown a")
+    page.wait_for_function("() => drawer.open")
+    assert reader.opened() == name
+    assert page.locator("#unknown").is_hidden()
+    reader.open("#" + name)
+    assert page.locator("#unknown").is_hidden()
+
+
+def test_what_is_waited_for_is_a_function():
+    """The policy of the page forbids to evaluate a text: an expression is only seen where it is true at once."""
+    found = [
+        f"{path.name}:{call.lineno}"
+        for path in sorted(Path(__file__).parent.glob("*.py"))
+        for call in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)
+        if call.func.attr == "wait_for_function" and "=>" not in ast.unparse(call.args[0])
+    ]
+    assert found == []
