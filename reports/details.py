@@ -10,12 +10,14 @@ from markupsafe import Markup
 
 from reports.apis import subject
 from reports.atlas import NOT_RUN, VERDICTS, Atlas, Cell, in_force, is_claim, varies
-from reports.diff import KINDS
 from reports.disagreements import Disagreement, when
+from reports.entrances import SCOPE
 from reports.matrix import CIRCLED, FEW_COLUMNS, SIGNS, WORD_NEEDS, ranges
 from reports.programs import Lines, program
+from reports.ranking import rank
 from reports.rely import STANDS
 from reports.sources import link
+from reports.statements import KINDS
 from reports.traces import aligned
 
 
@@ -58,6 +60,7 @@ def document(atlas: Atlas, disagreements: Sequence[Disagreement] = ()) -> dict[s
         "kinds": KINDS,
         "stands": STANDS,
         "apis": apis,
+        "scope": [{"what": one.what, "why": one.why, "words": one.words} for one in SCOPE],
         "sources": [[source, link(source)] for source in sources],
         "clauses": clauses,
         "lines": lines.values,
@@ -110,6 +113,7 @@ def _clause(atlas: Atlas, name: str, pool: _Pool) -> dict[str, Any]:
     }
     deviations = clause.get("deviations", ())
     extras = {"level": clause.get("level"), "needs": clause["needs"], "docs": clause["docs"], "note": clause["note"]}
+    extras["rank"] = rank(name, clause)
     extras["deviations"] = [[one[key] for key in ("name", "says", "harm", "reason", "ref")] for one in deviations]
     found.update({key: value for key, value in extras.items() if value})
     if is_claim(clause):

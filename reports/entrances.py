@@ -1,13 +1,52 @@
-"""What can be chosen at the page's entrances: chapters, hook APIs with their options, and the usual versions."""
+"""What can be chosen at the page's entrances: hook APIs with their options and the usual versions; and what cannot yet."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from fixtures.unstated import UNSTATED
 from reports.apis import known_apis, need
 from reports.atlas import Atlas, Column
+
+
+@dataclass(frozen=True)
+class Uncovered:
+    """What no clause speaks of yet: in words, why, and the words in lower case by which a reader asks for it."""
+
+    what: str
+    why: str
+    words: tuple[str, ...]
+
+
+def _scope() -> Iterator[Uncovered]:
+    """Yield the modes of execution and the devices that are not recorded, and the hook APIs without clauses, by reason."""
+    words = (
+        "compile",
+        "dynamo",
+        "inductor",
+        "jit",
+        "script",
+        "export",
+        "functorch",
+        "torch.func",
+        "vmap",
+        "checkpoint",
+    )
+    yield Uncovered(
+        "torch.compile, torch.jit, torch.export, torch.func, checkpoint", "Recorded is eager execution only", words
+    )
+    words = ("ddp", "fsdp", "dataparallel", "distributed")
+    yield Uncovered("DataParallel, DistributedDataParallel, FSDP", "They need several processes or devices", words)
+    words = ("cuda", "gpu", "mps", "xpu", "tpu")
+    yield Uncovered("devices other than the CPU", "Recorded is the CPU; the suite runs on others with --device", words)
+    for reason in dict.fromkeys(UNSTATED.values()):
+        names = [name for name, why in UNSTATED.items() if why == reason]
+        yield Uncovered(", ".join(names), reason[0].upper() + reason[1:], tuple(name.lower() for name in names))
+
+
+SCOPE = tuple(_scope())
 
 
 @dataclass(frozen=True)

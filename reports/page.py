@@ -16,14 +16,14 @@ from reports.costs import Costs
 from reports.costs_page import chapter
 from reports.details import island
 from reports.disagreements import Disagreement
-from reports.entrances import entrances
+from reports.entrances import SCOPE, entrances
 from reports.matrix import MANY_COLUMNS, MEANINGS, SIGNS, chapters, claims, present, tally
 
 TEMPLATES = Path(__file__).parent / "templates"
 STYLES = ("tokens", "page", "matrix", "drawer", "views", "disagreements", "costs", "print")
 SCRIPTS = (
     "data", "statements", "state", "bars", "filter", "drawer", "highlight", "evidence", "disagreements", "versions",
-    "runfile", "rely", "upgrade", "check", "triage", "build", "views", "main",
+    "runfile", "choice", "rely", "upgrade", "check", "triage", "build", "views", "main",
 )  # fmt: skip
 
 
@@ -53,6 +53,7 @@ def render(atlas: Atlas, disagreements: Sequence[Disagreement] = (), costs: Sequ
         claims=claims(atlas),
         costs=chapter(costs),
         choices=entrances(atlas),
+        scope=SCOPE,
     )
 
 

@@ -103,8 +103,27 @@ def clause(number, rng, chapter=None):
         "code": CODE.format(id=name, says=says, name=name.split(".")[2]),
         "file": f"suites/{chapter}/test_forward.py", "line": 10 + number, "digest": "",
     }  # fmt: skip
+    found.update(level=LEVELS[number % 3], deviations=_deviations(name))
+    for place, reading in enumerate(found["readings"][1:]):
+        reading.update(headline=(number + place) % 3 == 0, harm=HARMS[(number + place) % 3])
     found["digest"] = digest(found)
     return name, found
+
+
+#: Of a reading whose headline is true the harm says nothing.
+HARMS = ("none", "silent", "error")
+LEVELS = ("documented", "implied", "observed")
+
+
+def _deviations(name):
+    """Return the declared deviation of a clause that has a cell with one."""
+    if random.Random(name).random() <= 0.95:
+        return []
+    return [{
+        "name": "another value", "torch": ">=2.3", "mode": "eager", "verdict": "deviates", "harm": "silent",
+        "says": "The hook is given another value.", "reason": "A view was taken for its base.",
+        "ref": "https://github.com/pytorch/pytorch/issues/1",
+    }]  # fmt: skip
 
 
 SOURCES = (
@@ -189,6 +208,7 @@ def cell(name, found, torch, mode="eager"):
     return {
         "type": "cell", "clause": name, "mode": mode, "verdict": verdict, "reading": reading, "refuted": refuted,
         "holds": holds, "declared": verdict == "deviates", "seconds": 0.25, "note": note, "evidence": told,
+        "deviation": "another value" if verdict == "deviates" else None,
     }  # fmt: skip
 
 
@@ -262,7 +282,7 @@ def environment(torch):
 def recorded_entry(made, found):
     """Return a cell as it is recorded."""
     kept = {"verdict": made["verdict"], "reading": made["reading"], "digest": found["digest"]}
-    for key in ("declared", "holds", "evidence"):
+    for key in ("declared", "deviation", "holds", "evidence"):
         if made[key]:
             kept[key] = made[key]
     return kept

@@ -21,7 +21,10 @@ def test_opens_with_every_clause_and_the_counts_of_the_newest_torch(reader, buil
 
 def test_every_cell_says_its_verdict_in_words(reader, built):
     spoken = reader.page.eval_on_selector_all(".row td .vh", "all => all.map(each => each.textContent)")
-    assert all(re.search(r"holds|otherwise|the claim is (true|false)|deviates|crashed|hung|absent|refused|unseen", text) for text in spoken)
+    assert all(
+        re.search(r"holds|otherwise|the claim is (true|false)|deviates|crashed|hung|absent|refused|unseen", text)
+        for text in spoken
+    )
     columns = reader.page.eval_on_selector_all(
         ".row", "rows => rows.map(row => [...row.cells].slice(1).reduce((sum, cell) => sum + cell.colSpan, 0))"
     )

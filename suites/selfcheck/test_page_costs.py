@@ -17,7 +17,9 @@ def test_the_chapter_can_be_read(browser, priced, scheme, width):
         Reader(page, priced.url).open("#costs")
         page.eval_on_selector_all("#view-costs details", "all => all.forEach(each => each.open = true)")
         assert page.evaluate(CONTRAST) == []
-        charts = page.eval_on_selector_all("#view-costs svg", "all => all.map(each => each.getBoundingClientRect().right)")
+        charts = page.eval_on_selector_all(
+            "#view-costs svg", "all => all.map(each => each.getBoundingClientRect().right)"
+        )
         assert len(charts) == len(KINDS) + 2
         assert all(right <= width for right in charts)
         assert page.evaluate("document.documentElement.scrollWidth") <= width

@@ -9,8 +9,8 @@ import pytest
 
 from reports.__main__ import main
 from reports.apis import known_apis
-from reports.diff import KINDS
 from reports.rely import STANDS
+from reports.statements import KINDS
 from suites.selfcheck import synthetic
 from suites.selfcheck.pages import CONTRAST, Reader, build, watched
 
@@ -52,16 +52,20 @@ def in_any_order(groups):
 @pytest.mark.parametrize(
     ("query", "arguments"),
     [
-        ("", []),
+        ("", ["--from", "2.0"]),
+        ("?tutorial=1", ["--from", "2.0", "--tutorial"]),
         ("?from=1.13&to=2.15", ["--from", "1.13", "--to", "2.15"]),
         ("?from=1.4&to=1.4", ["--to", "1.4"]),
-        ("?chapter=tutorial", ["--chapter", "tutorial"]),
+        ("?from=1.4&chapter=tutorial", ["--chapter", "tutorial"]),
         ("?chapter=tutorial+ordering&from=2.0", ["--chapter", "tutorial", "--chapter", "ordering", "--from", "2.0"]),
-        ("?api=register_forward_hook", ["--api", "register_forward_hook"]),
-        ("?clause=retain_grad.", ["retain_grad."]),
-        ("?clause=ordering.tensor+tutorial.&to=2.0", ["ordering.tensor", "tutorial.", "--to", "2.0"]),
-        ("?clause=ordering.f&chapter=ordering", ["ordering.f", "--chapter", "ordering"]),
-        ("?api=register_full_backward_hook&from=2.1", ["--api", "register_full_backward_hook", "--from", "2.1"]),
+        ("?from=1.4&api=register_forward_hook", ["--api", "register_forward_hook"]),
+        ("?from=1.4&clause=retain_grad.", ["retain_grad."]),
+        ("?from=1.4&clause=ordering.tensor+tutorial.&to=2.0", ["ordering.tensor", "tutorial.", "--to", "2.0"]),
+        ("?from=1.4&clause=ordering.f&chapter=ordering", ["ordering.f", "--chapter", "ordering"]),
+        (
+            "?api=register_full_backward_hook&from=2.1&tutorial=1",
+            ["--api", "register_full_backward_hook", "--from", "2.1", "--tutorial"],
+        ),
     ],
 )
 def test_rely_answers_as_in_a_terminal(reader, built, capsys, query, arguments):
@@ -70,6 +74,8 @@ def test_rely_answers_as_in_a_terminal(reader, built, capsys, query, arguments):
     assert in_any_order(answered(page, "rely")) == grouped(told["clauses"], "stands", STANDS)
     counts = ", ".join(f"{count} {STANDS[each]}" for each, count in told["counts"].items() if count)
     assert page.inner_text("#rely-said").endswith(f": of {len(told['clauses'])} clauses {counts}.")
+    left_out = page.locator("#view-rely .left-out").all_inner_texts()
+    assert [int(each.split()[0]) for each in left_out] == [told["left_out"]] * bool(told["left_out"])
 
 
 def test_rely_knows_every_api_and_its_options(browser, tmp_path, capsys):
@@ -82,19 +88,19 @@ def test_rely_knows_every_api_and_its_options(browser, tmp_path, capsys):
         Reader(page, made.url).open("#rely")
         boxes = page.eval_on_selector_all("#rely-api input", "all => all.map(box => box.value)")
         assert known_apis(table) < set(boxes)
-        page.click("text=Hook APIs:")
-        page.check("[value='register_forward_hook(prepend)']")
-        told = in_terminal(made, capsys, "rely", "--api", "register_forward_hook(prepend)")
+        page.click("#view-rely >> text=Hook APIs:")
+        page.check("#rely-api [value='register_forward_hook(prepend)']")
+        told = in_terminal(made, capsys, "rely", "--from", "2.0", "--api", "register_forward_hook(prepend)")
         assert len(told["clauses"]) == 8
         assert in_any_order(answered(page, "rely")) == grouped(told["clauses"], "stands", STANDS)
-        assert "--api 'register_forward_hook(prepend)'" in page.inner_text(".terminal")
+        assert "--api 'register_forward_hook(prepend)'" in page.inner_text("#view-rely .terminal")
 
 
 def test_the_beginning_of_clauses_is_typed_and_stands_in_the_address(reader, built):
     page = reader.open("#rely?from=2.0").page
     topics = page.eval_on_selector_all("#rely-topics option", "all => all.map(option => option.value)")
     assert sorted(topics) == sorted({name.rpartition(".")[0] + "." for name in built.table})
-    page.get_by_label("Clauses that begin").press_sequentially("retain_grad.tensor. tutorial.")
+    page.get_by_role("main").get_by_label("Clauses that begin").press_sequentially("retain_grad.tensor. tutorial.")
     assert page.url.endswith("#rely?from=2.0&to=2.15&clause=retain_grad.tensor.+tutorial.")
     shown = [name for names in answered(page, "rely").values() for name in names]
     assert sorted(shown) == sorted(n for n in built.table if n.startswith(("retain_grad.tensor.", "tutorial.")))
@@ -118,9 +124,11 @@ def test_rely_tells_where_a_clause_changes(reader, built, capsys):
         ranges = [f"torch {s['from']}" + (f" to {s['to']}" if s["to"] != s["from"] else "") for s in each["history"]]
         assert row.locator(".when").all_inner_texts() == ranges
         for span, shown in zip(each["history"], row.locator(".spans > li").all_inner_texts(), strict=True):
-            assert (span["verdict"] if not each["clause"].startswith("tutorial.") else "") in shown
-            if len({reading["torch"] for reading in built.table[each["clause"]]["readings"]} - {"never"}) > 1:
-                assert (span["reading"] or "") in shown
+            assert span["answer"] in shown
+            assert span.get("detail", span["says"]) in shown
+            varies = len({reading["torch"] for reading in built.table[each["clause"]]["readings"]} - {"never"}) > 1
+            if varies and span["verdict"] == "conforms":
+                assert span["reading"] in shown
 
 
 def test_rely_says_what_cannot_be_answered(reader):
@@ -129,6 +137,8 @@ def test_rely_says_what_cannot_be_answered(reader):
     assert page.locator("#view-rely .group").count() == 0
     reader.open("#rely?clause=retain_grad.+retina.")
     assert page.inner_text("#rely-said") == "No clause begins with “retina.”."
+    reader.open("#rely?api=register_full_backward_hook&from=2.1")
+    assert "“with tutorial claims”" in page.inner_text("#rely-said")
     reader.open("#rely?chapter=ordering&api=register_hook")
     assert page.inner_text("#rely-said") == "No clause is of all that: choose less at once."
 
@@ -144,9 +154,11 @@ def test_upgrade_answers_as_in_a_terminal(reader, built, capsys, before, after):
     for change in told["changes"][:12]:
         row = page.locator("#view-upgrade .found > li", has=page.locator(f"code:text-is('{change['clause']}')"))
         assert row.locator(".when").all_inner_texts() == [f"torch {before}", f"torch {after}"]
-        readings = {reading["name"]: reading["says"] for reading in built.table[change["clause"]]["readings"]}
         for side, shown in zip(("before", "after"), row.locator(".spans > li").all_inner_texts(), strict=True):
-            assert readings.get(change[side]["reading"], "") in shown
+            assert change[side].get("detail", change[side]["says"]) in shown
+            assert change[side]["answer"] in shown
+        since = row.locator(".since").inner_text()
+        assert since == f"{'since' if float(before) < float(after) else 'up to'} {change['since']}"
 
 
 def test_upgrade_to_the_same_asks_for_another(reader):
@@ -180,9 +192,10 @@ def test_a_program_is_said_to_show_both_only_where_both_sides_conform(reader):
           return [group.querySelector("h3").firstChild.textContent.trim(), [...new Set(names)]];
         })""",
     )
-    assert dict(seen) == {
-        "New deviations": ["Example"], "Changed readings": ["Program that shows both"], "Added": ["Example"],
-    }  # fmt: skip
+    found = dict(seen)
+    assert found["New"] == ["Example"]
+    assert found["Errors that did not come before"] == ["Program that shows both"]
+    assert set(found["Other values or calls, without a word"]) == {"Example", "Program that shows both"}
 
 
 @pytest.mark.parametrize(
@@ -226,7 +239,7 @@ def test_two_modes_and_ones_own_run_are_compared(browser, tmp_path):
     made = build(tmp_path, table, run)
     with watched(browser) as page:
         Reader(page, made.url).open("#upgrade?from=2.15&from-mode=eager&to=2.15&to-mode=compiled")
-        assert in_any_order(answered(page, "upgrade")) == {"Otherwise different": sorted(names)}
+        assert in_any_order(answered(page, "upgrade")) == {"Errors that did not come before": sorted(names)}
         sides = [f"torch 2.15 (this run), {mode}" for mode in ("eager", "compiled")]
         assert page.locator("#view-upgrade .when").all_inner_texts() == sides * 3
         assert page.inner_text("#upgrade-said").startswith(
@@ -249,7 +262,7 @@ def test_what_is_chosen_stands_in_the_address_and_comes_back(reader):
     page = reader.open().page
     page.click(".views >> text=Rely")
     page.select_option("#rely-from", "1.13")
-    page.click("text=Chapters:")
+    page.click("#view-rely >> text=Chapters:")
     page.check("#rely-chapter [value=ordering]")
     page.check("#rely-chapter [value=tutorial]")
     assert page.url.endswith("#rely?from=1.13&to=2.15&chapter=ordering+tutorial")
@@ -352,7 +365,7 @@ def test_the_views_are_reached_by_keyboard_and_have_names(reader):
 def test_both_can_be_read_in_both_themes_and_at_any_width(browser, built, scheme, width):
     with watched(browser, color_scheme=scheme, viewport={"width": width, "height": 844}) as page:
         reader = Reader(page, built.url).open("#rely?from=1.9")
-        page.click("text=Hook APIs:")
+        page.click("#view-rely >> text=Hook APIs:")
         answered(page, "rely")
         for address in ("", "#upgrade?from=2.2&to=2.3"):
             if address:

@@ -1,4 +1,4 @@
-// My build: a run file that the reader chooses or drops, held against a recorded release. It stays in the browser.
+// My build: a run file that the reader chooses or drops, compared with a recorded release. It stays in the browser.
 let mine = null;
 
 /** Say whether the clause has the same text on the page and in the run: otherwise nothing can be compared. */
@@ -14,6 +14,7 @@ function cellOfRun(cell) {
     reading: clause.readings.findIndex(({ name }) => name === cell.reading),
     holds: cell.holds.length ? [...cell.holds].sort() : undefined,
     declared: cell.declared,
+    deviation: cell.deviation || undefined,
     known: (cell.declared && theirs.deviations?.find(({ name }) => name === cell.deviation)) || undefined,
     note: cell.note,
     evidence: cell.evidence && { ...cell.evidence, lines: aligned(cell.evidence.expected, cell.evidence.observed) },
@@ -50,13 +51,29 @@ async function chooseRuns(files) {
 
 function drawBuild() {
   byId("build-wrong").hidden = !byId("build-wrong").textContent;
+  byId("build-sample").hidden = Boolean(mine);
   if (!mine) return answer("build", "");
   const { header } = mine;
   const column = COLUMNS[PLACE.get(byId("build-with").value)] || nearestTo(header.torch);
   const names = ["torch " + column.label, `your torch ${header.torch}`];
   const pairs = pairsWith(PLACE.get(column.key));
   const told = difference(pairs);
-  return answer("build", differenceWords(names, told), ownFacts(), ...triageView([...mine.cells.values()]), ...changesView(told, names), ...checkView(pairs, column, names));
+  return answer(
+    "build",
+    differenceWords(names, told),
+    ownFacts(),
+    ...triageView([...mine.cells.values()]),
+    ...changesView(told, names, (one) => changeView(one, names, weightTag(one))),
+    ...checkView(pairs, column, names),
+  );
+}
+
+/** Return what it means that a build is not as the release: wrong where torch itself says what the clause says, else different. */
+function weightTag({ id, after }) {
+  const { level } = DATA.clauses[id];
+  if (!level || isGood(statementOf(DATA.clauses[id], after))) return "";
+  const weight = level === "observed" ? "different" : "wrong";
+  return el("span", {}, el("span", { class: `tag ${weight}`, text: weight }), ` ${level} `);
 }
 
 /** Tell what the run is, how it stands by itself, and what is missing. */
@@ -64,9 +81,11 @@ function ownFacts() {
   const { header, cells, missing, notHere, clauses } = mine;
   const list = el("dl", { class: "facts" });
   const add = (term, text, kind) => list.append(el("dt", { text: term }), el("dd", { text, class: kind }));
-  const verdicts = DATA.verdicts.map((verdict) => [verdict, [...cells.values()].filter((cell) => cell.verdict === verdict)]);
+  const told = [...cells.values()].filter(({ clause }) => Object.hasOwn(DATA.clauses, clause))
+    .map((cell) => statementOf(DATA.clauses[cell.clause], cellOfRun(cell)).answer);
+  const answers = Object.keys(DATA.signs).map((answer) => [answer, told.filter((one) => one === answer).length]);
   add("Your torch", `${header.torch}, Python ${header.python}, ${header.platform}, ${header.device}`);
-  add("By itself", verdicts.filter(([, found]) => found.length).map(([verdict, found]) => `${found.length} ${verdict}`).join(", ") || "no cells");
+  add("By itself", answers.filter(([, count]) => count).map(([answer, count]) => `${count} ${answer}`).join(", ") || "no cells");
   const fresh = [...cells.values()].filter((cell) => cell.verdict === "deviates" && !cell.declared).length;
   if (fresh) add("Not declared", `${fresh} ${fresh === 1 ? "deviation" : "deviations"}: new on this torch, or never written down`);
   if (missing) add("Not finished", `${missing} ${missing === 1 ? "cell is" : "cells are"} missing; resume the run, or take this as a part`);

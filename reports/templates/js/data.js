@@ -6,7 +6,7 @@ const PLACE = new Map(COLUMNS.map((column, place) => [column.key, place]));
 for (const clause of Object.values(DATA.clauses)) {
   clause.source = clause.source.map((place) => DATA.sources[place]);
   clause.readings = clause.readings.map(([name, range, says, harm = "none", otherwise = 0]) =>
-    ({ name, range, says: says || clause.says, harm, headline: !otherwise }));
+    ({ name, range, says: says === 0 || says === undefined ? clause.says : says, harm, headline: !otherwise }));
   clause.deviations = (clause.deviations || []).map(([name, says, harm, reason, ref]) => ({ name, says, harm, reason, ref }));
   clause.code = textOf(clause.code);
 }

@@ -5,12 +5,9 @@ let toShow = [];
 const ROWS = [...document.querySelectorAll(".row")].map((row) => {
   const id = row.dataset.clause;
   const clause = DATA.clauses[id];
-  const words = [id, clause.says, ...clause.source.map(([source]) => source), ...clause.readings.map(({ name }) => name)];
+  const words = [id, clause.says, ...clause.source.map(([source]) => source), ...clause.readings.flatMap(({ name, says }) => [name, says])];
   return { row, id, clause, drawn: DATA.modes[0], chapter: row.parentElement, words: words.join("\n").toLowerCase() };
 });
-
-const sameCell = (one, two) =>
-  one.verdict === two.verdict && one.reading === two.reading && String(one.holds || "") === String(two.holds || "");
 
 /** Say whether a clause has anything to show: in further modes it may never have been run. */
 const isTold = (clause, mode) =>
@@ -77,6 +74,7 @@ function tellCount({ all, here }, state) {
     : filtered ? `${here} of ${all} ${noun}` : `${all} ${noun}`;
   byId("reset").hidden = Object.keys(state).length === 0;
   byId("none").hidden = here > 0;
+  byId("none-scope").replaceChildren(...(here ? [] : scopeOf(state.q || "")).map((text) => el("span", { class: "sentence", text })));
 }
 
 function markControls(state) {

@@ -2,8 +2,8 @@
 // "#upgrade?from=1.13&to=2.15". A clause opened in a view names the view too. The view without a name is the matrix.
 const FIELDS = {
   "": ["q", "chapter", "verdict", "on", "from", "to", "mode", "docs"],
-  rely: ["from", "to", "mode", "chapter", "api", "clause"],
-  upgrade: ["from", "from-mode", "to", "to-mode"],
+  rely: ["from", "to", "mode", "chapter", "api", "clause", "q", "tutorial"],
+  upgrade: ["from", "from-mode", "to", "to-mode", "chapter", "api", "clause", "q", "tutorial"],
   build: ["with"],
   disagreements: [],
   costs: [],

@@ -13,23 +13,35 @@ function statementOf(clause, cell) {
   const known = cell.known || (cell.declared && clause.deviations.find(({ name }) => name === cell.deviation));
   if (known) return { answer: cell.verdict, says: known.says, harm: known.harm, reason: known.reason, ref: known.ref };
   if (cell.verdict === "deviates") {
-    const like = cell.holds && clause.readings.find(({ name }) => name === cell.holds[0]);
-    const { says, harm } = like ? readingStatement(clause, like) : { says: cell.note || UNKNOWN, harm: "silent" };
+    const like = cell.holds && readingStatement(clause, clause.readings.find(({ name }) => name === cell.holds[0]));
+    const { says, harm } = like ? { says: like.detail || like.says, harm: like.harm } : { says: cell.note || UNKNOWN, harm: "silent" };
     return { answer: cell.verdict, says, harm: harm === "none" ? "silent" : harm };
   }
   if (cell.verdict === "crashed" || cell.verdict === "hung") return { answer: cell.verdict, says: `The process ${cell.verdict}.`, harm: "error" };
   const note = cell.note || "";
-  return { answer: cell.verdict, says: note.slice(0, 1).toUpperCase() + note.slice(1), harm: "none" };
+  const missing = cell.verdict === "absent" ? missingWords(clause.needs || []) : "";
+  return { answer: cell.verdict, says: note.slice(0, 1).toUpperCase() + note.slice(1) || missing, harm: "none" };
+}
+
+function missingWords(needs) {
+  if (needs.length === 1) return `This torch has no ${needs[0]}.`;
+  return needs.length ? `This torch lacks at least one of ${needs.join(", ")}.` : "";
 }
 
 function readingStatement(clause, reading) {
-  if (!reading) return { answer: "holds", says: clause.says, harm: "none" };
-  if (clause.claim) {
-    const answer = truthOf(reading.name);
-    return { answer, says: answer === "true" ? clause.says : reading.says, harm: reading.harm };
-  }
-  return { answer: reading.headline ? "holds" : "otherwise", says: reading.headline ? clause.says : reading.says, harm: reading.harm };
+  if (!reading) return { answer: "otherwise", says: UNKNOWN, harm: "silent" };
+  const { name, harm, headline, says } = reading;
+  const answer = clause.claim ? truthOf(name) : headline ? "holds" : "otherwise";
+  if (answer === "holds" || answer === "true") return { answer, says: clause.says, harm, detail: says === clause.says ? "" : says };
+  return { answer, says: says || UNKNOWN, harm };
 }
+
+/** Say whether the sentence of the clause itself is true: what a tick is for. */
+const isGood = ({ answer }) => answer === "holds" || answer === "true";
+
+/** Return what makes two cells equal for a reader, as text: the verdict, the reading, and which reading or bug is there. */
+const stateOf = ({ verdict, reading, holds, deviation }) => JSON.stringify([verdict, reading, holds || [], deviation || null]);
+const sameCell = (one, two) => stateOf(one) === stateOf(two);
 
 /** Return the class by which a cell is coloured; the same rule as in the matrix. */
 const kindOf = (clause, cell) => statementOf(clause, cell).answer + (isNew(cell) ? " new" : "");
@@ -44,17 +56,10 @@ function wordsOf(clause, cell) {
 
 /** Return "since 2.5" where a clause has been as it is on a column from that version on, nothing where it was never seen otherwise. */
 function sinceOf(clause, mode, place) {
-  const look = (cell) => JSON.stringify([cell.verdict, cell.reading, cell.holds, cell.deviation]);
   const cells = cellsOf(clause, mode);
   let first = place;
-  while (first > 0 && look(cells[first - 1]) === look(cells[place])) first--;
+  while (first > 0 && sameCell(cells[first - 1], cells[place])) first--;
   return first ? `since ${COLUMNS[first].label}` : "";
-}
-
-/** Return the sentence that is true in a cell: that of its reading, or of what torch does instead. */
-function sentenceOf(clause, cell) {
-  const reading = cell.verdict === "conforms" && clause.readings[cell.reading];
-  return reading ? reading.says : statementOf(clause, cell).says;
 }
 
 const labelled = (label, ...content) => el("span", { class: "labelled" }, el("span", { class: "label", text: label }), " ", el("span", {}, ...content));
@@ -67,15 +72,16 @@ function cellView(clause, cell, force = -1, since = "") {
   if (cell.verdict === "conforms" && reading && !clause.claim && clause.readings.length > 1) {
     told.append(` ${clause.varies ? numberOf(cell.reading) + " " : ""}${reading.name}`);
   }
+  const { answer, says, harm, reason, ref, detail } = statementOf(clause, cell);
+  if (answer === "otherwise" && harm !== "none") told.append(" ", el("span", { class: `tag ${harm}`, text: harm }));
   if (since) told.append(" ", el("span", { class: "since", text: since }));
-  const { says, harm, reason, ref } = statementOf(clause, cell);
   if (cell.verdict === "deviates" || reason) {
     const stated = clause.readings[cell.reading >= 0 ? cell.reading : force];
     told.append(labelled("stated", stated ? stated.says : clause.says), labelled("what torch does", says));
     if (HARM_WORDS[harm]) told.append(labelled("harm", HARM_WORDS[harm]));
     if (reason) told.append(labelled("why", reason + " ", refView(ref)));
     if (cell.holds && !reason) told.append(labelled("behaves as", `the reading “${cell.holds.join("” / “")}”`));
-  } else told.append(el("span", { class: "sentence", text: sentenceOf(clause, cell) }));
+  } else if (says) told.append(el("span", { class: "sentence", text: detail || says }));
   if (cell.note && !says.toLowerCase().includes(cell.note.toLowerCase())) told.append(el("small", { text: cell.note }));
   return told;
 }

@@ -22,7 +22,7 @@ function viewChanged() {
 
 const ORDER = ROWS.map((entry) => entry.id);
 const TOPICS = new Set(ORDER.map((id) => id.slice(0, id.lastIndexOf(".") + 1)));
-byId("rely-topics").append(...[...TOPICS].map((value) => el("option", { value })));
+for (const list of document.querySelectorAll("datalist")) list.append(...[...TOPICS].map((value) => el("option", { value })));
 
 /** Return what is known of a clause on one column; nothing where it was never run there. */
 function cellAt(id, mode, place) {
@@ -33,9 +33,9 @@ function cellAt(id, mode, place) {
 const clauseLink = (id) => el("a", { href: "#" + id, text: DATA.clauses[id].says, onclick: (event) => openListed(event, id) });
 
 /** Show a list under its name and count; one with too many is drawn when it is opened. */
-function groupView(title, items, draw, many) {
+function groupView(title, items, draw, many, tag = "") {
   const name = title[0].toUpperCase() + title.slice(1);
-  const box = el("details", { class: "group" }, el("summary", {}, el("h3", {}, `${name} `, el("small", { text: `(${items.length})` }))));
+  const box = el("details", { class: "group" }, el("summary", {}, tag, tag && " ", el("h3", {}, `${name} `, el("small", { text: `(${items.length})` }))));
   const fill = () => box.querySelector("ul") || box.append(el("ul", { class: "found" }, ...items.map(draw)));
   box.addEventListener("toggle", fill);
   if (items.length <= many) {
