@@ -11,7 +11,7 @@ from packaging.version import InvalidVersion, Version
 from reports.__main__ import main
 from reports.atlas import _nearest
 from reports.details import aligned
-from reports.diff import KINDS
+from reports.statements import KINDS
 from reports.verdicts import read_recorded
 from suites.selfcheck import synthetic, timing_session
 from suites.selfcheck.pages import CONTRAST, Reader, watched
@@ -62,7 +62,7 @@ def test_a_run_is_held_against_the_nearest_release_as_diff_does(reader, built, l
     assert len(told["changes"]) == 3
     assert in_any_order(answered(page, "build")) == grouped(told["changes"], "kind", KINDS)
     assert page.inner_text("#build-said") == (
-        f"Torch 2.15 → your torch {OWN}: 3 of 80 cells differ: new deviations 2, removed 1."
+        f"Torch 2.15 → your torch {OWN}: 3 of 80 cells differ: 1 silent, 2 error."
     )
     assert "1 deviation: new on this torch, or never written down" in page.inner_text("#build-found")
     page.select_option("#build-with", "2.0")
