@@ -1,4 +1,4 @@
-"""What can be chosen at the page's entrances: hook APIs with their options and the usual versions; and what cannot yet."""
+"""What can be chosen at the page's entrances: hook APIs and the usual versions; and what no clause speaks of yet."""
 
 from __future__ import annotations
 
@@ -22,21 +22,9 @@ class Uncovered:
 
 def _scope() -> Iterator[Uncovered]:
     """Yield the modes of execution and the devices that are not recorded, and the hook APIs without clauses, by reason."""
-    words = (
-        "compile",
-        "dynamo",
-        "inductor",
-        "jit",
-        "script",
-        "export",
-        "functorch",
-        "torch.func",
-        "vmap",
-        "checkpoint",
-    )
-    yield Uncovered(
-        "torch.compile, torch.jit, torch.export, torch.func, checkpoint", "Recorded is eager execution only", words
-    )
+    words = ("compile", "dynamo", "inductor", "torch.jit", "export", "functorch", "torch.func", "vmap", "checkpoint")
+    what = "torch.compile, torch.jit, torch.export, torch.func, checkpoint"
+    yield Uncovered(what, "Recorded is eager execution only", words)
     words = ("ddp", "fsdp", "dataparallel", "distributed")
     yield Uncovered("DataParallel, DistributedDataParallel, FSDP", "They need several processes or devices", words)
     words = ("cuda", "gpu", "mps", "xpu", "tpu")
