@@ -21,7 +21,7 @@ class Uncovered:
 
 
 def _scope() -> Iterator[Uncovered]:
-    """Yield the modes of execution and the devices that are not recorded, and the hook APIs without clauses, by reason."""
+    """Yield the modes and devices that are not recorded, and the hook APIs without clauses, by reason."""
     words = ("compile", "dynamo", "inductor", "torch.jit", "export", "functorch", "torch.func", "vmap", "checkpoint")
     what = "torch.compile, torch.jit, torch.export, torch.func, checkpoint"
     yield Uncovered(what, "Recorded is eager execution only", words)
