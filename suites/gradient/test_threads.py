@@ -54,7 +54,7 @@ def test_calling_thread(subject: Subject) -> None:
         x = torch.ones((), requires_grad=True)
         x.register_hook(lambda grad: seen.append((threading.get_ident(), variable.get())))
         (2 * x).backward()
-        results.append((seen[0][0] == threading.get_ident(), seen[0][1]))
+        results.extend((thread == threading.get_ident(), value) for thread, value in seen)
 
     work()
     thread = threading.Thread(target=work)

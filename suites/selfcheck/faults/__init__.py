@@ -9,6 +9,7 @@ from suites.selfcheck.faults import (
     changes,
     failure,
     forward,
+    gradient,
     leftovers,
     legacy,
     lifecycle,
@@ -18,6 +19,6 @@ from suites.selfcheck.faults import (
 )
 from suites.selfcheck.faults.base import FAULTS, Fault
 
-TOPICS = (forward, calls, failure, lifecycle, leftovers, changes, backward, places, legacy, tensor, retain)
+TOPICS = (forward, calls, failure, lifecycle, leftovers, changes, backward, places, legacy, tensor, gradient, retain)
 
 __all__ = ["FAULTS", "TOPICS", "Fault"]
