@@ -10,7 +10,7 @@ WITH_KWARGS = "torch.nn.Module.register_forward_pre_hook(with_kwargs)"
 @clause(
     "input.keywords.flag_is_keyword_only",
     says="The options of register_forward_pre_hook are given by name: a second position raises TypeError.",
-    source=f'{CODE} "*, prepend: bool = False, with_kwargs: bool = False"',
+    source=f'{CODE} "prepend: bool = False, with_kwargs: bool = False"',
     level="implied",
     needs=WITH_KWARGS,
     readings=(

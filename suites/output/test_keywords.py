@@ -157,7 +157,7 @@ def test_one_dict(subject: Subject, kwargs, edits) -> None:
 @clause(
     "output.keywords.flags_by_name",
     says="The options of register_forward_hook are given by name: a second position raises TypeError.",
-    source=f'{CODE} "*, prepend: bool = False, with_kwargs: bool = False, always_call: bool = False"',
+    source=f'{CODE} "prepend: bool = False, with_kwargs: bool = False, always_call: bool = False"',
     level="implied",
     needs=WITH_KWARGS,
     readings=(
