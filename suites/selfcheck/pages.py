@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
-import os
-import subprocess
 import sys
-import time
 from pathlib import Path
 
 from reports.__main__ import main
@@ -15,26 +12,54 @@ from reports.costs import from_run
 from reports.costs_recorded import record
 from reports.verdicts import VERDICTS
 from suites.selfcheck import synthetic, timing_session
-from suites.timing.pairs import wide
 
-ROOT = Path(__file__).resolve().parents[2]
 #: Returns what is too faint to read.
 CONTRAST = Path(__file__).with_name("contrast.js").read_text("utf-8").partition("\n")[2]
-#: Seconds that a fixed piece of Python takes where processor seconds are told, and how many of them are timed.
-PACE, PIECES = 125e-6, 2000
+#: Milliseconds after which what is waited for will never come: only a failure takes so long, however busy the machine.
+WAITING = 120_000
 #: The versions whose costs are on a page that has some.
 PRICED = ("1.12.0", "1.13.1", "2.0.0", "2.1.0")
 
 
 #: Resolves when what was asked for has been handed over to be painted.
 FRAME = "new Promise((done) => requestAnimationFrame(() => setTimeout(done)))"
+#: Resolves when nothing moves or fades any more, however long that takes here.
+SETTLED = "() => Promise.all(document.getAnimations().map((each) => each.finished.catch(() => null)))"
+#: Opens all that opens, also what is drawn by opening, and resolves when the page has heard of each.
+OPEN_ALL = """async () => {
+  for (let closed; (closed = [...document.querySelectorAll("details:not([open])")]).length;) {
+    await Promise.all(closed.map((each) => new Promise((done) => {
+      each.addEventListener("toggle", done, { once: true });
+      each.open = true;
+    })));
+  }
+}"""
+#: A fixed piece of work for the main thread of a page: a table is made, laid out and taken away.
+WORK = """() => {
+  const box = document.createElement("div");
+  box.style.contain = "strict";
+  document.body.append(box);
+  for (let row = 0; row < 600; row++) {
+    const line = document.createElement("div");
+    for (let cell = 0; cell < 8; cell++) {
+      const made = document.createElement("span");
+      made.className = "chip holds";
+      made.textContent = `holds ${row} ${cell}`;
+      line.append(made);
+    }
+    box.append(line);
+  }
+  const height = [...box.children].reduce((sum, line) => sum + line.offsetHeight, 0);
+  box.remove();
+  return height;
+}"""
 
 
 class Built:
     """A page on disk and what was put into it."""
 
-    def __init__(self, path, table, seconds=None):
-        self.path, self.table, self.seconds = path, table, seconds
+    def __init__(self, path, table, calls=None):
+        self.path, self.table, self.calls = path, table, calls
         self.url = path.as_uri()
 
     def having(self, verdict, torch=None):
@@ -78,68 +103,58 @@ def build_noted(folder):
     lines += [synthetic.cell(name, clause, "2.15.0", "compiled") for name, clause in table.items()]
     made = build(folder, table, synthetic.write_lines(folder / "run.jsonl", lines))
     page = made.path.read_text("utf-8")
-    assert page.count('class="notice') == 5
+    assert page.count('<p class="notice') == 6  # the last is for links that lead nowhere
     assert 'id="mode"' in page
     return made
 
 
 def build_recorded(folder):
-    """Build the page of the committed verdicts as a user does, and note the least processor seconds of three times."""
+    """Build the page of the committed verdicts as a user does, and note how many calls that took."""
     out = folder / "index.html"
-    command = [sys.executable, "-m", "reports", "page", "--out", str(out)]
-    seconds = min(processor_seconds(command) for _ in range(3))
+    taken = calls(lambda: main(["page", "--out", str(out)]))
     table = json.loads((VERDICTS / "clauses.json").read_text("utf-8"))["clauses"]
-    return Built(out, table, seconds)
+    return Built(out, table, taken)
 
 
-def processor_seconds(command):
-    """Return what a program cost; on a slower machine, what it would where a fixed piece of Python takes PACE.
+def calls(work):
+    """Return how many functions of Python and C a piece of work calls: the same on every machine, however busy it is."""
+    count = 0
 
-    By the clock on the wall, other work on the machine would count too. And where somebody else fills the caches of the
-    processor, all takes longer: the program, and the piece that is timed before and behind it. A faster machine counts
-    as it is: the piece, which lies in its caches, gets faster by more than the program.
-    """
-    paces, before = [pace()], os.times()
-    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
-    after = os.times()
-    paces.append(pace())
-    seconds = after.children_user - before.children_user + after.children_system - before.children_system
-    return seconds * min(1.0, PACE / (sum(paces) / len(paces)))
+    def note(_frame, event, _argument):
+        nonlocal count
+        count += event in ("call", "c_call")
 
-
-def pace():
-    """Return the processor seconds of a fixed piece of Python."""
-    before = time.process_time()
-    for _ in range(PIECES):
-        wide()
-    return (time.process_time() - before) / PIECES
-
-
-def allowed(seconds):
-    """Return a budget of time on this machine as it is now: more where a fixed piece of Python takes more than PACE."""
-    return seconds * max(1.0, pace() / PACE)
+    before = sys.getprofile()
+    sys.setprofile(note)
+    try:
+        work()
+    finally:
+        sys.setprofile(before)
+    return count
 
 
 class Effort:
-    """What a page costs its reader from now on."""
+    """What a page costs its reader from now on, in fixed pieces of work on the same main thread."""
 
     def __init__(self, page):
         self.page, self.session = page, page.context.new_cdp_session(page)
         self.session.send("Performance.enable", {"timeDomain": "threadTicks"})
-        self.processor, self.clock = self._processor(), time.monotonic()
+        self.begun = self._processor()
 
     def since(self):
-        """Return the processor seconds of the page's main thread, and the seconds until the screen shows it.
+        """Return how often WORK could have been done in the processor time that the main thread took.
 
-        Other work on the machine is not in the first and is in the second, which also holds what other threads paint:
-        no third picture is begun before the first is painted. A screenshot tells less: on a long page it takes up to
-        two seconds also where nothing has changed.
+        It is timed behind what it measures, on the same page: a slower or busier machine slows both.
         """
-        processor = self._processor() - self.processor
-        for _ in range(2):
-            self.page.evaluate(FRAME)
+        self.page.evaluate(FRAME)
+        taken = self._processor() - self.begun
+        pieces = []
+        for _ in range(5):
+            before = self._processor()
+            self.page.evaluate(WORK)
+            pieces.append(self._processor() - before)
         self.session.detach()
-        return processor, time.monotonic() - self.clock
+        return taken / sorted(pieces)[2]
 
     def _processor(self):
         metrics = self.session.send("Performance.getMetrics")["metrics"]
@@ -194,7 +209,7 @@ class watched:
 
     def __enter__(self):
         page = self.context.new_page()
-        page.set_default_timeout(10_000)
+        page.set_default_timeout(WAITING)
         page.on("console", lambda message: self.wrong.append(message.text) if message.type == "error" else None)
         page.on("pageerror", lambda error: self.wrong.append(str(error)))
         page.on("request", self._request)

@@ -8,7 +8,7 @@ import pytest
 
 from reports.chapters import order
 from suites.selfcheck import synthetic
-from suites.selfcheck.pages import CONTRAST, Reader, watched
+from suites.selfcheck.pages import CONTRAST, SETTLED, Reader, watched
 
 
 def test_opens_with_every_clause_and_the_counts_of_the_newest_torch(reader, built):
@@ -201,7 +201,7 @@ def test_both_themes_can_be_read(browser, built, scheme):
         page.click("text=How to read this page")
         assert page.evaluate(CONTRAST) == []
         reader.open("#" + name)
-        page.wait_for_timeout(300)  # the drawer fades in
+        page.evaluate(SETTLED)  # the drawer fades in
         assert page.evaluate(CONTRAST) == []
 
 
@@ -237,7 +237,7 @@ def test_paper_is_white_and_its_text_dark_whichever_theme_was_chosen(reader, bui
     page.evaluate("theme => setTheme(theme)", theme)
     for address in ("", "#rely", "#disagreements", "#" + built.having("deviates")[0]):
         page.evaluate("address => { location.hash = address; }", address)
-        page.wait_for_timeout(300)  # the drawer fades in
+        page.evaluate(SETTLED)  # the drawer fades in
         page.emulate_media(media="print", color_scheme=theme)
         assert page.evaluate("document.documentElement.dataset.theme") == theme
         assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"

@@ -6,7 +6,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 from suites.selfcheck import synthetic
-from suites.selfcheck.pages import Reader, watched
+from suites.selfcheck.pages import OPEN_ALL, SETTLED, Reader, watched
 
 RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"], "resultTypes": ["violations"]}
 VIEWS = ("", "#rely?from=1.9", "#upgrade?from=2.2&to=2.3", "#build", "#disagreements", "clause")
@@ -35,9 +35,8 @@ wide_and_narrow = pytest.mark.parametrize("width", [390, 1440])
 
 def opened(page):
     """Open all that opens, and return what axe-core finds then."""
-    page.wait_for_timeout(300)  # the drawer fades in
-    page.evaluate("document.querySelectorAll('details').forEach(each => (each.open = true))")
-    page.wait_for_timeout(50)
+    page.evaluate(SETTLED)  # the drawer fades in
+    page.evaluate(OPEN_ALL)
     return violations(page)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from suites.selfcheck.pages import FRAME, Reader, watched
+from suites.selfcheck.pages import OPEN_ALL, SETTLED, Reader, watched
 
 WIDTHS = (390, 768, 1024, 1280, 1400, 1920)
 ADDRESSES = ("", "#rely", "#upgrade?from=1.13", "#build", "#disagreements")
@@ -50,8 +50,8 @@ def test_nothing_is_cut_off_and_nothing_scrolls_but_the_page(browser, built, wid
         reader = Reader(page, built.url)
         for address in (*ADDRESSES, "#" + built.having("deviates")[0]):
             reader.open(address)
-            page.evaluate("document.querySelectorAll('details').forEach((each) => (each.open = true))")
-            page.evaluate(FRAME)
+            page.evaluate(SETTLED)
+            page.evaluate(OPEN_ALL)
             assert page.evaluate(SIDEWAYS) <= 0, address
             assert page.evaluate(CUT) == [], address
             assert page.evaluate(SCROLLERS) == [], address

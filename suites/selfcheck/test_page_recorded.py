@@ -7,10 +7,14 @@ import json
 import re
 
 from reports.verdicts import VERDICTS
-from suites.selfcheck.pages import FRAME, Effort, Reader, allowed, watched
+from suites.selfcheck.pages import WORK, Effort, Reader, watched
 
 #: What is promised of a page of 400 clauses on 26 versions, for each clause: the page may grow as its clauses do.
 BYTES, PACKED = 2_000_000 / 400, 250_000 / 400
+#: Calls of functions for each clause, with all that is read and parsed once; some 7,700 when this was written.
+CALLS = 10_000
+#: In pieces of work of the page's own; some 4.5 when this was written.
+OPENING = 12
 
 
 def test_every_claim_is_counted_as_true_or_false_on_the_newest_torch(browser, recorded):
@@ -26,7 +30,7 @@ def test_every_claim_is_counted_as_true_or_false_on_the_newest_torch(browser, re
         assert numbers == [len(cells), sum(answers), len(cells) - sum(answers)]
 
 
-def test_it_is_as_small_as_promised_and_built_in_time(recorded):
+def test_it_is_as_small_as_promised_and_built_with_little_work(recorded):
     text, count = recorded.path.read_bytes(), len(recorded.table)
     data = json.loads(re.findall(r'id="data">(.*?)</script>', text.decode())[0])
     assert len(data["columns"]) == 26
@@ -34,29 +38,22 @@ def test_it_is_as_small_as_promised_and_built_in_time(recorded):
     size, packed = len(text), len(gzip.compress(text, 6))  # as servers pack it
     assert size < BYTES * count
     assert packed < PACKED * count
-    assert recorded.seconds < 3.0
+    assert recorded.calls < CALLS * count
 
 
-def test_it_opens_in_time(browser, recorded):
+def test_it_opens_with_little_work(browser, recorded):
     with watched(browser) as page:
         effort = Effort(page)
         reader = Reader(page, recorded.url).open()
-        page.evaluate(FRAME)
-        processor, wall = effort.since()
+        assert effort.since() < OPENING
         assert len(reader.rows()) == len(recorded.table)
-        assert processor < allowed(1.0)
-        assert wall < allowed(5 * 1.0)
 
 
-def test_work_and_waiting_are_told_apart(reader):
-    """The measure would say so: work counts twice, waiting by the clock only."""
+def test_work_counts_and_waiting_does_not(reader):
+    """The measure would say so: of ten pieces of its own work, and of time that passes without any."""
     effort = Effort(reader.page)
-    reader.page.evaluate("() => { for (const start = performance.now(); performance.now() - start < 600; ); }")
-    processor, wall = effort.since()
-    assert wall > 0.6
-    assert processor > 0.1  # another process may have had its share of the time
+    reader.page.evaluate(f"() => {{ for (let left = 10; left; left--) ({WORK})(); }}")
+    assert 4 < effort.since() < 25
     effort = Effort(reader.page)
     reader.page.evaluate("new Promise((done) => setTimeout(done, 600))")
-    processor, wall = effort.since()
-    assert wall > 0.6
-    assert processor < 0.1
+    assert effort.since() < 4

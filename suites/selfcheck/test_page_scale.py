@@ -1,18 +1,20 @@
-"""The page at its largest: 100 versions, 2,000 clauses and 6 modes are built, opened and filtered in time."""
+"""The page at its largest: 100 versions, 2,000 clauses and 6 modes are built, opened and filtered with little work."""
 
 from __future__ import annotations
 
 import json
 import random
 import shutil
-import sys
 
 import pytest
 
+from reports.__main__ import main
 from suites.selfcheck import synthetic
-from suites.selfcheck.pages import FRAME, Built, Effort, Reader, allowed, build, processor_seconds, watched
+from suites.selfcheck.pages import FRAME, Built, Effort, Reader, build, watched
 
 TORCHES = (*(f"1.{minor}.0" for minor in range(4, 14)), *(f"2.{minor}.0" for minor in range(90)))
+#: In pieces of work of the page's own; some 9 and, for the least of three, below 2 when this was written.
+OPENING, FILTERING = 25, 5
 MODES = ("eager", "compiled", "scripted", "checkpointed", "copied", "traced")
 CHOICES = (
     ("q", "", "forward"),
@@ -51,59 +53,47 @@ def write_verdicts(folder, table, torches):
 
 @pytest.fixture(scope="module")
 def large(tmp_path_factory):
-    """Give the largest page, and what its building cost."""
+    """Give the largest page."""
     folder = tmp_path_factory.mktemp("large")
     table = synthetic.clauses(2_000, claims=100)
     verdicts = write_verdicts(folder / "verdicts", table, TORCHES)
     out = folder / "index.html"
-    seconds = processor_seconds(
-        [sys.executable, "-m", "reports", "page", "--verdicts", str(verdicts), "--out", str(out)]
-    )
+    assert main(["page", "--verdicts", str(verdicts), "--out", str(out)]) == 0
     shutil.rmtree(verdicts)  # 150 MB
-    return Built(out, table), seconds
+    return Built(out, table)
 
 
-def test_it_is_built_in_time(large):
-    made, seconds = large
-    assert seconds < 30.0
-    assert made.path.stat().st_size < 6_000_000
+def test_it_is_small(large):
+    assert large.path.stat().st_size < 6_000_000
 
 
-def test_it_opens_and_filters_in_time(browser, large):
-    made, _ = large
+def test_it_opens_and_filters_with_little_work(browser, large):
     with watched(browser) as page:
         effort = Effort(page)
-        reader = Reader(page, made.url).open()
-        page.evaluate(FRAME)
-        processor, wall = effort.since()
-        assert processor < allowed(2.0)
-        assert wall < allowed(5 * 2.0)
+        reader = Reader(page, large.url).open()
+        assert effort.since() < OPENING
         assert len(reader.rows()) == 2_000
         for field, usual, other in CHOICES:
             took = {usual: [], other: []}
             for chosen in (other, usual) * 3:
                 took[chosen].append(filtered(page, field, chosen))
-            for efforts in took.values():  # a disturbance only adds
-                processor, wall = map(min, zip(*efforts, strict=True))
-                assert processor < allowed(0.2), (field, took)
-                assert wall < allowed(5 * 0.2), (field, took)
+            assert all(min(efforts) < FILTERING for efforts in took.values()), (field, took)  # a disturbance only adds
 
 
 def filtered(page, field, value):
-    """Return the seconds from a choice to the picture of it: of the processor, and by the clock."""
+    """Return the work from a choice to its first picture, in pieces of the page's own."""
     effort = Effort(page)
     put(page, field, value)
-    seconds = effort.since()
+    pieces = effort.since()
     page.wait_for_function("() => toShow.length === 0")
     page.evaluate(FRAME)
-    return seconds
+    return pieces
 
 
 def put(page, field, value):
     page.evaluate(
         "([field, value]) => { byId(field).value = value;"
-        " byId(field).dispatchEvent(new Event('input', { bubbles: true }));"
-        f" return {FRAME}; }}",
+        " byId(field).dispatchEvent(new Event('input', { bubbles: true })); }",
         [field, value],
     )
 

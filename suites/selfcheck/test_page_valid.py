@@ -6,7 +6,7 @@ import pytest
 
 from reports.__main__ import main
 from suites.selfcheck import npm, nu, synthetic
-from suites.selfcheck.pages import Reader, watched
+from suites.selfcheck.pages import OPEN_ALL, Reader, watched
 from suites.selfcheck.test_page_axe import VIEWS
 
 #: The data of the page is no script that runs, so no policy speaks of it; the checker does not tell them apart.
@@ -26,12 +26,7 @@ END = "<noscript>"
 
 def serialised(page):
     """Return the document as the scripts left it, with all that opens opened and drawn."""
-    page.evaluate("""async () => {
-      for (let left = 3; left; left--) {
-        document.querySelectorAll("details:not([open])").forEach((each) => (each.open = true));
-        await new Promise((done) => setTimeout(done, 50));
-      }
-    }""")
+    page.evaluate(OPEN_ALL)
     return "<!doctype html>\n" + page.evaluate("document.documentElement.outerHTML")
 
 
