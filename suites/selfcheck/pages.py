@@ -117,7 +117,7 @@ def build_recorded(folder):
 
 
 def calls(work):
-    """Return how many functions of Python and C a piece of work calls: the same on every machine, however busy it is."""
+    """Return how many functions of Python and C a piece of work calls: the same on every machine, however busy."""
     count = 0
 
     def note(_frame, event, _argument):

@@ -11,9 +11,11 @@ from suites.selfcheck.pages import OPEN_ALL, SETTLED, Reader, watched
 
 WIDTHS = (390, 768, 1024, 1280, 1400, 1920)
 ADDRESSES = ("", "#rely", "#upgrade?from=1.13", "#build", "#disagreements")
-#: Returns what scrolls up and down, but for code, which may, and the page itself.
+#: Returns what scrolls up and down, and views that scroll sideways; but for code, which may, and the page itself.
 SCROLLERS = """() => [...document.querySelectorAll("main, main *")]
-  .filter((each) => /auto|scroll/.test(getComputedStyle(each).overflowY) && each.scrollHeight > each.clientHeight + 1)
+  .filter((each) => /auto|scroll/.test(getComputedStyle(each).overflowY))
+  .filter((each) => each.scrollHeight > each.clientHeight + 1 ||
+    (each.matches("main") && each.scrollWidth > each.clientWidth))
   .filter((each) => !each.closest("pre")).map((each) => each.tagName + "." + each.className)"""
 #: Returns the texts that are seen in part only: beyond the window, or beyond a box that hides what is outside of it.
 #: What is hidden as a whole is meant to be, such as a word that has no room in its bar.

@@ -1,0 +1,165 @@
+"""What the page says of a torch is the statement in force there; and it says what no clause speaks of yet."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from fixtures.unstated import UNSTATED
+from reports.atlas import build as build_atlas
+from reports.statements import statement
+from reports.verdicts import read_recorded, read_table
+from suites.selfcheck import synthetic
+from suites.selfcheck.pages import CONTRAST, SETTLED, Reader, build, watched
+from suites.selfcheck.test_page_build import choose, text_of
+
+#: Says of every cell what the page's script makes of it.
+TOLD = """() => Object.fromEntries(ORDER.map((id) => [id, COLUMNS.map((_, place) => {
+  const { says, answer, harm, reason = "", ref = "", detail = "" } =
+    statementOf(DATA.clauses[id], cellOn(DATA.clauses[id], "eager", place));
+  return [says, answer, harm, reason, ref, detail];
+})]))"""
+#: Returns the class, the sign and the clause of each bar.
+BARS = """() => [...document.querySelectorAll(".row td")].map((cell) =>
+  [cell.className.split(" ")[0], cell.querySelector("i").textContent, cell.closest(".row").id])"""
+
+
+@pytest.fixture(scope="module")
+def atlas(built):
+    folder = built.path.parent / "verdicts"
+    return build_atlas(read_table(folder), read_recorded(folder))
+
+
+def test_the_script_says_of_every_cell_what_the_verbs_say(reader, atlas):
+    told = reader.page.evaluate(TOLD)
+    answers = set()
+    for name, clause in atlas.clauses.items():
+        for column, shown in zip(atlas.columns, told[name], strict=True):
+            wanted = statement(clause, atlas.cell(name, column, "eager"))
+            assert shown == [wanted.says, wanted.answer, wanted.harm, wanted.reason, wanted.ref, wanted.detail], name
+            answers.add(wanted.answer)
+    assert {"holds", "otherwise", "true", "false", "deviates", "absent"} <= answers
+
+
+def test_a_tick_is_for_a_sentence_that_is_true(reader, atlas):
+    found = {(kind, sign) for kind, sign, _ in reader.page.evaluate(BARS)}
+    assert {kind for kind, sign in found if sign == "✓"} == {"holds", "true"}
+    assert ("otherwise", "⇄") in found
+    otherwise = [name for kind, _, name in reader.page.evaluate(BARS) if kind == "otherwise"]
+    green = reader.page.locator(f'[id="{otherwise[0]}"] td.otherwise .g').first
+    holds = reader.page.locator(".row td.holds .g").first
+    colours = [each.evaluate("each => getComputedStyle(each).backgroundColor") for each in (green, holds)]
+    assert colours[0] != colours[1]
+    reader.choose(verdict="otherwise")
+    assert set(reader.rows()) == set(otherwise)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_deviation_has_both_sides_its_reason_and_its_reference(browser, built, scheme):
+    name = built.having("deviates", "2.15.0")[0]
+    with watched(browser, color_scheme=scheme) as page:
+        Reader(page, built.url).open("#" + name)
+        page.evaluate(SETTLED)
+        assert page.evaluate(CONTRAST) == []
+        row = page.locator("#drawer .spans > li", has_text="deviates")
+        labels = [text.strip() for text in row.locator(".label").all_inner_texts()]
+        assert labels == ["stated", "what torch does", "harm", "why"]
+        bug = built.table[name]["deviations"][0]
+        assert bug["says"] in row.inner_text()
+        assert bug["reason"] in row.inner_text()
+        assert row.locator("a").get_attribute("href") == bug["ref"]
+
+
+def test_the_level_is_told_and_what_leads_nowhere_is_not(reader, built):
+    for name in list(built.table)[:3]:
+        facts = reader.open("#" + name).page.inner_text("#drawer .facts")
+        assert built.table[name]["level"] + ": " in facts
+        assert "Covers" not in facts
+    wrong = next(name for name, clause in built.table.items() if clause["readings"][-1]["name"] == "first of all")
+    assert "wrong reading first of all" in reader.open("#" + wrong).page.inner_text("#drawer .spans")
+
+
+def test_rely_opens_on_the_newest_major_version_with_an_answer_in_sight(reader):
+    page = reader.open("#rely").page
+    assert (page.input_value("#rely-from"), page.input_value("#rely-to")) == ("2.0", "2.15")
+    first = page.locator("#view-rely .group").first
+    assert first.get_attribute("open") is not None
+    assert first.locator("h3").inner_text().startswith("Change (")
+    box = first.locator(".spans").first.bounding_box()
+    assert box is not None
+    assert box["y"] + box["height"] < 900
+    assert page.locator("#view-rely .found code:text-matches('^tutorial')").count() == 0
+    assert "12 claims of tutorials are left out" in page.inner_text("#view-rely .left-out")
+    page.check("#rely-tutorial")
+    assert page.locator("#view-rely .left-out").count() == 0
+    page.fill("#rely-q", "shared module")
+    shown = page.locator("#view-rely .found > li > a").all_inner_texts()
+    assert shown
+    assert all("shared module" in text for text in shown)
+
+
+@pytest.mark.parametrize("asked", [*UNSTATED, "compile", "DDP", "saved_tensors", "CUDA"])
+def test_a_search_for_what_is_not_covered_says_why(reader, asked):
+    page = reader.page
+    page.fill("#q", asked)
+    assert page.inner_text("#none-scope").startswith("Not covered: ")
+    page.fill("#q", "")
+    assert page.inner_text("#none-scope") == ""
+    page.click("text=What is not covered yet, and why")
+    assert "saved_tensors_hooks" in page.inner_text("#scope")
+
+
+def test_my_build_shows_a_sample_and_how_to_get_a_file(reader, built):
+    page = reader.open("#build").page
+    told = page.inner_text("#view-build")
+    for wanted in ("A sample of the answer", "tox -e torch-current", "python -m pytest --run-file=mine.jsonl", "wrong"):
+        assert wanted in told
+    choose(page, text_of(synthetic.run_lines(built.table, "2.15.0")))
+    assert page.locator("#build-sample").is_hidden()
+    choose(page, "nonsense\n")
+    assert page.locator("#build-sample").is_visible()
+
+
+def test_what_was_only_observed_is_different_and_not_wrong(reader, built):
+    lines = json.loads(json.dumps(synthetic.run_lines(built.table, "2.15.0")))
+    names = []
+    for level in ("documented", "implied", "observed"):
+        cell = next(
+            line
+            for line in lines
+            if line.get("verdict") == "conforms" and built.table[line["clause"]]["level"] == level
+        )
+        cell.update(verdict="deviates", refuted=[], evidence=synthetic.evidence())
+        names.append(cell["clause"])
+    page = reader.open("#build").page
+    choose(page, text_of([*lines[:-1], synthetic.footer([line for line in lines if line["type"] == "cell"])]))
+    weights = [
+        page.locator("#build-found .group li", has=page.locator(f"code:text-is('{name}')"))
+        .locator(".tag:is(.wrong, .different)")
+        .inner_text()
+        for name in names
+    ]
+    assert weights == ["wrong", "wrong", "different"]
+
+
+def test_upgrade_says_what_comes_and_goes(browser, tmp_path):
+    table = synthetic.clauses(3)
+    first, second, third = table
+    synthetic.write_verdicts(tmp_path / "verdicts", table, ("2.0.0", "2.1.0", "2.2.0", "2.3.0"))
+    for version in ("2.0", "2.1", "2.2", "2.3"):
+        path = tmp_path / "verdicts" / f"{version}.json"
+        document = json.loads(path.read_text("utf-8"))
+        for name, found in document["cells"].items():
+            gone = name == first and version in ("2.1", "2.2")
+            verdict = "hung" if gone else "conforms"
+            reading = None if gone else table[name]["readings"][0]["name"]
+            found["eager"] = {"verdict": verdict, "reading": reading, "digest": table[name]["digest"]}
+        path.write_text(json.dumps(document), encoding="utf-8")
+    made = build(tmp_path, table)
+    with watched(browser) as page:
+        Reader(page, made.url).open("#upgrade?from=2.0&to=2.3")
+        assert page.inner_text("#view-upgrade .group h3") == "Come and go between the two (1)"
+        assert page.inner_text("#view-upgrade .found code") == first
+        assert page.locator("#view-upgrade .when").all_inner_texts() == ["on both", "torch 2.1 to 2.2"]
+        assert page.locator("#view-upgrade .found .tag").first.inner_text() == "error"
