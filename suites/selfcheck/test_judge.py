@@ -176,7 +176,7 @@ def failed(function: Any) -> Any:
             "true: all(number < subject.value for number in (0, 9))",
             "false: all(number < subject.value for number in (0, 9))",
         ),
-        (in_error, "no error", "KeyError: 1"),
+        (in_error, "no KeyError", "KeyError: 1"),
     ],
 )
 def test_a_direct_test_shows_what_was_expected_and_what_was_observed(

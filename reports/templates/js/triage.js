@@ -46,7 +46,7 @@ function startOf(chosen, signs, shareOf) {
   const rank = (cell) => {
     const [name, plan] = [chapterOf(cell), planOf(cell)];
     const strange = signsOf(cell).filter((sign) => !shared(sign)).length;
-    return [BROAD.includes(name), name !== home, -shareOf(name), strange, !plan, plan.length, cell.clause, cell.mode];
+    return [BROAD.includes(name), name !== home, -shareOf(name), !plan, strange, plan.length, cell.clause, cell.mode];
   };
   const before = (one, two) => {
     const place = one.findIndex((value, n) => value !== two[n]);
