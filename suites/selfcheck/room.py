@@ -1,0 +1,53 @@
+"""A folder with recorded verdicts and a run file, and the command line run on them."""
+
+from __future__ import annotations
+
+import copy
+
+from reports.__main__ import main
+from suites.selfcheck import synthetic
+
+OLD, NEW = "1.13.1", "2.15.0"
+
+
+def recorded_room(path):
+    """Return a folder with recorded verdicts of three versions and one run file of the newest."""
+    table = synthetic.clauses(30, seed=1, claims=4)
+    synthetic.write_verdicts(path / "verdicts", table, ("1.4.0", OLD, NEW))
+    synthetic.write_run(path / "run.jsonl", table, NEW)
+    return Room(path, table)
+
+
+class Room:
+    """Files of one test, and the command line run on them."""
+
+    def __init__(self, path, table):
+        self.path, self.table = path, table
+        self.verdicts, self.run = path / "verdicts", path / "run.jsonl"
+
+    def call(self, *arguments, verdicts=True):
+        extra = ["--verdicts", str(self.verdicts)] if verdicts else []
+        return main([*map(str, arguments), *extra])
+
+    def lines(self, torch=NEW, **changes):
+        return copy.deepcopy(synthetic.run_lines(self.table, torch, **changes))
+
+    def write(self, name, lines):
+        return synthetic.write_lines(self.path / name, lines)
+
+    def changed(self, name="changed.jsonl", **header):
+        """Write a run in which one conforming cell hangs."""
+        lines = self.lines(**header)
+        cell = next(line for line in lines if line.get("verdict") == "conforms")
+        cell.update(verdict="hung", reading=None, refuted=[])
+        lines[-1] = synthetic.footer([line for line in lines if line["type"] == "cell"])
+        return self.write(name, lines), cell["clause"]
+
+
+def refused(capsys, status):
+    """Return the one line in which the command line complained."""
+    out, err = capsys.readouterr()
+    assert status == 2
+    assert err.count("\n") == 1, err
+    assert out == ""
+    return err

@@ -1,0 +1,168 @@
+"""record and check: what a run would change, what is kept, and what is believed only when it is accepted."""
+
+from __future__ import annotations
+
+import copy
+import json
+
+import pytest
+
+from suites.selfcheck import synthetic
+from suites.selfcheck.room import NEW, recorded_room, refused
+
+
+@pytest.fixture
+def room(tmp_path):
+    return recorded_room(tmp_path)
+
+
+def test_recording_what_is_recorded_changes_no_byte(room, capsys):
+    before = {path.name: path.read_bytes() for path in room.verdicts.iterdir()}
+    assert room.call("record", room.run) == 0
+    assert {path.name: path.read_bytes() for path in room.verdicts.iterdir()} == before
+    assert capsys.readouterr().out.endswith("no cell changed\n")
+
+
+def test_check_is_silent_until_a_verdict_changes(room, capsys):
+    assert room.call("check", room.run) == 0
+    assert capsys.readouterr().out == ""
+    run, clause = room.changed()
+    assert room.call("check", run) == 1
+    out = capsys.readouterr().out.splitlines()
+    assert len(out) == 1
+    assert out[0].startswith(f"2.15 {clause} [eager]: conforms")
+    assert "-> hung (wrong: documented)" in out[0]
+    assert room.call("record", run, "--accept", "undeclared") == 0
+    assert room.call("check", run) == 0
+
+
+def test_the_reason_of_a_deviation_is_recorded_and_shown(room):
+    run, clause = room.changed()
+    lines = [json.loads(line) for line in run.read_text("utf-8").splitlines()]
+    cell = next(line for line in lines if line.get("verdict") == "hung")
+    cell.update(verdict="deviates", declared=True, note="It copies <None>.", evidence=synthetic.evidence())
+    lines[-1] = synthetic.footer([line for line in lines if line["type"] == "cell"])
+    assert room.call("record", room.write("why.jsonl", lines)) == 0
+    recorded = json.loads((room.verdicts / "2.15.json").read_text("utf-8"))["cells"][clause]["eager"]
+    assert recorded["note"] == "It copies <None>."
+    assert room.call("page", "--out", room.path / "page.html") == 0
+    assert "It copies \\u003cNone\\u003e." in (room.path / "page.html").read_text("utf-8")
+
+
+def part_of(room, name="part.jsonl", **header):
+    """Write a run of ten clauses."""
+    return synthetic.write_run(room.path / name, dict(list(room.table.items())[:10]), NEW, **header)
+
+
+def test_a_run_of_some_clauses_is_compared_for_what_it_ran(room, capsys):
+    assert room.call("check", part_of(room)) == 0
+    assert capsys.readouterr() == ("", "compared 10 cells with the 30 recorded ones: 0 differ\n")
+    assert room.call("check", part_of(room, whole=True)) == 1
+    out, err = capsys.readouterr()
+    assert out.count("-> not recorded") == 20
+    assert "20 differ" in err
+
+
+def test_recording_a_part_keeps_the_other_cells_unless_they_are_to_go(room, capsys):
+    before = (room.verdicts / "2.15.json").read_bytes()
+    assert room.call("record", part_of(room)) == 0
+    assert (room.verdicts / "2.15.json").read_bytes() == before
+    assert "no cell changed" in capsys.readouterr().out
+    assert room.call("record", part_of(room), "--replace") == 0
+    assert "20 cells changed" in capsys.readouterr().out
+    assert len(json.loads((room.verdicts / "2.15.json").read_text("utf-8"))["cells"]) == 10
+
+
+def test_undeclared_deviations_are_recorded_only_when_they_are_accepted(room, capsys):
+    before = (room.verdicts / "2.15.json").read_bytes()
+    run, clause = room.changed()
+    said = refused(capsys, room.call("record", run))
+    assert f"record: not declared: 2.15 {clause} [eager]" in said
+    assert "--accept undeclared" in said
+    assert (room.verdicts / "2.15.json").read_bytes() == before
+    assert room.call("record", run, "--accept", "undeclared") == 0
+
+
+def test_another_build_is_recorded_only_when_it_is_accepted(room, capsys):
+    assert room.call("record", room.write("one.jsonl", room.lines(build="a" * 40))) == 0
+    capsys.readouterr()
+    other = room.write("two.jsonl", room.lines(build="b" * 40))
+    assert f"is of the build {'b' * 40}, and {'a' * 40} is recorded" in refused(capsys, room.call("record", other))
+    assert room.call("check", other) == 0
+    assert room.call("record", other, "--accept", "build") == 0
+
+
+@pytest.mark.parametrize("profile", ["search", "quick"])
+def test_check_takes_runs_of_any_profile_and_compares_their_verdicts(room, capsys, profile):
+    lines = room.lines(profile=profile)
+    for cell in lines:
+        if cell.get("verdict") == "deviates":
+            cell.update(declared=True)
+            cell["evidence"]["observed"].append("another plan, another trace")
+    old = room.lines()
+    for cell in old:
+        if cell.get("verdict") == "deviates":
+            cell.update(declared=True)
+    assert any(cell.get("declared") for cell in old), "no deviation among the cells"
+    assert room.call("record", room.write("old.jsonl", old), "--accept", "undeclared") == 0
+    capsys.readouterr()
+    assert room.call("check", room.write("run.jsonl", lines)) == 0
+    assert f"searched with the profile {profile}, so traces were not compared" in capsys.readouterr().err
+    assert room.call("check", room.changed(profile=profile)[0]) == 1
+
+
+def test_what_a_torch_does_otherwise_than_it_documents_is_wrong_and_else_different(room, capsys):
+    run, clause = room.changed()
+    for level, told in (("documented", "(wrong: documented)"), ("observed", "(different: only observed)")):
+        room.table[clause]["level"] = level
+        run = room.changed()[0]
+        assert room.call("check", run) == 1
+        assert capsys.readouterr().out.endswith(f"-> hung {told}\n")
+        assert room.call("check", run, "--format", "json") == 1
+        (change,) = json.loads(capsys.readouterr().out)["changes"]
+        assert (change["kind"], change["level"]) == ("verdict", level)
+        assert (change["before"]["verdict"], change["after"]["verdict"]) == ("conforms", "hung")
+
+
+def test_a_release_that_is_not_recorded_has_nothing_to_be_compared_with(room, capsys):
+    run = room.write("new.jsonl", room.lines(torch="2.16.0"))
+    assert "torch 2.16 is not recorded; compare it with the nearest release" in refused(capsys, room.call("check", run))
+
+
+def test_the_page_refuses_what_merge_refuses(room, capsys):
+    one, two = part_of(room), room.path / "two.jsonl"
+    table = dict(list(room.table.items())[10:20])
+    for changes in ({"profile": "quick"}, {"build": "b" * 40}, {"python": "3.12.0"}, {"suite": "0.2.0"}):
+        synthetic.write_run(two, table, NEW, **changes)
+        out = room.path / "page.html"
+        told = {refused(capsys, room.call(verb, one, two, "--out", out)) for verb in ("page", "merge")}
+        assert len(told) == 1
+        assert not out.exists()
+
+
+def test_check_tells_of_a_changed_text_and_the_page_shows_such_cells_as_unseen(room, capsys):
+    name = next(name for name, clause in room.table.items() if len(clause["readings"]) == 1)
+    table = copy.deepcopy(room.table)
+    table[name]["digest"] = "0" * 12
+    run = synthetic.write_run(room.path / "text.jsonl", table, NEW)
+    assert room.call("check", run) == 1
+    assert "the text of the clause has changed" in capsys.readouterr().out
+    assert room.call("page", run, "--out", room.path / "page.html") == 0
+    assert "recorded with an older text of the clause" in (room.path / "page.html").read_text("utf-8")
+    assert room.call("record", run) == 0
+    assert "1 on 1.4, 1 on 1.13; measure them again: python -m reports sweep 1.4 1.13" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        (
+            {"profile": "quick"},
+            "was run with the profile quick, whose plans are others each time; run the suite with --profile",
+        ),
+        ({"device": "cuda"}, "was run on the device cuda"),
+    ],
+)
+def test_only_full_runs_on_the_cpu_are_recorded(room, capsys, changes, said):
+    run = room.write("run.jsonl", room.lines(**changes))
+    assert said in refused(capsys, room.call("record", run))
