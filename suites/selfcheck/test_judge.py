@@ -208,10 +208,20 @@ def plays_itself(subject: Subject) -> None:
     assert subject.value == 2
 
 
-def test_what_cannot_be_cut_out_says_why() -> None:
-    evidence = failed(plays_itself).evidence
+@given(number=st.integers(0, 3))
+def binds_anew(subject: Subject, number: int) -> None:
+    number += 5
+    assert number == subject.value
+
+
+@pytest.mark.parametrize(
+    ("function", "why"),
+    [(plays_itself, "the test plays plans"), (binds_anew, "the test changes its argument number")],
+)
+def test_what_cannot_be_cut_out_says_why(function: Any, why: str) -> None:
+    evidence = failed(function).evidence
     assert evidence["reproducer"] == ""
-    assert "no stand-alone script: the test plays plans" in evidence["message"]
+    assert f"no stand-alone script: {why}" in evidence["message"]
 
 
 @pytest.mark.parametrize(
