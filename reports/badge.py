@@ -8,13 +8,16 @@ from pathlib import Path
 from typing import Any
 
 from reports import forms
-from reports.atlas import Atlas, Column
+from reports.atlas import Atlas, Column, is_claim
 from reports.names import column_named, read_atlas
+from reports.statements import BROKEN, statement
 from reports.strict import one_line, write_atomic
 from reports.verdicts import VERDICTS
 
 APPLIES_NOT = ("absent", "unseen", "refused")
-GOOD, BAD, LABEL = "#2b6a30", "#9d2129", "#3f3f3f"  # white on each of them has a contrast above 6
+#: all is true; torch does as recorded and some sentences are not true; something is wrong or not known
+GOOD, OTHER, BAD = "#2b6a30", "#1f5f8b", "#9d2129"  # white on each of them has a contrast above 6
+LABEL = "#3f3f3f"
 CHARACTER, MARGIN, HEIGHT = 7, 8, 20
 SVG = """<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" role="img" aria-labelledby="t">
 <title id="t">{title}</title>
@@ -33,20 +36,23 @@ example: python -m reports badge mine.jsonl --out hooks.svg"""
 
 
 def badge(atlas: Atlas, column: Column) -> dict[str, Any]:
-    """Return label, message and colour: green when all was measured and what does not conform is declared."""
-    cells = [atlas.cell(clause, column, mode) for clause in atlas.clauses for mode in atlas.modes]
-    apply = [cell for cell in cells if cell.verdict not in APPLIES_NOT]
-    good = sum(cell.verdict == "conforms" for cell in apply)
-    new = sum(cell.verdict != "conforms" and not cell.declared for cell in apply)
-    message = f"{good} of {len(apply)} conform" if apply else "not measured"
-    if new:
-        message += f", {new} not declared"
-    unseen = sum(cell.verdict == "unseen" for cell in cells)
-    if unseen and apply:
-        message += f", {unseen} not measured"
-    fine = apply and not new and not unseen
+    """Return label, message and colour: how many sentences are true there, and how many claims of tutorials."""
+    keys = [(clause, mode) for clause in atlas.clauses for mode in atlas.modes]
+    cells = [(is_claim(atlas.clauses[clause]), clause, atlas.cell(clause, column, mode)) for clause, mode in keys]
+    said = [(claim, statement(atlas.clauses[clause], cell)) for claim, clause, cell in cells]
+    own, claims = ([each for claim, each in said if claim == asked] for asked in (False, True))
+    apply, told = ([each for each in every if each.answer not in APPLIES_NOT] for every in (own, claims))
+    others = [each for each in apply if each.answer == "otherwise"]
+    new = sum(cell.verdict in BROKEN and not cell.declared for *_, cell in cells)
+    unseen = sum(cell.verdict == "unseen" for *_, cell in cells)
+    parts = [f"{sum(each.good for each in apply)} of {len(apply)} hold"] if apply else []
+    parts += [f"{len(others)} otherwise"] if others else []
+    parts += [f"{sum(each.good for each in told)} of {len(told)} claims true"] if told else []
+    parts += [f"{new} not declared"] if new else []
+    parts += [f"{unseen} not measured"] if unseen and parts else []
+    color = BAD if new or unseen or not parts else OTHER if others else GOOD
     label = f"hooks on torch {column.torch}"
-    return {"schemaVersion": 1, "label": label, "message": message, "color": GOOD if fine else BAD}
+    return {"schemaVersion": 1, "label": label, "message": ", ".join(parts) or "not measured", "color": color}
 
 
 def as_svg(told: dict[str, Any]) -> str:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from reports.atlas import Atlas, build
+from reports.statements import ANSWERS, statement
 from reports.strict import BadInput, one_line, write_atomic
 from reports.verdicts import VERDICTS, read_recorded, read_table
 
@@ -37,7 +38,7 @@ def order(clause: str, record: Mapping[str, Any]) -> tuple[Any, ...]:
 
 
 def table(atlas: Atlas) -> str:
-    """Return the chapters with their counts by verdict on the newest torch, as markdown."""
+    """Return the chapters with what their clauses are on the newest torch, as markdown."""
     newest = atlas.columns[-1]
     mode = atlas.modes[0]
     rows = [f"| chapter | about | clauses | on torch {newest.label} |", "|---|---|---|---|"]
@@ -45,10 +46,15 @@ def table(atlas: Atlas) -> str:
         {clause.partition(".")[0] for clause in atlas.clauses}, key=lambda name: order(name, _NOWHERE)
     ):
         own = [clause for clause in atlas.clauses if clause.startswith(chapter + ".")]
-        counts = Counter(atlas.cell(clause, newest, mode).verdict for clause in own)
-        told = ", ".join(f"{count} {verdict}" for verdict, count in counts.most_common())
+        said = [statement(atlas.clauses[clause], atlas.cell(clause, newest, mode)) for clause in own]
+        counts = Counter(one.answer for one in said)
+        told = ", ".join(f"{counts[each]} {_plural(each, counts[each])}" for each in ANSWERS if counts[each])
         rows.append(f"| `{chapter}` | {CHAPTERS.get(chapter, '')} | {len(own)} | {told} |")
     return "\n".join(rows) + "\n"
+
+
+def _plural(answer: str, count: int) -> str:
+    return "hold" if answer == "holds" and count > 1 else answer
 
 
 _NOWHERE = {"file": "", "line": 0}

@@ -12,7 +12,6 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -118,12 +117,16 @@ def _support(atlas: Atlas, clause: str, reading: str | None) -> dict[str, Any]:
 
 
 def _stretches(atlas: Atlas, clause: str, mode: str, reading: str | None) -> list[_Stretch]:
-    record = atlas.clauses[clause]
-    pairs = [(column, *_kind(record, atlas.cell(clause, column, mode), reading)) for column in atlas.columns]
-    found = [
-        _Stretch(kind, notes, tuple(column for column, *_ in group))
-        for (kind, notes), group in ((key, list(group)) for key, group in groupby(pairs, key=lambda pair: pair[1:]))
-    ]
+    found: list[_Stretch] = []
+    last: Cell | None = None
+    for column in atlas.columns:
+        cell = atlas.cell(clause, column, mode)
+        look = (found[-1].kind, found[-1].notes) if cell is last else _kind(atlas.clauses[clause], cell, reading)
+        last = cell
+        if found and (found[-1].kind, found[-1].notes) == look:
+            found[-1] = _Stretch(*look, (*found[-1].columns, column))
+        else:
+            found.append(_Stretch(*look, (column,)))
     return _bridged(found)
 
 

@@ -180,7 +180,8 @@ def _in_mode(side: _Torch, asked: str, known: list[str]) -> _Torch:
 
 def state(cell: Cell) -> tuple[Any, ...]:
     """Return what makes two cells equal for a reader: the verdict, the reading, and which reading or bug is there."""
-    return cell.verdict, cell.reading, cell.holds, cell.deviation
+    bug = cell.deviation or cell.note if cell.declared else None  # older files name it by its sentence only
+    return cell.verdict, cell.reading, cell.holds, bug
 
 
 def side_named(name: str, recorded: Sequence[Recorded]) -> Recorded | Run:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from reports.atlas import Atlas, Column, build, in_force
+from reports.statements import statement
 from reports.strict import BadInput, one_line, write_atomic
 from reports.verdicts import VERDICTS, read_recorded, read_table
 
@@ -102,12 +103,11 @@ def _ranges(atlas: Atlas, told: Callable[[Column], Any]) -> Iterator[tuple[Any, 
 
 
 def _says(atlas: Atlas, one: Disagreement, column: Column) -> str | None:
-    """Return what torch does instead in the words of its reading, or nothing where it does as documented."""
+    """Return what torch does instead in the words of its reading or deviation; nothing where it is as documented."""
     if not contradicts(atlas, one, column):
         return None
-    cell = atlas.cell(one.clause, column, atlas.modes[0])
-    readings = {reading["name"]: reading["says"] for reading in atlas.clauses[one.clause]["readings"]}
-    return readings[cell.reading] if cell.verdict == "conforms" else "It deviates from the clause."
+    said = statement(atlas.clauses[one.clause], atlas.cell(one.clause, column, atlas.modes[0]))
+    return said.detail or said.says
 
 
 def table(atlas: Atlas, scripts: list[Disagreement]) -> str:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from reports import costs_recorded, forms
+from reports import costs_recorded
 from reports.atlas import Atlas, Cell
 from reports.costs import Costs
 from reports.names import read_atlas
@@ -48,6 +49,23 @@ def document(atlas: Atlas, costs: Sequence[Costs] = ()) -> dict[str, Any]:
     }
 
 
+def as_json(told: Mapping[str, Any]) -> str:
+    """Return the document as JSON with a line for each cell: there are thousands, and all their keys are alike."""
+    rest = json.dumps({key: value for key, value in told.items() if key != "cells"}, indent=1)
+    cells = {
+        clause: {mode: _object(columns, json.dumps, 4) for mode, columns in modes.items()}
+        for clause, modes in told["cells"].items()
+    }
+    every = _object(cells, lambda modes: _object(modes, str, 3), 2)
+    return rest.removesuffix("\n}") + f',\n "cells": {every}\n}}\n'
+
+
+def _object(told: Mapping[str, Any], write: Callable[[Any], str], depth: int) -> str:
+    """Return an object as JSON, a line for each of its keys."""
+    lines = [" " * depth + f"{json.dumps(key)}: {write(value)}" for key, value in told.items()]
+    return "{\n" + ",\n".join(lines) + "\n" + " " * (depth - 1) + "}"
+
+
 def _cell(clause: Mapping[str, Any], cell: Cell) -> dict[str, Any]:
     return {
         "verdict": cell.verdict,
@@ -79,6 +97,6 @@ def add_parser(sub: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Write the atlas."""
     costs = costs_recorded.read_costs(args.verdicts / costs_recorded.COSTS.name)
-    write_atomic(args.out, forms.as_json(document(read_atlas(args), costs)))
+    write_atomic(args.out, as_json(document(read_atlas(args), costs)))
     print(one_line(str(args.out)))
     return 0

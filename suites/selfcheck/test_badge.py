@@ -8,31 +8,40 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from reports.__main__ import main
-from reports.badge import BAD, GOOD, LABEL
+from reports.badge import BAD, GOOD, LABEL, OTHER
 from suites.selfcheck import measured, synthetic
 
 SVG = "{http://www.w3.org/2000/svg}"
 FINE, BROKEN, NONE = ("conforms", "always"), ("deviates", "always"), ("absent", None)
-#: what was measured on 1.13, 2.0, 2.14 and 2.15
+OLD, TRUE, FALSE = (("conforms", name) for name in ("old", "true", "false since 2.0"))
+TORCHES = ("1.12.1", *measured.TORCHES)
+#: what was measured on each of TORCHES
 CELLS = {
-    "a.b.one": [FINE, FINE, FINE, FINE],
-    "a.b.two": [FINE, BROKEN, NONE, None],
-    "a.b.three": [FINE, FINE, FINE, FINE],
+    "a.b.one": [OLD, FINE, FINE, FINE, FINE],
+    "a.b.two": [FINE, FINE, BROKEN, NONE, None],
+    "a.b.three": [measured.bug("lost"), FINE, FINE, FINE, FINE],
+    "tutorial.a.b": [TRUE, TRUE, FALSE, FALSE, FALSE],
+}
+READINGS = {"a": ("always", "old"), "t": ("true", "false since 2.0")}
+TABLE = {
+    name: measured.clause(name, readings=READINGS[name[0]], harms={"old": "silent"}, deviations=[("lost", "error")])
+    for name in CELLS
 }
 
 
 @pytest.fixture
 def verdicts(tmp_path):
-    return measured.write(tmp_path / "verdicts", {name: measured.clause(name) for name in CELLS}, CELLS)
+    return measured.write(tmp_path / "verdicts", TABLE, CELLS, TORCHES)
 
 
 @pytest.mark.parametrize(
     ("torch", "said", "color"),
     [
-        ("1.13", "hooks on torch 1.13.1: 3 of 3 conform", GOOD),
-        ("2.0", "hooks on torch 2.0.1: 2 of 3 conform, 1 not declared", BAD),
-        ("2.14", "hooks on torch 2.14.0: 2 of 2 conform", GOOD),
-        ("2.15", "hooks on torch 2.15.0: 2 of 2 conform, 1 not measured", BAD),
+        ("1.12", "hooks on torch 1.12.1: 1 of 3 hold, 1 otherwise, 1 of 1 claims true", OTHER),
+        ("1.13", "hooks on torch 1.13.1: 3 of 3 hold, 1 of 1 claims true", GOOD),
+        ("2.0", "hooks on torch 2.0.1: 2 of 3 hold, 0 of 1 claims true, 1 not declared", BAD),
+        ("2.14", "hooks on torch 2.14.0: 2 of 2 hold, 0 of 1 claims true", GOOD),
+        ("2.15", "hooks on torch 2.15.0: 2 of 2 hold, 0 of 1 claims true, 1 not measured", BAD),
     ],
 )
 def test_the_badge_says_how_a_torch_stands(verdicts, capsys, torch, said, color):
@@ -50,7 +59,7 @@ def test_the_picture_is_accessible_and_complete(verdicts, capsys, tmp_path):
     root = ET.fromstring(out.read_text("utf-8"))
     title = next(root.iter(f"{SVG}title"))
     assert (root.get("role"), root.get("aria-labelledby")) == ("img", title.get("id"))
-    words = "hooks on torch 2.0.1: 2 of 3 conform, 1 not declared"
+    words = "hooks on torch 2.0.1: 2 of 3 hold, 0 of 1 claims true, 1 not declared"
     assert title.text == words
     assert [text.text for text in root.iter(f"{SVG}text")] == words.split(": ")
     assert out.read_text("utf-8").count("http") == 1, "only the name of the namespace: nothing is fetched"
@@ -59,7 +68,7 @@ def test_the_picture_is_accessible_and_complete(verdicts, capsys, tmp_path):
 
 def test_the_line_that_shows_the_picture_says_its_words(verdicts, capsys):
     assert main(["badge", "--torch", "2.0", "--format", "markdown", "--verdicts", str(verdicts)]) == 0
-    words = "hooks on torch 2.0.1: 2 of 3 conform, 1 not declared"
+    words = "hooks on torch 2.0.1: 2 of 3 hold, 0 of 1 claims true, 1 not declared"
     assert capsys.readouterr().out == f"![{words}](hooks.svg)\n"
 
 
@@ -69,25 +78,23 @@ def luminance(color):
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
-@pytest.mark.parametrize("color", [GOOD, BAD, LABEL])
+@pytest.mark.parametrize("color", [GOOD, OTHER, BAD, LABEL])
 def test_the_words_stand_out(color):
     assert 1.05 / (luminance(color) + 0.05) > 4.5
 
 
 def test_the_badge_of_a_run(verdicts, capsys, tmp_path):
-    table = {name: measured.clause(name) for name in CELLS}
-    run = synthetic.write_run(tmp_path / "run.jsonl", table, "2.16.0a0")
+    run = synthetic.write_run(tmp_path / "run.jsonl", TABLE, "2.16.0a0")
     assert main(["badge", str(run), "--format", "text", "--verdicts", str(verdicts)]) == 0
-    assert capsys.readouterr().out == "hooks on torch 2.16.0a0+cpu: 3 of 3 conform\n"
+    assert capsys.readouterr().out == "hooks on torch 2.16.0a0+cpu: 3 of 3 hold, 1 of 1 claims true\n"
 
 
 def test_the_badge_of_several_runs_is_that_of_the_newest_or_of_the_one_that_is_named(verdicts, capsys, tmp_path):
-    table = {name: measured.clause(name) for name in CELLS}
-    runs = [str(synthetic.write_run(tmp_path / f"{torch}.jsonl", table, torch)) for torch in ("2.15.0", "2.0.1")]
+    runs = [str(synthetic.write_run(tmp_path / f"{torch}.jsonl", TABLE, torch)) for torch in ("2.15.0", "2.0.1")]
     for extra, said in (
-        ([], "hooks on torch 2.15.0: 3 of 3 conform\n"),
-        (["--torch", "2.0"], "hooks on torch 2.0.1: 3 of 3 conform\n"),
-        (["--torch", "1.13"], "hooks on torch 1.13.1: 3 of 3 conform\n"),
+        ([], "hooks on torch 2.15.0: 3 of 3 hold, 1 of 1 claims true\n"),
+        (["--torch", "2.0"], "hooks on torch 2.0.1: 3 of 3 hold, 1 of 1 claims true\n"),
+        (["--torch", "1.13"], "hooks on torch 1.13.1: 3 of 3 hold, 1 of 1 claims true\n"),
     ):
         assert main(["badge", *runs, *extra, "--format", "text", "--verdicts", str(verdicts)]) == 0
         assert capsys.readouterr().out == said

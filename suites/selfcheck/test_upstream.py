@@ -10,6 +10,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -163,12 +164,13 @@ def test_versions_come_from_readings_and_deviations(tmp_path: Path) -> None:
         Cell("conforms", "awake"),
         Cell("conforms", "dozing"),
         Cell("conforms", "asleep"),
-        Cell("deviates", "awake"),
+        Cell("deviates", "awake", declared=True, note="It snores."),
     ]
     columns = tuple(Column(f"1.{n}", f"1.{n}", f"1.{n}.0", "3.8", "", "cpu") for n in range(4, 10))
     cells += [Cell("crashed"), Cell("absent")]
-    clause = {"readings": [{"name": name, "torch": torch, "says": says} for name, torch, says in readings]}
+    clause: dict[str, Any] = {"says": "It is awake.", "needs": []}
+    clause["readings"] = [{"name": name, "torch": torch, "says": says} for name, torch, says in readings]
     keyed = {("a.b.c", column.key, "eager"): cell for column, cell in zip(columns, cells, strict=True)}
     made = Atlas("1", {"a.b.c": clause}, columns, ("eager",), keyed)
     assert versions(made, one) == "1.5 to 1.7"
-    assert when(made, one) == [("1.5", "It dozes."), ("1.6", "It sleeps."), ("1.7", "It deviates from the clause.")]
+    assert when(made, one) == [("1.5", "It dozes."), ("1.6", "It sleeps."), ("1.7", "It snores.")]

@@ -1,0 +1,271 @@
+"""No verb prints a sentence of a release on which it is not true: every clause, every range of recorded releases.
+
+What is true is read from the recorded files alone, without the readers that are checked here.
+"""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import json
+import re
+from collections import Counter
+
+import pytest
+
+from reports import choice, compat, diff, diff_forms, rely
+from reports.atlas import Cell, build
+from reports.statements import statement
+from reports.verdicts import VERDICTS, read_recorded, read_table
+from suites.selfcheck import measured
+
+EVERYTHING = argparse.Namespace(begins=[], clauses=[], chapter=[], api=[], tutorial=True)
+SPAN = re.compile(
+    r"(?:(since|up to|torch|not measured on torch) )?([\d.]+)(?: to ([\d.]+))?(?: or earlier)?(?:: (.*))?"
+)
+SAID = re.compile(r"(\w+)(?: \((?:silent|error|warning)\))?(?:: (.*?))?(?: \[.*\])?")
+#: what is said of a release on which no sentence of a clause is known to be true
+SILENT = ("absent", "unseen", "crashed", "hung", "refused")
+
+
+class Truth:
+    """What each clause was measured to be on each release, from the files themselves."""
+
+    def __init__(self, folder):
+        self.clauses = json.loads((folder / "clauses.json").read_text("utf-8"))["clauses"]
+        files = [json.loads(path.read_text("utf-8")) for path in folder.glob("*.json") if path.name != "clauses.json"]
+        files.sort(key=lambda document: [int(part) for part in document["torch"].split(".")])
+        self.keys = [".".join(document["torch"].split(".")[:2]) for document in files]
+        self.names = {document["torch"]: key for document, key in zip(files, self.keys, strict=True)}
+        self.cells = {
+            key: {name: self._known(name, document["cells"].get(name, {}).get("eager")) for name in self.clauses}
+            for key, document in zip(self.keys, files, strict=True)
+        }
+
+    def _known(self, name, cell):
+        """Return the verdict, whether the clause's own sentence is true, and every sentence that is."""
+        clause = self.clauses[name]
+        if cell is None or cell["digest"] != clause["digest"]:
+            return "unseen", False, frozenset()
+        if cell["verdict"] == "conforms":
+            reading = next(one for one in clause["readings"] if one["name"] == cell["reading"])
+            claim = {one["name"].split()[0] for one in clause["readings"]} <= {"true", "false"}
+            own = reading["name"].split()[0] == "true" if claim else reading.get("headline", True)
+            return "conforms", own, frozenset({reading["says"], *([clause["says"]] if own else [])})
+        bugs = [one["says"] for one in clause.get("deviations", ()) if one["name"] == cell.get("deviation")]
+        known = {one["says"] for one in clause["readings"] if one["name"] in cell.get("holds", ())}
+        return cell["verdict"], False, frozenset({*bugs, *known, cell.get("note", "")})
+
+    def range(self, first, last):
+        """Return the releases from one to another, both included."""
+        low, high = sorted((self.keys.index(first), self.keys.index(last)))
+        return self.keys[low : high + 1]
+
+    def verdicts(self, clause, *keys):
+        """Return the verdicts of a clause on these releases."""
+        return [self.cells[key][clause][0] for key in keys]
+
+    def judge(self, clause, keys, words):
+        """Return what is wrong with words about a clause on these releases, nothing where they are true."""
+        false = self._false(clause, words).intersection(keys)
+        return f"{clause} on {', '.join(sorted(false))}: {words}" if false else ""
+
+    @functools.cache  # noqa: B019 - it lives as long as the test
+    def _false(self, clause, words):
+        """Return the releases on which words about a clause are not true."""
+        answer, says = SAID.fullmatch(words).groups()
+        return {key for key in self.keys if not self._right(answer, says, *self.cells[key][clause])}
+
+    @staticmethod
+    def _right(answer, says, verdict, own, sentences):
+        if answer in SILENT:
+            return verdict == answer
+        if answer == "deviates":
+            return verdict == answer and (says in sentences or says.startswith("Torch does something else"))
+        return verdict == "conforms" and own == (answer in ("holds", "true")) and says in sentences
+
+
+def check_rely(truth, first, last, text):
+    """Return what is false in the answer of rely, and how many statements were looked at."""
+    whole, wrong, seen, title, clause = truth.range(first, last), [], Counter(), "", ""
+    for line in text.split("\n")[1:]:
+        if not line.startswith(" "):
+            title = line.partition(" (")[0]
+        elif not line.startswith("    "):
+            clause, _, says = line[2:].partition("  ")
+            if title == "hold on every release":
+                wrong.append(truth.judge(clause, whole, f"holds: {says}"))
+                seen["holds"] += 1
+            elif says:
+                false = [key for key in whole if says not in truth.cells[key][clause][2]]
+                wrong.append(f"{clause} on {false}: {says}" * bool(false))
+                seen["otherwise"] += 1
+        elif line.startswith("    not true here: "):
+            true = [key for key in whole if truth.cells[key][clause][1]]
+            wrong.append(f"{clause} is true on {true}" * bool(true))
+            seen["not true"] += 1
+        elif span := SPAN.fullmatch(line[4:]):
+            since, low, high, words = span.groups()
+            keys = truth.range(low, high or (last if since else low))
+            wrong.append(truth.judge(clause, keys, words))
+            seen["span"] += 1
+        else:
+            assert title == "are otherwise on every release", line
+    return [each for each in wrong if each], seen
+
+
+def check_diff(truth, first, last, text):
+    """Return what is false in the answer of diff, and how many statements were looked at."""
+    wrong, seen, clause = [], Counter(), ""
+    for line in text.split("\n")[1:]:
+        if re.fullmatch(r"[a-z_]+\.\w+\.\w+", line):
+            clause = line
+        elif line.startswith("  - torch "):
+            wrong.append(truth.judge(clause, [first], line.partition(": ")[2]))
+            seen["before"] += 1
+        elif line.startswith("  + "):
+            _, low, _, words = SPAN.fullmatch(line[4:]).groups()
+            wrong.append(truth.judge(clause, truth.range(low, last), words))
+            seen["after"] += 1
+        elif line.startswith("    on both: "):
+            wrong.append(truth.judge(clause, [first, last], line.partition(": ")[2]))
+            seen["both"] += 1
+        elif clause and (span := SPAN.fullmatch(line[4:])) and line.startswith("    "):
+            _, low, high, words = span.groups()
+            wrong.append(truth.judge(clause, truth.range(low, high or low), words))
+            seen["between"] += 1
+    return [each for each in wrong if each], seen
+
+
+def check_compat(truth, document):
+    """Return what is false in the compatibility data, and for which releases each clause is said to have support."""
+    wrong, supported = [], {}
+    for clause in truth.clauses:
+        chapter, topic, point = clause.split(".")
+        told = document["hooks"][chapter][topic][point]["__compat"]["support"].get("torch", {"version_added": None})
+        supported[clause] = set()
+        for one in told if isinstance(told, list) else [told]:
+            notes = one.get("notes", [])
+            notes = [notes] if isinstance(notes, str) else notes
+            own = [note for note in notes if not SPAN.fullmatch(note)]
+            unknown = {key for note in notes if note.startswith("not measured") for key in noted(truth, note)}
+            if one["version_added"]:
+                first, gone = (one.get(key, "") for key in ("version_added", "version_removed"))
+                keys = truth.range(first.removeprefix("≤"), gone.removeprefix("≤") or truth.keys[-1])
+                keys = [key for key in keys if key not in unknown and key != gone.removeprefix("≤")]
+                while gone.startswith("≤") and truth.verdicts(clause, keys[-1]) == ["unseen"]:
+                    keys.pop()  # it may have been removed there already
+                if "partial_implementation" in one:
+                    wrong += [truth.judge(clause, keys, note) for note in own]
+                else:
+                    supported[clause] |= set(keys)
+            for note in notes:
+                if note.startswith("torch "):
+                    wrong.append(truth.judge(clause, noted(truth, note), SPAN.fullmatch(note)[4]))
+    return [each for each in wrong if each], supported
+
+
+def noted(truth, note):
+    _, low, high, _ = SPAN.fullmatch(note).groups()
+    return truth.range(low, high or low)
+
+
+def brute(folder, monkeypatch):
+    """Return all that is false in the answers over all ranges, and how many statements of each kind were looked at."""
+    truth, seen = Truth(folder), Counter()
+    table, recorded = read_table(folder), read_recorded(folder)
+    atlas = build(table, recorded)
+    cells = {old.minor: diff.recorded_cells(old, atlas.clauses) for old in recorded}  # not made anew for each range
+    monkeypatch.setattr(diff, "recorded_cells", lambda old, _: cells[old.minor])
+    chosen = choice.choose(atlas.clauses, EVERYTHING)
+    wrong, supported = check_compat(truth, compat.document(atlas))
+    for low, first in enumerate(truth.keys):
+        for last in truth.keys[low:]:
+            whole = truth.range(first, last)
+            columns = tuple(column for column in atlas.columns if column.key in whole)
+            told = rely.rely(atlas, columns, chosen, "eager")
+            assert {one.clause for one in told.standings} == set(truth.clauses)
+            changed = diff.compare(first, last, table, recorded)
+            known = [name for name in truth.clauses if "unseen" not in truth.verdicts(name, first, last)]
+            assert len(changed.changes) + changed.same == len(known)
+            for falsely, counted in (
+                check_rely(truth, first, last, rely.as_text(told)),
+                check_diff(truth, first, last, diff_forms.as_text(changed)),
+            ):
+                wrong += falsely
+                seen += counted
+            for clause, keys in supported.items():
+                if keys.issuperset(whole):
+                    seen["supported"] += 1
+                    false = [key for key in whole if not truth.cells[key][clause][1]]
+                    wrong += [f"{clause} is not so on {', '.join(false)}"] if false else []
+    return wrong, seen
+
+
+def test_no_sentence_is_false_on_a_release_of_its_range(monkeypatch):
+    wrong, seen = brute(VERDICTS, monkeypatch)
+    assert wrong == []
+    ranges = len(list(VERDICTS.glob("[0-9]*.json")))
+    ranges = ranges * (ranges + 1) // 2
+    assert seen["holds"] > 200 * ranges
+    assert all(seen[kind] > 0 for kind in ("span", "before", "after", "supported"))
+
+
+GOOD, TRUE, MUTE, NONE = ("conforms", "good"), ("conforms", "both"), ("conforms", "mute"), ("absent", None)
+LOST, BUG, DEAD = measured.bug("lost"), ("deviates", "good"), ("crashed", None)
+CELLS = {
+    "a.b.good": [GOOD] * 4,
+    "a.b.both": [GOOD, TRUE, TRUE, GOOD],
+    "a.b.mute": [MUTE] * 4,
+    "a.b.passed": [GOOD, MUTE, MUTE, GOOD],
+    "a.b.late": [NONE, MUTE, GOOD, TRUE],
+    "a.b.lost": [GOOD, LOST, LOST, MUTE],
+    "a.b.bug": [LOST, BUG, GOOD, DEAD],
+    "a.b.unseen": [GOOD, None, MUTE, GOOD],
+    "a.b.gap": [GOOD, None, GOOD, GOOD],
+    "tutorial.b.c": [("conforms", "true")] * 2 + [("conforms", "false")] * 2,
+}
+
+
+@pytest.fixture
+def made(tmp_path):
+    """Give verdicts with every kind of cell."""
+    table = {
+        name: measured.clause(
+            name,
+            readings=("true", "false") if name[0] == "t" else ("good", "both", "mute"),
+            harms={"mute": "silent"},
+            deviations=[("lost", "error")],
+        )
+        for name in CELLS
+    }
+    return measured.write(tmp_path / "verdicts", table, CELLS)
+
+
+def test_every_kind_of_statement_is_looked_at(made, monkeypatch):
+    wrong, seen = brute(made, monkeypatch)
+    assert wrong == []
+    assert all(seen[kind] for kind in ("holds", "otherwise", "not true", "span", "before", "after", "both", "between"))
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "fault"),
+    [
+        (rely, "stands", lambda found: "holds" if all(one.cell.verdict == "conforms" for one in found) else "nowhere"),
+        (rely, "stands", lambda found: "otherwise" if len(list(found)) > 1 else "holds"),
+        (rely, "stands", lambda found: "nowhere"),
+        (
+            rely,
+            "timeline",
+            lambda found: [(found[0].columns[0].key + " to " + found[-1].columns[-1].key, found[0].statement.words)],
+        ),
+        (diff, "_since", lambda path, new: path[0][0]),
+        (diff, "statement", lambda clause, cell: statement(clause, Cell("conforms", "good"))),
+        (compat, "_kind", lambda clause, cell, reading: ("full" if cell.verdict == "conforms" else "none", ())),
+        (compat, "_kind", lambda clause, cell, reading: ("none", ("otherwise (silent): Is mute.",))),
+    ],
+)
+def test_a_wrong_rule_is_seen(made, monkeypatch, module, name, fault):
+    monkeypatch.setattr(module, name, fault)
+    wrong, _ = brute(made, monkeypatch)
+    assert wrong
