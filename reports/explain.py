@@ -41,9 +41,9 @@ def explain(atlas: Atlas, clause: str) -> Explanation:
 
 #: who says it, in words
 LEVELS = {
-    "documented": "documented: torch's documentation or release notes say so",
-    "implied": "implied: torch's own tests or comments say so",
-    "observed": "observed: nobody promises it, it was measured",
+    "documented": "documented: torch promises it in its documentation or release notes",
+    "implied": "implied: no document of torch says it, its own tests or comments rely on it",
+    "observed": "observed: measured only, nobody promises it; a torch that differs is different, not wrong",
 }
 
 

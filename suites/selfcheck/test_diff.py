@@ -100,6 +100,27 @@ def test_harm_chooses_what_is_shown_and_the_exit_status(verdicts, capsys, asked,
     assert list(dict.fromkeys(change["kind"] for change in told["changes"])) == kinds
 
 
+def test_what_more_programs_rely_on_comes_first(tmp_path, capsys):
+    """Documented, then tested by torch, then only measured; what is deprecated later, signatures and claims last."""
+    levels = {
+        "b.a.documented": {"level": "documented"},
+        "b.a.legacy": {"level": "documented", "says": "A legacy hook runs."},
+        "a.a.implied": {"level": "implied"},
+        "a.a.observed": {"level": "observed"},
+        "a.b.unknown": {"level": ""},
+        "a.a.signatures": {"level": "documented"},
+        "tutorial.a.claim": {"level": "documented"},
+    }
+    table, cells = {}, {}
+    for name in reversed(levels):
+        readings = ("true", "false") if name[0] == "t" else ("good", "mute")
+        table[name] = {**measured.clause(name, readings=readings, harms={readings[1]: "silent"}), **levels[name]}
+        cells[name] = [("conforms", reading) for reading in readings]
+    verdicts = measured.write(tmp_path / "verdicts", table, cells, ("2.0.1", "2.15.0"))
+    _, told = ask(verdicts, capsys, "2.0", "2.15", "--tutorial")
+    assert [change["clause"] for change in told["changes"]] == list(levels)
+
+
 #: what was measured on 1.13, 2.0, 2.14 and 2.15
 BETWEEN = {
     "a.b.early": [GOOD, MUTE, MUTE, MUTE],

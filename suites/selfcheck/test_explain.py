@@ -50,7 +50,7 @@ def test_the_text_tells_readings_history_evidence_source_and_test(verdicts, caps
     for part in (
         f"{DEVIATES}  It does.",
         "The documentation says otherwise.",
-        "implied: torch's own tests or comments say so",
+        "implied: no document of torch says it, its own tests or comments rely on it",
         "old (torch <2.0; there the sentence is not true (error)): It was.",
         "new (torch >=2.0): It is.",
         "1.13  otherwise (error): It was. (reading: old)",
@@ -74,7 +74,7 @@ def test_json_and_markdown_tell_the_same(verdicts, capsys):
     assert call(verdicts, "explain", DEVIATES, "--format", "markdown") == 0
     out = capsys.readouterr().out
     assert "| 2.15 | eager | deviates (silent): It is late. \\[Nobody looked; https://github" in out
-    assert "implied: torch's own tests" in out
+    assert "implied: no document of torch says it" in out
     assert "```python\nimport torch" in out
 
 

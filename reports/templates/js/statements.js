@@ -40,7 +40,8 @@ function readingStatement(clause, reading) {
 const isGood = ({ answer }) => answer === "holds" || answer === "true";
 
 /** Return what makes two cells equal for a reader, as text: the verdict, the reading, and which reading or bug is there. */
-const stateOf = ({ verdict, reading, holds, deviation }) => JSON.stringify([verdict, reading, holds || [], deviation || null]);
+const stateOf = ({ verdict, reading, holds, declared, deviation, note }) =>
+  JSON.stringify([verdict, reading, holds || [], declared ? deviation || note || "" : null]); // older files name it by its sentence only
 const sameCell = (one, two) => stateOf(one) === stateOf(two);
 
 /** Return the class by which a cell is coloured; the same rule as in the matrix. */
