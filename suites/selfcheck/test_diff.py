@@ -108,7 +108,7 @@ def test_what_more_programs_rely_on_comes_first(tmp_path, capsys):
         "a.a.implied": {"level": "implied"},
         "a.a.observed": {"level": "observed"},
         "a.b.unknown": {"level": ""},
-        "a.a.signatures": {"level": "documented"},
+        "handles.a.signatures": {"level": "documented"},
         "tutorial.a.claim": {"level": "documented"},
     }
     table, cells = {}, {}
