@@ -13,7 +13,7 @@ from reports import disagreements, forms, recording, written
 from reports.atlas import build
 from reports.costs_recorded import COSTS, read_costs
 from reports.merge import merge
-from reports.recording import CellChange
+from reports.recording import Comparison
 from reports.runfile import Run, read_runs, write_runs
 from reports.strict import FORMAT, BadInput, one_line, write_atomic
 from reports.verdicts import VERDICTS, read_recorded, read_table
@@ -99,24 +99,24 @@ def run_record(args: argparse.Namespace) -> int:
 def run_check(args: argparse.Namespace) -> int:
     """Print one line for each cell that is not as recorded, and how many were compared."""
     found = recording.comparison(_read(args.runs), args.verdicts)
-    forms.show(list(found.changes), CHECK_FORMS, args.format)
-    print(one_line(str(found)), file=sys.stderr)
+    forms.show(found, CHECK_FORMS, args.format)
     return 1 if found.changes else 0
 
 
-def _check_text(changes: list[CellChange]) -> str:
-    return "".join(f"{change}\n" for change in changes)
+def _check_text(found: Comparison) -> str:
+    return "".join(f"{line}\n" for line in (*found.changes, found))
 
 
-def _check_json(changes: list[CellChange]) -> str:
-    return forms.as_json(
-        {"format": FORMAT, "changes": [{**asdict(change), "weight": change.weight} for change in changes]}
-    )
+def _check_json(found: Comparison) -> str:
+    changes = [{**asdict(change), "weight": change.weight} for change in found.changes]
+    numbers = {"compared": found.cells, "recorded": found.recorded, "searched": list(found.searched)}
+    return forms.as_json({"format": FORMAT, **numbers, "changes": changes})
 
 
-def _check_markdown(changes: list[CellChange]) -> str:
-    lines = ["| torch | clause | mode | change |", "|---|---|---|---|"] if changes else ["No verdict changes."]
-    lines += [f"| {one.torch} | `{one.clause}` | {one.mode} | {forms.escaped(one.told)} |" for one in changes]
+def _check_markdown(found: Comparison) -> str:
+    lines = [forms.escaped(str(found)), ""]
+    lines += ["| torch | clause | mode | change |", "|---|---|---|---|"] if found.changes else ["No verdict changes."]
+    lines += [f"| {one.torch} | `{one.clause}` | {one.mode} | {forms.escaped(one.told)} |" for one in found.changes]
     return "\n".join(lines) + "\n"
 
 
