@@ -89,8 +89,6 @@ def test_rely_opens_on_the_newest_major_version_with_an_answer_in_sight(reader):
     box = first.locator(".spans").first.bounding_box()
     assert box is not None
     assert box["y"] + box["height"] < 900
-    worst = first.locator(".found > li").first.locator(".tag").all_inner_texts()
-    assert worst[:1] == ["silent"]  # what is only absent on some comes last
     assert page.locator("#view-rely .found code:text-matches('^tutorial')").count() == 0
     assert "12 claims of tutorials are left out" in page.inner_text("#view-rely .left-out")
     page.check("#rely-tutorial")
@@ -99,6 +97,13 @@ def test_rely_opens_on_the_newest_major_version_with_an_answer_in_sight(reader):
     shown = page.locator("#view-rely .found > li > a").all_inner_texts()
     assert shown
     assert all("shared module" in text for text in shown)
+
+
+def test_rely_shows_the_worst_change_first_and_what_is_only_absent_last(reader):
+    items = reader.open("#rely?from=1.4").page.locator("#view-rely .group").first.locator(".found > li")
+    harmful = ["silent" in text or "error" in text for text in items.all_inner_texts()]
+    assert set(harmful) == {True, False}
+    assert harmful == sorted(harmful, reverse=True)
 
 
 @pytest.mark.parametrize("asked", [*UNSTATED, "compile", "DDP", "saved_tensors", "CUDA"])
