@@ -164,6 +164,8 @@ def _since(path: list[tuple[str, Cell]], new: Cell) -> str:
 
 def _inside(clause: Mapping[str, Any], path: list[tuple[str, Cell]], ends: Cell) -> Iterable[tuple[str, str, Side]]:
     """Yield the neighbouring releases that are alike and not as both ends are."""
+    if all(cell is ends for _, cell in path):  # as most are: cells of which no more is known are one object
+        return
     for _, group in groupby(path, key=lambda pair: state(pair[1])):
         keys, cells = zip(*group, strict=True)
         if cells[0].verdict != "unseen" and state(cells[0]) != state(ends):
