@@ -57,7 +57,7 @@ def test_a_run_is_held_against_the_nearest_release_as_diff_does(reader, built, l
     choose(page, text_of(lines))
     run = str(synthetic.write_lines(tmp_path / "run.jsonl", lines))
     capsys.readouterr()
-    main(["diff", "2.15", run, "--format", "json", "--verdicts", str(built.path.parent / "verdicts")])
+    main(["diff", "2.15", run, "--tutorial", "--format", "json", "--verdicts", str(built.path.parent / "verdicts")])
     told = json.loads(capsys.readouterr().out)
     assert len(told["changes"]) == 3
     assert in_any_order(answered(page, "build")) == grouped(told["changes"], "kind", KINDS)
@@ -68,7 +68,7 @@ def test_a_run_is_held_against_the_nearest_release_as_diff_does(reader, built, l
     page.select_option("#build-with", "2.0")
     assert page.url.endswith("#build?with=2.0")
     capsys.readouterr()
-    main(["diff", "2.0", run, "--format", "json", "--verdicts", str(built.path.parent / "verdicts")])
+    main(["diff", "2.0", run, "--tutorial", "--format", "json", "--verdicts", str(built.path.parent / "verdicts")])
     told = json.loads(capsys.readouterr().out)
     assert in_any_order(answered(page, "build")) == grouped(told["changes"], "kind", KINDS)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import shutil
 
 import pytest
@@ -127,7 +128,8 @@ def test_another_mode_shows_its_own_bars_for_all_clauses(browser, several):
             verdicts = [
                 entry(name, several.table[name], torch, "scripted")["verdict"] for torch in synthetic.TORCHES[::3]
             ]
-            assert all(any(verdict in text for text in spoken) for verdict in verdicts)
+            words = [re.sub("^conforms$", "holds|otherwise|the claim is", verdict) for verdict in verdicts]
+            assert all(any(re.search(each, text) for text in spoken) for each in words)
             assert "unseen" in spoken[-1]  # the run of one's own was eager only
         reader.choose(mode="eager")
         page.wait_for_function("() => toShow.length === 0")

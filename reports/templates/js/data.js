@@ -73,15 +73,3 @@ const truthOf = (name) => name.split(" ")[0];
 const numberOf = (reading) => DATA.numbers[reading] || String(reading + 1);
 const spanOf = (first, last) =>
   first === last ? COLUMNS[first].label : `${COLUMNS[first].label} to ${COLUMNS[last].label}`;
-
-/** Return "1.4 to 1.11 and 2.5 to 2.15" for these places. */
-function spansOfPlaces(places) {
-  const found = [];
-  for (const place of places) {
-    const last = found[found.length - 1];
-    if (last && last[1] === place - 1) last[1] = place;
-    else found.push([place, place]);
-  }
-  const words = found.map(([first, last]) => spanOf(first, last));
-  return words.length < 3 ? words.join(" and ") : `${words.slice(0, -1).join(", ")} and ${words[words.length - 1]}`;
-}
