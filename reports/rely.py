@@ -12,7 +12,7 @@ from reports.chapters import order
 from reports.choice import CLAUSES, Choice, add_choice, choose, left_out
 from reports.history import Span, spans, timeline
 from reports.names import add_range, add_sources, between, read_atlas, unknown
-from reports.statements import UNKNOWN
+from reports.statements import HARMS, NOTHING, UNKNOWN
 from reports.strict import FORMAT
 
 EPILOG = f"""{CLAUSES}
@@ -42,6 +42,12 @@ class Standing:
     spans: tuple[Span, ...]
 
     @property
+    def harm(self) -> int:
+        """How bad the worst is that torch does where the clause's own sentence is not true; only absent is least."""
+        said = [span.statement for span in self.spans if not span.statement.good]
+        return min(len(HARMS) if one.answer in NOTHING else HARMS.index(one.harm) for one in said)
+
+    @property
     def sentence(self) -> str:
         """What may be relied on in the whole range: the clause's own sentence, or the one that holds instead of it."""
         return {"holds": self.says, "otherwise": self.spans[0].statement.says}.get(self.stands, "")
@@ -63,8 +69,9 @@ class Reliance:
         return f"torch {first}" if first == last else f"torch {first} to {last}"
 
     def of(self, stands: str) -> list[Standing]:
-        """Return the clauses that stand so."""
-        return [each for each in self.standings if each.stands == stands]
+        """Return the clauses that stand so; of those that change, the ones that do most harm first."""
+        found = [each for each in self.standings if each.stands == stands]
+        return sorted(found, key=lambda one: one.harm) if stands == "changes" else found
 
     @property
     def summary(self) -> str:

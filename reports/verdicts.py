@@ -92,7 +92,7 @@ def _unseen_cells(document: Any, seen: set[str]) -> Any:
     """Return the document with only the cells that no file before it held: 26 files repeat the same thousands."""
     if not isinstance(document, dict) or not isinstance(document.get("cells"), dict):
         return document
-    marks = {clause: clause + json.dumps(modes) for clause, modes in document["cells"].items()}
+    marks = {clause: clause + repr(modes) for clause, modes in document["cells"].items()}
     fresh = {clause: document["cells"][clause] for clause, mark in marks.items() if mark not in seen}
     seen.update(marks.values())
     return {**document, "cells": fresh}

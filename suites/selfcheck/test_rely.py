@@ -110,6 +110,14 @@ def test_what_is_printed_is_what_is_so(verdicts, capsys):
     assert places == sorted(places)
 
 
+def test_what_does_most_harm_comes_first_of_what_changes(verdicts, capsys):
+    main(["rely", "a", "--verdicts", str(verdicts)])
+    out = capsys.readouterr().out
+    # silent, then an error, then what is not there
+    places = [out.index(f"\n  {name}\n") for name in ("a.b.changes", "a.c.hung", "a.b.added")]
+    assert places == sorted(places)
+
+
 def test_json_carries_the_statements(verdicts, capsys):
     main(["rely", "a.b.bug", "a.b.changes", "a.b.old", "--verdicts", str(verdicts), "--format", "json"])
     told = {each["clause"]: each for each in json.loads(capsys.readouterr().out)["clauses"]}
