@@ -55,7 +55,8 @@ VERBS: dict[str, tuple[list[str], tuple[int, ...]]] = {
     "atlas": (["atlas", "RUN", "--out", "OUT"], (0,)),
     "page": (["page", "RUN", "--out", "OUT"], (0,)),
     "merge": (["merge", "RUN", "--out", "OUT"], (0,)),
-    "record": (["record", "RUN"], (0,)),
+    "record": (["record", "RUN", "--accept", "undeclared"], (0,)),
+    "triage": (["triage", "RUN"], (0, 1)),
 }
 #: How many different damaged files each kind of damage makes at least; what is drawn twice counts once.
 LEAST = {"cut": 1000, "flipped": 900, "pasted": 850, "shuffled": 1000, "spoiled": 600, "marked": 750, "deep": 12}
