@@ -38,7 +38,7 @@ def document(atlas: Atlas, disagreements: Sequence[Disagreement] = ()) -> dict[s
     clauses = {name: _clause(atlas, name, evidence) for name in atlas.clauses}
     lines = Lines()
     for name, found in clauses.items():
-        found["code"] = lines.packed(atlas.clauses[name]["code"])
+        found["code"] = lines.packed(_test(atlas.clauses[name]["code"]))
         if example := program(name, atlas.clauses[name]["says"]):
             found["example"] = lines.packed(example)
         found["source"] = [sources.index(source) for source in atlas.clauses[name]["source"]]
@@ -67,6 +67,12 @@ def document(atlas: Atlas, disagreements: Sequence[Disagreement] = ()) -> dict[s
         "evidence": evidence.values,
         "disagreements": {one.clause: _disagreement(atlas, one) for one in disagreements},
     }  # fmt: skip
+
+
+def _test(code: str) -> str:
+    """Return the test of a clause without its mark: all that the mark says is shown already."""
+    mark, end, rest = code.partition("\n)\n")
+    return rest if end and mark.startswith("@clause(\n") else code
 
 
 def _disagreement(atlas: Atlas, one: Disagreement) -> dict[str, Any]:
@@ -106,7 +112,6 @@ def _clause(atlas: Atlas, name: str, pool: _Pool) -> dict[str, Any]:
         "says": clause["says"],
         "readings": [_reading(reading, clause["says"]) for reading in clause["readings"]],
         "force": _packed([names.index(each) if each is not None else -1 for each in force]),
-        "code": clause["code"],
         "digest": clause["digest"],
         "place": f"{clause['file']}:{clause['line']}",
         "cells": {mode: _ranges(atlas, name, mode, names, pool) for mode in atlas.modes},

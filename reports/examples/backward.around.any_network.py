@@ -1,4 +1,4 @@
-"""backward.around.any_network: In any network full hooks, pre-hooks, tensor hooks and forward hooks compose by these rules.
+"""backward.around.any_network: In every drawn network full hooks bracket the forward hooks and tensor hooks of their module.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/backward/test_around.py of torch-hook-conformance.

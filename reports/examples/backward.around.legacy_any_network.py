@@ -1,4 +1,4 @@
-"""backward.around.legacy_any_network: In any network a legacy hook sits on the node that made the output, whatever else is hooked.
+"""backward.around.legacy_any_network: In every drawn network a legacy hook sits on the node that made the output, whatever else is hooked.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/backward/test_around.py of torch-hook-conformance.

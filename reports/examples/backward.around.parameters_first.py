@@ -1,10 +1,10 @@
-"""backward.around.parameters_first: When a full hook runs, the module's parameters have had their hooks and their gradient.
+"""backward.around.parameters_first: Where an input needs a gradient, a parameter used once has its own before the full hook runs.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/backward/test_around.py of torch-hook-conformance.
 """
 import torch
-if not hasattr(torch.nn.Module, "register_full_backward_pre_hook"): raise SystemExit("torch " + torch.__version__ + " has no torch.nn.Module.register_full_backward_pre_hook")
+if not hasattr(torch.nn.Module, "register_full_backward_hook"): raise SystemExit("torch " + torch.__version__ + " has no torch.nn.Module.register_full_backward_hook")
 log = []
 def t(v, **kw): return torch.tensor(float(v), dtype=torch.float64, **kw)
 def show(v):
@@ -21,40 +21,44 @@ class M(torch.nn.Module):
         self.label, self.function = label, function
         for name, value in values.items(): setattr(self, name, torch.nn.Parameter(t(value)))
     def forward(self, *xs, **kw): return self.function(self, *xs, **kw)
-m0 = M("m0", lambda m, x: m.weight * x, weight=2)
-x0 = t(3, requires_grad=True)
+def spread(v):
+    if isinstance(v, dict): return spread(tuple(v.values()))
+    return sum(map(spread, v), ()) if isinstance(v, tuple) else (v,)
+at = {}
+def call(m, *xs, **kw):
+    out = m(*xs, **kw)
+    at.update({f"{m.label}>{i}": u for i, u in enumerate(spread(out))})
+    return out
+m1 = M("m1", lambda m, x: m.weight * x, weight=1)
+m0 = M("m0", lambda m, *xs, **kw: call(m1, *xs, **kw))
+x0 = t(2, requires_grad=True)
 def full(*given):
     note("full", *given)
-full_handle = m0.register_full_backward_hook(full)
-def pre(*given):
-    note("pre", *given)
-    return scale(given[1], 0)
-pre_handle = m0.register_full_backward_pre_hook(pre)
+full_handle = m1.register_full_backward_hook(full)
 def input(*given):
     note("input", *given)
-    return scale(given[0], 0)
+    return scale(given[0], 2)
 input_handle = x0.register_hook(input)
 def weight(*given):
     note("weight", *given)
-    return scale(given[0], 0)
-weight_handle = m0.weight.register_hook(weight)
-out = m0(x0)
+    return scale(given[0], 2)
+weight_handle = m1.weight.register_hook(weight)
+out = call(m0, x0)
 note("returns", out)
 def output(*given):
     note("output", *given)
-    return scale(given[0], 0)
-output_handle = out.register_hook(output)
-torch.autograd.backward([out], [t(2)], retain_graph=True)
-note("grads", {"x0": x0.grad, "m0.weight": m0.weight.grad})
+    return scale(given[0], 2)
+output_handle = at["m0>0"].register_hook(output)
+torch.autograd.backward([spread(out)[0]], [t(1)], retain_graph=True)
+note("grads", {"x0": x0.grad, "m1.weight": m1.weight.grad})
 expected = {
-    "torch 2.0 to 2.15": [
-        ('returns', 6),
-        ('output', 2),
-        ('pre', 'm0', (0,)),
-        ('weight', 0),
-        ('full', 'm0', (0,), (0,)),
-        ('input', 0),
-        ('grads', {'x0': 0, 'm0.weight': 0}),
+    "torch 1.8 to 2.15": [
+        ('returns', 2),
+        ('output', 1),
+        ('weight', 4),
+        ('full', 'm1', (2,), (2,)),
+        ('input', 2),
+        ('grads', {'x0': 4, 'm1.weight': 8}),
     ],
 }
 for event in log: print(*event)

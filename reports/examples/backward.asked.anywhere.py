@@ -1,4 +1,4 @@
-"""backward.asked.anywhere: In any network a pass for some gradients calls the hooks of the modules whose nodes it must run.
+"""backward.asked.anywhere: In every drawn network a pass for some gradients calls the full hooks of the nodes that it runs.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/backward/test_asked.py of torch-hook-conformance.

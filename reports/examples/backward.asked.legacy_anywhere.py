@@ -1,4 +1,4 @@
-"""backward.asked.legacy_anywhere: So do legacy hooks, with None for the gradients that nobody asked for.
+"""backward.asked.legacy_anywhere: In every drawn network a pass for some gradients calls the legacy hooks of the nodes that it runs.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/backward/test_asked.py of torch-hook-conformance.

@@ -1,4 +1,4 @@
-"""backward.asked.weight: autograd.grad for the weight alone does not call the full hook: no input's gradient is computed.
+"""backward.asked.weight: Where the input needs a gradient, autograd.grad for the weight alone does not call the full hook.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/backward/test_asked.py of torch-hook-conformance.

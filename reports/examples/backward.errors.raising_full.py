@@ -1,4 +1,4 @@
-"""backward.errors.raising_full: When a full hook raises, what ran before keeps its gradients and nothing behind it gets one.
+"""backward.errors.raising_full: When a full hook raises, what ran before keeps its gradients; nothing behind the hook gets one.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/backward/test_errors.py of torch-hook-conformance.

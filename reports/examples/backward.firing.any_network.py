@@ -1,4 +1,4 @@
-"""backward.firing.any_network: In any network every call of a module runs its own full hooks: shared, nested and used in part.
+"""backward.firing.any_network: In every drawn network each call of a module runs its full hooks: shared, nested, used in part.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/backward/test_firing.py of torch-hook-conformance.

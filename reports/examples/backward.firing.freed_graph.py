@@ -1,4 +1,4 @@
-"""backward.firing.freed_graph: Over a graph that was freed backward() raises RuntimeError, and no hook of a module's input runs.
+"""backward.firing.freed_graph: Over a freed graph backward() raises RuntimeError; the full hook of the module that fails is silent.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/backward/test_firing.py of torch-hook-conformance.

@@ -1,7 +1,7 @@
 """backward.firing.global_pre: A global full backward pre-hook runs for every module, containers before their children.
 
 Prints what the hooks see, and on which torch that is expected.
-Checked by suites/backward/test_firing.py of torch-hook-conformance.
+Checked by suites/backward/test_firing_global.py of torch-hook-conformance.
 """
 import torch
 if not hasattr(torch.nn.modules.module, "register_module_full_backward_pre_hook"): raise SystemExit("torch " + torch.__version__ + " has no torch.nn.modules.module.register_module_full_backward_pre_hook")

@@ -1,4 +1,4 @@
-"""backward.firing.in_turn: Outputs that go backward in turn call the hook in turn, each time with None for the other.
+"""backward.firing.in_turn: Outputs that go backward in turn, or both at once, call the hook each time, None for one left out.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/backward/test_firing.py of torch-hook-conformance.

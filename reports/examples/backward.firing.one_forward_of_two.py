@@ -1,4 +1,4 @@
-"""backward.firing.one_forward_of_two: Of two forwards before one backward, the hooks of the one that the loss comes from run.
+"""backward.firing.one_forward_of_two: Of several forwards before one backward, only the hooks of the one that the loss comes from run.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/backward/test_firing.py of torch-hook-conformance.

@@ -1,7 +1,7 @@
-"""backward.firing.removed_twice: Removing a backward hook a second time does nothing, whichever hooks came in between.
+"""backward.firing.removed_twice: Removing a backward hook a second time does nothing, whatever was registered in between.
 
 Prints what the hooks see, and on which torch that is expected.
-Checked by suites/backward/test_firing.py of torch-hook-conformance.
+Checked by suites/backward/test_firing_global.py of torch-hook-conformance.
 """
 import torch
 if not hasattr(torch.nn.Module, "register_full_backward_hook"): raise SystemExit("torch " + torch.__version__ + " has no torch.nn.Module.register_full_backward_hook")

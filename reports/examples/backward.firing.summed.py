@@ -1,10 +1,10 @@
-"""backward.firing.summed: The hook of a module whose output is used twice runs once, given the sum of both gradients.
+"""backward.firing.summed: A full hook or pre-hook of a module whose output is used twice runs once, given the sum of both.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/backward/test_firing.py of torch-hook-conformance.
 """
 import torch
-if not hasattr(torch.nn.Module, "register_full_backward_pre_hook"): raise SystemExit("torch " + torch.__version__ + " has no torch.nn.Module.register_full_backward_pre_hook")
+if not hasattr(torch.nn.Module, "register_full_backward_hook"): raise SystemExit("torch " + torch.__version__ + " has no torch.nn.Module.register_full_backward_hook")
 log = []
 def t(v, **kw): return torch.tensor(float(v), dtype=torch.float64, **kw)
 def show(v):
@@ -35,7 +35,7 @@ note("returns", out)
 torch.autograd.backward([spread(out)[0], spread(out)[1]], [t(1), t(1)], retain_graph=True)
 note("grads", {"x0": x0.grad, "m4.weight": m4.weight.grad, "m1.weight": m1.weight.grad, "m2.weight": m2.weight.grad})
 expected = {
-    "torch 2.0 to 2.15": [
+    "torch 1.8 to 2.15": [
         ('returns', (3, 3)),
         ('h0', 'm4', (2,), (2,)),
         ('grads', {'x0': 2, 'm4.weight': 6, 'm1.weight': 3, 'm2.weight': 3}),

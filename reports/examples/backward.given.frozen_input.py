@@ -1,4 +1,4 @@
-"""backward.given.frozen_input: Beside an input that needs a gradient, one that needs none has a zero in grad_input.
+"""backward.given.frozen_input: Next to an input that needs a gradient, one that needs none has a zero in grad_input.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/backward/test_given.py of torch-hook-conformance.

@@ -1,4 +1,4 @@
-"""backward.given.legacy_first_output: A legacy hook is for the first output only: it is silent when the loss uses but the second.
+"""backward.given.legacy_first_output: A legacy hook is for the first output only: it is silent when the loss uses the second alone.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/backward/test_given.py of torch-hook-conformance.

@@ -1,7 +1,7 @@
-"""backward.given.other_objects: Under a full hook forward is given another tensor than the caller passed, and so is the caller.
+"""backward.given.other_objects: With a full hook and an input that needs a gradient, forward and caller are given other tensors.
 
 Says which reading this torch has.
-Checked by suites/backward/test_given.py of torch-hook-conformance.
+Checked by suites/backward/test_given_entries.py of torch-hook-conformance.
 """
 
 import torch
@@ -29,7 +29,7 @@ def example(subject):
 
 
 READINGS = {
-    'other objects (every torch): Same input and output object without a hook, others with one.': [(True, True), (False, False)],
+    'other objects (every torch): Only without a full hook are input and output the same objects to forward and caller.': [(True, True), (False, False)],
 }
 
 holds = []

@@ -1,4 +1,4 @@
-"""backward.given.pre_output: A full backward pre-hook is given (module, (gradients of the outputs)), before anything inside runs.
+"""backward.given.pre_output: A full backward pre-hook is given the module and a tuple of the gradients of its outputs.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/backward/test_given.py of torch-hook-conformance.

@@ -1,4 +1,4 @@
-"""backward.given.unused_input: An input that the outputs do not depend on has a zero gradient in grad_input, and gets it.
+"""backward.given.unused_input: An input that the outputs do not depend on has a zero in grad_input, and a zero as its gradient.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/backward/test_given.py of torch-hook-conformance.

@@ -1,4 +1,4 @@
-"""backward.inplace.input: A hooked module cannot change its input in place, and none can change a hooked module's output.
+"""backward.inplace.input: A hooked module cannot change an input that needs a gradient in place, nor a hooked module's output.
 
 Says which reading this torch has.
 Checked by suites/backward/test_inplace.py of torch-hook-conformance.
@@ -10,23 +10,61 @@ from types import SimpleNamespace
 if not hasattr(torch.nn.Module, "register_full_backward_hook"): raise SystemExit("torch " + torch.__version__ + " has no torch.nn.Module.register_full_backward_hook")
 
 
-def hooked(module, kind = "full_backward"):
-    """The module, with a backward hook that only looks."""
-    getattr(module, f"register_{kind}_hook")(lambda *arguments: None)
+def module_of(function):
+    """A module without parameters."""
+    class Module(torch.nn.Module):
+        def forward(self, x):
+            return function(x)
+
+    return Module()
+
+
+EDITS = {
+    "scaled": lambda out: out.mul_(2),
+    "shifted": lambda out: out.add_(1),
+    "zeroed": lambda out: out.zero_(),
+    "copied": lambda out: out.copy_(out.detach() * 2),
+    "a row": lambda out: out[0].fill_(5),
+    "a view": lambda out: out.view(-1).mul_(2),
+}
+
+
+def changing(edit):
+    """A module that changes its input in place and returns something made from it."""
+
+    def function(x):
+        EDITS[edit](x)
+        return x * 3
+
+    return module_of(function)
+
+
+def hooked(module, hooks = 1, kind = "full_backward"):
+    """The module, with backward hooks that only look."""
+    for _ in range(hooks):
+        getattr(module, f"register_{kind}_hook")(lambda *arguments: None)
     return module
 
 
-def ends(module, edit, grad = True):
-    """Where it raises, and what, when the output of a module is edited and goes backward; or ("fine",)."""
+VIEW = "RuntimeError: a view"
+
+
+def ends(module, edit, grad = True, which = 0):
+    """Where it raises, and what, when an output of a module is edited and goes backward; or ("fine",).
+
+    An error that speaks of a change of a view is told from others.
+    """
     step = "forward"
     try:
         out = module(torch.ones(2, 2, requires_grad=grad) * 1)
+        out = out[which] if isinstance(out, tuple) else out
         step = "edit"
         edit(out)
         step = "backward"
-        (out[0] if isinstance(out, tuple) else out).sum().backward()
+        if out.requires_grad:
+            out.sum().backward()
     except RuntimeError as error:
-        return step, type(error).__name__
+        return step, VIEW if "is a view" in str(error) else "RuntimeError"
     return ("fine",)
 
 
@@ -34,30 +72,25 @@ def nothing(out):
     """Leave the output as it is."""
 
 
-def example(subject):
-    class AddOne(torch.nn.Module):
-        def forward(self, x):
-            return x.add_(1)
-
-    line, relu, chain = torch.nn.Linear(2, 2), torch.nn.ReLU(inplace=True), torch.nn.Sequential
-    modules = (
-        hooked(AddOne()),
-        hooked(torch.nn.ReLU(inplace=True)),
-        hooked(chain(relu, line)),
-        chain(hooked(line), relu),
-    )
-    assert [ends(module, nothing) for module in modules] == subject.value
+def example(subject, edit, hooks, way):
+    line, chain = torch.nn.Linear(2, 2), torch.nn.Sequential
+    inner = torch.nn.ReLU(inplace=True) if edit == "relu" else changing(edit)
+    if way == "behind":
+        module = chain(hooked(line, hooks), inner)
+    else:
+        module = hooked(inner if way == "itself" else chain(inner, line), hooks)
+    assert ends(module, nothing) == subject.value[way == "behind"]
 
 
 READINGS = {
-    'refused (torch >=1.9): RuntimeError in the forward.': [('forward', 'RuntimeError'), ('forward', 'RuntimeError'), ('forward', 'RuntimeError'), ('forward', 'RuntimeError')],
-    'accepted (torch <1.9): A warning; only behind a hooked layer backward() raises.': [('fine',), ('fine',), ('fine',), ('backward', 'RuntimeError')],
+    'refused (torch >=1.9): A hooked module that changes its input in place raises RuntimeError in the forward.': (('forward', 'RuntimeError: a view'), ('forward', 'RuntimeError: a view')),
+    'accepted (torch <1.9): A hooked module may change its input in place; behind a hooked one backward() raises.': (('fine',), ('backward', 'RuntimeError')),
 }
 
 holds = []
 for reading, demanded in READINGS.items():
     try:
-        example(SimpleNamespace(value=demanded))
+        example(SimpleNamespace(value=demanded), edit='scaled', hooks=1, way='itself')
     except AssertionError:
         continue
     holds.append(reading)

@@ -10,17 +10,54 @@ from types import SimpleNamespace
 if not hasattr(torch.nn.Module, "register_full_backward_hook"): raise SystemExit("torch " + torch.__version__ + " has no torch.nn.Module.register_full_backward_hook")
 
 
-def ends(module, edit, grad = True):
-    """Where it raises, and what, when the output of a module is edited and goes backward; or ("fine",)."""
+def module_of(function):
+    """A module without parameters."""
+    class Module(torch.nn.Module):
+        def forward(self, x):
+            return function(x)
+
+    return Module()
+
+
+EDITS = {
+    "scaled": lambda out: out.mul_(2),
+    "shifted": lambda out: out.add_(1),
+    "zeroed": lambda out: out.zero_(),
+    "copied": lambda out: out.copy_(out.detach() * 2),
+    "a row": lambda out: out[0].fill_(5),
+    "a view": lambda out: out.view(-1).mul_(2),
+}
+
+
+def changing(edit):
+    """A module that changes its input in place and returns something made from it."""
+
+    def function(x):
+        EDITS[edit](x)
+        return x * 3
+
+    return module_of(function)
+
+
+VIEW = "RuntimeError: a view"
+
+
+def ends(module, edit, grad = True, which = 0):
+    """Where it raises, and what, when an output of a module is edited and goes backward; or ("fine",).
+
+    An error that speaks of a change of a view is told from others.
+    """
     step = "forward"
     try:
         out = module(torch.ones(2, 2, requires_grad=grad) * 1)
+        out = out[which] if isinstance(out, tuple) else out
         step = "edit"
         edit(out)
         step = "backward"
-        (out[0] if isinstance(out, tuple) else out).sum().backward()
+        if out.requires_grad:
+            out.sum().backward()
     except RuntimeError as error:
-        return step, type(error).__name__
+        return step, VIEW if "is a view" in str(error) else "RuntimeError"
     return ("fine",)
 
 
@@ -28,32 +65,28 @@ def nothing(out):
     """Leave the output as it is."""
 
 
-def hooked(module, kind = "full_backward"):
-    """The module, with a backward hook that only looks."""
-    getattr(module, f"register_{kind}_hook")(lambda *arguments: None)
+def hooked(module, hooks = 1, kind = "full_backward"):
+    """The module, with backward hooks that only look."""
+    for _ in range(hooks):
+        getattr(module, f"register_{kind}_hook")(lambda *arguments: None)
     return module
 
 
-def example(subject):
-    class AddOne(torch.nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.line = torch.nn.Linear(2, 2)
-
-        def forward(self, x):
-            return self.line(x.add_(1))
-
-    assert ends(hooked(AddOne()), nothing, grad=False) == subject.value
+def example(subject, edit, hooks):
+    line = torch.nn.Linear(2, 2)
+    module = torch.nn.Sequential(changing(edit), line)
+    assert ends(hooked(module, hooks), nothing, grad=False) == subject.value
+    assert line.weight.grad is not None
 
 
 READINGS = {
-    'accepted (every torch): Nothing is raised.': ('fine',),
+    'accepted (every torch): Changing an input that needs no gradient in place raises nothing.': ('fine',),
 }
 
 holds = []
 for reading, demanded in READINGS.items():
     try:
-        example(SimpleNamespace(value=demanded))
+        example(SimpleNamespace(value=demanded), edit='scaled', hooks=1)
     except AssertionError:
         continue
     holds.append(reading)

@@ -1,4 +1,4 @@
-"""backward.inplace.pre_output: The output of a module with a pre-hook alone cannot be changed in place either.
+"""backward.inplace.pre_output: The output of a module with a pre-hook alone cannot be changed in place: RuntimeError.
 
 Says which reading this torch has.
 Checked by suites/backward/test_inplace.py of torch-hook-conformance.
@@ -10,38 +10,57 @@ from types import SimpleNamespace
 if not hasattr(torch.nn.Module, "register_full_backward_pre_hook"): raise SystemExit("torch " + torch.__version__ + " has no torch.nn.Module.register_full_backward_pre_hook")
 
 
-def ends(module, edit, grad = True):
-    """Where it raises, and what, when the output of a module is edited and goes backward; or ("fine",)."""
+VIEW = "RuntimeError: a view"
+
+
+def ends(module, edit, grad = True, which = 0):
+    """Where it raises, and what, when an output of a module is edited and goes backward; or ("fine",).
+
+    An error that speaks of a change of a view is told from others.
+    """
     step = "forward"
     try:
         out = module(torch.ones(2, 2, requires_grad=grad) * 1)
+        out = out[which] if isinstance(out, tuple) else out
         step = "edit"
         edit(out)
         step = "backward"
-        (out[0] if isinstance(out, tuple) else out).sum().backward()
+        if out.requires_grad:
+            out.sum().backward()
     except RuntimeError as error:
-        return step, type(error).__name__
+        return step, VIEW if "is a view" in str(error) else "RuntimeError"
     return ("fine",)
 
 
-def hooked(module, kind = "full_backward"):
-    """The module, with a backward hook that only looks."""
-    getattr(module, f"register_{kind}_hook")(lambda *arguments: None)
+def hooked(module, hooks = 1, kind = "full_backward"):
+    """The module, with backward hooks that only look."""
+    for _ in range(hooks):
+        getattr(module, f"register_{kind}_hook")(lambda *arguments: None)
     return module
 
 
-def example(subject):
-    assert ends(hooked(torch.nn.Linear(2, 2), "full_backward_pre"), lambda out: out.mul_(2)) == subject.value
+EDITS = {
+    "scaled": lambda out: out.mul_(2),
+    "shifted": lambda out: out.add_(1),
+    "zeroed": lambda out: out.zero_(),
+    "copied": lambda out: out.copy_(out.detach() * 2),
+    "a row": lambda out: out[0].fill_(5),
+    "a view": lambda out: out.view(-1).mul_(2),
+}
+
+
+def example(subject, edit, hooks, grad):
+    assert ends(hooked(torch.nn.Linear(2, 2), hooks, "full_backward_pre"), EDITS[edit], grad) == subject.value
 
 
 READINGS = {
-    'refused (every torch): RuntimeError at the change.': ('edit', 'RuntimeError'),
+    'refused (every torch): With a pre-hook the in-place change of an output raises RuntimeError.': ('edit', 'RuntimeError: a view'),
 }
 
 holds = []
 for reading, demanded in READINGS.items():
     try:
-        example(SimpleNamespace(value=demanded))
+        example(SimpleNamespace(value=demanded), edit='scaled', hooks=1, grad=True)
     except AssertionError:
         continue
     holds.append(reading)

@@ -35,8 +35,8 @@ def example(subject, batch, channels, size, kernel, bias):
 
 
 READINGS = {
-    'of the convolution (torch >=1.11): Input, weight, bias.': True,
-    'of a reshape (torch <1.11): One four-dimensional gradient of an inner result.': False,
+    'of the convolution (torch >=1.11): The legacy hook of a Conv1d sits on the convolution.': True,
+    'of a reshape (torch <1.11): The legacy hook of a Conv1d is given one 4-D gradient, that of an inner result.': False,
 }
 
 holds = []

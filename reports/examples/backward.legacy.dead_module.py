@@ -1,7 +1,7 @@
 """backward.legacy.dead_module: A legacy hook does not keep its module alive; backward() through a dead module's hook raises.
 
 Says which reading this torch has.
-Checked by suites/backward/test_legacy.py of torch-hook-conformance.
+Checked by suites/backward/test_legacy_calls.py of torch-hook-conformance.
 """
 
 import gc
@@ -29,8 +29,8 @@ def example(subject):
 
 
 READINGS = {
-    'RuntimeError (torch >=1.13): The hook holds the module weakly.': (False, 'RuntimeError', 0),
-    'kept (torch <1.13): The output keeps the module, and the hook runs.': (True, 'called', 1),
+    'RuntimeError (torch >=1.13): A legacy hook holds its module weakly.': (False, 'RuntimeError', 0),
+    'kept (torch <1.13): A module with a legacy hook lives as long as its output, and the hook runs.': (True, 'called', 1),
 }
 
 holds = []

@@ -42,9 +42,9 @@ def example(subject, batches, features, bias):
 
 
 READINGS = {
-    'since 2.1 (torch >=2.1): 1-D, 3-D, 4-D inputs: the product alone.': (),
-    'since 1.12 (torch >=1.12,<2.1): 1-D, 4-D inputs with bias: the sum of product and bias.': (1, 4),
-    'first (torch <1.12): 1-D, 3-D, 4-D inputs with bias: the sum of product and bias.': (1, 3, 4),
+    'product alone (torch >=2.1): On an input that is no matrix the legacy hook of a Linear is given the product alone.': (),
+    'sum for 1-D and 4-D (torch >=1.12,<2.1): On 1-D and 4-D inputs the legacy hook of a Linear is given the gradients of product and bias.': (1, 4),
+    'sum for 1-D, 3-D and 4-D (torch <1.12): On 1-D, 3-D and 4-D inputs the legacy hook of a Linear is given the gradients of product and bias.': (1, 3, 4),
 }
 
 holds = []

@@ -32,8 +32,8 @@ def example(subject, batch, size, affine):
 
 
 READINGS = {
-    'one output (torch >=1.10): grad_output has one entry.': [],
-    'three outputs (torch <1.10): grad_output has two more, None, for inner results.': [None, None],
+    'one output (torch >=1.10): The grad_output that the legacy hook of a LayerNorm is given has one entry.': [],
+    'three outputs (torch <1.10): The grad_output that the legacy hook of a LayerNorm is given has two more entries, None.': [None, None],
 }
 
 holds = []

@@ -1,7 +1,7 @@
 """backward.legacy.not_callable: A legacy hook that cannot be called is accepted at registration.
 
 Says which reading this torch has.
-Checked by suites/backward/test_legacy.py of torch-hook-conformance.
+Checked by suites/backward/test_legacy_calls.py of torch-hook-conformance.
 """
 
 import torch
@@ -23,8 +23,8 @@ def example(subject):
 
 
 READINGS = {
-    'until backward (torch >=1.13): The forward accepts it too.': ['registered', 'called', 'TypeError'],
-    'until forward (torch <1.13): The forward raises TypeError.': ['registered', 'TypeError'],
+    'until backward (torch >=1.13): A legacy hook that cannot be called raises TypeError in backward().': ['registered', 'called', 'TypeError'],
+    'until forward (torch <1.13): A legacy hook that cannot be called raises TypeError in the forward.': ['registered', 'TypeError'],
 }
 
 holds = []

@@ -1,4 +1,4 @@
-"""backward.legacy.recurrent: The legacy hook of an LSTM is given the gradients of whichever operation torch makes of it.
+"""backward.legacy.recurrent: The legacy hook of an LSTM is given the gradients of its last layer: input, parameters and states.
 
 Says which reading this torch has.
 Checked by suites/backward/test_legacy.py of torch-hook-conformance.
@@ -38,8 +38,8 @@ def example(subject, steps, batch, sizes, layers, bias):
 
 
 READINGS = {
-    'one operation (torch >=2.0): Of the last layer: input, four parameters, two states.': True,
-    'the last step (torch <2.0): One gradient for each step in time.': False,
+    'the last layer (torch >=2.0): The legacy hook of an LSTM has seven entries: input, four parameters, two states.': True,
+    'each step (torch <2.0): The legacy hook of an LSTM is given one gradient for each step in time.': False,
 }
 
 holds = []

@@ -1,7 +1,7 @@
 """backward.legacy.warnings: A call with a legacy hook warns of deprecation where the hook cannot see the module as a whole.
 
 Says which reading this torch has.
-Checked by suites/backward/test_legacy.py of torch-hook-conformance.
+Checked by suites/backward/test_legacy_calls.py of torch-hook-conformance.
 """
 
 import torch
@@ -41,9 +41,9 @@ def example(subject):
 
 
 READINGS = {
-    'FutureWarning (torch >=2.4): Once in each forward.': ['FutureWarning', 'FutureWarning', 'FutureWarning', 'FutureWarning', 'FutureWarning', 'FutureWarning', 'FutureWarning', None],
-    'UserWarning (torch >=1.8,<2.4): Once in each forward.': ['UserWarning', 'UserWarning', 'UserWarning', 'UserWarning', 'UserWarning', 'UserWarning', 'UserWarning', None],
-    'no warning (torch <1.8): There was nothing else to use.': [None, None, None, None, None, None, None, None],
+    'FutureWarning (torch >=2.4): A call with a legacy hook that misses a part of its module gives a FutureWarning.': ['FutureWarning', 'FutureWarning', 'FutureWarning', 'FutureWarning', 'FutureWarning', 'FutureWarning', 'FutureWarning', None],
+    'UserWarning (torch >=1.8,<2.4): A call with a legacy hook that misses a part of its module gives a UserWarning.': ['UserWarning', 'UserWarning', 'UserWarning', 'UserWarning', 'UserWarning', 'UserWarning', 'UserWarning', None],
+    'no warning (torch <1.8): A call with a legacy hook gives no warning, whatever the hook cannot see.': [None, None, None, None, None, None, None, None],
 }
 
 holds = []

@@ -1,4 +1,4 @@
-"""backward.membership.around: Around nested modules, pre-hooks run from the outside in and full hooks from the inside out.
+"""backward.membership.around: Where the input needs a gradient, nested modules run pre-hooks outside in and full hooks inside out.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/backward/test_membership.py of torch-hook-conformance.

@@ -1,7 +1,7 @@
 """backward.membership.global_everywhere: A global full hook runs for every module of the network, before the module's own hooks.
 
 Prints what the hooks see, and on which torch that is expected.
-Checked by suites/backward/test_membership.py of torch-hook-conformance.
+Checked by suites/backward/test_membership_global.py of torch-hook-conformance.
 """
 import torch
 if not hasattr(torch.nn.modules.module, "register_module_full_backward_hook"): raise SystemExit("torch " + torch.__version__ + " has no torch.nn.modules.module.register_module_full_backward_hook")

@@ -1,7 +1,7 @@
-"""backward.membership.global_no_mixing: Global hooks too are full or legacy, apart from the choice that each module makes.
+"""backward.membership.global_no_mixing: Global hooks, too, are full or legacy; each module makes its own choice apart from that.
 
 Prints what the hooks see, and on which torch that is expected.
-Checked by suites/backward/test_membership.py of torch-hook-conformance.
+Checked by suites/backward/test_membership_global.py of torch-hook-conformance.
 """
 import torch
 if not hasattr(torch.nn.Module, "register_full_backward_hook"): raise SystemExit("torch " + torch.__version__ + " has no torch.nn.Module.register_full_backward_hook")

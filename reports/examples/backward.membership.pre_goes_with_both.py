@@ -1,4 +1,4 @@
-"""backward.membership.pre_goes_with_both: Full backward pre-hooks go with either sort on one module.
+"""backward.membership.pre_goes_with_both: Full backward pre-hooks go with full hooks and with legacy hooks on one module.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/backward/test_membership.py of torch-hook-conformance.

@@ -1,10 +1,10 @@
-"""backward.membership.removed_after_forward: A full hook removed after the forward still runs for that forward, and for no later one.
+"""backward.membership.removed_after_forward: A full hook or pre-hook removed after the forward runs for that forward, and for no later one.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/backward/test_membership.py of torch-hook-conformance.
 """
 import torch
-if not hasattr(torch.nn.Module, "register_full_backward_pre_hook"): raise SystemExit("torch " + torch.__version__ + " has no torch.nn.Module.register_full_backward_pre_hook")
+if not hasattr(torch.nn.Module, "register_full_backward_hook"): raise SystemExit("torch " + torch.__version__ + " has no torch.nn.Module.register_full_backward_hook")
 log = []
 def t(v, **kw): return torch.tensor(float(v), dtype=torch.float64, **kw)
 def show(v):
@@ -37,7 +37,7 @@ note("returns", out)
 torch.autograd.backward([out], [t(2)], retain_graph=True)
 note("grads", {"x0": x0.grad, "m0.weight": m0.weight.grad})
 expected = {
-    "torch 2.0 to 2.15": [
+    "torch 1.8 to 2.15": [
         ('returns', 6),
         ('h0', 'm0', (3,), (1,)),
         ('grads', {'x0': 6, 'm0.weight': 2}),

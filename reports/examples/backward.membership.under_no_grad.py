@@ -24,9 +24,9 @@ def example(subject, hooks):
 
 
 READINGS = {
-    'nothing (every torch): The output needs no gradient.': ('done', False),
-    'AttributeError (torch <1.9, a declared deviation): The forward fails when it looks for the node of its input.': ('AttributeError', None),
-    'RuntimeError (torch >=1.9,<1.10, a declared deviation): The forward fails: error while setting up backward hooks.': ('RuntimeError', None),
+    'nothing (every torch): Under no_grad a hooked module returns an output that needs no gradient.': ('done', False),
+    'AttributeError (torch <1.9, a declared deviation): Under no_grad the forward of a module with a full hook raises AttributeError.': ('AttributeError', None),
+    'RuntimeError (torch >=1.9,<1.10, a declared deviation): Under no_grad the forward of a module with a full hook raises RuntimeError.': ('RuntimeError', None),
 }
 
 holds = []

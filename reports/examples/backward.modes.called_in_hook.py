@@ -1,4 +1,4 @@
-"""backward.modes.called_in_hook: A full hook may call its module: without create_graph grad mode is off there, and nothing recurs.
+"""backward.modes.called_in_hook: A full hook may call its module: grad mode there is off without create_graph, and nothing recurs.
 
 Says which reading this torch has.
 Checked by suites/backward/test_modes.py of torch-hook-conformance.
@@ -28,9 +28,9 @@ def example(subject, times, create_graph):
 
 
 READINGS = {
-    'plain (torch >=1.10): The output needs no gradient.': 'plain',
-    'RuntimeError (torch >=1.9,<1.10): The call in the hook fails.': 'RuntimeError',
-    'AttributeError (torch <1.9): The call in the hook fails.': 'AttributeError',
+    'plain (torch >=1.10): In a full hook, without create_graph, the output of its module needs no gradient.': 'plain',
+    'RuntimeError (torch >=1.9,<1.10): A full hook that calls its module without create_graph gets RuntimeError.': 'RuntimeError',
+    'AttributeError (torch <1.9): A full hook that calls its module without create_graph gets AttributeError.': 'AttributeError',
 }
 
 holds = []

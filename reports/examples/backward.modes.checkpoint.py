@@ -72,9 +72,9 @@ def example(subject, weights, hooks, passes):
 
 
 READINGS = {
-    'once (torch >=1.10): As without a checkpoint.': 'once',
-    'RuntimeError (torch >=1.9,<1.10): The first forward, under no_grad, fails.': 'RuntimeError',
-    'AttributeError (torch <1.9): The first forward, under no_grad, fails.': 'AttributeError',
+    'once (torch >=1.10): Full hooks under checkpoint run as often as without it.': 'once',
+    'RuntimeError (torch >=1.9,<1.10): checkpoint of a module with a full hook raises RuntimeError in its first forward.': 'RuntimeError',
+    'AttributeError (torch <1.9): checkpoint of a module with a full hook raises AttributeError in its first forward.': 'AttributeError',
 }
 
 holds = []

@@ -1,4 +1,4 @@
-"""backward.modes.checkpoint_not_reentrant: So they do with use_reentrant=False: the second forward inside backward adds no call.
+"""backward.modes.checkpoint_not_reentrant: With use_reentrant=False, too, full hooks under checkpoint run once in each backward.
 
 Says which reading this torch has.
 Checked by suites/backward/test_modes.py of torch-hook-conformance.
@@ -66,7 +66,7 @@ def example(subject, weights, hooks, passes):
 
 
 READINGS = {
-    'once (every torch): As without a checkpoint.': 1,
+    'once (every torch): Under checkpoint with use_reentrant=False full hooks run as often as without it.': 1,
 }
 
 holds = []

@@ -55,7 +55,7 @@ def example(subject, weights, frozen, hooks):
 
 
 READINGS = {
-    'called (every torch): With the gradients of the input and the output.': True,
+    'called (every torch): Frozen parameters change nothing in what a full hook is given.': True,
 }
 
 holds = []

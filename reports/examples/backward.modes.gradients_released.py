@@ -1,7 +1,7 @@
 """backward.modes.gradients_released: After the hooks ran, nothing keeps the gradients of the output, though the output is kept.
 
 Says which reading this torch has.
-Checked by suites/backward/test_modes.py of torch-hook-conformance.
+Checked by suites/backward/test_modes_kept.py of torch-hook-conformance.
 """
 
 import gc
@@ -22,8 +22,8 @@ def example(subject):
 
 
 READINGS = {
-    'released (torch >=1.13): The tensor that the hook saw is gone.': False,
-    'kept (torch <1.13): It lives as long as the graph.': True,
+    'released (torch >=1.13): The gradients that a full hook saw are freed after backward().': False,
+    'kept (torch <1.13): The grad_output that a full hook saw lives as long as the graph.': True,
 }
 
 holds = []

@@ -1,7 +1,7 @@
 """backward.modes.graph_released: backward(create_graph=True) through a hooked module leaves no graph behind once .grad is cleared.
 
 Says which reading this torch has.
-Checked by suites/backward/test_modes.py of torch-hook-conformance.
+Checked by suites/backward/test_modes_kept.py of torch-hook-conformance.
 """
 
 import gc
@@ -57,8 +57,8 @@ def example(subject):
 
 
 READINGS = {
-    'released (torch >=1.13): Five passes leave nothing.': 0,
-    'leaked (torch <1.13): Five passes leave five graphs.': 5,
+    'released (torch >=1.13): Passes with create_graph through a module with a full hook leave nothing behind.': 0,
+    'leaked (torch <1.13): Each backward(create_graph=True) through a module with a full hook leaks its graph.': 5,
 }
 
 holds = []

@@ -69,8 +69,8 @@ def example(subject, weights, number, hooks):
 
 
 READINGS = {
-    'accepted (torch >=1.10): The output is an inference tensor without gradient.': 'accepted',
-    'refused (torch <1.10): The forward raises RuntimeError.': 'RuntimeError',
+    'accepted (torch >=1.10): In inference mode a module with a full hook returns an inference tensor.': 'accepted',
+    'refused (torch <1.10): In inference mode the forward of a module with a full hook raises RuntimeError.': 'RuntimeError',
 }
 
 holds = []

@@ -1,4 +1,4 @@
-"""backward.modes.no_grad_inside: Where forward computes under no_grad the full hook does not run, and the output needs no gradient.
+"""backward.modes.no_grad_inside: Where all of forward runs under no_grad the full hook does not run; the output needs no gradient.
 
 Says which reading this torch has.
 Checked by suites/backward/test_modes.py of torch-hook-conformance.
@@ -64,7 +64,7 @@ def example(subject, weights, hooks):
 
 
 READINGS = {
-    'silent (every torch): The rest of the network is right.': False,
+    'silent (every torch): A module whose forward runs under no_grad leaves the gradients of the others right.': False,
 }
 
 holds = []

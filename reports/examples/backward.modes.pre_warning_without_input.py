@@ -1,7 +1,7 @@
 """backward.modes.pre_warning_without_input: Pre-hooks alone give no warning where no input needs a gradient.
 
 Says which reading this torch has.
-Checked by suites/backward/test_modes.py of torch-hook-conformance.
+Checked by suites/backward/test_modes_kept.py of torch-hook-conformance.
 """
 
 import torch
@@ -47,8 +47,8 @@ def example(subject, hooks, passes):
 
 
 READINGS = {
-    "the full hook's (torch >=2.8,<2.14): The warning for full hooks is given.": ['UserWarning'],
-    'no warning (every torch): As they are no full hooks.': [],
+    'warned all the same (torch >=2.8,<2.14): Where no input needs a gradient, pre-hooks alone give the warning for full hooks.': ['UserWarning'],
+    'no warning (every torch): Pre-hooks alone do not give the warning for full hooks.': [],
 }
 
 holds = []

@@ -1,7 +1,7 @@
 """backward.modes.warning_without_input: Full hooks that run although no input needs a gradient give one UserWarning in each backward.
 
 Says which reading this torch has.
-Checked by suites/backward/test_modes.py of torch-hook-conformance.
+Checked by suites/backward/test_modes_kept.py of torch-hook-conformance.
 """
 
 import torch
@@ -47,8 +47,8 @@ def example(subject, hooks, passes):
 
 
 READINGS = {
-    'warned (torch >=2.8): One for each pass, however many hooks.': ['UserWarning'],
-    'in silence (torch <2.8): No warning.': [],
+    'warned (torch >=2.8): There is one warning for each pass, however many full hooks run.': ['UserWarning'],
+    'in silence (torch <2.8): Where no input needs a gradient, full hooks give no warning.': [],
 }
 
 holds = []

@@ -1,7 +1,7 @@
 """backward.objects.bare_tensor: A bare tensor from a full hook counts as the tuple of its rows: one for each input, or it raises.
 
 Says which reading this torch has.
-Checked by suites/backward/test_objects.py of torch-hook-conformance.
+Checked by suites/backward/test_objects_returned.py of torch-hook-conformance.
 """
 
 import torch
@@ -54,7 +54,7 @@ def example(subject, size, count, returned):
 
 
 READINGS = {
-    'rows (every torch): Wrong rows: RuntimeError; no dimension: TypeError.': 'rows',
+    'rows (every torch): Wrong rows from a full hook raise RuntimeError, a tensor without dimension TypeError.': 'rows',
 }
 
 holds = []

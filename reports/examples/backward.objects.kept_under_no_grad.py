@@ -10,14 +10,14 @@ from types import SimpleNamespace
 if not hasattr(torch.nn.Module, "register_full_backward_hook"): raise SystemExit("torch " + torch.__version__ + " has no torch.nn.Module.register_full_backward_hook")
 
 
-def same(*grads, kind = "full_backward", hooks = 1):
+def same(*grads, kind = "full_backward", hooks = 1, frozen = False):
     """Whether inputs with or without gradient are the caller's objects in forward, and the output forward's."""
     inside = []
 
     class Sum(torch.nn.Module):
         def __init__(self):
             super().__init__()
-            self.weight = torch.nn.Parameter(torch.ones(()))
+            self.weight = torch.nn.Parameter(torch.ones(()), requires_grad=not frozen)
 
         def forward(self, *xs):
             out = self.weight * sum(xs)
@@ -41,9 +41,9 @@ def example(subject, grads, hooks):
 
 
 READINGS = {
-    'the same (torch >=1.10): Inputs and output.': 'the same',
-    'RuntimeError (torch >=1.9,<1.10): The forward fails.': 'RuntimeError',
-    'AttributeError (torch <1.9): The forward fails.': 'AttributeError',
+    'the same (torch >=1.10): Under no_grad inputs and outputs of a hooked module are the objects they were.': 'the same',
+    'RuntimeError (torch >=1.9,<1.10): Under no_grad the forward of a module with a full hook raises RuntimeError.': 'RuntimeError',
+    'AttributeError (torch <1.9): Under no_grad the forward of a module with a full hook raises AttributeError.': 'AttributeError',
 }
 
 holds = []

@@ -1,4 +1,4 @@
-"""backward.objects.layers: LSTM states and embedding indices have None; a loss on a state alone does not call the full hook.
+"""backward.objects.layers: LSTM states and Embedding indices have None; a loss on an LSTM state alone leaves the hook silent.
 
 Says which reading this torch has.
 Checked by suites/backward/test_objects.py of torch-hook-conformance.
@@ -33,9 +33,9 @@ def example(subject):
 
 
 READINGS = {
-    'silent (torch >=1.13): A loss on the state gives x its gradient.': [[1, 2, True], 'silent', 1],
-    'refused (torch >=1.9,<1.13): A loss on the state raises RuntimeError.': [[1, 2, True], 'RuntimeError', 1],
-    'no integers (torch <1.9): And an Embedding never calls it.': [[1, 2, True], 'RuntimeError', 0],
+    'silent (torch >=1.13): A loss on the state of an LSTM with a full hook gives the input its gradient.': [[1, 2, True], 'silent', 1],
+    'refused (torch >=1.9,<1.13): A loss on the state alone of an LSTM with a full hook raises RuntimeError.': [[1, 2, True], 'RuntimeError', 1],
+    'silent Embedding (torch <1.9): An Embedding never calls its full hook; a loss on an LSTM state raises RuntimeError.': [[1, 2, True], 'RuntimeError', 0],
 }
 
 holds = []

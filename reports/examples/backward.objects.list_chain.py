@@ -1,7 +1,7 @@
 """backward.objects.list_chain: When a full hook returns a list, the next one is given that list.
 
 Says which reading this torch has.
-Checked by suites/backward/test_objects.py of torch-hook-conformance.
+Checked by suites/backward/test_objects_returned.py of torch-hook-conformance.
 """
 
 import torch
@@ -33,8 +33,8 @@ def example(subject, returned, count):
 
 
 READINGS = {
-    'list (torch >=1.13): As it was returned.': 'list',
-    'tuple (torch <1.13): Made into a tuple.': 'tuple',
+    'list (torch >=1.13): A list from a full hook stays a list for the next one.': 'list',
+    'tuple (torch <1.13): When a full hook returns a list, the next one is given a tuple.': 'tuple',
 }
 
 holds = []

@@ -1,7 +1,7 @@
 """backward.objects.list_without_input: Where no input needs a gradient a list of None is refused, while a tuple of None is taken.
 
 Says which reading this torch has.
-Checked by suites/backward/test_objects.py of torch-hook-conformance.
+Checked by suites/backward/test_objects_returned.py of torch-hook-conformance.
 """
 
 import torch
@@ -42,8 +42,8 @@ def example(subject, as_list, length, count, hooks):
 
 
 READINGS = {
-    'refused (torch >=1.9): RuntimeError for the list, of any length.': 'RuntimeError',
-    'never called (torch <1.9): The hook does not run.': 'accepted',
+    'refused (torch >=1.9): Where no input needs a gradient, a full hook that returns a list ends backward().': 'RuntimeError',
+    'never called (torch <1.9): Where no input needs a gradient, the full hook does not run, so nothing is refused.': 'accepted',
 }
 
 holds = []

@@ -1,7 +1,7 @@
 """backward.objects.no_broadcast: A full hook must return the exact shape: one that would sum or spread to it is refused.
 
 Says which reading this torch has.
-Checked by suites/backward/test_objects.py of torch-hook-conformance.
+Checked by suites/backward/test_objects_returned.py of torch-hook-conformance.
 """
 
 import torch
@@ -47,7 +47,7 @@ def example(subject, size, returned, hooks):
 
 
 READINGS = {
-    'refused (every torch): RuntimeError; the weight has its gradient.': 'RuntimeError',
+    'refused (every torch): A gradient of another shape from a full hook raises RuntimeError.': 'RuntimeError',
 }
 
 holds = []

@@ -1,4 +1,4 @@
-"""backward.objects.pre: A full backward pre-hook alone replaces inputs and outputs too.
+"""backward.objects.pre: Where an input needs a gradient, a full backward pre-hook alone replaces inputs and outputs too.
 
 Says which reading this torch has.
 Checked by suites/backward/test_objects.py of torch-hook-conformance.
@@ -10,14 +10,14 @@ from types import SimpleNamespace
 if not hasattr(torch.nn.Module, "register_full_backward_pre_hook"): raise SystemExit("torch " + torch.__version__ + " has no torch.nn.Module.register_full_backward_pre_hook")
 
 
-def same(*grads, kind = "full_backward", hooks = 1):
+def same(*grads, kind = "full_backward", hooks = 1, frozen = False):
     """Whether inputs with or without gradient are the caller's objects in forward, and the output forward's."""
     inside = []
 
     class Sum(torch.nn.Module):
         def __init__(self):
             super().__init__()
-            self.weight = torch.nn.Parameter(torch.ones(()))
+            self.weight = torch.nn.Parameter(torch.ones(()), requires_grad=not frozen)
 
         def forward(self, *xs):
             out = self.weight * sum(xs)
@@ -37,7 +37,7 @@ def example(subject, grads, hooks):
 
 
 READINGS = {
-    'others (every torch): As a full hook does.': False,
+    'others (every torch): A pre-hook alone puts new tensors in the place of inputs and outputs.': False,
 }
 
 holds = []

@@ -1,7 +1,7 @@
-"""backward.objects.pre_bare_tensor: A bare tensor from a pre-hook counts as its rows too, and is refused before a gradient is written.
+"""backward.objects.pre_bare_tensor: A bare tensor from a pre-hook counts as the tuple of its rows: one for each output, or it raises.
 
 Says which reading this torch has.
-Checked by suites/backward/test_objects.py of torch-hook-conformance.
+Checked by suites/backward/test_objects_returned.py of torch-hook-conformance.
 """
 
 import torch
@@ -54,7 +54,7 @@ def example(subject, size, count, returned):
 
 
 READINGS = {
-    "rows (every torch): One row of the output's shape will do.": 'rows',
+    'rows (every torch): A tensor whose one row has the shape of the output will do from a pre-hook.': 'rows',
 }
 
 holds = []

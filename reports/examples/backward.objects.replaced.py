@@ -1,4 +1,4 @@
-"""backward.objects.replaced: Beside an input that needs a gradient the others are replaced too, and so is the output, always.
+"""backward.objects.replaced: With an input that needs a gradient all are replaced; so is an output that needs one, in any case.
 
 Says which reading this torch has.
 Checked by suites/backward/test_objects.py of torch-hook-conformance.
@@ -10,14 +10,14 @@ from types import SimpleNamespace
 if not hasattr(torch.nn.Module, "register_full_backward_hook"): raise SystemExit("torch " + torch.__version__ + " has no torch.nn.Module.register_full_backward_hook")
 
 
-def same(*grads, kind = "full_backward", hooks = 1):
+def same(*grads, kind = "full_backward", hooks = 1, frozen = False):
     """Whether inputs with or without gradient are the caller's objects in forward, and the output forward's."""
     inside = []
 
     class Sum(torch.nn.Module):
         def __init__(self):
             super().__init__()
-            self.weight = torch.nn.Parameter(torch.ones(()))
+            self.weight = torch.nn.Parameter(torch.ones(()), requires_grad=not frozen)
 
         def forward(self, *xs):
             out = self.weight * sum(xs)
@@ -31,20 +31,20 @@ def same(*grads, kind = "full_backward", hooks = 1):
     return [one is other for one, other in zip(inside, [*xs, out])]
 
 
-def example(subject, grads, hooks):
+def example(subject, grads, hooks, frozen):
     kept = [not grad and (subject.value or not any(grads)) for grad in grads]
-    assert same(*grads, hooks=hooks) == [*kept, False]
+    assert same(*grads, hooks=hooks, frozen=frozen) == [*kept, frozen and not any(grads)]
 
 
 READINGS = {
-    'all (torch >=1.11): Every input, and outputs without input gradients.': False,
-    'those that need one (torch <1.11): An input without gradient stays.': True,
+    'all (torch >=1.11): With a full hook forward is given new tensors for all inputs if one needs a gradient.': False,
+    "those that need one (torch <1.11): With a full hook an input that needs no gradient stays the caller's own object.": True,
 }
 
 holds = []
 for reading, demanded in READINGS.items():
     try:
-        example(SimpleNamespace(value=demanded), grads=[True, False], hooks=1)
+        example(SimpleNamespace(value=demanded), grads=[True, False], hooks=1, frozen=False)
     except AssertionError:
         continue
     holds.append(reading)

@@ -1,4 +1,4 @@
-"""backward.returns.anywhere: Replacements compose in any network: the module upstream is given what the one downstream left.
+"""backward.returns.anywhere: In every drawn network a module upstream is given the gradients that hooks downstream put in place.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/backward/test_returns.py of torch-hook-conformance.

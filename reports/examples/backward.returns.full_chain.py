@@ -1,4 +1,4 @@
-"""backward.returns.full_chain: Full hooks run in order, each given the grad_input that the one before left, and one grad_output.
+"""backward.returns.full_chain: Full hooks run in order, each given the grad_input that the one before left; grad_output stays.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/backward/test_returns.py of torch-hook-conformance.

@@ -1,7 +1,7 @@
 """backward.returns.full_containers: A full hook may return a list in place of a tuple, and None for a gradient that is dropped.
 
 Says which reading this torch has.
-Checked by suites/backward/test_returns.py of torch-hook-conformance.
+Checked by suites/backward/test_returns_wrong.py of torch-hook-conformance.
 """
 
 import torch
@@ -47,7 +47,7 @@ def example(subject, shape, grads, hooks):
 
 
 READINGS = {
-    'both (every torch): [g] counts as (g,); after (None,) x.grad is None.': True,
+    'both (every torch): From a full hook [g] counts as (g,); after (None,) x.grad is None.': True,
 }
 
 holds = []

@@ -1,7 +1,7 @@
 """backward.returns.full_without_input: A full hook that returns a gradient where no input needs one ends backward() with RuntimeError.
 
 Says which reading this torch has.
-Checked by suites/backward/test_returns.py of torch-hook-conformance.
+Checked by suites/backward/test_returns_wrong.py of torch-hook-conformance.
 """
 
 import torch
@@ -46,8 +46,8 @@ def example(subject, returned, count, hooks):
 
 
 READINGS = {
-    'refused (every torch): So is all but None and a tuple of None, whatever its length.': 'RuntimeError',
-    'never called (torch <1.9, a declared deviation): The hook is not called, so what it would return does not matter.': 'accepted',
+    'refused (every torch): Where no input needs a gradient, all but None and a tuple of None is refused.': 'RuntimeError',
+    'never called (torch <1.9, a declared deviation): Where no input needs a gradient the full hook is not called, so nothing that it would return is refused.': 'accepted',
 }
 
 holds = []

@@ -1,7 +1,7 @@
 """backward.returns.full_wrong: A full hook that returns a wrong number of gradients, or none at all, ends backward() with an error.
 
 Says which reading this torch has.
-Checked by suites/backward/test_returns.py of torch-hook-conformance.
+Checked by suites/backward/test_returns_wrong.py of torch-hook-conformance.
 """
 
 import torch
@@ -53,7 +53,7 @@ def example(subject, returned, count, hooks):
 
 
 READINGS = {
-    'by kind of mistake (every torch): Too many, too few: RuntimeError; a number, False: TypeError.': True,
+    'by kind of mistake (every torch): A wrong number of gradients from a full hook raises RuntimeError, a bare number TypeError.': True,
 }
 
 holds = []

@@ -1,7 +1,7 @@
 """backward.returns.full_wrong_tensor: A full hook that returns a tensor of another shape or dtype ends backward() with RuntimeError.
 
 Says which reading this torch has.
-Checked by suites/backward/test_returns.py of torch-hook-conformance.
+Checked by suites/backward/test_returns_wrong.py of torch-hook-conformance.
 """
 
 import torch
@@ -45,7 +45,7 @@ def example(subject, dtype, size, hooks):
 
 
 READINGS = {
-    'refused (every torch): Also one that could be converted.': 'RuntimeError',
+    'refused (every torch): A tensor that could be converted is refused from a full hook as well.': 'RuntimeError',
 }
 
 holds = []

@@ -1,4 +1,4 @@
-"""backward.returns.legacy_anywhere: Replacements of legacy hooks compose in any network too.
+"""backward.returns.legacy_anywhere: In every drawn network what a legacy hook returns goes on from the node that the hook is on.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/backward/test_returns.py of torch-hook-conformance.

@@ -1,7 +1,7 @@
 """backward.returns.legacy_not_a_tuple: A legacy hook that returns a bare tensor, a list or a number ends backward() with TypeError.
 
 Says which reading this torch has.
-Checked by suites/backward/test_returns.py of torch-hook-conformance.
+Checked by suites/backward/test_returns_wrong.py of torch-hook-conformance.
 """
 
 import torch
@@ -41,8 +41,8 @@ def example(subject, returned, hooks):
 
 
 READINGS = {
-    'refused (every torch): A tuple is required.': 'TypeError',
-    'RuntimeError instead (torch >=1.5,<1.7, a declared deviation): The check of the returned type is heard as RuntimeError.': 'RuntimeError',
+    'refused (every torch): A legacy hook must return a tuple or None.': 'TypeError',
+    'RuntimeError instead (torch >=1.5,<1.7, a declared deviation): A legacy hook that returns no tuple ends backward() with RuntimeError.': 'RuntimeError',
 }
 
 holds = []

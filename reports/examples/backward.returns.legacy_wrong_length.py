@@ -1,7 +1,7 @@
 """backward.returns.legacy_wrong_length: A legacy hook that returns a tuple of another length or shape ends backward() with RuntimeError.
 
 Says which reading this torch has.
-Checked by suites/backward/test_returns.py of torch-hook-conformance.
+Checked by suites/backward/test_returns_wrong.py of torch-hook-conformance.
 """
 
 import torch
@@ -45,7 +45,7 @@ def example(subject, grads, hooks):
 
 
 READINGS = {
-    'refused (every torch): One gradient for each input of the operation, of its shape.': 'RuntimeError',
+    'refused (every torch): A legacy hook must return one gradient for each input of the operation, of its shape.': 'RuntimeError',
 }
 
 holds = []

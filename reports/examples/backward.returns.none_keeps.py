@@ -1,4 +1,4 @@
-"""backward.returns.none_keeps: A backward hook of any kind that returns None changes no gradient.
+"""backward.returns.none_keeps: A backward hook of any kind that returns None leaves the gradients of all used inputs as they are.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/backward/test_returns.py of torch-hook-conformance.
@@ -19,20 +19,33 @@ class M(torch.nn.Module):
         for name, value in values.items(): setattr(self, name, torch.nn.Parameter(t(value)))
     def forward(self, *xs, **kw): return self.function(self, *xs, **kw)
 m0 = M("m0", lambda m, x, y: x + y)
-x0 = t(1, requires_grad=True)
+x0 = t(3, requires_grad=True)
 x1 = t(1, requires_grad=True)
 def h0(*given):
     note("h0", *given)
-h0_handle = m0.register_full_backward_hook(h0)
-out = m0(x0, x1)
-note("returns", out)
-torch.autograd.backward([out], [t(1)], retain_graph=True)
+try:
+    h0_handle = m0.register_backward_hook(h0)
+except Exception as e: log.append(('raises', 'hook', type(e).__name__))
+def h1(*given):
+    note("h1", *given)
+try:
+    h1_handle = m0.register_full_backward_hook(h1)
+except Exception as e: log.append(('raises', 'hook', type(e).__name__))
+try:
+    out = m0(x0, x1)
+    note("returns", out)
+except Exception as e: log.append(('raises', 'forward', type(e).__name__))
+failed = None
+try: torch.autograd.backward([out], [t(3)], retain_graph=True)
+except Exception as e: failed = type(e).__name__
 note("grads", {"x0": x0.grad, "x1": x1.grad})
+if failed: log.append(('raises', 'backward', failed))
 expected = {
     "torch 1.8 to 2.15": [
-        ('returns', 2),
-        ('h0', 'm0', (1, 1), (1,)),
-        ('grads', {'x0': 1, 'x1': 1}),
+        ('raises', 'hook', 'RuntimeError'),
+        ('returns', 4),
+        ('h0', 'm0', (3, 3), (3,)),
+        ('grads', {'x0': 3, 'x1': 3}),
     ],
 }
 for event in log: print(*event)

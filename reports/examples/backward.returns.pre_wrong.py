@@ -1,7 +1,7 @@
 """backward.returns.pre_wrong: A pre-hook that returns a wrong number of gradients, or none at all, ends backward() with an error.
 
 Says which reading this torch has.
-Checked by suites/backward/test_returns.py of torch-hook-conformance.
+Checked by suites/backward/test_returns_wrong.py of torch-hook-conformance.
 """
 
 import torch
@@ -52,7 +52,7 @@ def example(subject, returned, count, hooks):
 
 
 READINGS = {
-    'by kind of mistake (every torch): Number of gradients: RuntimeError; a number: TypeError.': (),
+    'by kind of mistake (every torch): A wrong number of gradients from a pre-hook raises RuntimeError, a bare number TypeError.': (),
 }
 
 holds = []

@@ -1,4 +1,4 @@
-"""backward.returns.raising: An exception raised in a full hook leaves backward() as it is, and the later hooks are not called.
+"""backward.returns.raising: What a full hook or pre-hook raises leaves backward() as it is; the later hooks are not called.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/backward/test_returns.py of torch-hook-conformance.
@@ -24,37 +24,43 @@ class M(torch.nn.Module):
 def spread(v):
     if isinstance(v, dict): return spread(tuple(v.values()))
     return sum(map(spread, v), ()) if isinstance(v, tuple) else (v,)
-m1 = M("m1", lambda m, x: m.weight * x, weight=3)
-m0 = M("m0", lambda m, *xs, **kw: m1(*spread(m1(*spread(m1(*xs, **kw)), **kw)), **kw))
-x0_base = t(-1, requires_grad=True)
-x0 = x0_base * 2
-class Boom(Exception): pass
+m1 = M("m1", lambda m, x: m.weight * x, weight=1)
+m2 = M("m2", lambda m, x: m.weight * x, weight=2)
+m0 = M("m0", lambda m, *xs, **kw: m2(*spread(m1(*xs, **kw)), **kw))
+x0 = t(3, requires_grad=True)
 def h0(*given):
     note("h0", *given)
-    raise Boom
+    return scale(given[1], 2)
 try:
-    h0_handle = m0.register_full_backward_hook(h0)
+    h0_handle = m2.register_full_backward_hook(h0)
 except Exception as e: log.append(('raises', 'hook', type(e).__name__))
+class Boom(Exception): pass
 def h1(*given):
     note("h1", *given)
-    return scale(given[1], -1)
+    raise Boom
 try:
-    h1_handle = m0.register_full_backward_hook(h1)
+    h1_handle = m2.register_full_backward_hook(h1)
+except Exception as e: log.append(('raises', 'hook', type(e).__name__))
+def behind(*given):
+    note("behind", *given)
+try:
+    behind_handle = m1.register_full_backward_hook(behind)
 except Exception as e: log.append(('raises', 'hook', type(e).__name__))
 try:
     out = m0(x0)
     note("returns", out)
 except Exception as e: log.append(('raises', 'forward', type(e).__name__))
 failed = None
-try: torch.autograd.backward([spread(out)[0]], [t(2)], retain_graph=True)
+try: torch.autograd.backward([spread(out)[0]], [t(1)], retain_graph=True)
 except Exception as e: failed = type(e).__name__
-note("grads", {"x0.base": x0_base.grad, "m1.weight": m1.weight.grad})
+note("grads", {"x0": x0.grad, "m1.weight": m1.weight.grad, "m2.weight": m2.weight.grad})
 if failed: log.append(('raises', 'backward', failed))
 expected = {
     "torch 1.8 to 2.15": [
-        ('returns', -54),
-        ('h0', 'm0', (54,), (2,)),
-        ('grads', {'x0.base': None, 'm1.weight': -108}),
+        ('returns', 6),
+        ('h0', 'm2', (2,), (1,)),
+        ('h1', 'm2', (4,), (1,)),
+        ('grads', {'x0': None, 'm1.weight': None, 'm2.weight': 3}),
         ('raises', 'backward', 'Boom'),
     ],
 }

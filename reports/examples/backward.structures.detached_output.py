@@ -53,8 +53,8 @@ def example(subject, needs_grad, hooks):
 
 
 READINGS = {
-    'None (torch >=1.9): Whichever comes first.': 'None',
-    'refused (torch <1.9): AttributeError in the forward when it comes first.': 'AttributeError',
+    'None (torch >=1.9): A full hook has None for a detached output, whichever output comes first.': 'None',
+    'refused (torch <1.9): With a full hook the forward raises AttributeError if its first output is detached.': 'AttributeError',
 }
 
 holds = []

@@ -1,4 +1,4 @@
-"""backward.structures.no_output: A hooked module may return None; since 2.0 a UserWarning says that backward hooks will not run.
+"""backward.structures.no_output: A hooked module that returns None warns in each call that its backward hooks will not be called.
 
 Says which reading this torch has.
 Checked by suites/backward/test_structures.py of torch-hook-conformance.
@@ -47,8 +47,8 @@ def example(subject, hooks, calls):
 
 
 READINGS = {
-    'warned (torch >=2.0): One UserWarning in each call.': ['UserWarning'],
-    'in silence (torch <2.0): No warning.': [],
+    'warned (torch >=2.0): A module with a full hook that returns None gives one UserWarning in each call.': ['UserWarning'],
+    'in silence (torch <2.0): A module with a full hook may return None, and no warning is given.': [],
 }
 
 holds = []

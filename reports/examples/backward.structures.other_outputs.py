@@ -76,9 +76,9 @@ def example(subject, name, by, hooks):
 
 
 READINGS = {
-    'with a warning (torch >=2.0): UserWarning in the forward.': ['UserWarning'],
-    'in silence (torch >=1.13,<2.0): Without a warning.': [],
-    'refused (torch <1.13): backward() raises RuntimeError.': 'RuntimeError',
+    'with a warning (torch >=2.0): A module with a full hook that returns a list or object gives a UserWarning.': ['UserWarning'],
+    'in silence (torch >=1.13,<2.0): No warning tells that the full hook of a module that returns a list does not run.': [],
+    'refused (torch <1.13): backward() through a module with a full hook that returns a list raises RuntimeError.': 'RuntimeError',
 }
 
 holds = []

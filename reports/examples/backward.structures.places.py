@@ -57,7 +57,7 @@ def example(subject, ins, outs, by, hooks):
 
 
 READINGS = {
-    'None (every torch): Before, between and behind the tensors.': True,
+    'None (every torch): What is no tensor has None, before, between and behind the tensors.': True,
 }
 
 holds = []

@@ -76,7 +76,7 @@ def example(subject, name, by, hooks):
 
 
 READINGS = {
-    'silent (every torch): The gradient is right.': False,
+    'silent (every torch): A module with a pre-hook that returns a list or a dict has the right gradient.': False,
 }
 
 holds = []

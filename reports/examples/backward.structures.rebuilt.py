@@ -1,7 +1,7 @@
-"""backward.structures.rebuilt: A full hook rebuilds an output of a tuple class from its tensors, which most tuple classes refuse.
+"""backward.structures.rebuilt: A module with a full hook may return any class of tuple, such as those of torch.return_types.
 
 Says which reading this torch has.
-Checked by suites/backward/test_structures.py of torch-hook-conformance.
+Checked by suites/backward/test_structures_types.py of torch-hook-conformance.
 """
 
 import torch
@@ -66,8 +66,8 @@ def example(subject):
 
 
 READINGS = {
-    'rebuilt (torch >=2.2): TypeError in the forward, or a wrong output.': ['TypeError', 'TypeError', ('Pair', [[[[2.0, 0.0]], [[1.0, 0.0]]]], [2.0, 0.0], [])],
-    'a tuple (torch <2.2): The output becomes a plain tuple.': [('tuple', [[[[2.0, 2.0]], [[1.0, 1.0], None]]], [2.0, 2.0], []), ('tuple', [[[[2.0, 2.0]], [[1.0, 1.0], None]]], [2.0, 2.0], []), ('tuple', [[[[2.0, 2.0]], [[1.0, 1.0]]]], [2.0, 2.0], [])],
+    'rebuilt from its tensors (torch >=2.2): With a full hook a tuple class that does not take its items one by one raises TypeError, or changes.': ['TypeError', 'TypeError', ('Pair', [[[[2.0, 0.0]], [[1.0, 0.0]]]], [2.0, 0.0], [])],
+    'a plain tuple (torch <2.2): With a full hook an output of a tuple class becomes a plain tuple.': [('tuple', [[[[2.0, 2.0]], [[1.0, 1.0], None]]], [2.0, 2.0], []), ('tuple', [[[[2.0, 2.0]], [[1.0, 1.0], None]]], [2.0, 2.0], []), ('tuple', [[[[2.0, 2.0]], [[1.0, 1.0]]]], [2.0, 2.0], [])],
 }
 
 holds = []

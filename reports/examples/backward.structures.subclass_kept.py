@@ -1,7 +1,7 @@
-"""backward.structures.subclass_kept: A full hook keeps the class of a tensor that the module returns.
+"""backward.structures.subclass_kept: A full hook keeps the class of a tensor that the module returns, and runs.
 
 Says which reading this torch has.
-Checked by suites/backward/test_structures.py of torch-hook-conformance.
+Checked by suites/backward/test_structures_types.py of torch-hook-conformance.
 """
 
 import torch
@@ -37,23 +37,31 @@ def module_of(function, kind = "full_backward", hooks = 1):
     return module, calls
 
 
-def example(subject):
+def example(subject, by, alone, hooks):
     class Special(torch.Tensor):
         pass
 
-    module, _ = module_of(lambda x: (2 * x).as_subclass(Special))
-    assert type(module(torch.ones(2, requires_grad=True))).__name__ == subject.value
+    def forward(x):
+        made = tuple((one * x).as_subclass(Special) for one in by)
+        return made[0] if alone else made
+
+    module, calls = module_of(forward, hooks=hooks)
+    out = module(torch.ones(2, requires_grad=True))
+    outs = [out] if alone else [*out]
+    assert [type(one).__name__ for one in outs] == [subject.value] * len(outs)
+    sum(one.sum() for one in outs).backward()
+    assert calls == [[[[float(sum(by[: len(outs)]))] * 2], [[1.0] * 2] * len(outs)]] * hooks
 
 
 READINGS = {
-    'kept (torch >=2.2): The subclass.': 'Special',
-    'lost (torch <2.2): A plain tensor.': 'Tensor',
+    'kept (torch >=2.2): With a full hook a tensor subclass that the module returns stays one.': 'Special',
+    'lost (torch <2.2): With a full hook a tensor subclass that the module returns becomes a plain tensor.': 'Tensor',
 }
 
 holds = []
 for reading, demanded in READINGS.items():
     try:
-        example(SimpleNamespace(value=demanded))
+        example(SimpleNamespace(value=demanded), by=[2], alone=True, hooks=1)
     except AssertionError:
         continue
     holds.append(reading)

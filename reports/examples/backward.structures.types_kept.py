@@ -1,7 +1,7 @@
-"""backward.structures.types_kept: A full hook keeps the type of a named tuple that the module returns; its other fields have None.
+"""backward.structures.types_kept: A full hook keeps the type of a named tuple output; fields that are no tensors have None.
 
 Says which reading this torch has.
-Checked by suites/backward/test_structures.py of torch-hook-conformance.
+Checked by suites/backward/test_structures_types.py of torch-hook-conformance.
 """
 
 import collections
@@ -71,8 +71,8 @@ def example(subject, outs, hooks):
 
 
 READINGS = {
-    'kept (torch >=2.2): It stays a named tuple.': 'Fields',
-    'a tuple (torch <2.2): It becomes a plain tuple.': 'tuple',
+    'kept (torch >=2.2): With a full hook a named tuple that the module returns stays one.': 'Fields',
+    'a plain tuple (torch <2.2): With a full hook a named tuple that the module returns becomes a plain tuple.': 'tuple',
 }
 
 holds = []

@@ -1,4 +1,4 @@
-"""backward.structures.unseen_inputs: Tensors in a container or keywords are no inputs to a full hook: it runs at the output.
+"""backward.structures.unseen_inputs: Where only tensors in containers or keywords need a gradient, the full hook runs at the output.
 
 Says which reading this torch has.
 Checked by suites/backward/test_structures.py of torch-hook-conformance.
@@ -41,31 +41,35 @@ def module_of(function, kind = "full_backward", hooks = 1):
 Fields = collections.namedtuple("Fields", "first second")
 
 
-def example(subject, ways, keyword, hooks):
+def example(subject, ways, keyword, hooks, plain):
     def forward(*args, **kwargs):
-        return module.weight * sum([*xs, torch.zeros(2)])
+        return module.weight * sum([*args[: int(plain)], *xs, torch.zeros(2)])
 
     xs = [torch.ones(2, requires_grad=way != "later") for way in [*ways, *["keyword"] * keyword]]
+    first = [torch.ones(2, requires_grad=True)] * plain
     module, calls = module_of(forward, hooks=hooks)
     hidden = {"list": lambda x: [x], "tuple": lambda x: (x,), "Fields": lambda x: Fields(x, None)}
     hidden.update(dict=lambda x: {"x": x}, later=lambda x: x)
-    out = module(*(hidden[way](x) for way, x in zip(ways, xs)), **({"x": xs[-1]} if keyword else {}))
+    out = module(*first, *(hidden[way](x) for way, x in zip(ways, xs)), **({"x": xs[-1]} if keyword else {}))
     for x in xs:
         x.requires_grad_()
     out.sum().backward()
-    assert calls == [[[None] * len(ways), [[1.0, 1.0]]]] * hooks * subject.value
+    if plain:  # It runs at the input, where a tensor without gradient counts with a zero.
+        assert calls == [[[[2.0] * 2, *([0.0] * 2 if way == "later" else None for way in ways)], [[1.0] * 2]]] * hooks
+    else:
+        assert calls == [[[None] * len(ways), [[1.0] * 2]]] * hooks * subject.value
     assert [x.grad is None for x in xs] == [way == "later" for way in ways] + [False] * keyword
 
 
 READINGS = {
-    'at the output (torch >=1.9): None for a container, no entry for keywords.': True,
-    'silent (torch <1.9): The hook does not run.': False,
+    'at the output (torch >=1.9): Without an input that it sees, a full hook runs at the output.': True,
+    'silent (torch <1.9): Where only tensors in containers or keywords need a gradient, no full hook runs.': False,
 }
 
 holds = []
 for reading, demanded in READINGS.items():
     try:
-        example(SimpleNamespace(value=demanded), ways=['list'], keyword=False, hooks=1)
+        example(SimpleNamespace(value=demanded), ways=['list'], keyword=False, hooks=1, plain=False)
     except AssertionError:
         continue
     holds.append(reading)

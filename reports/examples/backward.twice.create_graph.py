@@ -1,4 +1,4 @@
-"""backward.twice.create_graph: With create_graph grad mode is on in a full hook and its gradients need one; otherwise neither.
+"""backward.twice.create_graph: With create_graph grad mode is on in a full hook and its gradients need one; without, neither.
 
 Says which reading this torch has.
 Checked by suites/backward/test_twice.py of torch-hook-conformance.
@@ -39,7 +39,7 @@ def example(subject, passes, hooks, again):
 
 
 READINGS = {
-    'follows create_graph (every torch): On and off, pass by pass.': True,
+    'follows create_graph (every torch): Grad mode in a full hook follows create_graph, pass by pass.': True,
 }
 
 holds = []

@@ -40,8 +40,8 @@ def example(subject, way, number, hooks):
 
 
 READINGS = {
-    'silent (torch >=1.13): No call; the gradient is right.': 'silent',
-    'refused (torch <1.13): backward() raises RuntimeError.': 'RuntimeError',
+    'silent (torch >=1.13): A full hook whose output was passed by is not called, and the gradient is right.': 'silent',
+    "refused (torch <1.13): backward() that reaches a full hook's input past its output raises RuntimeError.": 'RuntimeError',
 }
 
 holds = []

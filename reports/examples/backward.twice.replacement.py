@@ -37,8 +37,8 @@ def example(subject, number, factors):
 
 
 READINGS = {
-    'once (torch >=1.13): 10 times 3 x**2, then 10 times 6 x.': 1,
-    'twice (torch <1.13): The hook runs again in the second pass: 100 times 6 x.': 2,
+    'once (torch >=1.13): A factor that a full hook puts in under create_graph is in both derivatives, once.': 1,
+    'twice (torch <1.13): A replacement made under create_graph is made again in the second derivative.': 2,
 }
 
 holds = []

@@ -1,4 +1,4 @@
-"""backward.twice.second_pass: Differentiating the gradient again is right, and does not call the full hook a second time.
+"""backward.twice.second_pass: Differentiating the gradient again calls no full hook of a module that is alone, and is right.
 
 Says which reading this torch has.
 Checked by suites/backward/test_twice.py of torch-hook-conformance.
@@ -42,8 +42,8 @@ def example(subject, what, number, hooks):
 
 
 READINGS = {
-    'silent (torch >=1.13): Each hook is called in the first pass.': 1,
-    'called again (torch <1.13): The second pass calls them too.': 2,
+    'silent (torch >=1.13): Of a pass and its second derivative only the first calls the full hooks of one module.': 1,
+    'called again (torch <1.13): Differentiating the gradient again calls the full hook of the module once more.': 2,
 }
 
 holds = []

@@ -57,8 +57,8 @@ def example(subject, curved, number):
 
 
 READINGS = {
-    'below the curve (torch >=1.13): All below the last curved module, and not that one.': 0,
-    'the curve too (torch <1.13): The last curved module is called as well.': 1,
+    'below the curve (torch >=1.13): In the second pass full hooks run below the last curved module, and not on it.': 0,
+    'the curve too (torch <1.13): In the second pass the full hook of the last curved module runs as well.': 1,
 }
 
 holds = []

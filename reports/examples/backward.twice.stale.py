@@ -48,7 +48,7 @@ def example(subject, stopped, root, hooks, twice):
 
 
 READINGS = {
-    'old (every torch): The gradient of the last pass that stopped is shown.': True,
+    'old (every torch): The old grad_output is that of the last pass that stopped at the weight.': True,
 }
 
 holds = []

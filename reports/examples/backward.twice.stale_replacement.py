@@ -42,7 +42,7 @@ def example(subject, grad, root, factors):
 
 
 READINGS = {
-    'corrupted (every torch): Multiplied by what every hook multiplies by.': True,
+    'corrupted (every torch): A gradient of x that came past the output is multiplied by what every full hook multiplies by.': True,
 }
 
 holds = []

@@ -1,4 +1,4 @@
-"""backward.wrong.anywhere: In any network a hook that returns something else ends the pass, or counts, by the same rules.
+"""backward.wrong.anywhere: In every drawn network a wrong value from a full hook or pre-hook ends the pass as in one module.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/backward/test_wrong.py of torch-hook-conformance.

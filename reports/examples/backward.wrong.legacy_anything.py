@@ -1,4 +1,4 @@
-"""backward.wrong.legacy_anything: Whatever a legacy hook returns that is no tuple of the right length ends backward() with an error.
+"""backward.wrong.legacy_anything: A legacy hook that returns a list, or a tuple that is too long, ends backward() with an error.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/backward/test_wrong.py of torch-hook-conformance.

@@ -1,4 +1,4 @@
-"""backward.wrong.legacy_anywhere: In any network a legacy hook that returns something else ends the pass, or counts.
+"""backward.wrong.legacy_anywhere: In every drawn network a wrong value from a legacy hook ends the pass as it does in one module.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/backward/test_wrong.py of torch-hook-conformance.

@@ -1,4 +1,4 @@
-"""backward.wrong.legacy_nones: Where a legacy hook returns None for a gradient, nothing behind it gets more than zeros.
+"""backward.wrong.legacy_nones: Where a legacy hook returns None for every gradient, each gradient behind it is None or zero.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/backward/test_wrong.py of torch-hook-conformance.

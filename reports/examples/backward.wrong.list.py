@@ -1,10 +1,10 @@
-"""backward.wrong.list: A full hook may return a list in place of a tuple; the gradients in it count.
+"""backward.wrong.list: A full hook or pre-hook may return a list in place of a tuple; the gradients in it count.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/backward/test_wrong.py of torch-hook-conformance.
 """
 import torch
-if not hasattr(torch.nn.Module, "register_full_backward_pre_hook"): raise SystemExit("torch " + torch.__version__ + " has no torch.nn.Module.register_full_backward_pre_hook")
+if not hasattr(torch.nn.Module, "register_full_backward_hook"): raise SystemExit("torch " + torch.__version__ + " has no torch.nn.Module.register_full_backward_hook")
 log = []
 def t(v, **kw): return torch.tensor(float(v), dtype=torch.float64, **kw)
 def show(v):
@@ -37,7 +37,7 @@ note("returns", out)
 torch.autograd.backward([spread(out)[0]], [t(1)], retain_graph=True)
 note("grads", {"x0": x0.grad, "m1.weight": m1.weight.grad, "m2.weight": m2.weight.grad})
 expected = {
-    "torch 2.0 to 2.15": [
+    "torch 1.8 to 2.15": [
         ('returns', 3),
         ('h0', 'm2', (1,), (1,)),
         ('h1', 'm1', (1,), (1,)),

@@ -1,10 +1,10 @@
-"""backward.wrong.longer: A backward hook that returns a gradient too many ends backward() with RuntimeError, and is the last.
+"""backward.wrong.longer: A full hook or pre-hook that returns a gradient too many ends backward() with RuntimeError.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/backward/test_wrong.py of torch-hook-conformance.
 """
 import torch
-if not hasattr(torch.nn.Module, "register_full_backward_pre_hook"): raise SystemExit("torch " + torch.__version__ + " has no torch.nn.Module.register_full_backward_pre_hook")
+if not hasattr(torch.nn.Module, "register_full_backward_hook"): raise SystemExit("torch " + torch.__version__ + " has no torch.nn.Module.register_full_backward_hook")
 log = []
 def t(v, **kw): return torch.tensor(float(v), dtype=torch.float64, **kw)
 def show(v):
@@ -51,7 +51,7 @@ except Exception as e: failed = type(e).__name__
 note("grads", {"x0": x0.grad, "m1.weight": m1.weight.grad, "m2.weight": m2.weight.grad})
 if failed: log.append(('raises', 'backward', failed))
 expected = {
-    "torch 2.0 to 2.15": [
+    "torch 1.8 to 2.15": [
         ('returns', 3),
         ('h0', 'm2', (1,), (1,)),
         ('h1', 'm2', (1,), (1,)),

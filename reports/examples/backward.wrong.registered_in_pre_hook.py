@@ -1,4 +1,4 @@
-"""backward.wrong.registered_in_pre_hook: A full hook that a forward pre-hook registers is not in force in that call, but in the next.
+"""backward.wrong.registered_in_pre_hook: A full hook that a forward pre-hook registers does not run for that call, but for the next.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/backward/test_wrong.py of torch-hook-conformance.

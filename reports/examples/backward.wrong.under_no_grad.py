@@ -1,4 +1,4 @@
-"""backward.wrong.under_no_grad: Calls under no_grad between others leave full hooks without a word, and change nothing of the rest.
+"""backward.wrong.under_no_grad: A call under no_grad skips the full hooks and pre-hooks of its module, and raises nothing.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/backward/test_wrong.py of torch-hook-conformance.

@@ -1,4 +1,4 @@
-"""gradient.accumulated.after_tensor_hooks: It runs after the tensor hooks of the leaf, whatever was registered first, and finds what they left.
+"""gradient.accumulated.after_tensor_hooks: A post-accumulate hook runs after its leaf's tensor hooks, whichever came first, on what they left.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/gradient/test_accumulated.py of torch-hook-conformance.

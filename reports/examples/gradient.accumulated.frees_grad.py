@@ -1,4 +1,4 @@
-"""gradient.accumulated.frees_grad: Setting .grad to None in the hook frees the gradient while backward goes on.
+"""gradient.accumulated.frees_grad: Setting .grad to None in a post-accumulate hook frees the gradient while backward goes on.
 
 Says which reading this torch has.
 Checked by suites/gradient/test_steps.py of torch-hook-conformance.
@@ -21,7 +21,11 @@ def item(tensor):
 
 
 def example(subject, hooks, passes):
+    import weakref
+
     seen = []
+    arrived = []
+    alive = []
 
     def hook(x, frees):
         seen.append(item(x.grad))
@@ -29,20 +33,24 @@ def example(subject, hooks, passes):
             x.grad = None
 
     x, other = leaf(1), leaf(1)
+    x.register_post_accumulate_grad_hook(lambda x: arrived.append(weakref.ref(x.grad)))
     for frees in hooks:
         x.register_post_accumulate_grad_hook(lambda x, frees=frees: hook(x, frees))
-    expected, now, total = [], None, 0
+    # The same pass reaches this leaf later: is the gradient of x still there?
+    other.register_hook(lambda grad: alive.append(arrived[-1]() is not None))
+    expected, now, total, held = [], None, 0, []
     for grad in passes:
-        (grad * x * other).backward()
+        (grad * other * x).backward()
         now, total = (now or 0) + grad, total + grad
         for frees in hooks:
             expected.append(now)
             now = None if frees and subject.value else now
-        assert (seen, item(x.grad), other.grad.item()) == (expected, now, total)
+        held.append(now is not None)
+        assert (seen, alive, item(x.grad), other.grad.item()) == (expected, held, now, total)
 
 
 READINGS = {
-    'freed (every torch): Later hooks find None, and the next pass begins anew.': True,
+    'freed (every torch): A gradient set to None in a post-accumulate hook is freed before the pass reaches the next leaf.': True,
 }
 
 holds = []

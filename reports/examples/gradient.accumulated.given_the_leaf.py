@@ -1,4 +1,4 @@
-"""gradient.accumulated.given_the_leaf: Its argument is the leaf itself, not the gradient.
+"""gradient.accumulated.given_the_leaf: The argument of a post-accumulate hook is the leaf itself, not the gradient.
 
 Says which reading this torch has.
 Checked by suites/gradient/test_steps.py of torch-hook-conformance.
@@ -27,7 +27,7 @@ def example(subject, on, passes):
 
 
 READINGS = {
-    'the leaf (every torch): `argument is x`, whichever leaf and whichever of its hooks.': True,
+    'the leaf (every torch): `argument is x` holds in each post-accumulate hook of a leaf x.': True,
 }
 
 holds = []

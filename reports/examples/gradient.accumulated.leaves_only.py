@@ -1,4 +1,4 @@
-"""gradient.accumulated.leaves_only: Registering one on a tensor that is no leaf, or needs no gradient, raises RuntimeError.
+"""gradient.accumulated.leaves_only: A post-accumulate hook on a tensor that is no leaf, or needs no gradient, is refused: RuntimeError.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/gradient/test_accumulated.py of torch-hook-conformance.

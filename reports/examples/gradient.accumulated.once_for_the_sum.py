@@ -1,4 +1,4 @@
-"""gradient.accumulated.once_for_the_sum: A leaf that is used several times has its hooks called once a pass, for the sum.
+"""gradient.accumulated.once_for_the_sum: A leaf that is used several times has its post-accumulate hooks called once a pass, for the sum.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/gradient/test_accumulated.py of torch-hook-conformance.

@@ -1,4 +1,4 @@
-"""gradient.accumulated.removed: A post-accumulate hook that was removed is not called, and neither when others of the leaf are.
+"""gradient.accumulated.removed: A removed post-accumulate hook is not called, even when others of the leaf are.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/gradient/test_accumulated.py of torch-hook-conformance.

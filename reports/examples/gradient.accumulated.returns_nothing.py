@@ -1,4 +1,4 @@
-"""gradient.accumulated.returns_nothing: It returns None or the leaf; another tensor ends backward() with RuntimeError, the rest TypeError.
+"""gradient.accumulated.returns_nothing: A post-accumulate hook returns None or the leaf; another tensor is a RuntimeError, else a TypeError.
 
 Says which reading this torch has.
 Checked by suites/gradient/test_steps.py of torch-hook-conformance.
@@ -50,7 +50,7 @@ def example(subject, returned, had):
 
 
 READINGS = {
-    'refused (every torch): A tensor after all hooks, which are given it as their argument.': True,
+    'refused (every torch): A post-accumulate hook that returns neither None nor the leaf ends backward() with an error.': True,
 }
 
 holds = []

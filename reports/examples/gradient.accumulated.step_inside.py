@@ -1,4 +1,4 @@
-"""gradient.accumulated.step_inside: The leaf may be changed in place in its hook: grad mode is off there, unless with create_graph.
+"""gradient.accumulated.step_inside: A post-accumulate hook may change its leaf in place: grad mode is off, unless with create_graph.
 
 Says which reading this torch has.
 Checked by suites/gradient/test_steps.py of torch-hook-conformance.
@@ -38,7 +38,7 @@ def example(subject, start, passes, frees):
 
 
 READINGS = {
-    'off (every torch): In every pass without create_graph the step is taken.': False,
+    'off (every torch): In a pass without create_graph a post-accumulate hook can change its leaf in place.': False,
 }
 
 holds = []

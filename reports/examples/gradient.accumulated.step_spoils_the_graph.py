@@ -1,4 +1,4 @@
-"""gradient.accumulated.step_spoils_the_graph: After such a step a second pass over a graph that saved the leaf raises RuntimeError.
+"""gradient.accumulated.step_spoils_the_graph: A post-accumulate hook that changes a leaf which the graph saved ends a second pass: RuntimeError.
 
 Says which reading this torch has.
 Checked by suites/gradient/test_steps.py of torch-hook-conformance.
@@ -43,7 +43,7 @@ def example(subject, power, steps, by):
 
 
 READINGS = {
-    'raises (every torch): x * x saved x, which has a new version; 3 * x saved nothing of it.': 'RuntimeError',
+    'raises (every torch): After a step in a post-accumulate hook a second pass fails where the graph saved the leaf.': 'RuntimeError',
 }
 
 holds = []

@@ -1,4 +1,4 @@
-"""gradient.asked.anything: Whatever is asked for, every hook on the way and every kept gradient is as predicted.
+"""gradient.asked.anything: In every plan of the grammar, whatever is asked for, hooks and kept gradients follow the model.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/gradient/test_asked.py of torch-hook-conformance.

@@ -1,7 +1,7 @@
-"""gradient.asked.backward_inner: backward(inputs=[y]) on an inner tensor sets y.grad to what its hooks leave, and goes no further.
+"""gradient.asked.backward_inner: backward(inputs=[y]) sets .grad of an inner tensor y to what its hooks leave, and that of no leaf.
 
 Prints what the hooks see, and on which torch that is expected.
-Checked by suites/gradient/test_asked.py of torch-hook-conformance.
+Checked by suites/gradient/test_inputs.py of torch-hook-conformance.
 """
 import torch
 import inspect

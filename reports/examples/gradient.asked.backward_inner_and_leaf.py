@@ -1,7 +1,7 @@
-"""gradient.asked.backward_inner_and_leaf: backward(inputs=) sets .grad to the hooked gradient, whatever else is asked for.
+"""gradient.asked.backward_inner_and_leaf: backward(inputs=) sets .grad of an inner tensor to the hooked gradient, whatever else is asked for.
 
 Prints what the hooks see, and on which torch that is expected.
-Checked by suites/gradient/test_asked.py of torch-hook-conformance.
+Checked by suites/gradient/test_inputs.py of torch-hook-conformance.
 """
 import torch
 import inspect

@@ -1,7 +1,7 @@
-"""gradient.asked.backward_inputs: backward(inputs=[x]) accumulates what the hooks of x leave, and calls no hook of other leaves.
+"""gradient.asked.backward_inputs: backward(inputs=) accumulates what the hooks of those leaves leave, and calls none of other leaves.
 
 Prints what the hooks see, and on which torch that is expected.
-Checked by suites/gradient/test_asked.py of torch-hook-conformance.
+Checked by suites/gradient/test_inputs.py of torch-hook-conformance.
 """
 import torch
 import inspect

@@ -1,7 +1,7 @@
 """gradient.asked.backward_nothing: backward(inputs=[]) raises RuntimeError before any hook is called.
 
 Says which reading this torch has.
-Checked by suites/gradient/test_asked.py of torch-hook-conformance.
+Checked by suites/gradient/test_inputs.py of torch-hook-conformance.
 """
 
 import inspect
@@ -43,7 +43,7 @@ def example(subject, on, before):
 
 
 READINGS = {
-    'raises (every torch): An empty list is no question; the graph is as it was.': 'RuntimeError',
+    'raises (every torch): backward(inputs=[]) raises RuntimeError, calls no hook and leaves the graph as it was.': 'RuntimeError',
 }
 
 holds = []

@@ -1,4 +1,4 @@
-"""gradient.asked.errors: An exception in a hook leaves autograd.grad as it leaves backward().
+"""gradient.asked.errors: autograd.grad passes on what a hook raises, also the hook of a tensor that it is asked for.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/gradient/test_asked.py of torch-hook-conformance.

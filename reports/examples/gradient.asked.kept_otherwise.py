@@ -1,4 +1,4 @@
-"""gradient.asked.kept_otherwise: The gradient kept by retain_grad() is then the hooked one: two values for one gradient.
+"""gradient.asked.kept_otherwise: Where autograd.grad returns an inner tensor's gradient unhooked, retain_grad() keeps the hooked one.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/gradient/test_asked.py of torch-hook-conformance.

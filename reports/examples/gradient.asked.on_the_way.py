@@ -1,4 +1,4 @@
-"""gradient.asked.on_the_way: autograd.grad uses what the hooks of tensors between root and inputs return, and sets no .grad.
+"""gradient.asked.on_the_way: autograd.grad uses what hooks between root and inputs return, and sets no .grad of a leaf.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/gradient/test_asked.py of torch-hook-conformance.

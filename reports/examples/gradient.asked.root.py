@@ -1,4 +1,4 @@
-"""gradient.asked.root: autograd.grad of a tensor with respect to itself calls its hooks.
+"""gradient.asked.root: autograd.grad of a tensor with respect to itself calls its hooks and returns what they leave.
 
 Says which reading this torch has.
 Checked by suites/gradient/test_asked.py of torch-hook-conformance.
@@ -26,9 +26,9 @@ def example(subject, factors, first):
 
 
 READINGS = {
-    'called (torch >=2.0): What they leave is returned.': (True, True),
-    'called in vain (torch >=1.8,<1.9): They run with the node; what came is returned.': (True, False),
-    'not called (torch <2.0): Before 1.8, and from 1.9 to 1.13.': (False, False),
+    'called (torch >=2.0): autograd.grad of a tensor with respect to itself returns what its hooks leave.': (True, True),
+    'called in vain (torch >=1.8,<1.9): autograd.grad of a tensor with respect to itself calls its hooks and ignores what they return.': (True, False),
+    'not called (torch <2.0): autograd.grad of a tensor with respect to itself calls none of its hooks.': (False, False),
 }
 
 holds = []

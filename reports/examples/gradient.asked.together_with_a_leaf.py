@@ -1,4 +1,4 @@
-"""gradient.asked.together_with_a_leaf: Asked for an inner tensor and a leaf, autograd.grad returns the former's gradient unhooked.
+"""gradient.asked.together_with_a_leaf: Asked for an inner tensor and a leaf it is made from, autograd.grad returns the former's unhooked.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/gradient/test_asked.py of torch-hook-conformance.
@@ -31,20 +31,20 @@ def call(m, *xs, **kw):
 m1 = M("m1", lambda m, x: m.weight * x, weight=2)
 m2 = M("m2", lambda m, x: m.weight * x, weight=5)
 m0 = M("m0", lambda m, *xs, **kw: call(m2, *spread(call(m1, *xs, **kw)), **kw))
-x0 = t(1, requires_grad=True)
+x0 = t(2, requires_grad=True)
 out = call(m0, x0)
 note("returns", out)
 def h0(*given):
     note("h0", *given)
-    return scale(given[0], 2)
+    return scale(given[0], -1)
 h0_handle = at["m1>0"].register_hook(h0)
-note("asked", *torch.autograd.grad([spread(out)[0]], [at["m1>0"], x0], [t(1)], retain_graph=True, allow_unused=True))
+note("asked", *torch.autograd.grad([spread(out)[0]], [m1.weight, at["m1>0"]], [t(1)], retain_graph=True, allow_unused=True))
 note("grads", {"x0": x0.grad, "m1.weight": m1.weight.grad, "m2.weight": m2.weight.grad})
 expected = {
     "torch 1.4 to 2.15": [
-        ('returns', 10),
+        ('returns', 20),
         ('h0', 5),
-        ('asked', 5, 20),
+        ('asked', -10, 5),
         ('grads', {'x0': None, 'm1.weight': None, 'm2.weight': None}),
     ],
 }

@@ -43,7 +43,7 @@ def example(subject, row, factors):
 
 
 READINGS = {
-    'raises (every torch): Only leaves can be copied: a detached tensor is one.': 'RuntimeError',
+    'raises (every torch): Only a leaf can be deepcopied; what detach() returns is one.': 'RuntimeError',
 }
 
 holds = []

@@ -57,7 +57,7 @@ def example(subject, make, way, order):
 
 
 READINGS = {
-    'silent (every torch): It warns of those that are left; an empty dict of hooks is nothing to lose.': [],
+    'silent (every torch): Pickling a tensor warns about the hooks that it still has, and not about removed ones.': [],
 }
 
 holds = []

@@ -69,7 +69,7 @@ def example(subject, make, way, factors):
 
 
 READINGS = {
-    'lost, warned (every torch): A warning for each hook, none without hooks; the copy is a leaf.': True,
+    'lost, warned (every torch): Pickling a tensor warns once for each of its hooks; the copy is a leaf without hooks.': True,
 }
 
 holds = []

@@ -62,7 +62,7 @@ def example(subject, way, factors):
 
 
 READINGS = {
-    'in silence (every torch): No warning; the copy has gradient 1, the original its hooks.': [],
+    'in silence (every torch): Pickling a hooked parameter does not warn; the copy has no hook, the original keeps its own.': [],
 }
 
 holds = []

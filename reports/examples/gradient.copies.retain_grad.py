@@ -60,8 +60,8 @@ def example(subject, calls, way):
 
 
 READINGS = {
-    'silent (torch >=1.10): retain_grad() is no hook that could be lost.': [],
-    'warns (torch <1.10): The hook of retain_grad() is warned about.': ['backward hook'],
+    'silent (torch >=1.10): Pickling a tensor that keeps its gradient does not warn: retain_grad() is no hook to lose.': [],
+    'warns (torch <1.10): Pickling a tensor that keeps its gradient warns of a lost hook; the copy is a leaf.': ['backward hook'],
 }
 
 holds = []

@@ -1,4 +1,4 @@
-"""gradient.copies.unserializable_hook: Hooks marked by torch.utils.hooks.unserializable_hook are dropped without the warning.
+"""gradient.copies.unserializable_hook: Pickling a tensor does not warn about hooks marked by torch.utils.hooks.unserializable_hook.
 
 Says which reading this torch has.
 Checked by suites/gradient/test_copies.py of torch-hook-conformance.
@@ -60,8 +60,8 @@ def example(subject, marked):
 
 
 READINGS = {
-    'in silence (torch >=2.4): The mark says that the loss is known: of each hook.': [],
-    'warned all the same (torch <2.4): The mark is for modules; any hook is warned about.': ['backward hook'],
+    'in silence (torch >=2.4): Pickling a tensor does not warn about hooks that are marked as unserializable.': [],
+    'warned all the same (torch <2.4): Pickling a tensor warns about each of its hooks, those marked as unserializable too.': ['backward hook'],
 }
 
 holds = []

@@ -23,7 +23,7 @@ def example(subject):
 
 
 READINGS = {
-    'called (every torch): It is given the gradient of the view as it is now: [2].': ([[2.0]], [30.0, 0.0]),
+    'called (every torch): A first hook put on a view after its base was changed is given the gradient of the view as it is now.': ([[2.0]], [30.0, 0.0]),
 }
 
 holds = []

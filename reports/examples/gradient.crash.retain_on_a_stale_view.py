@@ -22,7 +22,7 @@ def example(subject):
 
 
 READINGS = {
-    'kept (every torch): The gradient of the view as it is now: [2].': ([2.0], [30.0, 0.0]),
+    'kept (every torch): retain_grad() on a view whose base was changed keeps the gradient of the view as it is now.': ([2.0], [30.0, 0.0]),
 }
 
 holds = []

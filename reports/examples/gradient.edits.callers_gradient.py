@@ -1,4 +1,4 @@
-"""gradient.edits.callers_gradient: A change in the hook of the root changes the tensor that the caller passed to backward().
+"""gradient.edits.callers_gradient: An in-place change in the hook of the root changes the tensor that was passed to backward().
 
 Says which reading this torch has.
 Checked by suites/gradient/test_edits.py of torch-hook-conformance.
@@ -33,7 +33,7 @@ def example(subject, edits, inner, first, passes):
 
 
 READINGS = {
-    'changed (every torch): The next pass with that tensor begins with the changed value.': True,
+    "changed (every torch): The next pass with the tensor that was passed to backward() begins with what a root's hook made of it.": True,
 }
 
 holds = []

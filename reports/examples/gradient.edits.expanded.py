@@ -1,4 +1,4 @@
-"""gradient.edits.expanded: Changing an expanded gradient, as sum() sends it, raises RuntimeError out of backward().
+"""gradient.edits.expanded: An in-place change of an expanded gradient, as sum() sends it, ends backward() with RuntimeError.
 
 Says which reading this torch has.
 Checked by suites/gradient/test_edits.py of torch-hook-conformance.
@@ -42,7 +42,7 @@ def example(subject, shape, by, before):
 
 
 READINGS = {
-    'raises (every torch): Several elements share one place in memory; x.grad stays None.': 'RuntimeError',
+    'raises (every torch): A hook that changes in place a gradient whose elements share memory ends backward() with RuntimeError.': 'RuntimeError',
 }
 
 holds = []

@@ -1,4 +1,4 @@
-"""gradient.edits.kept_gradient: retain_grad() keeps the changed gradient, whichever came first, and shares no memory with it.
+"""gradient.edits.kept_gradient: retain_grad() keeps a copy of the gradient that in-place hooks changed, whichever came first.
 
 Says which reading this torch has.
 Checked by suites/gradient/test_edits.py of torch-hook-conformance.
@@ -43,9 +43,9 @@ def example(subject, piles, upstream):
 
 
 READINGS = {
-    "changed (torch >=2.0): By every hook of y; x's own change afterwards does not reach y.grad.": 'all',
-    'all or none (torch >=1.10,<2.0): None when retain_grad() came before every hook.': 'all or none',
-    'in its turn (torch <1.10): retain_grad() is one of the hooks.': 'earlier ones',
+    'what all hooks left (torch >=2.0): retain_grad() keeps what all in-place hooks of the tensor left, in memory of its own.': 'all',
+    'none if it came first (torch >=1.10,<2.0): retain_grad() keeps what all in-place hooks left, or what came if it was called before them all.': 'all or none',
+    'in its turn (torch <1.10): retain_grad() is one of the hooks: it keeps what the in-place hooks before it left.': 'earlier ones',
 }
 
 holds = []

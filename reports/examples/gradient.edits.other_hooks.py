@@ -1,4 +1,4 @@
-"""gradient.edits.other_hooks: Later hooks see the change, and so does whoever kept that same tensor in an earlier hook.
+"""gradient.edits.other_hooks: An in-place change in a hook is seen by later hooks and in the tensor that an earlier one kept.
 
 Says which reading this torch has.
 Checked by suites/gradient/test_edits.py of torch-hook-conformance.
@@ -41,7 +41,7 @@ def example(subject, does):
 
 
 READINGS = {
-    'both (every torch): A keepsake follows every change up to the next replacement.': 'both',
+    'both (every torch): A gradient that a hook kept follows every in-place change up to the next replacement.': 'both',
 }
 
 holds = []

@@ -1,4 +1,4 @@
-"""gradient.edits.own_gradient: An in-place change in a hook that returns None changes the gradient like a replacement.
+"""gradient.edits.own_gradient: An in-place change of the gradient in a hook that returns None acts like a replacement.
 
 Says which reading this torch has.
 Checked by suites/gradient/test_edits.py of torch-hook-conformance.
@@ -35,7 +35,7 @@ def example(subject, hooks, inner, create_graph):
 
 
 READINGS = {
-    'changed (every torch): Among any hooks, at a leaf, at an inner tensor, and with create_graph.': True,
+    'changed (every torch): A hook that changes its gradient in place acts as if it had returned the result.': True,
 }
 
 holds = []

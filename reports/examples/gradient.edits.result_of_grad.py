@@ -1,4 +1,4 @@
-"""gradient.edits.result_of_grad: A change in the hook of an input of autograd.grad is in the result.
+"""gradient.edits.result_of_grad: An in-place change in the hook of an input of autograd.grad is in the result.
 
 Says which reading this torch has.
 Checked by suites/gradient/test_edits.py of torch-hook-conformance.
@@ -29,8 +29,8 @@ def example(subject, edits, inner, first):
 
 
 READINGS = {
-    'in the result (torch >=2.0): For a leaf and for an inner tensor, from each of its hooks.': True,
-    'the hook is not called (torch <2.0): The gradient is returned as it came.': False,
+    'in the result (torch >=2.0): autograd.grad returns what the in-place hooks of its inputs, leaves or not, have made of the gradient.': True,
+    'the hook is not called (torch <2.0): autograd.grad calls no hook of its inputs: the gradient is returned as it came.': False,
 }
 
 holds = []

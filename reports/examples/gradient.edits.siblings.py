@@ -1,4 +1,4 @@
-"""gradient.edits.siblings: Where one gradient goes to several tensors, a change in the hook of one may change the others'.
+"""gradient.edits.siblings: Where a sum sends one gradient to several tensors, a change in a hook is seen by all reached later.
 
 Says which reading this torch has.
 Checked by suites/gradient/test_edits.py of torch-hook-conformance.
@@ -33,7 +33,7 @@ def example(subject, edits):
 
 
 READINGS = {
-    'if not yet accumulated (every torch): The summands of (a + b) + c are reached as c, a, b: a change is seen by all that come later.': 'later ones',
+    'if not yet accumulated (every torch): In (a + b) + c the hooks of c, a and b are reached in this order; each sees earlier in-place changes.': 'later ones',
 }
 
 holds = []

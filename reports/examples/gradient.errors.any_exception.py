@@ -1,4 +1,4 @@
-"""gradient.errors.any_exception: KeyboardInterrupt and SystemExit leave backward() with their own type, too.
+"""gradient.errors.any_exception: What a tensor hook raises, KeyboardInterrupt too, leaves backward() with its own type.
 
 Says which reading this torch has.
 Checked by suites/gradient/test_errors.py of torch-hook-conformance.
@@ -42,8 +42,8 @@ def example(subject, kind, before, anomaly, inner):
 
 
 READINGS = {
-    'own type (every torch): Also StopIteration and others, and all of them under detect_anomaly.': '',
-    'RuntimeError instead (torch >=1.5,<1.7, a declared deviation): All of them arrive as RuntimeError.': 'RuntimeError',
+    'own type (every torch): Whatever a tensor hook raises keeps its type, also under detect_anomaly.': '',
+    'RuntimeError instead (torch >=1.5,<1.7, a declared deviation): What a hook raises, KeyboardInterrupt too, leaves backward() as RuntimeError.': 'RuntimeError',
 }
 
 holds = []

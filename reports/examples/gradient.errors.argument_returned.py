@@ -1,4 +1,4 @@
-"""gradient.errors.argument_returned: A hook that returns its argument changes nothing, like one that returns None.
+"""gradient.errors.argument_returned: A tensor hook that returns its argument changes nothing, like one that returns None.
 
 Says which reading this torch has.
 Checked by suites/gradient/test_wrong.py of torch-hook-conformance.
@@ -42,7 +42,7 @@ def example(subject, hooks, inner, first):
 
 
 READINGS = {
-    'accepted (every torch): Wherever it stands among the hooks of the tensor.': 'accepted',
+    'accepted (every torch): A tensor hook may return its argument, wherever it is among the hooks of the tensor.': 'accepted',
 }
 
 holds = []

@@ -1,4 +1,4 @@
-"""gradient.errors.arity: How many arguments a hook takes is not looked at when it is registered: backward() raises.
+"""gradient.errors.arity: register_hook takes a hook with any number of arguments; backward() fails unless it takes one.
 
 Says which reading this torch has.
 Checked by suites/gradient/test_wrong.py of torch-hook-conformance.
@@ -50,7 +50,7 @@ def example(subject, hooks, inner):
 
 
 READINGS = {
-    'at backward (every torch): It is registered; the pass fails unless it takes one argument.': 'backward',
+    'at backward (every torch): A hook that cannot be called with one argument is registered, and ends backward().': 'backward',
 }
 
 holds = []

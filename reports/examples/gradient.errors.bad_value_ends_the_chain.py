@@ -1,4 +1,4 @@
-"""gradient.errors.bad_value_ends_the_chain: After a hook returned what it may not, no later hook of the tensor is called.
+"""gradient.errors.bad_value_ends_the_chain: After a tensor hook returned what it may not, no later hook of its tensor is called.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/gradient/test_errors.py of torch-hook-conformance.

@@ -1,4 +1,4 @@
-"""gradient.errors.ends_the_chain: After a hook raised, the later hooks of the tensor are not called.
+"""gradient.errors.ends_the_chain: After a tensor hook raised, the later hooks of its tensor are not called.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/gradient/test_errors.py of torch-hook-conformance.

@@ -1,4 +1,4 @@
-"""gradient.errors.no_rollback: Gradients that were accumulated before the failure stay: nothing is rolled back.
+"""gradient.errors.no_rollback: Gradients that were accumulated before a hook raised stay: nothing is rolled back.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/gradient/test_errors.py of torch-hook-conformance.

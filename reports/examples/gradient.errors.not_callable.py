@@ -1,4 +1,4 @@
-"""gradient.errors.not_callable: Registering does not look whether the hook is callable: backward() raises TypeError.
+"""gradient.errors.not_callable: register_hook takes what is not callable; backward() then raises TypeError.
 
 Says which reading this torch has.
 Checked by suites/gradient/test_wrong.py of torch-hook-conformance.
@@ -36,8 +36,8 @@ def example(subject, hook, before, inner):
 
 
 READINGS = {
-    'at backward (every torch): register_hook(3) returns a handle.': ['registered', 'TypeError'],
-    'RuntimeError instead (torch >=1.5,<1.7, a declared deviation): The TypeError of the call is heard as RuntimeError.': ['registered', 'RuntimeError'],
+    'at backward (every torch): register_hook(3) returns a handle, and backward() raises TypeError.': ['registered', 'TypeError'],
+    'RuntimeError instead (torch >=1.5,<1.7, a declared deviation): register_hook takes what is not callable; backward() then raises RuntimeError.': ['registered', 'RuntimeError'],
 }
 
 holds = []

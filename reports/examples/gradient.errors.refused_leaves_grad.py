@@ -35,7 +35,7 @@ def example(subject, had, passes):
 
 
 READINGS = {
-    'untouched (every torch): A pass that failed adds nothing.': 0,
+    'untouched (every torch): A pass whose replacement was refused adds nothing to .grad.': 0,
 }
 
 holds = []

@@ -1,4 +1,4 @@
-"""gradient.errors.same_object: It is the very exception object that the hook raised, with its attributes and its traceback.
+"""gradient.errors.same_object: backward() raises the very exception object that a tensor hook raised.
 
 Says which reading this torch has.
 Checked by suites/gradient/test_errors.py of torch-hook-conformance.
@@ -32,8 +32,8 @@ def example(subject, kind, inner, before, after):
 
 
 READINGS = {
-    'the same object (every torch): `caught is raised`, whichever hook of whichever tensor raised it.': True,
-    'the object is lost (torch >=1.5,<1.7, a declared deviation): A new RuntimeError with the same text arrives.': False,
+    'the same object (every torch): backward() raises the exception object of the hook, whichever hook of whichever tensor raised it.': True,
+    'the object is lost (torch >=1.5,<1.7, a declared deviation): backward() raises a new RuntimeError with the text of what the hook raised.': False,
 }
 
 holds = []

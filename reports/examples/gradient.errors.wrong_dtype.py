@@ -1,4 +1,4 @@
-"""gradient.errors.wrong_dtype: A replacement of another dtype or layout ends backward() with RuntimeError: it is not converted.
+"""gradient.errors.wrong_dtype: A replacement with another dtype or layout than the gradient ends backward() with RuntimeError.
 
 Says which reading this torch has.
 Checked by suites/gradient/test_wrong.py of torch-hook-conformance.
@@ -34,7 +34,7 @@ def example(subject, dtype, returned, sparse, inner):
 
 
 READINGS = {
-    'refused (every torch): Only the dtype and the layout of the gradient are taken.': 'RuntimeError',
+    "refused (every torch): A replacement of any dtype or layout but the gradient's own is refused with RuntimeError.": 'RuntimeError',
 }
 
 holds = []

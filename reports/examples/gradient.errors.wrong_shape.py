@@ -37,7 +37,7 @@ def example(subject, shape, returned, inner, observers):
 
 
 READINGS = {
-    "refused (every torch): No shape but the gradient's own is taken.": 'RuntimeError',
+    "refused (every torch): A replacement of any shape but the gradient's own is refused with RuntimeError.": 'RuntimeError',
 }
 
 holds = []

@@ -1,4 +1,4 @@
-"""gradient.errors.wrong_type: A hook that returns anything but a tensor or None ends backward() with TypeError.
+"""gradient.errors.wrong_type: A tensor hook that returns anything but a tensor or None ends backward() with TypeError.
 
 Says which reading this torch has.
 Checked by suites/gradient/test_wrong.py of torch-hook-conformance.
@@ -44,8 +44,8 @@ def example(subject, wrong, inner, before, had):
 
 
 READINGS = {
-    'TypeError (every torch): Whatever it is, and whatever its truth value.': ('TypeError', 'TypeError'),
-    'RuntimeError instead (torch >=1.5,<1.7, a declared deviation): The check of the returned type is heard as RuntimeError.': ('RuntimeError', 'RuntimeError'),
+    'TypeError (every torch): Any value but a tensor or None from a tensor hook raises TypeError, whatever its truth value.': ('TypeError', 'TypeError'),
+    'RuntimeError instead (torch >=1.5,<1.7, a declared deviation): A hook that returns anything but a tensor or None ends backward() with RuntimeError.': ('RuntimeError', 'RuntimeError'),
 }
 
 holds = []

@@ -1,4 +1,4 @@
-"""gradient.inplace.leaf_becomes_inner: The hooks of a leaf do not follow it when an in-place change makes it an inner tensor.
+"""gradient.inplace.leaf_becomes_inner: The hooks of a leaf are not called once an in-place change has made it an inner tensor.
 
 Says which reading this torch has.
 Checked by suites/gradient/test_inplace.py of torch-hook-conformance.
@@ -6,6 +6,11 @@ Checked by suites/gradient/test_inplace.py of torch-hook-conformance.
 
 import torch
 from types import SimpleNamespace
+
+
+def leaf(value):
+    """A float64 scalar that requires grad."""
+    return torch.tensor(float(value), dtype=torch.float64, requires_grad=True)
 
 
 def noting(seen, name):
@@ -17,26 +22,27 @@ def noting(seen, name):
     return hook
 
 
-def example(subject):
+def example(subject, hooks, by):
     seen = []
-    y = torch.ones((), requires_grad=True)
-    y.register_hook(noting(seen, "y"))
+    y = leaf(1)
+    for number in range(hooks):
+        y.register_hook(noting(seen, str(number)))
     y.requires_grad_(False)
-    y.mul_(torch.tensor(3.0, requires_grad=True))
+    y.mul_(leaf(by))
     (2 * y).backward()
-    hooks = y._backward_hooks
-    assert (seen, None if hooks is None else len(hooks)) == subject.value
+    listed = y._backward_hooks
+    assert (seen, None if listed is None else len(listed)) == ([], hooks if subject.value else None)
 
 
 READINGS = {
-    'forgotten (torch >=2.0): No call, and `_backward_hooks` is None.': ([], None),
-    'listed, not called (torch <2.0): No call, though `_backward_hooks` still lists the hook.': ([], 1),
+    'forgotten (torch >=2.0): A leaf that an in-place change makes an inner tensor forgets its hooks: `_backward_hooks` is None.': False,
+    'listed, not called (torch <2.0): A leaf that an in-place change makes an inner tensor lists its hooks, and does not call them.': True,
 }
 
 holds = []
 for reading, demanded in READINGS.items():
     try:
-        example(SimpleNamespace(value=demanded))
+        example(SimpleNamespace(value=demanded), hooks=1, by=3)
     except AssertionError:
         continue
     holds.append(reading)

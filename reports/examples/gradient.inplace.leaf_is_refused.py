@@ -1,4 +1,4 @@
-"""gradient.inplace.leaf_is_refused: A hooked leaf refuses an in-place change; one under no_grad leaves its hooks in place.
+"""gradient.inplace.leaf_is_refused: A hooked leaf refuses an in-place change; a change under no_grad leaves its hooks in place.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/gradient/test_inplace.py of torch-hook-conformance.

@@ -1,4 +1,4 @@
-"""gradient.inplace.mark_dirty: A custom Function that marks its input dirty is an in-place change like any other.
+"""gradient.inplace.mark_dirty: A custom Function that marks its input dirty makes a new version of it, with hooks of its own.
 
 Says which reading this torch has.
 Checked by suites/gradient/test_inplace.py of torch-hook-conformance.
@@ -6,6 +6,28 @@ Checked by suites/gradient/test_inplace.py of torch-hook-conformance.
 
 import torch
 from types import SimpleNamespace
+
+
+def leaf(value):
+    """A float64 scalar that requires grad."""
+    return torch.tensor(float(value), dtype=torch.float64, requires_grad=True)
+
+
+def calls_of(steps, reading):
+    """The hooks by number, as they are called, and the product of the later changes, which each is given."""
+    versions = [[]]
+    products = [1]
+    for step in steps:
+        if step == "hook":
+            versions[-1].append(str(sum(map(len, versions))))
+        else:
+            versions.append([])
+            products = [old * step for old in products] + [1]
+    if reading == "first":
+        every = [name for hooks in versions for name in hooks]
+        first = [bool(hooks) for hooks in versions].index(True)
+        return [(name, products[first]) for name in every]
+    return [(name, by) for hooks, by in reversed(list(zip(versions, products))) for name in hooks]
 
 
 def noting(seen, name):
@@ -17,35 +39,39 @@ def noting(seen, name):
     return hook
 
 
-def example(subject):
-    class Double(torch.autograd.Function):
+def example(subject, steps):
+    class Times(torch.autograd.Function):
         @staticmethod
-        def forward(ctx, x):
+        def forward(ctx, x, by):
             ctx.mark_dirty(x)
-            return x.mul_(2)
+            ctx.by = by
+            return x.mul_(by)
 
         @staticmethod
         def backward(ctx, grad):
-            return grad * 2
+            return grad * ctx.by, None
 
     seen = []
-    y = 3 * torch.ones((), requires_grad=True)
-    y.register_hook(noting(seen, "a"))
-    y = Double.apply(y)
-    y.register_hook(noting(seen, "b"))
+    names = map(str, range(len(steps)))
+    y = 3 * leaf(1)
+    for step in steps:
+        if step == "hook":
+            y.register_hook(noting(seen, next(names)))
+        else:
+            y = Times.apply(y, step)
     y.backward()
-    assert seen == subject.value
+    assert seen == calls_of(steps, subject.value)
 
 
 READINGS = {
-    'its own version (torch >=2.0): The hook of the doubled y is given 1, the one before it 2.': [('b', 1.0), ('a', 2.0)],
-    "the first hook's version (torch <2.0): Both are given 2.": [('a', 2.0), ('b', 2.0)],
+    'its own version (torch >=2.0): Each hook is given the gradient of its own version, before or after the Function that marks it dirty.': 'own',
+    "the first hook's version (torch <2.0): All hooks are given the gradient of the first hook's version, also those put on after mark_dirty().": 'first',
 }
 
 holds = []
 for reading, demanded in READINGS.items():
     try:
-        example(SimpleNamespace(value=demanded))
+        example(SimpleNamespace(value=demanded), steps=['hook', 2, 'hook'])
     except AssertionError:
         continue
     holds.append(reading)

@@ -1,4 +1,4 @@
-"""gradient.inplace.replacements: What a hook of each version returns counts where that version is: between the in-place changes.
+"""gradient.inplace.replacements: A replacement takes effect at the version its hook is on: between the in-place changes.
 
 Says which reading this torch has.
 Checked by suites/gradient/test_inplace.py of torch-hook-conformance.
@@ -8,25 +8,41 @@ import torch
 from types import SimpleNamespace
 
 
-def example(subject):
-    x = torch.ones((), requires_grad=True)
+def leaf(value):
+    """A float64 scalar that requires grad."""
+    return torch.tensor(float(value), dtype=torch.float64, requires_grad=True)
+
+
+def example(subject, steps):
+    x = leaf(1)
     y = 3 * x
-    y.register_hook(lambda grad: grad + 1)
-    y.mul_(5)
-    y.register_hook(lambda grad: grad + 100)
+    for what, number in steps:
+        if what == "hook":
+            y.register_hook(lambda grad, number=number: grad + number)
+        else:
+            y.mul_(number)
     (2 * y).backward()
-    assert x.grad.item() == subject.value
+    grad, added = 2, sum(number for what, number in steps if what == "hook")
+    first = [what for what, _ in steps].index("hook")
+    for place, (what, number) in reversed(list(enumerate(steps))):
+        if what == "times":
+            grad *= number
+        elif subject.value == "own":
+            grad += number
+        elif place == first:
+            grad += added
+    assert x.grad.item() == 3 * grad
 
 
 READINGS = {
-    'each in its place (torch >=2.0): ((2 + 100) * 5 + 1) * 3 = 1533.': 1533.0,
-    'both at the first (torch <2.0): (2 * 5 + 1 + 100) * 3 = 333.': 333.0,
+    "each in its place (torch >=2.0): A replacement takes effect at its own hook's version.": 'own',
+    'all at the first (torch <2.0): All replacements take effect at the version that the first hook was put on.': 'first',
 }
 
 holds = []
 for reading, demanded in READINGS.items():
     try:
-        example(SimpleNamespace(value=demanded))
+        example(SimpleNamespace(value=demanded), steps=[('hook', 1), ('times', 5), ('hook', 100)])
     except AssertionError:
         continue
     holds.append(reading)

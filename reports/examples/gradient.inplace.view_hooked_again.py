@@ -1,7 +1,7 @@
 """gradient.inplace.view_hooked_again: A hook put on a hooked view after its base was changed is called, and the old one is not.
 
 Says which reading this torch has.
-Checked by suites/gradient/test_inplace.py of torch-hook-conformance.
+Checked by suites/gradient/test_views.py of torch-hook-conformance.
 """
 
 import torch
@@ -35,9 +35,9 @@ def example(subject):
 
 
 READINGS = {
-    'called (torch >=2.15): Whether view.grad_fn was looked at in between or not.': [(1, ['b']), (0, ['b'])],
-    'when grad_fn was read (torch >=2.0,<2.15): Reading view.grad_fn makes the new node; else b is lost too.': [(1, []), (0, ['b'])],
-    'never called (torch <2.0): All hooks are where the first one was put, which is gone.': [(1, []), (1, [])],
+    'called (torch >=2.15): A hook put on a view after its base was changed is called, whether view.grad_fn was read or not.': [(1, ['b']), (0, ['b'])],
+    'when grad_fn was read (torch >=2.0,<2.15): A hook put on a hooked view after its base was changed is called only if view.grad_fn was read before.': [(1, []), (0, ['b'])],
+    'never called (torch <2.0): A hook put on a hooked view after its base was changed is never called.': [(1, []), (1, [])],
 }
 
 holds = []

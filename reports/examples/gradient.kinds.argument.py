@@ -1,4 +1,4 @@
-"""gradient.kinds.argument: A hook is called with one positional argument, the gradient: a tensor.
+"""gradient.kinds.argument: A tensor hook is called with one positional argument, the gradient: a tensor.
 
 Says which reading this torch has.
 Checked by suites/gradient/test_kinds.py of torch-hook-conformance.
@@ -25,7 +25,7 @@ def example(subject, on, passes):
 
 
 READINGS = {
-    'one tensor (every torch): No more arguments and no keywords.': 1,
+    'one tensor (every torch): A tensor hook is called with the gradient alone: no more arguments and no keywords.': 1,
 }
 
 holds = []

@@ -1,7 +1,7 @@
 """gradient.kinds.complex: The hook of a complex tensor is given a complex gradient, conjugate as .grad has it.
 
 Says which reading this torch has.
-Checked by suites/gradient/test_kinds.py of torch-hook-conformance.
+Checked by suites/gradient/test_complex.py of torch-hook-conformance.
 """
 
 import torch
@@ -23,8 +23,8 @@ def example(subject, z, w, first, by):
 
 
 READINGS = {
-    'conjugate (torch >=1.7): Of w * z with gradient g: g times the conjugate of w.': 'conjugate',
-    'not conjugate (torch <1.7): Complex gradients were a draft: g * w.': 'as it is',
+    'conjugate (torch >=1.7): The gradient of w * z at z, given g, is g times the conjugate of w, in the hook and in .grad.': 'conjugate',
+    'not conjugate (torch <1.7): The gradient of w * z at z, given g, is g * w: it is not conjugate.': 'as it is',
 }
 
 holds = []

@@ -1,7 +1,7 @@
-"""gradient.kinds.complex_replacement: A complex replacement is accumulated as it is; a real one raises RuntimeError.
+"""gradient.kinds.complex_replacement: A complex gradient takes a complex replacement; a real one ends backward() with RuntimeError.
 
 Says which reading this torch has.
-Checked by suites/gradient/test_kinds.py of torch-hook-conformance.
+Checked by suites/gradient/test_complex.py of torch-hook-conformance.
 """
 
 import torch
@@ -36,7 +36,7 @@ def example(subject, returned, inner):
 
 
 READINGS = {
-    'real is refused (every torch): Though it has the same shape.': 'RuntimeError',
+    'real is refused (every torch): A real replacement of a complex gradient is refused, though it has the same shape.': 'RuntimeError',
 }
 
 holds = []

@@ -38,7 +38,7 @@ def example(subject, row, at_leaf):
 
 
 READINGS = {
-    'before (every torch): In a row of Functions each is given what the hooks of its output left.': 'before',
+    'before (every torch): In a row of custom Functions each backward is given what the hooks of its output left.': 'before',
 }
 
 holds = []

@@ -22,7 +22,7 @@ def example(subject, passes, removed):
 
 
 READINGS = {
-    'doubled (every torch): [1, 2, 3] becomes [2, 4, 6], until the hook is removed.': 2,
+    "doubled (every torch): The documentation's hook, grad * 2, doubles what goes into .grad until it is removed.": 2,
 }
 
 holds = []

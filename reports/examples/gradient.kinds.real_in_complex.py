@@ -1,7 +1,7 @@
-"""gradient.kinds.real_in_complex: A real tensor in a complex calculation has a real gradient.
+"""gradient.kinds.real_in_complex: The hook of a real tensor in a complex calculation is given a real gradient.
 
 Says which reading this torch has.
-Checked by suites/gradient/test_kinds.py of torch-hook-conformance.
+Checked by suites/gradient/test_complex.py of torch-hook-conformance.
 """
 
 import torch
@@ -36,8 +36,8 @@ def example(subject, w, first):
 
 
 READINGS = {
-    'real (torch >=1.7): The real part of the complex one.': 'real',
-    'refused (torch <1.7): Complex gradients were a draft: RuntimeError.': 'RuntimeError',
+    'real (torch >=1.7): A real tensor in a complex calculation is given the real part of the complex gradient.': 'real',
+    'refused (torch <1.7): A real tensor in a complex calculation ends backward() with RuntimeError.': 'RuntimeError',
 }
 
 holds = []

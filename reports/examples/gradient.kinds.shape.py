@@ -1,4 +1,4 @@
-"""gradient.kinds.shape: The gradient has the shape of the tensor, also of one that is expanded or has no dimension.
+"""gradient.kinds.shape: The gradient that a hook is given has the shape of its tensor, also of an expanded or 0-dim one.
 
 Says which reading this torch has.
 Checked by suites/gradient/test_kinds.py of torch-hook-conformance.
@@ -21,7 +21,7 @@ def example(subject, shape, times, inner):
 
 
 READINGS = {
-    "the tensor's (every torch): What is used several times over sees the sum.": 'tensor',
+    "the tensor's (every torch): The gradient in a hook has the shape of its tensor, also where that was used expanded.": 'tensor',
 }
 
 holds = []

@@ -1,4 +1,4 @@
-"""gradient.kinds.strides: The .grad of a permuted leaf has the strides of the leaf, the gradient in its hook need not.
+"""gradient.kinds.strides: The .grad of a permuted leaf has the strides of the leaf; the gradient in its hook need not.
 
 Says which reading this torch has.
 Checked by suites/gradient/test_kinds.py of torch-hook-conformance.
@@ -19,8 +19,8 @@ def example(subject, sizes, order):
 
 
 READINGS = {
-    "the leaf's (torch >=1.6): In .grad; the hook is given the strides of the calculation.": 'leaf',
-    "the gradient's (torch <1.6): Those of the calculation in both.": 'gradient',
+    "the leaf's (torch >=1.6): The .grad of a permuted leaf has the leaf's strides, its hook is given those of the calculation.": 'leaf',
+    "the gradient's (torch <1.6): The .grad of a permuted leaf has the strides of the calculation, as the gradient in its hook.": 'gradient',
 }
 
 holds = []

@@ -60,7 +60,7 @@ def example(subject):
 
 
 READINGS = {
-    'leaks until then (every torch): The hook of the leaf lives on after collection.': (False, True),
+    "leaks until then (every torch): After backward(create_graph=True) a leaf's hook outlives the leaf until its .grad is set to None.": (False, True),
 }
 
 holds = []

@@ -1,4 +1,4 @@
-"""gradient.lifetime.freed: A hook is freed when it is removed, or when its tensor and the graph are gone.
+"""gradient.lifetime.freed: A tensor hook is freed when it is removed, or when its tensor and the graph are gone.
 
 Says which reading this torch has.
 Checked by suites/gradient/test_lifetime.py of torch-hook-conformance.
@@ -42,7 +42,7 @@ def example(subject, inner, hooks, removed):
 
 
 READINGS = {
-    'freed at once (every torch): Without garbage collection, and the others of the tensor are not.': True,
+    'freed at once (every torch): A removed hook is freed at once, without garbage collection; the others of its tensor are not.': True,
 }
 
 holds = []

@@ -1,4 +1,4 @@
-"""gradient.lifetime.own_cycle: A hook that refers to its tensor is collected with a leaf, and never with an inner tensor.
+"""gradient.lifetime.own_cycle: A hook that refers to its tensor can be garbage-collected if that is a leaf, not if it is inner.
 
 Says which reading this torch has.
 Checked by suites/gradient/test_lifetime.py of torch-hook-conformance.
@@ -58,7 +58,7 @@ def example(subject):
 
 
 READINGS = {
-    'leaf only (every torch): The collector cannot see through the graph of an inner tensor.': [True, False],
+    'leaf only (every torch): A cycle of a hook and its tensor is collected at a leaf, not at an inner tensor.': [True, False],
 }
 
 holds = []

@@ -1,4 +1,4 @@
-"""gradient.lifetime.post_accumulate_cycle: A post-accumulate hook that refers to its leaf is never collected.
+"""gradient.lifetime.post_accumulate_cycle: A post-accumulate hook that refers to its leaf is never garbage-collected.
 
 Says which reading this torch has.
 Checked by suites/gradient/test_lifetime.py of torch-hook-conformance.
@@ -38,7 +38,7 @@ def example(subject):
 
 
 READINGS = {
-    'never collected (every torch): The collector does not see the hook; removing it frees it.': [False, True],
+    'never collected (every torch): A post-accumulate hook that refers to its leaf is freed by its removal alone.': [False, True],
 }
 
 holds = []

@@ -1,7 +1,7 @@
-"""gradient.lifetime.removed_too_late: Removing a hook twice or after its tensor is gone does nothing; a dropped handle keeps its hook.
+"""gradient.lifetime.removed_too_late: Removing a tensor hook twice, or after its tensor is gone, does nothing; a dropped handle keeps it.
 
 Says which reading this torch has.
-Checked by suites/gradient/test_lifetime.py of torch-hook-conformance.
+Checked by suites/gradient/test_handles.py of torch-hook-conformance.
 """
 
 import torch
@@ -35,7 +35,7 @@ def example(subject, inner, removed):
 
 
 READINGS = {
-    'nothing (every torch): The neighbours and the hook without handle go on.': True,
+    'nothing (every torch): Removing a tensor hook twice or after its tensor is gone leaves its neighbours alone.': True,
 }
 
 holds = []

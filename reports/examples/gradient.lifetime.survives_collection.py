@@ -34,8 +34,8 @@ def example(subject):
 
 
 READINGS = {
-    'survives (torch >=2.1): Called before the collection, and after it.': 2,
-    'is collected (torch <2.1): Called before the collection only.': 1,
+    'survives (torch >=2.1): A hook that only the graph holds is called before and after a garbage collection.': 2,
+    "is collected (torch <2.1): Garbage collection takes a hook that refers to its tensor's node, though the graph is alive.": 1,
 }
 
 holds = []

@@ -1,4 +1,4 @@
-"""gradient.lifetime.tensor_object_gone: A hook is called also when no Python name of its tensor is left, and its handle still removes it.
+"""gradient.lifetime.tensor_object_gone: A tensor hook is called, and can be removed, also when no Python name of its tensor is left.
 
 Says which reading this torch has.
 Checked by suites/gradient/test_lifetime.py of torch-hook-conformance.
@@ -33,7 +33,7 @@ def example(subject, inner, hooks, removed):
 
 
 READINGS = {
-    'called, then removed (every torch): In any order, for a leaf and for an inner tensor.': True,
+    'called, then removed (every torch): Hooks of a tensor without a Python name are called, and their handles remove them, in any order.': True,
 }
 
 holds = []

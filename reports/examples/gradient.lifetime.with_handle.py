@@ -1,7 +1,7 @@
-"""gradient.lifetime.with_handle: Leaving a with-block on the handle removes the hook, also when the block raises.
+"""gradient.lifetime.with_handle: Leaving a with-block on the handle of a tensor hook removes it, also when the block raises.
 
 Says which reading this torch has.
-Checked by suites/gradient/test_lifetime.py of torch-hook-conformance.
+Checked by suites/gradient/test_handles.py of torch-hook-conformance.
 """
 
 import torch
@@ -48,7 +48,7 @@ def example(subject, order, fails, beside):
 
 
 READINGS = {
-    'removed (every torch): One block in another: each takes its own hook away, and no other.': True,
+    'removed (every torch): Each with-block on a handle takes its own hook away when it is left, and no other.': True,
 }
 
 holds = []

@@ -1,4 +1,4 @@
-"""gradient.membership.after_the_forward: A hook registered after the forward runs in the backward that follows.
+"""gradient.membership.after_the_forward: A tensor hook registered after the forward runs in the backward that follows.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/gradient/test_membership.py of torch-hook-conformance.

@@ -1,4 +1,4 @@
-"""gradient.membership.between_backwards: A hook registered between two backwards over one graph runs in the second only.
+"""gradient.membership.between_backwards: A tensor hook registered between two backwards over one graph runs in the second only.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/gradient/test_membership.py of torch-hook-conformance.

@@ -1,4 +1,4 @@
-"""gradient.membership.cleared: A hook that clears the dict of hooks does not stop the later ones of the pass.
+"""gradient.membership.cleared: A hook that clears the dict of its tensor's hooks does not stop the later ones of the pass.
 
 Says which reading this torch has.
 Checked by suites/gradient/test_registered.py of torch-hook-conformance.
@@ -31,8 +31,8 @@ def example(subject, before, after, again):
 
 
 READINGS = {
-    'still called (torch >=1.10): The hooks are listed before the first one runs.': True,
-    'gone at once (torch <1.10): Each hook is looked up when its turn comes.': False,
+    'still called (torch >=1.10): The hooks of a tensor are listed before the first one runs: clearing their dict stops none of them.': True,
+    "gone at once (torch <1.10): A hook that clears the dict of its tensor's hooks stops the later ones of the pass.": False,
 }
 
 holds = []

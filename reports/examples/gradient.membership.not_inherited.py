@@ -32,7 +32,7 @@ def example(subject, ways, hooks):
 
 
 READINGS = {
-    'none (every torch): Only the tensor itself has the hooks: one call for each, if it is reached.': False,
+    'none (every torch): A tensor that is derived from a hooked one has none of its hooks.': False,
 }
 
 holds = []

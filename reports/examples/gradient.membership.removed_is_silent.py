@@ -1,4 +1,4 @@
-"""gradient.membership.removed_is_silent: A hook removed through its handle is not called again, also when the graph was made before.
+"""gradient.membership.removed_is_silent: A tensor hook that was removed is not called again, also when the graph was made before.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/gradient/test_membership.py of torch-hook-conformance.

@@ -1,4 +1,4 @@
-"""gradient.membership.removes_itself: A hook that removes itself while it runs is called that once, its neighbours as ever.
+"""gradient.membership.removes_itself: A tensor hook that removes itself while it runs is called that once, its neighbours as ever.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/gradient/test_membership.py of torch-hook-conformance.

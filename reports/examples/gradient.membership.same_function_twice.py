@@ -35,7 +35,7 @@ def example(subject, which, removed, inner):
 
 
 READINGS = {
-    'one for each (every torch): Called as often as it was registered, less the handles removed.': True,
+    'one for each (every torch): A function is called as often as it is registered, less the handles removed.': True,
 }
 
 holds = []

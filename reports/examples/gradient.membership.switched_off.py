@@ -38,8 +38,8 @@ def example(subject, passes, factors, had):
 
 
 READINGS = {
-    'called (torch >=2.0): Each hook once in each pass; .grad stays as it was.': True,
-    'not called (torch <2.0): The accumulation is left out, its hooks too.': False,
+    'called (torch >=2.0): A leaf that no longer requires grad has its hooks called once in each pass; .grad stays as it was.': True,
+    'not called (torch <2.0): A leaf that no longer requires grad when the gradient arrives has no hook called and no .grad set.': False,
 }
 
 holds = []

@@ -42,7 +42,7 @@ def example(subject, row):
 
 
 READINGS = {
-    'refused (every torch): So does what is made from it, until it is asked to require grad.': 'RuntimeError',
+    'refused (every torch): What detach() or no_grad() returns, and what is made from it, refuses hooks until it requires grad.': 'RuntimeError',
 }
 
 holds = []

@@ -1,7 +1,7 @@
 """gradient.passes.calling_thread: On the CPU hooks run in the thread that called backward(), with its context variables.
 
 Says which reading this torch has.
-Checked by suites/gradient/test_passes.py of torch-hook-conformance.
+Checked by suites/gradient/test_threads.py of torch-hook-conformance.
 """
 
 import torch
@@ -21,7 +21,7 @@ def example(subject):
         x = torch.ones((), requires_grad=True)
         x.register_hook(lambda grad: seen.append((threading.get_ident(), variable.get())))
         (2 * x).backward()
-        results.append((seen[0][0] == threading.get_ident(), seen[0][1]))
+        results.extend((thread == threading.get_ident(), value) for thread, value in seen)
 
     work()
     thread = threading.Thread(target=work)
@@ -31,8 +31,8 @@ def example(subject):
 
 
 READINGS = {
-    "the caller's (torch >=1.6): From the main thread and from another.": [(True, 'set'), (True, 'set')],
-    "one of the engine's (torch <1.6): The engine has threads of its own.": [(False, 'unset'), (False, 'unset')],
+    "the caller's (torch >=1.6): On the CPU hooks run in the thread that called backward(), be it the main thread or another.": [(True, 'set'), (True, 'set')],
+    "one of the engine's (torch <1.6): On the CPU hooks run in a thread of the engine, without the caller's context variables.": [(False, 'unset'), (False, 'unset')],
 }
 
 holds = []

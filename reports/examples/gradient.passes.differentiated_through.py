@@ -31,7 +31,7 @@ def example(subject, x, hooks):
 
 
 READINGS = {
-    'through it (every torch): Each hook squares the gradient or multiplies it.': True,
+    'through it (every torch): The second derivative goes through what hooks of an inner tensor computed from the gradient.': True,
 }
 
 holds = []

@@ -1,4 +1,4 @@
-"""gradient.passes.double_backward: With create_graph what a hook returns is differentiated, and the second pass may call it again.
+"""gradient.passes.double_backward: With create_graph autograd.grad differentiates what a hook of its input returns, and calls it again.
 
 Says which reading this torch has.
 Checked by suites/gradient/test_passes.py of torch-hook-conformance.
@@ -31,8 +31,8 @@ def example(subject, x, power, factors):
 
 
 READINGS = {
-    'also at inputs (torch >=2.0): The hooks of x are called in both passes, for their gradients.': True,
-    'not at inputs (torch <2.0): autograd.grad does not call the hooks of x.': False,
+    'hooks of inputs too (torch >=2.0): autograd.grad calls the hooks of its input in both passes and differentiates what they return.': True,
+    'no hooks of inputs (torch <2.0): autograd.grad calls no hook of its input, with create_graph or without.': False,
 }
 
 holds = []

@@ -1,4 +1,4 @@
-"""gradient.passes.failed_pass_frees: Without retain_graph a pass that a hook ended has freed nodes before it: a second pass fails.
+"""gradient.passes.failed_pass_frees: A pass that a hook ended, without retain_graph, has freed what the nodes it passed had saved.
 
 Says which reading this torch has.
 Checked by suites/gradient/test_passes.py of torch-hook-conformance.
@@ -49,7 +49,7 @@ def example(subject, squares, fails, retain_graph):
 
 
 READINGS = {
-    'freed (every torch): If a node that saved something was passed before the hook.': 'freed',
+    'freed (every torch): A pass that a hook ended, without retain_graph, has freed what the nodes it passed had saved.': 'freed',
 }
 
 holds = []

@@ -1,4 +1,4 @@
-"""gradient.passes.freed_graph: A pass over a freed graph calls hooks until it reaches a freed node: RuntimeError.
+"""gradient.passes.freed_graph: A pass over a freed graph calls hooks until a freed node ends it with RuntimeError.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/gradient/test_passes.py of torch-hook-conformance.

@@ -1,4 +1,4 @@
-"""gradient.passes.grad_mode_of_the_hook: create_graph alone decides the grad mode in hooks, and no hook changes the grad mode of the caller.
+"""gradient.passes.grad_mode_of_the_hook: The grad mode that a hook sets holds for later hooks of its tensor, not for others, nor afterwards.
 
 Says which reading this torch has.
 Checked by suites/gradient/test_passes.py of torch-hook-conformance.
@@ -13,32 +13,41 @@ def leaf(value):
     return torch.tensor(float(value), dtype=torch.float64, requires_grad=True)
 
 
-def example(subject, passes, sets):
-    seen, after = [], []
+def example(subject, passes, inner, at_leaf):
+    seen, expected, after = [], [], []
     x = leaf(1)
     y = x * x
-    for tensor in (y, x):
-        tensor.register_hook(lambda grad: seen.append(torch.is_grad_enabled()))
-    if sets is not None:
-        x.register_hook(lambda grad: torch.set_grad_enabled(sets) and None)
+
+    def hook(sets):
+        seen.append(torch.is_grad_enabled())
+        if sets is not None:
+            torch.set_grad_enabled(sets)
+
+    for tensor, row in ((y, inner), (x, at_leaf)):
+        for sets in row:
+            tensor.register_hook(lambda grad, sets=sets: hook(sets))
     for create_graph, caller in passes:
         with torch.set_grad_enabled(caller):
             torch.autograd.backward([y], retain_graph=True, create_graph=create_graph)
             after.append(torch.is_grad_enabled())
         x.grad = None
-    modes = [create_graph if subject.value == "create_graph" else caller for create_graph, caller in passes]
-    assert seen == [mode for mode in modes for _ in range(2)]
+        for row in (inner, at_leaf):
+            mode = caller if subject.value == "caller" else create_graph
+            for sets in row:
+                expected.append(mode)
+                mode = mode if sets is None or subject.value == "none" else sets
+    assert seen == expected
     assert after == [caller for _, caller in passes]
 
 
 READINGS = {
-    "create_graph decides (every torch): Whatever the caller's mode is, which is as before.": 'create_graph',
+    "for later hooks (every torch): Each tensor's first hook has the mode of create_graph, not the caller's.": '',
 }
 
 holds = []
 for reading, demanded in READINGS.items():
     try:
-        example(SimpleNamespace(value=demanded), passes=[(True, False)], sets=None)
+        example(SimpleNamespace(value=demanded), passes=[(True, False)], inner=[None], at_leaf=[False, None])
     except AssertionError:
         continue
     holds.append(reading)

@@ -34,7 +34,7 @@ def example(subject, factors, by):
 
 
 READINGS = {
-    'allowed (every torch): A pass in a pass in a pass; the gradients of all are accumulated.': 'all',
+    'allowed (every torch): A pass in a hook of a pass, to any depth, is run at once; the gradients of all are accumulated.': 'all',
 }
 
 holds = []

@@ -1,4 +1,4 @@
-"""gradient.passes.inside_fails: An exception in a backward that a hook runs ends the outer backward with the same exception.
+"""gradient.passes.inside_fails: An exception in a backward that a hook runs ends the outer backward with the same type.
 
 Says which reading this torch has.
 Checked by suites/gradient/test_passes.py of torch-hook-conformance.
@@ -45,8 +45,8 @@ def example(subject, kind, depth):
 
 
 READINGS = {
-    'the same type (every torch): From whatever depth.': '',
-    'RuntimeError instead (torch >=1.5,<1.7, a declared deviation): The KeyError of the inner pass arrives as RuntimeError.': 'RuntimeError',
+    'the same type (every torch): An exception in a backward that a hook runs ends all outer passes with its type, from any depth.': '',
+    'RuntimeError instead (torch >=1.5,<1.7, a declared deviation): An exception in a backward that a hook runs ends the outer backward with RuntimeError.': 'RuntimeError',
 }
 
 holds = []

@@ -1,41 +1,48 @@
-"""gradient.passes.two_threads: Backward passes of several threads call the hook of a shared leaf once each.
+"""gradient.passes.two_threads: Passes that run at once in several threads each call the hook of a leaf that they share.
 
 Says which reading this torch has.
-Checked by suites/gradient/test_passes.py of torch-hook-conformance.
+Checked by suites/gradient/test_threads.py of torch-hook-conformance.
 """
 
 import torch
 from types import SimpleNamespace
 
 
-def example(subject):
+def leaf(value):
+    """A float64 scalar that requires grad."""
+    return torch.tensor(float(value), dtype=torch.float64, requires_grad=True)
+
+
+def example(subject, passes):
     import threading
 
-    calls = []
-    x = torch.ones((), requires_grad=True)
-    x.register_hook(lambda grad: calls.append(1))
-    x.grad = torch.zeros(())
+    seen = []
+    x = leaf(1)
+    x.register_hook(lambda grad: seen.append(grad.item()))
+    start = threading.Barrier(len(passes))
 
-    def work():
-        for _ in range(25):
-            (2 * x).backward()
+    def work(factor, times):
+        start.wait()
+        for _ in range(times):
+            (factor * x).backward()
 
-    threads = [threading.Thread(target=work) for _ in range(4)]
+    threads = [threading.Thread(target=work, args=one) for one in enumerate(passes, 1)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert (len(calls), x.grad.item()) == subject.value
+    run = passes if subject.value == "each" else passes[:1]
+    assert sorted(seen) == [float(factor) for factor, times in enumerate(run, 1) for _ in range(times)]
 
 
 READINGS = {
-    'once each (every torch): 4 threads, 25 passes each, gradient 2.': (100, 200.0),
+    'each (every torch): Every pass of every thread calls the hook once, with its own gradient.': 'each',
 }
 
 holds = []
 for reading, demanded in READINGS.items():
     try:
-        example(SimpleNamespace(value=demanded))
+        example(SimpleNamespace(value=demanded), passes=[1, 1])
     except AssertionError:
         continue
     holds.append(reading)

@@ -1,4 +1,4 @@
-"""gradient.replace.after_the_sum: A replacement is made once from the sum, not once for each part of it.
+"""gradient.replace.after_the_sum: A replacement is made once from the sum of all uses, not once for each of them.
 
 Says which reading this torch has.
 Checked by suites/gradient/test_replace.py of torch-hook-conformance.
@@ -27,7 +27,7 @@ def example(subject, parts, roots, inner):
 
 
 READINGS = {
-    'once (every torch): The sum of all uses arrives, and 100 is added once.': 'once',
+    'once (every torch): A hook is called once with the sum of all uses; what it adds is added once.': 'once',
 }
 
 holds = []

@@ -1,4 +1,4 @@
-"""gradient.replace.anywhere: A replacement has the same effect at any tensor of any network: upstream changes, the rest does not.
+"""gradient.replace.anywhere: In every plan of the grammar a replacement changes what is upstream of its tensor, and no more.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/gradient/test_replace.py of torch-hook-conformance.

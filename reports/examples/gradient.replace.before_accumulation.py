@@ -36,7 +36,7 @@ def example(subject, had, passes, factors):
 
 
 READINGS = {
-    'before (every torch): The sum of the passes before this one, for each of the hooks.': 'before',
+    'before (every torch): Each hook of a leaf finds the sum of the earlier passes in .grad.': 'before',
 }
 
 holds = []

@@ -1,4 +1,4 @@
-"""gradient.replace.every_backward: A hook runs in every backward, with that pass's gradient alone; .grad adds up what it returns.
+"""gradient.replace.every_backward: A leaf's hook runs in every backward with that pass's gradient alone; .grad adds up what it returns.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/gradient/test_replace.py of torch-hook-conformance.

@@ -1,4 +1,4 @@
-"""gradient.replace.grad_mode_is_off: A hook runs with grad mode off, unless the backward pass builds a graph.
+"""gradient.replace.grad_mode_is_off: A tensor hook runs with grad mode off, unless the backward pass builds a graph.
 
 Says which reading this torch has.
 Checked by suites/gradient/test_replace.py of torch-hook-conformance.
@@ -14,7 +14,7 @@ def leaf(value):
 
 
 def example(subject, passes, hooks):
-    seen, needs = [], []
+    seen, needs, tracked = [], [], []
     x = leaf(2)
     y = x * x
     tensors = {"x": x, "y": y, "z": y * x}
@@ -23,6 +23,7 @@ def example(subject, passes, hooks):
         seen.append(torch.is_grad_enabled())
         # What is computed from the leaf in the hook has a graph when grad mode is on.
         needs.append((x * 2).requires_grad)
+        tracked.append(grad.requires_grad)
         return None if by is None else grad * by
 
     for on, by in hooks:
@@ -32,10 +33,13 @@ def example(subject, passes, hooks):
         x.grad = None
     modes = [create_graph or subject.value for create_graph in passes for _ in hooks]
     assert (seen, needs) == (modes, modes)
+    # The gradient of the root is what the pass began with; the others were computed.
+    reached = sorted((on for on, _ in hooks), reverse=True)
+    assert tracked == [create_graph and on != "z" for create_graph in passes for on in reached]
 
 
 READINGS = {
-    'off unless create_graph (every torch): In every pass, for every hook, whatever it returns.': False,
+    'off unless create_graph (every torch): Grad mode is off in every tensor hook of a pass without create_graph, and on with it.': False,
 }
 
 holds = []

@@ -38,7 +38,7 @@ def example(subject, factors):
 
 
 READINGS = {
-    'allowed (every torch): Every leaf has its gradient, and the outer pass ends well.': 'all',
+    'allowed (every torch): A pass in a post-accumulate hook fills its leaves, and the outer pass ends well.': 'all',
 }
 
 holds = []

@@ -40,7 +40,7 @@ def example(subject, shape, factors, leaf_too):
 
 
 READINGS = {
-    'raises (every torch): Only a tensor with one element, of any shape, has a gradient by itself.': False,
+    'raises (every torch): Only a root with one element, of any shape, can go backward without a gradient.': False,
 }
 
 holds = []

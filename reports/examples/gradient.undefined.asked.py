@@ -47,9 +47,9 @@ def example(subject, hooks, other):
 
 
 READINGS = {
-    'called (torch >=2.0): As it calls the hooks of the other inputs.': ([None], None, True),
-    "not called (torch >=1.7,<2.0): None is returned; no input's hook is called.": ([], None, False),
-    'zero (torch <1.7): A None from a custom Function becomes zero.': ([], 0.0, False),
+    'called (torch >=2.0): autograd.grad calls the hook of an input with None where its gradient is undefined.': ([None], None, True),
+    'not called (torch >=1.7,<2.0): autograd.grad returns None for an undefined gradient, and calls no hook of its inputs.': ([], None, False),
+    'zero (torch <1.7): autograd.grad returns zero where a custom Function left the gradient undefined, and calls no hook.': ([], 0.0, False),
 }
 
 holds = []

@@ -1,16 +1,25 @@
-"""gradient.undefined.example_fails_after_a_function: So does it on a tensor before a custom Function whose backward returns None.
+"""gradient.undefined.example_fails_after_a_function: The documentation's own hook, grad * 2, raises TypeError before a custom Function that returns None.
 
 Says which reading this torch has.
-Checked by suites/gradient/test_undefined.py of torch-hook-conformance.
+Checked by suites/gradient/test_no_gradient.py of torch-hook-conformance.
 """
 
 import torch
 from types import SimpleNamespace
 
 
-def item(tensor):
-    """The value of a tensor as plain data; None stays None."""
-    return None if tensor is None else tensor.tolist()
+def outcome(action, errors = (RuntimeError, TypeError)):
+    """The name of the error that `action` raises, of those that may be, or "accepted"."""
+    try:
+        action()
+    except errors as error:
+        return type(error).__name__
+    return "accepted"
+
+
+def leaf(value):
+    """A float64 scalar that requires grad."""
+    return torch.tensor(float(value), dtype=torch.float64, requires_grad=True)
 
 
 def through_silent_function(x):
@@ -27,27 +36,30 @@ def through_silent_function(x):
     return Silent.apply(x)
 
 
-def example(subject):
-    x = torch.ones((), requires_grad=True)
-    y = 2 * x
-    y.register_hook(lambda grad: grad * 2)
-    try:
-        through_silent_function(y).backward()
-        done = True
-    except (TypeError, RuntimeError):
-        done = False
-    assert (done, item(x.grad)) == subject.value
+def item(tensor):
+    """The value of a tensor as plain data; None stays None."""
+    return None if tensor is None else tensor.tolist()
+
+
+def example(subject, before, place, hooks):
+    row = [leaf(1)]
+    for _ in range(before):
+        row.append(2 * row[-1])
+    for _ in range(hooks):
+        row[min(place, before)].register_hook(lambda grad: grad * 2)
+    result = outcome(through_silent_function(row[-1]).backward)
+    assert (result, item(row[0].grad)) == subject.value
 
 
 READINGS = {
-    'fails (torch >=1.7): The hook is given None.': (False, None),
-    'works (torch <1.7): A None from a custom Function becomes zero.': (True, 0.0),
+    'fails (torch >=1.7): The hook grad * 2 raises TypeError before a custom Function that returns None: it is given None.': ('TypeError', None),
+    'works (torch <1.7): The hook grad * 2 works before a custom Function that returns None: it is given zero.': ('accepted', 0.0),
 }
 
 holds = []
 for reading, demanded in READINGS.items():
     try:
-        example(SimpleNamespace(value=demanded))
+        example(SimpleNamespace(value=demanded), before=1, place=1, hooks=1)
     except AssertionError:
         continue
     holds.append(reading)

@@ -51,8 +51,8 @@ def example(subject, before, after, hooks):
 
 
 READINGS = {
-    'called with None (torch >=1.7): What the Function left undefined stays so, all the way up.': None,
-    'made zero (torch <1.7): A None from a custom Function becomes zero.': 0.0,
+    'called with None (torch >=1.7): What a custom Function leaves undefined is None in the hooks of all inner tensors upstream.': None,
+    'made zero (torch <1.7): What a custom Function leaves undefined is zero in the hooks of inner tensors upstream.': 0.0,
 }
 
 holds = []

@@ -45,9 +45,9 @@ def example(subject, hooks, had, passes):
 
 
 READINGS = {
-    'called with None (torch >=2.0): They run although nothing is accumulated.': ([None], None),
-    'not called (torch >=1.7,<2.0): The accumulation is skipped, its hooks too.': ([], None),
-    'made zero (torch <1.7): A None from a custom Function becomes zero.': ([0.0], 0.0),
+    'called with None (torch >=2.0): The hooks of a leaf whose gradient is undefined are called with None, though nothing is accumulated.': ([None], None),
+    'not called (torch >=1.7,<2.0): The hooks of a leaf whose gradient is undefined are not called.': ([], None),
+    'made zero (torch <1.7): The hooks of a leaf are called with zero where a custom Function leaves the gradient undefined.': ([0.0], 0.0),
 }
 
 holds = []

@@ -1,7 +1,7 @@
 """gradient.undefined.no_replacement: A tensor that a hook returns for an undefined gradient ends backward() with RuntimeError.
 
 Says which reading this torch has.
-Checked by suites/gradient/test_undefined.py of torch-hook-conformance.
+Checked by suites/gradient/test_no_gradient.py of torch-hook-conformance.
 """
 
 import torch
@@ -40,7 +40,7 @@ def example(subject, uses, replaced, observers):
 
 
 READINGS = {
-    'refused (every torch): None is not to be replaced by something.': 'RuntimeError',
+    'refused (every torch): An undefined gradient cannot be replaced: a hook that returns a tensor for it ends backward().': 'RuntimeError',
 }
 
 holds = []

@@ -1,7 +1,7 @@
 """gradient.undefined.replaced: What a hook returns for an undefined gradient of a leaf or an inner tensor is refused.
 
 Says which reading this torch has.
-Checked by suites/gradient/test_undefined.py of torch-hook-conformance.
+Checked by suites/gradient/test_no_gradient.py of torch-hook-conformance.
 """
 
 import torch
@@ -57,9 +57,9 @@ def example(subject, places, depth):
 
 
 READINGS = {
-    'refused (torch >=2.0): RuntimeError for both.': ('RuntimeError', 'RuntimeError'),
-    'leaf not asked (torch >=1.7,<2.0): The hook of the leaf is not called.': ('accepted', 'RuntimeError'),
-    'taken (torch <1.7): None is zero by then, and 7 takes its place.': ('taken', 'taken'),
+    'refused (torch >=2.0): A tensor that a hook returns for an undefined gradient ends backward() with RuntimeError, everywhere.': ('RuntimeError', 'RuntimeError'),
+    "leaf not asked (torch >=1.7,<2.0): What the hook of an inner tensor returns for an undefined gradient is refused; a leaf's is not called.": ('accepted', 'RuntimeError'),
+    'taken (torch <1.7): What a hook returns where a custom Function left the gradient undefined takes the place of a zero.': ('taken', 'taken'),
 }
 
 holds = []

@@ -1,4 +1,4 @@
-"""handles.copies.anywhere: In any network and script, going on with deep copies does what the contract predicts.
+"""handles.copies.anywhere: Every plan of the grammar that goes on with deep copies leaves the trace that the model predicts.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/handles/test_copies.py of torch-hook-conformance.

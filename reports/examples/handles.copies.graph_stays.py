@@ -1,4 +1,4 @@
-"""handles.copies.graph_stays: A backward belongs to the modules of its forward: a copy taken meanwhile gets no gradient.
+"""handles.copies.graph_stays: Backward reaches the modules of its forward: a deep copy made in between gets no gradient.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/handles/test_copies.py of torch-hook-conformance.

@@ -1,4 +1,4 @@
-"""handles.copies.handle_stays: The handle of the original removes nothing from the copy.
+"""handles.copies.handle_stays: An original handle removes nothing from a deep copy of its module.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/handles/test_copies.py of torch-hook-conformance.

@@ -1,4 +1,4 @@
-"""handles.copies.hooks_go_along: A deep copy of a module calls the hooks of the original, in the same order and to the same effect.
+"""handles.copies.hooks_go_along: A deep copy of a module calls the same module hooks, in the same order and to the same effect.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/handles/test_copies.py of torch-hook-conformance.

@@ -1,4 +1,4 @@
-"""handles.copies.new_hooks_behind: A hook that the copy is given runs behind those it brought along.
+"""handles.copies.new_hooks_behind: A forward hook appended to a deep copy of a module runs after those copied along.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/handles/test_copies.py of torch-hook-conformance.

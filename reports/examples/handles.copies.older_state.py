@@ -1,36 +1,39 @@
-"""handles.copies.older_state: A state that lacks the dict of forward hooks is accepted, and fails at the call.
+"""handles.copies.older_state: A module state without the options' dicts works; without _forward_hooks calls raise AttributeError.
 
 Says which reading this torch has.
-Checked by suites/handles/test_copies.py of torch-hook-conformance.
+Checked by suites/handles/test_pickled.py of torch-hook-conformance.
 """
 
 import torch
 from types import SimpleNamespace
 
 
-def example(subject):
-    module, raised = torch.nn.Identity(), "none"
-    missing = ("_forward_hooks", "_forward_hooks_with_kwargs", "_forward_hooks_always_called")
-    for left in missing[1:], missing:
-        older = torch.nn.Identity.__new__(torch.nn.Identity)
-        older.__setstate__({name: value for name, value in vars(module).items() if name not in left})
-        try:
-            older("x")
-            raised = "none"
-        except AttributeError as error:
-            raised = type(error).__name__
-    assert raised == subject.value
+def example(subject, missing, kinds):
+    older, seen = torch.nn.Identity.__new__(torch.nn.Identity), []
+    older.__setstate__({name: value for name, value in vars(torch.nn.Identity()).items() if name not in missing})
+    lost = "_forward_hooks" in missing
+    for number, kind in enumerate(kinds):
+        if not (lost and kind == "forward"):
+            getattr(older, f"register_{kind}_hook")(lambda *given, number=number: seen.append(number))
+    try:
+        older("x")
+        raised = "none"
+    except AttributeError as error:
+        raised = type(error).__name__
+    assert raised == (subject.value if lost else "none")
+    order = sorted(range(len(kinds)), key=lambda number: kinds[number] == "forward")
+    assert lost or seen == order
 
 
 READINGS = {
-    'AttributeError (torch !=1.6.*,!=1.7.*): The dicts of options are made up for, this one is not.': 'AttributeError',
-    'ModuleAttributeError (torch >=1.6,<1.8): A subclass of it, which two releases had.': 'ModuleAttributeError',
+    'AttributeError (torch !=1.6.*,!=1.7.*): A call of a module whose state lacked _forward_hooks raises AttributeError.': 'AttributeError',
+    'ModuleAttributeError (torch >=1.6,<1.8): A call of a module whose state lacked _forward_hooks raises ModuleAttributeError, an AttributeError.': 'ModuleAttributeError',
 }
 
 holds = []
 for reading, demanded in READINGS.items():
     try:
-        example(SimpleNamespace(value=demanded))
+        example(SimpleNamespace(value=demanded), missing=['_forward_hooks'], kinds=[])
     except AssertionError:
         continue
     holds.append(reading)

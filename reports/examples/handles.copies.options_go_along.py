@@ -1,4 +1,4 @@
-"""handles.copies.options_go_along: The copy's hooks keep the options that they were registered with.
+"""handles.copies.options_go_along: The forward hooks of a deep copy keep the options that they were registered with.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/handles/test_copies.py of torch-hook-conformance.
@@ -23,26 +23,32 @@ class M(torch.nn.Module):
         for name, value in values.items(): setattr(self, name, torch.nn.Parameter(t(value)))
     def forward(self, *xs, **kw): return self.function(self, *xs, **kw)
 def by(f): return lambda m, *xs, by=None: f(m, *xs) if by is None else scale(f(m, *xs), by)
-m0 = M("m0", by(lambda m, x: m.weight * x), weight=2)
+m0 = M("m0", by(lambda m, x: m.weight * x), weight=-2)
 x0 = t(2, requires_grad=True)
 def h0(*given):
     note("h0", *given)
     return scale(given[-1], 2)
-h0_handle = m0.register_forward_hook(h0, with_kwargs=True)
-def h1(*given):
-    note("h1", *given)
-    return scale(given[1], 2)
-h1_handle = m0.register_forward_pre_hook(h1, prepend=True)
+try:
+    h0_handle = m0.register_forward_hook(h0, prepend=True)
+except Exception as e: log.append(('raises', 'hook', type(e).__name__))
+class Boom(Exception): pass
+def fails(*given):
+    note("fails", *given)
+    raise Boom
+try:
+    fails_handle = m0.register_forward_pre_hook(fails)
+except Exception as e: log.append(('raises', 'hook', type(e).__name__))
 import copy
 originals = [*globals().get("originals", []), m0]
 [m0] = copy.deepcopy([m0])
-out = m0(x0, by=t(-2))
-note("returns", out)
+try:
+    out = m0(x0, by=t(-1))
+    note("returns", out)
+except Exception as e: log.append(('raises', 'forward', type(e).__name__))
 expected = {
     "torch 2.0 to 2.15": [
-        ('h1', 'm0', (2,)),
-        ('h0', 'm0', (4,), {'by': -2}, -16),
-        ('returns', -32),
+        ('fails', 'm0', (2,)),
+        ('raises', 'forward', 'Boom'),
     ],
 }
 for event in log: print(*event)

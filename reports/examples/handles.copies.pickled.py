@@ -1,7 +1,7 @@
-"""handles.copies.pickled: Pickling a module takes along hooks that pickle can name; a lambda makes it fail.
+"""handles.copies.pickled: Pickling a module takes along forward hooks that pickle can find by name; with a lambda it fails.
 
 Says which reading this torch has.
-Checked by suites/handles/test_copies.py of torch-hook-conformance.
+Checked by suites/handles/test_pickled.py of torch-hook-conformance.
 """
 
 import pickle
@@ -35,7 +35,7 @@ def example(subject, hooks):
 
 
 READINGS = {
-    'taken along (every torch): In their order; the state dict knows nothing of hooks.': True,
+    'taken along (every torch): Unpickled forward hooks run in their order; a state dict holds no hooks.': True,
 }
 
 holds = []

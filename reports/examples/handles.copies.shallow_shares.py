@@ -1,4 +1,4 @@
-"""handles.copies.shallow_shares: copy.copy(module) shares the hooks: one that any of the two is given runs for the other too.
+"""handles.copies.shallow_shares: A module, its copy.copy() and its DataParallel replica call the same forward hooks, later ones too.
 
 Says which reading this torch has.
 Checked by suites/handles/test_copies.py of torch-hook-conformance.
@@ -27,7 +27,7 @@ def example(subject, on, removed):
 
 
 READINGS = {
-    "shared (every torch): All have the same dict, as DataParallel's replicas have.": True,
+    'shared (every torch): A shallow copy and a DataParallel replica have the dict of hooks of their module.': True,
 }
 
 holds = []

@@ -1,4 +1,4 @@
-"""handles.copies.sort_goes_along: A copy of a module with full backward hooks refuses legacy ones, as the original does.
+"""handles.copies.sort_goes_along: A deep copy of a module with full backward hooks refuses legacy ones with RuntimeError.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/handles/test_copies.py of torch-hook-conformance.

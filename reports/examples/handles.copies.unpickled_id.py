@@ -1,7 +1,7 @@
-"""handles.copies.unpickled_id: Loading a pickled module reserves no ids: a later registration may take a loaded hook's place.
+"""handles.copies.unpickled_id: Loading a pickled module reserves no ids: a later registration may replace a loaded hook.
 
 Says which reading this torch has.
-Checked by suites/handles/test_copies.py of torch-hook-conformance.
+Checked by suites/handles/test_pickled.py of torch-hook-conformance.
 """
 
 import pickle
@@ -31,7 +31,7 @@ def example(subject):
 
 
 READINGS = {
-    'takes its place (every torch): The new hook got the id of the loaded one.': 'new',
+    'takes its place (every torch): A new hook that gets the id of a loaded one replaces it.': 'new',
 }
 
 holds = []

@@ -1,4 +1,4 @@
-"""handles.copies.what_is_copied: A deep copy's function is the original's; its bound method, partial and object are copies.
+"""handles.copies.what_is_copied: Deep-copied forward hooks: a function stays the same, a bound method, partial or object is copied.
 
 Says which reading this torch has.
 Checked by suites/handles/test_copies.py of torch-hook-conformance.
@@ -41,7 +41,7 @@ def example(subject, names, copies):
 
 
 READINGS = {
-    "as deepcopy does (every torch): Only what a function closes over is still the original's.": {'closure': 'original', 'bound method': 'copy', 'partial': 'copy', 'object': 'copy'},
+    "as deepcopy does (every torch): In a deep copy, what the function of a hook closes over is still the original's.": {'closure': 'original', 'bound method': 'copy', 'partial': 'copy', 'object': 'copy'},
 }
 
 holds = []

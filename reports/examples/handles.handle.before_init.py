@@ -24,8 +24,8 @@ def example(subject):
 
 
 READINGS = {
-    'AttributeError (torch !=1.6.*,!=1.7.*): There is no dict yet to put it in.': 'AttributeError',
-    'ModuleAttributeError (torch >=1.6,<1.8): A subclass of it, which two releases had.': 'ModuleAttributeError',
+    'AttributeError (torch !=1.6.*,!=1.7.*): Registering a hook before super().__init__() raises AttributeError.': 'AttributeError',
+    'ModuleAttributeError (torch >=1.6,<1.8): Registering a hook before super().__init__() raises ModuleAttributeError, an AttributeError.': 'ModuleAttributeError',
 }
 
 holds = []

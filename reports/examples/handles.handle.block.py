@@ -1,4 +1,4 @@
-"""handles.handle.block: A with block on a handle gives the handle, removes the hook also on an error, and lets that out.
+"""handles.handle.block: A with block on a handle gives the handle, removes the hook even on an error, and lets it out.
 
 Says which reading this torch has.
 Checked by suites/handles/test_handle.py of torch-hook-conformance.
@@ -31,7 +31,7 @@ def example(subject, kind, place, calls):
 
 
 READINGS = {
-    'lets it out (every torch): Whatever the error; the hook runs inside only, its neighbours go on.': True,
+    'lets it out (every torch): An error leaves a with block on a handle as it came, and the hook is removed.': True,
 }
 
 holds = []

@@ -1,4 +1,4 @@
-"""handles.handle.copies: A handle copied with its module works on the copied module; one copied alone works on nothing.
+"""handles.handle.copies: A handle copied together with its module removes from that copy; copied alone it removes nothing.
 
 Says which reading this torch has.
 Checked by suites/handles/test_handle.py of torch-hook-conformance.
@@ -20,32 +20,29 @@ def whisper(module, args, output):
     return output + "?"
 
 
-def example(subject, way, hooks, place):
-    def through_pickle(value):
-        return pickle.loads(pickle.dumps(value))
+def example(subject, way, together, hooks, place):
+    def copied(value):
+        return copy.deepcopy(value) if way == "deepcopy" else pickle.loads(pickle.dumps(value))
 
     module = torch.nn.Identity()
     handles = [module.register_forward_hook((shout, whisper, shout)[number]) for number in range(hooks)]
-    if way == "apart":
-        twin, others = through_pickle(module), through_pickle(handles)
-    else:
-        twin, others = (through_pickle if way == "pickle" else copy.deepcopy)((module, handles))
+    twin, others = copied((module, handles)) if together else (copied(module), copied(handles))
     place = min(place, hooks - 1)
     others[place].remove()
     full = "x" + "!?!"[:hooks]
     less = "x" + "!?!"[:place] + "!?!"[place + 1 : hooks]
-    expected = (full, full if way == "apart" else less) if subject.value else (less, full)
+    expected = (full, less if together else full) if subject.value else (less, full)
     assert (module("x"), twin("x")) == expected
 
 
 READINGS = {
-    'with its module (every torch): By pickle and by deepcopy; of several hooks it removes its own.': True,
+    'with its module (every torch): A handle pickled or deep-copied with its module removes its own hook from that copy.': True,
 }
 
 holds = []
 for reading, demanded in READINGS.items():
     try:
-        example(SimpleNamespace(value=demanded), way='pickle', hooks=1, place=0)
+        example(SimpleNamespace(value=demanded), way='pickle', together=True, hooks=1, place=0)
     except AssertionError:
         continue
     holds.append(reading)

@@ -1,4 +1,4 @@
-"""handles.handle.ids: Ids count on by one over all modules, kinds and tensors, and none is given twice.
+"""handles.handle.ids: Handle ids count up by one over all modules, kinds of hook and tensors; none is given twice.
 
 Says which reading this torch has.
 Checked by suites/handles/test_handle.py of torch-hook-conformance.
@@ -32,7 +32,7 @@ def example(subject, doors, removed):
 
 
 READINGS = {
-    "one count (every torch): A removed hook's id is gone for good.": True,
+    'one count (every torch): The id of a removed hook is not given again.': True,
 }
 
 holds = []

@@ -1,4 +1,4 @@
-"""handles.handle.later_modules: A global hook runs for modules built after its registration too.
+"""handles.handle.later_modules: A global forward hook runs for modules built after its registration too.
 
 Says which reading this torch has.
 Checked by suites/handles/test_modules.py of torch-hook-conformance.
@@ -41,7 +41,7 @@ def example(subject, does):
 
 
 READINGS = {
-    'too (every torch): It is looked up at each call, whenever the module was built.': True,
+    'too (every torch): Global forward hooks are looked up at each call, whenever the module was built.': True,
 }
 
 holds = []

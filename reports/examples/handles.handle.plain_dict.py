@@ -1,4 +1,4 @@
-"""handles.handle.plain_dict: A RemovableHandle of one's own needs a dict that can be referred to weakly, such as an OrderedDict.
+"""handles.handle.plain_dict: RemovableHandle(hooks) raises TypeError for a plain dict and accepts an OrderedDict.
 
 Says which reading this torch has.
 Checked by suites/handles/test_handle.py of torch-hook-conformance.
@@ -24,7 +24,7 @@ def example(subject):
 
 
 READINGS = {
-    'not a plain dict (every torch): A plain one raises TypeError.': ['TypeError', 'none'],
+    'not a plain dict (every torch): RemovableHandle needs a dict that can be referred to weakly.': ['TypeError', 'none'],
 }
 
 holds = []

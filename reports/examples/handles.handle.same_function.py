@@ -1,4 +1,4 @@
-"""handles.handle.same_function: A function registered several times is called as often, and each handle removes one of the hooks.
+"""handles.handle.same_function: A function registered several times is called as often; each handle removes one registration.
 
 Says which reading this torch has.
 Checked by suites/handles/test_handle.py of torch-hook-conformance.

@@ -1,4 +1,4 @@
-"""handles.handle.signatures: The functions that register hooks around forward take the hook and, by name, the options they know.
+"""handles.handle.signatures: register_forward_hook takes prepend=, with_kwargs= and always_call=, the global one the last two.
 
 Says which reading this torch has.
 Checked by suites/handles/test_handle.py of torch-hook-conformance.
@@ -27,11 +27,11 @@ def example(subject):
 
 
 READINGS = {
-    'the hook alone (torch <1.6): No global functions yet.': {'register_forward_pre_hook': [], 'register_forward_hook': []},
-    'global ones (torch >=1.6,<2.0): The global functions take the hook alone too.': {'register_forward_pre_hook': [], 'register_forward_hook': [], 'register_module_forward_pre_hook': [], 'register_module_forward_hook': []},
-    'prepend and with_kwargs (torch ==2.0.*): The methods have options.': {'register_forward_pre_hook': ['prepend', 'with_kwargs'], 'register_forward_hook': ['prepend', 'with_kwargs'], 'register_module_forward_pre_hook': [], 'register_module_forward_hook': []},
-    'always_call (torch >=2.1,<2.6): One more for forward hooks, global ones included.': {'register_forward_pre_hook': ['prepend', 'with_kwargs'], 'register_forward_hook': ['prepend', 'with_kwargs', 'always_call'], 'register_module_forward_pre_hook': [], 'register_module_forward_hook': ['always_call']},
-    'global with_kwargs (torch >=2.6): Global forward hooks may ask for keywords; there is no prepend.': {'register_forward_pre_hook': ['prepend', 'with_kwargs'], 'register_forward_hook': ['prepend', 'with_kwargs', 'always_call'], 'register_module_forward_pre_hook': [], 'register_module_forward_hook': ['with_kwargs', 'always_call']},
+    'the hook alone (torch <1.6): Forward hooks and pre-hooks have no options, and no global ones can be registered.': {'register_forward_pre_hook': [], 'register_forward_hook': []},
+    'global ones (torch >=1.6,<2.0): The functions that register forward hooks and pre-hooks, global ones too, have no options.': {'register_forward_pre_hook': [], 'register_forward_hook': [], 'register_module_forward_pre_hook': [], 'register_module_forward_hook': []},
+    'prepend and with_kwargs (torch ==2.0.*): register_forward_hook takes prepend= and with_kwargs=, not always_call=; the global one has no options.': {'register_forward_pre_hook': ['prepend', 'with_kwargs'], 'register_forward_hook': ['prepend', 'with_kwargs'], 'register_module_forward_pre_hook': [], 'register_module_forward_hook': []},
+    'always_call (torch >=2.1,<2.6): register_forward_hook takes prepend=, with_kwargs= and always_call=, the global one always_call= alone.': {'register_forward_pre_hook': ['prepend', 'with_kwargs'], 'register_forward_hook': ['prepend', 'with_kwargs', 'always_call'], 'register_module_forward_pre_hook': [], 'register_module_forward_hook': ['always_call']},
+    'global with_kwargs (torch >=2.6): register_module_forward_hook takes with_kwargs= and always_call=, and no prepend=.': {'register_forward_pre_hook': ['prepend', 'with_kwargs'], 'register_forward_hook': ['prepend', 'with_kwargs', 'always_call'], 'register_module_forward_pre_hook': [], 'register_module_forward_hook': ['with_kwargs', 'always_call']},
 }
 
 holds = []

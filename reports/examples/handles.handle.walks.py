@@ -1,4 +1,4 @@
-"""handles.handle.walks: apply, train, to, zero_grad, state_dict and repr call no hook and drop none.
+"""handles.handle.walks: apply, train, to, zero_grad, load_state_dict and repr call no hook around forward and drop none.
 
 Says which reading this torch has.
 Checked by suites/handles/test_modules.py of torch-hook-conformance.
@@ -37,7 +37,7 @@ def example(subject, walks, hooks):
 
 
 READINGS = {
-    'neither (every torch): Hooks belong to calls.': False,
+    'neither (every torch): Hooks around forward are called by calls of the module alone.': False,
 }
 
 holds = []

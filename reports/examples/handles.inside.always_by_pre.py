@@ -1,4 +1,4 @@
-"""handles.inside.always_by_pre: An always_call hook that a pre-hook registers runs although the same call fails afterwards.
+"""handles.inside.always_by_pre: An always_call hook that a pre-hook registers on its module runs even when that call fails later.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/handles/test_inside.py of torch-hook-conformance.

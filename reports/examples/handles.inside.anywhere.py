@@ -1,4 +1,4 @@
-"""handles.inside.anywhere: In any network, hooks that register and remove hooks do what the contract predicts.
+"""handles.inside.anywhere: Every plan of the grammar with hooks that add and drop hooks leaves the trace of the model.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/handles/test_inside.py of torch-hook-conformance.

@@ -1,7 +1,7 @@
-"""handles.inside.bare_parent: A parent that had no hook when it was called does not run what a child's hook puts on it meanwhile.
+"""handles.inside.bare_parent: Where a parent has no hook, even global, one that a child's hook adds runs from the next call on.
 
 Prints what the hooks see, and on which torch that is expected.
-Checked by suites/handles/test_inside.py of torch-hook-conformance.
+Checked by suites/handles/test_parents.py of torch-hook-conformance.
 """
 import torch
 log = []

@@ -1,4 +1,4 @@
-"""handles.inside.forward_by_forward: Any forward hook may register another one on its module: the new one runs from the next call on.
+"""handles.inside.forward_by_forward: A forward hook may register another on its module: the new one runs from the next call on.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/handles/test_inside.py of torch-hook-conformance.

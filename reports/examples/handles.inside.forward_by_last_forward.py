@@ -1,4 +1,4 @@
-"""handles.inside.forward_by_last_forward: The last forward hook of a module may put another in its place: it runs from the next call on.
+"""handles.inside.forward_by_last_forward: The last forward hook of a module may replace itself: the new one runs from the next call on.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/handles/test_inside.py of torch-hook-conformance.

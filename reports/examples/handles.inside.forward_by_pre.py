@@ -1,4 +1,4 @@
-"""handles.inside.forward_by_pre: A forward hook that a pre-hook registers runs in the same call already.
+"""handles.inside.forward_by_pre: A forward hook that a pre-hook registers on its module runs in the same call already.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/handles/test_inside.py of torch-hook-conformance.

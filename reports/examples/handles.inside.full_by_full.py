@@ -1,4 +1,4 @@
-"""handles.inside.full_by_full: A full backward hook that another one registers runs from the backward of the next forward on.
+"""handles.inside.full_by_full: A full backward hook that another one registers is first called for the next forward.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/handles/test_inside.py of torch-hook-conformance.

@@ -1,4 +1,4 @@
-"""handles.inside.full_by_pre: A full backward hook that a pre-hook registers does not belong to the call that goes on.
+"""handles.inside.full_by_pre: A full backward hook that a forward pre-hook registers is first called for the next forward.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/handles/test_inside.py of torch-hook-conformance.

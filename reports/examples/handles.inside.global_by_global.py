@@ -1,4 +1,4 @@
-"""handles.inside.global_by_global: A global forward hook may register another one: it runs for the modules that come after.
+"""handles.inside.global_by_global: A global forward hook may register another: it runs for the modules that end their forward later.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/handles/test_inside.py of torch-hook-conformance.

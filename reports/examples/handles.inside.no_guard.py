@@ -1,4 +1,4 @@
-"""handles.inside.no_guard: Nothing keeps a hook from registering again: what each call adds runs in all the later ones.
+"""handles.inside.no_guard: A hook may register another of its kind at each call: all of them run in the later calls.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/handles/test_inside.py of torch-hook-conformance.

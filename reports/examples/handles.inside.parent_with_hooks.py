@@ -1,7 +1,7 @@
-"""handles.inside.parent_with_hooks: A forward hook that a child's hook puts on its parent runs in the parent's call that goes on.
+"""handles.inside.parent_with_hooks: Where a parent has a hook, own or global, a forward hook that a child's hook adds runs in that call.
 
 Prints what the hooks see, and on which torch that is expected.
-Checked by suites/handles/test_inside.py of torch-hook-conformance.
+Checked by suites/handles/test_parents.py of torch-hook-conformance.
 """
 import torch
 log = []

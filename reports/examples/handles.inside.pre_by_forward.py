@@ -1,4 +1,4 @@
-"""handles.inside.pre_by_forward: A pre-hook that a forward hook registers runs from the next call on.
+"""handles.inside.pre_by_forward: A forward pre-hook that a forward hook registers on its module runs from the next call on.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/handles/test_inside.py of torch-hook-conformance.

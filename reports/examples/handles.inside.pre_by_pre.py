@@ -1,4 +1,4 @@
-"""handles.inside.pre_by_pre: Any pre-hook may register another one on its module: the new one runs from the next call on.
+"""handles.inside.pre_by_pre: A forward pre-hook may register another on its module: the new one runs from the next call on.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/handles/test_inside.py of torch-hook-conformance.

@@ -1,4 +1,4 @@
-"""handles.removal.anywhere: In any network, hooks removed in any order at any time leave what the contract predicts.
+"""handles.removal.anywhere: Every plan of the grammar that removes hooks at any time leaves the trace that the model predicts.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/handles/test_removal.py of torch-hook-conformance.

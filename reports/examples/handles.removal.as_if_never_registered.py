@@ -1,4 +1,4 @@
-"""handles.removal.as_if_never_registered: A hook that is removed before the first forward has no effect on anything.
+"""handles.removal.as_if_never_registered: Hooks around forward, full backward pre-hooks and tensor hooks removed before it have no effect.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/handles/test_removal.py of torch-hook-conformance.

@@ -1,4 +1,4 @@
-"""handles.removal.by_itself: The last hook of a module may remove itself: it runs once, and what it returns counts.
+"""handles.removal.by_itself: The last hook of a kind on a module may remove itself: its value counts, later forwards skip it.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/handles/test_removal.py of torch-hook-conformance.

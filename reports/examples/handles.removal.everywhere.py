@@ -1,4 +1,4 @@
-"""handles.removal.everywhere: The handle of a global hook stops it for every module at once.
+"""handles.removal.everywhere: Removing a global forward hook or pre-hook stops it for every module.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/handles/test_removal.py of torch-hook-conformance.

@@ -1,4 +1,4 @@
-"""handles.removal.global_keywords_stay: Removing a global forward hook leaves its with_kwargs behind: its last run still has the keywords.
+"""handles.removal.global_keywords_stay: A global with_kwargs forward hook that an earlier one removes still gets the keywords in that call.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/handles/test_removal.py of torch-hook-conformance.

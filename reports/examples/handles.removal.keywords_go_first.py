@@ -1,4 +1,4 @@
-"""handles.removal.keywords_go_first: A forward hook that an earlier one removes runs once more, but without the keyword arguments.
+"""handles.removal.keywords_go_first: A with_kwargs forward hook that an earlier one removes still runs, without the keyword arguments.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/handles/test_removal.py of torch-hook-conformance.

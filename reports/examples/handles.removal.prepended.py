@@ -1,4 +1,4 @@
-"""handles.removal.prepended: The handle of a prepended hook removes exactly that hook, wherever it stands in the line.
+"""handles.removal.prepended: The handle of a prepended hook removes that hook alone, wherever it is in the order.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/handles/test_removal.py of torch-hook-conformance.

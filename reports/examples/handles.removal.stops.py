@@ -1,4 +1,4 @@
-"""handles.removal.stops: After remove() the hook is never called again, whatever its kind; the others go on in order.
+"""handles.removal.stops: A hook removed before a forward is called neither in it nor in its backward; the others still are.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/handles/test_removal.py of torch-hook-conformance.

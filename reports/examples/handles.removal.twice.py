@@ -1,4 +1,4 @@
-"""handles.removal.twice: Removing a hook that is removed already does nothing.
+"""handles.removal.twice: Calling remove() on a handle again does nothing.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/handles/test_removal.py of torch-hook-conformance.

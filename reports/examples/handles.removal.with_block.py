@@ -1,4 +1,4 @@
-"""handles.removal.with_block: Leaving a with block on the handle removes the hook, as remove() does.
+"""handles.removal.with_block: Leaving a with block on a handle removes its hook, as remove() does.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/handles/test_removal.py of torch-hook-conformance.

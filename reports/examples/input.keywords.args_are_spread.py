@@ -1,4 +1,4 @@
-"""input.keywords.args_are_spread: The args of a returned pair are spread whatever they are: a text by letters, a tensor by rows.
+"""input.keywords.args_are_spread: The args of a pair that a with_kwargs pre-hook returns may be any iterable, and are spread.
 
 Says which reading this torch has.
 Checked by suites/input/test_keywords.py of torch-hook-conformance.
@@ -26,16 +26,22 @@ def example(subject, items, shape, kwargs):
     made["tensor"] = torch.tensor([[ord(one), 0] for one in items]).reshape(len(items), 2)
     module = echo()
     module.register_forward_pre_hook(lambda module, args, old: (made[shape], kwargs), with_kwargs=True)
+    later = []
+    module.register_forward_pre_hook(lambda module, args: later.append(args))
+    module.register_forward_hook(lambda module, args, output: later.append(args))
     try:
         args, seen = module(0)
         seen = ([chr(one[0]) if shape == "tensor" else one for one in args], seen)
     except TypeError as error:
         seen = type(error).__name__
     assert seen == ((items, kwargs) if shape != "number" and isinstance(made[shape], subject.value) else "TypeError")
+    # The hooks behind it are given the object itself, no tuple of it.
+    assert len(later) == (1 if shape == "number" else 2)
+    assert all(args is made[shape] for args in later)
 
 
 READINGS = {
-    'spread (every torch): Whatever can be iterated.': object,
+    'spread (every torch): The args of a returned pair are iterated: a text gives letters, a tensor rows, a number TypeError.': object,
 }
 
 holds = []

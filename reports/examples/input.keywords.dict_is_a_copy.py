@@ -35,7 +35,7 @@ def example(subject, mine, edits):
 
 
 READINGS = {
-    'a copy (every torch): The call has a dict of its own.': False,
+    'a copy (every torch): Each call has a keyword dict of its own.': False,
 }
 
 holds = []

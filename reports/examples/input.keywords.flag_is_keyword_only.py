@@ -1,7 +1,7 @@
 """input.keywords.flag_is_keyword_only: The options of register_forward_pre_hook are given by name: a second position raises TypeError.
 
 Says which reading this torch has.
-Checked by suites/input/test_keywords.py of torch-hook-conformance.
+Checked by suites/input/test_options.py of torch-hook-conformance.
 """
 
 import inspect
@@ -21,7 +21,7 @@ def example(subject):
 
 
 READINGS = {
-    'by name (every torch): prepend and with_kwargs are keyword-only.': 'TypeError',
+    'by name (every torch): In register_forward_pre_hook prepend and with_kwargs are keyword-only.': 'TypeError',
 }
 
 holds = []

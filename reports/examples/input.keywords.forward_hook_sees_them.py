@@ -34,7 +34,7 @@ def example(subject, caller, returned, flags):
 
 
 READINGS = {
-    'replaced (every torch): What forward was given, not what the caller gave.': 'forward',
+    'replaced (every torch): A forward hook sees the kwargs that forward was given, not those that the caller gave.': 'forward',
 }
 
 holds = []

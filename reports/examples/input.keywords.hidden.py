@@ -1,4 +1,4 @@
-"""input.keywords.hidden: A plain forward pre-hook is not given the keyword arguments; forward still is.
+"""input.keywords.hidden: Without with_kwargs a pre-hook is not given the keyword arguments; forward still is.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/input/test_keywords.py of torch-hook-conformance.

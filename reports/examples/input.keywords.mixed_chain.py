@@ -1,4 +1,4 @@
-"""input.keywords.mixed_chain: Hooks with and without with_kwargs=True replace in one chain; a plain one passes keywords on.
+"""input.keywords.mixed_chain: Pre-hooks with and without with_kwargs share one chain; plain ones pass the keywords on.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/input/test_keywords.py of torch-hook-conformance.

@@ -1,7 +1,7 @@
-"""input.keywords.never_for_global: A global forward pre-hook cannot ask for keyword arguments, nor for a place in front.
+"""input.keywords.never_for_global: The function that registers a global forward pre-hook takes neither with_kwargs nor prepend.
 
 Says which reading this torch has.
-Checked by suites/input/test_keywords.py of torch-hook-conformance.
+Checked by suites/input/test_options.py of torch-hook-conformance.
 """
 
 import torch
@@ -24,7 +24,7 @@ def example(subject):
 
 
 READINGS = {
-    'no options (every torch): The function takes the hook alone.': ['TypeError', 'TypeError'],
+    'no options (every torch): register_module_forward_pre_hook takes the hook alone.': ['TypeError', 'TypeError'],
 }
 
 holds = []

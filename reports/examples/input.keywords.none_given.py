@@ -1,4 +1,4 @@
-"""input.keywords.none_given: A hook with with_kwargs=True is given an empty dict by a call without keyword arguments.
+"""input.keywords.none_given: A pre-hook with with_kwargs=True is given an empty dict by a call without keyword arguments.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/input/test_keywords.py of torch-hook-conformance.

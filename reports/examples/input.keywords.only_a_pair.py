@@ -38,7 +38,7 @@ def example(subject, wrong, before, after):
 
 
 READINGS = {
-    'refused (every torch): No single value is wrapped here.': lambda given: False,
+    'refused (every torch): A single value that a with_kwargs pre-hook returns is not wrapped: RuntimeError.': lambda given: False,
 }
 
 holds = []

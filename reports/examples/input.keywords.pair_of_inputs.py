@@ -37,7 +37,7 @@ def example(subject, x, y):
 
 
 READINGS = {
-    'misread (every torch): If the second is no mapping: TypeError.': False,
+    'misread (every torch): The second of two inputs is read as kwargs: TypeError unless it is a mapping.': False,
 }
 
 holds = []

@@ -21,22 +21,27 @@ def echo():
 
 
 def example(subject, caller, returned):
-    (args, kwargs), seen, module = caller, [], echo()
-    due = [(args, dict(kwargs))]
+    (args, kwargs), seen, due, module = caller, [], [], echo()
 
     def hook(module, args, kwargs):
         seen.append((args, dict(kwargs)))
         return returned[len(seen) - 1]
 
     for pair in returned:
+        if pair == "plain":
+            module.register_forward_pre_hook(lambda module, args: seen.append(args))
+            due.append(args)
+            continue
         module.register_forward_pre_hook(hook, with_kwargs=True)
-        due.append(due[-1] if pair is None else (pair[0], subject.value(due[-1][1], pair[1])))
-    assert [module(*args, **kwargs)] == due[-1:]
-    assert seen == due[:-1]
+        due.append((args, kwargs))
+        if pair is not None:
+            args, kwargs = pair[0], subject.value(kwargs, pair[1])
+    assert module(*caller[0], **caller[1]) == (args, kwargs)
+    assert seen == due
 
 
 READINGS = {
-    'both (every torch): Neither args nor kwargs of before are left.': lambda old, new: new,
+    'both (every torch): Of the args and kwargs from before the pair nothing is left.': lambda old, new: new,
 }
 
 holds = []

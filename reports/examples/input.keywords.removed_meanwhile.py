@@ -1,4 +1,4 @@
-"""input.keywords.removed_meanwhile: A pre-hook that an earlier one removes runs once more, but without the keyword arguments.
+"""input.keywords.removed_meanwhile: A with_kwargs pre-hook that an earlier one removes runs once more, without keyword arguments.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/input/test_keywords.py of torch-hook-conformance.

@@ -1,4 +1,4 @@
-"""input.places.after_a_failure: A call that a pre-hook made fail leaves nothing behind: the next one begins with its own input.
+"""input.places.after_a_failure: After a call that a pre-hook made fail, the next call begins with its own input.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/input/test_places.py of torch-hook-conformance.

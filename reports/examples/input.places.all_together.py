@@ -1,4 +1,4 @@
-"""input.places.all_together: A pre-hook is given all positional inputs as one tuple, and replaces all of them at once.
+"""input.places.all_together: A pre-hook is given all positional inputs as one tuple, and replaces them together.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/input/test_places.py of torch-hook-conformance.

@@ -1,4 +1,4 @@
-"""input.places.anywhere: In any network, with no_grad or without, each module's forward is given what its pre-hooks left.
+"""input.places.anywhere: In every plan of the grammar with pre-hooks only, each forward is given what they left.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/input/test_places.py of torch-hook-conformance.

@@ -1,4 +1,4 @@
-"""input.places.backward_again: A second backward goes through the replacement again without calling the pre-hooks again.
+"""input.places.backward_again: With retain_graph=True a second backward() uses the replacement and calls no pre-hook.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/input/test_places.py of torch-hook-conformance.

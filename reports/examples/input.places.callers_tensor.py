@@ -1,4 +1,4 @@
-"""input.places.callers_tensor: A hook on the caller's tensor is given the gradient that came through the replacements.
+"""input.places.callers_tensor: A hook on the caller's tensor is given the gradient that came back through the replacements.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/input/test_places.py of torch-hook-conformance.

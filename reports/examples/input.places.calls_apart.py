@@ -1,4 +1,4 @@
-"""input.places.calls_apart: Gradients come from the latest call alone, whatever calls with or without no_grad went before.
+"""input.places.calls_apart: In backward() from the latest output only the replacements of that call count.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/input/test_places.py of torch-hook-conformance.

@@ -1,4 +1,4 @@
-"""input.places.no_grad: Under no_grad pre-hooks run and replace as ever; only the backward is missing.
+"""input.places.no_grad: Under no_grad pre-hooks run and replace as ever; backward() of the output raises RuntimeError.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/input/test_places.py of torch-hook-conformance.

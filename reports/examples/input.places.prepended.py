@@ -1,4 +1,4 @@
-"""input.places.prepended: A prepended pre-hook is given the caller's input, and the older ones what it made of it.
+"""input.places.prepended: A prepended pre-hook replaces the input before the older pre-hooks of the module see it.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/input/test_places.py of torch-hook-conformance.

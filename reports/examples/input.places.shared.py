@@ -1,4 +1,4 @@
-"""input.places.shared: A module that stands in several places replaces its input in each of them.
+"""input.places.shared: Pre-hooks of a module that is used in several places replace its input in each of them.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/input/test_places.py of torch-hook-conformance.

@@ -1,4 +1,4 @@
-"""input.places.siblings: What a module's pre-hooks return is its own input only: a module beside it is given the old one.
+"""input.places.siblings: A replaced input is that module's alone: a module next to it is given the original input.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/input/test_places.py of torch-hook-conformance.

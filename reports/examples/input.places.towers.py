@@ -1,4 +1,4 @@
-"""input.places.towers: Each level is given what the pre-hooks of all levels around it left.
+"""input.places.towers: In nested modules that pass their input on, a pre-hook is given what those around it left.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/input/test_places.py of torch-hook-conformance.

@@ -1,4 +1,4 @@
-"""input.places.unused: An input that forward does not use gets no gradient, though pre-hooks replaced it.
+"""input.places.unused: Without backward hooks an unused input gets no gradient, though a pre-hook replaced it.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/input/test_places.py of torch-hook-conformance.

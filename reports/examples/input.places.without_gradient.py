@@ -1,4 +1,4 @@
-"""input.places.without_gradient: Replacing an input that needs no gradient leaves the parameter's gradient: it is the new input.
+"""input.places.without_gradient: The parameter's gradient is made with the replaced input, also where the input needs no gradient.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/input/test_places.py of torch-hook-conformance.

@@ -1,4 +1,4 @@
-"""input.replacement.anywhere: In any network, what pre-hooks return changes values and gradients as if the inputs were so.
+"""input.replacement.anywhere: In every plan of the grammar with forward hooks, values and gradients fit the replaced inputs.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/input/test_replacement.py of torch-hook-conformance.

@@ -1,4 +1,4 @@
-"""input.replacement.bare_is_wrapped: A value that is no tuple becomes the only argument: the next hook is given a tuple of one.
+"""input.replacement.bare_is_wrapped: A single value that a pre-hook without with_kwargs returns becomes the only argument, in a tuple.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/input/test_replacement.py of torch-hook-conformance.

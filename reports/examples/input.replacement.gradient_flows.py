@@ -1,4 +1,4 @@
-"""input.replacement.gradient_flows: The gradient flows through the replacement back to what the caller gave.
+"""input.replacement.gradient_flows: Gradients flow back through what a pre-hook computed from the input, to the caller's tensor.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/input/test_replacement.py of torch-hook-conformance.

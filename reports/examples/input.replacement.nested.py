@@ -1,4 +1,4 @@
-"""input.replacement.nested: What a container's pre-hook left is what its first child is called with, and so on inward.
+"""input.replacement.nested: A container that passes its input on calls its child with what the container's pre-hooks left.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/input/test_replacement.py of torch-hook-conformance.

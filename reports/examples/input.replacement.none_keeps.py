@@ -1,4 +1,4 @@
-"""input.replacement.none_keeps: A forward pre-hook that returns None leaves the input as it is.
+"""input.replacement.none_keeps: A forward pre-hook that returns None replaces nothing.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/input/test_replacement.py of torch-hook-conformance.

@@ -1,4 +1,4 @@
-"""input.replacement.removed: A removed forward pre-hook no longer replaces anything; the others go on.
+"""input.replacement.removed: A pre-hook that is removed between calls no longer replaces anything; the others go on.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/input/test_replacement.py of torch-hook-conformance.

@@ -1,4 +1,4 @@
-"""input.replacement.tuple_replaces: A tuple that a forward pre-hook returns becomes the positional arguments of forward.
+"""input.replacement.tuple_replaces: A tuple that a pre-hook without with_kwargs returns becomes the positional arguments.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/input/test_replacement.py of torch-hook-conformance.

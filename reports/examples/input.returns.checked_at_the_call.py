@@ -1,4 +1,4 @@
-"""input.returns.checked_at_the_call: Registration accepts any object; one that cannot take (module, args) raises TypeError at the call.
+"""input.returns.checked_at_the_call: A pre-hook that cannot take (module, args) is registered all the same; the call raises TypeError.
 
 Says which reading this torch has.
 Checked by suites/input/test_returns.py of torch-hook-conformance.
@@ -50,7 +50,7 @@ def example(subject, wrong, before, after):
 
 
 READINGS = {
-    'at the call (every torch): Too few, too many parameters, or no function at all.': 'call',
+    'at the call (every torch): Registration looks at no pre-hook; its call raises TypeError where it does not fit.': 'call',
 }
 
 holds = []

@@ -1,4 +1,4 @@
-"""input.returns.full_hook_wraps: With a full backward hook forward is given a new tensor for an input that requires grad.
+"""input.returns.full_hook_wraps: With a full backward hook, in grad mode, forward gets a new tensor for an input with grad.
 
 Says which reading this torch has.
 Checked by suites/input/test_returns.py of torch-hook-conformance.
@@ -35,7 +35,7 @@ def example(subject, kinds, grads):
 
 
 READINGS = {
-    "a new one (every torch): Pre-hooks still see the caller's; forward and forward hooks do not.": ('pre',),
+    "a new one (every torch): With a full backward hook pre-hooks see the caller's tensor; forward and forward hooks a new one.": ('pre',),
 }
 
 holds = []

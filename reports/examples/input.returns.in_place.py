@@ -1,4 +1,4 @@
-"""input.returns.in_place: An edit of an input in place is seen by later hooks and forward, and stays in the caller's object.
+"""input.returns.in_place: An input that a pre-hook edits in place is edited for later hooks, forward and the caller.
 
 Says which reading this torch has.
 Checked by suites/input/test_returns.py of torch-hook-conformance.
@@ -37,7 +37,7 @@ def example(subject, shapes, edits):
 
 
 READINGS = {
-    "the caller's (every torch): The hook is given the caller's object itself.": True,
+    "the caller's (every torch): A pre-hook is given the caller's object itself, not a copy.": True,
 }
 
 holds = []

@@ -1,4 +1,4 @@
-"""input.returns.keyword_only_call: In a call with keywords only a plain pre-hook gets (); what it returns goes before the keywords.
+"""input.returns.keyword_only_call: In a keyword-only call a plain pre-hook is given (); what it returns goes before the keywords.
 
 Says which reading this torch has.
 Checked by suites/input/test_returns.py of torch-hook-conformance.
@@ -31,7 +31,7 @@ def example(subject, keywords, looks, returned):
 
 
 READINGS = {
-    'empty (every torch): A keyword for a place that is taken raises TypeError.': lambda keywords: (),
+    'empty (every torch): A plain pre-hook sees no keywords; replacing an argument that the keywords give raises TypeError.': lambda keywords: (),
 }
 
 holds = []

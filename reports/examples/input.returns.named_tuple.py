@@ -1,4 +1,4 @@
-"""input.returns.named_tuple: A tuple of any class is spread as a tuple is, and the next pre-hook is given it as it is.
+"""input.returns.named_tuple: A tuple of any class that a plain pre-hook returns is spread; the next hook is given it itself.
 
 Says which reading this torch has.
 Checked by suites/input/test_returns.py of torch-hook-conformance.
@@ -37,7 +37,7 @@ def example(subject, kinds, values):
 
 
 READINGS = {
-    'a tuple (every torch): Every subclass of tuple is one.': (tuple, Pair, Row),
+    'a tuple (every torch): An instance of a subclass of tuple that a plain pre-hook returns is spread like a tuple.': (tuple, Pair, Row),
 }
 
 holds = []

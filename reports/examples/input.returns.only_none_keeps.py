@@ -1,4 +1,4 @@
-"""input.returns.only_none_keeps: Only None keeps the input: a value that is merely false replaces it.
+"""input.returns.only_none_keeps: Only None keeps the input: 0, False, '' or [] that a plain pre-hook returns replaces it.
 
 Says which reading this torch has.
 Checked by suites/input/test_returns.py of torch-hook-conformance.
@@ -29,7 +29,7 @@ def example(subject, returned):
 
 
 READINGS = {
-    "replace (every torch): 0, False, '' and [] are inputs like any other.": lambda given: given is None,
+    "replace (every torch): 0, False, '' and [] that a plain pre-hook returns are inputs like any other.": lambda given: given is None,
 }
 
 holds = []

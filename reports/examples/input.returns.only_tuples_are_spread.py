@@ -1,4 +1,4 @@
-"""input.returns.only_tuples_are_spread: Only a tuple is spread over the arguments: a list, a dict or any other value becomes one argument.
+"""input.returns.only_tuples_are_spread: Of what a plain pre-hook returns only a tuple is spread; a list or a dict is one argument.
 
 Says which reading this torch has.
 Checked by suites/input/test_returns.py of torch-hook-conformance.
@@ -29,7 +29,7 @@ def example(subject, returned):
 
 
 READINGS = {
-    'tuples (every torch): A tuple of any length, and a tuple in a tuple for one tuple.': (tuple,),
+    'tuples (every torch): A tuple of any length is spread; to pass one tuple a plain pre-hook returns it in a tuple.': (tuple,),
 }
 
 holds = []

@@ -1,4 +1,4 @@
-"""input.returns.raising: What a pre-hook raises leaves the call; no later hook of the module or its parents runs.
+"""input.returns.raising: What a pre-hook raises leaves the call; no later hook without always_call runs.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/input/test_returns.py of torch-hook-conformance.

@@ -1,4 +1,4 @@
-"""ordering.between.global_before_prepended: A hook that the module prepends still runs after the global hooks of its kind.
+"""ordering.between.global_before_prepended: A hook that a module prepends still runs after the global hooks of its kind.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/ordering/test_between.py of torch-hook-conformance.

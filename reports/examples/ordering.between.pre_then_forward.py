@@ -1,4 +1,4 @@
-"""ordering.between.pre_then_forward: Every forward pre-hook of a call runs before every forward hook, whatever was registered first.
+"""ordering.between.pre_then_forward: The forward pre-hooks of a module run before its forward hooks, whatever was registered first.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/ordering/test_between.py of torch-hook-conformance.
@@ -20,25 +20,29 @@ class M(torch.nn.Module):
         self.label, self.function = label, function
         for name, value in values.items(): setattr(self, name, torch.nn.Parameter(t(value)))
     def forward(self, *xs, **kw): return self.function(self, *xs, **kw)
-m0 = M("m0", lambda m, x: m.weight * x + m.bias, weight=3, bias=2)
-x0 = t(3, requires_grad=True)
+m0 = M("m0", lambda m, x: m.weight * x + m.bias, weight=-1, bias=-2)
+x0 = t(1, requires_grad=True)
 def h0(*given):
     note("h0", *given)
+    return scale(given[-1], -1)
 h0_handle = m0.register_forward_hook(h0)
 def h1(*given):
     note("h1", *given)
-    return scale(given[1], 2)
-h1_handle = m0.register_forward_pre_hook(h1)
+h1_handle = m0.register_forward_hook(h1)
+def h2(*given):
+    note("h2", *given)
+h2_handle = m0.register_forward_pre_hook(h2)
 out = m0(x0)
 note("returns", out)
-torch.autograd.backward([out], [t(-1)], retain_graph=True)
+torch.autograd.backward([out], [t(1)], retain_graph=True)
 note("grads", {"x0": x0.grad, "m0.weight": m0.weight.grad, "m0.bias": m0.bias.grad})
 expected = {
     "torch 1.4 to 2.15": [
-        ('h1', 'm0', (3,)),
-        ('h0', 'm0', (6,), 20),
-        ('returns', 20),
-        ('grads', {'x0': -6, 'm0.weight': -6, 'm0.bias': -1}),
+        ('h2', 'm0', (1,)),
+        ('h0', 'm0', (1,), -3),
+        ('h1', 'm0', (1,), 3),
+        ('returns', 3),
+        ('grads', {'x0': 1, 'm0.weight': -1, 'm0.bias': -1}),
     ],
 }
 for event in log: print(*event)

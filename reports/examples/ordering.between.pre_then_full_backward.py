@@ -1,4 +1,4 @@
-"""ordering.between.pre_then_full_backward: In backward every full pre-hook of a module, global ones too, runs before its full hooks.
+"""ordering.between.pre_then_full_backward: For one call of a module, all full pre-hooks, global ones too, run before its full hooks.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/ordering/test_between.py of torch-hook-conformance.

@@ -1,4 +1,4 @@
-"""ordering.between.tensors_around_full: In backward run the hooks of the output, of the weight, of the module (full), then of the input.
+"""ordering.between.tensors_around_full: Hooks around one multiplication called once run so: output's, weight's, module's (full), input's.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/ordering/test_between.py of torch-hook-conformance.

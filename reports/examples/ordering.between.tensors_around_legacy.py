@@ -1,4 +1,4 @@
-"""ordering.between.tensors_around_legacy: The legacy hook of a one-step module runs after its output's hooks and before its weight's.
+"""ordering.between.tensors_around_legacy: Around one multiplication a legacy hook runs after its output's hooks, before its weight's.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/ordering/test_between.py of torch-hook-conformance.
@@ -18,27 +18,31 @@ class M(torch.nn.Module):
         for name, value in values.items(): setattr(self, name, torch.nn.Parameter(t(value)))
     def forward(self, *xs, **kw): return self.function(self, *xs, **kw)
 m0 = M("m0", lambda m, x: m.weight * x, weight=1)
-x0 = t(1, requires_grad=True)
-def h0(*given):
-    note("h0", *given)
-h0_handle = m0.weight.register_hook(h0)
+x0 = t(-1, requires_grad=True)
+def h1(*given):
+    note("h1", *given)
+h1_handle = m0.weight.register_hook(h1)
 def h2(*given):
     note("h2", *given)
 h2_handle = m0.register_backward_hook(h2)
+def h3(*given):
+    note("h3", *given)
+h3_handle = x0.register_hook(h3)
 out = m0(x0)
 note("returns", out)
-def h1(*given):
-    note("h1", *given)
-h1_handle = out.register_hook(h1)
+def h0(*given):
+    note("h0", *given)
+h0_handle = out.register_hook(h0)
 torch.autograd.backward([out], [t(1)], retain_graph=True)
 note("grads", {"x0": x0.grad, "m0.weight": m0.weight.grad})
 expected = {
     "torch 1.4 to 2.15": [
-        ('returns', 1),
-        ('h1', 1),
-        ('h2', 'm0', (1, 1), (1,)),
+        ('returns', -1),
         ('h0', 1),
-        ('grads', {'x0': 1, 'm0.weight': 1}),
+        ('h2', 'm0', (-1, 1), (1,)),
+        ('h1', -1),
+        ('h3', 1),
+        ('grads', {'x0': 1, 'm0.weight': -1}),
     ],
 }
 for event in log: print(*event)

@@ -1,4 +1,4 @@
-"""ordering.between.tensors_around_pre: A full backward pre-hook runs after the hooks of the output and before those of the weight.
+"""ordering.between.tensors_around_pre: Around one multiplication a full pre-hook runs after its output's hooks, before its weight's.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/ordering/test_between.py of torch-hook-conformance.

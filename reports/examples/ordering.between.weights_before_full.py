@@ -1,4 +1,4 @@
-"""ordering.between.weights_before_full: When a full backward hook runs, the parameters of its module have their gradients already.
+"""ordering.between.weights_before_full: Where the input needs a gradient, a weight of one call has its .grad before that call's full hook.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/ordering/test_between.py of torch-hook-conformance.
@@ -18,28 +18,32 @@ class M(torch.nn.Module):
         self.label, self.function = label, function
         for name, value in values.items(): setattr(self, name, torch.nn.Parameter(t(value)))
     def forward(self, *xs, **kw): return self.function(self, *xs, **kw)
-m0 = M("m0", lambda m, x: m.weight * x, weight=1)
+def spread(v):
+    if isinstance(v, dict): return spread(tuple(v.values()))
+    return sum(map(spread, v), ()) if isinstance(v, tuple) else (v,)
+m1 = M("m1", lambda m, x: m.weight * x, weight=1)
+m0 = M("m0", lambda m, *xs, **kw: m1(*xs, **kw))
 x0 = t(1, requires_grad=True)
 def h0(*given):
     note("h0", given[0].grad)
-h0_handle = m0.weight.register_post_accumulate_grad_hook(h0)
+h0_handle = m1.weight.register_post_accumulate_grad_hook(h0)
 def h1(*given):
     note("h1", *given)
-h1_handle = m0.register_full_backward_hook(h1)
+h1_handle = m1.register_full_backward_hook(h1)
 def h2(*given):
     note("h2", given[0].grad)
 h2_handle = x0.register_post_accumulate_grad_hook(h2)
 out = m0(x0)
 note("returns", out)
-torch.autograd.backward([out], [t(1)], retain_graph=True)
-note("grads", {"x0": x0.grad, "m0.weight": m0.weight.grad})
+torch.autograd.backward([spread(out)[0]], [t(1)], retain_graph=True)
+note("grads", {"x0": x0.grad, "m1.weight": m1.weight.grad})
 expected = {
     "torch 2.1 to 2.15": [
         ('returns', 1),
         ('h0', 1),
-        ('h1', 'm0', (1,), (1,)),
+        ('h1', 'm1', (1,), (1,)),
         ('h2', 1),
-        ('grads', {'x0': 1, 'm0.weight': 1}),
+        ('grads', {'x0': 1, 'm1.weight': 1}),
     ],
 }
 for event in log: print(*event)

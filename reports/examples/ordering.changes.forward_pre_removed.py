@@ -1,4 +1,4 @@
-"""ordering.changes.forward_pre_removed: A forward pre-hook may remove one that is still to come, or itself; it counts from the next call.
+"""ordering.changes.forward_pre_removed: A forward pre-hook may remove pre-hooks of its module, itself too: the call still runs them all.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/ordering/test_changes.py of torch-hook-conformance.

@@ -1,4 +1,4 @@
-"""ordering.changes.full_backward_removed: The full backward hooks of a call are those it began with: removing one later does not stop it.
+"""ordering.changes.full_backward_removed: A full backward hook that another one removes, or itself, is still called in that backward.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/ordering/test_changes.py of torch-hook-conformance.

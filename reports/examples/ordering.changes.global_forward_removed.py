@@ -1,4 +1,4 @@
-"""ordering.changes.global_forward_removed: A global forward hook may remove one that is still to come, or itself, in the middle of a call.
+"""ordering.changes.global_forward_removed: A global forward hook may remove global ones, itself too: the module's call still runs them all.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/ordering/test_changes.py of torch-hook-conformance.

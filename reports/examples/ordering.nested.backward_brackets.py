@@ -1,4 +1,4 @@
-"""ordering.nested.backward_brackets: Full pre-hooks and full hooks of nested modules open and close like brackets.
+"""ordering.nested.backward_brackets: Where a chain's input needs a gradient, full pre-hooks and full hooks open and close like brackets.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/ordering/test_nested.py of torch-hook-conformance.

@@ -1,4 +1,4 @@
-"""ordering.nested.every_forward: Every forward calls the hooks of a module anew, in the same order.
+"""ordering.nested.every_forward: Each call of a module runs its forward hooks anew, in the same order.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/ordering/test_nested.py of torch-hook-conformance.

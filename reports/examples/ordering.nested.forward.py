@@ -1,4 +1,4 @@
-"""ordering.nested.forward: Hooks around forward nest: parent's pre-hook, its children in turn, parent's forward hook.
+"""ordering.nested.forward: Hooks around forward nest: a parent's pre-hooks, its children's hooks in turn, its forward hooks.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/ordering/test_nested.py of torch-hook-conformance.

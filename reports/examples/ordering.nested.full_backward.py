@@ -1,4 +1,4 @@
-"""ordering.nested.full_backward: In backward later modules come first, and a full hook runs after those of all its children.
+"""ordering.nested.full_backward: In a chain whose input needs a gradient, full hooks run last child first, a parent's after them.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/ordering/test_nested.py of torch-hook-conformance.

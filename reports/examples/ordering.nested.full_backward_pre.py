@@ -1,4 +1,4 @@
-"""ordering.nested.full_backward_pre: A full backward pre-hook of a parent runs before those of its children, later children first.
+"""ordering.nested.full_backward_pre: In a chain a parent's full backward pre-hook runs before its children's, the last child first.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/ordering/test_nested.py of torch-hook-conformance.

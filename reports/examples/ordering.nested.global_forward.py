@@ -1,4 +1,4 @@
-"""ordering.nested.global_forward: Global pre-hooks meet nested modules outermost first, global forward hooks innermost first.
+"""ordering.nested.global_forward: Global forward pre-hooks run for outer modules first, global forward hooks for inner ones first.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/ordering/test_nested.py of torch-hook-conformance.

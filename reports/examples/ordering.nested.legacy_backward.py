@@ -1,4 +1,4 @@
-"""ordering.nested.legacy_backward: A container's legacy hook runs right after that of its last child, before its other children's.
+"""ordering.nested.legacy_backward: A chain's legacy hook runs right after its last child's, before those of its other children.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/ordering/test_nested.py of torch-hook-conformance.

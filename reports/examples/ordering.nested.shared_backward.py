@@ -1,4 +1,4 @@
-"""ordering.nested.shared_backward: The full hooks of a module that was called several times run once per call, the last call first.
+"""ordering.nested.shared_backward: The full hooks of a module called several times in a row run once per call, the last call first.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/ordering/test_nested.py of torch-hook-conformance.

@@ -1,4 +1,4 @@
-"""ordering.nested.shared_forward: The hooks of a module that is called several times run once per call, all of them in each call.
+"""ordering.nested.shared_forward: The hooks around forward of a module called several times run once per call, all in each call.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/ordering/test_nested.py of torch-hook-conformance.

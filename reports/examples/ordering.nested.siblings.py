@@ -1,4 +1,4 @@
-"""ordering.nested.siblings: Of modules side by side, the one that was called last in forward comes first in backward.
+"""ordering.nested.siblings: Of modules side by side on one input, the one called last runs its full hooks first in backward.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/ordering/test_nested.py of torch-hook-conformance.

@@ -1,4 +1,4 @@
-"""ordering.registration.forward: The forward hooks of a module run in the order of their registration.
+"""ordering.registration.forward: Without prepend=, the forward hooks of a module run in the order of their registration.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/ordering/test_registration.py of torch-hook-conformance.

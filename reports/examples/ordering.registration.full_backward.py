@@ -1,4 +1,4 @@
-"""ordering.registration.full_backward: The full backward hooks of a module run in the order of their registration.
+"""ordering.registration.full_backward: Without prepend=, the full backward hooks of a module run in the order of their registration.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/ordering/test_registration.py of torch-hook-conformance.

@@ -1,4 +1,4 @@
-"""ordering.registration.full_backward_pre: The full backward pre-hooks of a module run in the order of their registration.
+"""ordering.registration.full_backward_pre: Without prepend=, the full backward pre-hooks of a module run in the order of registration.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/ordering/test_registration.py of torch-hook-conformance.

@@ -1,4 +1,4 @@
-"""ordering.registration.keyword_hooks_in_line: Forward hooks with and without with_kwargs=True stand in one line, as registered.
+"""ordering.registration.keyword_hooks_in_line: Forward hooks with and without with_kwargs=True share one order, that of their registration.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/ordering/test_registration.py of torch-hook-conformance.

@@ -1,4 +1,4 @@
-"""ordering.registration.prepend_forward: A forward hook registered with prepend=True runs before all that the module had so far.
+"""ordering.registration.prepend_forward: A forward hook registered with prepend=True runs before all that its module had so far.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/ordering/test_registration.py of torch-hook-conformance.

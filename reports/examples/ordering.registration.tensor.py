@@ -1,4 +1,4 @@
-"""ordering.registration.tensor: The hooks of a tensor run in the order of their registration, be it a leaf or a result.
+"""ordering.registration.tensor: The hooks of a tensor that is not changed in place run in the order of their registration.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/ordering/test_registration.py of torch-hook-conformance.

@@ -1,4 +1,4 @@
-"""output.always.before_output: When a call fails before it has an output, only the always_call hooks run, with None for it.
+"""output.always.before_output: If a call fails before its output, only always_call hooks run, given None or what one returned.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/output/test_always.py of torch-hook-conformance.
@@ -13,9 +13,6 @@ def show(v):
     if isinstance(v, (tuple, list)): return type(v)(map(show, v))
     return int(v) if isinstance(v, torch.Tensor) else getattr(v, "label", v)
 def note(what, *seen): log.append((what, *show(seen)))
-def scale(v, k):
-    if isinstance(v, dict): return {n: scale(u, k) for n, u in v.items()}
-    return type(v)(scale(u, k) for u in v) if isinstance(v, (tuple, list)) else v if v is None else v * k
 class M(torch.nn.Module):
     def __init__(self, label, function, **values):
         super().__init__()
@@ -33,13 +30,12 @@ try:
 except Exception as e: log.append(('raises', 'hook', type(e).__name__))
 def h0(*given):
     note("h0", *given)
-    return scale(given[-1], 2)
 try:
     h0_handle = m0.register_forward_hook(h0, always_call=True)
 except Exception as e: log.append(('raises', 'hook', type(e).__name__))
 def h1(*given):
     note("h1", *given)
-    return scale(given[-1], 2)
+    return 3
 try:
     h1_handle = m0.register_forward_hook(h1, always_call=True)
 except Exception as e: log.append(('raises', 'hook', type(e).__name__))

@@ -1,4 +1,4 @@
-"""output.always.changed_under_way: After a failure an always_call hook that changes the hooks turns the error into RuntimeError.
+"""output.always.changed_under_way: After a failure an always_call hook, not the last, that changes the hooks causes RuntimeError.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/output/test_always.py of torch-hook-conformance.

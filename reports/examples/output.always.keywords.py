@@ -1,4 +1,4 @@
-"""output.always.keywords: After a failure a module's own hook with with_kwargs=True is given the keyword arguments too.
+"""output.always.keywords: After a failure an always_call hook of the module with with_kwargs=True is given the keywords too.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/output/test_always.py of torch-hook-conformance.

@@ -1,7 +1,7 @@
 """output.always.only_exceptions: An always_call hook does not run for KeyboardInterrupt, SystemExit or GeneratorExit.
 
 Says which reading this torch has.
-Checked by suites/output/test_always.py of torch-hook-conformance.
+Checked by suites/output/test_failures.py of torch-hook-conformance.
 """
 
 import inspect
@@ -38,7 +38,7 @@ def example(subject, errors, where, always):
 
 
 READINGS = {
-    'exceptions (every torch): It runs for what derives from Exception only.': Exception,
+    'exceptions (every torch): An always_call hook runs only for errors that derive from Exception.': Exception,
 }
 
 holds = []

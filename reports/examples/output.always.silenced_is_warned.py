@@ -1,19 +1,18 @@
-"""output.always.silenced_is_warned: What always_call hooks raise after a failure is silenced, each with one UserWarning.
+"""output.always.silenced_is_warned: Each Exception that an always_call hook raises after a failure becomes one UserWarning.
 
 Says which reading this torch has.
-Checked by suites/output/test_always.py of torch-hook-conformance.
+Checked by suites/output/test_failures.py of torch-hook-conformance.
 """
 
 import inspect
 import torch
+import warnings
 from types import SimpleNamespace
 
 if not "always_call" in inspect.signature(torch.nn.Module.register_forward_hook).parameters: raise SystemExit("torch " + torch.__version__ + " has no torch.nn.Module.register_forward_hook(always_call)")
 
 
 def example(subject, where, fails):
-    import warnings
-
     def fail(*given):
         raise ValueError(where)
 
@@ -39,11 +38,12 @@ def example(subject, where, fails):
         except (ValueError, LookupError) as error:
             raised = type(error).__name__
     assert [warning.category for warning in caught] == [UserWarning] * sum(fails) * subject.value
+    assert all(str(warning.message).startswith("module forward hook with ``always_call=True``") for warning in caught)
     assert (ran, raised) == (list(range(len(fails))), "ValueError")
 
 
 READINGS = {
-    'warned (every torch): The first error leaves the call.': 1,
+    'warned (every torch): What always_call hooks raise after a failure is turned into warnings.': 1,
 }
 
 holds = []

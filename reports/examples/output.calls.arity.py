@@ -1,4 +1,4 @@
-"""output.calls.arity: A forward hook that cannot take (module, inputs, output) raises TypeError at the call, not before.
+"""output.calls.arity: A plain forward hook that cannot take (module, args, output) raises TypeError only at the call.
 
 Says which reading this torch has.
 Checked by suites/output/test_calls.py of torch-hook-conformance.
@@ -37,7 +37,7 @@ def example(subject, signature, before, after):
 
 
 READINGS = {
-    'three (every torch): A hook takes the module, the inputs and the output.': 3,
+    'three (every torch): A plain forward hook is called with the module, the inputs and the output.': 3,
 }
 
 holds = []

@@ -1,7 +1,7 @@
 """output.calls.edited_in_place: An edit of the output in place by a hook that returns None is seen by later hooks and the caller.
 
 Says which reading this torch has.
-Checked by suites/output/test_calls.py of torch-hook-conformance.
+Checked by suites/output/test_edits.py of torch-hook-conformance.
 """
 
 import torch
@@ -32,7 +32,7 @@ def example(subject, shape, added):
 
 
 READINGS = {
-    'seen (every torch): Every hook is given the output itself.': True,
+    'seen (every torch): Every forward hook is given the output itself, not a copy.': True,
 }
 
 holds = []

@@ -1,4 +1,4 @@
-"""output.calls.grad_mode: A hook runs in the caller's grad mode, not in that of a decorated forward.
+"""output.calls.grad_mode: A hook around forward runs in the caller's grad mode, not in that of a decorated forward.
 
 Says which reading this torch has.
 Checked by suites/output/test_calls.py of torch-hook-conformance.
@@ -29,7 +29,7 @@ def example(subject, pres, caller, inner):
 
 
 READINGS = {
-    "the caller's (every torch): What is set around forward ends with forward.": 'caller',
+    "the caller's (every torch): A grad mode that is set around forward does not reach the hooks.": 'caller',
 }
 
 holds = []

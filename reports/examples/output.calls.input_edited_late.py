@@ -1,7 +1,7 @@
-"""output.calls.input_edited_late: An edit of the input in a forward hook comes too late for forward, unless the output is that input.
+"""output.calls.input_edited_late: An in-place edit of the input in a forward hook changes the output only if they share memory.
 
 Says which reading this torch has.
-Checked by suites/output/test_calls.py of torch-hook-conformance.
+Checked by suites/output/test_edits.py of torch-hook-conformance.
 """
 
 import torch
@@ -29,7 +29,7 @@ def example(subject, does, added):
 
 
 READINGS = {
-    'late (every torch): What was computed stays; what aliases the input changes.': ('same', 'view'),
+    'late (every torch): After an edit of the input what forward computed stays; an alias of the input changes.': ('same', 'view'),
 }
 
 holds = []

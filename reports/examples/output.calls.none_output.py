@@ -21,7 +21,7 @@ def example(subject, returned, inside):
 
 
 READINGS = {
-    'as None (every torch): None is an output like any other.': 'as None',
+    'as None (every torch): Forward hooks are called with an output of None like with any other.': 'as None',
 }
 
 holds = []

@@ -26,7 +26,7 @@ def example(subject, returned):
 
 
 READINGS = {
-    "replace (every torch): 0, False, '' and () are outputs like any other.": lambda given: given is None,
+    "replace (every torch): 0, False, '' and () that a forward hook returns are outputs like any other.": lambda given: given is None,
 }
 
 holds = []

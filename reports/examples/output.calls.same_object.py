@@ -1,4 +1,4 @@
-"""output.calls.same_object: A hook is given the very object that forward or the hook before returned; the caller gets the last.
+"""output.calls.same_object: Without backward hooks nothing is copied: hooks and caller are given the very objects returned.
 
 Says which reading this torch has.
 Checked by suites/output/test_calls.py of torch-hook-conformance.
@@ -16,6 +16,7 @@ def example(subject, shapes, replace):
     def make(shape):
         one = torch.ones(1)
         made = {"tensor": one, "tuple": (one,), "list": [one], "dict": {"y": one}, "pair": Pair(one, 2)}
+        made.update({"text": "y", "object": object()})
         return {**made, "nested": ([one], {"y": (one,)}), "generator": iter([one])}[shape]
 
     module, given, made = torch.nn.Identity(), [], []
@@ -35,7 +36,7 @@ def example(subject, shapes, replace):
 
 
 READINGS = {
-    'itself (every torch): Nothing is copied.': True,
+    'itself (every torch): Without backward hooks no output is copied or rebuilt.': True,
 }
 
 holds = []

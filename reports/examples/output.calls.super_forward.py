@@ -30,7 +30,7 @@ def example(subject, depth, pres, calls):
 
 
 READINGS = {
-    'once (every torch): One call of the module, one run of its hooks.': False,
+    'once (every torch): One call of a module runs its hooks once, whatever forward passes on to.': False,
 }
 
 holds = []

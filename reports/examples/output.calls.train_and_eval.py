@@ -1,4 +1,4 @@
-"""output.calls.train_and_eval: Forward hooks run in training and in evaluation alike, with or without gradients.
+"""output.calls.train_and_eval: If a module is called its forward hooks run: in training and in eval, with or without gradients.
 
 Says which reading this torch has.
 Checked by suites/output/test_calls.py of torch-hook-conformance.
@@ -22,7 +22,7 @@ def example(subject, pres, states, inside):
 
 
 READINGS = {
-    'always (every torch): Neither train() nor no_grad() matters.': [(True, True), (True, False), (False, True), (False, False)],
+    'always (every torch): Neither train() nor no_grad() decides whether the forward hooks of a called module run.': [(True, True), (True, False), (False, True), (False, False)],
 }
 
 holds = []

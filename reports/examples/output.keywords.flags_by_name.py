@@ -21,7 +21,7 @@ def example(subject):
 
 
 READINGS = {
-    'by name (every torch): They are keyword-only.': 'TypeError',
+    'by name (every torch): In register_forward_hook prepend, with_kwargs and always_call are keyword-only.': 'TypeError',
 }
 
 holds = []

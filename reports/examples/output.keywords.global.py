@@ -1,4 +1,4 @@
-"""output.keywords.global: A global forward hook with with_kwargs=True is given the keyword arguments.
+"""output.keywords.global: In a call that succeeds a global forward hook with with_kwargs=True is given the keywords.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/output/test_keywords.py of torch-hook-conformance.

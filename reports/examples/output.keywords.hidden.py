@@ -1,4 +1,4 @@
-"""output.keywords.hidden: A plain forward hook is given the positional arguments only.
+"""output.keywords.hidden: Without with_kwargs a forward hook is given the positional arguments only.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/output/test_keywords.py of torch-hook-conformance.

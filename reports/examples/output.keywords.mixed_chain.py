@@ -1,4 +1,4 @@
-"""output.keywords.mixed_chain: Hooks with and without with_kwargs=True replace the output in one chain.
+"""output.keywords.mixed_chain: Forward hooks with and without with_kwargs=True replace the output in one chain.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/output/test_keywords.py of torch-hook-conformance.

@@ -44,7 +44,7 @@ def example(subject, kwargs, edits):
 
 
 READINGS = {
-    'shared (every torch): The dict of the call.': True,
+    'shared (every torch): The with_kwargs forward hooks of a call are all given the dict of the call.': True,
 }
 
 holds = []

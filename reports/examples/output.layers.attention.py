@@ -1,4 +1,4 @@
-"""output.layers.attention: The hooks of MultiheadAttention run, those of its out_proj never: only its weight is used.
+"""output.layers.attention: A call of MultiheadAttention runs its own hooks and never those of its out_proj.
 
 Says which reading this torch has.
 Checked by suites/output/test_layers.py of torch-hook-conformance.
@@ -25,7 +25,7 @@ def example(subject, heads, size, training, own, inner):
 
 
 READINGS = {
-    'passed by (every torch): The projection is a function call on the weight.': False,
+    'passed by (every torch): MultiheadAttention uses the weight of out_proj and does not call it.': False,
 }
 
 holds = []

@@ -1,4 +1,4 @@
-"""output.layers.built_in: A layer of torch calls its hooks like any module: with its input, and with what the caller gets.
+"""output.layers.built_in: Linear, Bilinear, Dropout, BatchNorm1d, LayerNorm, ReLU, Softmax and Flatten call their hooks.
 
 Says which reading this torch has.
 Checked by suites/output/test_layers.py of torch-hook-conformance.
@@ -35,7 +35,7 @@ def example(subject, names, states, count):
 
 
 READINGS = {
-    'like any (every torch): In training and in evaluation.': (True, False),
+    'like any (every torch): Built-in layers call their hooks in training and in evaluation.': (True, False),
 }
 
 holds = []

@@ -1,4 +1,4 @@
-"""output.layers.called_by_a_hook: A hook may call forward of its module; calling the module runs the hook again, and so on.
+"""output.layers.called_by_a_hook: A forward hook may call its module's forward; calling the module runs the hook again, and so on.
 
 Says which reading this torch has.
 Checked by suites/output/test_layers.py of torch-hook-conformance.
@@ -41,7 +41,7 @@ def example(subject, most, by_forward, pres):
 
 
 READINGS = {
-    'again and again (every torch): Nothing stops the recursion but Python.': True,
+    'again and again (every torch): A hook that calls its module recurses until it stops or Python raises RecursionError.': True,
 }
 
 holds = []

@@ -1,4 +1,4 @@
-"""output.layers.containers: Sequential calls its own hooks and its children's; ModuleList and ModuleDict are never called.
+"""output.layers.containers: A loop over a ModuleList or ModuleDict runs only the children's hooks, Sequential its own too.
 
 Says which reading this torch has.
 Checked by suites/output/test_layers.py of torch-hook-conformance.
@@ -46,7 +46,7 @@ def example(subject, kind, size, own, inner):
 
 
 READINGS = {
-    'called or not (every torch): Whoever holds a list calls its elements.': ('Sequential',),
+    'called or not (every torch): ModuleList and ModuleDict are not called when their elements are; Sequential is.': ('Sequential',),
 }
 
 holds = []

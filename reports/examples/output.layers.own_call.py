@@ -1,4 +1,4 @@
-"""output.layers.own_call: A class with its own __call__ runs no hooks; a forward that is set on an instance runs with them.
+"""output.layers.own_call: Hooks run in Module.__call__: a replaced forward keeps them, a replaced __call__ must pass on to it.
 
 Says which reading this torch has.
 Checked by suites/output/test_layers.py of torch-hook-conformance.
@@ -16,31 +16,38 @@ def hook_up(module, pres, ran, name):
     return [(name, number) for wanted in (True, False) for number, pre in enumerate(pres) if pre == wanted]
 
 
-def example(subject, ways, pres, calls):
-    class Own(torch.nn.Identity):
-        pass
+def example(subject, owns, ways, pres, calls):
+    def module_with(own):
+        class Own(torch.nn.Identity):
+            pass
 
-    ran, module = [], Own()
-    due = hook_up(module, pres, ran, "h")
-    if "call" in ways:
-        Own.__call__ = lambda self, x: self.forward(x)
-    if "class" in ways:
-        Own.forward = lambda self, x: x + "c"
-    if "instance" in ways:
-        module.forward = lambda x: x + "i"
+        class PassesOn(Own):
+            def __call__(self, x):
+                return super().__call__(x) if own == "super" else self.forward(x)
+
+        if "class" in ways:
+            Own.forward = lambda self, x: x + "c"
+        module = Own() if own == "no" else PassesOn()
+        if "instance" in ways:
+            module.forward = lambda x: x + "i"
+        return module
+
     expected = "xi" if "instance" in ways else "xc" if "class" in ways else "x"
-    assert [module("x") for _ in range(calls)] == [expected] * calls
-    assert ran == (due * calls if set(ways) <= set(subject.value) else [])
+    for own in owns:
+        ran, module = [], module_with(own)
+        due = hook_up(module, pres, ran, "h")
+        assert [module("x") for _ in range(calls)] == [expected] * calls
+        assert ran == (due * calls if {own, *ways} - {"no"} <= set(subject.value) else [])
 
 
 READINGS = {
-    'hooks are in __call__ (every torch): Module.__call__ is what runs them.': ('instance', 'class'),
+    'hooks are in __call__ (every torch): Module.__call__ runs the hooks, of any forward and of every class that passes on to it.': ('super', 'instance', 'class'),
 }
 
 holds = []
 for reading, demanded in READINGS.items():
     try:
-        example(SimpleNamespace(value=demanded), ways=['call'], pres=[False], calls=1)
+        example(SimpleNamespace(value=demanded), owns=['call', 'super'], ways=[], pres=[False], calls=1)
     except AssertionError:
         continue
     holds.append(reading)

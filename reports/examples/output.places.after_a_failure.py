@@ -1,4 +1,4 @@
-"""output.places.after_a_failure: A call that a forward hook made fail leaves nothing behind: the next one begins anew.
+"""output.places.after_a_failure: After a call that a forward hook made fail, the next call begins anew.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/output/test_places.py of torch-hook-conformance.

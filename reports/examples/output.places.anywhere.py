@@ -1,4 +1,4 @@
-"""output.places.anywhere: In any network, with no_grad or without, the caller of a module gets what its forward hooks left.
+"""output.places.anywhere: In every plan of the grammar with forward hooks only, the caller of a module gets what they left.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/output/test_places.py of torch-hook-conformance.

@@ -1,4 +1,4 @@
-"""output.places.backward_again: A second backward goes through the replacement again without calling the forward hooks again.
+"""output.places.backward_again: With retain_graph=True a second backward() uses the replacement and calls no forward hook.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/output/test_places.py of torch-hook-conformance.

@@ -1,4 +1,4 @@
-"""output.places.callers_tensor: The caller's output is the replacement: hooks and retain_grad on it see the gradient of that.
+"""output.places.callers_tensor: Hooks and retain_grad() on the output that the caller gets see the gradient of the replacement.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/output/test_places.py of torch-hook-conformance.

@@ -1,4 +1,4 @@
-"""output.places.forward_raises: When something raises inside forward, the module's forward hooks and its parents' do not run.
+"""output.places.forward_raises: If forward raises, no forward hook of the module or its parents without always_call runs.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/output/test_places.py of torch-hook-conformance.

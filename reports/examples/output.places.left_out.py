@@ -1,4 +1,4 @@
-"""output.places.left_out: An output that takes no part in the backward gets no gradient, though hooks replaced it.
+"""output.places.left_out: Without backward hooks the parameter behind an unused output gets no gradient, replaced or not.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/output/test_places.py of torch-hook-conformance.

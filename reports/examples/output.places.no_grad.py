@@ -1,4 +1,4 @@
-"""output.places.no_grad: Under no_grad forward hooks run and replace as ever; only the backward is missing.
+"""output.places.no_grad: Under no_grad forward hooks run and replace as ever; backward() of the output raises.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/output/test_places.py of torch-hook-conformance.

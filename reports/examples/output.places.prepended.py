@@ -1,4 +1,4 @@
-"""output.places.prepended: A prepended forward hook is given what forward returned, and the older ones what it made of it.
+"""output.places.prepended: A prepended forward hook replaces the output before the older ones of the module see it.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/output/test_places.py of torch-hook-conformance.

@@ -1,4 +1,4 @@
-"""output.places.shared: A module that stands in several places replaces its output in each of them.
+"""output.places.shared: Forward hooks of a module that is used in several places replace its output in each of them.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/output/test_places.py of torch-hook-conformance.

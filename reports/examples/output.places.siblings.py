@@ -1,4 +1,4 @@
-"""output.places.siblings: What a module's forward hooks return is its own output only: that of a module beside it stays.
+"""output.places.siblings: A replaced output is that module's alone: the output of a module next to it stays.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/output/test_places.py of torch-hook-conformance.

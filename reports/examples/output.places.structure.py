@@ -1,4 +1,4 @@
-"""output.places.structure: A hook that replaces a dict by another hands that on: the next module is called with its values.
+"""output.places.structure: A dict that a forward hook returns in place of forward's dict is what the calling code gets.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/output/test_places.py of torch-hook-conformance.

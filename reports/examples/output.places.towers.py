@@ -1,4 +1,4 @@
-"""output.places.towers: Each level is given what the forward hooks of all levels inside it left.
+"""output.places.towers: In nested modules a forward hook is given what the hooks inside left, where that is handed on.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/output/test_places.py of torch-hook-conformance.

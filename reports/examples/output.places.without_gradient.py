@@ -1,4 +1,4 @@
-"""output.places.without_gradient: Replacing the output scales the parameter's gradient also where the input needs none.
+"""output.places.without_gradient: The parameter's gradient comes through the replaced output, also if the input needs none.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/output/test_places.py of torch-hook-conformance.

@@ -1,4 +1,4 @@
-"""output.replacement.anywhere: In any network, what forward hooks return changes values and gradients as if forward had.
+"""output.replacement.anywhere: In every plan of the grammar with forward hooks, values and gradients fit the replaced outputs.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/output/test_replacement.py of torch-hook-conformance.

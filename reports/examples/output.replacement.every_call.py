@@ -1,4 +1,4 @@
-"""output.replacement.every_call: Each call replaces anew what forward returned; nothing is left of the call before.
+"""output.replacement.every_call: In each call forward hooks replace what that call's forward returned.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/output/test_replacement.py of torch-hook-conformance.

@@ -1,4 +1,4 @@
-"""output.replacement.gradient_flows: The gradient flows through the replacement back into the module.
+"""output.replacement.gradient_flows: Gradients flow back through what a forward hook computed from the output, into the module.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/output/test_replacement.py of torch-hook-conformance.

@@ -1,4 +1,4 @@
-"""output.replacement.hook_is_given: A forward hook is given (module, args, output), with the output just as forward returned it.
+"""output.replacement.hook_is_given: A plain forward hook is given (module, args, output), the first one what forward returned.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/output/test_replacement.py of torch-hook-conformance.

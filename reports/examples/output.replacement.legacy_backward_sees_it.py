@@ -1,4 +1,4 @@
-"""output.replacement.legacy_backward_sees_it: A legacy backward hook sits on the step that made the replacement, not on the module's own.
+"""output.replacement.legacy_backward_sees_it: A legacy backward hook is on the operation that made the replaced output, not the module's own.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/output/test_replacement.py of torch-hook-conformance.

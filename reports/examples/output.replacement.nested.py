@@ -1,4 +1,4 @@
-"""output.replacement.nested: A container goes on with what its child's hooks left, and replaces its own result in turn.
+"""output.replacement.nested: A container goes on with what its child's forward hooks left; its own hooks replace its result.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/output/test_replacement.py of torch-hook-conformance.

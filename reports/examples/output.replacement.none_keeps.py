@@ -1,4 +1,4 @@
-"""output.replacement.none_keeps: A forward hook that returns None leaves the output as it is.
+"""output.replacement.none_keeps: A forward hook that returns None does not replace the output.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/output/test_replacement.py of torch-hook-conformance.

@@ -1,4 +1,4 @@
-"""output.replacement.raising: What a forward hook raises leaves the call; later hooks of the module and its parents stay out.
+"""output.replacement.raising: What a forward hook raises leaves the call; no later hook without always_call runs.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/output/test_replacement.py of torch-hook-conformance.

@@ -1,4 +1,4 @@
-"""output.replacement.removed: A removed forward hook no longer replaces anything; the others go on.
+"""output.replacement.removed: A forward hook that is removed between calls no longer replaces anything; the others go on.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/output/test_replacement.py of torch-hook-conformance.

@@ -1,4 +1,4 @@
-"""output.replacement.structures: A tuple or a dict is handed on and replaced as a whole; nothing is wrapped or spread.
+"""output.replacement.structures: An output that is a tuple or a dict is given to forward hooks, and replaced, as a whole.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/output/test_replacement.py of torch-hook-conformance.

@@ -1,4 +1,4 @@
-"""output.replacement.value_replaces: What a forward hook returns is what the caller gets.
+"""output.replacement.value_replaces: What a forward hook returns, unless it is None, replaces the output that the caller gets.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/output/test_replacement.py of torch-hook-conformance.

@@ -1,4 +1,4 @@
-"""retain.asked.create_graph: With create_graph the kept gradient has a graph of its own; without, it has none.
+"""retain.asked.create_graph: A kept gradient that depends on a leaf can be differentiated again only with create_graph=True.
 
 Says which reading this torch has.
 Checked by suites/retain/test_asked.py of torch-hook-conformance.
@@ -30,7 +30,7 @@ def example(subject, x, power, create_graph):
 
 
 READINGS = {
-    'only with create_graph (every torch): Then it can be differentiated again.': True,
+    'with create_graph only (every torch): With create_graph=True a kept gradient that depends on a leaf can be differentiated, else not.': True,
 }
 
 holds = []

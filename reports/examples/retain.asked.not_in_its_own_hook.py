@@ -1,4 +1,4 @@
-"""retain.asked.not_in_its_own_hook: While the hooks of a tensor run, its kept gradient is not there yet.
+"""retain.asked.not_in_its_own_hook: While the hooks of a tensor run, the gradient of this pass is not yet in the .grad it keeps.
 
 Says which reading this torch has.
 Checked by suites/retain/test_asked.py of torch-hook-conformance.
@@ -44,9 +44,9 @@ def example(subject, piles, passes):
 
 
 READINGS = {
-    'not yet (torch >=2.0): What earlier passes left, whichever was registered first.': 'none',
-    'all or none (torch >=1.10,<2.0): There if retain_grad() came before every hook.': 'all or none',
-    'in its turn (torch <1.10): There for the hooks that came after retain_grad().': 'later ones',
+    'not yet (torch >=2.0): Hooks of a tensor that keeps its gradient find in .grad what earlier passes left.': 'none',
+    "by what came first (torch >=1.10,<2.0): The hooks of a tensor find this pass's gradient in .grad if retain_grad() came before all of them.": 'all or none',
+    "later hooks find it (torch <1.10): Hooks of a tensor registered after retain_grad() find this pass's gradient in .grad.": 'later ones',
 }
 
 holds = []

@@ -1,4 +1,4 @@
-"""retain.asked.seen_upstream: When the hook of a tensor further upstream runs, the kept gradient is already there.
+"""retain.asked.seen_upstream: When the hook of a tensor runs, gradients kept for tensors made from it are already there.
 
 Says which reading this torch has.
 Checked by suites/retain/test_asked.py of torch-hook-conformance.
@@ -42,7 +42,7 @@ def example(subject, kept, hooks):
 
 
 READINGS = {
-    'there (every torch): Those of all tensors the pass has been through, none of those ahead.': True,
+    'already there (every torch): A hook finds the kept gradients of tensors that the pass went through, none of those ahead.': True,
 }
 
 holds = []

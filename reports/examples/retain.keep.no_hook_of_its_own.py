@@ -1,4 +1,4 @@
-"""retain.keep.no_hook_of_its_own: retain_grad() adds nothing to the Python hooks of the tensor.
+"""retain.keep.no_hook_of_its_own: retain_grad() adds nothing to the _backward_hooks of the tensor.
 
 Says which reading this torch has.
 Checked by suites/retain/test_keep.py of torch-hook-conformance.
@@ -26,8 +26,8 @@ def example(subject, calls):
 
 
 READINGS = {
-    'nothing (torch >=1.10): `_backward_hooks` has what was registered.': 0,
-    'a hook (torch <1.10): It is one hook in that dict, which pickling warns about.': 1,
+    'no entry (torch >=1.10): _backward_hooks holds only what was registered.': 0,
+    "one entry (torch <1.10): retain_grad() is one entry of the tensor's _backward_hooks.": 1,
 }
 
 holds = []

@@ -40,8 +40,8 @@ def example(subject, row, hooks):
 
 
 READINGS = {
-    'warns (torch >=1.5): A UserWarning for each inner tensor that keeps nothing.': ['UserWarning'],
-    'is silent (torch <1.5): None, without a word.': [],
+    'warns (torch >=1.5): Reading the .grad of an inner tensor that keeps nothing gives None and a UserWarning.': ['UserWarning'],
+    'is silent (torch <1.5): Reading the .grad of an inner tensor that keeps nothing gives None without a warning.': [],
 }
 
 holds = []

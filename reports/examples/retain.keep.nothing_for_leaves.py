@@ -1,4 +1,4 @@
-"""retain.keep.nothing_for_leaves: retain_grad() on a leaf is without effect: its gradient is accumulated once, as ever.
+"""retain.keep.nothing_for_leaves: retain_grad() on a leaf that requires grad does nothing: its gradient is added to .grad once.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/retain/test_keep.py of torch-hook-conformance.

@@ -9,20 +9,25 @@ from types import SimpleNamespace
 
 
 def example(subject, adds, size):
+    seen = []
     x = torch.ones(size, dtype=torch.float64, requires_grad=True)
     y = x.view(size)
+    y.register_hook(seen.append)
     y.retain_grad()
-    y.backward(torch.full((size,), 2.0, dtype=torch.float64))
+    # One number, seen from all places: what is kept has a place for each.
+    y.backward(torch.tensor([2.0], dtype=torch.float64).expand(size))
     at_y = at_x = 2
     for kept, by in adds:
         (y if kept else x).grad.add_(by)
         at_y += by if kept else by * subject.value
         at_x += by * subject.value if kept else by
     assert (y.grad.tolist(), x.grad.tolist()) == ([at_y] * size, [at_x] * size)
+    if all(kept for kept, _ in adds):  # x.grad may be the gradient that came
+        assert [grad.tolist() for grad in seen] == [[at_y if subject.value else 2] * size]
 
 
 READINGS = {
-    'its own (every torch): After adding to y.grad, x.grad is as it was, and the other way round.': 0,
+    'its own (every torch): Changing a kept gradient in place changes no other gradient.': 0,
 }
 
 holds = []

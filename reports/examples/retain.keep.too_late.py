@@ -1,4 +1,4 @@
-"""retain.keep.too_late: retain_grad() after the backward is accepted, and counts from the next backward on.
+"""retain.keep.too_late: retain_grad() after a backward is accepted, and keeps the gradients of later backwards only.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/retain/test_keep.py of torch-hook-conformance.

@@ -17,21 +17,31 @@ class M(torch.nn.Module):
         self.label, self.function = label, function
         for name, value in values.items(): setattr(self, name, torch.nn.Parameter(t(value)))
     def forward(self, *xs, **kw): return self.function(self, *xs, **kw)
-m0 = M("m0", lambda m, x: m.weight * x, weight=1)
+def spread(v):
+    if isinstance(v, dict): return spread(tuple(v.values()))
+    return sum(map(spread, v), ()) if isinstance(v, tuple) else (v,)
+at = {}
+def call(m, *xs, **kw):
+    out = m(*xs, **kw)
+    at.update({f"{m.label}>{i}": u for i, u in enumerate(spread(out))})
+    return out
+m1 = M("m1", lambda m, x: m.weight * x, weight=1)
+m2 = M("m2", lambda m, x: m.weight * x, weight=1)
+m0 = M("m0", lambda m, *xs, **kw: call(m2, *spread(call(m1, *xs, **kw)), **kw))
 x0 = t(1, requires_grad=True)
-out = m0(x0)
+out = call(m0, x0)
 note("returns", out)
 def h0(*given):
     note("h0", *given)
-h0_handle = out.register_hook(h0)
-out.retain_grad()
-torch.autograd.backward([out], [t(1)], retain_graph=True)
-note("grads", {"x0": x0.grad, "m0.weight": m0.weight.grad, "m0>0": out.grad})
+h0_handle = at["m1>0"].register_hook(h0)
+at["m1>0"].retain_grad()
+torch.autograd.backward([spread(out)[0]], [t(1)], retain_graph=True)
+note("grads", {"x0": x0.grad, "m1.weight": m1.weight.grad, "m2.weight": m2.weight.grad, "m1>0": at["m1>0"].grad})
 expected = {
     "torch 1.4 to 2.15": [
         ('returns', 1),
         ('h0', 1),
-        ('grads', {'x0': 1, 'm0.weight': 1, 'm0>0': 1}),
+        ('grads', {'x0': 1, 'm1.weight': 1, 'm2.weight': 1, 'm1>0': 1}),
     ],
 }
 for event in log: print(*event)

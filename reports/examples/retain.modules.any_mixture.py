@@ -1,4 +1,4 @@
-"""retain.modules.any_mixture: Kept gradients are predictable in any network with any mixture of backward hooks.
+"""retain.modules.any_mixture: In every plan of the grammar full, pre- and tensor hooks act on kept gradients as each does alone.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/retain/test_modules.py of torch-hook-conformance.

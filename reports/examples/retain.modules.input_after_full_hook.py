@@ -1,4 +1,4 @@
-"""retain.modules.input_after_full_hook: The gradient kept for a module's input is the one that its full backward hooks left.
+"""retain.modules.input_after_full_hook: What full backward hooks of a module return is in the gradient kept for its input.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/retain/test_modules.py of torch-hook-conformance.

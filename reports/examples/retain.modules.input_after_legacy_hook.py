@@ -1,4 +1,4 @@
-"""retain.modules.input_after_legacy_hook: The gradient kept for the input of a one-operation module is the one that legacy hooks left.
+"""retain.modules.input_after_legacy_hook: What legacy hooks of a one-operation module return is in the gradient kept for its input.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/retain/test_modules.py of torch-hook-conformance.

@@ -37,7 +37,7 @@ def example(subject, factors, times):
 
 
 READINGS = {
-    "of the view (every torch): The hooks' factors reach the caller's x, not the view in forward.": False,
+    "of the view (every torch): What full hooks return is in the gradient kept for the caller's tensor, not for forward's view.": False,
 }
 
 holds = []

@@ -1,4 +1,4 @@
-"""retain.modules.undefined: retain_grad() on an output that got no gradient leaves its .grad as it was.
+"""retain.modules.undefined: Under a full hook, an output that keeps its gradient and gets none has its .grad as it was.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/retain/test_modules.py of torch-hook-conformance.

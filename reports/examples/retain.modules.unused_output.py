@@ -39,11 +39,11 @@ def example(subject, uses, kept):
 
 
 READINGS = {
-    'None (every torch): unbind gives several tensors, some are used; these have their gradients.': None,
-    "AttributeError (torch <1.5, a declared deviation): backward() fails in torch's own hook, which tries to copy None.": 'AttributeError',
-    'AttributeError as RuntimeError (torch >=1.5,<1.7, a declared deviation): The same failure, heard as RuntimeError.': 'RuntimeError',
-    "AttributeError again (torch >=1.7,<1.10, a declared deviation): backward() fails in torch's own hook, which tries to copy None.": 'AttributeError',
-    'RuntimeError (torch >=1.10,<2.0, a declared deviation): backward() fails in the C++ hook, which tries to copy an undefined gradient.': 'RuntimeError',
+    'None for unused ones (every torch): An unused output of a node that runs keeps no gradient: its .grad stays None.': None,
+    'AttributeError (torch <1.5, a declared deviation): backward() raises AttributeError where an unused output of a node that runs is to keep its gradient.': 'AttributeError',
+    'RuntimeError, its type lost (torch >=1.5,<1.7, a declared deviation): backward() raises RuntimeError where an unused output of a node that runs is to keep its gradient.': 'RuntimeError',
+    'AttributeError again (torch >=1.7,<1.10, a declared deviation): backward() raises AttributeError where an unused output of a node that runs is to keep its gradient.': 'AttributeError',
+    'RuntimeError (torch >=1.10,<2.0, a declared deviation): backward() raises RuntimeError where an unused output of a node that runs is to keep its gradient.': 'RuntimeError',
 }
 
 holds = []

@@ -7,12 +7,17 @@ Checked by suites/retain/test_nodes.py of torch-hook-conformance.
 import torch
 from types import SimpleNamespace
 
-if not hasattr(getattr(getattr(torch.autograd, "graph", None), "Node", None), "register_prehook"): raise SystemExit("torch " + torch.__version__ + " has no torch.autograd.graph.Node.register_prehook")
+if not hasattr(getattr(torch.autograd, "Function", None), "register_prehook"): raise SystemExit("torch " + torch.__version__ + " has no torch.autograd.Function.register_prehook")
 
 
 def leaf(value):
     """A float64 scalar that requires grad."""
     return torch.tensor(float(value), dtype=torch.float64, requires_grad=True)
+
+
+def by_turns(kinds):
+    """The kinds in the order in which their first hook was registered: that of torch 1.13."""
+    return list(dict.fromkeys(kinds))
 
 
 def example(subject, hooks, passes):
@@ -28,9 +33,8 @@ def example(subject, hooks, passes):
             y.register_hook(lambda grad, number=number, by=by: seen.append((number, grad.item())) or grad * by)
     for _ in range(passes):
         (2 * y).backward(retain_graph=True)
-    order = list(range(len(hooks)))
-    if subject.value:
-        order.sort(key=lambda number: hooks[number][0] == "pre")
+    first = {"tensor hooks first": ["tensor", "pre"], "by registration": by_turns([kind for kind, _ in hooks])}
+    order = sorted(range(len(hooks)), key=lambda number: first[subject.value].index(hooks[number][0]))
     grad, expected = 2, []
     for number in order:
         expected.append((number, grad))
@@ -39,7 +43,8 @@ def example(subject, hooks, passes):
 
 
 READINGS = {
-    'before (every torch): Each kind in its order; the pre-hooks are given what all tensor hooks left.': True,
+    'tensor hooks first (torch >=2.0): Pre-hooks of a node are given what all hooks of the tensor left, whichever was registered first.': 'tensor hooks first',
+    "by registration (torch >=1.13,<2.0): A tensor's hooks run after its node's pre-hooks if a pre-hook was registered before all of them.": 'by registration',
 }
 
 holds = []

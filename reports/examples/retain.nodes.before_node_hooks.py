@@ -30,7 +30,7 @@ def example(subject, factors, passes, retain_first):
 
 
 READINGS = {
-    'upstream only (every torch): Their factors are in x.grad, not in y.grad.': False,
+    "upstream only (every torch): What hooks of a tensor's node return goes on upstream and is not in the tensor's kept gradient.": False,
 }
 
 holds = []

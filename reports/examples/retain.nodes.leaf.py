@@ -7,8 +7,7 @@ Checked by suites/retain/test_nodes.py of torch-hook-conformance.
 import torch
 from types import SimpleNamespace
 
-if not hasattr(getattr(getattr(torch.autograd, "graph", None), "Node", None), "register_prehook"): raise SystemExit("torch " + torch.__version__ + " has no torch.autograd.graph.Node.register_prehook")
-if not hasattr(torch.Tensor, "register_post_accumulate_grad_hook"): raise SystemExit("torch " + torch.__version__ + " has no torch.Tensor.register_post_accumulate_grad_hook")
+if not hasattr(getattr(torch.autograd, "Function", None), "register_prehook"): raise SystemExit("torch " + torch.__version__ + " has no torch.autograd.Function.register_prehook")
 
 
 def leaf(value):
@@ -16,7 +15,10 @@ def leaf(value):
     return torch.tensor(float(value), dtype=torch.float64, requires_grad=True)
 
 
-KINDS = ("tensor", "pre", "accumulated", "post")
+KINDS = ("tensor", "pre", "post_accumulate", "post")
+
+
+PRE_HOOKS_FIRST = ("pre", "tensor", "post")
 
 
 def item(tensor):
@@ -28,30 +30,33 @@ def example(subject, hooks, passes):
     seen = []
     x = leaf(1)
     node = x.view_as(x).grad_fn.next_functions[0][0]
-    doors = (x.register_hook, node.register_prehook, x.register_post_accumulate_grad_hook, node.register_hook)
+    doors = {"tensor": x.register_hook, "pre": node.register_prehook, "post": node.register_hook}
+    if "post_accumulate" in hooks:
+        doors["post_accumulate"] = x.register_post_accumulate_grad_hook
     for number, kind in enumerate(hooks):
-        door = doors[KINDS.index(kind)]
-        door(lambda *given, number=number: seen.append((number, item(x.grad))))
+        doors[kind](lambda *given, number=number: seen.append((number, item(x.grad))))
     for _ in range(passes):
         (2 * x).backward()
     order = list(range(len(hooks)))
-    if subject.value:
-        order.sort(key=lambda number: KINDS.index(hooks[number]))
+    if subject.value != "calls":
+        first = KINDS if subject.value == "this order" else PRE_HOOKS_FIRST
+        order.sort(key=lambda number: first.index(hooks[number]))
     totals = [None, *(2 * number for number in range(1, passes + 1))]
     expected = []
     for before, after in zip(totals, totals[1:]):
-        expected += [(number, after if KINDS.index(hooks[number]) > 1 else before) for number in order]
+        expected += [(number, before if hooks[number] in ("tensor", "pre") else after) for number in order]
     assert seen == expected
 
 
 READINGS = {
-    'in this order (every torch): Each kind in order of registration; the last two find the new .grad.': True,
+    'in this order (torch >=2.0): Hooks of a leaf run before the pre-hooks of its node; its post-accumulate hooks find the new .grad.': 'this order',
+    'pre-hooks first (torch >=1.13,<2.0): For a leaf: pre-hooks of its node, tensor hooks, .grad, hooks of its node.': 'pre-hooks first',
 }
 
 holds = []
 for reading, demanded in READINGS.items():
     try:
-        example(SimpleNamespace(value=demanded), hooks=['post', 'accumulated', 'pre', 'tensor'], passes=1)
+        example(SimpleNamespace(value=demanded), hooks=['post', 'tensor', 'pre', 'tensor'], passes=1)
     except AssertionError:
         continue
     holds.append(reading)

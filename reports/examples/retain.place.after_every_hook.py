@@ -1,4 +1,4 @@
-"""retain.place.after_every_hook: The retained gradient is the one left by every hook of the tensor, whatever was registered first.
+"""retain.place.after_every_hook: Of a tensor not changed in place, retain_grad() keeps what all its hooks left, whatever came first.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/retain/test_place.py of torch-hook-conformance.

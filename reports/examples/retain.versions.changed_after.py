@@ -1,4 +1,4 @@
-"""retain.versions.changed_after: The kept gradient follows a tensor that is changed in place after retain_grad().
+"""retain.versions.changed_after: After y.retain_grad() and an in-place operation on y, y.grad is the gradient of the new y.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/retain/test_versions.py of torch-hook-conformance.

@@ -1,4 +1,4 @@
-"""retain.versions.changed_twice: After several in-place changes it is the gradient of the last version.
+"""retain.versions.changed_twice: After y.retain_grad() and two in-place operations on y, y.grad is the gradient of the last y.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/retain/test_versions.py of torch-hook-conformance.

@@ -1,4 +1,4 @@
-"""retain.versions.hook_stays: A hook stays with the version it was registered on, while the kept gradient moves on.
+"""retain.versions.hook_stays: After an in-place change a hook stays with the old version, and the kept gradient moves on.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/retain/test_versions.py of torch-hook-conformance.

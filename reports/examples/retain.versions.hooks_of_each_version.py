@@ -1,4 +1,4 @@
-"""retain.versions.hooks_of_each_version: Hooks put on the new version are in the kept gradient, hooks of older versions are not.
+"""retain.versions.hooks_of_each_version: After an in-place change the kept gradient has what hooks of the new version left, not of the old.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/retain/test_versions.py of torch-hook-conformance.

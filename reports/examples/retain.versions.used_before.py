@@ -1,4 +1,4 @@
-"""retain.versions.used_before: Uses of a tensor before its in-place change do not count in the kept gradient.
+"""retain.versions.used_before: Uses of a tensor before its in-place change do not count in the gradient that it keeps.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/retain/test_versions.py of torch-hook-conformance.

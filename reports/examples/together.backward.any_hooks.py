@@ -1,4 +1,4 @@
-"""together.backward.any_hooks: Any backward hooks on the modules of any network do exactly what the contract predicts.
+"""together.backward.any_hooks: Every plan of the grammar with backward hooks on modules leaves the trace that the model predicts.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/together/test_grammar.py of torch-hook-conformance.

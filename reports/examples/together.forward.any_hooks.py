@@ -1,4 +1,4 @@
-"""together.forward.any_hooks: Any hooks around the forward of any network do exactly what the contract predicts.
+"""together.forward.any_hooks: Every plan of the grammar with forward hooks and pre-hooks leaves the trace that the model predicts.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/together/test_grammar.py of torch-hook-conformance.

@@ -1,4 +1,4 @@
-"""together.grammar.everything: Any network with any hooks, played through any script, does exactly what the contract predicts.
+"""together.grammar.everything: Every plan of the grammar leaves the trace that the model predicts.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/together/test_grammar.py of torch-hook-conformance.

@@ -1,4 +1,4 @@
-"""together.meeting.backward: Any backward hooks on one module do exactly what the contract predicts.
+"""together.meeting.backward: Every plan of the grammar with many backward hooks on one module leaves the trace of the model.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/together/test_meeting.py of torch-hook-conformance.

@@ -1,4 +1,4 @@
-"""together.meeting.failing: Around a call that a hook makes fail, any forward hooks do exactly what the contract predicts.
+"""together.meeting.failing: Every plan of the grammar in which a hook around forward raises leaves the trace of the model.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/together/test_meeting.py of torch-hook-conformance.

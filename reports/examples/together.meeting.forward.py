@@ -1,4 +1,4 @@
-"""together.meeting.forward: Any hooks around the forward of one module do exactly what the contract predicts.
+"""together.meeting.forward: Every plan of the grammar with many hooks around one forward leaves the trace of the model.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/together/test_meeting.py of torch-hook-conformance.

@@ -1,4 +1,4 @@
-"""together.meeting.of_a_kind: Three or more hooks of one kind in one place do exactly what the contract predicts.
+"""together.meeting.of_a_kind: Every plan of the grammar with many hooks of one kind in one place leaves the trace of the model.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/together/test_meeting.py of torch-hook-conformance.

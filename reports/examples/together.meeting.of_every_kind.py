@@ -1,4 +1,4 @@
-"""together.meeting.of_every_kind: Hooks of every kind on one module and its tensors do exactly what the contract predicts.
+"""together.meeting.of_every_kind: Every plan of the grammar with any hooks on one module or its tensors leaves the trace of the model.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/together/test_meeting.py of torch-hook-conformance.

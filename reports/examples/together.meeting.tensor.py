@@ -1,4 +1,4 @@
-"""together.meeting.tensor: Any hooks on the tensors of one module, with retain_grad, do exactly what the contract predicts.
+"""together.meeting.tensor: Every plan of the grammar with many hooks on tensors of one module leaves the trace of the model.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/together/test_meeting.py of torch-hook-conformance.

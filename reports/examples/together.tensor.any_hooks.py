@@ -1,4 +1,4 @@
-"""together.tensor.any_hooks: Any hooks on the tensors of any network, with retain_grad, do exactly what the contract predicts.
+"""together.tensor.any_hooks: Every plan of the grammar with tensor hooks or retain_grad leaves the trace that the model predicts.
 
 Prints what the hooks see, and on which torch that is expected.
 Checked by suites/together/test_grammar.py of torch-hook-conformance.

@@ -41,7 +41,7 @@ def example(subject, xs, weight, grad, hooks):
 
 
 READINGS = {
-    'true (every torch): Inputs on one side, the output on the other.': False,
+    'true (every torch): A full backward hook gets the gradients of inputs and outputs, none of parameters.': False,
 }
 
 holds = []

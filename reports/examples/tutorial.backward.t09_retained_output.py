@@ -1,4 +1,4 @@
-"""tutorial.backward.t09_retained_output: After output.retain_grad(), whatever hooks the output has, output.grad is the hook's grad_output[0].
+"""tutorial.backward.t09_retained_output: After output.retain_grad() output.grad is grad_output[0] of a full hook, if there is no pre-hook.
 
 Says which reading this torch has.
 Checked by suites/tutorial/test_backward.py of torch-hook-conformance.
@@ -31,8 +31,8 @@ def example(subject, hooks, retained_first, grad):
 
 
 READINGS = {
-    'true (torch >=2.0): Both are the gradient that the hooks of the output left.': True,
-    'false (torch <2.0): A tensor hook put on the output after retain_grad() makes them differ.': False,
+    'true (torch >=2.0): output.grad and grad_output[0] are both what the tensor hooks of the output left.': True,
+    'false (torch <2.0): A tensor hook put on the output after retain_grad() makes output.grad differ from grad_output[0].': False,
 }
 
 holds = []

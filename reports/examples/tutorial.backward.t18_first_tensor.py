@@ -1,7 +1,7 @@
 """tutorial.backward.t18_first_tensor: register_backward_hook() hooks the node of the first tensor that is found in the output.
 
 Says which reading this torch has.
-Checked by suites/tutorial/test_backward.py of torch-hook-conformance.
+Checked by suites/tutorial/test_legacy.py of torch-hook-conformance.
 """
 
 import torch
@@ -45,7 +45,7 @@ def example(subject):
 
 
 READINGS = {
-    'false (every torch): In a sequence only index 0 is followed, in a dict only tensors; else the call raises.': {'tuple': ['first'], 'list in tuple': ['first'], 'dict': ['first'], 'number in tuple': ['TypeError'], 'number in dict': ['first'], 'tuple in dict': ['StopIteration']},
+    'false (every torch): A legacy hook goes to index 0 of a tuple or list, to the first tensor of a dict; else the call raises.': {'tuple': ['first'], 'list in tuple': ['first'], 'dict': ['first'], 'number in tuple': ['TypeError'], 'number in dict': ['first'], 'tuple in dict': ['StopIteration']},
 }
 
 holds = []

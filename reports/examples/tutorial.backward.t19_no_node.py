@@ -1,7 +1,7 @@
 """tutorial.backward.t19_no_node: When the first tensor of the output has no grad_fn, a legacy hook is not called and nothing raises.
 
 Prints what the hooks see, and on which torch that is expected.
-Checked by suites/tutorial/test_backward.py of torch-hook-conformance.
+Checked by suites/tutorial/test_legacy.py of torch-hook-conformance.
 """
 import torch
 log = []

@@ -1,7 +1,7 @@
 """tutorial.backward.t20_last_operation: A legacy hook gets the gradients of the last operation: input (or None), weight and bias, mixed.
 
 Says which reading this torch has.
-Checked by suites/tutorial/test_backward.py of torch-hook-conformance.
+Checked by suites/tutorial/test_legacy.py of torch-hook-conformance.
 """
 
 import torch
@@ -33,7 +33,7 @@ def example(subject):
 
 
 READINGS = {
-    'true (every torch): Conv2d lists input, weight, bias; Linear lists bias, input, weight, the last transposed.': {'Conv2d': ['None', 'weight', 'bias'], 'Linear': ['bias', 'None', 'weight transposed'], 'Sequential': ['hidden']},
+    'true (every torch): For Conv2d a legacy hook gets input, weight, bias; for Linear bias, input and transposed weight.': {'Conv2d': ['None', 'weight', 'bias'], 'Linear': ['bias', 'None', 'weight transposed'], 'Sequential': ['hidden']},
 }
 
 holds = []

@@ -1,7 +1,7 @@
 """tutorial.backward.t21_returns: What a legacy hook returns replaces the gradients it was given as grad_input.
 
 Prints what the hooks see, and on which torch that is expected.
-Checked by suites/tutorial/test_backward.py of torch-hook-conformance.
+Checked by suites/tutorial/test_legacy.py of torch-hook-conformance.
 """
 import torch
 log = []

@@ -32,8 +32,8 @@ def example(subject, factors, x, grad):
 
 
 READINGS = {
-    'true (torch <1.8): The one backward hook there is tells of the last operation only.': [],
-    'false (torch >=1.8): A full backward hook tells the gradient of the input.': ['register_full_backward_hook'],
+    'true (torch <1.8): The only backward hook of a module gets the gradients of its last operation.': [],
+    'false (torch >=1.8): A full backward hook of a module gets the same gradient of the input as a hook on the input.': ['register_full_backward_hook'],
 }
 
 holds = []

@@ -13,18 +13,33 @@ from types import SimpleNamespace
 def example(subject):
     from torch.nn.modules import module
 
+    class Times(torch.nn.Module):
+        def forward(self, x, by):
+            return x * by
+
+    def heard(owner, name, **options):
+        """What a hook that is registered so is given, in one call of a module and its backward."""
+        times, seen = Times(), []
+        with getattr(owner or times, name)(lambda *given: seen.append(given), **options):
+            times(torch.tensor(3.0, requires_grad=True), by=2).backward()
+        if hasattr(module, "_global_is_full_backward_hook"):  # it outlives the hook, and refuses the other kind
+            module._global_is_full_backward_hook = None
+        return seen
+
     kind = re.compile(r"register_(module_)?(full_)?(forward|backward)(_pre)?_hook")
-    own = sorted(name for name in dir(torch.nn.Module) if kind.fullmatch(name))
-    everywhere = sorted(name for name in dir(module) if kind.fullmatch(name))
-    keywords = "with_kwargs" in inspect.signature(torch.nn.Module.register_forward_hook).parameters
+    own = sorted(name for name in dir(torch.nn.Module) if kind.fullmatch(name) and heard(None, name))
+    everywhere = sorted(name for name in dir(module) if kind.fullmatch(name) and heard(module, name))
+    parameters = inspect.signature(torch.nn.Module.register_forward_pre_hook).parameters
+    options = {name: True for name in parameters if name == "with_kwargs"}
+    keywords = [given[2:] for given in heard(None, "register_forward_pre_hook", **options)] == [({"by": 2},)]
     assert (own, everywhere, keywords) == subject.value
 
 
 READINGS = {
-    'true (torch <1.6): Three kinds, no global hooks, no keyword arguments.': (['register_backward_hook', 'register_forward_hook', 'register_forward_pre_hook'], [], False),
-    'false since 1.6 (torch >=1.6,<1.8): Each kind also exists for all modules at once.': (['register_backward_hook', 'register_forward_hook', 'register_forward_pre_hook'], ['register_module_backward_hook', 'register_module_forward_hook', 'register_module_forward_pre_hook'], False),
-    'false since 1.8 (torch >=1.8,<2.0): Full backward hooks are a fourth kind.': (['register_backward_hook', 'register_forward_hook', 'register_forward_pre_hook', 'register_full_backward_hook'], ['register_module_backward_hook', 'register_module_forward_hook', 'register_module_forward_pre_hook', 'register_module_full_backward_hook'], False),
-    'false (torch >=2.0): Full backward pre-hooks are a fifth, and hooks can see keyword arguments.': (['register_backward_hook', 'register_forward_hook', 'register_forward_pre_hook', 'register_full_backward_hook', 'register_full_backward_pre_hook'], ['register_module_backward_hook', 'register_module_forward_hook', 'register_module_forward_pre_hook', 'register_module_full_backward_hook', 'register_module_full_backward_pre_hook'], True),
+    'true (torch <1.6): The call of a module knows three kinds of hook, all its own.': (['register_backward_hook', 'register_forward_hook', 'register_forward_pre_hook'], [], False),
+    'false since 1.6 (torch >=1.6,<1.8): The call of a module also runs global hooks, of the same three kinds.': (['register_backward_hook', 'register_forward_hook', 'register_forward_pre_hook'], ['register_module_backward_hook', 'register_module_forward_hook', 'register_module_forward_pre_hook'], False),
+    'false since 1.8 (torch >=1.8,<2.0): The call of a module also runs full backward hooks, and global hooks of each kind.': (['register_backward_hook', 'register_forward_hook', 'register_forward_pre_hook', 'register_full_backward_hook'], ['register_module_backward_hook', 'register_module_forward_hook', 'register_module_forward_pre_hook', 'register_module_full_backward_hook'], False),
+    'false (torch >=2.0): The call of a module also runs full backward hooks and pre-hooks, and global hooks of each kind.': (['register_backward_hook', 'register_forward_hook', 'register_forward_pre_hook', 'register_full_backward_hook', 'register_full_backward_pre_hook'], ['register_module_backward_hook', 'register_module_forward_hook', 'register_module_forward_pre_hook', 'register_module_full_backward_hook', 'register_module_full_backward_pre_hook'], True),
 }
 
 holds = []

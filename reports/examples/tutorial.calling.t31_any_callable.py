@@ -52,8 +52,8 @@ def example(subject):
 
 
 READINGS = {
-    'true (torch >=1.6): Each of them is called, on a module and on a tensor.': {'lambda': [60.0, 20.0, 'fine'], 'closure': [60.0, 20.0, 'fine'], 'partial': [60.0, 20.0, 'fine'], 'bound method': [60.0, 20.0, 'fine']},
-    'false (torch <1.6): After a tensor hook without a __name__ replaced a gradient, the next hook raises.': {'lambda': [60.0, 20.0, 'fine'], 'closure': [60.0, 20.0, 'fine'], 'partial': [60.0, 20.0, 'raises'], 'bound method': [60.0, 20.0, 'fine']},
+    'true (torch >=1.6): Lambdas, closures, partials and bound methods are called as hooks of modules and of tensors.': {'lambda': [60.0, 20.0, 'fine'], 'closure': [60.0, 20.0, 'fine'], 'partial': [60.0, 20.0, 'fine'], 'bound method': [60.0, 20.0, 'fine']},
+    'false (torch <1.6): After a tensor hook without __name__, such as a partial, replaced a gradient, the next backward raises.': {'lambda': [60.0, 20.0, 'fine'], 'closure': [60.0, 20.0, 'fine'], 'partial': [60.0, 20.0, 'raises'], 'bound method': [60.0, 20.0, 'fine']},
 }
 
 holds = []

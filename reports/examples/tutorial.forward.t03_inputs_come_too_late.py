@@ -32,7 +32,7 @@ def example(subject, x, same, edits):
 
 
 READINGS = {
-    'false (every torch): It does when the output is the input: an edit in place then edits both.': True,
+    'false (every torch): Where the output is the input itself, editing the input in place in a forward hook edits both.': True,
 }
 
 holds = []

@@ -1,7 +1,7 @@
 """tutorial.forward.t05_pre_arguments: A forward pre-hook is given two things only: the module and the tuple of inputs.
 
 Says which reading this torch has.
-Checked by suites/tutorial/test_forward.py of torch-hook-conformance.
+Checked by suites/tutorial/test_pre.py of torch-hook-conformance.
 """
 
 import inspect
@@ -25,8 +25,8 @@ def example(subject):
 
 
 READINGS = {
-    'true (torch <2.0): No pre-hook is given more.': [('Double', 'tuple')],
-    'false (torch >=2.0): One registered with with_kwargs=True is given the keyword arguments too.': [('Double', 'tuple'), ('Double', 'tuple', 'dict')],
+    'true (torch <2.0): Every forward pre-hook is given the module and the tuple of inputs.': [('Double', 'tuple')],
+    'false (torch >=2.0): A forward pre-hook registered with with_kwargs=True is given the keyword arguments as a third.': [('Double', 'tuple'), ('Double', 'tuple', 'dict')],
 }
 
 holds = []

@@ -1,7 +1,7 @@
 """tutorial.forward.t06_collects_inputs: A pre-hook on an adder can collect all inputs in order, and they are the caller's own objects.
 
 Says which reading this torch has.
-Checked by suites/tutorial/test_forward.py of torch-hook-conformance.
+Checked by suites/tutorial/test_pre.py of torch-hook-conformance.
 """
 
 import torch
@@ -27,7 +27,7 @@ def example(subject, inputs, pres, watched):
 
 
 READINGS = {
-    'true (every torch): The pre-hook is given a, then b, even when a backward hook is there too.': True,
+    "true (every torch): A pre-hook is given the caller's own tensors in order, also where there is a backward hook.": True,
 }
 
 holds = []

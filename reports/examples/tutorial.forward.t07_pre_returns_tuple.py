@@ -1,7 +1,7 @@
 """tutorial.forward.t07_pre_returns_tuple: A tuple that a pre-hook returns becomes the inputs; a pre-hook that returns nothing keeps them.
 
 Prints what the hooks see, and on which torch that is expected.
-Checked by suites/tutorial/test_forward.py of torch-hook-conformance.
+Checked by suites/tutorial/test_pre.py of torch-hook-conformance.
 """
 import torch
 log = []

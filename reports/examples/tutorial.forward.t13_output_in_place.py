@@ -25,7 +25,7 @@ def example(subject, x, added):
 
 
 READINGS = {
-    'true (every torch): The next hook and the caller get the edited tensor.': True,
+    'true (every torch): The next hook and the caller get the output as edited in place.': True,
 }
 
 holds = []

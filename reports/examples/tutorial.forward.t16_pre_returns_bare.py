@@ -1,7 +1,7 @@
 """tutorial.forward.t16_pre_returns_bare: What a plain pre-hook returns without a tuple is wrapped in one, for the next pre-hook and forward.
 
 Prints what the hooks see, and on which torch that is expected.
-Checked by suites/tutorial/test_forward.py of torch-hook-conformance.
+Checked by suites/tutorial/test_pre.py of torch-hook-conformance.
 """
 import torch
 log = []

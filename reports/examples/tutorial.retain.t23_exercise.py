@@ -25,8 +25,8 @@ def example(subject):
 
 
 READINGS = {
-    'true (torch >=2.0): e.grad is 2, what the hook that came after retain_grad() made of it.': {'printed': [10.0], 'a': 30.0, 'b': 20.0, 'c': 10.0, 'd': 112.0, 'e': 2.0},
-    'false (torch <2.0): e.grad is 1: retain_grad() came first; everything else is as the notes say.': {'printed': [10.0], 'a': 30.0, 'b': 20.0, 'c': 10.0, 'd': 112.0, 'e': 1.0},
+    'true (torch >=2.0): With a doubling hook on e after e.retain_grad(), e.grad is the doubled gradient: 2.': {'printed': [10.0], 'a': 30.0, 'b': 20.0, 'c': 10.0, 'd': 112.0, 'e': 2.0},
+    'false (torch <2.0): With a doubling hook on e after e.retain_grad(), e.grad is the gradient before it: 1.': {'printed': [10.0], 'a': 30.0, 'b': 20.0, 'c': 10.0, 'd': 112.0, 'e': 1.0},
 }
 
 holds = []

@@ -20,8 +20,8 @@ def example(subject):
 
 
 READINGS = {
-    'true (torch <2.1): A tensor has one kind of hook, and one dict.': (None, ['_backward_hooks']),
-    'false (torch >=2.1): Post-accumulate hooks are another kind, with a dict of their own.': (None, ['_backward_hooks', '_post_accumulate_grad_hooks']),
+    'true (torch <2.1): A tensor has one kind of hook, kept in its _backward_hooks.': (None, ['_backward_hooks']),
+    'false (torch >=2.1): Post-accumulate hooks of a tensor are in its _post_accumulate_grad_hooks, not in _backward_hooks.': (None, ['_backward_hooks', '_post_accumulate_grad_hooks']),
 }
 
 holds = []

@@ -30,7 +30,7 @@ def example(subject, passes, factors):
 
 
 READINGS = {
-    'false (every torch): Not when .grad held something before, nor when a later hook replaces the gradient.': False,
+    'false (every torch): A hook on W is given what this pass adds to W.grad, before later hooks of W replace it.': False,
 }
 
 holds = []

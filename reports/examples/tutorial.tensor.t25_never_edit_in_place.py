@@ -29,7 +29,7 @@ def example(subject, on, first, edits):
 
 
 READINGS = {
-    'true (every torch): The other summand and the gradient given to backward() change too.': True,
+    "true (every torch): An edit of a gradient in place in a hook also changes other tensors' gradients.": True,
 }
 
 holds = []

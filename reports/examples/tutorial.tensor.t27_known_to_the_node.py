@@ -37,8 +37,8 @@ def example(subject, row, deleted):
 
 
 READINGS = {
-    'true (torch >=2.0): Also after an edit in place: a new hook goes to the new node.': 'node',
-    'false (torch <2.0): A tensor with a hook that is edited in place puts new hooks on its old node.': 'first node',
+    'true (torch >=2.0): A hook is put on the node that the tensor has then, also after an edit in place.': 'node',
+    'false (torch <2.0): A tensor that had a hook before an edit in place puts new hooks on its old node.': 'first node',
 }
 
 holds = []
