@@ -27,11 +27,13 @@ deviates error    ffffff.fff.se
 deviates silent   ffffssesssese
 absent none       aaaaaaaaaaaa.
 """
-ROWS = {tuple(line.split()[:2]): line.split()[2] for line in AFTER.strip().split("\n")}
+ROWS: dict[tuple[str, str], str] = {
+    (line.split()[0], line.split()[1]): line.split()[2] for line in AFTER.strip().split("\n")
+}
 ALIKE = {"true": "holds", "false": "otherwise", "crashed": "deviates", "hung": "deviates", "refused": "absent"}
 
 
-def shaped(answer, harm):
+def shaped(answer: str, harm: str) -> tuple[str, str]:
     """Return the row of a statement: what there is nothing of does no harm."""
     alike = ALIKE.get(answer, answer)
     return (alike, "none") if alike == "absent" else (alike, harm)

@@ -28,6 +28,13 @@ SAID = re.compile(r"(\w+)(?: \((?:silent|error|warning)\))?(?:: (.*?))?(?: \[.*\
 SILENT = ("absent", "unseen", "crashed", "hung", "refused")
 
 
+def parts(pattern, text):
+    """Return the groups of a pattern that fits the whole text; fails where it does not."""
+    found = pattern.fullmatch(text)
+    assert found, text
+    return found.groups()
+
+
 class Truth:
     """What each clause was measured to be on each release, from the files themselves."""
 
@@ -73,7 +80,7 @@ class Truth:
     @functools.cache  # noqa: B019 - it lives as long as the test
     def _false(self, clause, words):
         """Return the releases on which words about a clause are not true."""
-        answer, says = SAID.fullmatch(words).groups()
+        answer, says = parts(SAID, words)
         return {key for key in self.keys if not self._right(answer, says, *self.cells[key][clause])}
 
     @staticmethod
@@ -124,7 +131,7 @@ def check_diff(truth, first, last, text):
             wrong.append(truth.judge(clause, [first], line.partition(": ")[2]))
             seen["before"] += 1
         elif line.startswith("  + "):
-            _, low, _, words = SPAN.fullmatch(line[4:]).groups()
+            _, low, _, words = parts(SPAN, line[4:])
             wrong.append(truth.judge(clause, truth.range(low, last), words))
             seen["after"] += 1
         elif line.startswith("    on both: "):
@@ -161,12 +168,12 @@ def check_compat(truth, document):
                     supported[clause] |= set(keys)
             for note in notes:
                 if note.startswith("torch "):
-                    wrong.append(truth.judge(clause, noted(truth, note), SPAN.fullmatch(note)[4]))
+                    wrong.append(truth.judge(clause, noted(truth, note), parts(SPAN, note)[3]))
     return [each for each in wrong if each], supported
 
 
 def noted(truth, note):
-    _, low, high, _ = SPAN.fullmatch(note).groups()
+    _, low, high, _ = parts(SPAN, note)
     return truth.range(low, high or low)
 
 

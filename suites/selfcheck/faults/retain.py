@@ -183,7 +183,7 @@ def retain_leaves_view(stack: ExitStack) -> None:
 
 def patch_attribute(stack: ExitStack, read: Any, write: Any = None) -> None:
     """Let `read(tensor, value)` be what retains_grad says, and `write(tensor, value)` what assigning to it does."""
-    original = Tensor.retains_grad
+    original: Any = Tensor.retains_grad
     swap(stack, Tensor, "retains_grad", property(lambda self: read(self, original.__get__(self)), write))
 
 
