@@ -45,7 +45,7 @@ READINGS = {
 holds = []
 for reading, demanded in READINGS.items():
     try:
-        example(SimpleNamespace(value=demanded), pres=[], everywhere=False, adds=[1], calls=2)
+        example(SimpleNamespace(value=demanded, contract=SimpleNamespace(global_forward_hooks=True if tuple(map(int, torch.__version__.split(".")[:2])) >= (1, 6) else False)), pres=[], everywhere=False, adds=[1], calls=2)
     except AssertionError:
         continue
     holds.append(reading)
