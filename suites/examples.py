@@ -10,12 +10,12 @@ import importlib
 import io
 import json
 import pathlib
-import subprocess
 import sys
 import types
 import warnings
 from typing import Any, Dict, List, Optional, Tuple
 
+from fixtures import patience
 from fixtures.bundle import Unfit
 from fixtures.clause import CLAUSES, Clause
 from fixtures.contract import installed_version
@@ -63,13 +63,8 @@ def run(clause: Clause) -> Tuple[Any, str]:
     path = path_of(clause.id)
     if clause.isolated:
         command = [sys.executable, "-W", "ignore", str(path)]
-        try:
-            done = subprocess.run(
-                command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=SECONDS, check=False
-            )
-        except subprocess.TimeoutExpired:
-            return 1, f"no end after {SECONDS} s"
-        return done.returncode, done.stdout.decode(errors="replace").rstrip()
+        status, text = patience.run(command, SECONDS)
+        return (1, f"hung: {patience.HUNG.format(SECONDS)}") if status is None else (status, text.rstrip())
     lib, said, status = Torch(), io.StringIO(), 0
     own, alone = sys.modules["__main__"], types.ModuleType("__main__")  # pickle looks for functions there
     sys.modules["__main__"] = alone

@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 
+from fixtures.patience import HUNG
+
 ROOT = Path(__file__).resolve().parents[2]
 
 RECORDER = """
@@ -147,7 +149,7 @@ def test_hang_costs_one_cell_and_leaves_its_stack_in_the_log(room: Room) -> None
     done = room.suite(HANGS, LAST).drive("--idle", "6")
     assert done.returncode == 1
     assert room.verdicts() == {"hangs": "hung", "last": "conforms"}
-    assert room.cells()[0]["evidence"]["message"] == "no new line for 6 s: the process was killed"
+    assert room.cells()[0]["evidence"]["message"] == "no new line, " + HUNG.format(6) + ": the process was killed"
     assert "test_hangs" in room.run_file.with_suffix(".log").read_text()
 
 

@@ -253,22 +253,28 @@ def test_a_mode_that_declines_is_refused() -> None:
     assert (cell.verdict, cell.note) == ("refused", "hooks on shared modules")
 
 
-def apart(monkeypatch: Any, cell: Cell, code: int, deviations: Any = ()) -> Any:
+def apart(monkeypatch: Any, cell: Cell, code: int | None, deviations: Any = ()) -> Any:
     """Judge a cell apart, with a child process that is only told of."""
 
-    def run(command: Any, **_: Any) -> Any:
+    def run(command: Any, *_: Any) -> Any:
         if code == 0:
             line = json.dumps({"type": "cell", **dataclasses.asdict(cell)})
             pathlib.Path(command[4].partition("=")[2]).write_text(line + "\n", "utf-8")
-        return subprocess.CompletedProcess(command, code, b"", b"")
+        return code, ""
 
-    monkeypatch.setattr(isolate.subprocess, "run", run)
+    monkeypatch.setattr(isolate.patience, "run", run)
     return isolate.judge_apart(made(direct), "eager", "2.15.0", "node", [], deviations)
 
 
 def test_a_cell_whose_process_dies_is_crashed_and_fails(monkeypatch: Any) -> None:
     cell, failure = apart(monkeypatch, Cell("a.b.c", "eager", "conforms"), -11)
     assert (cell.verdict, cell.note, cell.declared) == ("crashed", "SIGSEGV", False)
+    assert "declare it" in str(failure)
+
+
+def test_a_cell_whose_process_does_not_end_is_hung_and_fails(monkeypatch: Any) -> None:
+    cell, failure = apart(monkeypatch, Cell("a.b.c", "eager", "conforms"), None)
+    assert (cell.verdict, cell.note) == ("hung", "180 s of processor time used, or as long at a standstill")
     assert "declare it" in str(failure)
 
 
