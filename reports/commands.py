@@ -11,12 +11,12 @@ from typing import Any
 
 from reports import disagreements, forms, recording, written
 from reports.atlas import build
-from reports.costs_recorded import COSTS, read_costs
+from reports.costs_recorded import read_record
 from reports.merge import merge
 from reports.recording import Comparison
 from reports.runfile import Run, read_runs, write_runs
 from reports.strict import FORMAT, BadInput, one_line, write_atomic
-from reports.verdicts import VERDICTS, read_recorded, read_table
+from reports.verdicts import COSTS_NAME, VERDICTS, read_recorded, read_table
 
 OUT = Path("reports/out/index.html")
 EPILOGS = {
@@ -74,7 +74,7 @@ def run_page(args: argparse.Namespace) -> int:
         if not run.complete:
             print(one_line(f"{run.path}: {len(run.missing)} cells are missing; {run.resume}"), file=sys.stderr)
     atlas = build(read_table(args.verdicts), read_recorded(args.verdicts), runs)
-    costs = read_costs(args.verdicts / COSTS.name)
+    costs = read_record(args.verdicts / COSTS_NAME)
     write_atomic(args.out, render(atlas, disagreements.told(atlas, args.upstream), costs))
     forms.show(written.of_atlas(args.out, atlas), written.FORMS, args.format)
     return 0

@@ -1,177 +1,178 @@
-"""The costs and their changes as text, JSON and Markdown."""
+"""The costs, their changes and the gate in words and tables; and these as text, JSON and Markdown."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
-from reports.costs import Costs
-from reports.costs_change import Change, changes, compared, margin, not_compared, unhooked
-from reports.costs_recorded import document, rounded
-from reports.costs_view import (
-    BELOW,
-    Table,
-    calls,
-    changed,
-    counts,
-    environment,
-    noises,
-    number,
-    others,
-    over_versions,
-    sides,
-    summary,
-)
+from reports import costs_times
+from reports.costs import NOT_COUNTED, Costs, Figure
+from reports.costs_change import Change, both, changes
+from reports.costs_times import WORKLOADS, Times
 from reports.forms import as_json, escaped
 from reports.strict import FORMAT
 
+COLUMNS = {"hook": "one hook adds", "second": "the 2nd", "sixteenth": "the 16th", "register": "register and remove"}
+THOUSAND = 1000
+
 
 @dataclass(frozen=True)
-class Comparison:
-    """Two torches, and of recorded ones all versions from the one to the other."""
+class Table:
+    """A table with its caption and the heads of its columns."""
 
-    before: Costs
-    after: Costs
-    sweep: tuple[Costs, ...] = ()
-
-    @property
-    def found(self) -> list[Change]:
-        """What costs more or less on the second."""
-        return changes(self.before, self.after)
-
-    @property
-    def tables(self) -> list[Table]:
-        """The versions one by one, and what changed from each to the next."""
-        return [table for table in (over_versions(self.sweep), changed(self.sweep)) if table.rows]
+    caption: str
+    heads: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
 
 
-def _tables(costs: Costs) -> list[Table]:
-    return [table for table in (calls(costs), counts(costs), others(costs), noises(costs)) if table.rows]
+@dataclass(frozen=True)
+class Answer:
+    """What the verb answers: sentences and tables for people, and the same for a program."""
+
+    parts: tuple[str | Table, ...]
+    plain: dict[str, Any]
 
 
-def _text(tables: Iterable[Table]) -> list[str]:
-    lines = []
-    for table in tables:
-        cells = [table.heads, *((row.says, *row.cells) for row in table.rows)]
-        widths = [max(len(line[column]) for line in cells) for column in range(len(table.heads))]
-        lines += ["", table.caption]
-        lines += ["  ".join(map(str.ljust, line, widths)).rstrip() for line in cells]
-    return lines
+def number(value: float, digits: int = 3) -> str:
+    """Return a number with so many digits that mean something: 0.00123, 1.23, 123, 12,300."""
+    value = float(f"{value:.{digits}g}")
+    if abs(value) >= THOUSAND:
+        return f"{value:,.0f}"
+    text = f"{value:#.{digits}g}"
+    return text[:-1] if text.endswith(".") else text
 
 
-def _markdown(tables: Iterable[Table]) -> list[str]:
-    lines = []
-    for table in tables:
-        lines += ["", f"**{table.caption}**", "", _line(table.heads), "|---" * len(table.heads) + "|"]
-        lines += [_line((row.says, *row.cells)) for row in table.rows]
-    return lines
+def counts_table(costs: Costs) -> Table:
+    """Return what hooks add to a pass of an empty module, a row for each kind."""
+    kinds = {figure.kind: figure.says for figure in costs.figures.values() if figure.figure in COLUMNS}
+    columns = {name: says for name, says in COLUMNS.items() if any(name == figure for figure, _ in costs.figures)}
+    rows = []
+    for kind, says in kinds.items():
+        one = costs.figures.get(("hook", kind))
+        without = f"{one.bare:,.0f}" if one and not one.why else ""
+        rows.append((says, without, *(_cell(costs.figures.get((name, kind))) for name in columns)))
+    return Table("Instructions per pass of an empty module", ("hook", "without it", *columns.values()), tuple(rows))
 
 
-def show_text(costs: Costs) -> str:
-    """Return the costs for a terminal."""
-    lines = [f"torch {costs.torch}: {environment(costs)}", "", *summary(costs), *_text(_tables(costs))]
-    return "\n".join(lines) + "\n"
+def _cell(figure: Figure | None) -> str:
+    if figure is None:
+        return ""
+    return NOT_COUNTED if figure.why else f"{figure.added:,.0f}"
 
 
-def show_markdown(costs: Costs) -> str:
-    """Return the costs as tables for an issue or a pull request."""
-    lines = [f"**torch {escaped(costs.torch)}**: {escaped(environment(costs))}", ""]
-    lines += [f"* {escaped(sentence)}" for sentence in summary(costs)]
-    return "\n".join([*lines, *_markdown(_tables(costs))]) + "\n"
+def remarks(costs: Costs) -> list[str]:
+    """Return what the table has no place for, in sentences; and why a kind was not counted."""
+    found = []
+    reasons: dict[str, list[str]] = {}
+    for figure in costs.figures.values():
+        if figure.why and (figure.figure == "hook" or ("hook", figure.kind) not in costs.figures):
+            reasons.setdefault(figure.why, []).append(figure.told)
+        elif figure.figure == "modules":
+            much = f"{figure.added:,.0f} instructions to a pass that has {figure.bare:,.0f}"
+            found.append(f"A {figure.says} of a transformer encoder adds {much} without.")
+        elif figure.figure == "held":
+            found.append(f"A {figure.says} keeps {figure.added:,.0f} bytes from each forward to its backward.")
+    return found + [f"{', '.join(kinds)}: {NOT_COUNTED}, {why}." for why, kinds in reasons.items()]
 
 
-def show_json(costs: Costs) -> str:
-    """Return the costs as JSON: the recorded form, without what is below noise, and the sentences."""
-    whole, below = document(costs), []
-    for told, figure in zip(whole["figures"], costs.figures.values(), strict=True):
-        for name in ("each", "weights"):
-            told.pop(name, None)
-        # The same work beside itself is not below the noise, it is the noise.
-        if figure.values and figure.figure != "same" and costs.below_noise(figure):
-            below.append(" ".join(map(str, figure.key)))
-            told["values"] = {name: value if name == "control" else None for name, value in told["values"].items()}
-    return as_json({**whole, "below_noise": sorted(below), "summary": summary(costs)})
-
-
-def compare_text(found: Comparison) -> str:
-    """Return the changes for a terminal."""
-    lines = [_head(found), *(f"  {' '.join(words(change))}" for change in found.found), *_text(found.tables)]
-    return "\n".join(lines) + "\n"
-
-
-def compare_markdown(found: Comparison) -> str:
-    """Return the changes as a table."""
-    lines = [escaped(_head(found))]
-    if found.found:
-        lines += ["", "| figure | change | before | after |", "|---|---|---|---|"]
-        lines += [_line(words(change)) for change in found.found]
-    return "\n".join([*lines, *_markdown(found.tables)]) + "\n"
-
-
-def compare_json(found: Comparison) -> str:
-    """Return the changes as JSON."""
-    versions = [
-        {
-            "torch": costs.minor,
-            "plain_calls": {
-                figure.hook: None if costs.below_noise(figure) else rounded(figure.values["plain_calls"])
-                for figure in costs.figures.values()
-                if (figure.figure, figure.workload) == ("call", "empty") and figure.values
-            },
-        }
-        for costs in found.sweep
+def times_table(times: Times) -> Table:
+    """Return what one hook adds in time, a row for each kind."""
+    caption = f"Nanoseconds that one hook adds on {times.machine}, torch {times.torch}, Python {times.python}"
+    loads = [load for load in WORKLOADS if any(load == each for _, each in times.cells)]
+    heads = [head for load in loads for head in (f"{WORKLOADS[load]}: ns (ranges)", "plain calls")]
+    rows = [
+        (says, *(cell for load in loads for cell in _timed(times, kind, load))) for kind, says in times.says.items()
     ]
-    neighbours = [_pair(*pair) for pair in pairwise(found.sweep)]
-    whole = _pair(found.before, found.after)
-    least = margin(found.before, found.after)
-    return as_json({"format": FORMAT, "margin": least, **whole, "versions": versions, "neighbours": neighbours})
+    return Table(caption, ("hook", *heads), tuple(rows))
 
 
-def _pair(before: Costs, after: Costs) -> dict[str, Any]:
-    told = [
-        {
-            "figure": change.after.figure, "hook": change.after.hook, "workload": change.after.workload,
-            "hooks": change.after.hooks, "unit": change.after.unit,
-            "ratio": None if change.ratio is None else float(f"{change.ratio:.5g}"),
-            "before": None if change.below[0] else rounded(change.old),
-            "after": None if change.below[1] else rounded(change.new),
-        }
-        for change in changes(before, after)
-    ]  # fmt: skip
-    why = not_compared(before, after)
-    works = None if why else float(f"{unhooked(before, after):.5g}")
+def _timed(times: Times, kind: str, load: str) -> tuple[str, str]:
+    one = times.cells.get((kind, load))
+    if one is None:
+        return "", ""
+    if one.below_noise:
+        return "below noise", ""
+    return f"{number(one.added)} ({', '.join(map(number, one.ranges))})", number(one.added / times.plain_call)
+
+
+def how_timed(times: Times) -> str:
+    """Say what the numbers of a table of times are."""
+    plain = f"A plain Python call takes {number(times.plain_call)} ns there."
+    return f"{plain} In brackets: the interquartile range without the hook, and with it."
+
+
+def show(costs: Costs | None, times: Times | None) -> Answer:
+    """Return what is known of one torch."""
+    parts: list[str | Table] = []
+    plain: dict[str, Any] = {"costs": None, "times": costs_times.document(times) if times else None}
+    if costs:
+        head = f"Python {costs.python}, {costs.build['libc']}, {costs.build['valgrind']}, seeds: {costs.seeds}"
+        parts += [f"torch {costs.torch}: {head}", counts_table(costs), *remarks(costs)]
+        figures = [vars(figure) for figure in costs.figures.values()]
+        plain["costs"] = {"torch": costs.torch, **costs.build, "seeds": costs.seeds, "figures": figures}
+    if times:
+        parts += [times_table(times), how_timed(times)]
+    return Answer(tuple(parts), plain)
+
+
+def compare(before: Costs, after: Costs) -> Answer:
+    """Return what changed between two torches."""
+    found, compared = changes(before, after), sum(1 for _ in both(before, after))
+    head = f"torch {before.torch} -> {after.torch}: {len(found)} of {compared} figures changed"
+    rows = tuple((each.after.told, each.percent, *_sides(each)) for each in found)
+    table = Table("Instructions per pass", ("what", "change", "before", "after"), rows)
+    plain = {"before": before.torch, "after": after.torch, "compared": compared}
+    return Answer((head, table) if rows else (head,), {**plain, "changes": [_plain(each) for each in found]})
+
+
+def gate(gated: Iterable[tuple[Change, float, bool]]) -> Answer:
+    """Return what the gate says of each kind: how it changed, its limit, and whether it costs more."""
+    parts, plain = [], []
+    for change, limit, over in gated:
+        ratio, (old, new) = change.ratio, _sides(change)
+        said = f"{'over' if over else 'within'} {limit:g}"
+        if not over and ratio is not None and ratio > limit:
+            said = f"over {limit:g}, but by no more than two counts of one torch differ"
+        much = "" if ratio is None else f"{ratio:.3f} times the baseline, "
+        parts.append(f"{change.after.kind}: {much}{said} ({old} -> {new})")
+        plain.append({**_plain(change), "limit": limit, "over": over})
+    return Answer(tuple(parts), {"kinds": plain})
+
+
+def _sides(change: Change) -> tuple[str, str]:
+    return f"{change.before.added:,.0f}", f"{change.after.added:,.0f}"
+
+
+def _plain(change: Change) -> dict[str, Any]:
+    new, ratio = change.after, change.ratio
     return {
-        "before": before.torch, "after": after.torch, "not_compared": why or None,
-        "compared": len(compared(before, after)), "works_without_hooks": works, "changes": told,
+        "figure": new.figure, "kind": new.kind, "says": new.told, "unit": new.unit,
+        "before": change.before.added, "after": new.added, "ratio": ratio and float(f"{ratio:.5g}"),
     }  # fmt: skip
 
 
-def _head(found: Comparison) -> str:
-    before, after = found.before, found.after
-    why = not_compared(before, after)
-    if why:
-        return f"torch {before.torch} -> {after.torch}: {why}"
-    least = f"{margin(before, after):.0%}"
-    said = f"{len(found.found)} of {len(compared(before, after))} figures changed by more than {least}"
-    return (
-        f"torch {before.torch} -> {after.torch}: {said}; works without hooks: {number(unhooked(before, after))} times"
-    )
+def _text(answer: Answer) -> str:
+    lines = []
+    for part in answer.parts:
+        if isinstance(part, Table):
+            cells = [part.heads, *part.rows]
+            widths = [max(len(line[column]) for line in cells) for column in range(len(part.heads))]
+            lines += ["", part.caption, *("  ".join(map(str.ljust, line, widths)).rstrip() for line in cells), ""]
+        else:
+            lines.append(part)
+    return "\n".join(lines).strip("\n") + "\n"
 
 
-def words(change: Change) -> tuple[str, str, str, str]:
-    """Return one change as figure, ratio, and what was added before, set right by the works without hooks, and now."""
-    figure = change.after
-    name = f"{figure.figure} {figure.hook} on {figure.workload}:"
-    ratio = f"{number(change.ratio)} times," if change.ratio else "no ratio,"
-    old, new = (side if side == BELOW else f"{side} {figure.unit}" for side in sides(change))
-    return name, ratio, f"{old} ->", new
+def _markdown(answer: Answer) -> str:
+    lines = []
+    for part in answer.parts:
+        if isinstance(part, Table):
+            rows = [f"| {' | '.join(map(escaped, row))} |" for row in (part.heads, *part.rows)]
+            lines += ["", f"**{escaped(part.caption)}**", "", rows[0], "|---" * len(part.heads) + "|", *rows[1:], ""]
+        else:
+            lines.append(f"* {escaped(part)}")
+    return "\n".join(lines).strip("\n") + "\n"
 
 
-def _line(cells: tuple[str, ...]) -> str:
-    return f"| {' | '.join(map(escaped, cells))} |"
-
-
-SHOW = {"text": show_text, "json": show_json, "markdown": show_markdown}
-COMPARE = {"text": compare_text, "json": compare_json, "markdown": compare_markdown}
+FORMS = {"text": _text, "json": lambda answer: as_json({"format": FORMAT, **answer.plain}), "markdown": _markdown}

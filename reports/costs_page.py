@@ -1,59 +1,46 @@
-"""The chapter on costs: a line over the torch versions for each kind of hook, a table beside it, and sentences."""
+"""The chapter on costs: what changed from release to release, a line for each kind of hook, and the table of all."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby, pairwise
 
-from reports.costs import Costs
-from reports.costs_change import crowded, python
-from reports.costs_stats import Estimate
-from reports.costs_view import Table, calls, cell, changed, counts, environment, noises, number, others, summary
+from reports.costs import Costs, Figure
+from reports.costs_change import PULL, PULLS, steps
+from reports.costs_forms import Table, counts_table, how_timed, number, remarks, times_table
+from reports.costs_recorded import Record
 
-WIDTH, HEIGHT = 320.0, 126.0
-#: Half of the last version's name stands right of its point; a line of names is as high as any font makes it.
-LEFT, RIGHT, TOP, BOTTOM = 44.0, 16.0, 20.0, 20.0
-NAMES_ABOVE, NAMES_BELOW = 15.0, HEIGHT - 6.0  # where the letters stand
-LABELS = 5  # versions named below a chart
+WIDTH, HEIGHT, EDGE = 240.0, 56.0, 4.0
+UNITS = (("Added to one call", True), ("Added to one call and its backward", False))
 
 
 @dataclass(frozen=True)
-class Mark:
-    """A place on an axis and its label."""
+class Column:
+    """A release, and whether it was counted with another build of Python than the one before."""
 
-    at: float
-    label: str
+    minor: str
+    cut: bool
 
 
 @dataclass(frozen=True)
-class Chart:
-    """One kind of hook over the versions, as points of an SVG and as a table."""
+class Row:
+    """One kind of hook over the releases: cells in thousands, and a line in pieces that can be compared."""
 
-    hook: str
     says: str
-    alt: str
+    cells: tuple[str, ...]
     lines: tuple[str, ...]
-    bands: tuple[str, ...]
-    bars: tuple[tuple[float, float, float], ...]  # x, and y of both ends: a version alone has no width for a band
     dots: tuple[tuple[float, float], ...]
-    columns: tuple[Mark, ...]
-    levels: tuple[Mark, ...]
-    pythons: tuple[Mark, ...]
-    rows: tuple[tuple[str, str, str], ...]  # torch, Python, cost
+    ends: str
 
 
 @dataclass(frozen=True)
-class Frame:
-    """The places that all charts share."""
+class Step:
+    """What changed at one release: nothing to compare, or hook, change, before, after and the pull request."""
 
-    width: float = WIDTH
-    height: float = HEIGHT
-    left: float = LEFT
-    right: float = WIDTH - RIGHT
-    top: float = TOP
-    bottom: float = HEIGHT - BOTTOM
-    above: float = NAMES_ABOVE
-    below: float = NAMES_BELOW
+    releases: str
+    why: str
+    changes: tuple[tuple[str, str, str, str, str], ...]
 
 
 @dataclass(frozen=True)
@@ -61,128 +48,101 @@ class Chapter:
     """All that the page says of costs."""
 
     torch: str
-    environment: str
-    measured: str
-    frame: Frame
-    sentences: tuple[str, ...]
-    crowded: tuple[str, ...]  # the versions beside which somebody else used the machine
-    charts: tuple[Chart, ...]
-    tables: tuple[Table, ...]
+    forward: Figure | None
+    seeds: int
+    columns: tuple[Column, ...]
+    builds: tuple[tuple[str, int], ...]  # the Python, and of how many releases
+    groups: tuple[tuple[str, tuple[Row, ...]], ...]
+    breaks: tuple[float, ...]
+    missing: tuple[str, ...]
+    steps: tuple[Step, ...]
+    more: Table
+    remarks: tuple[str, ...]
+    times: Table | None
+    how_timed: str
+    width: float = WIDTH
+    height: float = HEIGHT
+    zero: float = HEIGHT - EDGE
+    pull: str = PULL
 
 
-def chapter(recorded: Sequence[Costs]) -> Chapter | None:
-    """Return the chapter on the newest sweep, nothing where none was recorded, or no hook in it."""
-    if not recorded:
+def chapter(record: Record) -> Chapter | None:
+    """Return the chapter, nothing where no hook was counted."""
+    costs = record.costs
+    kinds = {figure.kind: figure for one in costs for figure in one.figures.values() if figure.figure == "hook"}
+    if not kinds:
         return None
-    newest = max(costs.sweep for costs in recorded)
-    sweep = [costs for costs in recorded if costs.sweep == newest]
-    last = sweep[-1]
-    hooks = {
-        figure.hook: figure.says
-        for costs in sweep
-        for figure in costs.figures.values()
-        if (figure.figure, figure.workload) == ("call", "empty")
-    }
-    if not hooks:
-        return None
+    cuts = [at > 0 and costs[at].build != costs[at - 1].build for at in range(len(costs))]
+    groups = [(says, [each for each in kinds.values() if (each.work == "forward") == once]) for says, once in UNITS]
+    forward = costs[-1].figures.get(("hook", "forward"))
     return Chapter(
-        torch=last.minor,
-        environment=environment(last),
-        measured=newest[:10],
-        frame=Frame(),
-        sentences=tuple(summary(last)),
-        crowded=tuple(costs.minor for costs in crowded(sweep)),
-        charts=tuple(chart(hook, says, sweep) for hook, says in hooks.items()),
-        tables=tuple(
-            table for table in (changed(sweep), calls(last), counts(last), others(last), noises(last)) if table.rows
-        ),
+        torch=costs[-1].minor,
+        forward=forward if forward and not forward.why else None,
+        seeds=costs[-1].seeds,
+        columns=tuple(Column(one.minor, cut) for one, cut in zip(costs, cuts, strict=True)),
+        builds=tuple(_builds(costs, [0, *(at for at, cut in enumerate(cuts) if cut), len(costs)])),
+        groups=tuple((says, tuple(_row(each, costs) for each in found)) for says, found in groups if found),
+        breaks=tuple(round((_x(at - 1, costs) + _x(at, costs)) / 2, 1) for at, cut in enumerate(cuts) if cut),
+        missing=tuple(text for each in kinds.values() for text in _missing(each, costs)),
+        steps=tuple(_steps(costs)),
+        more=counts_table(costs[-1]),
+        remarks=tuple(remarks(costs[-1])),
+        times=times_table(record.times) if record.times else None,
+        how_timed=how_timed(record.times) if record.times else "",
     )
 
 
-def chart(hook: str, says: str, sweep: Sequence[Costs]) -> Chart:
-    """Return the chart of one kind of hook on the empty module."""
-    key = ("call", hook, "empty", 1)
-    values = [_value(costs, hook) for costs in sweep]
-    top = max((value.high for value in values if value), default=0.0) or 1.0
-    across = [_x(index, len(sweep)) for index in range(len(sweep))]
-    runs = _runs(values)
-    return Chart(
-        hook=hook,
-        says=says,
-        alt=_alt(says, sweep, values),
-        lines=tuple(_line(run, across, values, top) for run in runs if len(run) > 1),
-        bands=tuple(_band(run, across, values, top) for run in runs if len(run) > 1),
-        bars=tuple(
-            (round(across[at], 1), round(_y(value.high, top), 1), round(_y(value.low, top), 1))
-            for at, *more in runs
-            if not more and (value := values[at])
-        ),
-        dots=tuple((round(across[at], 1), round(_y(value.mid, top), 1)) for at, value in enumerate(values) if value),
-        columns=tuple(Mark(round(across[at], 1), sweep[at].minor) for at in _named(len(sweep))),
-        levels=tuple(Mark(round(_y(level, top), 1), number(level)) for level in (0.0, top / 2, top)),
-        pythons=tuple(Mark(round((across[at - 1] + across[at]) / 2, 1), says) for at, says in _pythons(sweep)),
-        rows=tuple((costs.minor, python(costs), cell(costs, key, "plain_calls")) for costs in sweep),
+def _builds(costs: Sequence[Costs], bounds: Sequence[int]) -> Iterator[tuple[str, int]]:
+    for at, end in pairwise(bounds):
+        same = at and costs[at].python == costs[at - 1].python
+        yield f"{'another build of ' if same else ''}Python {costs[at].python}", end - at
+
+
+def _x(at: int, costs: Sequence[Costs]) -> float:
+    return EDGE + (WIDTH - 2 * EDGE) * (at / (len(costs) - 1) if len(costs) > 1 else 0.5)
+
+
+def _row(kind: Figure, costs: Sequence[Costs]) -> Row:
+    found = [(one, one.figures.get(kind.key)) for one in costs]
+    seen = [(at, one, figure) for at, (one, figure) in enumerate(found) if figure and not figure.why]
+    top = max((figure.added for *_, figure in seen), default=0.0) or 1.0
+    places = {
+        at: (round(_x(at, costs), 1), round(HEIGHT - EDGE - (HEIGHT - 2 * EDGE) * max(figure.added, 0) / top, 1))
+        for at, _, figure in seen
+    }
+    pieces = groupby(enumerate(seen), lambda each: (each[1][0] - each[0], tuple(each[1][1].build.values())))
+    lines = tuple(" ".join("{},{}".format(*places[at]) for _, (at, *_) in piece) for _, piece in pieces)
+    ends = [f"{figure.added:,.0f} on {one.minor}" for _, one, figure in (seen[:1] + seen[-1:] if seen[1:] else seen)]
+    return Row(
+        kind.says,
+        tuple(number(figure.added / 1000) if figure and not figure.why else "" for _, figure in found),
+        tuple(line for line in lines if " " in line),
+        tuple(places.values()),
+        ", ".join(ends) or "not counted",
     )
 
 
-def _value(costs: Costs, hook: str) -> Estimate | None:
-    """Return the cost in plain calls where there is one to draw."""
-    figure = costs.figures.get(("call", hook, "empty", 1))
-    if figure is None or figure.absent or costs.below_noise(figure):
-        return None
-    return figure.values["plain_calls"]
+def _missing(kind: Figure, costs: Sequence[Costs]) -> list[str]:
+    """Return why a kind was not counted, and on which releases."""
+    reasons: dict[str, list[str]] = {}
+    for one in costs:
+        figure = one.figures.get(kind.key)
+        why = figure.why if figure else "their counts do not have it"
+        if why:
+            reasons.setdefault(why, []).append(one.minor)
+    spans = {why: on[0] if len(on) == 1 else f"{on[0]} to {on[-1]}" for why, on in reasons.items()}
+    return [f"{kind.says}, on {span}: {why}" for why, span in spans.items()]
 
 
-def _runs(values: Sequence[Estimate | None]) -> list[list[int]]:
-    """Return the stretches without a gap."""
-    found: list[list[int]] = []
-    for at, value in enumerate(values):
-        if value and at and values[at - 1]:
-            found[-1].append(at)
-        elif value:
-            found.append([at])
+def _steps(costs: Sequence[Costs]) -> list[Step]:
+    """Return what changed, the newest release first."""
+    found = []
+    for before, after, why, changes in reversed(steps(costs)):
+        rows = tuple(
+            (each.after.says, each.percent, f"{each.before.added:,.0f}", f"{each.after.added:,.0f}",
+             str(PULLS.get((after.minor, each.after.kind), "")))
+            for each in changes
+        )  # fmt: skip
+        if rows or why:
+            found.append(Step(f"{before.minor} → {after.minor}", why, rows))
     return found
-
-
-def _x(index: int, count: int) -> float:
-    return LEFT + (WIDTH - LEFT - RIGHT) * (index / (count - 1) if count > 1 else 0.5)
-
-
-def _y(value: float, top: float) -> float:
-    return HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * max(value, 0.0) / top
-
-
-def _point(x: float, value: float, top: float) -> str:
-    return f"{x:.1f},{_y(value, top):.1f}"
-
-
-def _line(run: list[int], across: list[float], values: Sequence[Estimate | None], top: float) -> str:
-    return " ".join(_point(across[at], value.mid, top) for at in run if (value := values[at]))
-
-
-def _band(run: list[int], across: list[float], values: Sequence[Estimate | None], top: float) -> str:
-    over = [_point(across[at], value.high, top) for at in run if (value := values[at])]
-    under = [_point(across[at], value.low, top) for at in reversed(run) if (value := values[at])]
-    return " ".join(over + under)
-
-
-def _named(count: int) -> list[int]:
-    """Return which versions are named: the first, the last, and some between them."""
-    if count <= LABELS:
-        return list(range(count))
-    return sorted({round(step * (count - 1) / (LABELS - 1)) for step in range(LABELS)})
-
-
-def _pythons(sweep: Sequence[Costs]) -> list[tuple[int, str]]:
-    """Return the versions before which Python changes, and with it the unit, by their places."""
-    told = [python(costs) for costs in sweep]
-    return [(at, f"Python {told[at]}") for at in range(1, len(told)) if told[at] != told[at - 1]]
-
-
-def _alt(says: str, sweep: Sequence[Costs], values: Sequence[Estimate | None]) -> str:
-    seen = [(costs.minor, value) for costs, value in zip(sweep, values, strict=True) if value]
-    if not seen:
-        return f"{says}: no version shows a cost above noise"
-    (first, start), (last, end) = seen[0], seen[-1]
-    pythons = "".join(f"; {python} from {sweep[at].minor} on" for at, python in _pythons(sweep))
-    return f"{says}: {number(start.mid)} plain calls on torch {first}, {number(end.mid)} on {last}{pythons}"

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from reports import costs_recorded
 from reports.atlas import Atlas, Cell
-from reports.costs import Costs
+from reports.costs_recorded import NOTHING, Record
 from reports.names import read_atlas
 from reports.statements import statement
 from reports.strict import FORMAT, one_line, write_atomic
-from reports.verdicts import VERDICTS
+from reports.verdicts import COSTS_NAME, VERDICTS
 
 EPILOG = """Its schema is reports/schemas/atlas.schema.json.
 exit status: 0 written, 2 a file cannot be read.
 example: python -m reports atlas mine.jsonl --out atlas.json"""
 
 
-def document(atlas: Atlas, costs: Sequence[Costs] = ()) -> dict[str, Any]:
+def document(atlas: Atlas, costs: Record = NOTHING) -> dict[str, Any]:
     """Return the atlas as plain data; cells are keyed clause, mode, column. The costs are as they are recorded."""
     cells: dict[str, dict[str, dict[str, Any]]] = {}
     for (clause, column, mode), cell in sorted(atlas.cells.items()):
@@ -45,7 +45,7 @@ def document(atlas: Atlas, costs: Sequence[Costs] = ()) -> dict[str, Any]:
         "columns": columns,
         "clauses": dict(atlas.clauses),
         "cells": cells,
-        "costs": [costs_recorded.document(each) for each in costs],
+        "costs": costs_recorded.document(costs) if costs.costs else None,
     }
 
 
@@ -96,7 +96,7 @@ def add_parser(sub: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Write the atlas."""
-    costs = costs_recorded.read_costs(args.verdicts / costs_recorded.COSTS.name)
+    costs = costs_recorded.read_record(args.verdicts / COSTS_NAME)
     write_atomic(args.out, as_json(document(read_atlas(args), costs)))
     print(one_line(str(args.out)))
     return 0

@@ -42,8 +42,7 @@ def _one(group: list[Run]) -> Run:
         header["modes"] += [mode for mode in run.header["modes"] if mode not in header["modes"]]
         cells.update(run.cells)
     header["began"] = min(run.header["began"] for run in group)
-    benchmarks = tuple(row for run in group for row in run.benchmarks)
-    return Run(first.path, header, cells, benchmarks, sum(run.seconds for run in group))
+    return Run(first.path, header, cells, sum(run.seconds for run in group))
 
 
 def _check_whole(run: Run) -> None:

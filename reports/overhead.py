@@ -3,160 +3,136 @@
 from __future__ import annotations
 
 import argparse
-import difflib
+import math
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from reports import forms
-from reports.costs import Costs, from_run
-from reports.costs_change import Change, check_comparable, compare, crowded, margin, not_compared, unhooked
-from reports.costs_forms import COMPARE, SHOW, Comparison
-from reports.costs_recorded import COSTS, read_costs, record
-from reports.costs_view import BELOW, number, sides
-from reports.runfile import read_run
+from reports import costs_forms, forms
+from reports.costs import COUNT, Costs, read
+from reports.costs_change import Change, check
+from reports.costs_recorded import COSTS, Record, merged, read_record, write_record
+from reports.costs_times import Times
+from reports.names import did_you_mean
 from reports.strict import BadInput, one_line, shown
 
 EPILOG = (
-    "exit status: 0 shown or within the limit, 1 a kind of hook costs more than it may, 2 a file cannot be read.\n"
-    "example: python -m reports overhead new.jsonl --baseline old.jsonl --overhead-max-ratio forward=1.3"
+    "exit status: 0 shown or within the limit, 1 a kind of hook costs more than it may, 2 a file cannot be used.\n"
+    "example: python -m reports overhead new.json --baseline old.json --max-ratio forward=1.05"
 )
-GATE = "such as: NEW.jsonl --baseline OLD.jsonl --overhead-max-ratio forward=1.3"
-MEASURE = "measure this machine: python -m suites.timing"
+GATE_HINT = "such as: NEW.json --baseline OLD.json --max-ratio forward=1.05"
 
 
 def add_parser(sub: Any) -> None:
     """Add the verb overhead to the command line."""
-    says = "show what hooks cost, from the recorded costs or from runs of python -m suites.timing"
+    says = "show what hooks cost: as recorded of a release, or as python -m suites.timing counted it"
     parser = sub.add_parser(
         "overhead", help=says, description=says[0].upper() + says[1:] + ".", epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )  # fmt: skip
-    parser.add_argument("runs", nargs="*", type=Path, metavar="RUNFILE")
-    parser.add_argument("--from", dest="before", metavar="A", help="a recorded minor version or a run file")
-    parser.add_argument("--to", dest="after", metavar="B", help="a recorded minor version or a run file")
-    forms.add_format(parser, SHOW)
+    file = "a counts file, or a recorded release"
+    parser.add_argument("files", nargs="*", metavar="FILE", help=f"{file}, and perhaps JSON of pytest-benchmark")
+    parser.add_argument("--from", dest="before", metavar="A", help=file)
+    parser.add_argument("--to", dest="after", metavar="B", help=f"{file}: what changed from A to B")
+    parser.add_argument("--baseline", metavar="A", help=f"what the gate compares with: {file}")
     parser.add_argument(
-        "--record", action="store_true",
-        help="record these runs, and recorded versions that stay, as one sweep in place of the last",
+        "--max-ratio", action="append", default=[], metavar="KIND=1.05",
+        help="exit 1 when that kind costs more than so many times the baseline; repeatable",
     )  # fmt: skip
-    parser.add_argument("--baseline", metavar="A", help="what the gate compares with: a run file of this machine")
-    parser.add_argument(
-        "--overhead-max-ratio", action="append", default=[], metavar="KIND=1.3",
-        help="exit 1 when that kind surely costs more than so many times the baseline; repeatable",
-    )  # fmt: skip
+    parser.add_argument("--record", action="store_true", help="record these files in place of the same releases")
+    forms.add_format(parser, costs_forms.FORMS)
     parser.add_argument("--costs", type=Path, default=COSTS, help=argparse.SUPPRESS)
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
     """Show, compare, record or gate."""
-    if args.baseline or args.overhead_max_ratio:
-        return _gate(args)
-    if args.record:
-        if not args.runs:
-            raise BadInput("overhead", "", "--record needs run files", "name those of the sweep")
-        kept = [] if all(path.exists() for path in args.runs) else read_costs(args.costs)
-        sweep = [read_side(str(path), kept) for path in args.runs]
-        for path in record(sweep, args.costs):
-            print(one_line(str(path)))
-        for costs in crowded(sweep):
-            print(f"torch {costs.torch}: somebody else used the machine beside it; measure it again, and record")
+    gate, compare = bool(args.baseline or args.max_ratio), bool(args.before or args.after)
+    if gate + compare + args.record > 1:
+        raise BadInput("overhead", "", "--record, --from and --to, and --baseline do not go together", "take one")
+    record = read_record(args.costs)
+    if gate:
+        return _gate(args, record)
+    if compare:
+        if not (args.before and args.after) or args.files:
+            raise BadInput("overhead", "", "--from and --to go together, without other files", "name both sides")
+        before, after = (_counts(name, record) for name in (args.before, args.after))
+        check(before, after)
+        forms.show(costs_forms.compare(before, after), costs_forms.FORMS, args.format)
         return 0
-    recorded = read_costs(args.costs)
-    if args.before or args.after:
-        return _compare(args, recorded)
-    if len(args.runs) > 1:
-        raise BadInput("overhead", "", f"{len(args.runs)} run files where one is shown", "name one, or --from and --to")
-    if not (args.runs or recorded):
-        raise BadInput(args.costs, "", "no costs are recorded", MEASURE)
-    forms.show(read_side(str(args.runs[0]), recorded) if args.runs else recorded[-1], SHOW, args.format)
+    counts, times = _split([_read(name, record) for name in args.files])
+    if args.record:
+        if not args.files:
+            raise BadInput("overhead", "", "--record needs counts files", COUNT)
+        write_record(merged(record, counts, times), args.costs)
+        print(one_line(str(args.costs)))
+        return 0
+    if len(counts) > 1:
+        raise BadInput("overhead", "", f"{len(counts)} counts files where one is shown", "name one, or --from and --to")
+    if not (args.files or record.costs):
+        raise BadInput(args.costs, "", "no costs are recorded", COUNT)
+    if not args.files:
+        counts, times = [record.costs[-1]], record.times
+    forms.show(costs_forms.show(counts[0] if counts else None, times), costs_forms.FORMS, args.format)
     return 0
 
 
-def _compare(args: argparse.Namespace, recorded: list[Costs]) -> int:
-    if not (args.before and args.after) or args.runs:
-        raise BadInput("overhead", "", "--from and --to go together, without run files beside", "name both sides")
-    before, after = (read_side(name, recorded) for name in (args.before, args.after))
-    known = before in recorded and after in recorded
-    check_comparable(before, after, sweep=known)
-    first, last = sorted((before.version, after.version))
-    sweep = tuple(
-        costs for costs in recorded if known and costs.sweep == before.sweep and first <= costs.version <= last
-    )
-    forms.show(Comparison(before, after, sweep), COMPARE, args.format)
-    return 0
+def _split(found: Sequence[Costs | Times]) -> tuple[list[Costs], Times | None]:
+    times = [each for each in found if isinstance(each, Times)]
+    if len(times) > 1:
+        raise BadInput(times[1].where, "", "is a second file of times", "name one")
+    return [each for each in found if isinstance(each, Costs)], times[0] if times else None
 
 
-def _gate(args: argparse.Namespace) -> int:
+def _read(name: str, record: Record) -> Costs | Times:
+    """Return the recorded costs of a release, or what is in a file."""
+    path, recorded = Path(name), record.named(name)
+    if recorded:
+        return recorded
+    if not path.exists() and path.suffix != ".json":
+        known = f"{record.costs[0].minor} to {record.costs[-1].minor}" if record.costs else "no releases"
+        raise BadInput(name, "", "is neither a recorded release nor a file", f"recorded are {known}")
+    return read(path)
+
+
+def _counts(name: str, record: Record) -> Costs:
+    found = _read(name, record)
+    if isinstance(found, Times):
+        raise BadInput(name, "", "holds times, which are never compared", COUNT)
+    return found
+
+
+def _gate(args: argparse.Namespace, record: Record) -> int:
     """Return 1 where a kind costs more than it may."""
-    if not args.baseline or not args.overhead_max_ratio or len(args.runs) != 1:
-        fault = "a gate needs one run file, --baseline and --overhead-max-ratio"
-        raise BadInput("overhead", "", fault, GATE)
-    if args.before or args.after or args.record or args.format != "text":
-        fault = "a gate answers in text, and neither compares nor records"
-        raise BadInput("overhead", "", fault, "leave out --format, --from, --to and --record")
-    recorded = read_costs(args.costs)
-    before, after = read_side(args.baseline, recorded), read_side(str(args.runs[0]), recorded)
-    check_comparable(before, after)
-    why = not_compared(before, after)
-    if why:
-        where = next((costs.where for costs in crowded([before, after])), after.where)
-        raise BadInput(where, "", why, "measure both again, with one Python and while nobody else uses the machine")
-    limits = [_limit(text, before, after) for text in args.overhead_max_ratio]
-    works = unhooked(before, after)
-    print(f"works without hooks: {number(works)} times the baseline; what hooks add is told beside that")
-    verdicts = [_gated(kind, limit, compare(before, after, ("call", kind, "empty", 1))) for kind, limit in limits]
-    for _, says in verdicts:
-        print(says)
-    return int(any(over for over, _ in verdicts))
+    if not args.baseline or not args.max_ratio or len(args.files) != 1:
+        raise BadInput("overhead", "", "a gate needs one counts file, --baseline and --max-ratio", GATE_HINT)
+    before, after = _counts(args.baseline, record), _counts(args.files[0], record)
+    check(before, after)
+    gated = [_gated(text, before, after) for text in args.max_ratio]
+    forms.show(costs_forms.gate(gated), costs_forms.FORMS, args.format)
+    return int(any(over for *_, over in gated))
 
 
-def _gated(kind: str, limit: float, change: Change) -> tuple[bool, str]:
-    """Say whether a kind costs more than it may, for sure, and in words."""
-    over = change.over(limit)
-    said = f"{'over' if over else 'within'} {limit:g}"
-    if change.below[1]:
-        hides = not change.below[0] and max(change.noise, change.new.high) > limit * change.old.mid
-        return False, f"{kind}: {BELOW}, " + (f"which hides more than {limit:g} times the baseline" if hides else said)
-    if change.ratio is None:
-        return over, f"{kind}: {' -> '.join(sides(change))} ns, {said} times what the noise could hide"
-    if change.ratio > limit and not over:
-        said = f"over {limit:g}, but not surely: the intervals allow less, or the works without hooks changed"
-    return over, f"{kind}: {number(change.ratio)} times the baseline, {said}"
-
-
-def _limit(text: str, before: Costs, after: Costs) -> tuple[str, float]:
+def _gated(text: str, before: Costs, after: Costs) -> tuple[Change, float, bool]:
+    """Return how a kind changed, its limit, and whether it costs more than that."""
     kind, _, wanted = text.partition("=")
-    kinds = [hook for figure, hook, workload, _ in before.figures if figure == "call" and workload == "empty"]
+    kinds = [each for figure, each in after.figures if figure == "hook"]
     if kind not in kinds:
-        close = difflib.get_close_matches(kind, kinds, n=1)
-        mend = f"did you mean {close[0]}?" if close else f"known are {', '.join(kinds)}"
-        raise BadInput("--overhead-max-ratio", "", f"no kind of hook is called {shown(kind)}", mend)
+        hint = did_you_mean(kind, kinds) or f"known are {', '.join(kinds)}"
+        raise BadInput("--max-ratio", "", f"no kind of hook is called {shown(kind)}", hint)
     try:
         limit = float(wanted)
     except ValueError:
-        limit = 0.0
-    least = 1 + margin(before, after)
-    if not least <= limit <= 1e6:
-        fault = f"{shown(wanted)} is no ratio of {least:g} or more"
-        raise BadInput("--overhead-max-ratio", "", fault, "write it as in forward=1.3")
+        limit = math.nan
+    if not 1 <= limit < math.inf:
+        raise BadInput("--max-ratio", "", f"{shown(wanted)} is no ratio of 1 or more", "write it as in forward=1.05")
+    sides = []
     for costs in (before, after):
-        figure = costs.figures.get(("call", kind, "empty", 1))
-        if figure is None or figure.absent or figure.slow:
-            why = "was not measured" if figure is None else "is absent"
-            if figure and figure.slow:
-                why = "was measured while the processor was slow"
-            raise BadInput(costs.where, "", f"{kind} {why} on torch {costs.torch}", "take another kind, or " + MEASURE)
-    return kind, limit
-
-
-def read_side(name: str, recorded: list[Costs]) -> Costs:
-    """Return the recorded costs of a minor version, or those of a run file."""
-    for costs in recorded:
-        if name in (costs.minor, costs.torch):
-            return costs
-    path = Path(name)
-    if not path.exists() and not path.suffix.startswith(".j"):
-        known = ", ".join(costs.minor for costs in recorded) or "none"
-        raise BadInput(name, "", "is neither a recorded version nor a run file", f"recorded are {known}")
-    return from_run(read_run(path, timings=True))
+        figure = costs.figures.get(("hook", kind))
+        if figure is None or figure.why:
+            why = figure.why if figure else "its counts do not have it"
+            raise BadInput(costs.where, "", f"{kind} is not counted on torch {costs.torch}: {why}", "take another kind")
+        sides.append(figure)
+    change = Change(*sides)
+    more = change.after.added > limit * change.before.added
+    return change, limit, more and change.above_floor and change.after.added > change.before.added

@@ -12,8 +12,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from reports.atlas import Atlas, undeclared
-from reports.costs import Costs
 from reports.costs_page import chapter
+from reports.costs_recorded import NOTHING, Record
 from reports.details import island
 from reports.disagreements import Disagreement
 from reports.entrances import SCOPE, entrances
@@ -27,7 +27,7 @@ SCRIPTS = (
 )  # fmt: skip
 
 
-def render(atlas: Atlas, disagreements: Sequence[Disagreement] = (), costs: Sequence[Costs] = ()) -> str:
+def render(atlas: Atlas, disagreements: Sequence[Disagreement] = (), costs: Record = NOTHING) -> str:
     """Return the page as HTML."""
     script = _joined("js", SCRIPTS)
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()

@@ -17,7 +17,7 @@ from reports.strict import BadInput, foreign_format, parse, read_bytes, shown, v
 
 __all__ = ["BadInput", "Run", "dump", "read_run", "read_runs", "write_runs"]
 
-KINDS = ("header", "started", "cell", "benchmark", "footer")
+KINDS = ("header", "started", "cell", "footer")
 AGAIN = "run the suite again into a new file"
 Key = tuple[str, str]
 USUAL = {"platform": "Linux-x86_64", "device": "cpu"}  # where releases are recorded
@@ -32,7 +32,6 @@ class Run:
     path: Path
     header: Mapping[str, Any]
     cells: Mapping[Key, Mapping[str, Any]]
-    benchmarks: tuple[Mapping[str, Any], ...] = ()
     seconds: float = 0.0
     missing: tuple[Key, ...] = field(default=())
     footer: bool = True
@@ -76,23 +75,21 @@ def run_key(run: Run) -> str:
     return " ".join([key, *own])
 
 
-def read_run(path: Path, *, partial: bool = False, timings: bool = False) -> Run:
+def read_run(path: Path, *, partial: bool = False) -> Run:
     """Return the only run in the file."""
-    runs = read_runs(path, partial=partial, timings=timings)
+    runs = read_runs(path, partial=partial)
     if len(runs) > 1:
         raise BadInput(path, "", f"holds {len(runs)} runs where one is wanted", "name a file with one run")
     return runs[0]
 
 
-def read_runs(path: Path, *, partial: bool = False, timings: bool = False) -> list[Run]:
-    """Return every run in the file; an unfinished one, or one of timings, is an error unless that is wanted."""
+def read_runs(path: Path, *, partial: bool = False) -> list[Run]:
+    """Return every run in the file; an unfinished one is an error unless that is wanted."""
     lines = list(_lines(path, partial))
     if not lines:
         raise BadInput(path, "", "is empty", AGAIN)
     runs = [_run(path, section) for section in _sections(path, lines)]
     for run in runs:
-        if run.benchmarks and not run.cells and not timings:
-            raise BadInput(path, "", "holds timings and no verdicts", "give it to: python -m reports overhead")
         if not partial and not run.complete:
             clause, mode = run.missing[0]
             fault = f"the run is not finished: no cell of {clause} [{mode}] ({len(run.missing)} missing)"
@@ -156,7 +153,6 @@ def _run(path: Path, lines: list[tuple[int, dict[str, Any]]]) -> Run:
     number, header = lines[0]
     _check_header(path, f"line {number}", header)
     cells: dict[Key, dict[str, Any]] = {}
-    benchmarks: list[dict[str, Any]] = []
     footer: dict[str, Any] | None = None
     for number, line in lines[1:]:
         place = f"line {number}"
@@ -164,8 +160,6 @@ def _run(path: Path, lines: list[tuple[int, dict[str, Any]]]) -> Run:
             _add_cell(path, place, header, cells, line)
         elif line["type"] == "started":
             _check_key(path, place, header, line)
-        elif line["type"] == "benchmark":
-            benchmarks.append(line)
         else:
             _check_footer(path, place, cells, line)
             footer = line
@@ -176,7 +170,7 @@ def _run(path: Path, lines: list[tuple[int, dict[str, Any]]]) -> Run:
         fault = "the run is not finished: it has no footer and no nodes"
         raise BadInput(path, f"line {number}", fault, f"resume it with: python -m fixtures.drive --run-file {path}")
     seconds = footer["seconds"] if footer else sum(cell["seconds"] for cell in cells.values())
-    return Run(path, header, cells, tuple(benchmarks), seconds, missing, footer is not None)
+    return Run(path, header, cells, seconds, missing, footer is not None)
 
 
 def _check_header(path: Path, place: str, header: dict[str, Any]) -> None:
@@ -193,12 +187,12 @@ def _check_header(path: Path, place: str, header: dict[str, Any]) -> None:
             raise BadInput(path, place, f"node {shown(node)} is of the unknown mode {mode}", AGAIN)
 
 
-def check_version(path: Path, place: str, name: str, version: str) -> None:
+def check_version(path: Path, place: str, name: str, version: str, mend: str = AGAIN) -> None:
     """Raise BadInput unless the text is a version as Python packages spell it."""
     try:
         Version(version)
     except InvalidVersion:
-        raise BadInput(path, place, f"{name} {shown(version)} is no version", AGAIN) from None
+        raise BadInput(path, place, f"{name} {shown(version)} is no version", mend) from None
 
 
 def check_clauses(path: Path, place: str, clauses: Mapping[str, Any]) -> None:
@@ -253,7 +247,6 @@ def dump(run: Run) -> str:
     lines: list[Mapping[str, Any]] = [run.header]
     for (clause, mode), cell in run.cells.items():
         lines += [{"type": "started", "clause": clause, "mode": mode}, cell]
-    lines += run.benchmarks
     if run.footer:
         counts = Counter(cell["verdict"] for cell in run.cells.values())
         lines.append(

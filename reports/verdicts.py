@@ -15,6 +15,7 @@ from reports.strict import FORMAT, BadInput, foreign_format, parse, read_bytes, 
 
 VERDICTS = Path(__file__).parent / "verdicts"
 CLAUSES = "clauses.json"
+COSTS_NAME = "costs.json"  # what hooks cost, see costs_recorded.py
 EXPLAINED = ("deviates", "refused")  # their notes are reasons; those of a crash change from run to run
 AGAIN = "restore it with git, or record the version again"
 
@@ -65,7 +66,7 @@ def read_table(folder: Path = VERDICTS) -> Table:
 def read_recorded(folder: Path = VERDICTS) -> list[Recorded]:
     """Return all committed verdict files, oldest torch first; none where nothing was recorded yet."""
     seen: set[str] = set()
-    paths = sorted(path for path in folder.glob("*.json") if path.name != CLAUSES)
+    paths = sorted(path for path in folder.glob("*.json") if path.name not in (CLAUSES, COSTS_NAME))
     return sorted((_recorded(path, seen) for path in paths), key=lambda recorded: recorded.version)
 
 

@@ -13,7 +13,7 @@ from reports.atlas import _nearest
 from reports.details import aligned
 from reports.statements import KINDS
 from reports.verdicts import read_recorded
-from suites.selfcheck import synthetic, timing_session
+from suites.selfcheck import synthetic
 from suites.selfcheck.pages import CONTRAST, Reader, watched
 from suites.selfcheck.test_page_data import EVIL
 from suites.selfcheck.test_page_entrances import answered, grouped, in_any_order
@@ -136,14 +136,6 @@ def test_a_version_is_one_where_it_is_for_python(reader):
         except InvalidVersion:
             wanted = None
         assert (version and {key: version[key] for key in ("numbers", "early")}) == wanted, torch
-
-
-def test_a_file_of_timings_is_refused(reader):
-    page = reader.open("#build").page
-    choose(page, text_of(timing_session.session(timing_session.Machine(1))))
-    told = "mine0.jsonl: holds timings and no verdicts; give it to: python -m reports overhead."
-    assert complaint(page) == told
-    assert page.inner_text("#build-said") == ""
 
 
 def shards_of(lines, count):

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from reports.__main__ import main
-from suites.selfcheck import synthetic, timing_session
+from suites.selfcheck import synthetic
 from suites.selfcheck.room import NEW, OLD, recorded_room, refused
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -226,34 +226,6 @@ def test_a_damaged_verdict_file_is_named(room, capsys, name, content, said):
     (room.verdicts / name).write_text(text, encoding="utf-8")
     status = room.call("page", "--out", room.path / "page.html")
     assert said in refused(capsys, status)
-
-
-@pytest.mark.parametrize(
-    ("verb", "arguments"),
-    [
-        ("diff", ["2.15", "RUN"]),
-        ("diff", ["RUN", "2.15"]),
-        ("rely", ["--run", "RUN"]),
-        ("explain", ["NAME", "--run", "RUN"]),
-        ("affects", ["CODE", "--from", "1.4", "--run", "RUN"]),
-        ("badge", ["RUN"]),
-        ("compat", ["RUN"]),
-        ("atlas", ["RUN", "--out", "OUT"]),
-        ("page", ["RUN", "--out", "OUT"]),
-        ("merge", ["RUN", "--out", "OUT"]),
-        ("record", ["RUN"]),
-        ("check", ["RUN"]),
-    ],
-)
-def test_timings_are_no_verdicts(room, capsys, verb, arguments):
-    """Taken for a run it would say that nothing is known of this torch, or that nothing differs."""
-    code, out = room.path / "code.py", room.path / "out"
-    code.write_text("x.register_hook(print)\n")
-    run = timing_session.write(room.path / "timing.jsonl", timing_session.Machine(1), torch=NEW)
-    places = {"RUN": run, "CODE": code, "OUT": out, "NAME": next(iter(room.table))}
-    said = refused(capsys, room.call(verb, *(places.get(each, each) for each in arguments)))
-    assert said == f"{run}: holds timings and no verdicts; give it to: python -m reports overhead\n"
-    assert not out.exists()
 
 
 def test_as_a_program(room):

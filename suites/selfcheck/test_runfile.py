@@ -16,7 +16,7 @@ from reports.atlas import build
 from reports.page import render
 from reports.runfile import BadInput, read_run, read_runs
 from reports.strict import SCHEMAS
-from suites.selfcheck import synthetic, timing_session
+from suites.selfcheck import synthetic
 
 TORCH = "2.13.0"
 QUICK = settings(
@@ -108,13 +108,6 @@ def test_any_run_is_recorded_and_read_back(tmp_path, lines):
     assert path.read_bytes() == first
 
 
-def test_benchmark_rows_are_kept(tmp_path):
-    lines = synthetic.run_lines(table(2), TORCH)
-    row = timing_session.row("call", 1, "forward", control=600.0, added=800.5)
-    path = synthetic.write_lines(tmp_path / "run.jsonl", [*lines[:-1], row, lines[-1]])
-    assert read_run(path).benchmarks == (row,)
-
-
 def test_every_object_in_the_schemas_is_closed():
     def objects(value, place):
         if isinstance(value, dict):
@@ -169,7 +162,6 @@ DAMAGED = {
     "foreign": (b'{"type": "session"}\n', "line 1: has the type 'session'"),
     "type is a list": (b'{"type": [1]}\n', "line 1: has the type [1]"),
     "deep": (deep(100_000).encode() + b"\n", "line 1: is nested deeper than"),
-    "deep benchmark": (b'{"type": "benchmark", "x": ' + deep(60).encode() + b"}\n", "nested deeper"),
     "number": (b'{"type": ' + b"9" * 5000 + b"}\n", "line 1: is not JSON"),
     "not a number": (b'{"type": NaN}\n', "line 1: is not JSON (NaN is no JSON number)"),
     "twin key": (b'{"type": "header", "type": "header"}\n', "the key 'type' is there twice"),

@@ -13,13 +13,13 @@ from referencing import Registry
 
 from reports import costs_recorded as recorded
 from reports.__main__ import main
+from reports.costs import from_counts
 from reports.strict import SCHEMAS, BadInput, validate
-from suites.selfcheck import synthetic
+from suites.selfcheck import counts, synthetic
 
 TORCHES = ("1.4.0", "1.13.1", "2.15.0")
 TABLE = synthetic.clauses(40, seed=1, claims=4)
-COSTS = json.loads((recorded.COSTS / "2.13.json").read_text("utf-8"))
-COSTS["figures"] = COSTS["figures"][:3]
+COSTS = recorded.document(recorded.merged(recorded.NOTHING, [from_counts(counts.document(), SCHEMAS)], counts.times()))
 
 
 @pytest.mark.parametrize("path", sorted(SCHEMAS.glob("*.json")), ids=lambda path: path.name)
@@ -31,11 +31,19 @@ def test_every_schema_is_one(path):
 
 
 NUMBERS = st.integers(-(10**16), 10**16) | st.floats(allow_nan=False, allow_infinity=False)
-WORDS = st.sampled_from(["2.15.0", "2.15.0\n", "", "a" * 99, "\u00e9", "2026-11-23T11:55:49Z"])
+WORDS = st.sampled_from(["2.15", "2.15\n", "", "a" * 99, "\u00e9", "not counted: absent"])
 VALUES = st.one_of(
     NUMBERS, st.booleans(), st.none(), WORDS, st.lists(NUMBERS, max_size=4), st.dictionaries(WORDS, WORDS)
 )
-PLACES = ["torch", "sweep", "environment.cores", "environment.load", "figures.0.unit", "figures.0.values.added", "more"]
+PLACES = [
+    "format",
+    "releases",
+    "releases.more",
+    "rows.hook.leaf.work",
+    "rows.hook.forward.of.more",
+    "times.machine",
+    "more",
+]
 
 
 @pytest.mark.parametrize("place", PLACES)
@@ -47,7 +55,7 @@ def test_what_is_refused_quickly_is_what_jsonschema_refuses(place, value):
     within = document
     *outer, last = place.split(".")
     for key in outer:
-        within = within[int(key) if key.isdigit() else key]
+        within = within[key]
     within[last] = value
     schemas = [(path.name, json.loads(path.read_text("utf-8"))) for path in SCHEMAS.glob("*.json")]
     told = Draft202012Validator({"$ref": reference}, registry=Registry().with_contents(schemas)).is_valid(document)
@@ -63,6 +71,7 @@ def test_what_is_refused_quickly_is_what_jsonschema_refuses(place, value):
 def room(tmp_path, capsys):
     """Give a room in which one verdict has changed."""
     verdicts = synthetic.write_verdicts(tmp_path / "verdicts", TABLE, TORCHES)
+    counts.record(verdicts / "costs.json", {"1.13.1": {}})
     (tmp_path / "code.py").write_text("m.register_full_backward_hook(f, prepend=True)\nx.register_hook(g)\n")
     lines = synthetic.run_lines(TABLE, "2.15.0")
     changed = next(line for line in lines if line.get("verdict") == "conforms")
@@ -121,6 +130,7 @@ def test_the_atlas_fits_its_schema_and_holds_every_cell(room, capsys):
         ("2.15", True),
     ]
     assert set(told["cells"]) == set(TABLE) == set(told["clauses"])
+    assert told["costs"] == json.loads((room.verdicts / "costs.json").read_text("utf-8"))
     assert {len(modes["eager"]) for modes in told["cells"].values()} == {3}
     assert "hung" in {modes["eager"]["2.15"]["verdict"] for modes in told["cells"].values()}
     with pytest.raises(BadInput):

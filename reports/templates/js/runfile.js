@@ -35,7 +35,6 @@ const LINES = {
     clause: isText, mode: isText, verdict: isVerdict, reading: (value) => value === null || isText(value), holds: isTexts,
     declared: (value) => typeof value === "boolean", note: isText, evidence: (value) => value === null || isEvidence(value),
   },
-  benchmark: {},
   footer: { cells: Number.isInteger, counts: isTableOf(Number.isInteger) },
 };
 
@@ -68,7 +67,6 @@ async function readRuns(file) {
   };
   lines.forEach((line, place) => add(line, place + 1));
   if (cut && (!lines.length || isLine(cut))) add(cut, lines.length + 1);
-  if (runs.some((run) => run.timed && !run.cells.size)) fail("", "holds timings and no verdicts", "give it to: python -m reports overhead");
   return runs.map((run) => ({ ...run, name: file.name }));
 }
 
@@ -114,7 +112,6 @@ function addLine(runs, line, fail) {
   }
   if (!open) fail(`a ${line.type} comes ${run ? "after the footer" : "before the header"}`);
   if (line.type === "footer") return endRun(run, line, fail);
-  if (line.type === "benchmark") return (run.timed = true);
   if (!Object.hasOwn(run.header.clauses, line.clause)) fail(`is of the clause ${quoted(line.clause)}, which the header does not know`);
   if (!run.header.modes.includes(line.mode)) fail(`is of the mode ${quoted(line.mode)}, which the header does not know`);
   run.wanted.add(keyOf(line));
