@@ -35,6 +35,11 @@ class Change:
         return "from nothing" if self.ratio is None else f"{100 * (self.ratio - 1):+.1f} %".replace("-", "−")
 
     @property
+    def sides(self) -> tuple[str, str]:
+        """What the hook added before, and what it adds now."""
+        return f"{self.before.added:,.0f}", f"{self.after.added:,.0f}"
+
+    @property
     def above_floor(self) -> bool:
         """Whether the two differ by more than two counts of one torch do."""
         return abs(self.after.added - self.before.added) > floor(self.before)

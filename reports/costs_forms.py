@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from reports import costs_times
 from reports.costs import NOT_COUNTED, Costs, Figure
 from reports.costs_change import Change, both, changes
-from reports.costs_times import WORKLOADS, Times
+from reports.costs_times import PLAIN, WORKLOADS, Times
 from reports.forms import as_json, escaped
 from reports.strict import FORMAT
 
@@ -78,34 +77,38 @@ def remarks(costs: Costs) -> list[str]:
 
 def times_table(times: Times) -> Table:
     """Return what one hook adds in time, a row for each kind."""
-    caption = f"Nanoseconds that one hook adds on {times.machine}, torch {times.torch}, Python {times.python}"
-    loads = [load for load in WORKLOADS if any(load == each for _, each in times.cells)]
+    told = times.told
+    caption = f"Nanoseconds that one hook adds on {told['machine']}, torch {told['torch']}, Python {told['python']}"
+    loads = [load for load in WORKLOADS if any(load in row for row in told["rows"].values())]
     heads = [head for load in loads for head in (f"{WORKLOADS[load]}: ns (ranges)", "plain calls")]
     rows = [
-        (says, *(cell for load in loads for cell in _timed(times, kind, load))) for kind, says in times.says.items()
+        (row["says"], *(cell for load in loads for cell in _timed(told, row.get(load))))
+        for row in told["rows"].values()
     ]
     return Table(caption, ("hook", *heads), tuple(rows))
 
 
-def _timed(times: Times, kind: str, load: str) -> tuple[str, str]:
-    one = times.cells.get((kind, load))
-    if one is None:
+def _timed(told: Mapping[str, Any], quartiles: Sequence[float] | None) -> tuple[str, str]:
+    """Return what a hook adds with the interquartile range of each side, and that in plain calls."""
+    if quartiles is None:
         return "", ""
-    if one.below_noise:
+    low, bare, high, hook_low, hook, hook_high = quartiles
+    ranges = high - low, hook_high - hook_low
+    if hook - bare < max(ranges):
         return "below noise", ""
-    return f"{number(one.added)} ({', '.join(map(number, one.ranges))})", number(one.added / times.plain_call)
+    return f"{number(hook - bare)} ({', '.join(map(number, ranges))})", number((hook - bare) / told[PLAIN])
 
 
 def how_timed(times: Times) -> str:
     """Say what the numbers of a table of times are."""
-    plain = f"A plain Python call takes {number(times.plain_call)} ns there."
+    plain = f"A plain Python call takes {number(times.told[PLAIN])} ns there."
     return f"{plain} In brackets: the interquartile range without the hook, and with it."
 
 
 def show(costs: Costs | None, times: Times | None) -> Answer:
     """Return what is known of one torch."""
     parts: list[str | Table] = []
-    plain: dict[str, Any] = {"costs": None, "times": costs_times.document(times) if times else None}
+    plain: dict[str, Any] = {"costs": None, "times": times.told if times else None}
     if costs:
         head = f"Python {costs.python}, {costs.build['libc']}, {costs.build['valgrind']}, seeds: {costs.seeds}"
         parts += [f"torch {costs.torch}: {head}", counts_table(costs), *remarks(costs)]
@@ -120,7 +123,7 @@ def compare(before: Costs, after: Costs) -> Answer:
     """Return what changed between two torches."""
     found, compared = changes(before, after), sum(1 for _ in both(before, after))
     head = f"torch {before.torch} -> {after.torch}: {len(found)} of {compared} figures changed"
-    rows = tuple((each.after.told, each.percent, *_sides(each)) for each in found)
+    rows = tuple((each.after.told, each.percent, *each.sides) for each in found)
     table = Table("Instructions per pass", ("what", "change", "before", "after"), rows)
     plain = {"before": before.torch, "after": after.torch, "compared": compared}
     return Answer((head, table) if rows else (head,), {**plain, "changes": [_plain(each) for each in found]})
@@ -130,7 +133,7 @@ def gate(gated: Iterable[tuple[Change, float, bool]]) -> Answer:
     """Return what the gate says of each kind: how it changed, its limit, and whether it costs more."""
     parts, plain = [], []
     for change, limit, over in gated:
-        ratio, (old, new) = change.ratio, _sides(change)
+        ratio, (old, new) = change.ratio, change.sides
         said = f"{'over' if over else 'within'} {limit:g}"
         if not over and ratio is not None and ratio > limit:
             said = f"over {limit:g}, but by no more than two counts of one torch differ"
@@ -138,10 +141,6 @@ def gate(gated: Iterable[tuple[Change, float, bool]]) -> Answer:
         parts.append(f"{change.after.kind}: {much}{said} ({old} -> {new})")
         plain.append({**_plain(change), "limit": limit, "over": over})
     return Answer(tuple(parts), {"kinds": plain})
-
-
-def _sides(change: Change) -> tuple[str, str]:
-    return f"{change.before.added:,.0f}", f"{change.after.added:,.0f}"
 
 
 def _plain(change: Change) -> dict[str, Any]:

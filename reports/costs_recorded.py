@@ -11,7 +11,6 @@ from typing import Any
 
 from packaging.version import Version
 
-from reports import costs_times
 from reports.costs import NOT_COUNTED, Costs, Figure, Key
 from reports.costs_change import FEWEST_SEEDS
 from reports.costs_times import Times
@@ -46,9 +45,8 @@ def read_record(path: Path = COSTS) -> Record:
     told = parse(read_bytes(path), path, "", AGAIN)
     foreign_format(told, path, "")
     validate(told, "costs.schema.json", path, "", AGAIN)
-    times = told.get("times")
     found = [_costs(told, release, path) for release in told["releases"]]
-    return Record(_sorted(found), costs_times.from_document(times, str(path)) if times else None)
+    return Record(_sorted(found), Times(str(path), told["times"]) if "times" in told else None)
 
 
 def _sorted(costs: Iterable[Costs]) -> tuple[Costs, ...]:
@@ -82,7 +80,7 @@ def document(record: Record) -> dict[str, Any]:
             numbers = [round(number) for number in (one.bare, one.added, one.lowest, one.highest)]
             row["of"] = {costs.minor: f"{NOT_COUNTED}: {one.why}" if one.why else numbers, **row["of"]}
     releases = {each.minor: {"torch": each.torch, **each.build, "seeds": each.seeds} for each in record.costs}
-    times = {"times": costs_times.document(record.times)} if record.times else {}
+    times = {"times": record.times.told} if record.times else {}
     return {"format": FORMAT, "releases": releases, "rows": rows, **times}
 
 

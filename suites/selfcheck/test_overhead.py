@@ -88,7 +88,7 @@ def test_changes_are_listed(tmp_path, files, capsys) -> None:
     assert call(tmp_path, "--from", files["base"], "--to", files["slow"]) == 0
     out = capsys.readouterr().out
     assert out.startswith("torch 2.14.1 -> 2.15.0a0+gitabc: 5 of 16 figures changed\n")
-    _, table = out.split("before  after\n")
+    table = out.split(" after\n")[1]
     rows = [re.split(r" {2,}", line)[:2] for line in table.splitlines()]
     assert sorted(what for what, _ in rows[:2]) == ["forward hook", "full backward hook"]
     further = {"the 2nd forward hook", "the 2nd full backward hook", "registering and removing a full backward hook"}
