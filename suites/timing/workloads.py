@@ -39,6 +39,9 @@ WORKLOADS: Dict[str, Workload] = {
 }
 
 
+TIMED = ("empty", "small", "large")
+
+
 class Pass:
     """One module with its input: a forward, or a forward and a backward."""
 
