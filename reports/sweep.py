@@ -2,7 +2,7 @@
 
 An environment of torch 2.x takes several GB, so each one is installed with a cache of its own, measured and removed.
 What was measured stays in reports/out/runs/: one run file per version, the output of tox, and a note that says of which
-sources it is; with --timing in reports/out/timing/. A version whose note still fits is not measured again; one that was
+sources it is; with --count in reports/out/counts/. A version whose note still fits is not measured again; one that was
 interrupted goes on where it stopped.
 """
 
@@ -27,9 +27,7 @@ from typing import Any
 from fixtures.follower import Follower, clock
 from reports.strict import BadInput
 from reports.torches import (
-    RUNS,
-    TIMED,
-    TIMINGS,
+    COUNTED,
     WORK,
     Version,
     disk_usage,
@@ -46,7 +44,6 @@ ROOM_NEEDED = 8e9  # bytes that one environment may take, with its downloads
 DISK_EVERY = 10.0
 PLAIN_EVERY = 30.0
 STOP_GRACE = 20.0
-QUIET_WITHIN = 90.0  # seconds that a timing waits for what installing left to do
 
 
 def add_parser(sub: Any) -> None:
@@ -59,7 +56,7 @@ def add_parser(sub: Any) -> None:
     parser.add_argument(
         "--timeout", type=float, default=30, metavar="MIN", help="minutes for one version (default: 30)"
     )
-    parser.add_argument("--timing", action="store_true", help="measure what hooks cost instead of the verdicts")
+    parser.add_argument("--count", action="store_true", help="count what hooks cost instead of the verdicts")
     parser.add_argument("--fresh", action="store_true", help="measure again what is already complete")
     parser.add_argument("--keep", action="store_true", help="leave the environments on the disk")
     parser.set_defaults(run=run)
@@ -78,7 +75,7 @@ class Sweep:
         self.began = time.monotonic()
         self.peak = 0
         root = versions[0].root
-        digest = source_digest(root, TIMED, ()) if options.timing else source_digest(root)
+        digest = source_digest(root, COUNTED, ()) if options.count else source_digest(root)
         self.notes = {
             version.minor: {"sources": digest, "torch": version.patch, "examples": options.examples}
             for version in versions
@@ -90,17 +87,17 @@ class Sweep:
             return
         began = time.monotonic()
         version.look()
-        mine = not self.options.fresh and has_note(version, self.notes[version.minor]) and bool(version.follower.header)
-        if mine and version.follower.footer:
-            version.state, version.says = "kept", version.counts() or "timed"
+        mine = not self.options.fresh and has_note(version, self.notes[version.minor])
+        if mine and version.ended:
+            version.state, version.says = "kept", version.counts()
             return
-        if not mine:
+        if not (mine and version.begun):
             version.run_file.unlink(missing_ok=True)
             version.follower = Follower(version.run_file)
         version.note_file.write_text(json.dumps(self.notes[version.minor]), encoding="utf-8")
         version.state = "running"
         try:
-            ended = self.run_tox(version, resume=mine)
+            ended = self.run_tox(version, resume=version.begun)
         finally:
             self.watch_disk()
             if not self.options.keep:
@@ -140,11 +137,10 @@ class Sweep:
     def judge(self, version: Version, ended: str) -> None:
         """Say what became of a version, from its run file and not from any exit status."""
         version.look()
-        if version.follower.footer:
-            version.state, version.says = "measured", version.counts() or "timed"
-        elif version.follower.header is not None:
-            done = f"{version.follower.done} of {version.follower.total} clauses"
-            version.state, version.says = "incomplete", f"{done}: {ended or reason(version.tox_log)}"
+        if version.ended:
+            version.state, version.says = "measured", version.counts()
+        elif version.begun:
+            version.state, version.says = "incomplete", f"{version.far()}: {ended or reason(version.tox_log)}"
         else:
             version.state, version.says = "not measured", ended or reason(version.tox_log)
 
@@ -158,8 +154,7 @@ class Sweep:
         parts = [f"{len(ended)} of {len(self.versions)} versions"]
         for version in running:
             version.look()
-            far = f"{version.follower.done} of {version.follower.total} clauses"
-            parts.append(f"{version.env}: {far if version.follower.header else 'installing'}")
+            parts.append(f"{version.env}: {version.far()}")
         elapsed = time.monotonic() - self.began
         parts.append(f"{clock(elapsed)} elapsed")
         spent = [version.seconds for version in ended if version.seconds]
@@ -195,7 +190,7 @@ class Sweep:
             elif time.monotonic() - last_line > PLAIN_EVERY:
                 last_line = time.monotonic()
                 print(self.text(), flush=True)
-            if not self.options.timing and time.monotonic() - last_disk > DISK_EVERY:  # it would disturb a timing
+            if time.monotonic() - last_disk > DISK_EVERY:
                 self.watch_disk()
                 last_disk = time.monotonic()
             time.sleep(0.5)
@@ -216,11 +211,10 @@ def tox_command(options: argparse.Namespace) -> Callable[[Version, bool], list[s
     """Return the function that makes the command of a version."""
 
     def command(version: Version, resume: bool) -> list[str]:
-        words = [sys.executable, "-m", "tox", "exec" if options.timing else "run", "-e", version.env]
+        words = [sys.executable, "-m", "tox", "exec" if options.count else "run", "-e", version.env]
         words += ["--workdir", str(version.root / WORK / "tox"), "--"]
-        if options.timing:
-            words += ["python", "-m", "suites.timing", "--wait", f"{QUIET_WITHIN:g}"]
-            return [*words, "--run-file", str(version.run_file)]
+        if options.count:
+            return [*words, "python", "-m", "suites.timing", "--count", "--out", str(version.run_file)]
         words += ["--resume"] if resume else []
         return words + (["--examples", str(options.examples)] if options.examples else [])
 
@@ -230,16 +224,15 @@ def tox_command(options: argparse.Namespace) -> Callable[[Version, bool], list[s
 def prepare(options: argparse.Namespace, root: Path) -> list[Version]:
     """Check what can be checked before anything is started."""
     known = known_versions(root / "tox.ini")
-    runs = TIMINGS if options.timing else RUNS
-    versions = [Version(minor, known[minor], root, runs) for minor in pick(options.versions, known)]
+    versions = [Version(minor, known[minor], root, options.count) for minor in pick(options.versions, known)]
     if options.jobs < 1 or options.timeout <= 0 or (options.examples is not None and options.examples < 1):
         raise BadInput("sweep", "", "--jobs, --timeout or --examples is too small", "give a number above 0")
-    if options.timing and options.jobs > 1:
-        raise BadInput("sweep", "", "two timings at once would disturb each other", "leave out --jobs")
+    if options.count and not shutil.which("valgrind"):
+        raise BadInput("sweep", "", "counting needs valgrind, which is not installed", "apt-get install valgrind")
     if not (importlib.util.find_spec("tox") and importlib.util.find_spec("tox_uv")):
         raise BadInput("sweep", "", "tox is not installed here", "python -m pip install tox tox-uv, or tox -e sweep")
-    for folder in (runs, WORK):
-        (root / folder).mkdir(parents=True, exist_ok=True)
+    for folder in (versions[0].folder, root / WORK):
+        folder.mkdir(parents=True, exist_ok=True)
     free = shutil.disk_usage(root / WORK).free
     if free < ROOM_NEEDED * options.jobs:
         wanted = f"{free / 1e9:.0f} GB of disk are free where {ROOM_NEEDED * options.jobs / 1e9:.0f} GB are needed"
@@ -264,5 +257,5 @@ def run(args: argparse.Namespace) -> int:
     if done:
         files = " ".join(version.run_file.relative_to(ROOT).as_posix() for version in done)
         reports = "tox -e reports --" if "TOX_ENV_NAME" in os.environ else "python -m reports"
-        print(f"next: {reports} {'overhead --record' if args.timing else 'record'} {files}")
+        print(f"next: {reports} {'overhead --record' if args.count else 'record'} {files}")
     return 0 if len(done) == len(versions) else 1

@@ -18,14 +18,18 @@ from fixtures.follower import Follower, RunFileError, clock
 from reports.strict import BadInput
 
 RUNS = Path("reports/out/runs")
-TIMINGS = Path("reports/out/timing")
+COUNTS = Path("reports/out/counts")
 WORK = Path("reports/out/sweep")
 PIN = re.compile(r"^torch(?P<minor>\d+\.\d+)\b[^:]*:\s*torch==(?P<patch>\S+)$")
 MEASURED = ("suites", "fixtures", "conftest.py", "pyproject.toml")  # what a run depends on
 NOT_MEASURED = ("suites/selfcheck/", "suites/timing/")
-TIMED = ("suites/timing", "fixtures", "conftest.py", "pyproject.toml")  # what a timing depends on
+COUNTED = ("suites/timing", "fixtures")  # what counting depends on
 # The lines of a tox log that say why it failed, the most telling first.
-REASONS = (re.compile(r": no python\S* here"), re.compile(r"\b(error|no solution|not found)\b", re.IGNORECASE))
+REASONS = (
+    re.compile(r"^suites\.timing: "),
+    re.compile(r": no python\S* here"),
+    re.compile(r"\b(error|no solution|not found)\b", re.IGNORECASE),
+)
 ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 
 
@@ -85,7 +89,7 @@ class Version:
     minor: str
     patch: str
     root: Path
-    runs: Path = RUNS
+    counting: bool = False  # what hooks cost, instead of the verdicts
     state: str = "waiting"  # waiting, kept, running, measured, incomplete, not installed
     says: str = ""
     seconds: float = 0.0
@@ -99,16 +103,20 @@ class Version:
         return f"torch{self.minor}"
 
     @property
+    def folder(self) -> Path:
+        return self.root / (COUNTS if self.counting else RUNS)
+
+    @property
     def run_file(self) -> Path:
-        return self.root / self.runs / f"{self.env}.jsonl"
+        return self.folder / f"{self.env}.{'json' if self.counting else 'jsonl'}"
 
     @property
     def note_file(self) -> Path:
-        return self.root / self.runs / f"{self.env}.sweep.json"
+        return self.folder / f"{self.env}.sweep.json"
 
     @property
     def tox_log(self) -> Path:
-        return self.root / self.runs / f"{self.env}.tox.log"
+        return self.folder / f"{self.env}.tox.log"
 
     @property
     def folders(self) -> list[Path]:
@@ -118,15 +126,38 @@ class Version:
     def complete(self) -> bool:
         return self.state in ("kept", "measured")
 
+    @property
+    def begun(self) -> bool:
+        """Whether there is something to go on with. What is counted is written at the end, and never in part."""
+        return not self.counting and self.follower.header is not None
+
+    @property
+    def ended(self) -> bool:
+        """Whether all is measured, and written."""
+        return self.run_file.exists() if self.counting else self.follower.footer
+
     def look(self) -> None:
         """Read on in the run file; a damaged one counts as none."""
+        if self.counting:
+            return
         try:
             self.follower.read()
         except RunFileError:
             self.follower = Follower(self.run_file)
 
+    def far(self) -> str:
+        """Say how far the measuring is."""
+        if self.counting:
+            lines = (
+                self.tox_log.read_text(encoding="utf-8", errors="replace").splitlines() if self.tox_log.exists() else []
+            )
+            return next((line for line in reversed(lines) if line.startswith("seed ")), "installing")
+        return f"{self.follower.done} of {self.follower.total} clauses" if self.follower.header else "installing"
+
     def counts(self) -> str:
         """Say how many cells got which verdict, and how many deviations nobody has declared."""
+        if self.counting:
+            return "counted"
         text = ", ".join(f"{number} {verdict}" for verdict, number in self.follower.counts().items())
         undeclared = len(self.follower.undeclared())
         return f"{text} ({undeclared} not declared)" if undeclared else text

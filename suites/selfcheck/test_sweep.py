@@ -16,7 +16,7 @@ import pytest
 
 from reports import sweep, torches
 from reports.strict import BadInput
-from reports.torches import RUNS, TIMINGS, WORK, Version
+from reports.torches import COUNTS, RUNS, WORK, Version
 
 ROOT = Path(__file__).resolve().parents[2]
 KNOWN = {"1.4": "1.4.0", "1.10": "1.10.2", "2.1": "2.1.2"}
@@ -35,8 +35,11 @@ entries = [
     {"type": "cell", "clause": "c.t.b", "mode": "eager", "verdict": "crashed", "declared": False},
     {"type": "footer", "cells": 2, "counts": {}, "seconds": 1},
 ]
-if behaviour == "times":
-    entries = [{"type": "header", "torch": "9.9", "nodes": {}}, {"type": "benchmark"}, {"type": "footer", "cells": 0}]
+if behaviour == "declines to count":
+    sys.exit("seed 1: 1 of 5\\nsuites.timing: no valgrind")
+if behaviour == "counts":
+    open(run_file, "w").write("{}")
+    sys.exit(0)
 first = 3 if resume else 0
 last = 3 if behaviour in ("stops", "hangs") else 5
 with open(run_file, "a") as stream:
@@ -58,7 +61,7 @@ class Bench:
         (root / "suites").mkdir()
         (root / "suites" / "test_a.py").write_text("first = 1\n")
         (root / "fake_tox.py").write_text(FAKE_TOX)
-        for folder in (RUNS, TIMINGS, WORK):
+        for folder in (RUNS, COUNTS, WORK):
             (root / folder).mkdir(parents=True)
 
     def tox(self, version: Version, resume: bool) -> list[str]:
@@ -67,9 +70,8 @@ class Bench:
         return [sys.executable, str(self.root / "fake_tox.py"), *words, *(["--resume"] if resume else [])]
 
     def make(self, **options: object) -> sweep.Sweep:
-        chosen = {"jobs": 2, "examples": None, "timeout": 1, "fresh": False, "keep": False, "timing": False, **options}
-        runs = TIMINGS if chosen["timing"] else RUNS
-        versions = [Version(minor, patch, self.root, runs) for minor, patch in KNOWN.items()]
+        chosen = {"jobs": 2, "examples": None, "timeout": 1, "fresh": False, "keep": False, "count": False, **options}
+        versions = [Version(minor, patch, self.root, bool(chosen["count"])) for minor, patch in KNOWN.items()]
         return sweep.Sweep(versions, argparse.Namespace(**chosen), self.tox)
 
     def run(self, **options: object) -> dict[str, Version]:
@@ -222,44 +224,39 @@ def test_progress_names_versions_clauses_and_time(bench: Bench) -> None:
     assert made.text().startswith("1 of 3 versions  torch1.10: installing  0:00 elapsed  about 0:45 left")
 
 
-def test_timings_stand_apart_and_belong_to_the_timing_suite(bench: Bench) -> None:
+def test_counts_lie_apart_and_belong_to_what_counts(bench: Bench) -> None:
     (bench.root / "suites" / "timing").mkdir()
-    timed = bench.root / "suites" / "timing" / "test_costs.py"
-    timed.write_text("first = 1\n")
-    bench.behaviour = dict.fromkeys(KNOWN, "times")
-    ended = bench.run(timing=True, jobs=1)
-    assert {(version.state, version.says) for version in ended.values()} == {("measured", "timed")}
-    assert ended["1.4"].run_file.parent.name == "timing"
+    counts = bench.root / "suites" / "timing" / "count.py"
+    counts.write_text("first = 1\n")
+    bench.behaviour = dict.fromkeys(KNOWN, "counts")
+    ended = bench.run(count=True)
+    assert {(version.state, version.says) for version in ended.values()} == {("measured", "counted")}
+    assert ended["1.4"].run_file == bench.root / "reports/out/counts/torch1.4.json"
     (bench.root / "suites" / "test_a.py").write_text("second = 2\n")
-    assert {version.state for version in bench.run(timing=True, jobs=1).values()} == {"kept"}
-    timed.write_text("second = 2\n")
-    assert {version.state for version in bench.run(timing=True, jobs=1).values()} == {"measured"}
+    assert {version.state for version in bench.run(count=True).values()} == {"kept"}
+    counts.write_text("second = 2\n")
+    assert {version.state for version in bench.run(count=True).values()} == {"measured"}
 
 
-def test_a_timing_runs_the_timing_suite_in_the_same_environment(tmp_path: Path) -> None:
-    version = Version("1.10", "1.10.2", tmp_path, TIMINGS)
-    words = sweep.tox_command(argparse.Namespace(timing=True, examples=None))(version, False)
+def test_a_count_that_wrote_nothing_says_why_and_how_far_it_was(bench: Bench) -> None:
+    bench.behaviour = dict.fromkeys(KNOWN, "declines to count")
+    ended = bench.run(count=True)
+    assert {version.state for version in ended.values()} == {"not measured"}
+    assert "suites.timing: no valgrind" in ended["1.4"].says
+    assert ended["1.4"].far() == "seed 1: 1 of 5"
+
+
+def test_counting_runs_in_the_environment_of_its_torch(tmp_path: Path) -> None:
+    version = Version("1.10", "1.10.2", tmp_path, True)
+    words = sweep.tox_command(argparse.Namespace(count=True, examples=None))(version, False)
     assert words[1:6] == ["-m", "tox", "exec", "-e", "torch1.10"]
-    assert words[-7:] == ["python", "-m", "suites.timing", "--wait", "90", "--run-file", str(version.run_file)]
+    assert words[-6:] == ["python", "-m", "suites.timing", "--count", "--out", str(version.run_file)]
 
 
-@pytest.mark.parametrize("timing", [False, True])
-def test_nothing_looks_at_the_disk_while_a_timing_runs(bench: Bench, monkeypatch, timing: bool) -> None:
-    """Only when a version has ended, which its own thread sees; otherwise every now and then."""
-    seen: list[bool] = []
-    monkeypatch.setattr(sweep, "DISK_EVERY", 0.0)
-    monkeypatch.setattr(
-        sweep.Sweep, "watch_disk", lambda self: seen.append(threading.current_thread() is threading.main_thread())
-    )
-    bench.behaviour = dict.fromkeys(KNOWN, "times")
-    bench.run(timing=timing, jobs=1)
-    assert seen.count(False) == len(KNOWN)
-    assert (True in seen) != timing
-
-
-def test_two_timings_at_once_are_refused() -> None:
+def test_counting_without_valgrind_is_refused_before_anything_is_installed() -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "reports", "sweep", "--timing", "--jobs", "2"], cwd=ROOT, capture_output=True, text=True
-    )
+        [sys.executable, "-m", "reports", "sweep", "--count"], cwd=ROOT, capture_output=True, text=True,
+        env={"PATH": ""},
+    )  # fmt: skip
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
-    assert "two timings at once would disturb each other" in done.stderr
+    assert "apt-get install valgrind" in done.stderr
