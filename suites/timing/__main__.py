@@ -76,7 +76,10 @@ def process(folder: Path, seed: int, kinds: str, under: List[str]) -> Dict[str, 
     if done.returncode or not lines:
         said = done.stderr.decode(errors="replace").strip().splitlines() or ["nothing"]
         raise CountError(f"the process with hash seed {seed} ended with {done.returncode} and said: {said[-1][:200]}")
-    return json.loads(lines[-1])
+    found = json.loads(lines[-1])
+    if under and not found["figures"]:
+        raise CountError("valgrind ran, but did not count: try valgrind --version, 3.19 is known to do")
+    return found
 
 
 def count(folder: Path, options: argparse.Namespace, why: str) -> Dict[str, Any]:
