@@ -19,7 +19,7 @@ from suites.timing import count
 
 #: Where the statements go: the class, its function, the line before them, and one of the statements.
 PLACES = {
-    "forward": (Module, "_call_impl", "hook_result = hook(self, args, result)", "hook_id + 0"),
+    "forward": (Module, "_call_impl", "hook_result = hook(self, args, result)", "hook_id is None"),
     "full_backward": (BackwardHook, "_set_user_hook", "out = hook(self.module, res, self.grad_outputs)", "len(res)"),
 }
 

@@ -21,6 +21,7 @@ ROOT = Path(__file__).resolve().parents[2]
 DEFAULT_OUT = Path("reports/out/counts/current.json")
 FORMAT = "hook counts 1"
 SEEDS = 5
+PROGRAM = "suites.timing.count"
 VALGRIND = ["valgrind", "--tool=callgrind", "--instr-atstart=no", "--callgrind-out-file=counts", "-q"]
 #: What a process is given of the environment: all else would move what lies in memory, and so the figures.
 KEPT = ("PATH", "HOME", "LD_LIBRARY_PATH", "PYTHONPATH", "TMPDIR", "VIRTUAL_ENV")
@@ -67,7 +68,7 @@ def process(folder: Path, seed: int, kinds: str, under: List[str]) -> Dict[str, 
     settings = {name: os.environ[name] for name in KEPT if name in os.environ}
     settings["PYTHONPATH"] = os.pathsep.join([str(ROOT), *filter(None, [settings.get("PYTHONPATH")])])
     settings.update(PYTHONHASHSEED=str(seed), OMP_NUM_THREADS="1", MKL_NUM_THREADS="1", PYTHONWARNINGS="ignore")
-    command = [*under, sys.executable, "-m", "suites.timing.count", "counts", kinds]
+    command = [*under, sys.executable, "-m", PROGRAM, "counts", kinds]
     done = subprocess.run(
         command, check=False, env=settings, cwd=str(work), stdin=subprocess.DEVNULL, capture_output=True
     )
