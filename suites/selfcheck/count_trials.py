@@ -1,11 +1,10 @@
 """How often counting reports what is not there, and finds what is: python -m suites.selfcheck.count_trials FILES.
 
-The first file is a counts file with many seeds (`python -m suites.timing --count --seeds 20 --out FILE`). Five seeds against five
-others, drawn again and again: of one torch, no change may be reported. The second, if any, is one counted with `--slowed`:
+The first file is a counts file with many seeds (`python -m suites.timing --count --seeds 20 --out FILE`). Five seeds
+are compared with five others, drawn again and again: of one torch, no change may be reported. The second, if there is
+one, is of a torch that is slower on purpose, and each draw must report that:
 
     python -m suites.selfcheck.count_trials --slowed forward=5,full_backward=45 --seeds 20 --out FILE
-
-Then each draw must report the slowed kinds as dearer.
 """
 
 from __future__ import annotations
