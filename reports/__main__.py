@@ -7,7 +7,7 @@ import gc
 import sys
 from typing import Any, NoReturn
 
-NEEDED = {"jinja2", "jsonschema", "jsonschema_rs", "packaging", "referencing"}
+NEEDED = {"hypothesis", "jinja2", "jsonschema", "jsonschema_rs", "packaging", "referencing"}
 
 
 class Parser(argparse.ArgumentParser):

@@ -13,6 +13,7 @@ from reports import disagreements, forms, recording, written
 from reports.atlas import build
 from reports.costs_recorded import read_record
 from reports.merge import merge
+from reports.programs import examples
 from reports.recording import Comparison
 from reports.runfile import Run, read_runs, write_runs
 from reports.strict import FORMAT, BadInput, one_line, write_atomic
@@ -75,7 +76,7 @@ def run_page(args: argparse.Namespace) -> int:
             print(one_line(f"{run.path}: {len(run.missing)} cells are missing; {run.resume}"), file=sys.stderr)
     atlas = build(read_table(args.verdicts), read_recorded(args.verdicts), runs)
     costs = read_record(args.verdicts / COSTS_NAME)
-    write_atomic(args.out, render(atlas, disagreements.told(atlas, args.upstream), costs))
+    write_atomic(args.out, render(atlas, disagreements.told(atlas, args.upstream), costs, examples()))
     forms.show(written.of_atlas(args.out, atlas), written.FORMS, args.format)
     return 0
 

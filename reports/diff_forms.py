@@ -15,7 +15,7 @@ from reports import forms
 from reports.choice import CLAUSES, add_choice, choose, left_out
 from reports.diff import Change, Diff, Passing, Side, compare
 from reports.forms import escaped, fenced
-from reports.programs import path_of, program
+from reports.programs import asked_by
 from reports.statements import HARMS, KINDS, in_contrast
 from reports.strict import FORMAT, BadInput
 from reports.traces import side_by_side
@@ -72,11 +72,11 @@ def as_text(diff: Diff) -> str:
                 f"{change.clause}{_mode(change)}",
                 f"  - torch {diff.before}: {before}",
                 f"  + {_since(diff, change)}: {after}",
-                *(f"  example: python {path}" for path in _example(change)),
             ]
             for torch, evidence in _evidence(diff, change):
                 lines += [f"  on torch {torch}:", *(f"    {line}" for line in evidence["plan"].split("\n") if line)]
                 lines += [f"    {line}" for line in side_by_side(evidence["expected"], evidence["observed"])]
+    lines += ["", f"a program that shows what each side does: {asked_by('CLAUSE')}"] * bool(diff.changes)
     if diff.passing:
         lines += ["", f"{PASSING} ({len(diff.passing)})"]
     for one in diff.passing:
@@ -104,7 +104,6 @@ def as_json(diff: Diff) -> str:
                 "since": change.since,
                 "before": _plain(change.before),
                 "after": _plain(change.after),
-                "example": next(_example(change), None),
             }
             for change in diff.changes
         ],
@@ -128,11 +127,10 @@ def as_markdown(diff: Diff) -> str:
     lines = [f"**torch {escaped(diff.before)} → {escaped(diff.after)}**: {_summary(diff)}", ""]
     for title, changes in _by_kind(diff):
         lines += [f"### {title[0].upper() + title[1:]} ({len(changes)})", ""]
-        lines += ["| clause | before | after | from where | example |", "|---|---|---|---|---|"]
+        lines += ["| clause | before | after | from where |", "|---|---|---|---|"]
         for change in changes:
             row = (*in_contrast(change.before.statement, change.after.statement), _since(diff, change))
-            example = "".join(f"`{path}`" for path in _example(change))
-            lines.append(f"| `{change.clause}`{_mode(change)} | {' | '.join(map(escaped, row))} | {example} |")
+            lines.append(f"| `{change.clause}`{_mode(change)} | {' | '.join(map(escaped, row))} |")
         lines.append("")
         for change in changes:
             for torch, evidence in _evidence(diff, change):
@@ -141,6 +139,7 @@ def as_markdown(diff: Diff) -> str:
                 lines += fenced(evidence["plan"]) if evidence["plan"] else []
                 lines += fenced("\n".join(side_by_side(evidence["expected"], evidence["observed"])), "text")
                 lines += ["", "</details>", ""]
+    lines += [f"A program that shows what each side does: `{asked_by('CLAUSE')}`", ""] * bool(diff.changes)
     if diff.passing:
         lines += [f"### {PASSING[0].upper() + PASSING[1:]} ({len(diff.passing)})", ""]
         lines += ["| clause | on both | between |", "|---|---|---|"]
@@ -164,12 +163,6 @@ def _evidence(diff: Diff, change: Change) -> Iterator[tuple[str, Mapping[str, An
         evidence = side.cell.evidence
         if evidence is not None and (evidence["expected"] or evidence["observed"]):
             yield torch, evidence
-
-
-def _example(change: Change) -> Iterator[str]:
-    """Yield the path of the program that shows what each side does, if there is one."""
-    if program(change.clause, change.record["says"]):
-        yield path_of(change.clause)
 
 
 def _plain(side: Side) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -11,12 +12,12 @@ from reports import forms
 from reports.atlas import Atlas
 from reports.history import Span, spans
 from reports.names import add_sources, clause_named, read_atlas
-from reports.programs import path_of, program
+from reports.programs import asked_by, example
 from reports.sources import link
 from reports.strict import FORMAT
 
 EPILOG = """exit status: 0 explained, 2 no such clause.
-example: python -m reports explain retain.keep.adds_up --format markdown"""
+example: python -m reports explain retain.keep.adds_up --example"""
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,6 @@ class Explanation:
     record: Mapping[str, Any]
     history: Mapping[str, list[Span]]  # mode -> spans
     related: Mapping[str, str]  # clauses of the same topic -> their sentence
-    example: str  # a program that needs torch only, if there is one
 
 
 def explain(atlas: Atlas, clause: str) -> Explanation:
@@ -36,7 +36,7 @@ def explain(atlas: Atlas, clause: str) -> Explanation:
     topic = clause.rpartition(".")[0] + "."
     related = {name: atlas.clauses[name]["says"] for name in atlas.clauses if name.startswith(topic) and name != clause}
     history = {mode: spans(atlas, clause, mode) for mode in measured}
-    return Explanation(clause, atlas.clauses[clause], history, related, program(clause, atlas.clauses[clause]["says"]))
+    return Explanation(clause, atlas.clauses[clause], history, related)
 
 
 #: who says it, in words
@@ -99,8 +99,7 @@ def as_text(told: Explanation) -> str:
     if record["needs"]:
         lines += ["", "needs", *(f"  {need}" for need in record["needs"])]
     lines += ["", f"checked by {record['file']}:{record['line']}", *_indented(record["code"])]
-    if told.example:
-        lines += ["", f"example: python {path_of(told.clause)}", *_indented(told.example)]
+    lines += ["", f"an example that needs torch only: {asked_by(told.clause)}"]
     if told.related:
         lines += ["", "related", *(f"  {name}  {says}" for name, says in told.related.items())]
     return "\n".join(lines) + "\n"
@@ -123,7 +122,6 @@ def as_json(told: Explanation) -> str:
                 for mode, history in told.history.items()
             },
             "related": list(told.related),
-            "example": told.example,
         }
     )
 
@@ -146,8 +144,7 @@ def as_markdown(told: Explanation) -> str:
         lines += [f"| {span.releases} | {mode} | {forms.escaped(_measured(span))} |" for span in history]
     lines += ["", "Source: " + ", ".join(_linked(source) for source in record["source"]), ""]
     lines += [f"Checked by {forms.escaped(record['file'])}:", "", *forms.fenced(record["code"])]
-    if told.example:
-        lines += ["", "An example that needs torch only:", "", *forms.fenced(told.example)]
+    lines += ["", f"An example that needs torch only: `{asked_by(told.clause)}`"]
     for span, evidence in _evidence(told):
         if evidence["reproducer"]:
             lines += ["", f"On torch {span.releases}, this shows it:", "", *forms.fenced(evidence["reproducer"])]
@@ -172,13 +169,19 @@ def add_parser(sub: Any) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("clause", metavar="CLAUSE", help="the id of a clause: chapter.topic.point")
-    forms.add_format(parser, FORMS)
+    only = parser.add_mutually_exclusive_group()
+    only.add_argument("--example", action="store_true", help="only its example: a program that needs torch only")
+    forms.add_format(only, FORMS)
     add_sources(parser)
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the explanation."""
+    """Print the explanation, or the example."""
     atlas = read_atlas(args)
-    forms.show(explain(atlas, clause_named(atlas, args.clause)), FORMS, args.format)
+    clause = clause_named(atlas, args.clause)
+    if args.example:
+        sys.stdout.write(example(clause))
+    else:
+        forms.show(explain(atlas, clause), FORMS, args.format)
     return 0

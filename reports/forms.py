@@ -32,7 +32,9 @@ def as_json(document: Any) -> str:
     return json.dumps(document, indent=1) + "\n"
 
 
-def add_format(parser: argparse.ArgumentParser, forms: Mapping[str, Callable[[Any], str]], usual: str = "text") -> None:
+def add_format(
+    parser: argparse._ActionsContainer, forms: Mapping[str, Callable[[Any], str]], usual: str = "text"
+) -> None:
     """Let the caller choose a form."""
     parser.add_argument("--format", choices=sorted(forms), default=usual, help="default: %(default)s")
 

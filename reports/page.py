@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import functools
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
@@ -14,7 +14,7 @@ from markupsafe import Markup
 from reports.atlas import Atlas, undeclared
 from reports.costs_page import chapter
 from reports.costs_recorded import NOTHING, Record
-from reports.details import island
+from reports.details import NO_EXAMPLES, island
 from reports.disagreements import Disagreement
 from reports.entrances import SCOPE, entrances
 from reports.matrix import MANY_COLUMNS, MEANINGS, SIGNS, chapters, claims, present, tally
@@ -27,7 +27,12 @@ SCRIPTS = (
 )  # fmt: skip
 
 
-def render(atlas: Atlas, disagreements: Sequence[Disagreement] = (), costs: Record = NOTHING) -> str:
+def render(
+    atlas: Atlas,
+    disagreements: Sequence[Disagreement] = (),
+    costs: Record = NOTHING,
+    examples: Mapping[str, str] = NO_EXAMPLES,
+) -> str:
     """Return the page as HTML."""
     script = _joined("js", SCRIPTS)
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
@@ -48,7 +53,7 @@ def render(atlas: Atlas, disagreements: Sequence[Disagreement] = (), costs: Reco
         style=Markup(_joined("css", STYLES)),
         script=Markup(script),
         script_digest=digest,
-        island=island(atlas, disagreements),
+        island=island(atlas, disagreements, examples),
         disagreements=len(disagreements),
         claims=claims(atlas),
         costs=chapter(costs),

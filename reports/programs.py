@@ -1,24 +1,76 @@
-"""The examples of the clauses: a program each in reports/examples/, written by `python -m suites.examples --write`."""
+"""The examples of the clauses: a program each, made by `python -m suites.examples --write`, which needs no torch."""
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
+import tempfile
+from contextlib import suppress
+from importlib.util import find_spec
 from pathlib import Path
 
-EXAMPLES = Path(__file__).parent / "examples"
+from reports.strict import BadInput, write_atomic
+from reports.torches import NOT_MEASURED, source_digest
+from reports.verdicts import VERDICTS
+
+ROOT = Path(__file__).parents[1]
+#: All examples, and the digest of what they were made from.
+KEPT = ROOT / "reports" / "out" / "examples.json"
 
 
-def path_of(clause: str) -> str:
-    """Return where the example of a clause stands, from the root of the repository."""
-    return f"{EXAMPLES.parent.name}/{EXAMPLES.name}/{clause}.py"
+def examples(kept: Path = KEPT) -> dict[str, str]:
+    """Return clause -> example of all clauses that have one; kept ones, where nothing they are made from has changed.
+
+    Raises BadInput where they cannot be made, ModuleNotFoundError without Hypothesis, which the suites draw with.
+    """
+    found, digest = _kept(kept)
+    if found is None:
+        print("making the examples of all clauses, some seconds; they are kept for the next time", file=sys.stderr)
+        found = _made()
+        with suppress(BadInput):  # where nothing can be written, they are made each time
+            write_atomic(kept, json.dumps({"made_from": digest, "examples": found}))
+    return found
 
 
-def program(clause: str, says: str, folder: Path = EXAMPLES) -> str:
-    """Return the example of a clause; nothing where there is none, or it was written for another sentence."""
-    path = folder / f"{clause}.py"
-    if not path.is_file():
-        return ""
-    text = path.read_text(encoding="utf-8")
-    return text if text.startswith(f'"""{clause}: {says}\n') else ""
+def example(clause: str, kept: Path = KEPT) -> str:
+    """Return the example of one clause. Raises as `examples` does, and BadInput where it has none."""
+    found, _ = _kept(kept)
+    return (found or {}).get(clause) or _made(clause)[clause]
+
+
+def asked_by(clause: str) -> str:
+    """Return the command that prints the example of a clause."""
+    return f"python -m reports explain {clause} --example"
+
+
+def _kept(kept: Path) -> tuple[dict[str, str] | None, str]:
+    """Return the kept examples, unless they are of other sources, and the digest of the sources that are there."""
+    recorded = [path.relative_to(ROOT).as_posix() for path in sorted(VERDICTS.glob("[0-9]*.json"))]
+    digest = source_digest(ROOT, ("suites", "fixtures", *recorded), NOT_MEASURED)
+    try:
+        found = json.loads(kept.read_text(encoding="utf-8"))
+        return (found["examples"] if found["made_from"] == digest else None), digest
+    except (OSError, ValueError, LookupError, TypeError):  # there is none, or it is damaged
+        return None, digest
+
+
+def _made(*clauses: str) -> dict[str, str]:
+    """Return the examples of these clauses, or of all, made in a process of its own: reports import no suite."""
+    if find_spec("hypothesis") is None:
+        raise ModuleNotFoundError(name="hypothesis")
+    with tempfile.TemporaryDirectory() as room:
+        command = [sys.executable, "-m", "suites.examples", "--write", room, *clauses]
+        done = subprocess.run(command, cwd=ROOT, stderr=subprocess.PIPE, text=True, check=False)
+        found = {path.stem: path.read_text(encoding="utf-8") for path in sorted(Path(room).glob("*.py"))}
+    last = done.stderr.strip().rpartition("\n")[2]
+    for clause in clauses:
+        if clause not in found:
+            raise BadInput("reports", "", f"there is no example of {clause}", last)
+    if done.returncode not in (0, 1):
+        raise BadInput("reports", "", "the examples cannot be made", last)
+    sys.stderr.write(done.stderr)  # those that have none, each with the reason
+    return found
 
 
 class Lines:

@@ -1,7 +1,8 @@
-"""The example of every clause: python -m suites.examples runs them on the installed torch, --write makes them anew.
+"""The example of every clause: python -m suites.examples makes them and runs them on the installed torch.
 
-A program stands in reports/examples/ under the id of its clause. On a release that is recorded it must say what is
-recorded there: the reading in force, the declared deviation, or that torch lacks what the clause needs.
+With --write it only makes them, which needs no torch; with --from it runs those that were written. A program is called
+as its clause. On a release that is recorded it must say what is recorded there: the reading in force, the declared
+deviation, or that torch lacks what the clause needs.
 """
 
 import argparse
@@ -11,21 +12,22 @@ import io
 import json
 import pathlib
 import sys
+import tempfile
 import types
 import warnings
+from concurrent.futures import ProcessPoolExecutor
+from functools import lru_cache
 from typing import Any, Dict, List, Optional, Tuple
+from unittest import mock
 
 from fixtures import patience
 from fixtures.bundle import Unfit
 from fixtures.clause import CLAUSES, Clause
 from fixtures.contract import installed_version
 from fixtures.example import Known, inside, program
-from fixtures.modes import missing
-from fixtures.stage import Torch
 from suites.deviations import DEVIATIONS
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-FOLDER = ROOT / "reports" / "examples"
 VERDICTS = ROOT / "reports" / "verdicts"
 APART = ("selfcheck", "timing")
 SECONDS = 120
@@ -38,6 +40,14 @@ def import_suites() -> None:
             importlib.import_module(f"suites.{path.parent.name}.{path.stem}")
 
 
+def import_for_newest() -> None:
+    """Import them as on the newest recorded release, whatever is installed: some strategies depend on the torch."""
+    newest = list(recorded())[-1]
+    with mock.patch("fixtures.contract.installed_version", return_value=newest):
+        import_suites()
+
+
+@lru_cache(maxsize=None)
 def recorded() -> Dict[str, Dict[str, Dict[str, Any]]]:
     """The recorded cells in eager mode: minor version -> clause -> cell, oldest version first."""
     found = {}
@@ -54,13 +64,33 @@ def known_of(clause: Clause, cells: Dict[str, Dict[str, Dict[str, Any]]]) -> Kno
     return Known(verdicts, declared)
 
 
-def path_of(name: str) -> pathlib.Path:
-    return FOLDER / (name + ".py")
+def example_of(name: str) -> Tuple[str, str]:
+    """The program of a clause, or why there is none."""
+    try:
+        return program(CLAUSES[name], known_of(CLAUSES[name], recorded())), ""
+    except Unfit as why:
+        return "", str(why)
 
 
-def run(clause: Clause) -> Tuple[Any, str]:
+def write(clauses: List[Clause], folder: pathlib.Path) -> int:
+    """Write the programs of these clauses, a process for each processor; return 1 where one cannot be made, else 0."""
+    names, status = [clause.id for clause in clauses], 0
+    with ProcessPoolExecutor(initializer=import_for_newest) as pool:
+        made = list(pool.map(example_of, names, chunksize=8))
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, (text, why) in zip(names, made):
+        if text:
+            (folder / (name + ".py")).write_text(text, encoding="utf-8")
+        else:
+            print(f"suites.examples: {why}", file=sys.stderr)
+            status = 1
+    return status
+
+
+def run(clause: Clause, path: pathlib.Path) -> Tuple[Any, str]:
     """Run the program of a clause; return its exit status and what it says."""
-    path = path_of(clause.id)
+    from fixtures.stage import Torch  # loaded here: whoever only writes the programs needs no torch
+
     if clause.isolated:
         command = [sys.executable, "-W", "ignore", str(path)]
         status, text = patience.run(command, SECONDS)
@@ -85,9 +115,14 @@ def run(clause: Clause) -> Tuple[Any, str]:
     return status, said.getvalue().rstrip()
 
 
-def wrong(clause: Clause, known: Known, minor: str) -> Optional[str]:
+def wrong(clause: Clause, known: Known, minor: str, folder: pathlib.Path) -> Optional[str]:
     """Run the program of a clause; return what it says when that is not what is known of this torch."""
-    status, said = run(clause)
+    from fixtures.modes import missing
+
+    path = folder / (clause.id + ".py")
+    if not path.is_file():
+        return f"there is no {path}"
+    status, said = run(clause, path)
     last = said.rsplit("\n", 1)[-1]
     if missing(clause.needs):
         return None if status and " has no " in last else said
@@ -102,8 +137,8 @@ def wrong(clause: Clause, known: Known, minor: str) -> Optional[str]:
     return None if agrees else said
 
 
-def run_all(clauses: List[Clause], cells: Dict[str, Dict[str, Dict[str, Any]]]) -> int:
-    """Run the programs of all clauses; return the exit status."""
+def run_all(clauses: List[Clause], cells: Dict[str, Dict[str, Dict[str, Any]]], folder: pathlib.Path) -> int:
+    """Run the programs of these clauses that are in a folder; return the exit status."""
     minor = ".".join(installed_version().split(".")[:2])
     failed, died = [], 0
     for clause in clauses:
@@ -111,7 +146,7 @@ def run_all(clauses: List[Clause], cells: Dict[str, Dict[str, Dict[str, Any]]]) 
         if known.verdicts.get(minor) in ("crashed", "hung"):
             died += 1
             continue
-        said = wrong(clause, known, minor)
+        said = wrong(clause, known, minor, folder)
         if said is not None:
             failed.append(clause.id)
             print(f"{clause.id}: otherwise\n{said}", flush=True)
@@ -122,31 +157,34 @@ def run_all(clauses: List[Clause], cells: Dict[str, Dict[str, Dict[str, Any]]]) 
 
 
 def main() -> int:
-    """Write the programs, or run them; return the exit status."""
-    parser = argparse.ArgumentParser(prog="python -m suites.examples", description="Run the example of every clause.")
-    parser.add_argument("--write", action="store_true", help="write the programs anew")
+    """Make the programs, run them, or both; return the exit status."""
+    parser = argparse.ArgumentParser(
+        prog="python -m suites.examples",
+        description="Make the example of every clause, and run it on the installed torch.",
+        epilog="exit status: 0 all as recorded (or written), 1 one is not, 2 no such clause or folder.",
+    )
+    only = parser.add_mutually_exclusive_group()
+    only.add_argument("--write", type=pathlib.Path, metavar="FOLDER", help="write them there, do not run them")
+    only.add_argument("--from", type=pathlib.Path, metavar="FOLDER", dest="source", help="run those written there")
     parser.add_argument("clauses", nargs="*", metavar="PREFIX", help="clauses by the beginning of their ids")
     options = parser.parse_args()
-    import_suites()
+    import_for_newest()
     chosen = [clause for name, clause in sorted(CLAUSES.items()) if name.startswith(tuple(options.clauses or [""]))]
     unknown = [word for word in options.clauses if not any(name.startswith(word) for name in CLAUSES)]
-    cells = recorded()
-    try:
-        if unknown:
-            raise Unfit(f"no clause begins with {unknown[0]!r}: python -m reports explain names those near it")
-        if not options.write:
-            return run_all(chosen, cells)
-        programs = {clause.id: program(clause, known_of(clause, cells)) for clause in chosen}
-    except Unfit as why:
-        print(f"suites.examples: {why}", file=sys.stderr)
+    if unknown:
+        hint = "python -m reports explain names those near it"
+        print(f"suites.examples: no clause begins with {unknown[0]!r}: {hint}", file=sys.stderr)
         return 2
-    FOLDER.mkdir(exist_ok=True)
-    for name, text in programs.items():
-        path_of(name).write_text(text, encoding="utf-8")
-    for path in FOLDER.glob("*.py"):
-        if path.stem not in CLAUSES:
-            path.unlink()
-    return 0
+    try:
+        if options.write:
+            return write(chosen, options.write)
+        with tempfile.TemporaryDirectory() as room:
+            folder = options.source or pathlib.Path(room)
+            unwritten = 0 if options.source else write(chosen, folder)
+            return run_all(chosen, recorded(), folder) or unwritten
+    except OSError as error:
+        print(f"suites.examples: {error.filename}: {error.strerror}: name another folder", file=sys.stderr)
+        return 2
 
 
 if __name__ == "__main__":

@@ -277,9 +277,9 @@ def test_a_deviation_shows_its_plan_and_both_traces(in_modes, capsys):
 
 
 @pytest.mark.parametrize("form", ["text", "markdown"])
-def test_the_program_that_shows_both_is_named(in_modes, capsys, monkeypatch, tmp_path, form):
-    says = measured.clause("a.b.two")["says"]
-    (tmp_path / "a.b.two.py").write_text(f'"""a.b.two: {says}\n"""\n', encoding="utf-8")
-    monkeypatch.setattr("reports.programs.program.__defaults__", (tmp_path,))
+def test_it_says_how_to_get_a_program_that_shows_both(in_modes, capsys, form):
+    command = "python -m reports explain CLAUSE --example"
     assert main(["diff", "2.0", "2.15", "--format", form, "--verdicts", str(in_modes)]) == 0
-    assert capsys.readouterr().out.count("reports/examples/a.b.two.py") == 1
+    assert capsys.readouterr().out.count(command) == 1
+    assert main(["diff", "2.15", "2.15", "--format", form, "--verdicts", str(in_modes)]) == 0
+    assert command not in capsys.readouterr().out

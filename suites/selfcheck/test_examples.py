@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
@@ -13,33 +14,47 @@ from fixtures.bundle import Bundle, Unfit
 from fixtures.clause import CLAUSES
 from fixtures.example import Known, inside, literal, span
 from fixtures.example import program as write
-from reports.programs import Lines, program
+from reports import details, programs
+from reports.__main__ import main
+from reports.atlas import build
+from reports.verdicts import VERDICTS, read_recorded, read_table
 from suites import examples
-from suites.examples import FOLDER, import_suites, known_of, path_of, recorded, run_all, wrong
+from suites.examples import ROOT, import_suites, recorded, run_all, wrong
 
 import_suites()
 ALL = [clause for _, clause in sorted(CLAUSES.items())]
 A_PLAN, A_TEST = "gradient.errors.own_type", "backward.twice.replacement"
 
 
-def test_every_clause_has_its_program_and_no_other_is_there() -> None:
-    assert sorted(path.stem for path in FOLDER.iterdir()) == sorted(CLAUSES)
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    """The examples as the page has them, a file each."""
+    made = tmp_path_factory.mktemp("examples")
+    for name, text in programs.examples().items():
+        (made / f"{name}.py").write_text(text, encoding="utf-8")
+    return made
 
 
-def test_the_programs_are_what_would_be_written_now() -> None:
-    cells = recorded()
-    now = {clause.id: write(clause, known_of(clause, cells)) for clause in ALL}
-    old = [name for name, text in now.items() if path_of(name).read_text(encoding="utf-8") != text]
-    assert old == [], "write them anew: python -m suites.examples --write"
+def changed(folder: Path, to: Path, name: str, old: str, new: str) -> Path:
+    """Write one example with a change elsewhere."""
+    text = (folder / f"{name}.py").read_text(encoding="utf-8")
+    assert old in text
+    path = to / f"{name}.py"
+    path.write_text(text.replace(old, new, 1), encoding="utf-8")
+    return path
 
 
-def test_each_says_what_is_recorded_of_this_torch(capsys) -> None:
-    assert run_all(ALL, recorded()) == 0, capsys.readouterr().out
+def test_every_clause_has_its_program(folder: Path) -> None:
+    assert sorted(path.stem for path in folder.iterdir()) == sorted(CLAUSES)
+
+
+def test_each_says_what_is_recorded_of_this_torch(folder: Path, capsys) -> None:
+    assert run_all(ALL, recorded(), folder) == 0, capsys.readouterr().out
 
 
 @pytest.mark.parametrize("name", [A_PLAN, A_TEST])
-def test_a_program_runs_alone(name: str, tmp_path: Path) -> None:
-    done = subprocess.run([sys.executable, path_of(name)], cwd=tmp_path, capture_output=True, text=True)
+def test_a_program_runs_alone(name: str, folder: Path, tmp_path: Path) -> None:
+    done = subprocess.run([sys.executable, folder / f"{name}.py"], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[-1].startswith("torch ")
 
@@ -55,31 +70,133 @@ def test_a_program_runs_alone(name: str, tmp_path: Path) -> None:
         (A_TEST, "(grad,) =", "grad = torch.no_such_name"),
     ],
 )
-def test_a_program_that_says_otherwise_is_found(name: str, old: str, new: str, tmp_path, monkeypatch, capsys) -> None:
-    text = path_of(name).read_text(encoding="utf-8")
-    assert old in text
-    (tmp_path / f"{name}.py").write_text(text.replace(old, new), encoding="utf-8")
-    monkeypatch.setattr(examples, "FOLDER", tmp_path)
-    assert run_all([CLAUSES[name]], recorded()) == 1
+def test_a_program_that_says_otherwise_is_found(name: str, old: str, new: str, folder, tmp_path, capsys) -> None:
+    changed(folder, tmp_path, name, old, new)
+    assert run_all([CLAUSES[name]], recorded(), tmp_path) == 1
     assert f"{name}: otherwise" in capsys.readouterr().out
 
 
-def test_a_program_ends_in_one_line_where_torch_lacks_what_it_needs(tmp_path: Path) -> None:
-    text = path_of(A_TEST).read_text(encoding="utf-8")
-    path = tmp_path / "older.py"
-    path.write_text(
-        text.replace("import torch\n", "import torch\ndel torch.nn.Module.register_full_backward_hook\n", 1)
-    )
+def test_a_program_that_was_not_written_is_found(tmp_path: Path, capsys) -> None:
+    assert run_all([CLAUSES[A_PLAN]], recorded(), tmp_path) == 1
+    assert f"there is no {tmp_path / A_PLAN}.py" in capsys.readouterr().out
+
+
+def test_a_program_ends_in_one_line_where_torch_lacks_what_it_needs(folder: Path, tmp_path: Path) -> None:
+    lacks = "import torch\ndel torch.nn.Module.register_full_backward_hook\n"
+    path = changed(folder, tmp_path, A_TEST, "import torch\n", lacks)
     done = subprocess.run([sys.executable, path], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 1
     assert re.fullmatch(r"torch \S+ has no torch\.nn\.Module\.register_full_backward_hook\n", done.stderr)
 
 
+def test_they_are_made_without_torch_and_are_the_same(folder: Path, tmp_path: Path) -> None:
+    """Of these, the strategies or the modules ask which torch is installed, or the plan is drawn."""
+    hidden = """
+import sys
+from importlib import metadata, util
+sys.modules["torch"] = None
+there = metadata.version
+def version(name):
+    if name == "torch": raise metadata.PackageNotFoundError(name)
+    return there(name)
+metadata.version = version
+from suites import examples
+sys.exit(examples.main())
+"""
+    names = ["gradient.kinds.dtype", "output.calls.", "retain.nodes.", A_PLAN, A_TEST]
+    command = [sys.executable, "-c", hidden, "--write", str(tmp_path), *names]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert len(list(tmp_path.iterdir())) > len(names)
+    for path in tmp_path.iterdir():
+        assert path.read_text(encoding="utf-8") == (folder / path.name).read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def kept(tmp_path: Path, monkeypatch) -> Path:
+    """Where examples are kept; there are two, made in no time."""
+    monkeypatch.setattr(programs, "_made", lambda *names: dict.fromkeys(names or ("a.b.c", "a.b.d"), "made"))
+    monkeypatch.setattr(programs, "source_digest", lambda *_: "one")
+    return tmp_path / "out" / "examples.json"
+
+
+def test_they_are_made_once_for_the_same_sources(kept: Path, monkeypatch, capsys) -> None:
+    both = {"a.b.c": "made", "a.b.d": "made"}
+    assert programs.examples(kept) == both
+    assert capsys.readouterr().err.startswith("making the examples of all clauses")
+    monkeypatch.setattr(programs, "_made", None)
+    assert programs.examples(kept) == both
+    assert programs.example("a.b.d", kept) == "made"
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("damaged", ["", "{}", "[]", '{"made_from": "one"'])
+def test_they_are_made_anew_for_other_sources_and_from_a_damaged_file(kept: Path, monkeypatch, damaged: str) -> None:
+    programs.examples(kept)
+    monkeypatch.setattr(programs, "_made", lambda: {"a.b.c": "anew"})
+    monkeypatch.setattr(programs, "source_digest", lambda *_: "two")
+    assert programs.examples(kept) == {"a.b.c": "anew"}
+    kept.write_text(damaged, encoding="utf-8")
+    assert programs.examples(kept) == {"a.b.c": "anew"}
+    assert json.loads(kept.read_text("utf-8"))["made_from"] == "two"
+
+
+def test_they_are_made_where_they_cannot_be_kept(kept: Path) -> None:
+    kept.parent.write_text("no folder", encoding="utf-8")
+    assert list(programs.examples(kept)) == ["a.b.c", "a.b.d"]
+
+
+def test_one_is_made_alone_and_not_kept(kept: Path) -> None:
+    assert programs.example("a.b.e", kept) == "made"
+    assert not kept.exists()
+
+
+def test_what_they_are_made_from_decides(tmp_path: Path, monkeypatch) -> None:
+    """The suites, the instruments and the record; not the self-check."""
+    files = ["suites/a/test_b.py", "fixtures/plan.py", "reports/verdicts/2.15.json", "suites/selfcheck/test_a.py"]
+    monkeypatch.setattr(programs, "ROOT", tmp_path)
+    monkeypatch.setattr(programs, "VERDICTS", tmp_path / "reports" / "verdicts")
+    digests = []
+    for name in files:
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("changed", encoding="utf-8")
+        digests.append(programs._kept(tmp_path / "no")[1])
+    assert len(set(digests)) == 3
+    assert digests[2] == digests[3]
+
+
+def test_explain_prints_one_as_it_is(folder: Path, capsys) -> None:
+    assert main(["explain", A_PLAN, "--example"]) == 0
+    assert capsys.readouterr().out == (folder / f"{A_PLAN}.py").read_text(encoding="utf-8")
+
+
+def test_one_that_cannot_be_made_is_answered_in_one_line(capsys) -> None:
+    with pytest.raises(
+        programs.BadInput, match=r"^reports: there is no example of a\.b\.c; suites\.examples: no clause"
+    ):
+        programs.example("a.b.c")
+
+
+def test_without_hypothesis_one_line_says_what_to_install(kept: Path, monkeypatch, capsys) -> None:
+    monkeypatch.undo()
+    monkeypatch.setattr(programs, "find_spec", lambda name: None)
+    monkeypatch.setattr(programs.example, "__defaults__", (kept,))
+    assert main(["explain", A_PLAN, "--example"]) == 2
+    told = capsys.readouterr()
+    assert told.err.startswith("reports needs hypothesis; install it with: pip install hypothesis ")
+    assert (told.out, told.err.count("\n")) == ("", 1)
+
+
 @pytest.mark.parametrize(
     ("arguments", "fault"),
-    [(["no.such"], "no clause begins with 'no.such'"), (["--write", "no.such"], "no clause begins with 'no.such'")],
+    [
+        (["no.such"], "no clause begins with 'no.such'"),
+        (["--write", "no", "no.such"], "no clause begins with 'no.such'"),
+        (["--write", __file__, A_PLAN], f"{__file__}: File exists: name another folder"),
+    ],
 )
-def test_an_unknown_clause_is_told_in_one_line(arguments, fault, monkeypatch, capsys) -> None:
+def test_what_cannot_be_done_is_said_in_one_line(arguments, fault, monkeypatch, capsys) -> None:
     monkeypatch.setattr(sys, "argv", ["examples", *arguments])
     assert examples.main() == 2
     told = capsys.readouterr()
@@ -87,20 +204,26 @@ def test_an_unknown_clause_is_told_in_one_line(arguments, fault, monkeypatch, ca
     assert told.err.count("\n") == 1
 
 
-def test_a_torch_that_has_what_its_release_lacked_is_held_to_nothing() -> None:
+def test_a_torch_that_has_what_its_release_lacked_is_held_to_nothing(folder: Path) -> None:
     """A build of one's own may have more than the release of its number."""
-    assert wrong(CLAUSES[A_TEST], Known({"2.15": "absent"}), "2.15") is None
+    assert wrong(CLAUSES[A_TEST], Known({"2.15": "absent"}), "2.15", folder) is None
 
 
-def test_a_clause_that_is_not_recorded_has_no_program_yet() -> None:
+def test_a_clause_that_is_not_recorded_has_no_program_yet(tmp_path: Path, monkeypatch, capsys) -> None:
     with pytest.raises(Unfit, match="no release is recorded to conform: sweep and record first"):
         write(CLAUSES[A_TEST], Known({"2.15": "absent"}))
+    monkeypatch.setattr(examples, "recorded", lambda: {"2.15": {A_PLAN: {"verdict": "conforms"}}})
+    assert examples.write([CLAUSES[A_PLAN], CLAUSES[A_TEST]], tmp_path) == 1
+    assert [path.stem for path in tmp_path.iterdir()] == [A_PLAN]
+    assert capsys.readouterr().err.startswith(f"suites.examples: {A_TEST}: no release is recorded to conform")
 
 
-def test_a_program_is_shown_only_beside_its_own_sentence(tmp_path: Path) -> None:
-    assert program(A_TEST, CLAUSES[A_TEST].says)
-    assert not program(A_TEST, "Another sentence.")
-    assert not program(A_TEST, CLAUSES[A_TEST].says, tmp_path)
+def test_a_program_is_shown_only_next_to_its_own_sentence(folder: Path) -> None:
+    atlas = build(read_table(VERDICTS), read_recorded(VERDICTS)[-1:], [])
+    texts = {name: (folder / f"{name}.py").read_text(encoding="utf-8") for name in (A_PLAN, A_TEST)}
+    atlas.clauses[A_TEST]["says"] = "Another sentence."
+    clauses = details.document(atlas, examples=texts)["clauses"]
+    assert [name for name, clause in clauses.items() if "example" in clause] == [A_PLAN]
 
 
 def test_versions_are_told_in_ranges() -> None:
@@ -114,7 +237,7 @@ def test_versions_are_told_in_ranges() -> None:
 
 
 def test_lines_are_stored_once_and_read_back() -> None:
-    lines = Lines()
+    lines = programs.Lines()
     texts = ["a\nb\nc\n", "a\nb\nx\n", "x\na"]
     packed = [lines.packed(text) for text in texts]
     assert packed[0] == [[0, 4]]

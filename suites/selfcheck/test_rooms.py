@@ -14,9 +14,9 @@ ROOT = Path(__file__).resolve().parents[2]
 ROOMS = ("suites", "fixtures", "reports")
 DOORS_TO_TORCH = ("fixtures/stage.py", "fixtures/modes.py")
 LONGEST, LONGEST_CONFTEST = 400, 100
-GENERATED = ("reports/verdicts/", "reports/examples/")
+GENERATED = ("reports/verdicts/",)
 #: Programs to send to others: they import torch and nothing of ours.
-SENT = ("reports/upstream/", "reports/examples/")
+SENT = ("reports/upstream/",)
 #: The one that imports all suites by their files.
 IMPORTER = "suites/examples.py"
 VERSION_LIST = "tox.ini"
