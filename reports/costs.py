@@ -1,4 +1,4 @@
-"""What hooks cost on one torch, in instructions of the processor: how it is held, and how it is read from a file."""
+"""What hooks cost on one torch, in instructions of the processor: and how that is read from a file."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ NOT_COUNTED = "not counted"
 #: The words for each figure, of a kind of hook.
 TOLD = {
     "hook": "{}", "second": "the 2nd {}", "sixteenth": "the 16th {}", "register": "registering and removing a {}",
-    "modules": "{}", "held": "memory of a {}",
 }  # fmt: skip
 Key = tuple[str, str]
 
@@ -29,7 +28,7 @@ Key = tuple[str, str]
 class Figure:
     """What hooks of one kind add to one pass, and the pass without them: the medians over the seeds, and the extremes.
 
-    In instructions, the figure "held" in bytes. Where `why` says why nothing was counted, all numbers are 0.
+    In instructions. Where `why` says why nothing was counted, all numbers are 0.
     """
 
     figure: str
@@ -51,11 +50,6 @@ class Figure:
     def told(self) -> str:
         """The figure in words."""
         return TOLD[self.figure].format(self.says)
-
-    @property
-    def unit(self) -> str:
-        """What its numbers are."""
-        return "bytes" if self.figure == "held" else "instructions"
 
 
 @dataclass(frozen=True)
@@ -107,8 +101,7 @@ def from_counts(document: Mapping[str, Any], path: Path) -> Costs:
 
 
 def _figure(row: Mapping[str, Any], seeds: int, path: Path) -> Figure:
-    says = row["says"] + (f" on each of {row['hooks']} modules" if "hooks" in row else "")
-    names = row["figure"], row["kind"], says, row["work"]
+    names = row["figure"], row["kind"], row["says"], row["work"]
     why = [f"this torch has no {', '.join(row['absent'])}"] * bool(row["absent"]) + [row["why"]] * bool(row["why"])
     for name in ("bare", "added"):
         wanted = 0 if why else seeds

@@ -61,18 +61,12 @@ def _cell(figure: Figure | None) -> str:
 
 
 def remarks(costs: Costs) -> list[str]:
-    """Return what the table has no place for, in sentences; and why a kind was not counted."""
-    found = []
+    """Return why a kind was not counted, in sentences."""
     reasons: dict[str, list[str]] = {}
     for figure in costs.figures.values():
         if figure.why and (figure.figure == "hook" or ("hook", figure.kind) not in costs.figures):
             reasons.setdefault(figure.why, []).append(figure.told)
-        elif figure.figure == "modules":
-            much = f"{figure.added:,.0f} instructions to a pass that has {figure.bare:,.0f}"
-            found.append(f"A {figure.says} of a transformer encoder adds {much} without.")
-        elif figure.figure == "held":
-            found.append(f"A {figure.says} keeps {figure.added:,.0f} bytes from each forward to its backward.")
-    return found + [f"{', '.join(kinds)}: {NOT_COUNTED}, {why}." for why, kinds in reasons.items()]
+    return [f"{', '.join(kinds)}: {NOT_COUNTED}, {why}." for why, kinds in reasons.items()]
 
 
 def times_table(times: Times) -> Table:
@@ -146,7 +140,7 @@ def gate(gated: Iterable[tuple[Change, float, bool]]) -> Answer:
 def _plain(change: Change) -> dict[str, Any]:
     new, ratio = change.after, change.ratio
     return {
-        "figure": new.figure, "kind": new.kind, "says": new.told, "unit": new.unit,
+        "figure": new.figure, "kind": new.kind, "says": new.told,
         "before": change.before.added, "after": new.added, "ratio": ratio and float(f"{ratio:.5g}"),
     }  # fmt: skip
 

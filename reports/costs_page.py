@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import Any
 
 from reports.costs import Costs, Figure
-from reports.costs_change import PULL, PULLS, steps
+from reports.costs_change import LEAST, PULL, PULLS, steps
 from reports.costs_forms import counts_table, how_timed, number, remarks, times_table
 from reports.costs_recorded import Record
 
@@ -48,6 +48,7 @@ def chapter(record: Record) -> dict[str, Any] | None:
         "plot": {"width": WIDTH, "height": HEIGHT, "zero": HEIGHT - EDGE},
         "breaks": [round((_x(at - 1, costs) + _x(at, costs)) / 2, 1) for at in cuts],
         "missing": [text for each in kinds.values() for text in _missing(each, costs)],
+        "least": f"{LEAST:.0%}".replace("%", " %"),
         "steps": _steps(costs),
         "pull": PULL,
         "more": counts_table(costs[-1]),

@@ -50,7 +50,6 @@ def test_a_counts_file_is_shown(tmp_path, files, capsys) -> None:
     assert out.startswith("torch 2.14.1: Python 3.11.7, glibc 2.36, valgrind-3.19.0, seeds: 5\n")
     assert re.search(r"^hook +without it +one hook adds +the 2nd +register and remove$", out, re.M)
     assert re.search(r"^forward hook +9,000 +(11,99|12,00)\d +4,(79|80)\d +1,(19|20)\d$", out, re.M)
-    assert "on each of 147 modules of a transformer encoder adds 1,000,000 instructions" in out
 
 
 def test_what_is_not_counted_says_why(tmp_path, files, capsys) -> None:
@@ -87,7 +86,7 @@ def test_the_newest_release_is_shown_where_no_file_is_named(tmp_path, capsys) ->
 def test_changes_are_listed(tmp_path, files, capsys) -> None:
     assert call(tmp_path, "--from", files["base"], "--to", files["slow"]) == 0
     out = capsys.readouterr().out
-    assert out.startswith("torch 2.14.1 -> 2.15.0a0+gitabc: 5 of 16 figures changed\n")
+    assert out.startswith("torch 2.14.1 -> 2.15.0a0+gitabc: 6 of 15 figures changed\n")
     table = out.split(" after\n")[1]
     rows = [re.split(r" {2,}", line)[:2] for line in table.splitlines()]
     assert sorted(what for what, _ in rows[:2]) == ["forward hook", "full backward hook"]
@@ -98,7 +97,7 @@ def test_changes_are_listed(tmp_path, files, capsys) -> None:
 
 def test_counts_of_one_torch_do_not_differ(tmp_path, files, capsys) -> None:
     assert call(tmp_path, "--from", files["base"], "--to", files["again"]) == 0
-    assert capsys.readouterr().out == "torch 2.14.1 -> 2.14.1: 0 of 16 figures changed\n"
+    assert capsys.readouterr().out == "torch 2.14.1 -> 2.14.1: 0 of 15 figures changed\n"
 
 
 @pytest.mark.parametrize("form", ["text", "json", "markdown"])
@@ -141,7 +140,7 @@ def test_the_gate(tmp_path, files, capsys, limits, status, said) -> None:
 def test_the_gate_is_open_where_two_counts_of_one_torch_may_differ_so(tmp_path, files, capsys) -> None:
     told = counts.document()
     row = counts.row_of(told, kind="leaf")
-    row["added"] = [value + 500 for value in row["added"]]  # 23 % of the hook, 0.4 % of its pass
+    row["added"] = [value + 115 for value in row["added"]]  # 5.2 % of the hook
     files["slow"].write_text(json.dumps(told), "utf-8")
     assert call(tmp_path, files["slow"], "--baseline", files["base"], "--max-ratio", "leaf=1.05") == 0
     assert "over 1.05, but by no more than two counts of one torch differ" in capsys.readouterr().out

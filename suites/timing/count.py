@@ -16,13 +16,12 @@ import torch
 
 from fixtures.modes import missing
 from suites.timing.counter import RUNNING_ON_VALGRIND, START, STOP, ZERO, Counter
-from suites.timing.hooked import NotCalled, attach, bare, check, hooked, on_each_module
+from suites.timing.hooked import NotCalled, attach, bare, check, hooked
 from suites.timing.kinds import COUNTED, KINDS, LIB, REGISTERED, Kind
 from suites.timing.workloads import Pass
 
 #: Calls in one counting, and before it. They are fixed: what a call costs depends a little on how many there were.
 TIMES = {"forward": 300, "both": 30, "leaf": 30, "nothing": 100}
-ENCODER_TIMES = 2
 WARM = 10
 ROUNDS = 3
 #: What a kind that a build declines, or does otherwise, may raise: its row says so, and the others are counted.
@@ -75,23 +74,12 @@ def registering(kind: Kind, count: Count) -> Found:
     return {"register": (0.0, count(there_and_back, TIMES["nothing"]))}
 
 
-def every_module(kind: Kind, count: Count) -> Found:
-    """A hook on each module of a transformer encoder of twelve layers, forward only."""
-    one = Pass("encoder")
-    one.forward()
-    base = count(one.forward, ENCODER_TIMES)
-    on_each_module(kind, one, kind.hook)
-    one.forward()
-    return {"modules": (base, count(one.forward, ENCODER_TIMES) - base)}
-
-
 JOBS = (
     *(
         Job(kind, ("hook", "second", "sixteenth") if kind.name in COUNTED else ("hook",), one_hook, kind.work)
         for kind in KINDS.values()
     ),
     *(Job(KINDS[name], ("register",), registering, "nothing") for name in REGISTERED),
-    Job(KINDS["forward"], ("modules",), every_module, "forward"),
 )
 
 
@@ -132,7 +120,7 @@ def counted(counter: Counter, rows: List[Dict[str, Any]]) -> Dict[str, Tuple[flo
     found = {}
     for job in jobs:
         rounds = []
-        for _ in range(ROUNDS if job.run is not every_module else 1):
+        for _ in range(ROUNDS):
             rounds.append(job.run(job.kind, counter.count))
             LIB.reset()
         for figure in job.figures:

@@ -34,16 +34,6 @@ def attach(kind: Kind, one: Pass, hook: Hook, count: int = 1) -> Undo:
     return leave
 
 
-def on_each_module(kind: Kind, one: Pass, hook: Hook) -> int:
-    """Register a hook on every module of a pass; return how many."""
-    whole, modules = one.module, list(one.module.modules())
-    for module in modules:
-        one.module = module
-        kind.attach(one, hook)
-    one.module = whole
-    return len(modules)
-
-
 def check(kind: Kind, workload: str) -> None:
     """Raise NotCalled where one pass does not call the hook, or calls it after it was removed."""
     seen: List[int] = []

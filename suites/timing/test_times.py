@@ -11,7 +11,7 @@ import torch
 from fixtures.modes import missing
 from suites.timing.hooked import attach, bare, check, hooked
 from suites.timing.kinds import KINDS, LIB, observe
-from suites.timing.workloads import TIMED, Pass
+from suites.timing.workloads import WORKLOADS, Pass
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore"),  # torch speaks of hooks that it will drop one day
@@ -36,7 +36,7 @@ def test_plain_call(benchmark: Any) -> None:
 
 
 @pytest.mark.parametrize("side", ["bare", "hook"])
-@pytest.mark.parametrize("workload", TIMED)
+@pytest.mark.parametrize("workload", WORKLOADS)
 @pytest.mark.parametrize("name", KINDS)
 def test_time(name: str, workload: str, side: str, benchmark: Any) -> None:
     """One pass, without the hook or with it."""

@@ -12,18 +12,6 @@ class Empty(torch.nn.Module):
         return x
 
 
-class Encoder(torch.nn.Module):
-    """A transformer encoder of twelve layers, in training mode, so that every release takes the same path."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        layers = [torch.nn.TransformerEncoderLayer(32, 4, dim_feedforward=64, dropout=0.0) for _ in range(12)]
-        self.layers = torch.nn.Sequential(*layers)
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return self.layers(x)
-
-
 class Workload(NamedTuple):
     """How to make the module, and the shape of what goes in and comes out."""
 
@@ -35,11 +23,7 @@ WORKLOADS: Dict[str, Workload] = {
     "empty": Workload(Empty, (4, 16)),
     "small": Workload(lambda: torch.nn.Linear(16, 16), (4, 16)),
     "large": Workload(lambda: torch.nn.Linear(256, 256), (64, 256)),
-    "encoder": Workload(Encoder, (4, 2, 32)),
 }
-
-
-TIMED = ("empty", "small", "large")
 
 
 class Pass:
