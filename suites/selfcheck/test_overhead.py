@@ -90,7 +90,11 @@ def test_changes_are_listed(tmp_path, files, capsys) -> None:
     table = out.split(" after\n")[1]
     rows = [re.split(r" {2,}", line)[:2] for line in table.splitlines()]
     assert sorted(what for what, _ in rows[:2]) == ["forward hook", "full backward hook"]
-    further = {"the 2nd forward hook", "the 2nd full backward hook", "registering and removing a full backward hook"}
+    further = {
+        f"{what} {kind}"
+        for what in ("the 2nd", "registering and removing a")
+        for kind in ("forward hook", "full backward hook")
+    }
     assert {what for what, _ in rows[2:]} == further
     assert all(5 < float(percent[1:-2]) < 7 for _, percent in rows)
 

@@ -54,9 +54,12 @@ def on_module(method: str, **options: bool) -> Callable[[Pass, Hook], Undo]:
     return attach
 
 
-def on_all(method: str) -> Callable[[Pass, Hook], Undo]:
+def on_all(name: str, says: str, work: str, method: str) -> Kind:
     """A hook on every module there is. Torch keeps a flag after the last one is gone: `LIB.reset` forgets it."""
-    return lambda one, hook: getattr(torch_module, "register_module_" + method)(hook).remove
+    needs = (GLOBAL + method,)
+    return Kind(
+        name, says, work, needs, lambda one, hook: getattr(torch_module, "register_module_" + method)(hook).remove
+    )
 
 
 def on_leaf(method: str) -> Callable[[Pass, Hook], Undo]:
@@ -117,80 +120,41 @@ def saved_pass(one: Pass, hook: Hook) -> None:
 ALL = (
     Kind("forward_pre", "forward pre-hook", "forward", (), on_module("forward_pre_hook")),
     Kind("forward", "forward hook", "forward", (), on_module("forward_hook")),
-    Kind(
-        "forward_pre_kwargs", "forward pre-hook with keywords", "forward",
-        (MODULE + "forward_pre_hook(with_kwargs)",), on_module("forward_pre_hook", with_kwargs=True),
-    ),
-    Kind(
-        "forward_kwargs", "forward hook with keywords", "forward",
-        (MODULE + "forward_hook(with_kwargs)",), on_module("forward_hook", with_kwargs=True),
-    ),
-    Kind(
-        "forward_always", "forward hook that is always called", "forward",
-        (MODULE + "forward_hook(always_call)",), on_module("forward_hook", always_call=True),
-    ),
-    Kind(
-        "global_forward_pre", "global forward pre-hook", "forward", (GLOBAL + "forward_pre_hook",),
-        on_all("forward_pre_hook"),
-    ),
-    Kind("global_forward", "global forward hook", "forward", (GLOBAL + "forward_hook",), on_all("forward_hook")),
-    Kind(
-        "full_backward", "full backward hook", "both", (MODULE + "full_backward_hook",),
-        on_module("full_backward_hook"),
-    ),
-    Kind(
-        "full_backward_pre", "full backward pre-hook", "both", (MODULE + "full_backward_pre_hook",),
-        on_module("full_backward_pre_hook"),
-    ),
+    Kind("forward_pre_kwargs", "forward pre-hook with keywords", "forward", (MODULE + "forward_pre_hook(with_kwargs)",),
+         on_module("forward_pre_hook", with_kwargs=True)),
+    Kind("forward_kwargs", "forward hook with keywords", "forward", (MODULE + "forward_hook(with_kwargs)",),
+         on_module("forward_hook", with_kwargs=True)),
+    Kind("forward_always", "forward hook that is always called", "forward", (MODULE + "forward_hook(always_call)",),
+         on_module("forward_hook", always_call=True)),
+    on_all("global_forward_pre", "global forward pre-hook", "forward", "forward_pre_hook"),
+    on_all("global_forward", "global forward hook", "forward", "forward_hook"),
+    Kind("full_backward", "full backward hook", "both", (MODULE + "full_backward_hook",),
+         on_module("full_backward_hook")),
+    Kind("full_backward_pre", "full backward pre-hook", "both", (MODULE + "full_backward_pre_hook",),
+         on_module("full_backward_pre_hook")),
     Kind("legacy_backward", "legacy backward hook", "both", (), on_module("backward_hook")),
-    Kind(
-        "global_full_backward", "global full backward hook", "both", (GLOBAL + "full_backward_hook",),
-        on_all("full_backward_hook"),
-    ),
-    Kind(
-        "global_full_backward_pre", "global full backward pre-hook", "both", (GLOBAL + "full_backward_pre_hook",),
-        on_all("full_backward_pre_hook"),
-    ),
-    Kind(
-        "global_legacy_backward", "global legacy backward hook", "both", (GLOBAL + "backward_hook",),
-        on_all("backward_hook"),
-    ),
+    on_all("global_full_backward", "global full backward hook", "both", "full_backward_hook"),
+    on_all("global_full_backward_pre", "global full backward pre-hook", "both", "full_backward_pre_hook"),
+    on_all("global_legacy_backward", "global legacy backward hook", "both", "backward_hook"),
     Kind("leaf", "tensor hook on a leaf", "leaf", (), on_leaf("register_hook"), on_leaves=True),
-    Kind(
-        "tensor", "tensor hook on a non-leaf (registered in each pass)", "both", own_pass=tensor_pass, twin=hidden_twin,
-    ),
-    Kind(
-        "retain_grad", "retain_grad() in each pass", "both", own_pass=retain_pass, twin=hidden_twin,
-        calls_python=False,
-    ),
-    Kind(
-        "post_accumulate", "post-accumulate hook", "leaf", ("torch.Tensor.register_post_accumulate_grad_hook",),
-        on_leaf("register_post_accumulate_grad_hook"), on_leaves=True,
-    ),
-    Kind(
-        "node", "hook on a node of the graph (registered in each pass)", "both", own_pass=node_pass, twin=out_twin,
-    ),
-    Kind(
-        "node_pre", "pre-hook on a node of the graph (registered in each pass)", "both",
-        ("torch._C._FunctionBase.register_prehook",), own_pass=node_pre_pass, twin=out_twin,
-    ),
-    Kind(
-        "multi_grad", "multi-grad hook on two leaves", "both", (GRAPH + "register_multi_grad_hook",),
-        on_both_leaves("all"), on_leaves=True,
-    ),
-    Kind(
-        "multi_grad_any", "multi-grad hook on two leaves, mode any", "both",
-        (GRAPH + "register_multi_grad_hook(mode)",), on_both_leaves("any"), on_leaves=True,
-    ),
-    Kind(
-        "saved_tensors", "saved-tensor hooks around each forward", "both", (GRAPH + "saved_tensors_hooks",),
-        own_pass=saved_pass, twin=out_twin, hook=keep,
-    ),
+    Kind("tensor", "tensor hook on a non-leaf (registered in each pass)", "both",
+         own_pass=tensor_pass, twin=hidden_twin),
+    Kind("retain_grad", "retain_grad() in each pass", "both",
+         own_pass=retain_pass, twin=hidden_twin, calls_python=False),
+    Kind("post_accumulate", "post-accumulate hook", "leaf", ("torch.Tensor.register_post_accumulate_grad_hook",),
+         on_leaf("register_post_accumulate_grad_hook"), on_leaves=True),
+    Kind("node", "hook on a node of the graph (registered in each pass)", "both", own_pass=node_pass, twin=out_twin),
+    Kind("node_pre", "pre-hook on a node of the graph (registered in each pass)", "both",
+         ("torch._C._FunctionBase.register_prehook",), own_pass=node_pre_pass, twin=out_twin),
+    Kind("multi_grad", "multi-grad hook on two leaves", "both", (GRAPH + "register_multi_grad_hook",),
+         on_both_leaves("all"), on_leaves=True),
+    Kind("multi_grad_any", "multi-grad hook on two leaves, mode any", "both",
+         (GRAPH + "register_multi_grad_hook(mode)",), on_both_leaves("any"), on_leaves=True),
+    Kind("saved_tensors", "saved-tensor hooks around each forward", "both", (GRAPH + "saved_tensors_hooks",),
+         own_pass=saved_pass, twin=out_twin, hook=keep),
 )  # fmt: skip
 KINDS: Dict[str, Kind] = {kind.name: kind for kind in ALL}
 #: The kinds that are often registered many times over on one module or leaf.
 COUNTED = ("forward_pre", "forward", "full_backward", "full_backward_pre", "leaf", "post_accumulate")
-#: The kinds for which torch puts a Python function into the graph, before or behind the module.
-WRAPPING = ("full_backward", "full_backward_pre", "global_full_backward", "global_full_backward_pre")
 #: The kinds that stay where they are registered until somebody removes them.
 REGISTERED = tuple(kind.name for kind in ALL if kind.attach is not None)
