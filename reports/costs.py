@@ -1,4 +1,4 @@
-"""What hooks cost on one torch, in instructions of the processor: and how that is read from a file."""
+"""What hooks cost on one torch, in instructions of the processor: how it is held, and how it is read from a file."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ from reports.strict import BadInput, parse, read_bytes, shown, validate
 FORMAT = "hook counts 1"
 COUNT = "count a torch with: python -m suites.timing"
 NOT_COUNTED = "not counted"
+BUILD = ("python", "libc", "valgrind")
+HOOK = "hook"  # the figure of one hook, which every kind has
 #: The words for each figure, of a kind of hook.
 TOLD = {
     "hook": "{}", "second": "the 2nd {}", "sixteenth": "the 16th {}", "register": "registering and removing a {}",

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
 
-from reports.costs import Costs, Figure
+from reports.costs import BUILD, HOOK, Costs, Figure
 from reports.strict import BadInput
 
 #: The least change that is reported, as a share of what the hook added before.
@@ -65,18 +64,22 @@ def floor(figure: Figure) -> float:
 
 def why_not(before: Costs, after: Costs) -> str:
     """Return why two torches are not compared; nothing where they are."""
-    for name in ("python", "libc", "valgrind"):
+    for name in BUILD:
         old, new = before.build[name], after.build[name]
         if old != new:
             plain = before.python, after.python
             if name == "python" and plain[0] != plain[1]:
                 old, new = plain
             return f"they were counted with different builds, {name} {old} and {new}"
-    for costs in (before, after):
-        if costs.seeds < FEWEST_SEEDS:
-            count = "one seed" if costs.seeds == 1 else f"{costs.seeds} seeds"
-            return f"torch {costs.torch} was counted with {count}, of {FEWEST_SEEDS} that are needed"
-    return ""
+    return too_little(before) or too_little(after)
+
+
+def too_little(costs: Costs) -> str:
+    """Return why the counts of a torch are neither compared nor recorded; nothing where they are."""
+    if costs.seeds < FEWEST_SEEDS:
+        return f"torch {costs.torch} has too few hash seeds: {costs.seeds}, where {FEWEST_SEEDS} are needed"
+    whys = [figure.why for figure in costs.figures.values()]
+    return "" if not all(whys) else f"nothing was counted on torch {costs.torch}: {whys[0]}"
 
 
 def check(before: Costs, after: Costs) -> None:
@@ -97,14 +100,4 @@ def both(before: Costs, after: Costs) -> Iterator[Change]:
 def changes(before: Costs, after: Costs) -> list[Change]:
     """Return what costs more or less on the second: one hook first, and of these the largest change."""
     found = [each for each in both(before, after) if each.told]
-    return sorted(found, key=lambda each: (each.after.figure != "hook", -abs((each.ratio or 0) - 1)))
-
-
-def steps(costs: Sequence[Costs]) -> list[tuple[Costs, Costs, str, list[Change]]]:
-    """Return the neighbours of a sequence: why they are not compared, or what one hook costs more or less."""
-    found = []
-    for before, after in pairwise(costs):
-        why = why_not(before, after)
-        hooks = [] if why else [each for each in changes(before, after) if each.after.figure == "hook"]
-        found.append((before, after, why, hooks))
-    return found
+    return sorted(found, key=lambda each: (each.after.figure != HOOK, -abs((each.ratio or 0) - 1)))

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from reports.costs import NOT_COUNTED, Costs, Figure
+from reports.costs import HOOK, NOT_COUNTED, Costs, Figure
 from reports.costs_change import Change, both, changes
 from reports.costs_times import PLAIN, WORKLOADS, Times
 from reports.forms import as_json, escaped
@@ -48,7 +48,7 @@ def counts_table(costs: Costs) -> Table:
     columns = {name: says for name, says in COLUMNS.items() if any(name == figure for figure, _ in costs.figures)}
     rows = []
     for kind, says in kinds.items():
-        one = costs.figures.get(("hook", kind))
+        one = costs.figures.get((HOOK, kind))
         without = f"{one.bare:,.0f}" if one and not one.why else ""
         rows.append((says, without, *(_cell(costs.figures.get((name, kind))) for name in columns)))
     return Table("Instructions per pass of an empty module", ("hook", "without it", *columns.values()), tuple(rows))
@@ -64,7 +64,7 @@ def remarks(costs: Costs) -> list[str]:
     """Return why a kind was not counted, in sentences."""
     reasons: dict[str, list[str]] = {}
     for figure in costs.figures.values():
-        if figure.why and (figure.figure == "hook" or ("hook", figure.kind) not in costs.figures):
+        if figure.why and (figure.figure == HOOK or (HOOK, figure.kind) not in costs.figures):
             reasons.setdefault(figure.why, []).append(figure.told)
     return [f"{', '.join(kinds)}: {NOT_COUNTED}, {why}." for why, kinds in reasons.items()]
 
@@ -72,7 +72,11 @@ def remarks(costs: Costs) -> list[str]:
 def times_table(times: Times) -> Table:
     """Return what one hook adds in time, a row for each kind."""
     told = times.told
-    caption = f"Nanoseconds that one hook adds on {told['machine']}, torch {told['torch']}, Python {told['python']}"
+    where = f"{told['machine']}, torch {told['torch']}, Python {told['python']}"
+    plain = f"a plain Python call takes {number(told[PLAIN])}"
+    caption = (
+        f"Nanoseconds that one hook adds on {where}; {plain}; in brackets the interquartile range without it, with it"
+    )
     loads = [load for load in WORKLOADS if any(load in row for row in told["rows"].values())]
     heads = [head for load in loads for head in (f"{WORKLOADS[load]}: ns (ranges)", "plain calls")]
     rows = [
@@ -93,13 +97,7 @@ def _timed(told: Mapping[str, Any], quartiles: Sequence[float] | None) -> tuple[
     return f"{number(hook - bare)} ({', '.join(map(number, ranges))})", number((hook - bare) / told[PLAIN])
 
 
-def how_timed(times: Times) -> str:
-    """Say what the numbers of a table of times are."""
-    plain = f"A plain Python call takes {number(times.told[PLAIN])} ns there."
-    return f"{plain} In brackets: the interquartile range without the hook, and with it."
-
-
-def show(costs: Costs | None, times: Times | None) -> Answer:
+def show(costs: Costs | None, times: Times | None = None) -> Answer:
     """Return what is known of one torch."""
     parts: list[str | Table] = []
     plain: dict[str, Any] = {"costs": None, "times": times.told if times else None}
@@ -109,7 +107,7 @@ def show(costs: Costs | None, times: Times | None) -> Answer:
         figures = [vars(figure) for figure in costs.figures.values()]
         plain["costs"] = {"torch": costs.torch, **costs.build, "seeds": costs.seeds, "figures": figures}
     if times:
-        parts += [times_table(times), how_timed(times)]
+        parts.append(times_table(times))
     return Answer(tuple(parts), plain)
 
 

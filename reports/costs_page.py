@@ -3,39 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import Any
 
-from reports.costs import Costs, Figure
-from reports.costs_change import LEAST, PULL, PULLS, steps
-from reports.costs_forms import counts_table, how_timed, number, remarks, times_table
+from reports.costs import HOOK, NOT_COUNTED, Costs, Figure
+from reports.costs_change import LEAST, PULL, PULLS, changes, why_not
+from reports.costs_forms import counts_table, number, times_table
 from reports.costs_recorded import Record
 
 WIDTH, HEIGHT, EDGE = 240.0, 56.0, 4.0
 UNITS = (("Added to one call", True), ("Added to one call and its backward", False))
 
 
-@dataclass(frozen=True)
-class Row:
-    """One kind of hook over the releases: cells in thousands, and a line in pieces that can be compared."""
-
-    says: str
-    cells: tuple[str, ...]
-    lines: tuple[str, ...]
-    dots: tuple[tuple[float, float], ...]
-    ends: str
-
-
 def chapter(record: Record) -> dict[str, Any] | None:
     """Return what the template asks for, nothing where no hook was counted."""
     costs = record.costs
-    kinds = {figure.kind: figure for one in costs for figure in one.figures.values() if figure.figure == "hook"}
+    kinds = {figure.kind: figure for one in costs for figure in one.figures.values() if figure.figure == HOOK}
     if not kinds:
         return None
     groups = [(says, [each for each in kinds.values() if (each.work == "forward") == once]) for says, once in UNITS]
     cuts = [at for at in range(1, len(costs)) if costs[at].build != costs[at - 1].build]
-    forward = costs[-1].figures.get(("hook", "forward"))
+    forward = costs[-1].figures.get((HOOK, "forward"))
     return {
         "seeds": costs[-1].seeds,
         "forward": forward if forward and not forward.why else None,
@@ -52,9 +40,7 @@ def chapter(record: Record) -> dict[str, Any] | None:
         "steps": _steps(costs),
         "pull": PULL,
         "more": counts_table(costs[-1]),
-        "remarks": remarks(costs[-1]),
         "times": times_table(record.times) if record.times else None,
-        "how_timed": how_timed(record.times) if record.times else "",
     }
 
 
@@ -62,7 +48,8 @@ def _x(at: int, costs: Sequence[Costs]) -> float:
     return EDGE + (WIDTH - 2 * EDGE) * (at / (len(costs) - 1) if len(costs) > 1 else 0.5)
 
 
-def _row(kind: Figure, costs: Sequence[Costs]) -> Row:
+def _row(kind: Figure, costs: Sequence[Costs]) -> dict[str, Any]:
+    """Return one kind of hook over the releases: cells in thousands, and a line in pieces that can be compared."""
     found = [one.figures.get(kind.key) for one in costs]
     seen = [(at, figure) for at, figure in enumerate(found) if figure and not figure.why]
     top = max((figure.added for _, figure in seen), default=0.0) or 1.0
@@ -76,13 +63,13 @@ def _row(kind: Figure, costs: Sequence[Costs]) -> Row:
     ends = [
         f"{figure.added:,.0f} on {costs[at].minor}" for at, figure in (seen if len(seen) < 2 else [seen[0], seen[-1]])
     ]
-    return Row(
-        kind.says,
-        tuple(number(figure.added / 1000) if figure and not figure.why else "" for figure in found),
-        tuple(line for line in lines if " " in line),
-        tuple(places.values()),
-        ", ".join(ends) or "not counted",
-    )
+    return {
+        "says": kind.says,
+        "cells": [number(figure.added / 1000) if figure and not figure.why else "" for figure in found],
+        "lines": [line for line in lines if " " in line],
+        "dots": list(places.values()),
+        "ends": ", ".join(ends) or NOT_COUNTED,
+    }
 
 
 def _missing(kind: Figure, costs: Sequence[Costs]) -> list[str]:
@@ -98,10 +85,12 @@ def _missing(kind: Figure, costs: Sequence[Costs]) -> list[str]:
 def _steps(costs: Sequence[Costs]) -> list[tuple[str, str, list[tuple[str, ...]]]]:
     """Return what changed, the newest release first: why nothing is compared, or each change with its pull request."""
     found = []
-    for before, after, why, changes in reversed(steps(costs)):
+    for before, after in reversed([*pairwise(costs)]):
+        why = why_not(before, after)
         rows = [
             (each.after.says, each.percent, *each.sides, str(PULLS.get((after.minor, each.after.kind), "")))
-            for each in changes
+            for each in ([] if why else changes(before, after))
+            if each.after.figure == HOOK
         ]
         if rows or why:
             found.append((f"{before.minor} → {after.minor}", why, rows))

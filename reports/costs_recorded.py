@@ -11,8 +11,8 @@ from typing import Any
 
 from packaging.version import Version
 
-from reports.costs import NOT_COUNTED, Costs, Figure, Key
-from reports.costs_change import FEWEST_SEEDS
+from reports.costs import BUILD, NOT_COUNTED, Costs, Figure, Key
+from reports.costs_change import too_little
 from reports.costs_times import Times
 from reports.runfile import check_version, is_release
 from reports.strict import FORMAT, BadInput, foreign_format, parse, read_bytes, validate, write_atomic
@@ -20,7 +20,6 @@ from reports.verdicts import COSTS_NAME, VERDICTS
 
 COSTS = VERDICTS / COSTS_NAME
 AGAIN = "restore it with git, or record the counts again"
-BUILD = ("python", "libc", "valgrind")
 
 
 @dataclass(frozen=True)
@@ -29,10 +28,6 @@ class Record:
 
     costs: tuple[Costs, ...] = ()
     times: Times | None = None
-
-    def named(self, name: str) -> Costs | None:
-        """Return the release of that name: "2.13" or "2.13.0"."""
-        return next((each for each in self.costs if name in (each.minor, each.torch)), None)
 
 
 NOTHING = Record()
@@ -84,16 +79,15 @@ def document(record: Record) -> dict[str, Any]:
     return {"format": FORMAT, "releases": releases, "rows": rows, **times}
 
 
-def merged(record: Record, counts: Iterable[Costs], times: Times | None) -> Record:
+def merged(record: Record, counts: Iterable[Costs], times: Times | None = None) -> Record:
     """Return the record with these in the place of what it holds of their releases. Raises BadInput for no releases."""
     new: dict[str, Costs] = {}
     for costs in counts:
         version = Version(costs.torch)
         if not is_release(version):
             raise BadInput(costs.where, "", f"torch {costs.torch} is no release", "only releases are recorded")
-        if costs.seeds < FEWEST_SEEDS:
-            fault = f"was counted with fewer than {FEWEST_SEEDS} seeds"
-            raise BadInput(costs.where, "", fault, "count it without --seeds")
+        if too_little(costs):
+            raise BadInput(costs.where, "", too_little(costs), "count it again, with five seeds")
         if costs.minor in new:
             raise BadInput(costs.where, "", f"{new[costs.minor].where} is of torch {costs.minor} too", "give one")
         new[costs.minor] = Costs(costs.where, version.public, costs.build, costs.seeds, costs.figures)

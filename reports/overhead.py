@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from reports import costs_forms, forms
-from reports.costs import COUNT, Costs, read
+from reports.costs import COUNT, HOOK, Costs, read
 from reports.costs_change import Change, check
 from reports.costs_recorded import COSTS, Record, merged, read_record, write_record
 from reports.costs_times import Times
-from reports.names import did_you_mean
+from reports.names import did_you_mean, recorded_as
 from reports.strict import BadInput, one_line, shown
 
 EPILOG = (
@@ -46,77 +45,64 @@ def add_parser(sub: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Show, compare, record or gate."""
-    gate, compare = bool(args.baseline or args.max_ratio), bool(args.before or args.after)
-    if gate + compare + args.record > 1:
+    """Show, compare, record or gate. Returns 1 where a kind costs more than it may, else 0."""
+    record, status = read_record(args.costs), 0
+    if bool(args.baseline or args.max_ratio) + bool(args.before or args.after) + args.record > 1:
         raise BadInput("overhead", "", "--record, --from and --to, and --baseline do not go together", "take one")
-    record = read_record(args.costs)
-    if gate:
-        return _gate(args, record)
-    if compare:
+    if args.baseline or args.max_ratio:
+        if not args.baseline or not args.max_ratio or len(args.files) != 1:
+            raise BadInput("overhead", "", "a gate needs one counts file, --baseline and --max-ratio", GATE_HINT)
+        sides = _sides(args.baseline, args.files[0], record)
+        gated = [_gated(text, *sides) for text in args.max_ratio]
+        answer, status = costs_forms.gate(gated), int(any(over for *_, over in gated))
+    elif args.before or args.after:
         if not (args.before and args.after) or args.files:
             raise BadInput("overhead", "", "--from and --to go together, without other files", "name both sides")
-        before, after = (_counts(name, record) for name in (args.before, args.after))
-        check(before, after)
-        forms.show(costs_forms.compare(before, after), costs_forms.FORMS, args.format)
-        return 0
-    counts, times = _split([_read(name, record) for name in args.files])
-    if args.record:
-        if not args.files:
-            raise BadInput("overhead", "", "--record needs counts files", COUNT)
-        write_record(merged(record, counts, times), args.costs)
-        print(one_line(str(args.costs)))
-        return 0
-    if len(counts) > 1:
-        raise BadInput("overhead", "", f"{len(counts)} counts files where one is shown", "name one, or --from and --to")
-    if not (args.files or record.costs):
-        raise BadInput(args.costs, "", "no costs are recorded", COUNT)
-    if not args.files:
-        counts, times = [record.costs[-1]], record.times
-    forms.show(costs_forms.show(counts[0] if counts else None, times), costs_forms.FORMS, args.format)
-    return 0
-
-
-def _split(found: Sequence[Costs | Times]) -> tuple[list[Costs], Times | None]:
-    times = [each for each in found if isinstance(each, Times)]
-    if len(times) > 1:
-        raise BadInput(times[1].where, "", "is a second file of times", "name one")
-    return [each for each in found if isinstance(each, Costs)], times[0] if times else None
+        answer = costs_forms.compare(*_sides(args.before, args.after, record))
+    else:
+        found = [_read(name, record) for name in args.files] or [*record.costs[-1:], record.times]
+        counts = [each for each in found if isinstance(each, Costs)]
+        times = [each for each in found if isinstance(each, Times)]
+        if len(times) > 1 or (len(counts) > 1 and not args.record):
+            raise BadInput("overhead", "", "two files of one sort where one is shown", "name one, or --from and --to")
+        if args.record and args.files:
+            write_record(merged(record, counts, *times), args.costs)
+            print(one_line(str(args.costs)))
+            return 0
+        if args.record or not (counts or times):
+            fault = "--record needs counts files" if args.record else "no costs are recorded"
+            raise BadInput(args.costs, "", fault, COUNT)
+        answer = costs_forms.show(counts[0] if counts else None, *times)
+    forms.show(answer, costs_forms.FORMS, args.format)
+    return status
 
 
 def _read(name: str, record: Record) -> Costs | Times:
     """Return the recorded costs of a release, or what is in a file."""
-    path, recorded = Path(name), record.named(name)
-    if recorded:
-        return recorded
-    if not path.exists() and path.suffix != ".json":
+    place = recorded_as(name, [(each.minor, each.torch) for each in record.costs])
+    if place is not None:
+        return record.costs[place]
+    if not Path(name).exists() and not name.endswith(".json"):
         known = f"{record.costs[0].minor} to {record.costs[-1].minor}" if record.costs else "no releases"
         raise BadInput(name, "", "is neither a recorded release nor a file", f"recorded are {known}")
-    return read(path)
+    return read(Path(name))
 
 
-def _counts(name: str, record: Record) -> Costs:
-    found = _read(name, record)
-    if isinstance(found, Times):
-        raise BadInput(name, "", "holds times, which are never compared", COUNT)
-    return found
-
-
-def _gate(args: argparse.Namespace, record: Record) -> int:
-    """Return 1 where a kind costs more than it may."""
-    if not args.baseline or not args.max_ratio or len(args.files) != 1:
-        raise BadInput("overhead", "", "a gate needs one counts file, --baseline and --max-ratio", GATE_HINT)
-    before, after = _counts(args.baseline, record), _counts(args.files[0], record)
-    check(before, after)
-    gated = [_gated(text, before, after) for text in args.max_ratio]
-    forms.show(costs_forms.gate(gated), costs_forms.FORMS, args.format)
-    return int(any(over for *_, over in gated))
+def _sides(before: str, after: str, record: Record) -> list[Costs]:
+    """Return the two that are compared. Raises BadInput where they cannot be."""
+    found = [(name, _read(name, record)) for name in (before, after)]
+    for name, each in found:
+        if isinstance(each, Times):
+            raise BadInput(name, "", "holds times, which are never compared", COUNT)
+    sides = [each for _, each in found if isinstance(each, Costs)]
+    check(*sides)
+    return sides
 
 
 def _gated(text: str, before: Costs, after: Costs) -> tuple[Change, float, bool]:
     """Return how a kind changed, its limit, and whether it costs more than that."""
     kind, _, wanted = text.partition("=")
-    kinds = [each for figure, each in after.figures if figure == "hook"]
+    kinds = [each for figure, each in after.figures if figure == HOOK]
     if kind not in kinds:
         hint = did_you_mean(kind, kinds) or f"known are {', '.join(kinds)}"
         raise BadInput("--max-ratio", "", f"no kind of hook is called {shown(kind)}", hint)
@@ -126,13 +112,10 @@ def _gated(text: str, before: Costs, after: Costs) -> tuple[Change, float, bool]
         limit = math.nan
     if not 1 <= limit < math.inf:
         raise BadInput("--max-ratio", "", f"{shown(wanted)} is no ratio of 1 or more", "write it as in forward=1.05")
-    sides = []
     for costs in (before, after):
-        figure = costs.figures.get(("hook", kind))
-        if figure is None or figure.why:
-            why = figure.why if figure else "its counts do not have it"
+        why = costs.figures[HOOK, kind].why if (HOOK, kind) in costs.figures else "its counts do not have it"
+        if why:
             raise BadInput(costs.where, "", f"{kind} is not counted on torch {costs.torch}: {why}", "take another kind")
-        sides.append(figure)
-    change = Change(*sides)
+    change = Change(before.figures[HOOK, kind], after.figures[HOOK, kind])
     more = change.after.added > limit * change.before.added
     return change, limit, more and change.above_floor and change.after.added > change.before.added
