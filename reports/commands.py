@@ -76,7 +76,8 @@ def run_page(args: argparse.Namespace) -> int:
             print(one_line(f"{run.path}: {len(run.missing)} cells are missing; {run.resume}"), file=sys.stderr)
     atlas = build(read_table(args.verdicts), read_recorded(args.verdicts), runs)
     costs = read_record(args.verdicts / COSTS_NAME)
-    write_atomic(args.out, render(atlas, disagreements.told(atlas, args.upstream), costs, examples()))
+    programs = examples() if args.verdicts == VERDICTS else {}  # they say what is recorded there
+    write_atomic(args.out, render(atlas, disagreements.told(atlas, args.upstream), costs, programs))
     forms.show(written.of_atlas(args.out, atlas), written.FORMS, args.format)
     return 0
 

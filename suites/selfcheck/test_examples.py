@@ -20,6 +20,7 @@ from reports.atlas import build
 from reports.verdicts import VERDICTS, read_recorded, read_table
 from suites import examples
 from suites.examples import ROOT, import_suites, recorded, run_all, wrong
+from suites.selfcheck.room import recorded_room
 
 import_suites()
 ALL = [clause for _, clause in sorted(CLAUSES.items())]
@@ -164,6 +165,12 @@ def test_what_they_are_made_from_decides(tmp_path: Path, monkeypatch) -> None:
         digests.append(programs._kept(tmp_path / "no")[1])
     assert len(set(digests)) == 3
     assert digests[2] == digests[3]
+
+
+def test_a_page_of_other_verdicts_has_none(tmp_path: Path, monkeypatch) -> None:
+    """They say what is recorded here; and nobody waits for them."""
+    monkeypatch.setattr("reports.commands.examples", None)
+    assert recorded_room(tmp_path).call("page", "--out", tmp_path / "page.html") == 0
 
 
 def test_explain_prints_one_as_it_is(folder: Path, capsys) -> None:
