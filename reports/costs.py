@@ -1,4 +1,4 @@
-"""What hooks cost on one torch, in instructions of the processor: how it is held, and how it is read from a file."""
+"""What hooks cost on one torch, in instructions and in time: how it is held, and how it is read from a file."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from typing import Any
 
 from packaging.version import Version
 
-from reports.costs_times import Times, from_benchmarks
 from reports.runfile import check_version, minor
 from reports.strict import BadInput, parse, read_bytes, shown, validate
 
@@ -23,6 +22,9 @@ HOOK = "hook"  # the figure of one hook, which every kind has
 TOLD = {
     "hook": "{}", "second": "the 2nd {}", "sixteenth": "the 16th {}", "register": "registering and removing a {}",
 }  # fmt: skip
+MEASURE = "measure it with: pytest suites/timing --benchmark-only --benchmark-json=FILE"
+WORKLOADS = {"empty": "empty module", "small": "small layer", "large": "large layer"}
+PLAIN = "plain_call"
 Key = tuple[str, str]
 
 
@@ -75,6 +77,14 @@ class Costs:
         return self.build["python"].split(" ")[0]
 
 
+@dataclass(frozen=True)
+class Times:
+    """The times of one torch on one machine, as they are recorded: "times" in costs.schema.json, in ns."""
+
+    where: str
+    told: Mapping[str, Any]
+
+
 def read(path: Path) -> Costs | Times:
     """Return what is in a counts file, or in the JSON of pytest-benchmark. Raises BadInput for any other file."""
     document = parse(read_bytes(path), path, "", COUNT)
@@ -114,3 +124,34 @@ def _figure(row: Mapping[str, Any], seeds: int, path: Path) -> Figure:
         return Figure(*names, why="; ".join(why))
     added = row["added"]
     return Figure(*names, median(row["bare"]), median(added), min(added), max(added))
+
+
+def from_benchmarks(document: Mapping[str, Any], path: Path) -> Times:
+    """Return the times in the JSON of pytest-benchmark. Raises BadInput where it is that of other tests."""
+    try:
+        machine, told = (
+            document["machine_info"],
+            [(each["extra_info"], each["stats"]) for each in document["benchmarks"]],
+        )
+        sides = {
+            (info["kind"], info["workload"], info["side"]): [
+                round(stats[name] * 1e9, 1) for name in ("q1", "median", "q3")
+            ]
+            for info, stats in told
+        }
+        torch, *others = {info["torch"] for info, _ in told if info["kind"] != PLAIN}
+        rows: dict[str, dict[str, Any]] = {info["kind"]: {"says": info["says"]} for info, _ in told}
+        for (kind, workload, side), hook in sides.items():
+            if side == "hook":
+                rows[kind][workload] = sides[kind, workload, "bare"] + hook
+        _, plain, _ = sides[PLAIN, "empty", "bare"]
+        name = machine.get("cpu", {}).get("brand_raw") or machine["machine"]
+        found = {"torch": torch, "python": machine["python_version"], "machine": name, PLAIN: plain, "rows": rows}
+    except (KeyError, TypeError, ValueError, AttributeError):  # it has another shape
+        raise BadInput(path, "", "is not the JSON of a whole run of suites/timing", MEASURE) from None
+    if others or len(sides) != len(told):
+        raise BadInput(path, "", "holds more than one run", MEASURE)
+    del rows[PLAIN]
+    validate(found, "costs.schema.json#/$defs/times", path, "", MEASURE)
+    check_version(path, "", "torch", torch, MEASURE)
+    return Times(str(path), found)

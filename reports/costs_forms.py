@@ -6,9 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from reports.costs import HOOK, NOT_COUNTED, Costs, Figure
+from reports.costs import HOOK, NOT_COUNTED, PLAIN, WORKLOADS, Costs, Figure, Times
 from reports.costs_change import Change, both, changes
-from reports.costs_times import PLAIN, WORKLOADS, Times
 from reports.forms import as_json, escaped
 from reports.strict import FORMAT
 

@@ -11,9 +11,8 @@ from typing import Any
 
 from packaging.version import Version
 
-from reports.costs import BUILD, NOT_COUNTED, Costs, Figure, Key
+from reports.costs import BUILD, NOT_COUNTED, Costs, Figure, Key, Times
 from reports.costs_change import too_little
-from reports.costs_times import Times
 from reports.runfile import check_version, is_release
 from reports.strict import FORMAT, BadInput, foreign_format, parse, read_bytes, validate, write_atomic
 from reports.verdicts import COSTS_NAME, VERDICTS

@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from reports import costs_forms, forms
-from reports.costs import COUNT, HOOK, Costs, read
+from reports.costs import COUNT, HOOK, Costs, Times, read
 from reports.costs_change import Change, check
 from reports.costs_recorded import COSTS, Record, merged, read_record, write_record
-from reports.costs_times import Times
 from reports.names import did_you_mean, recorded_as
 from reports.strict import BadInput, one_line, shown
 

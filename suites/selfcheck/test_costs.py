@@ -74,29 +74,22 @@ COUNTS = {
     "no counts": (lambda told: [1], "is neither a counts file nor JSON of pytest-benchmark"),
     "of later": (key(format="hook counts 2"), "is of the format 'hook counts 2', this checkout reads 'hook counts 1'"),
     "no build": (lambda told: told.pop("build") and None, "has no key 'build'"),
-    "no seeds": (key(seeds=[]), "breaks the rule minItems"),
     "one seed twice": (key(seeds=[1, 1, 2, 3, 4]), "breaks the rule uniqueItems"),
     "no torch": (key(torch="newest"), "torch 'newest' is no version"),
     "a row twice": (lambda told: told["rows"].append(told["rows"][0]), "hook forward_pre: is there twice"),
     "a seed less": (row(added=[1] * 4), "hook forward: has 4 numbers in added where there are 5 seeds"),
     "absent and counted": (row(absent=["torch.x"]), "has 5 numbers in bare where there are 0;"),
     "a word": (row(added=["fast"] * 5), "'fast' is not of type number"),
-    "endless": (row(added=[1e300] * 5), "breaks the rule maximum"),
     "a new figure": (row(figure="speed"), "'speed' is none of hook"),
-    "a sign in a kind": (row(kind="<b>"), "breaks the rule pattern"),
     "another key": (row(more=1), "has the unknown key 'more'"),
 }
-
-
-def changed(told, change):
-    """Return a document after a change, which may return another one in its place."""
-    return change(told) or told
 
 
 @pytest.mark.parametrize("name", COUNTS)
 def test_a_damaged_counts_file_is_refused(tmp_path: Path, name) -> None:
     change, fault = COUNTS[name]
-    path = counts.write(tmp_path / "counts.json", changed(counts.document(), change))
+    told = counts.document()
+    path = counts.write(tmp_path / "counts.json", change(told) or told)
     with pytest.raises(BadInput, match=r"; count a torch with: python -m suites\.timing$") as caught:
         read(path)
     assert fault in str(caught.value)
@@ -122,7 +115,8 @@ TIMES = {
 @pytest.mark.parametrize("name", TIMES)
 def test_damaged_times_are_refused(tmp_path: Path, name) -> None:
     change, fault = TIMES[name]
-    path = counts.write(tmp_path / "times.json", changed(counts.benchmarks(), change))
+    told = counts.benchmarks()
+    path = counts.write(tmp_path / "times.json", change(told) or told)
     with pytest.raises(BadInput, match="; measure it with: pytest suites/timing --benchmark-only") as caught:
         read(path)
     assert fault in str(caught.value)
