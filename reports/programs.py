@@ -11,7 +11,6 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from reports.strict import BadInput, write_atomic
-from reports.torches import NOT_MEASURED, source_digest
 from reports.verdicts import VERDICTS
 
 ROOT = Path(__file__).parents[1]
@@ -46,6 +45,8 @@ def asked_by(clause: str) -> str:
 
 def _kept(kept: Path) -> tuple[dict[str, str] | None, str]:
     """Return the kept examples, unless they are of other sources, and the digest of the sources that are there."""
+    from reports.torches import NOT_MEASURED, source_digest  # loaded here: most verbs need no example
+
     recorded = [path.relative_to(ROOT).as_posix() for path in sorted(VERDICTS.glob("[0-9]*.json"))]
     digest = source_digest(ROOT, ("suites", "fixtures", *recorded), NOT_MEASURED)
     try:
