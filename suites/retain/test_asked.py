@@ -157,6 +157,8 @@ def test_not_in_its_own_hook(subject: Subject, piles: List[Tuple[int, int]], pas
     ),
     witness=Plan(NET, (Input(3),), (Forward(), Retain(INNER), Ask((INNER,)))),
     covers=("tensor.inputs.grad_retain_grad",),
+    docs="contradicts",
+    note="The docs say that the gradient of an input is returned and not accumulated into .grad.",
 )
 @given(plan=keeping(lambda grad: Ask((INNER,), (grad,))))
 def test_input_of_grad(subject: Subject, plan: Plan) -> None:
