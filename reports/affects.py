@@ -71,8 +71,11 @@ class Effect:
     def summary(self) -> str:
         """The counts in words."""
         used = len({use.api for use in self.code.uses})
-        head = f"torch {self.before.label} -> {self.after.label}: {self.code.files} files use {used} hook APIs"
-        return f"{head}; {len(self.missing)} not in both, {len(self.changes)} clauses differ"
+        files = forms.counted(self.code.files, "file uses", "files use")
+        apis = forms.counted(used, "hook API", "hook APIs")
+        head = f"torch {self.before.label} -> {self.after.label}: {files} {apis}"
+        differ = forms.counted(len(self.changes), "clause differs", "clauses differ")
+        return f"{head}; {len(self.missing)} not in both, {differ}"
 
 
 def affects(atlas: Atlas, before: Column, after: Column, code: Code, path: str) -> Effect:
@@ -173,7 +176,8 @@ def as_text(told: Effect) -> str:
 def _footnotes(told: Effect) -> list[str]:
     lines = []
     if told.elsewhere:
-        lines += ["", f"{len(told.elsewhere)} more differ only together with what this code does not use:"]
+        differ = forms.counted(len(told.elsewhere), "more differs", "more differ")
+        lines += ["", f"{differ} only together with what this code does not use:"]
         lines += [f"  {name}  ({lacking})" for name, lacking in told.elsewhere.items()]
     if told.unstated:
         lines += ["", f"no clause speaks of {', '.join(told.unstated)}"]

@@ -161,13 +161,14 @@ def run_cells(run: Run, clauses: Mapping[str, Any]) -> dict[Key, Cell]:
 def in_force(clause: Mapping[str, Any], version: Version) -> str | None:
     """Return the name of the reading that the clause claims for a torch version."""
     for reading in clause["readings"]:
-        if reading["torch"] != "never" and _admits(reading["torch"], version.base_version):
+        if reading["torch"] != "never" and admits(reading["torch"], version.base_version):
             return reading["name"]
     return None
 
 
 @functools.cache
-def _admits(versions: str, version: str) -> bool:
+def admits(versions: str, version: str) -> bool:
+    """Return whether a range such as ">=2.0" has a version in it; "never" is no range."""
     return SpecifierSet(versions).contains(version, prereleases=True)
 
 

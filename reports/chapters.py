@@ -54,7 +54,7 @@ def table(atlas: Atlas) -> str:
 
 
 def _plural(answer: str, count: int) -> str:
-    return "hold" if answer == "holds" and count > 1 else answer
+    return answer.removesuffix("s") if answer in ("holds", "deviates") and count > 1 else answer
 
 
 _NOWHERE = {"file": "", "line": 0}

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fixtures.unstated import UNSTATED
+from reports import forms
 from reports.apis import known_apis, need, subject
 from reports.atlas import is_claim
 from reports.names import unknown
@@ -31,7 +32,8 @@ def everything(clauses: Mapping[str, Any]) -> Choice:
 
 def left_out(count: int) -> list[str]:
     """Return the lines that say how many claims were left out, none where that is none."""
-    return ["", f"{count} claims of tutorials are left out; --tutorial asks for them too"] if count else []
+    claims = forms.counted(count, "claim of tutorials is", "claims of tutorials are")
+    return ["", f"{claims} left out; --tutorial asks for them too"] if count else []
 
 
 def add_choice(parser: argparse.ArgumentParser) -> None:

@@ -73,7 +73,12 @@ def run_page(args: argparse.Namespace) -> int:
     runs = _read(args.runs, partial=True)
     for run in runs:
         if not run.complete:
-            print(one_line(f"{run.path}: {len(run.missing)} cells are missing; {run.resume}"), file=sys.stderr)
+            print(
+                one_line(
+                    f"{run.path}: {forms.counted(len(run.missing), 'cell is', 'cells are')} missing; {run.resume}"
+                ),
+                file=sys.stderr,
+            )
     atlas = build(read_table(args.verdicts), read_recorded(args.verdicts), runs)
     costs = read_record(args.verdicts / COSTS_NAME)
     programs = examples() if args.verdicts == VERDICTS else {}  # they say what is recorded there
@@ -94,7 +99,7 @@ def run_record(args: argparse.Namespace) -> int:
         told = ", ".join(f"{count} on {name}" for name, count in outdated.items())
         mend = f"measure them again: python -m reports sweep {' '.join(outdated)}"
         print(f"cells of an older text of their clause, shown as unseen: {told}; {mend}", file=sys.stderr)
-    print(f"{len(changes)} cells changed" if changes else "no cell changed")
+    print(forms.counted(len(changes), "cell changed", "cells changed") if changes else "no cell changed")
     return 0
 
 

@@ -181,7 +181,12 @@ def _summary(diff: Diff) -> str:
     kinds = Counter(change.kind for change in diff.changes)
     told = ", ".join(f"{kinds[kind]} {kind}" for kind in KINDS if kinds[kind])
     unseen = f", {diff.unseen} not seen on both" if diff.unseen else ""
-    return f"{len(diff.changes)} of {len(diff.changes) + diff.same} cells differ" + f" ({told})" * bool(told) + unseen
+    cells = forms.counted(len(diff.changes) + diff.same, "cell", "cells")
+    return (
+        forms.counted(len(diff.changes), f"of {cells} differs", f"of {cells} differ")
+        + f" ({told})" * bool(told)
+        + unseen
+    )
 
 
 FORMS = {"text": as_text, "json": as_json, "markdown": as_markdown}

@@ -6,10 +6,11 @@ import argparse
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 from reports import forms
-from reports.atlas import Atlas
+from reports.atlas import Atlas, Column, admits, in_force
 from reports.history import Span, spans
 from reports.names import add_sources, clause_named, read_atlas
 from reports.programs import asked_by, example
@@ -28,6 +29,7 @@ class Explanation:
     record: Mapping[str, Any]
     history: Mapping[str, list[Span]]  # mode -> spans
     related: Mapping[str, str]  # clauses of the same topic -> their sentence
+    stated: Mapping[str, str]  # reading -> for which torch it is stated
 
 
 def explain(atlas: Atlas, clause: str) -> Explanation:
@@ -36,7 +38,9 @@ def explain(atlas: Atlas, clause: str) -> Explanation:
     topic = clause.rpartition(".")[0] + "."
     related = {name: atlas.clauses[name]["says"] for name in atlas.clauses if name.startswith(topic) and name != clause}
     history = {mode: spans(atlas, clause, mode) for mode in measured}
-    return Explanation(clause, atlas.clauses[clause], history, related)
+    record = atlas.clauses[clause]
+    stated = {reading["name"]: _range(atlas, clause, reading) for reading in record["readings"]}
+    return Explanation(clause, record, history, related, stated)
 
 
 #: who says it, in words
@@ -47,15 +51,35 @@ LEVELS = {
 }
 
 
-def _range(reading: Mapping[str, Any]) -> str:
-    return {"": "every torch", "never": "no torch"}.get(reading["torch"], f"torch {reading['torch']}")
+def _range(atlas: Atlas, clause: str, reading: Mapping[str, Any]) -> str:
+    """Return for which torch a reading is stated: its range, or what another reading and a missing API leave of it."""
+    if reading["torch"] == "never":
+        return "no torch"
+    admitted = [column for column in atlas.columns if admits(reading["torch"], column.version.base_version)]
+    there = [column for column in admitted if _stated(atlas, clause, reading, column)]
+    if there == admitted:
+        return f"torch {reading['torch']}" if reading["torch"] else "every torch"
+    if not there:
+        return f"torch {reading['torch']}, where it is not measured"
+    runs = groupby(atlas.columns, key=there.__contains__)
+    return "torch " + ", ".join(_from_to([one.label for one in group]) for inside, group in runs if inside)
 
 
-def _reading(reading: Mapping[str, Any]) -> str:
+def _stated(atlas: Atlas, clause: str, reading: Mapping[str, Any], column: Column) -> bool:
+    first = in_force(atlas.clauses[clause], column.version) == reading["name"]
+    return first and atlas.cell(clause, column, atlas.modes[0]).verdict != "absent"
+
+
+def _from_to(labels: list[str]) -> str:
+    return labels[0] if len(labels) == 1 else f"{labels[0]} to {labels[-1]}"
+
+
+def _reading(told: Explanation, reading: Mapping[str, Any]) -> str:
     """Return for which torch a reading is stated, and that the clause's own sentence is not true there."""
-    if reading.get("headline", True):
-        return _range(reading)
-    return f"{_range(reading)}; there the sentence is not true" + f" ({reading['harm']})" * (reading["harm"] != "none")
+    stated = told.stated[reading["name"]]
+    if reading.get("headline", True) or reading["torch"] == "never":
+        return stated
+    return f"{stated}; there the sentence is not true" + f" ({reading['harm']})" * (reading["harm"] != "none")
 
 
 def _measured(span: Span) -> str:
@@ -80,7 +104,7 @@ def as_text(told: Explanation) -> str:
     if record.get("level"):
         lines.append(LEVELS[record["level"]])
     lines += ["", "readings, each stated for"]
-    lines += [f"  {one['name']} ({_reading(one)}): {one['says']}" for one in record["readings"]]
+    lines += [f"  {one['name']} ({_reading(told, one)}): {one['says']}" for one in record["readings"]]
     for mode, history in told.history.items():
         lines += ["", f"measured, {mode}"]
         width = max(len(span.releases) for span in history)
@@ -138,7 +162,7 @@ def as_markdown(told: Explanation) -> str:
         lines += [forms.escaped(LEVELS[record["level"]]), ""]
     lines += ["| reading | stated for | says |", "|---|---|---|"]
     for one in record["readings"]:
-        lines.append(f"| {' | '.join(map(forms.escaped, (one['name'], _reading(one), one['says'])))} |")
+        lines.append(f"| {' | '.join(map(forms.escaped, (one['name'], _reading(told, one), one['says'])))} |")
     lines += ["", "| torch | mode | measured |", "|---|---|---|"]
     for mode, history in told.history.items():
         lines += [f"| {span.releases} | {mode} | {forms.escaped(_measured(span))} |" for span in history]

@@ -27,6 +27,11 @@ def fenced(code: str, language: str = "python") -> list[str]:
     return [f"{fence}{language}", *code.rstrip("\n").split("\n"), fence]
 
 
+def counted(number: int, one: str, many: str) -> str:
+    """Return a number with its words: "1 cell differs", "2 cells differ"."""
+    return f"{number} {one if number == 1 else many}"
+
+
 def as_json(document: Any) -> str:
     """Return a document as JSON for people and programs."""
     return json.dumps(document, indent=1) + "\n"

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from reports.atlas import newest_table
+from reports.forms import counted
 from reports.merge import check_group
 from reports.runfile import Run, is_release, minor
 from reports.strict import BadInput
@@ -144,7 +145,8 @@ class Comparison:
 
     def __str__(self) -> str:
         """Return the numbers in one line."""
-        told = f"compared {self.cells} cells with the {self.recorded} recorded ones: {len(self.changes)} differ"
+        cells, differ = counted(self.cells, "cell", "cells"), counted(len(self.changes), "differs", "differ")
+        told = f"compared {cells} with the {self.recorded} recorded ones: {differ}"
         weights = Counter(one.weight for one in self.changes)
         if self.changes:
             told += f", {weights['wrong']} from what torch documents or tests"

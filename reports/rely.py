@@ -20,13 +20,13 @@ exit status: 0 the sentences of all these clauses are true on every release of t
 2 the question cannot be answered.
 example: python -m reports rely --from 2.0 --to 2.15 --api register_full_backward_hook"""
 
-#: how a clause may be in a range, in the order shown; a program has most to fear from the first
+#: how a clause, and how several, may be in a range; in the order shown: a program has most to fear from the first
 STANDS = {
-    "changes": "change",
-    "otherwise": "are otherwise on every release",
-    "nowhere": "hold on no release",
-    "unseen": "not measured on every release",
-    "holds": "hold on every release",
+    "changes": ("changes", "change"),
+    "otherwise": ("is otherwise on every release", "are otherwise on every release"),
+    "nowhere": ("holds on no release", "hold on no release"),
+    "unseen": ("not measured on every release", "not measured on every release"),
+    "holds": ("holds on every release", "hold on every release"),
 }
 #: of these it is known what torch does, and it is one thing: a program may rely on that
 CONSTANT = ("otherwise", "false", "deviates")
@@ -76,8 +76,8 @@ class Reliance:
     @property
     def summary(self) -> str:
         """The counts in words."""
-        told = ", ".join(f"{len(self.of(each))} {words}" for each, words in STANDS.items() if self.of(each))
-        return f"{self.range}, {self.mode}: of {len(self.standings)} clauses {told}"
+        told = ", ".join(forms.counted(len(self.of(each)), *words) for each, words in STANDS.items() if self.of(each))
+        return f"{self.range}, {self.mode}: of {forms.counted(len(self.standings), 'clause', 'clauses')} {told}"
 
 
 def stands(found: Iterable[Span]) -> str:
@@ -110,7 +110,7 @@ def as_text(told: Reliance) -> str:
     for each, words in STANDS.items():
         group = told.of(each)
         if group:
-            lines += ["", f"{words} ({len(group)})"]
+            lines += ["", f"{words[len(group) > 1]} ({len(group)})"]
         for one in group:
             lines.append(f"  {one.clause}  {one.sentence}".rstrip())
             lines += [f"    {line}" for line in _more(one)]
@@ -159,7 +159,7 @@ def as_markdown(told: Reliance) -> str:
         if group:
             lines += [
                 "",
-                f"### {words[0].upper() + words[1:]} ({len(group)})",
+                f"### {words[len(group) > 1].capitalize()} ({len(group)})",
                 "",
                 "| clause | rely on | measured |",
                 "|---|---|---|",

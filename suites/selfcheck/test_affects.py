@@ -233,7 +233,7 @@ def test_a_file_that_is_no_python_is_left_out_and_said(room, capsys, source):
     (room.code / "good.py").write_text("x.register_hook(print)")
     assert room.ask(source, name="bad.py") == 1
     out, err = capsys.readouterr()
-    assert "1 files use 1 hook APIs" in out
+    assert "1 file uses 1 hook API;" in out
     assert err.count("\n") == 1
     assert err.startswith("left out: bad.py: is ")
 
@@ -253,7 +253,7 @@ def test_what_cannot_be_read_is_left_out_and_said(room, capsys, monkeypatch):
     monkeypatch.setattr(os, "scandir", scandir)
     assert room.ask("x.register_hook(print)", "--from", "2.0") == 1
     out, err = capsys.readouterr()
-    assert "1 files use 1 hook APIs" in out
+    assert "1 file uses 1 hook API;" in out
     assert sorted(err.splitlines()) == [
         "left out: gone.py: there is no such file",
         "left out: locked: cannot be read (Permission denied)",

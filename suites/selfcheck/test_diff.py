@@ -211,7 +211,7 @@ def in_modes(tmp_path):
         # without a mode each is compared with itself
         (
             ["2.0", "2.15"],
-            "torch 2.0.1 -> 2.15.0: 1 of 2 cells differ (1 internal), 2 not",
+            "torch 2.0.1 -> 2.15.0: 1 of 2 cells differs (1 internal), 2 not",
             ["a.b.two"],
         ),
         (["2.0", "2.15", "--mode", "eager"], "torch 2.0.1, eager -> 2.15.0, eager: 1 of 2", ["a.b.two"]),

@@ -40,6 +40,40 @@ def verdicts(tmp_path):
     return folder
 
 
+def reading(name, torch, **more):
+    return {"name": name, "torch": torch, "says": "It is.", **more}
+
+
+@pytest.mark.parametrize(
+    ("readings", "since", "stated"),
+    [
+        ([reading("a", ""), reading("b", "never", headline=False, harm="error")], 0, ["every torch", "no torch"]),
+        ([reading("a", "<2.0"), reading("b", ">=2.0")], 0, ["torch <2.0", "torch >=2.0"]),
+        # another reading comes first
+        ([reading("a", ">=2.0,<2.15"), reading("b", "")], 0, ["torch >=2.0,<2.15", "torch 1.13, 2.15"]),
+        # the API is younger
+        ([reading("a", ""), reading("b", "never")], 1, ["torch 2.0 to 2.15", "no torch"]),
+        ([reading("a", "<2.15"), reading("b", ">=2.15")], 1, ["torch 2.0", "torch >=2.15"]),
+        ([reading("a", "<2.0"), reading("b", ">=2.0")], 1, ["torch <2.0, where it is not measured", "torch >=2.0"]),
+    ],
+)
+def test_a_reading_is_stated_for_where_it_is_in_force_and_no_more(tmp_path, capsys, readings, since, stated):
+    base = next(iter(synthetic.clauses(1).values()))
+    torches = ("1.13.1", "2.0.1", "2.15.0")
+    folder = synthetic.write_verdicts(tmp_path, {PLAIN: {**base, "readings": readings}}, torches)
+    for torch in torches[:since]:
+        path = folder / f"{torch.rpartition('.')[0]}.json"
+        document = json.loads(path.read_text("utf-8"))
+        document["cells"][PLAIN]["eager"].update(verdict="absent", reading=None)
+        path.write_text(json.dumps(document), encoding="utf-8")
+    assert call(folder, "explain", PLAIN) == 0
+    out = capsys.readouterr().out
+    assert [f"  {one['name']} ({words}): It is.\n" in out for one, words in zip(readings, stated, strict=True)] == [
+        True,
+        True,
+    ], out
+
+
 def call(verdicts, *arguments):
     return main([*arguments, "--verdicts", str(verdicts)])
 

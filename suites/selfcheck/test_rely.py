@@ -8,6 +8,7 @@ import pytest
 
 from reports import forms
 from reports.__main__ import main
+from reports.choice import left_out
 from suites.selfcheck import measured, synthetic
 
 CODE = "def test_x(subject, module):\n    module.{}(print)\n"
@@ -170,6 +171,26 @@ def test_the_same_answer_in_text_and_markdown(verdicts, capsys):
         assert f"of 13 clauses {counts}" in out
         assert all(name in out for name in CELLS)
         assert escape("1.13 to 2.0: otherwise (silent): Is old.") in out
+
+
+@pytest.mark.parametrize(
+    ("clauses", "words", "title"),
+    [
+        (["a.b.old"], "of 1 clause 1 is otherwise on every release\n", "is otherwise on every release (1)"),
+        (["a.c.hung"], "of 1 clause 1 changes\n", "changes (1)"),
+        (["a.b.old", "a.c."], "of 3 clauses 1 changes, 1 is otherwise", "is otherwise on every release (1)"),
+    ],
+)
+def test_one_is_told_of_as_one(verdicts, capsys, clauses, words, title):
+    assert main(["rely", "--verdicts", str(verdicts), *clauses]) == 1
+    out = capsys.readouterr().out
+    assert words in out
+    assert f"\n\n{title}\n" in out
+
+
+def test_one_claim_that_is_left_out_is_one():
+    assert left_out(1) == ["", "1 claim of tutorials is left out; --tutorial asks for them too"]
+    assert left_out(0) == []
 
 
 @pytest.mark.parametrize(

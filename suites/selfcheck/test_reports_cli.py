@@ -150,7 +150,7 @@ def test_diff_of_a_run_file_with_a_recorded_version(room, capsys):
     run, clause = room.changed()
     assert room.call("diff", "2.15", run, "--tutorial") == 1
     out = capsys.readouterr().out
-    assert "1 of 30 cells differ (1 error)" in out
+    assert "1 of 30 cells differs (1 error)" in out
     assert clause in out
     assert room.call("diff", room.run, room.run, "--tutorial") == 0
     assert "0 of 30 cells differ" in capsys.readouterr().out

@@ -87,14 +87,14 @@ function ownFacts() {
   add("Your torch", `${header.torch}, Python ${header.python}, ${header.platform}, ${header.device}`);
   add("By itself", answers.filter(([, count]) => count).map(([answer, count]) => `${count} ${answer}`).join(", ") || "no cells");
   const fresh = [...cells.values()].filter((cell) => cell.verdict === "deviates" && !cell.declared).length;
-  if (fresh) add("Not declared", `${fresh} ${fresh === 1 ? "deviation" : "deviations"}: new on this torch, or never written down`);
-  if (missing) add("Not finished", `${missing} ${missing === 1 ? "cell is" : "cells are"} missing; resume the run, or take this as a part`);
+  if (fresh) add("Not declared", `${counted(fresh, "deviation", "deviations")}: new on this torch, or never written down`);
+  if (missing) add("Not finished", `${counted(missing, "cell is", "cells are")} missing; resume the run, or take this as a part`);
   if (notHere.length) add("Not chosen", `${notHere.join("; ")}: choose all shards together`);
   const others = [...new Set([...cells.values()].map((cell) => cell.clause))];
   const strange = others.filter((id) => !Object.hasOwn(DATA.clauses, id)).length;
-  if (strange) add("Not on this page", `${strange} ${strange === 1 ? "clause" : "clauses"} of the run`);
+  if (strange) add("Not on this page", `${counted(strange, "clause", "clauses")} of the run`);
   const changed = others.filter((id) => Object.hasOwn(DATA.clauses, id) && !isSameText(DATA.clauses[id], clauses.get(id))).length;
-  if (changed) add("Another text", `${changed} ${changed === 1 ? "clause" : "clauses"}, not compared`);
+  if (changed) add("Another text", `${counted(changed, "clause", "clauses")}, not compared`);
   return list;
 }
 

@@ -52,7 +52,7 @@ function choiceWords({ chapter = "", api = "", clause = "", tutorial }) {
 }
 
 const leftOutView = (count) =>
-  count ? el("p", { class: "left-out", text: `${count} claims of tutorials are left out: “with tutorial claims” asks for them too.` }) : null;
+  count ? el("p", { class: "left-out", text: `${counted(count, "claim of tutorials is", "claims of tutorials are")} left out: “with tutorial claims” asks for them too.` }) : null;
 
 /** Show in the folded lists of an entrance what is chosen in them. */
 function tellChoice(name, state) {

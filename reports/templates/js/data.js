@@ -18,6 +18,9 @@ function textOf(packed) {
 
 const byId = (id) => document.getElementById(id);
 
+/** Return a number with its words: "1 cell differs", "2 cells differ". */
+const counted = (number, one, many) => `${number} ${number === 1 ? one : many}`;
+
 /** Make an element: attributes by name, `text` and `on…` special, children as nodes or text. */
 function el(tag, attributes = {}, ...children) {
   const made = document.createElement(tag);

@@ -59,14 +59,14 @@ function drawRely() {
   told.found.changes.sort((one, two) => worstOf(one.id, one.spans) - worstOf(two.id, two.spans));
   const groups = Object.entries(told.found).filter(([, list]) => list.length);
   const total = groups.reduce((sum, [, list]) => sum + list.length, 0);
-  const counts = groups.map(([stands, list]) => `${list.length} ${DATA.stands[stands]}`).join(", ");
+  const counts = groups.map(([stands, list]) => counted(list.length, ...DATA.stands[stands])).join(", ");
   const range = spanOf(told.places[0], told.places[told.places.length - 1]);
   const mode = state.mode || DATA.modes[0];
   const plain = !state.q && !told.places.some((place) => COLUMNS[place].run);
   return answer(
     "rely",
-    `Torch ${range}${DATA.modes.length > 1 ? `, ${mode}` : ""}: of ${total} ${total === 1 ? "clause" : "clauses"} ${counts}.`,
-    ...groups.map(([stands, list]) => groupView(DATA.stands[stands], list, (one) => standingView(one, stands, mode), MANY[stands] || 25)),
+    `Torch ${range}${DATA.modes.length > 1 ? `, ${mode}` : ""}: of ${counted(total, "clause", "clauses")} ${counts}.`,
+    ...groups.map(([stands, list]) => groupView(DATA.stands[stands][Number(list.length > 1)], list, (one) => standingView(one, stands, mode), MANY[stands] || 25)),
     leftOutView(told.leftOut),
     plain ? terminalView(relyWords(state)) : null,
   );

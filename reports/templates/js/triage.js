@@ -68,7 +68,7 @@ function triageView(cells) {
   });
   const failures = found.reduce((sum, { cells: chosen }) => sum + chosen.length, 0);
   const left = found.slice(MOST).reduce((sum, { cells: chosen }) => sum + chosen.length, 0);
-  if (left) items.push(el("li", { text: `${left} in ${found.length - MOST} smaller clusters` }));
+  if (left) items.push(el("li", { text: `${left} in ${counted(found.length - MOST, "smaller cluster", "smaller clusters")}` }));
   const title = failures === 1 ? "Triage of 1 failure" : `Triage of ${failures} failures, by what they share`;
   return [el("section", { class: "triage", "aria-label": title }, el("h3", { text: title }), el("ol", {}, ...items))];
 }

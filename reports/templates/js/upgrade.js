@@ -110,8 +110,9 @@ function differenceWords([before, after], { changes, same, unseen }) {
   const kinds = KIND_ORDER.map((kind) => [changes.filter((one) => one.kind === kind).length, KIND_WORDS[kind]]);
   const detail = kinds.filter(([count]) => count).map(([count, words]) => `${count} ${words}`).join(", ");
   const head = before[0].toUpperCase() + before.slice(1);
-  const blank = unseen ? ` ${unseen} ${unseen === 1 ? "is" : "are"} not seen on both.` : "";
-  return `${head} → ${after}: ${changes.length} of ${changes.length + same} cells differ${detail ? `: ${detail}` : ""}.${blank}`;
+  const cells = counted(changes.length + same, "cell", "cells");
+  const blank = unseen ? ` ${counted(unseen, "is", "are")} not seen on both.` : "";
+  return `${head} → ${after}: ${counted(changes.length, `of ${cells} differs`, `of ${cells} differ`)}${detail ? `: ${detail}` : ""}.${blank}`;
 }
 
 const kindTag = (kind) => el("span", { class: `tag ${kind}`, text: KIND_WORDS[kind] });
