@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from fixtures.plan import Add, Backward, Copy, Drop, Forward, Hook, Input, Leaf, Plan, Remove, Retain, Scale
-from fixtures.triage import as_lines, fails, signs_of_plan, signs_of_test, told, triage, words
+from fixtures.triage import BROAD, HOMES, as_lines, fails, signs_of_plan, signs_of_test, told, triage, words
 from reports.__main__ import main
 from reports.strict import BadInput, validate
+from reports.triage import plan_of
 from suites.selfcheck import measured, synthetic
 
 ORDER = "first difference: other order"
@@ -102,6 +103,7 @@ def test_failures_are_clustered_by_what_they_share_and_the_chapter_about_it_come
     lines = as_lines([first, second])
     assert lines[0] == "triage of 4 failures, by what they share:"
     assert "    start here: ordering.a.one [eager]" in lines
+    assert as_lines([second])[0] == "triage of 1 failure:"
 
 
 def test_without_a_chapter_about_it_one_starts_where_most_fails_and_with_the_least_that_is_strange() -> None:
@@ -164,20 +166,66 @@ def test_older_run_files_have_no_signs_and_are_read(tmp_path: Any, capsys: Any) 
     assert capsys.readouterr().out.splitlines()[1:] == ["nothing failed"]
 
 
-@pytest.mark.parametrize("number", range(5))
-def test_the_page_finds_the_same_clusters(reader: Any, number: int) -> None:
-    luck = random.Random(number)
-    signs = ["forward hook", "tensor hook", "retain_grad", ORDER, "remove()", "replaces", "raises"]
-    chapters = ["output", "ordering", "retain", "handles", "together", "tutorial"]
+def drawn(luck: random.Random, size: int) -> list[dict[str, Any]]:
+    """The cells of a run in which each rule of the triage decides now and then: old files, ties, equal clauses."""
+    signs = [*HOMES, "replaces", "raises", "prepend=True"]
+    # Of few signs and chapters many cells share some.
+    signs = luck.sample(signs, luck.choice([2, 4, len(signs)]))
+    chapters = luck.sample(sorted({*HOMES.values(), *BROAD}), luck.choice([2, 3, 9]))
+    if luck.random() < 0.5:
+        chapters = [HOMES.get(sign, "together") for sign in signs]
     cells = []
-    for place in range(60):
-        verdict = luck.choice(["deviates", "deviates", "conforms", "crashed", "unseen"])
-        own = luck.sample(signs, luck.randint(0, 4))
-        cells.append(cell(f"{luck.choice(chapters)}.a.c{place}", *own, verdict=verdict, declared=luck.random() < 0.2))
-    plain = "({ signs, cells, start }) => [signs, cells.map((one) => one.clause), start.clause]"
-    found = reader.open("#build").page.evaluate(f"cells => triage(cells).map({plain})", cells)
-    wanted = [
-        [[*map(list, one.signs.items())], [each["clause"] for each in one.cells], one.start["clause"]]
-        for one in triage(cells)
-    ]
-    assert found == wanted
+    for _ in range(size):
+        verdict = luck.choice(["deviates", "deviates", "conforms", "crashed", "hung", "unseen", "absent"])
+        own = luck.sample(signs, luck.randint(0, min(4, len(signs))))
+        more = {"complaint": "the verdict has changed"} if luck.random() < 0.1 else {}
+        made = cell(f"{luck.choice(chapters)}.a.c{luck.randint(0, 3)}", *own, verdict=verdict, **more)
+        made.update(mode=luck.choice(["eager", "compile"]), declared=luck.random() < 0.2)
+        made["evidence"]["plan"] = luck.choice(["", "Plan()", "Plan(2)", "Plan(33)"])
+        if luck.random() < 0.1:
+            made["evidence"] = None
+        if luck.random() < 0.05:
+            del made["signs"]
+        cells.append(made)
+    return cells
+
+
+def test_the_page_finds_the_same_clusters(reader: Any) -> None:
+    luck = random.Random(0)
+    runs = [drawn(luck, luck.choice([1, 2, 3, 4, 8, 16])) for _ in range(200)]
+    plain = """({ signs, cells, start }) =>
+        [signs, cells.map((one) => [one.clause, one.mode]), [start.clause, start.mode, planOf(start)]]"""
+    found = reader.open("#build").page.evaluate(f"runs => runs.map((cells) => triage(cells).map({plain}))", runs)
+    for cells, clusters in zip(runs, found, strict=True):
+        assert clusters == [
+            [
+                [*map(list, one.signs.items())],
+                [[each["clause"], each["mode"]] for each in one.cells],
+                [one.start["clause"], one.start["mode"], plan_of(one)],
+            ]
+            for one in triage(cells)
+        ]
+
+
+def test_the_page_shows_the_clusters_in_the_same_words(reader: Any) -> None:
+    luck = random.Random(1)
+    runs = [drawn(luck, luck.choice([0, 1, 3, 12, 24])) for _ in range(60)]
+    plain = """(section) => [section.querySelector("h3").textContent,
+        ...[...section.querySelectorAll("li")].map((item) =>
+        [...item.querySelectorAll("p, pre")].map((part) => part.textContent.trim()).join("|") || item.textContent)]"""
+    code = f"runs => runs.map((cells) => triageView(cells).flatMap({plain}))"
+    found = reader.open("#build").page.evaluate(code, runs)
+    seen = set()
+    for cells, shown in zip(runs, found, strict=True):
+        title, *lines = as_lines(triage(cells)) or [""]
+        joined = [title[:1].upper() + title[1:].rstrip(":")] if title else []
+        for line in lines:
+            if line.startswith("    start here: "):
+                joined[-1] += "|Start here: " + line.split()[2]
+            elif line.startswith("    "):
+                joined[-1] += "|" + line.strip()
+            else:
+                joined.append(line.strip().replace(": ", " share: ", 1) if " smaller " not in line else line.strip())
+        assert shown == joined
+        seen.update(word for word in ("smaller", "1 failure", "nothing in common", "(", "|Plan") if word in str(shown))
+    assert len(seen) == 5
