@@ -34,7 +34,7 @@ EPILOGS = {
 def add_parsers(sub: Any) -> None:
     """Add the verbs to the command line."""
     page = _verb(sub, "page", run_page, "build the page from the committed verdicts and these runs", "*")
-    page.add_argument("--out", type=Path, default=OUT, help="where to write the page (default: %(default)s)")
+    forms.add_out(page, OUT)
     forms.add_format(page, written.FORMS)
     page.add_argument("--upstream", type=Path, default=disagreements.UPSTREAM, help=argparse.SUPPRESS)
     record = _verb(sub, "record", run_record, "write the committed verdicts from these runs", "+")
@@ -46,7 +46,7 @@ def add_parsers(sub: Any) -> None:
     check = _verb(sub, "check", run_check, "compare runs with the committed verdicts of their release", "+")
     forms.add_format(check, CHECK_FORMS)
     join = _verb(sub, "merge", run_merge, "join run files: shards of one run, or runs of several torches", "+")
-    join.add_argument("--out", type=Path, required=True, metavar="FILE", help="the run file to write")
+    forms.add_out(join, required=True)
     forms.add_format(join, written.FORMS)
     disagreements.add_parser(sub)
 

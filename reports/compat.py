@@ -245,7 +245,7 @@ def add_parser(sub: Any) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("runs", nargs="*", type=Path, metavar="RUNFILE", help="runs in the place of what is recorded")
-    parser.add_argument("--out", type=Path, metavar="FILE", help="write it there (default: to the terminal)")
+    forms.add_out(parser)
     forms.add_format(parser, FORMS, "json")
     parser.add_argument("--verdicts", type=Path, default=VERDICTS, help=argparse.SUPPRESS)
     parser.set_defaults(run=run)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from reports import costs_recorded
+from reports import costs_recorded, forms
 from reports.atlas import Atlas, Cell
 from reports.costs_recorded import NOTHING, Record
 from reports.names import read_atlas
@@ -89,7 +89,7 @@ def add_parser(sub: Any) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("runs", nargs="*", type=Path, metavar="RUNFILE")
-    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="where to write it")
+    forms.add_out(parser, required=True)
     parser.add_argument("--verdicts", type=Path, default=VERDICTS, help=argparse.SUPPRESS)
     parser.set_defaults(run=run)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any, TypeVar
 
 from reports.strict import one_line
@@ -42,6 +43,13 @@ def add_format(
 ) -> None:
     """Let the caller choose a form."""
     parser.add_argument("--format", choices=sorted(forms), default=usual, help="default: %(default)s")
+
+
+def add_out(parser: argparse.ArgumentParser, default: Path | None = None, required: bool = False) -> None:
+    """Let the caller choose the file to write, with strict.write_atomic, which makes its folder."""
+    usual = "" if required else " (default: %(default)s)" if default else " (default: to the terminal)"
+    says = f"write it there; a missing folder is made{usual}"
+    parser.add_argument("--out", type=Path, default=default, required=required, metavar="FILE", help=says)
 
 
 def show(answer: Answer, forms: Mapping[str, Callable[[Answer], str]], form: str) -> None:

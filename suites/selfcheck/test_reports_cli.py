@@ -34,6 +34,17 @@ def test_page_prints_the_counts_and_then_the_path(room, capsys):
     assert "2.15 (this run)" in out.read_text("utf-8")
 
 
+@pytest.mark.parametrize("verb", ["page", "atlas", "badge", "compat", "merge"])
+def test_every_verb_that_writes_a_file_makes_its_folder_and_says_so(room, capsys, verb):
+    out = room.path / "deep" / "deeper" / "file"
+    assert room.call(verb, room.run, "--out", out) == 0
+    assert out.stat().st_size > 0
+    capsys.readouterr()
+    with pytest.raises(SystemExit):
+        main([verb, "--help"])
+    assert "a missing folder is made" in " ".join(capsys.readouterr().out.split())
+
+
 def test_page_is_made_from_the_committed_verdicts_alone_and_is_the_same_each_time(room, capsys):
     for name in ("a", "b"):
         assert room.call("page", "--out", room.path / name) == 0
