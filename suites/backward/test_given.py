@@ -74,7 +74,6 @@ def test_legacy_line(subject: Subject, plan: Plan) -> None:
     says="For y = weight * x + bias a legacy hook is given what goes into the addition: not the gradient of x.",
     source=MANY_NODES,
     level="implied",
-    covers=("module_backward.legacy.three_inputs",),
 )
 @given(plan=single("backward", "affine"))
 def test_legacy_last_operation(subject: Subject, plan: Plan) -> None:

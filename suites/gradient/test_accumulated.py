@@ -64,7 +64,7 @@ def test_grad_is_set(subject: Subject, plan: Plan) -> None:
     source=POST_ORDER,
     level="documented",
     needs=NEEDS,
-    covers=("tensor.pag.after_tensor_hook", "tensor.pag.sees_replacement"),
+    covers=("tensor.pag.sees_replacement",),
 )
 @given(plan=weights(tensor_hooks=2, most=2, passes=1))
 def test_after_tensor_hooks(subject: Subject, plan: Plan) -> None:
@@ -190,7 +190,6 @@ UNDEFINED = Plan(
         "tensor.pag.undefined",
         "tensor.pag.undefined_existing",
         "graph.fn.return_none_leaf_postacc",
-        "graph.accgrad.hook_when_grad_undefined",
     ),
 )
 @given(

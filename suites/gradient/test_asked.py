@@ -78,7 +78,6 @@ WITNESS = Plan(NET, (Input(3),), (Hook("tensor", "x0", "h0", (Scale(10),)), Forw
         "tensor.inputs.grad_nonleaf",
         "tensor.node.retained_next_edge",
         "graph.api.grad_leaf",
-        "graph.api.grad_nonleaf",
         "graph.order.capture_leaf_tensor_hook",
         "graph.order.capture_nonleaf_tensor_hook_node_not_needed",
     ),
@@ -164,7 +163,6 @@ def test_root(subject: Subject, factors: List[int], first: int) -> None:
     level="observed",
     covers=(
         "tensor.inputs.grad_nonleaf_and_leaf",
-        "graph.api.grad_nonleaf_and_leaf",
         "graph.api.hook_on_input_that_is_also_intermediate_consistency",
         "graph.order.capture_nonleaf_tensor_hook_node_needed",
     ),
