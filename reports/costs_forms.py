@@ -102,7 +102,9 @@ def show(costs: Costs | None, times: Times | None = None) -> Answer:
     plain: dict[str, Any] = {"costs": None, "times": times.told if times else None}
     if costs:
         head = f"Python {costs.python}, {costs.build['libc']}, {costs.build['valgrind']}, seeds: {costs.seeds}"
-        parts += [f"torch {costs.torch}: {head}", counts_table(costs), *remarks(costs)]
+        whys = {figure.why for figure in costs.figures.values()}
+        told = [counts_table(costs), *remarks(costs)] if "" in whys else [f"nothing was counted: {'; '.join(whys)}"]
+        parts += [f"torch {costs.torch}: {head}", *told]
         figures = [vars(figure) for figure in costs.figures.values()]
         plain["costs"] = {"torch": costs.torch, **costs.build, "seeds": costs.seeds, "figures": figures}
     if times:

@@ -41,8 +41,7 @@ def draw(before: dict[str, Any], after: dict[str, Any], number: int) -> list[tup
     chance = random.Random(number)
     places = chance.sample(range(len(before["seeds"])), 2 * SEEDS)
     others = places[SEEDS:] if before is after else chance.sample(range(len(after["seeds"])), SEEDS)
-    found = changes(part(before, places[:SEEDS]), part(after, others))
-    return [each.after.key for each in found]
+    return [each.after.key for each in changes(part(before, places[:SEEDS]), part(after, others))]
 
 
 def main(arguments: list[str]) -> int:

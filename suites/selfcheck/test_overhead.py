@@ -52,9 +52,7 @@ def test_what_is_not_counted_says_why(tmp_path, files, capsys) -> None:
     assert re.search(r"^post-accumulate hook +not counted +not counted +not counted$", out, re.M)
     assert "\npost-accumulate hook: not counted, this torch has no torch.post_accumulate.\n" in out
     assert call(tmp_path, files["none"]) == 0
-    assert (
-        "tensor hook on a leaf, post-accumulate hook: not counted, there is no valgrind.\n" in capsys.readouterr().out
-    )
+    assert capsys.readouterr().out.endswith("\nnothing was counted: there is no valgrind\n")
 
 
 def test_times_are_shown_with_their_noise(tmp_path, files, capsys) -> None:

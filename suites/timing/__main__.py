@@ -108,15 +108,9 @@ def count(folder: Path, options: argparse.Namespace, why: str) -> Dict[str, Any]
         row["why"] = row["why"] or ("" if row["absent"] else why)
         pairs = [found[seed]["figures"][name] for seed in numbers if not (row["absent"] or row["why"])]
         row["bare"], row["added"] = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
-    build = dict(plain["build"], valgrind=version_of_valgrind())
+    version = "no valgrind" if why else subprocess.check_output([VALGRIND[0], "--version"]).decode().strip()
+    build = dict(plain["build"], valgrind=version)
     return {"format": FORMAT, "torch": plain["torch"], "build": build, "seeds": list(numbers), "rows": plain["rows"]}
-
-
-def version_of_valgrind() -> str:
-    """Return what valgrind calls itself; nothing where there is none."""
-    if not shutil.which("valgrind"):
-        return ""
-    return subprocess.run(["valgrind", "--version"], stdout=subprocess.PIPE, check=True).stdout.decode().strip()
 
 
 def measure_times(out: Path) -> None:
@@ -130,8 +124,8 @@ def measure_times(out: Path) -> None:
 
 def prepare(wanted: Sequence[Path], options: argparse.Namespace) -> None:
     """Check what can be checked before anything is started. Raises CountError, and OSError where no file can be."""
-    if options.seeds < 1 or options.jobs < 1 or options.first_seed < 0:
-        raise CountError("--seeds and --jobs must be 1 or more, and --first-seed not below 0")
+    if min(options.seeds, options.jobs, options.first_seed) < 1:
+        raise CountError("--seeds, --jobs and --first-seed must be 1 or more")
     for path in wanted:
         if path.is_dir():
             raise CountError(f"{path}: is a folder; name a file")
