@@ -14,18 +14,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from fixtures.plan import MODULE_KINDS, TENSOR_KINDS
+from fixtures.families import HOOK_KINDS, KINDS, MODULE_KINDS, TENSOR_KINDS
 
 ROOT = Path(__file__).resolve().parents[1]
 #: kind of hook in a plan -> the API that registers it.
-KINDS = {
-    **{kind: f"register_{kind}_hook" for kind in MODULE_KINDS},
-    "tensor": "register_hook",
-    "post_accumulate": "register_post_accumulate_grad_hook",
-}
+METHODS = {kind: KINDS[kind].api for kind in HOOK_KINDS}
 #: ... and where it is on every module ("*"), the global API.
-GLOBAL = {f"register_{kind}_hook": f"register_module_{kind}_hook" for kind in MODULE_KINDS}
-CONSTANTS = {"MODULE_KINDS": MODULE_KINDS, "TENSOR_KINDS": TENSOR_KINDS}
+GLOBAL = {kind.api: kind.everywhere for kind in KINDS.values() if kind.everywhere}
+CONSTANTS = {"MODULE_KINDS": MODULE_KINDS, "TENSOR_KINDS": TENSOR_KINDS, "HOOK_KINDS": HOOK_KINDS}
 API = re.compile(
     r"_?register_\w*hook|register_prehook|retain_grad|saved_tensors_hooks|save_on_cpu|disable_saved_tensors_hooks"
     r"|_(?:forward|forward_pre|backward_pre)_hooks(?:_with_kwargs|_always_called)?"
@@ -205,7 +201,7 @@ class _Walk:
     def apis(self, *, plans: bool, witness: bool = False) -> frozenset[str]:
         """Return the APIs met; a kind counts where it stands in a plan or spells the name of a method."""
         found = {word for word in self.words | self.found if is_api(word)}
-        kinds = {KINDS[word] for word in self.words if word in KINDS}
+        kinds = {METHODS[word] for word in self.words if word in METHODS}
         if plans or "register_{" in self.spelled:
             found |= kinds
         if "register_module_{" in self.spelled:
@@ -213,7 +209,7 @@ class _Walk:
         if "*" in self.words:
             everywhere = {GLOBAL[name] for name in found if name in GLOBAL}
             found = everywhere | {name for name in found if witness is False or name not in GLOBAL}
-        return frozenset(found | {GLOBAL[KINDS[kind]] for kind in self.everywhere if KINDS.get(kind) in GLOBAL})
+        return frozenset(found | {GLOBAL[METHODS[kind]] for kind in self.everywhere if METHODS.get(kind) in GLOBAL})
 
     def read(self, node: ast.AST, without: Iterable[ast.AST] = ()) -> None:
         """Read a node and all below it, but for some."""

@@ -5,12 +5,14 @@ from __future__ import annotations
 import base64
 import functools
 import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup
 
+from fixtures.triage import HOMES
 from reports.atlas import Atlas, undeclared
 from reports.costs_page import chapter
 from reports.costs_recorded import NOTHING, Record
@@ -34,7 +36,7 @@ def render(
     examples: Mapping[str, str] = NO_EXAMPLES,
 ) -> str:
     """Return the page as HTML."""
-    script = _joined("js", SCRIPTS)
+    script = f"const HOMES = {json.dumps(HOMES)};\n" + _joined("js", SCRIPTS)
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     found, counts = chapters(atlas), tally(atlas)
     return _template().render(

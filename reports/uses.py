@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from fixtures.families import KINDS
 from reports.apis import NODE_HOOK, api_name, owner_of
 from reports.owned import File, Owned, read_file
 from reports.strict import BadInput, read_bytes
@@ -39,7 +40,8 @@ FURTHER = frozenset(
         "_backward_pre_hooks",
     }
 )
-OPTIONS = ("prepend", "with_kwargs", "always_call", "with_module", "mode")
+#: The options of the kinds that plans have, and those of further names.
+OPTIONS = frozenset({each.name for kind in KINDS.values() for each in kind.options} | {"with_module", "mode"})
 
 
 @dataclass(frozen=True, order=True)

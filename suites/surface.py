@@ -9,6 +9,7 @@ import re
 import sys
 from typing import Any, Iterator, List, NamedTuple, Set, Tuple
 
+from fixtures.families import HOOK_KINDS, KINDS
 from fixtures.unstated import GRAPH, OPTIM, PARALLEL, UNSTATED
 
 NAME = re.compile(r"(un)?_?(un)?register_\w*hook\w*$")
@@ -42,23 +43,16 @@ SURFACE: List[Entry] = [
     Entry("torch.quantization.*", reason=OTHER),
     Entry("torch.profiler.*", reason=OTHER),
     Entry("torch.utils.data.*", reason=OTHER),
-    # modules
-    Entry("*.register_forward_pre_hook", ("input.", "ordering.")),
-    Entry("*.register_forward_hook", ("output.", "ordering.")),
-    Entry("*.register_backward_hook", ("backward.",)),
-    Entry("*.register_full_backward_hook", ("backward.",)),
-    Entry("*.register_full_backward_pre_hook", ("backward.",)),
-    Entry("*.register_module_forward_pre_hook", ("ordering.", "input.")),
-    Entry("*.register_module_forward_hook", ("ordering.", "output.")),
-    Entry("*.register_module_backward_hook", ("backward.", "ordering.")),
-    Entry("*.register_module_full_backward_hook", ("backward.", "ordering.")),
-    Entry("*.register_module_full_backward_pre_hook", ("backward.", "ordering.")),
+    # the kinds that plans have
+    *[
+        Entry(f"{owner}.{name}", tuple(f"{chapter}." for chapter in kind.chapters))
+        for kind in map(KINDS.__getitem__, HOOK_KINDS)
+        for name in filter(None, (kind.method, kind.everywhere))
+        for owner in kind.surface
+    ],
     Entry("torch.optim.*", reason=OPTIM),
     *[Entry(f"*.{name}", reason=reason) for name, reason in UNSTATED.items()],
     # tensors and the graph
-    Entry("torch.*Tensor.register_hook", ("gradient.", "retain.")),
-    Entry("torch._C.*TensorBase.register_hook", ("gradient.", "retain.")),
-    Entry("torch.*Tensor.register_post_accumulate_grad_hook", ("gradient.",)),
     Entry("torch.*Tensor._register_hook*", reason=PRIVATE),
     Entry("torch._C._FunctionBase.*", reason=GRAPH),
     Entry("torch._C._autograd.SavedTensor.*", reason=GRAPH),

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, Phase, settings
 
 from fixtures.clause import CLAUSES, Clause
 from fixtures.plan import Plan, Retain, hooks_of
-from reports.apis import GLOBAL, KINDS, known_apis, need, subject, touched
+from reports.apis import GLOBAL, METHODS, known_apis, need, subject, touched
 from suites.selfcheck.everything import import_suites
 
 import_suites()
@@ -34,7 +34,7 @@ def record(name: str) -> dict[str, Any]:
 
 def apis_of(plan: Plan) -> set[str]:
     """The APIs that a plan calls."""
-    found = {GLOBAL[KINDS[hook.kind]] if hook.on == "*" else KINDS[hook.kind] for hook in hooks_of(plan)}
+    found = {GLOBAL[METHODS[hook.kind]] if hook.on == "*" else METHODS[hook.kind] for hook in hooks_of(plan)}
     return found | {"retain_grad" for step in plan.steps if isinstance(step, Retain)}
 
 

@@ -4,18 +4,11 @@ from hypothesis import given
 
 from fixtures.clause import clause
 from fixtures.draw import plans
+from fixtures.families import HOOK_KINDS
 from fixtures.plan import Plan
 from fixtures.subject import Subject
 
-EVERY_HOOK = (
-    "forward_pre",
-    "forward",
-    "backward",
-    "full_backward",
-    "full_backward_pre",
-    "tensor",
-    "post_accumulate",
-)
+EVERY_HOOK = HOOK_KINDS
 EVERY_ACTION = ("scale", "bare", "raise", "drop", "give", "add", "single", "edit")
 EVERY_OP = ("scale", "affine", "same", "both", "add", "mul", "first", "split", "cross", "named")
 

@@ -1,9 +1,5 @@
-// What the failures of a run share, and where to start. The same clusters as those of fixtures/triage.py.
-const HOMES = {
-  "first difference: other order": "ordering", retain_grad: "retain", "remove()": "handles", deepcopy: "handles",
-  "forward_pre hook": "input", "forward hook": "output", "tensor hook": "gradient", "post_accumulate hook": "gradient",
-  "backward hook": "backward", "full_backward hook": "backward", "full_backward_pre hook": "backward",
-};
+// What the failures of a run share, and where to start. The same clusters as those of fixtures/triage.py, whose HOMES
+// page.py puts in front: which chapter is about a sign.
 const BROAD = ["together", "tutorial"];
 const FAILING = ["deviates", "crashed", "hung"];
 const MOST = 5;
