@@ -1,0 +1,127 @@
+"""Every kind of hook is drawn by the whole grammar, is what its chapters speak of, and has a fault that is caught."""
+
+import functools
+from collections.abc import Sequence
+from dataclasses import fields, replace
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+
+from fixtures.clause import CLAUSES
+from fixtures.contract import contract_for, installed_version
+from fixtures.draw import available
+from fixtures.families import FAMILIES, KINDS
+from fixtures.families.kind import PLACES
+from fixtures.graph import TooLarge
+from fixtures.model import expect
+from fixtures.plan import Add, Hook, Plan, Retain
+from fixtures.stage import Torch, perform
+from reports.apis import subject
+from suites.selfcheck.everything import import_suites
+from suites.selfcheck.faults import FAULTS, Fault
+
+import_suites()
+ROOT = str(Path(__file__).resolve().parents[2])
+CONTRACT = contract_for(installed_version())
+HERE = available(CONTRACT, tuple(KINDS))
+#: The clauses that draw whatever there is.
+WHOLE = ("together.grammar.everything", "together.meeting.of_every_kind")
+PLANS = 150
+LIB = Torch()
+
+
+@functools.cache
+def drawn(name: str) -> Sequence[Plan]:
+    """Some plans of a clause, the same in each run."""
+    plans: list[Plan] = []
+
+    @settings(
+        max_examples=PLANS,
+        derandomize=True,
+        database=None,
+        deadline=None,
+        phases=(Phase.generate,),
+        suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much],
+    )
+    @given(plan=CLAUSES[name].function.hypothesis._given_kwargs["plan"])  # type: ignore[attr-defined]
+    def collect(plan: Plan) -> None:
+        plans.append(plan)
+
+    collect()
+    return plans
+
+
+def kind_of(step: object) -> str:
+    """The kind that a step of a plan registers."""
+    return step.kind if isinstance(step, Hook) else "retain_grad" if isinstance(step, Retain) else ""
+
+
+def kinds_in(plan: Plan) -> set[str]:
+    added = [act.hook for step in plan.steps if isinstance(step, Hook) for act in step.do if isinstance(act, Add)]
+    return {*map(kind_of, [*plan.steps, *added])} - {""}
+
+
+def only(plan: Plan, *kinds: str) -> Plan:
+    """A plan without what registers other kinds."""
+    return replace(plan, steps=tuple(step for step in plan.steps if kind_of(step) in ("", *kinds)))
+
+
+@functools.cache
+def apis_of(chapter: str) -> set[str]:
+    """The hook APIs that the clauses of a chapter are about."""
+    clauses = [one for name, one in CLAUSES.items() if name.startswith(f"{chapter}.")]
+    return {api for one in clauses for api in subject(one.id, one.record(ROOT)).apis}
+
+
+def shows(fault: Fault, cases: Sequence[tuple[Plan, Plan]]) -> bool:
+    """Whether a plan is played wrongly with its hooks and rightly without: then the fault is one of these hooks."""
+    with fault.on():
+        for plan, bare in cases:
+            if perform(plan, LIB) != expect(plan, CONTRACT) and perform(bare, LIB) == expect(bare, CONTRACT):
+                return True
+    return False
+
+
+def fits(plan: Plan) -> bool:
+    try:
+        expect(plan, CONTRACT)
+    except TooLarge:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("kind", HERE)
+@pytest.mark.parametrize("clause", WHOLE)
+def test_the_whole_grammar_draws_it(clause: str, kind: str) -> None:
+    assert [plan for plan in drawn(clause) if kind in kinds_in(plan)]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_chapters_that_it_names_speak_of_it(kind: str) -> None:
+    names = {KINDS[kind].api, KINDS[kind].everywhere}
+    assert [chapter for chapter in KINDS[kind].chapters if not names & apis_of(chapter)] == []
+
+
+@pytest.mark.parametrize("kind", HERE)
+def test_a_fault_of_it_is_caught(kind: str) -> None:
+    """In plans of the whole grammar, less all other kinds."""
+    plans = [only(plan, kind) for plan in drawn(WHOLE[0]) if kind in kinds_in(plan)]
+    cases = [(plan, only(plan)) for plan in plans if fits(plan) and fits(only(plan))]
+    faults = [one for one in FAULTS.values() if one.applies and not one.control]
+    faults.sort(key=lambda one: not set(KINDS[kind].chapters) & {near.partition(".")[0] for near in one.near})
+    caught = next((one.name for one in faults if shows(one, cases)), "")
+    assert caught, f"no fault in suites/selfcheck/faults/ is one of {kind} hooks alone, or no plan shows it"
+    print(f"{kind}: {caught}")
+
+
+def test_a_plan_says_only_what_its_kinds_have() -> None:
+    """What is declared of a kind is what `Hook` can say, and what the contract can answer."""
+    facts = vars(CONTRACT)
+    options = {field.name for field in fields(Hook)}
+    for kind in KINDS.values():
+        doors = {kind.door, kind.changing, *(door for each in kind.options for door in (each.own, each.everywhere))}
+        assert doors - {""} <= set(facts), kind.name
+        assert {each.name for each in kind.options} <= options, kind.name
+        assert set(kind.on) <= set(PLACES), kind.name
+    assert len(KINDS) == sum(len(family.kinds) for family in FAMILIES)
