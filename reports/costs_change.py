@@ -12,8 +12,24 @@ from reports.strict import BadInput
 LEAST = 0.02
 FEWEST_SEEDS = 3
 PULL = "https://github.com/pytorch/pytorch/pull/"
-#: The pull request of torch that made a change, where somebody found it: (release, kind) -> its number.
-PULLS: dict[tuple[str, str], int] = {}
+FORWARD = ("forward", "forward_pre", "global_forward", "global_forward_pre")
+FULL = ("full_backward", "full_backward_pre", "global_full_backward", "global_full_backward_pre")
+#: The pull request of torch that made a change: (release, kind) -> its number. Each was found in the sources of both
+#: releases; where none was found there is none.
+PULLS = {
+    (release, kind): number
+    for release, number, kinds in (
+        ("1.9", 52576, FORWARD),  # a call without hooks takes a shorter way, which it leaves when there is a hook
+        ("2.0", 89389, FORWARD),
+        ("2.0", 89860, FULL[::2]),
+        ("2.1", 104278, ("forward", "forward_kwargs", "global_forward")),
+        ("2.3", 121413, FULL),  # a deprecated attribute of autograd.Function is looked for at each access to the class
+        ("2.4", 122817, FULL),
+        ("2.5", 133239, (*FORWARD, "forward_kwargs", "forward_pre_kwargs", "forward_always")),  # an import in each call
+        ("2.14", 190694, FULL),
+    )
+    for kind in kinds
+}
 
 
 @dataclass(frozen=True)

@@ -169,7 +169,7 @@ def test_what_changed_is_told_from_neighbour_to_neighbour_newest_first() -> None
     ((releases, why, changes), build) = told_of()[0]["steps"]
     assert (releases, why) == ("1.13 → 2.0", "")
     ((says, percent, *_, pull),) = changes
-    assert (says, round(float(percent[1:-2])), pull) == ("full backward hook", 100, "")
+    assert (says, round(float(percent[1:-2])), pull) == ("full backward hook", 100, str(PULLS["2.0", "full_backward"]))
     assert build == ("1.12 → 1.13", "they were counted with different builds, python 3.8.18 and 3.11.7", [])
 
 
