@@ -10,10 +10,12 @@ from pathlib import Path
 
 import pytest
 
+from fixtures import example
 from fixtures.bundle import Bundle, Unfit
 from fixtures.clause import CLAUSES
 from fixtures.example import Known, inside, literal, span
 from fixtures.example import program as write
+from fixtures.plan import Backward, Forward, Hook, Input, Leaf, Plan
 from reports import details, programs
 from reports.__main__ import main
 from reports.atlas import build
@@ -251,6 +253,18 @@ def test_lines_are_stored_once_and_read_back() -> None:
     assert packed[1] == [[0, 2], [4, 1], [3, 1]]
     for text, each in zip(texts, packed, strict=True):
         assert "\n".join(line for first, count in each for line in lines.values[first : first + count]) == text
+
+
+def test_no_plan_is_shown_that_the_oldest_torch_of_its_clause_cannot_play(monkeypatch) -> None:
+    """What is drawn is drawn for the newest: the smallest of these needs a kind of hook that 1.8 lacks."""
+    net, run = Leaf("m0", "scale", (1,)), (Forward(), Backward())
+    lacks, has = (Plan(net, (Input(1),), (Hook(kind, "m0", "h0"), *run)) for kind in ("full_backward_pre", "forward"))
+    clause = CLAUSES["backward.firing.summed"]
+    monkeypatch.setattr(example, "draws", lambda clause, version: ([], [lacks, lacks, has]))
+    assert (example.typical(clause, "2.0"), example.typical(clause, "1.8")) == (lacks, has)
+    monkeypatch.setattr(example, "draws", lambda clause, version: ([], [lacks]))
+    with pytest.raises(Unfit, match=r"no plan was drawn that torch 1\.8 can play"):
+        example.typical(clause, "1.8")
 
 
 def test_what_has_no_source_is_refused() -> None:
