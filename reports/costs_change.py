@@ -55,27 +55,22 @@ class Change:
         return f"{self.before.added:,.0f}", f"{self.after.added:,.0f}"
 
     @property
-    def above_floor(self) -> bool:
-        """Whether the two differ by more than two counts of one torch do."""
-        return abs(self.after.added - self.before.added) > floor(self.before)
+    def beyond_noise(self) -> bool:
+        """Whether no count of one torch is among those of the other, and the medians differ by more than the floor.
+
+        What varies from seed to seed is the layout of memory. The floor is for what five seeds may not have met: half a
+        percent of the pass where a backward is part of it, 160 instructions on a leaf, 50 on a forward, 3 % of a
+        registration.
+        """
+        old, new = self.before, self.after
+        apart = old.highest < new.lowest or new.highest < old.lowest
+        floor = {"both": 0.005 * old.bare, "nothing": 0.03 * old.added, "leaf": 160.0}.get(old.work, 50.0)
+        return apart and abs(new.added - old.added) > floor
 
     @property
     def told(self) -> bool:
         """Whether this is a change at all."""
-        return self.above_floor and abs(self.after.added - self.before.added) > LEAST * abs(self.before.added)
-
-
-def floor(figure: Figure) -> float:
-    """Return by how many instructions two counts of one torch may differ.
-
-    What varies is the layout of memory, by hash seed and path. Each number is four times the standard deviation of the
-    difference of two medians of five seeds, on the release and the kind where it is largest.
-    """
-    if figure.figure == "register":
-        return 0.05 * figure.added
-    if figure.work == "both":
-        return (0.015 if figure.figure in ("second", "sixteenth") else 0.008) * figure.bare
-    return 120.0
+        return self.beyond_noise and abs(self.after.added - self.before.added) > LEAST * abs(self.before.added)
 
 
 def why_not(before: Costs, after: Costs) -> str:

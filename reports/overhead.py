@@ -117,4 +117,4 @@ def _gated(text: str, before: Costs, after: Costs) -> tuple[Change, float, bool]
             raise BadInput(costs.where, "", f"{kind} is not counted on torch {costs.torch}: {why}", "take another kind")
     change = Change(before.figures[HOOK, kind], after.figures[HOOK, kind])
     more = change.after.added > limit * change.before.added
-    return change, limit, more and change.above_floor and change.after.added > change.before.added
+    return change, limit, more and change.beyond_noise and change.after.added > change.before.added

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from reports.costs import Figure, from_counts, read
-from reports.costs_change import PULLS, Change, floor
+from reports.costs_change import PULLS, Change
 from reports.costs_page import EDGE, HEIGHT, WIDTH, chapter
 from reports.costs_recorded import Record, read_record
 from reports.strict import BadInput
@@ -20,32 +20,35 @@ VERSIONS = {
 }  # fmt: skip
 
 
-def figure(work: str, bare: float, added: float, name: str = "hook") -> Figure:
-    return Figure(name, "forward", "forward hook", work, bare, added)
+def figure(work: str, bare: float, added: float, name: str = "hook", apart: float = 0.0) -> Figure:
+    return Figure(name, "forward", "forward hook", work, bare, added, added - apart, added + apart)
 
 
-FLOORS = [
-    (figure("forward", 9_000, 1_500), 120),
-    (figure("forward", 9_000, 1_500, "second"), 120),
-    (figure("both", 130_000, 247_000), 1_040),
-    (figure("both", 130_000, 247_000, "sixteenth"), 1_950),
-    (figure("leaf", 120_000, 2_200), 120),
-    (figure("nothing", 0, 1_200, "register"), 60),
+#: The work, the pass without the hook, what the hook adds, and the change that is the least to be reported.
+LEAST = [
+    ("forward", 9_000, 1_500, 50),
+    ("forward", 9_000, 10_000, 200),
+    ("forward", 9_000, 0, 50),
+    ("forward", 9_000, -200, 50),
+    ("both", 130_000, 247_000, 4_940),
+    ("both", 130_000, 10_000, 650),
+    ("leaf", 120_000, 2_200, 160),
+    ("nothing", 0, 1_200, 36),
 ]
 
 
-@pytest.mark.parametrize(("one", "least"), FLOORS)
-def test_the_floors(one, least) -> None:
-    assert floor(one) == pytest.approx(least)
-
-
-@pytest.mark.parametrize("old", [1_000, 5_900, 6_100, 10_000, 0, -200])
-def test_a_change_is_above_two_percent_and_above_its_floor(old) -> None:
-    least = max(120, 0.02 * abs(old))
+@pytest.mark.parametrize(("work", "bare", "old", "least"), LEAST)
+def test_a_change_is_above_two_percent_and_above_its_floor(work, bare, old, least) -> None:
     for by, told in ((least + 1, True), (least - 1, False)):
-        changes = [Change(figure("forward", 9_000, old), figure("forward", 9_000, new)) for new in (old + by, old - by)]
+        changes = [Change(figure(work, bare, old), figure(work, bare, new)) for new in (old + by, old - by)]
         assert [each.told for each in changes] == [told, told]
         assert (changes[0].ratio is None) == (old <= 0)
+
+
+def test_where_counts_of_both_lie_among_each_other_nothing_changed() -> None:
+    for apart, told in ((499.0, True), (501.0, False)):
+        old, new = (figure("forward", 9_000, added, apart=apart) for added in (10_000, 11_000))
+        assert (Change(old, new).told, Change(new, old).told) == (told, told)
 
 
 def test_every_pull_request_is_of_a_recorded_change() -> None:
