@@ -14,8 +14,7 @@ FEWEST_SEEDS = 3
 PULL = "https://github.com/pytorch/pytorch/pull/"
 FORWARD = ("forward", "forward_pre", "global_forward", "global_forward_pre")
 FULL = ("full_backward", "full_backward_pre", "global_full_backward", "global_full_backward_pre")
-#: The pull request of torch that made a change: (release, kind) -> its number. Each was found in the sources of both
-#: releases; where none was found there is none.
+#: The pull request of torch that made a change, as found in the sources of both releases: (release, kind) -> number.
 PULLS = {
     (release, kind): number
     for release, number, kinds in (

@@ -1,8 +1,7 @@
 """How often counting reports what is not there, and finds what is: python -m suites.selfcheck.count_trials FILES.
 
-The first file is a counts file with many seeds (`python -m suites.timing --count --seeds 20 --out FILE`). Five seeds
-are compared with five others, drawn again and again: of one torch, no change may be reported. The second, if there is
-one, is of a torch that is slower on purpose, and each draw must report that:
+The first is a counts file with many seeds (`python -m suites.timing --count --seeds 20 --out FILE`): five of them and
+five others, drawn again and again, must not differ. The second, if any, is of a torch slower on purpose, and must:
 
     python -m suites.selfcheck.count_trials --slowed forward=5,full_backward=45 --seeds 20 --out FILE
 """

@@ -132,8 +132,9 @@ def prepare(wanted: Sequence[Path], options: argparse.Namespace) -> None:
         if path.exists() and not options.fresh:
             raise CountError(f"{path}: the file exists; add --fresh to replace it")
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.open("a", encoding="utf-8").close()
-        path.unlink()
+        path.open("a", encoding="utf-8").close()  # what is there stays until there is something better
+        if not path.stat().st_size:
+            path.unlink()
 
 
 def measure(out: Path, times: Path, wanted: Sequence[Path], options: argparse.Namespace) -> None:

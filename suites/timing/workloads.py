@@ -1,6 +1,6 @@
 """The work that hooks are put on: modules from nothing to much, and a pass through them."""
 
-from typing import Any, Callable, Dict, NamedTuple, Tuple
+from typing import Any, Callable, Dict, Tuple
 
 import torch
 
@@ -12,17 +12,11 @@ class Empty(torch.nn.Module):
         return x
 
 
-class Workload(NamedTuple):
-    """How to make the module, and the shape of what goes in and comes out."""
-
-    make: Callable[[], torch.nn.Module]
-    shape: Tuple[int, ...]
-
-
-WORKLOADS: Dict[str, Workload] = {
-    "empty": Workload(Empty, (4, 16)),
-    "small": Workload(lambda: torch.nn.Linear(16, 16), (4, 16)),
-    "large": Workload(lambda: torch.nn.Linear(256, 256), (64, 256)),
+#: How to make each module, and the shape of what goes in and comes out.
+WORKLOADS: Dict[str, Tuple[Callable[[], torch.nn.Module], Tuple[int, int]]] = {
+    "empty": (Empty, (4, 16)),
+    "small": (lambda: torch.nn.Linear(16, 16), (4, 16)),
+    "large": (lambda: torch.nn.Linear(256, 256), (64, 256)),
 }
 
 
