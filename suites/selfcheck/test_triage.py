@@ -178,7 +178,7 @@ def drawn(luck: random.Random, size: int) -> list[dict[str, Any]]:
     for _ in range(size):
         verdict = luck.choice(["deviates", "deviates", "conforms", "crashed", "hung", "unseen", "absent"])
         own = luck.sample(signs, luck.randint(0, min(4, len(signs))))
-        more = {"complaint": "the verdict has changed"} if luck.random() < 0.1 else {}
+        more: dict[str, Any] = {"complaint": "the verdict has changed"} if luck.random() < 0.1 else {}
         made = cell(f"{luck.choice(chapters)}.a.c{luck.randint(0, 3)}", *own, verdict=verdict, **more)
         made.update(mode=luck.choice(["eager", "compile"]), declared=luck.random() < 0.2)
         made["evidence"]["plan"] = luck.choice(["", "Plan()", "Plan(2)", "Plan(33)"])
