@@ -41,7 +41,7 @@ class Truth:
 
     def __init__(self, folder):
         self.clauses = json.loads((folder / "clauses.json").read_text("utf-8"))["clauses"]
-        files = [json.loads(path.read_text("utf-8")) for path in folder.glob("*.json") if path.name != "clauses.json"]
+        files = [json.loads(path.read_text("utf-8")) for path in folder.glob("[0-9]*.json")]
         files.sort(key=lambda document: [int(part) for part in document["torch"].split(".")])
         self.keys = [".".join(document["torch"].split(".")[:2]) for document in files]
         self.names = {document["torch"]: key for document, key in zip(files, self.keys, strict=True)}
