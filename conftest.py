@@ -2,7 +2,7 @@
 
 import pytest
 
-from fixtures import recorder
+from fixtures.run import recorder
 from suites.deviations import DEVIATIONS
 
 

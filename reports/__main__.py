@@ -22,7 +22,7 @@ class Parser(argparse.ArgumentParser):
         """Refuse what is none of the choices; the words of argparse's own refusal differ from Python to Python."""
         if action.choices is None or value in action.choices:
             return
-        from reports.names import did_you_mean
+        from reports.data.names import did_you_mean
 
         known = [str(each) for each in action.choices]
         hint = did_you_mean(str(value), known) or f"choose from {', '.join(known)}"
@@ -31,7 +31,8 @@ class Parser(argparse.ArgumentParser):
 
 def parser(verb: str | None) -> Parser:
     """Return the parser; sweep is loaded only when it is asked for."""
-    from reports import affects, badge, chapters, commands, compat, diff_forms, explain, export, overhead, rely, triage
+    from reports.usage import affects
+    from reports.verbs import badge, chapters, commands, compat, diff_forms, explain, export, overhead, rely, triage
 
     top = Parser(prog="python -m reports", description="Read what the suites measured.")
     sub = top.add_subparsers(dest="verb", metavar="VERB", required=True, parser_class=Parser)
@@ -39,7 +40,7 @@ def parser(verb: str | None) -> Parser:
     for verb_of in (explain, rely, diff_forms, affects, compat, badge, export, overhead, chapters, triage):
         verb_of.add_parser(sub)
     if verb not in sub.choices:
-        from reports import sweep
+        from reports.verbs import sweep
 
         sweep.add_parser(sub)
     return top
@@ -52,7 +53,7 @@ def main(argv: list[str] | None = None) -> int:
         print("reports needs Python 3.11 or newer; run it outside the environments of old torches", file=sys.stderr)
         return 2
     try:
-        from reports.strict import BadInput
+        from reports.data.strict import BadInput
     except ModuleNotFoundError as problem:
         return _not_installed(problem)
     for stream in (sys.stdout, sys.stderr):
@@ -61,7 +62,7 @@ def main(argv: list[str] | None = None) -> int:
     try:
         args = parser(arguments[0] if arguments else None).parse_args(arguments)
         if args.verb == "sweep":
-            from reports import sweep
+            from reports.verbs import sweep
 
             return sweep.run(args)
         return args.run(args)

@@ -2,7 +2,7 @@
 
 from typing import Tuple
 
-from fixtures.clause import Deviation
+from fixtures.judge.clause import Deviation
 
 DEVIATIONS: Tuple[Deviation, ...] = (
     Deviation(

@@ -20,11 +20,11 @@ from functools import lru_cache
 from typing import Any, Dict, List, Optional, Tuple
 from unittest import mock
 
-from fixtures import patience
-from fixtures.bundle import Unfit
-from fixtures.clause import CLAUSES, Clause
-from fixtures.contract import installed_version
-from fixtures.example import Known, inside, program
+from fixtures.judge.clause import CLAUSES, Clause
+from fixtures.model.contract import installed_version
+from fixtures.run import patience
+from fixtures.show.bundle import Unfit
+from fixtures.show.example import Known, inside, program
 from suites.deviations import DEVIATIONS
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -43,7 +43,7 @@ def import_suites() -> None:
 def import_for_newest() -> None:
     """Import them as on the newest recorded release, whatever is installed: some strategies depend on the torch."""
     newest = list(recorded())[-1]
-    with mock.patch("fixtures.contract.installed_version", return_value=newest):
+    with mock.patch("fixtures.model.contract.installed_version", return_value=newest):
         import_suites()
 
 
@@ -89,7 +89,7 @@ def write(clauses: List[Clause], folder: pathlib.Path) -> int:
 
 def run(clause: Clause, path: pathlib.Path) -> Tuple[Any, str]:
     """Run the program of a clause; return its exit status and what it says."""
-    from fixtures.stage import Torch  # loaded here: whoever only writes the programs needs no torch
+    from fixtures.play.stage import Torch  # loaded here: whoever only writes the programs needs no torch
 
     if clause.isolated:
         command = [sys.executable, "-W", "ignore", str(path)]

@@ -10,7 +10,7 @@ import sys
 from typing import Any, Iterator, List, NamedTuple, Set, Tuple
 
 from fixtures.families import HOOK_KINDS, KINDS
-from fixtures.unstated import GRAPH, OPTIM, PARALLEL, UNSTATED
+from fixtures.judge.unstated import GRAPH, OPTIM, PARALLEL, UNSTATED
 
 NAME = re.compile(r"(un)?_?(un)?register_\w*hook\w*$")
 

@@ -5,8 +5,8 @@ from typing import Any, Callable, List, Tuple
 
 from hypothesis import strategies as st
 
-from fixtures.contract import contract_for, installed_version
-from fixtures.draw import available
+from fixtures.model.contract import contract_for, installed_version
+from fixtures.plan.draw import available
 
 #: The kinds of full hook that the installed torch has: pre-hooks came with 2.0, and where they are missing nothing is.
 FULL_KINDS = st.deferred(

@@ -5,10 +5,10 @@ from typing import Any, Tuple
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.clause import Reading, clause
-from fixtures.draw import FACTORS, NUMBERS, plans
-from fixtures.plan import Again, Backward, Chain, Forward, Hook, Input, Leaf, Plan, Scale, hooks_of
-from fixtures.subject import Subject
+from fixtures.judge.clause import Reading, clause
+from fixtures.judge.subject import Subject
+from fixtures.plan.draw import FACTORS, NUMBERS, plans
+from fixtures.plan.grammar import Again, Backward, Chain, Forward, Hook, Input, Leaf, Plan, Scale, hooks_of
 from suites.backward.hooked import MAYBE_PRE
 from suites.backward.sources import BEFORE_FORWARD, PRE_REPLACES, RULE_2, TESTS
 

@@ -5,10 +5,10 @@ from typing import Tuple
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.clause import Reading, clause
-from fixtures.draw import FACTORS, NUMBERS, plans
-from fixtures.plan import Backward, Chain, Fan, Forward, Hook, Input, Leaf, Plan, Scale
-from fixtures.subject import Subject
+from fixtures.judge.clause import Reading, clause
+from fixtures.judge.subject import Subject
+from fixtures.plan.draw import FACTORS, NUMBERS, plans
+from fixtures.plan.grammar import Backward, Chain, Fan, Forward, Hook, Input, Leaf, Plan, Scale
 from suites.backward.hooked import FULL_KINDS
 from suites.backward.sources import EXECUTED, PRE_CALLED, RULE_1, RULE_3
 

@@ -5,10 +5,10 @@ from typing import Tuple
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.clause import clause
-from fixtures.draw import FACTORS, NUMBERS
-from fixtures.plan import Backward, Chain, Forward, Hook, Input, Leaf, Plan, Remove, Scale, hooks_of
-from fixtures.subject import Subject
+from fixtures.judge.clause import clause
+from fixtures.judge.subject import Subject
+from fixtures.plan.draw import FACTORS, NUMBERS
+from fixtures.plan.grammar import Backward, Chain, Forward, Hook, Input, Leaf, Plan, Remove, Scale, hooks_of
 from suites.backward.sources import GLOBAL_HANDLE, GLOBAL_PRE_ALL
 
 FULL = "torch.nn.Module.register_full_backward_hook"

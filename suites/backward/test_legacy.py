@@ -6,8 +6,8 @@ from typing import Any, List, Tuple
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.clause import Reading, clause
-from fixtures.subject import Subject
+from fixtures.judge.clause import Reading, clause
+from fixtures.judge.subject import Subject
 
 FUTURE = "https://github.com/pytorch/pytorch/pull/127689"
 #: Up to 1.7 the docs promised the gradients of the inputs, and warned that modules of several operations may differ.

@@ -5,8 +5,8 @@ import warnings
 import weakref
 from typing import Any, List, Tuple
 
-from fixtures.clause import Reading, clause
-from fixtures.subject import Subject
+from fixtures.judge.clause import Reading, clause
+from fixtures.judge.subject import Subject
 from suites.backward.sources import DEAD, LEGACY, OTHER_NODES
 
 FUTURE = "https://github.com/pytorch/pytorch/pull/127689"

@@ -5,10 +5,10 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.clause import clause
-from fixtures.draw import FACTORS, NUMBERS, plans
-from fixtures.plan import Backward, Chain, Forward, Hook, Input, Leaf, Plan, Scale
-from fixtures.subject import Subject
+from fixtures.judge.clause import clause
+from fixtures.judge.subject import Subject
+from fixtures.plan.draw import FACTORS, NUMBERS, plans
+from fixtures.plan.grammar import Backward, Chain, Forward, Hook, Input, Leaf, Plan, Scale
 from suites.backward.sources import GLOBAL_ALL, GLOBAL_FIRST, MIXED
 
 FULL = "torch.nn.Module.register_full_backward_hook"

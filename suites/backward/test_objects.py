@@ -5,10 +5,10 @@ from typing import Any, List
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.clause import Reading, clause
-from fixtures.draw import NUMBERS
-from fixtures.plan import Forward, Hook, Input, Leaf, Plan
-from fixtures.subject import Subject
+from fixtures.judge.clause import Reading, clause
+from fixtures.judge.subject import Subject
+from fixtures.plan.draw import NUMBERS
+from fixtures.plan.grammar import Forward, Hook, Input, Leaf, Plan
 from suites.backward.sources import DOCS, FORWARD_GLOBAL, INPUT_VIEW, OUTPUT_VIEW, PRE_VIEW
 
 FULL = "torch.nn.Module.register_full_backward_hook"

@@ -4,8 +4,8 @@ from typing import Any, Sequence
 
 from hypothesis import strategies as st
 
-from fixtures.draw import FACTORS, NUMBERS
-from fixtures.plan import Ask, Chain, Forward, Hook, Input, Leaf, Plan, Retain, Scale
+from fixtures.plan.draw import FACTORS, NUMBERS
+from fixtures.plan.grammar import Ask, Chain, Forward, Hook, Input, Leaf, Plan, Retain, Scale
 
 NET = Chain("m0", (Leaf("m1", "scale", (2,)), Leaf("m2", "scale", (5,))))
 INNER, ROOT = "m1>0", "m2>0"

@@ -6,11 +6,11 @@ from typing import Any, List, Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.clause import Reading, clause
-from fixtures.draw import FACTORS, NUMBERS, plans
-from fixtures.plan import Ask, Forward, Hook, Input, Leaf, Plan, Raise, Retain, Scale, hooks_of
-from fixtures.subject import Subject
-from fixtures.trace import Trace
+from fixtures.judge.clause import Reading, clause
+from fixtures.judge.subject import Subject
+from fixtures.plan.draw import FACTORS, NUMBERS, plans
+from fixtures.plan.grammar import Ask, Forward, Hook, Input, Leaf, Plan, Raise, Retain, Scale, hooks_of
+from fixtures.play.trace import Trace
 from suites.gradient.asking import INNER, NET, ROOT, asking
 from suites.gradient.said import (
     ALWAYS,

@@ -6,9 +6,9 @@ from typing import Any, Callable, List, Tuple
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.clause import Reading, clause
-from fixtures.draw import FACTORS
-from fixtures.subject import Subject
+from fixtures.judge.clause import Reading, clause
+from fixtures.judge.subject import Subject
+from fixtures.plan.draw import FACTORS
 from suites.gradient.said import DEEPCOPY, MARKED, WARNED_OF
 from suites.tensors import leaf, outcome
 

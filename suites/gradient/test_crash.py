@@ -1,6 +1,6 @@
 """What is promised to work and ends some releases of torch with a segmentation fault.
 
-Run these clauses through the driver only (`python -m fixtures.drive --allow-crashed`): a crash costs one cell there.
+Run these clauses through the driver only (`python -m fixtures.run --allow-crashed`): a crash costs one cell there.
 """
 
 from typing import Any, List
@@ -8,10 +8,10 @@ from typing import Any, List
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.clause import Reading, clause
-from fixtures.draw import FACTORS, NUMBERS
-from fixtures.plan import Backward, Drop, Forward, Hook, Input, Leaf, Plan, Scale, hooks_of
-from fixtures.subject import Subject
+from fixtures.judge.clause import Reading, clause
+from fixtures.judge.subject import Subject
+from fixtures.plan.draw import FACTORS, NUMBERS
+from fixtures.plan.grammar import Backward, Drop, Forward, Hook, Input, Leaf, Plan, Scale, hooks_of
 
 SNAPSHOT = "https://github.com/pytorch/pytorch/pull/61250"
 

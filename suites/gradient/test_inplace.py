@@ -8,11 +8,11 @@ from typing import Any, List, Tuple
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.clause import Reading, clause
-from fixtures.draw import FACTORS, NUMBERS, USUAL_OPS, nets
-from fixtures.edited import edited
-from fixtures.plan import Backward, Edit, Forward, Hook, InPlace, Input, Leaf, Plan, Remove
-from fixtures.subject import Subject
+from fixtures.judge.clause import Reading, clause
+from fixtures.judge.subject import Subject
+from fixtures.plan.draw import FACTORS, NUMBERS, USUAL_OPS, nets
+from fixtures.plan.edited import edited
+from fixtures.plan.grammar import Backward, Edit, Forward, Hook, InPlace, Input, Leaf, Plan, Remove
 from suites.gradient.said import OLD_NODE, OLD_VERSION
 from suites.gradient.versions import CHANGES, calls_of, noting
 from suites.tensors import leaf

@@ -6,10 +6,10 @@ from typing import Any, List
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.clause import Reading, clause
-from fixtures.contract import applies, installed_version
-from fixtures.draw import FACTORS, NUMBERS
-from fixtures.subject import Subject
+from fixtures.judge.clause import Reading, clause
+from fixtures.judge.subject import Subject
+from fixtures.model.contract import applies, installed_version
+from fixtures.plan.draw import FACTORS, NUMBERS
 from suites.gradient.said import (
     EXAMPLE,
     GRAD_DTYPE,

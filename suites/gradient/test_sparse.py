@@ -5,9 +5,9 @@ from typing import Any, List, Tuple
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.clause import Reading, clause
-from fixtures.draw import FACTORS, NUMBERS
-from fixtures.subject import Subject
+from fixtures.judge.clause import Reading, clause
+from fixtures.judge.subject import Subject
+from fixtures.plan.draw import FACTORS, NUMBERS
 from suites.gradient.said import DENSE_SUM, SPARSE
 
 #: Rows that are looked up, and whether sum() follows at once: its gradient is one number that is expanded.

@@ -5,8 +5,8 @@ from typing import Any, List
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.clause import Reading, clause
-from fixtures.subject import Subject
+from fixtures.judge.clause import Reading, clause
+from fixtures.judge.subject import Subject
 from suites.gradient.said import CALLER
 from suites.tensors import leaf
 

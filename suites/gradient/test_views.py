@@ -5,9 +5,9 @@ from typing import Any, List, Tuple
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.clause import Reading, clause
-from fixtures.draw import FACTORS
-from fixtures.subject import Subject
+from fixtures.judge.clause import Reading, clause
+from fixtures.judge.subject import Subject
+from fixtures.plan.draw import FACTORS
 from suites.gradient.versions import CHANGES, calls_of, noting
 
 NOTE = "note: autograd.html#behavior-of-tensor-hooks-when-tensor-is-modified-in-place"

@@ -4,7 +4,7 @@ from typing import Any, List, Tuple
 
 from hypothesis import strategies as st
 
-from fixtures.draw import FACTORS
+from fixtures.plan.draw import FACTORS
 
 #: Hooks put on a tensor, and changes of it in place, in this order.
 CHANGES = st.lists(st.just("hook") | FACTORS, min_size=1, max_size=5).filter(lambda steps: "hook" in steps)

@@ -7,10 +7,11 @@ from typing import List
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.clause import Reading, clause
-from fixtures.contract import contract_for, installed_version
-from fixtures.draw import FACTORS, NUMBERS, available, plans
-from fixtures.plan import (
+from fixtures.judge.clause import Reading, clause
+from fixtures.judge.subject import Subject
+from fixtures.model.contract import contract_for, installed_version
+from fixtures.plan.draw import FACTORS, NUMBERS, available, plans
+from fixtures.plan.grammar import (
     MODULE_KINDS,
     Backward,
     Chain,
@@ -25,7 +26,6 @@ from fixtures.plan import (
     Scale,
     hooks_of,
 )
-from fixtures.subject import Subject
 
 COPIES = ("measured", "https://docs.python.org/3/library/copy.html")
 FULL = "torch.nn.Module.register_full_backward_hook"

@@ -3,10 +3,11 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.clause import Reading, clause
-from fixtures.contract import contract_for, installed_version
-from fixtures.draw import FACTORS, NUMBERS, available, plans
-from fixtures.plan import (
+from fixtures.judge.clause import Reading, clause
+from fixtures.judge.subject import Subject
+from fixtures.model.contract import contract_for, installed_version
+from fixtures.plan.draw import FACTORS, NUMBERS, available, plans
+from fixtures.plan.grammar import (
     MODULE_KINDS,
     Add,
     Again,
@@ -22,7 +23,6 @@ from fixtures.plan import (
     Scale,
     hooks_of,
 )
-from fixtures.subject import Subject
 
 SNAPSHOT_PULL = "https://github.com/pytorch/pytorch/pull/60517"
 GLOBAL_FORWARD = "torch.nn.modules.module.register_module_forward_hook"

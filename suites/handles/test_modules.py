@@ -5,8 +5,8 @@ from typing import Dict, List, Tuple
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.clause import Reading, clause
-from fixtures.subject import Subject
+from fixtures.judge.clause import Reading, clause
+from fixtures.judge.subject import Subject
 
 GLOBAL_FORWARD = "torch.nn.modules.module.register_module_forward_hook"
 

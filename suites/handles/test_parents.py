@@ -3,11 +3,11 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.clause import Reading, clause
-from fixtures.contract import contract_for, installed_version
-from fixtures.draw import FACTORS, NUMBERS
-from fixtures.plan import Add, Again, Backward, Chain, Forward, Hook, Input, Leaf, Plan, Scale
-from fixtures.subject import Subject
+from fixtures.judge.clause import Reading, clause
+from fixtures.judge.subject import Subject
+from fixtures.model.contract import contract_for, installed_version
+from fixtures.plan.draw import FACTORS, NUMBERS
+from fixtures.plan.grammar import Add, Again, Backward, Chain, Forward, Hook, Input, Leaf, Plan, Scale
 from suites.handles.test_inside import news
 
 SKIPS = 'code: torch/nn/modules/module.py "If we don\'t have any hooks, we want to skip"'

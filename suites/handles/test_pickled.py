@@ -6,8 +6,8 @@ from typing import List
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.clause import Reading, clause
-from fixtures.subject import Subject
+from fixtures.judge.clause import Reading, clause
+from fixtures.judge.subject import Subject
 
 OLD_STATE = 'code: torch/nn/modules/module.py "Support loading old checkpoints that don\'t have the following attrs"'
 

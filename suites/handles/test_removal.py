@@ -5,10 +5,11 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.clause import Reading, clause
-from fixtures.contract import contract_for, installed_version
-from fixtures.draw import FACTORS, NUMBERS, available, plans
-from fixtures.plan import (
+from fixtures.judge.clause import Reading, clause
+from fixtures.judge.subject import Subject
+from fixtures.model.contract import contract_for, installed_version
+from fixtures.plan.draw import FACTORS, NUMBERS, available, plans
+from fixtures.plan.grammar import (
     MODULE_KINDS,
     Backward,
     Chain,
@@ -22,7 +23,6 @@ from fixtures.plan import (
     Scale,
     hooks_of,
 )
-from fixtures.subject import Subject
 
 ADDED = 'docs: torch.nn.{}_hook "a handle that can be used to remove the added hook by calling"'
 GLOBAL_REMOVES = tuple(ADDED.format(f"modules.module.register_module_{kind}") for kind in ("forward_pre", "forward"))

@@ -3,11 +3,11 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.clause import Reading, clause
-from fixtures.draw import FACTORS, NUMBERS
-from fixtures.plan import Bare, Drop, Forward, Hook, Input, Leaf, Plan, Scale, hooks_of
-from fixtures.subject import Subject
-from fixtures.values import MAYBE_VALUES, VALUES
+from fixtures.judge.clause import Reading, clause
+from fixtures.judge.subject import Subject
+from fixtures.plan.draw import FACTORS, NUMBERS
+from fixtures.plan.grammar import Bare, Drop, Forward, Hook, Input, Leaf, Plan, Scale, hooks_of
+from fixtures.plan.values import MAYBE_VALUES, VALUES
 
 PRE_HOOK = "docs: torch.nn.Module.register_forward_pre_hook"
 PULL = "https://github.com/pytorch/pytorch/pull/89389"

@@ -1,7 +1,7 @@
 """The options that the functions which register forward pre-hooks take."""
 
-from fixtures.clause import Reading, clause
-from fixtures.subject import Subject
+from fixtures.judge.clause import Reading, clause
+from fixtures.judge.subject import Subject
 
 CODE = "code: torch/nn/modules/module.py"
 WITH_KWARGS = "torch.nn.Module.register_forward_pre_hook(with_kwargs)"

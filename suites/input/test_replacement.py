@@ -3,10 +3,10 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.clause import clause
-from fixtures.draw import FACTORS, NUMBERS, plans
-from fixtures.plan import OPS, Backward, Bare, Chain, Forward, Hook, Input, Leaf, Plan, Remove, Scale, hooks_of
-from fixtures.subject import Subject
+from fixtures.judge.clause import clause
+from fixtures.judge.subject import Subject
+from fixtures.plan.draw import FACTORS, NUMBERS, plans
+from fixtures.plan.grammar import OPS, Backward, Bare, Chain, Forward, Hook, Input, Leaf, Plan, Remove, Scale, hooks_of
 
 PRE_HOOK = "docs: torch.nn.Module.register_forward_pre_hook"
 GLOBAL_PRE_HOOK = "docs: torch.nn.modules.module.register_module_forward_pre_hook"

@@ -5,11 +5,11 @@ from collections import namedtuple
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.clause import Reading, clause
-from fixtures.draw import FACTORS, NUMBERS
-from fixtures.plan import Backward, Chain, Forward, Hook, Input, Leaf, Plan, Raise, Scale, hooks_of
-from fixtures.subject import Subject
-from fixtures.values import MAYBE_VALUES, PLAIN, SIGNATURES, VALUES, function_of, takes
+from fixtures.judge.clause import Reading, clause
+from fixtures.judge.subject import Subject
+from fixtures.plan.draw import FACTORS, NUMBERS
+from fixtures.plan.grammar import Backward, Chain, Forward, Hook, Input, Leaf, Plan, Raise, Scale, hooks_of
+from fixtures.plan.values import MAYBE_VALUES, PLAIN, SIGNATURES, VALUES, function_of, takes
 
 PRE_HOOK = "docs: torch.nn.Module.register_forward_pre_hook"
 Pair = namedtuple("Pair", "x y")

@@ -3,10 +3,10 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.clause import Reading, clause
-from fixtures.draw import NUMBERS
-from fixtures.plan import Again, Backward, Chain, Drop, Forward, Hook, Input, Leaf, Plan
-from fixtures.subject import Subject
+from fixtures.judge.clause import Reading, clause
+from fixtures.judge.subject import Subject
+from fixtures.plan.draw import NUMBERS
+from fixtures.plan.grammar import Again, Backward, Chain, Drop, Forward, Hook, Input, Leaf, Plan
 
 SNAPSHOT_PULL = "https://github.com/pytorch/pytorch/pull/60517"
 REMOVABLE = "test: test/nn/test_module_hooks.py TestModuleGlobalHooks.test_module_forward_{}_hook_removable"

@@ -5,11 +5,11 @@ from itertools import count
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.clause import Reading, clause
-from fixtures.contract import contract_for, installed_version
-from fixtures.draw import FACTORS, NUMBERS, available
-from fixtures.plan import Again, Backward, Chain, Fan, Forward, Hook, Input, Leaf, Plan, Scale, hooks_of, walk
-from fixtures.subject import Subject
+from fixtures.judge.clause import Reading, clause
+from fixtures.judge.subject import Subject
+from fixtures.model.contract import contract_for, installed_version
+from fixtures.plan.draw import FACTORS, NUMBERS, available
+from fixtures.plan.grammar import Again, Backward, Chain, Fan, Forward, Hook, Input, Leaf, Plan, Scale, hooks_of, walk
 from suites.ordering.test_between import AROUND
 
 AROUND_GLOBALLY = tuple(

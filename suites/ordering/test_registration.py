@@ -3,10 +3,10 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.clause import clause
-from fixtures.draw import FACTORS, NUMBERS, plans
-from fixtures.plan import Backward, Forward, Hook, Input, Leaf, Plan, Remove, Scale, hooks_of
-from fixtures.subject import Subject
+from fixtures.judge.clause import clause
+from fixtures.judge.subject import Subject
+from fixtures.plan.draw import FACTORS, NUMBERS, plans
+from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Plan, Remove, Scale, hooks_of
 
 #: kind of hook -> what its documentation calls the hooks of that kind.
 KINDS = {

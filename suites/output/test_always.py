@@ -3,10 +3,10 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.clause import clause
-from fixtures.draw import FACTORS, NUMBERS
-from fixtures.plan import Add, Chain, Drop, Forward, Give, Hook, Input, Leaf, Plan, Raise, Scale, hooks_of
-from fixtures.subject import Subject
+from fixtures.judge.clause import clause
+from fixtures.judge.subject import Subject
+from fixtures.plan.draw import FACTORS, NUMBERS
+from fixtures.plan.grammar import Add, Chain, Drop, Forward, Give, Hook, Input, Leaf, Plan, Raise, Scale, hooks_of
 
 FORWARD_HOOK = "docs: torch.nn.Module.register_forward_hook"
 ALWAYS_TEST = "test: test/nn/test_module_hooks.py TestModuleHooks.test_always_called_forward_hooks"

@@ -6,11 +6,11 @@ from collections import namedtuple
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.clause import Reading, clause
-from fixtures.contract import contract_for, installed_version
-from fixtures.draw import available
-from fixtures.subject import Subject
-from fixtures.values import MAYBE_VALUES, SIGNATURES, VALUES, function_of, takes
+from fixtures.judge.clause import Reading, clause
+from fixtures.judge.subject import Subject
+from fixtures.model.contract import contract_for, installed_version
+from fixtures.plan.draw import available
+from fixtures.plan.values import MAYBE_VALUES, SIGNATURES, VALUES, function_of, takes
 
 FORWARD_HOOK = "docs: torch.nn.Module.register_forward_hook"
 FORWARD = "docs: torch.nn.Module.forward"

@@ -5,8 +5,8 @@ import warnings
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.clause import Reading, clause
-from fixtures.subject import Subject
+from fixtures.judge.clause import Reading, clause
+from fixtures.judge.subject import Subject
 
 CODE = "code: torch/nn/modules/module.py"
 FORWARD_HOOK = "docs: torch.nn.Module.register_forward_hook"

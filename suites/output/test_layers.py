@@ -5,8 +5,8 @@ import inspect
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.clause import Reading, clause
-from fixtures.subject import Subject
+from fixtures.judge.clause import Reading, clause
+from fixtures.judge.subject import Subject
 
 NOTE = "note: modules.html#module-hooks"
 FAST_PATH = "https://github.com/pytorch/pytorch/pull/75809"

@@ -5,9 +5,10 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.clause import clause
-from fixtures.draw import FACTORS, NUMBERS, plans
-from fixtures.plan import (
+from fixtures.judge.clause import clause
+from fixtures.judge.subject import Subject
+from fixtures.plan.draw import FACTORS, NUMBERS, plans
+from fixtures.plan.grammar import (
     Again,
     Backward,
     Chain,
@@ -23,7 +24,6 @@ from fixtures.plan import (
     Scale,
     hooks_of,
 )
-from fixtures.subject import Subject
 
 FORWARD_HOOK = "docs: torch.nn.Module.register_forward_hook"
 CODE = "code: torch/nn/modules/module.py"

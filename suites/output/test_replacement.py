@@ -3,12 +3,12 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.clause import Reading, clause
-from fixtures.contract import contract_for, installed_version
-from fixtures.draw import FACTORS, NUMBERS, available, plans
-from fixtures.plan import OPS, Backward, Chain, Forward, Hook, Input, Leaf, Plan, Raise, Remove, Scale, hooks_of
-from fixtures.play import rebuild
-from fixtures.subject import Subject
+from fixtures.judge.clause import Reading, clause
+from fixtures.judge.subject import Subject
+from fixtures.model.contract import contract_for, installed_version
+from fixtures.plan.draw import FACTORS, NUMBERS, available, plans
+from fixtures.plan.grammar import OPS, Backward, Chain, Forward, Hook, Input, Leaf, Plan, Raise, Remove, Scale, hooks_of
+from fixtures.play.player import rebuild
 from suites.tensors import item, leaf
 
 FORWARD_HOOK = "docs: torch.nn.Module.register_forward_hook"

@@ -5,10 +5,10 @@ from typing import Any, List, Tuple
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.clause import Reading, clause
-from fixtures.draw import FACTORS, NUMBERS
-from fixtures.plan import Ask, Backward, Chain, Forward, Hook, Input, Leaf, Plan, Retain, Scale
-from fixtures.subject import Subject
+from fixtures.judge.clause import Reading, clause
+from fixtures.judge.subject import Subject
+from fixtures.plan.draw import FACTORS, NUMBERS
+from fixtures.plan.grammar import Ask, Backward, Chain, Forward, Hook, Input, Leaf, Plan, Retain, Scale
 from suites.tensors import item, leaf
 
 SINCE_2_0 = "https://github.com/pytorch/pytorch/pull/85849"

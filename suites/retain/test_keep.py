@@ -5,10 +5,10 @@ from typing import Any, List
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.clause import Reading, clause
-from fixtures.draw import NUMBERS, plans
-from fixtures.plan import Backward, Chain, Forward, Hook, Input, Leaf, Plan, Retain
-from fixtures.subject import Subject
+from fixtures.judge.clause import Reading, clause
+from fixtures.judge.subject import Subject
+from fixtures.plan.draw import NUMBERS, plans
+from fixtures.plan.grammar import Backward, Chain, Forward, Hook, Input, Leaf, Plan, Retain
 from suites.tensors import item, leaf
 
 DOCS = "docs: torch.Tensor.retain_grad"

@@ -6,10 +6,10 @@ from typing import Any, List, Tuple
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.clause import Reading, clause
-from fixtures.contract import contract_for, installed_version
-from fixtures.draw import FACTORS, available
-from fixtures.subject import Subject
+from fixtures.judge.clause import Reading, clause
+from fixtures.judge.subject import Subject
+from fixtures.model.contract import contract_for, installed_version
+from fixtures.plan.draw import FACTORS, available
 from suites.tensors import item, leaf
 
 NOTE = "note: autograd.html#backward-hooks-execution"

@@ -2,10 +2,10 @@
 
 from hypothesis import given
 
-from fixtures.clause import Reading, clause
-from fixtures.draw import plans
-from fixtures.plan import Backward, Forward, Hook, Input, Leaf, Plan, Retain, Scale
-from fixtures.subject import Subject
+from fixtures.judge.clause import Reading, clause
+from fixtures.judge.subject import Subject
+from fixtures.plan.draw import plans
+from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Plan, Retain, Scale
 
 
 @clause(

@@ -17,8 +17,8 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from reports.costs import Costs, from_counts
-from reports.costs_change import changes
+from reports.costs.change import changes
+from reports.costs.counts import Costs, from_counts
 from suites.timing import __main__ as timing
 
 SEEDS = 5

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from reports.costs import Times, from_benchmarks, from_counts
-from reports.costs_recorded import NOTHING, merged, write_record
+from reports.costs.counts import Times, from_benchmarks, from_counts
+from reports.costs.recorded import NOTHING, merged, write_record
 
 PYTHONS = ("3.8.18 (default) [GCC 12.2.0]", "3.11.7 (main, May  9 2026, 07:35:25) [GCC 12.2.0]")
 SEEDS = (1, 2, 3, 4, 5)

@@ -1,6 +1,6 @@
 """What the self-check asks of all clauses at once."""
 
-from fixtures.clause import Clause
+from fixtures.judge.clause import Clause
 from suites.examples import import_suites
 
 __all__ = ["draws_plans", "import_suites"]

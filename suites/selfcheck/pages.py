@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from reports.__main__ import main
-from reports.verdicts import VERDICTS
+from reports.data.verdicts import VERDICTS
 from suites.selfcheck import counts, synthetic
 
 #: Returns what is too faint to read.

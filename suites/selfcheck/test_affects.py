@@ -8,9 +8,9 @@ import os
 import pytest
 
 from reports.__main__ import main
-from reports.apis import known_apis
-from reports.strict import validate
-from reports.uses import read_code
+from reports.data.strict import validate
+from reports.usage.apis import known_apis
+from reports.usage.uses import read_code
 from suites.selfcheck import measured
 
 MODULE, TORCH = "torch.nn.Module", "torch.nn.modules.module"

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 
-from fixtures.clause import CLAUSES, Clause
-from fixtures.plan import Plan, Retain, hooks_of
-from reports.apis import GLOBAL, METHODS, known_apis, need, subject, touched
+from fixtures.judge.clause import CLAUSES, Clause
+from fixtures.plan.grammar import Plan, Retain, hooks_of
+from reports.usage.apis import GLOBAL, METHODS, known_apis, need, subject, touched
 from suites.selfcheck.everything import import_suites
 
 import_suites()
@@ -80,7 +80,7 @@ def test_every_clause_is_about_an_api_or_named_here() -> None:
     """These speak of no hook: one of a module without, one of the handle itself."""
     without = {name for name in CLAUSES if not subject(name, record(name)).apis}
     known = {"backward.inplace.without_hook", "handles.handle.plain_dict"}
-    assert without == known, "reports/apis.py finds no hook API in these tests: name one in needs= or source="
+    assert without == known, "reports/usage/apis.py finds no hook API in these tests: name one in needs= or source="
 
 
 def test_what_a_clause_needs_is_known() -> None:

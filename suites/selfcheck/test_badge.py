@@ -8,7 +8,7 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from reports.__main__ import main
-from reports.badge import BAD, GOOD, LABEL, OTHER
+from reports.verbs.badge import BAD, GOOD, LABEL, OTHER
 from suites.selfcheck import measured, synthetic
 
 SVG = "{http://www.w3.org/2000/svg}"

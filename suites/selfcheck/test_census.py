@@ -4,7 +4,7 @@ import json
 import pathlib
 from fnmatch import fnmatchcase
 
-from fixtures.clause import CLAUSES
+from fixtures.judge.clause import CLAUSES
 from suites.census import REASONS
 from suites.selfcheck.everything import import_suites
 

@@ -7,9 +7,9 @@ import json
 import pytest
 
 from reports.__main__ import main
-from reports.statements import UNKNOWN
-from reports.strict import BadInput, validate
-from reports.verdicts import VERDICTS
+from reports.data.statements import UNKNOWN
+from reports.data.strict import BadInput, validate
+from reports.data.verdicts import VERDICTS
 from suites.selfcheck import measured, synthetic
 
 GOOD, NEW, OLD = ("conforms", "always"), ("conforms", "new"), ("conforms", "old")

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from reports.costs import Figure, from_counts, read
-from reports.costs_change import PULLS, Change
-from reports.costs_page import EDGE, HEIGHT, WIDTH, chapter
-from reports.costs_recorded import Record, read_record
-from reports.strict import BadInput
+from reports.costs.change import PULLS, Change
+from reports.costs.chapter import EDGE, HEIGHT, WIDTH, chapter
+from reports.costs.counts import Figure, from_counts, read
+from reports.costs.recorded import Record, read_record
+from reports.data.strict import BadInput
 from suites.selfcheck import counts
 
 VERSIONS = {

@@ -5,8 +5,8 @@ import pathlib
 
 import pytest
 
-from fixtures.clause import CLAUSES, Deviation
-from fixtures.contract import applies
+from fixtures.judge.clause import CLAUSES, Deviation
+from fixtures.model.contract import applies
 from fixtures.modes import MODES
 from suites.deviations import DEVIATIONS
 from suites.selfcheck.everything import import_suites

@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from reports import forms
 from reports.__main__ import main
-from reports.diff import KINDS
-from reports.strict import validate
+from reports.data.strict import validate
+from reports.verbs import forms
+from reports.verbs.diff import KINDS
 from suites.selfcheck import measured, synthetic
 
 GOOD, TRUE, LOUD, MUTE = (("conforms", name) for name in ("good", "true", "loud", "mute"))

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from fixtures.patience import HUNG
+from fixtures.run.patience import HUNG
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -76,7 +76,7 @@ class Room:
 
     def command(self, *arguments: str) -> list[str]:
         own = ["-p", "no:cacheprovider", *arguments]
-        return [sys.executable, "-m", "fixtures.drive", "--run-file", str(self.run_file), *own]
+        return [sys.executable, "-m", "fixtures.run", "--run-file", str(self.run_file), *own]
 
     def environment(self, **extra: str) -> dict[str, str]:
         return {**os.environ, "PYTHONPATH": str(ROOT), **extra}

@@ -10,16 +10,16 @@ from pathlib import Path
 
 import pytest
 
-from fixtures import example
-from fixtures.bundle import Bundle, Unfit
-from fixtures.clause import CLAUSES
-from fixtures.example import Known, inside, literal, span
-from fixtures.example import program as write
-from fixtures.plan import Backward, Forward, Hook, Input, Leaf, Plan
-from reports import details, programs
+from fixtures.judge.clause import CLAUSES
+from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Plan
+from fixtures.show import example
+from fixtures.show.bundle import Bundle, Unfit
+from fixtures.show.example import Known, inside, literal, span
+from fixtures.show.example import program as write
 from reports.__main__ import main
-from reports.atlas import build
-from reports.verdicts import VERDICTS, read_recorded, read_table
+from reports.data.atlas import build
+from reports.data.verdicts import VERDICTS, read_recorded, read_table
+from reports.page import details, programs
 from suites import examples
 from suites.examples import ROOT, import_suites, recorded, run_all, wrong
 from suites.selfcheck.room import recorded_room
@@ -119,7 +119,7 @@ sys.exit(examples.main())
 def kept(tmp_path: Path, monkeypatch) -> Path:
     """Where examples are kept; there are two, made in no time."""
     monkeypatch.setattr(programs, "_made", lambda *names: dict.fromkeys(names or ("a.b.c", "a.b.d"), "made"))
-    monkeypatch.setattr("reports.torches.source_digest", lambda *_: "one")
+    monkeypatch.setattr("reports.data.torches.source_digest", lambda *_: "one")
     return tmp_path / "out" / "examples.json"
 
 
@@ -137,7 +137,7 @@ def test_they_are_made_once_for_the_same_sources(kept: Path, monkeypatch, capsys
 def test_they_are_made_anew_for_other_sources_and_from_a_damaged_file(kept: Path, monkeypatch, damaged: str) -> None:
     programs.examples(kept)
     monkeypatch.setattr(programs, "_made", lambda: {"a.b.c": "anew"})
-    monkeypatch.setattr("reports.torches.source_digest", lambda *_: "two")
+    monkeypatch.setattr("reports.data.torches.source_digest", lambda *_: "two")
     assert programs.examples(kept) == {"a.b.c": "anew"}
     kept.write_text(damaged, encoding="utf-8")
     assert programs.examples(kept) == {"a.b.c": "anew"}
@@ -156,7 +156,12 @@ def test_one_is_made_alone_and_not_kept(kept: Path) -> None:
 
 def test_what_they_are_made_from_decides(tmp_path: Path, monkeypatch) -> None:
     """The suites, the instruments and the record; not the self-check."""
-    files = ["suites/a/test_b.py", "fixtures/plan.py", "reports/verdicts/2.15.json", "suites/selfcheck/test_a.py"]
+    files = [
+        "suites/a/test_b.py",
+        "fixtures/plan/grammar.py",
+        "reports/verdicts/2.15.json",
+        "suites/selfcheck/test_a.py",
+    ]
     monkeypatch.setattr(programs, "ROOT", tmp_path)
     monkeypatch.setattr(programs, "VERDICTS", tmp_path / "reports" / "verdicts")
     digests = []
@@ -171,7 +176,7 @@ def test_what_they_are_made_from_decides(tmp_path: Path, monkeypatch) -> None:
 
 def test_a_page_of_other_verdicts_has_none(tmp_path: Path, monkeypatch) -> None:
     """They say what is recorded here; and nobody waits for them."""
-    monkeypatch.setattr("reports.commands.examples", None)
+    monkeypatch.setattr("reports.verbs.commands.examples", None)
     assert recorded_room(tmp_path).call("page", "--out", tmp_path / "page.html") == 0
 
 

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from reports.__main__ import main
-from reports.names import near
+from reports.data.names import near
 from suites.selfcheck import synthetic
 
 DEVIATES = "a.b.deviates"

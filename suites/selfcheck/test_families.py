@@ -8,16 +8,16 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
-from fixtures.clause import CLAUSES
-from fixtures.contract import contract_for, installed_version
-from fixtures.draw import available
 from fixtures.families import FAMILIES, KINDS
 from fixtures.families.kind import PLACES
-from fixtures.graph import TooLarge
-from fixtures.model import expect
-from fixtures.plan import Add, Hook, Plan, Retain
-from fixtures.stage import Torch, perform
-from reports.apis import subject
+from fixtures.judge.clause import CLAUSES
+from fixtures.model.contract import contract_for, installed_version
+from fixtures.model.graph import TooLarge
+from fixtures.model.module import expect
+from fixtures.plan.draw import available
+from fixtures.plan.grammar import Add, Hook, Plan, Retain
+from fixtures.play.stage import Torch, perform
+from reports.usage.apis import subject
 from suites.selfcheck.everything import import_suites
 from suites.selfcheck.faults import FAULTS, Fault
 

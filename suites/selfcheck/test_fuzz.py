@@ -15,8 +15,8 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from reports.__main__ import main, parser
-from reports.runfile import BadInput, read_run, read_runs
-from reports.strict import MAX_DEPTH
+from reports.data.runfile import BadInput, read_run, read_runs
+from reports.data.strict import MAX_DEPTH
 from suites.selfcheck import synthetic
 
 TORCH = "2.15.0"

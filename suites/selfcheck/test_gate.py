@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from fixtures.clause import CLAUSES
-from fixtures.contract import installed_version
-from fixtures.gate import Gate
-from fixtures.judge import Cell
+from fixtures.judge.clause import CLAUSES
+from fixtures.judge.verdict import Cell
+from fixtures.model.contract import installed_version
+from fixtures.run.gate import Gate
 from suites.selfcheck.everything import import_suites
 
 ROOT = Path(__file__).resolve().parents[2]

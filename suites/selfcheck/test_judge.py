@@ -11,14 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures import isolate
-from fixtures.clause import BadClause, Clause, Deviation, Reading, clause
-from fixtures.contract import contract_for
-from fixtures.draw import plans
-from fixtures.judge import Cell, judge
-from fixtures.model import Model, expect
-from fixtures.plan import Backward, Forward, Hook, Input, Leaf, Plan, Retain, Scale
-from fixtures.subject import Refused, Subject
+from fixtures.judge import isolate
+from fixtures.judge.clause import BadClause, Clause, Deviation, Reading, clause
+from fixtures.judge.subject import Refused, Subject
+from fixtures.judge.verdict import Cell, judge
+from fixtures.model.contract import contract_for
+from fixtures.model.module import Model, expect
+from fixtures.plan.draw import plans
+from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Plan, Retain, Scale
 
 NEW, OLD = contract_for("2.15"), contract_for("1.4")
 LAST = Reading("last", ">=2.0", "after all", {"retain_grad": "last"})

@@ -9,9 +9,9 @@ import json
 import pytest
 
 from reports.__main__ import main
-from reports.atlas import build
-from reports.runfile import read_runs
-from reports.verdicts import Table
+from reports.data.atlas import build
+from reports.data.runfile import read_runs
+from reports.data.verdicts import Table
 from suites.selfcheck import synthetic
 
 TORCH, OTHER = "2.15.0", "2.14.0"

@@ -7,14 +7,14 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis.errors import UnsatisfiedAssumption
 
-from fixtures import miniatures_engine
-from fixtures.clause import CLAUSES, Clause
-from fixtures.contract import contract_for, installed_version, with_facts
-from fixtures.miniatures import FAULTS
-from fixtures.model import Model, expect
+from fixtures.judge.clause import CLAUSES, Clause
+from fixtures.judge.subject import Subject
+from fixtures.model import miniatures_engine
+from fixtures.model.contract import contract_for, installed_version, with_facts
+from fixtures.model.miniatures import FAULTS
+from fixtures.model.module import Model, expect
 from fixtures.modes import missing
-from fixtures.plan import Plan
-from fixtures.subject import Subject
+from fixtures.plan.grammar import Plan
 from suites.selfcheck.everything import draws_plans, import_suites
 
 PLANS = 60

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from reports.__main__ import main
-from reports.costs_recorded import read_record
-from reports.strict import validate
+from reports.costs.recorded import read_record
+from reports.data.strict import validate
 from suites.selfcheck import counts
 
 #: How much more a kind costs on the slow torch: by more than two counts of one torch differ, whatever the kind.

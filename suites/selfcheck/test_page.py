@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from reports.chapters import order
+from reports.verbs.chapters import order
 from suites.selfcheck import synthetic
 from suites.selfcheck.pages import CONTRAST, SETTLED, Reader, watched
 

@@ -9,10 +9,10 @@ import pytest
 from packaging.version import InvalidVersion, Version
 
 from reports.__main__ import main
-from reports.atlas import _nearest
-from reports.details import aligned
-from reports.statements import KINDS
-from reports.verdicts import read_recorded
+from reports.data.atlas import _nearest
+from reports.data.statements import KINDS
+from reports.data.verdicts import read_recorded
+from reports.page.details import aligned
 from suites.selfcheck import synthetic
 from suites.selfcheck.pages import CONTRAST, Reader, watched
 from suites.selfcheck.test_page_data import EVIL

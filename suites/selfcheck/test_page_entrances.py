@@ -8,10 +8,10 @@ import re
 import pytest
 
 from reports.__main__ import main
-from reports.apis import known_apis
-from reports.forms import counted
-from reports.rely import STANDS
-from reports.statements import KINDS
+from reports.data.statements import KINDS
+from reports.usage.apis import known_apis
+from reports.verbs.forms import counted
+from reports.verbs.rely import STANDS
 from suites.selfcheck import synthetic
 from suites.selfcheck.pages import CONTRAST, Reader, build, watched
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 
-from reports.runfile import BadInput, read_runs
+from reports.data.runfile import BadInput, read_runs
 from suites.selfcheck import synthetic, test_fuzz
 from suites.selfcheck.pages import Reader, build, watched
 from suites.selfcheck.test_page_axe import VIEWS

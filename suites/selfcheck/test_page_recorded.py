@@ -6,7 +6,7 @@ import gzip
 import json
 import re
 
-from reports.verdicts import VERDICTS
+from reports.data.verdicts import VERDICTS
 from suites.selfcheck.pages import WORK, Effort, Reader, watched
 
 #: What is promised of a page of 400 clauses on 26 versions, for each clause: the page may grow as its clauses do.

@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from fixtures.unstated import UNSTATED
-from reports.atlas import build as build_atlas
-from reports.statements import statement
-from reports.verdicts import read_recorded, read_table
+from fixtures.judge.unstated import UNSTATED
+from reports.data.atlas import build as build_atlas
+from reports.data.statements import statement
+from reports.data.verdicts import read_recorded, read_table
 from suites.selfcheck import synthetic
 from suites.selfcheck.pages import CONTRAST, SETTLED, Reader, build, watched
 from suites.selfcheck.test_page_build import choose, text_of

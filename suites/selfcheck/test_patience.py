@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from fixtures.patience import STILL, WINDOW, Patience, processor_seconds, run
+from fixtures.run.patience import STILL, WINDOW, Patience, processor_seconds, run
 
 SECONDS = 180.0
 LINUX = pytest.mark.skipif(processor_seconds(1) is None, reason="no /proc here: the clock alone counts")

@@ -8,16 +8,16 @@ import pytest
 import torch
 from hypothesis import HealthCheck, Phase, given, settings
 
-from fixtures import plan as grammar
-from fixtures.alone import script
-from fixtures.contract import contract_for, installed_version
-from fixtures.draw import plans
-from fixtures.ending import NEEDED
-from fixtures.graph import TooLarge
-from fixtures.model import expect
-from fixtures.plan import Backward, Chain, Forward, Hook, Input, Leaf, Plan, Retain, Scale
-from fixtures.stage import Torch, perform
-from fixtures.trace import Event, Trace, side_by_side
+from fixtures.model.contract import contract_for, installed_version
+from fixtures.model.graph import TooLarge
+from fixtures.model.module import expect
+from fixtures.plan import grammar as grammar
+from fixtures.plan.draw import plans
+from fixtures.plan.grammar import Backward, Chain, Forward, Hook, Input, Leaf, Plan, Retain, Scale
+from fixtures.play.stage import Torch, perform
+from fixtures.play.trace import Event, Trace, side_by_side
+from fixtures.show.alone import script
+from fixtures.show.ending import NEEDED
 from suites.together import test_grammar
 
 VERSION = installed_version()

@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from reports import forms
 from reports.__main__ import main
-from reports.choice import left_out
+from reports.verbs import forms
+from reports.verbs.choice import left_out
 from suites.selfcheck import measured, synthetic
 
 CODE = "def test_x(subject, module):\n    module.{}(print)\n"

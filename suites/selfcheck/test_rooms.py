@@ -12,7 +12,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 ROOMS = ("suites", "fixtures", "reports")
-DOORS_TO_TORCH = ("fixtures/stage.py", "fixtures/modes.py")
+DOORS_TO_TORCH = ("fixtures/play/stage.py", "fixtures/modes.py")
 LONGEST, LONGEST_CONFTEST = 400, 100
 GENERATED = ("reports/verdicts/",)
 #: Programs to send to others: they import torch and nothing of ours.

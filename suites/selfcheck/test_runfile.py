@@ -11,11 +11,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from reports import runfile, strict, verdicts
-from reports.atlas import build
-from reports.page import render
-from reports.runfile import BadInput, read_run, read_runs
-from reports.strict import SCHEMAS
+from reports.data import runfile, strict, verdicts
+from reports.data.atlas import build
+from reports.data.runfile import BadInput, read_run, read_runs
+from reports.data.strict import SCHEMAS
+from reports.page.build import render
 from suites.selfcheck import synthetic
 
 TORCH = "2.13.0"
@@ -226,7 +226,7 @@ def test_a_cut_off_run_says_how_to_resume_and_can_still_be_looked_at(tmp_path):
     path = synthetic.write_run(tmp_path / "run.jsonl", table(), TORCH)
     content = path.read_bytes()
     path.write_bytes(content[: content.rindex(b'"seconds"')])
-    with pytest.raises(BadInput, match=r"the last line is cut off; resume it with: python -m fixtures\.drive"):
+    with pytest.raises(BadInput, match=r"the last line is cut off; resume it with: python -m fixtures\.run"):
         read_runs(path)
     assert len(read_run(path, partial=True).cells) == 3
 

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from referencing import Registry
 
-from reports import costs_recorded as recorded
 from reports.__main__ import main
-from reports.costs import from_counts
-from reports.strict import SCHEMAS, BadInput, validate
+from reports.costs import recorded as recorded
+from reports.costs.counts import from_counts
+from reports.data.strict import SCHEMAS, BadInput, validate
 from suites.selfcheck import counts, synthetic
 
 TORCHES = ("1.4.0", "1.13.1", "2.15.0")

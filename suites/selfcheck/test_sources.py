@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from fixtures.clause import CLAUSES, LEVELS
+from fixtures.judge.clause import CLAUSES, LEVELS
 from suites.deviations import DEVIATIONS
 from suites.selfcheck.everything import import_suites
 

@@ -6,8 +6,8 @@ from itertools import product
 
 import pytest
 
-from reports.atlas import Cell
-from reports.statements import ANSWERS, HARMS, KINDS, UNKNOWN, Statement, harm_of_change, statement
+from reports.data.atlas import Cell
+from reports.data.statements import ANSWERS, HARMS, KINDS, UNKNOWN, Statement, harm_of_change, statement
 
 KINDS_BY_LETTER = {"s": "silent", "e": "error", "w": "warning", "a": "added", "f": "fixed", ".": "internal"}
 #: a letter for each statement that may follow: holds, otherwise and deviates, each with the harms none, warning, error

@@ -3,8 +3,8 @@
 import importlib
 from fnmatch import fnmatchcase
 
-from fixtures.clause import CLAUSES
-from fixtures.unstated import UNSTATED
+from fixtures.judge.clause import CLAUSES
+from fixtures.judge.unstated import UNSTATED
 from suites.selfcheck.everything import import_suites
 from suites.surface import SURFACE, Entry, names
 

@@ -14,9 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from reports import sweep, torches
-from reports.strict import BadInput
-from reports.torches import COUNTS, RUNS, WORK, Version
+from reports.data import torches
+from reports.data.strict import BadInput
+from reports.data.torches import COUNTS, RUNS, WORK, Version
+from reports.verbs import sweep
 
 ROOT = Path(__file__).resolve().parents[2]
 KNOWN = {"1.4": "1.4.0", "1.10": "1.10.2", "2.1": "2.1.2"}

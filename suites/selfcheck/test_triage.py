@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from fixtures.plan import Add, Backward, Copy, Drop, Forward, Hook, Input, Leaf, Plan, Remove, Retain, Scale
-from fixtures.triage import BROAD, HOMES, as_lines, fails, signs_of_plan, signs_of_test, told, triage, words
+from fixtures.plan.grammar import Add, Backward, Copy, Drop, Forward, Hook, Input, Leaf, Plan, Remove, Retain, Scale
+from fixtures.run.triage import BROAD, HOMES, as_lines, fails, signs_of_plan, signs_of_test, told, triage, words
 from reports.__main__ import main
-from reports.strict import BadInput, validate
-from reports.triage import plan_of
+from reports.data.strict import BadInput, validate
+from reports.verbs.triage import plan_of
 from suites.selfcheck import measured, synthetic
 
 ORDER = "first difference: other order"

@@ -13,11 +13,11 @@ from collections import Counter
 
 import pytest
 
-from reports import choice, compat, diff, diff_forms, rely
-from reports.atlas import Cell, build
-from reports.rely import STANDS
-from reports.statements import statement
-from reports.verdicts import VERDICTS, read_recorded, read_table
+from reports.data.atlas import Cell, build
+from reports.data.statements import statement
+from reports.data.verdicts import VERDICTS, read_recorded, read_table
+from reports.verbs import choice, compat, diff, diff_forms, rely
+from reports.verbs.rely import STANDS
 from suites.selfcheck import measured
 
 EVERYTHING = argparse.Namespace(begins=[], clauses=[], chapter=[], api=[], tutorial=True)

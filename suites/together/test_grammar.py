@@ -2,11 +2,11 @@
 
 from hypothesis import given
 
-from fixtures.clause import clause
-from fixtures.draw import plans
 from fixtures.families import HOOK_KINDS
-from fixtures.plan import Plan
-from fixtures.subject import Subject
+from fixtures.judge.clause import clause
+from fixtures.judge.subject import Subject
+from fixtures.plan.draw import plans
+from fixtures.plan.grammar import Plan
 
 EVERY_HOOK = HOOK_KINDS
 EVERY_ACTION = ("scale", "bare", "raise", "drop", "give", "add", "single", "edit")
@@ -96,7 +96,7 @@ def test_any_tensor_hooks(subject: Subject, plan: Plan) -> None:
     "together.grammar.everything",
     says="Every plan of the grammar leaves the trace that the model predicts.",
     source="measured",
-    note="The grammar has small nets of few operations on single numbers; fixtures/draw.py says what it draws.",
+    note="The grammar has small nets of few operations on single numbers; fixtures/plan/draw.py says what it draws.",
     level="observed",
 )
 @given(

@@ -2,10 +2,10 @@
 
 from hypothesis import given
 
-from fixtures.clause import clause
-from fixtures.draw import plans
-from fixtures.plan import Plan
-from fixtures.subject import Subject
+from fixtures.judge.clause import clause
+from fixtures.judge.subject import Subject
+from fixtures.plan.draw import plans
+from fixtures.plan.grammar import Plan
 from suites.together.test_grammar import EVERY_ACTION, EVERY_HOOK, EVERY_OP
 
 #: What a hook may do and still let the pass go on.

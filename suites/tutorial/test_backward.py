@@ -8,10 +8,10 @@ from typing import Any, List
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.clause import Reading, clause
-from fixtures.draw import NUMBERS
-from fixtures.plan import OPS, Backward, Forward, Hook, Input, Leaf, Plan, Retain
-from fixtures.subject import Subject
+from fixtures.judge.clause import Reading, clause
+from fixtures.judge.subject import Subject
+from fixtures.plan.draw import NUMBERS
+from fixtures.plan.grammar import OPS, Backward, Forward, Hook, Input, Leaf, Plan, Retain
 
 NOTES = "tutorials: widely read study notes, 2019-2022"
 FULL = "docs: torch.nn.Module.register_full_backward_hook"

@@ -14,11 +14,11 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.clause import Reading, clause
-from fixtures.contract import contract_for, installed_version
-from fixtures.draw import NUMBERS, available, plans
-from fixtures.plan import MODULE_KINDS, Again, Backward, Chain, Forward, Hook, Input, Leaf, Plan, hooks_of
-from fixtures.subject import Subject
+from fixtures.judge.clause import Reading, clause
+from fixtures.judge.subject import Subject
+from fixtures.model.contract import contract_for, installed_version
+from fixtures.plan.draw import NUMBERS, available, plans
+from fixtures.plan.grammar import MODULE_KINDS, Again, Backward, Chain, Forward, Hook, Input, Leaf, Plan, hooks_of
 
 NOTES = "tutorials: widely read study notes, 2019-2022"
 MODULE = "docs: torch.nn.Module"

@@ -8,10 +8,10 @@ from typing import Any, Tuple
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.clause import Reading, clause
-from fixtures.draw import NUMBERS, plans
-from fixtures.plan import Forward, Hook, Input, Leaf, Plan, Scale, hooks_of
-from fixtures.subject import Subject
+from fixtures.judge.clause import Reading, clause
+from fixtures.judge.subject import Subject
+from fixtures.plan.draw import NUMBERS, plans
+from fixtures.plan.grammar import Forward, Hook, Input, Leaf, Plan, Scale, hooks_of
 from suites.tensors import outcome
 
 NOTES = "tutorials: widely read study notes, 2019-2022"

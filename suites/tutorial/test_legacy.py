@@ -7,10 +7,10 @@ from typing import Any
 
 from hypothesis import given
 
-from fixtures.clause import Reading, clause
-from fixtures.draw import plans
-from fixtures.plan import Backward, Forward, Hook, Input, Leaf, Plan, Scale, hooks_of
-from fixtures.subject import Subject
+from fixtures.judge.clause import Reading, clause
+from fixtures.judge.subject import Subject
+from fixtures.plan.draw import plans
+from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Plan, Scale, hooks_of
 
 NOTES = "tutorials: widely read study notes, 2019-2022"
 LEGACY = "docs: torch.nn.Module.register_backward_hook"

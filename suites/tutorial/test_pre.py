@@ -9,10 +9,10 @@ from typing import Any, Tuple
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.clause import Reading, clause
-from fixtures.draw import NUMBERS, plans
-from fixtures.plan import Bare, Forward, Hook, Input, Leaf, Plan, Scale, hooks_of
-from fixtures.subject import Subject
+from fixtures.judge.clause import Reading, clause
+from fixtures.judge.subject import Subject
+from fixtures.plan.draw import NUMBERS, plans
+from fixtures.plan.grammar import Bare, Forward, Hook, Input, Leaf, Plan, Scale, hooks_of
 
 NOTES = "tutorials: widely read study notes, 2019-2022"
 PRE = "docs: torch.nn.Module.register_forward_pre_hook"

@@ -9,10 +9,10 @@ from typing import Any, List
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.clause import Reading, clause
-from fixtures.draw import FACTORS, NUMBERS, plans
-from fixtures.plan import Backward, Forward, Hook, Input, Leaf, Plan, Retain, Scale, hooks_of
-from fixtures.subject import Subject
+from fixtures.judge.clause import Reading, clause
+from fixtures.judge.subject import Subject
+from fixtures.plan.draw import FACTORS, NUMBERS, plans
+from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Plan, Retain, Scale, hooks_of
 from suites.tensors import leaf
 
 NOTES = "tutorials: widely read study notes, 2019-2022"

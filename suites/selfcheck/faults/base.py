@@ -14,7 +14,7 @@ import torch
 from torch.nn.modules import module as torch_module
 from torch.utils import hooks as torch_hooks
 
-from fixtures.contract import applies, contract_for, installed_version
+from fixtures.model.contract import applies, contract_for, installed_version
 from fixtures.modes import missing
 
 CONTRACT = contract_for(installed_version())

@@ -12,11 +12,11 @@ from typing import Any
 
 from hypothesis import HealthCheck, Phase, settings
 
-from fixtures.clause import CLAUSES, Clause
-from fixtures.contract import contract_for, installed_version
-from fixtures.judge import judge
+from fixtures.judge.clause import CLAUSES, Clause
+from fixtures.judge.subject import Disagreement, Subject
+from fixtures.judge.verdict import judge
+from fixtures.model.contract import contract_for, installed_version
 from fixtures.modes import Eager, missing
-from fixtures.subject import Disagreement, Subject
 from suites.deviations import DEVIATIONS
 from suites.selfcheck.everything import import_suites
 from suites.selfcheck.faults.base import FAULTS, Fault

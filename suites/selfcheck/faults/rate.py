@@ -6,13 +6,13 @@ from typing import Any
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
-from fixtures.clause import CLAUSES, Clause
-from fixtures.contract import contract_for, installed_version, with_facts
-from fixtures.engine import TooLarge
-from fixtures.model import expect
+from fixtures.judge.clause import CLAUSES, Clause
+from fixtures.model.contract import contract_for, installed_version, with_facts
+from fixtures.model.engine import TooLarge
+from fixtures.model.module import expect
 from fixtures.modes import Eager, missing
-from fixtures.plan import Plan
-from fixtures.trace import Trace
+from fixtures.plan.grammar import Plan
+from fixtures.play.trace import Trace
 from suites.selfcheck.everything import draws_plans
 from suites.selfcheck.faults.base import Fault
 from suites.selfcheck.faults.hunt import FULL, QUICK

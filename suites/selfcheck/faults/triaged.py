@@ -12,8 +12,8 @@ import subprocess
 import sys
 from typing import Any
 
-from fixtures.triage import chapter, triage
-from reports.runfile import BadInput, Run, read_run
+from fixtures.run.triage import chapter, triage
+from reports.data.runfile import BadInput, Run, read_run
 from suites.selfcheck.faults import FAULTS, Fault
 
 #: Names the fault that a pytest process has its torch wrong by.

@@ -1,0 +1,103 @@
+"""What a person names on the command line: releases, clauses, files. To an unknown name the nearest is proposed."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from packaging.version import InvalidVersion, Version
+
+from reports.data.atlas import Atlas, Column, build
+from reports.data.runfile import read_runs
+from reports.data.strict import BadInput, shown
+from reports.data.verdicts import VERDICTS, read_recorded, read_table
+
+MOST = 3
+RUN = "a run file to put beside the releases, in the place of its own one, repeatable"
+
+
+def near(asked: str, known: Iterable[str]) -> list[str]:
+    """Return the known names that the asked one may stand for: unfinished, a part of one, or misspelt."""
+    names = sorted(set(known))
+    low = asked.lower()
+    begun = [name for name in names if low and name.lower().startswith(low)]
+    inside = [name for name in names if low and low in name.lower() and name not in begun]
+    return [*begun, *inside] or difflib.get_close_matches(asked, names, n=MOST, cutoff=0.6)
+
+
+def did_you_mean(asked: str, known: Iterable[str]) -> str:
+    """Return the question which known name was meant, nothing where that cannot be guessed."""
+    guesses = near(asked, known)
+    more = f" (and {len(guesses) - MOST} more)" if len(guesses) > MOST else ""
+    return f"did you mean {' or '.join(guesses[:MOST])}?{more}" if guesses else ""
+
+
+def unknown(what: str, asked: str, known: Iterable[str], mend: str) -> BadInput:
+    """Return the complaint about an unknown name: what was meant where that can be guessed, the mend otherwise."""
+    return BadInput("reports", "", f"there is no {what} {shown(asked)}", did_you_mean(asked, known) or mend)
+
+
+def clause_named(atlas: Atlas, asked: str) -> str:
+    """Return the id of a clause."""
+    if asked in atlas.clauses:
+        return asked
+    raise unknown("clause", asked, atlas.clauses, "python -m reports rely lists them all")
+
+
+def recorded_as(asked: str, names: Sequence[tuple[str, str]]) -> int | None:
+    """Return the place of the release of that name: "2.13", "2.13.0", "v2.13", "torch2.13", "2.13.0+cpu", "2" for 2.0.
+
+    `names` are the minor version and the whole one of each release.
+    """
+    plain = asked.removeprefix("torch").removeprefix("v")
+    public = plain.partition("+")[0]
+    for spelled in (plain, public, f"{public}.0" if public.isdigit() else public):
+        for place, known in enumerate(names):
+            if spelled in known:
+                return place
+    return None
+
+
+def column_named(columns: Iterable[Column], asked: str) -> Column:
+    """Return the column of a release, named as in `recorded_as`."""
+    columns = list(columns)
+    place = recorded_as(asked, [(column.key, column.torch) for column in columns])
+    if place is not None:
+        return columns[place]
+    labels = [column.key for column in columns]
+    mend = f"recorded are {labels[0]} to {labels[-1]}"
+    try:
+        beyond = not columns[0].version <= Version(asked) <= columns[-1].version
+    except InvalidVersion:
+        beyond = False
+    raise unknown("torch version", asked, () if beyond else labels, mend)
+
+
+def add_sources(parser: argparse.ArgumentParser) -> None:
+    """Let the caller put runs of his own beside the committed verdicts."""
+    parser.add_argument("--run", action="append", default=[], type=Path, metavar="RUNFILE", dest="runs", help=RUN)
+    parser.add_argument("--verdicts", type=Path, default=VERDICTS, help=argparse.SUPPRESS)
+
+
+def read_atlas(args: argparse.Namespace) -> Atlas:
+    """Return the committed verdicts and the runs that were named."""
+    runs = [run for path in args.runs for run in read_runs(path, partial=True)]
+    return build(read_table(args.verdicts), read_recorded(args.verdicts), runs)
+
+
+def add_range(parser: argparse.ArgumentParser) -> None:
+    """Let the caller name a range of releases."""
+    parser.add_argument("--from", dest="first", metavar="A", help="the oldest release (default: the oldest recorded)")
+    parser.add_argument("--to", dest="last", metavar="B", help="the newest release (default: the newest recorded)")
+
+
+def between(atlas: Atlas, first: str | None, last: str | None) -> tuple[Column, ...]:
+    """Return the columns from one version to another, both included, and all runs; to the ends where none is named."""
+    low = column_named(atlas.columns, first) if first is not None else atlas.columns[0]
+    high = column_named(atlas.columns, last) if last is not None else atlas.columns[-1]
+    if low.version > high.version:
+        raise BadInput("reports", "", f"torch {low.label} is newer than torch {high.label}", "name the older one first")
+    inside = (low.version, high.version)
+    return tuple(one for one in atlas.columns if one.this_run or inside[0] <= one.version <= inside[1])

@@ -1,0 +1,273 @@
+"""Recording: what the committed verdicts would become, whether that is a change, and writing it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from reports.data.atlas import newest_table
+from reports.data.merge import check_group
+from reports.data.runfile import Run, is_release, minor
+from reports.data.strict import BadInput
+from reports.data.verdicts import (
+    VERDICTS,
+    Recorded,
+    Table,
+    from_runs,
+    read_recorded,
+    read_table,
+    write_recorded,
+    write_table,
+)
+from reports.verbs.forms import counted
+
+Entries = Mapping[str, Mapping[str, Mapping[str, Any]]]
+
+
+#: What a recording refuses unless it is accepted by its word.
+ACCEPTS = {
+    "undeclared": "deviations, crashes and hangs that nobody declared",
+    "build": "another build of a release than the recorded one",
+}
+BROKEN = ("deviates", "crashed", "hung")
+
+
+@dataclass(frozen=True)
+class CellChange:
+    """One cell that is not as recorded: `kind` is verdict, text, trace, missing or new; `told` says it in words."""
+
+    torch: str
+    clause: str
+    mode: str
+    kind: str
+    level: str
+    told: str
+    before: Mapping[str, Any] | None
+    after: Mapping[str, Any] | None
+
+    @property
+    def weight(self) -> str:
+        """What another verdict means: `wrong` where torch itself says what the clause says, else `different`."""
+        if self.kind != "verdict":
+            return ""
+        return "different" if self.level == "observed" else "wrong" if self.level else ""
+
+    def __str__(self) -> str:
+        """Return the change as a line."""
+        told = {"wrong": f" (wrong: {self.level})", "different": " (different: only observed)"}.get(self.weight, "")
+        return f"{self.torch} {self.clause} [{self.mode}]: {self.told}{told}"
+
+
+@dataclass(frozen=True)
+class Recording:
+    """What a recording would write, beside what stands there now."""
+
+    before: Mapping[str, Recorded]
+    after: tuple[Recorded, ...]
+    table: Table
+
+    def changes(self) -> Iterator[CellChange]:
+        """Yield the cells that the recording would change."""
+        for new in self.after:
+            old = self.before.get(new.minor)
+            yield from _changes(new.minor, old.cells if old else {}, new.cells, self.table.clauses)
+
+    def undeclared(self) -> list[CellChange]:
+        """Return the changed cells that deviate, crash or hang although nobody declared it."""
+        return [one for one in self.changes() if one.after and one.after["verdict"] in BROKEN and not _declared(one)]
+
+    def builds(self) -> list[Recorded]:
+        """Return what would be recorded of another build than the recorded one of the same release."""
+        pairs = [(new, self.before.get(new.minor)) for new in self.after]
+        return [new for new, old in pairs if old and old.torch == new.torch and old.build and new.build != old.build]
+
+    def lost(self) -> int:
+        """Return how many recorded cells would be gone."""
+        return sum(one.kind == "missing" for one in self.changes())
+
+    def check(self, accepted: Iterable[str] = ()) -> None:
+        """Raise BadInput for what is recorded only when its word is among the accepted ones."""
+        found = self.undeclared() if "undeclared" not in accepted else []
+        if found:
+            fault = f"{found[0]} and {len(found) - 1} more" if len(found) > 1 else str(found[0])
+            mend = "declare it in suites/deviations.py, or record it with --accept undeclared"
+            raise BadInput("record", "", f"not declared: {fault}", mend)
+        for new in self.builds() if "build" not in accepted else []:
+            fault = f"is of the build {new.build or 'unknown'}, and {self.before[new.minor].build} is recorded"
+            raise BadInput("record", "", f"this torch {new.torch} {fault}", "give it to check, or add --accept build")
+
+    def outdated(self) -> dict[str, int]:
+        """Return how many cells of the torches not recorded now are of an older text of their clause."""
+        now = {new.minor for new in self.after}
+        found: dict[str, int] = {}
+        for old in self.before.values():
+            stale = sum(
+                entry["digest"] != self.table.clauses[clause]["digest"]
+                for clause, modes in old.cells.items()
+                if clause in self.table.clauses
+                for entry in modes.values()
+            )
+            if stale and old.minor not in now:
+                found[old.minor] = stale
+        return found
+
+    def write(self, folder: Path) -> list[Path]:
+        """Write all files; everything was validated before the first one is touched."""
+        return [*(write_recorded(new, folder) for new in self.after), write_table(self.table, folder)]
+
+
+def plan(runs: Iterable[Run], folder: Path = VERDICTS, *, replace: bool = False) -> Recording:
+    """Return what recording these runs would write; recorded cells that they do not hold stay, unless replaced."""
+    before = {old.minor: old for old in read_recorded(folder)}
+    runs = list(runs)
+    after = []
+    for name, group in _by_release(runs).items():
+        for run in group:
+            _check_recordable(run)
+        new = from_runs(group)
+        after.append(new if replace or name not in before else _added(before[name], new))
+    suite, clauses = newest_table(Table("0", {}) if replace else read_table(folder), runs)
+    return Recording(before, tuple(after), Table(suite, clauses))
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Runs next to what is recorded of the same releases: how many cells were compared, and which are not the same."""
+
+    cells: int
+    recorded: int
+    changes: tuple[CellChange, ...]
+    #: Profiles other than the recorded one: their plans are others, so their traces are not compared.
+    searched: tuple[str, ...]
+
+    def __str__(self) -> str:
+        """Return the numbers in one line."""
+        cells, differ = counted(self.cells, "cell", "cells"), counted(len(self.changes), "differs", "differ")
+        told = f"compared {cells} with the {self.recorded} recorded ones: {differ}"
+        weights = Counter(one.weight for one in self.changes)
+        if self.changes:
+            told += f", {weights['wrong']} from what torch documents or tests"
+        if self.searched:
+            told += f"; searched with the profile {', '.join(self.searched)}, so traces were not compared"
+        return told
+
+
+def comparison(runs: Iterable[Run], folder: Path = VERDICTS) -> Comparison:
+    """Compare runs with what is recorded. Cells that a run was not asked for are not missing."""
+    before = {old.minor: old for old in read_recorded(folder)}
+    runs = list(runs)
+    _, clauses = newest_table(read_table(folder), runs)
+    changes: list[CellChange] = []
+    recorded = 0
+    for name, group in _by_release(runs).items():
+        if name not in before:
+            mend = f"compare it with the nearest release: python -m reports diff {_last(before)} {group[0].path}"
+            raise BadInput(group[0].path, "", f"torch {name} is not recorded", mend)
+        whole = any(run.header.get("whole") and run.header["shard"][1] == 1 for run in group)
+        old, new = before[name].cells, from_runs(group).cells
+        recorded += sum(map(len, old.values()))
+        modes = {mode for run in group for mode in run.header["modes"]}
+        asked = {
+            c: {m: e for m, e in found.items() if m in (modes if whole else new.get(c, ()))} for c, found in old.items()
+        }
+        found = _changes(name, asked, new, clauses)
+        exact = all(run.header["profile"] == "recorded" for run in group)
+        changes += [one for one in found if exact or one.kind != "trace"]
+    searched = {run.header["profile"] for run in runs} - {"recorded"}
+    return Comparison(sum(len(run.cells) for run in runs), recorded, tuple(changes), tuple(sorted(searched)))
+
+
+def _last(before: Mapping[str, Recorded]) -> str:
+    return list(before)[-1] if before else "RELEASE"
+
+
+def _by_release(runs: Iterable[Run]) -> dict[str, list[Run]]:
+    """Group the runs by minor version, refusing what is no release and what differs in environment."""
+    groups: dict[str, list[Run]] = {}
+    for run in runs:
+        if not is_release(run.version):
+            fault = f"torch {run.header['torch']} is no release: only releases are recorded"
+            raise BadInput(run.path, "", fault, "give it to page or diff")
+        groups.setdefault(minor(run.version), []).append(run)
+    for group in groups.values():
+        check_group(group)
+    return groups
+
+
+def _declared(one: CellChange) -> bool:
+    return bool(one.after and one.after.get("declared"))
+
+
+def _added(old: Recorded, new: Recorded) -> Recorded:
+    cells = {clause: dict(modes) for clause, modes in old.cells.items()}
+    for clause, modes in new.cells.items():
+        cells.setdefault(clause, {}).update(modes)
+    return replace(new, cells=cells)
+
+
+def _check_recordable(run: Run) -> None:
+    header = run.header
+    if header["profile"] != "recorded":
+        fault = f"was run with the profile {header['profile']}, whose plans are others each time"
+        raise BadInput(run.path, "", fault, "run the suite with --profile recorded, or give this run to check")
+    if header["device"] != "cpu":
+        mend = "run with --device cpu, or give it to check, page or diff"
+        raise BadInput(run.path, "", f"was run on the device {header['device']}: only the CPU is recorded", mend)
+
+
+def _changes(name: str, old: Entries, new: Entries, clauses: Mapping[str, Any]) -> Iterator[CellChange]:
+    keys = {(clause, mode) for side in (old, new) for clause, modes in side.items() for mode in modes}
+    for clause, mode in sorted(keys):
+        before = old.get(clause, {}).get(mode)
+        after = new.get(clause, {}).get(mode)
+        kind, told = change(before, after)
+        if kind:
+            level = clauses.get(clause, {}).get("level", "")
+            yield CellChange(name, clause, mode, kind, level, told, _plain(before), _plain(after))
+
+
+def change(before: Mapping[str, Any] | None, after: Mapping[str, Any] | None) -> tuple[str, str]:
+    """Return what is different between two recorded cells: its kind, and words; both empty where they say the same."""
+    was, now = _entry_words(before), _entry_words(after)
+    if before is None or after is None:
+        return ("", "") if before is after else ("new" if before is None else "missing", f"{was} -> {now}")
+    if was != now:
+        return "verdict", f"{was} -> {now}"
+    if before["digest"] != after["digest"]:
+        return "text", f"{now}, but the text of the clause has changed since it was recorded"
+    if before.get("declared") and _traces(before) != _traces(after):
+        return "trace", f"{now}, but with another trace than recorded"
+    return "", ""
+
+
+def _plain(entry: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """Return a cell as the answer of check holds it."""
+    if entry is None:
+        return None
+    return {
+        "verdict": entry["verdict"],
+        "reading": entry["reading"],
+        "declared": entry.get("declared", False),
+        "holds": list(entry.get("holds", ())),
+    }
+
+
+def _entry_words(entry: Mapping[str, Any] | None) -> str:
+    if entry is None:
+        return "not recorded"
+    words = entry["verdict"]
+    if entry["reading"] not in (None, "always"):
+        words += f" ({entry['reading']})"
+    if entry["verdict"] == "deviates" and not entry.get("declared"):
+        words += " undeclared"
+    if entry.get("holds"):
+        words += f", behaves as {' / '.join(entry['holds'])}"
+    return words
+
+
+def _traces(entry: Mapping[str, Any]) -> tuple[Any, Any]:
+    evidence = entry.get("evidence") or {}
+    return evidence.get("expected"), evidence.get("observed")

@@ -1,0 +1,139 @@
+"""What a clause says on one torch: the sentence of the reading or deviation in force there, and what that means."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from reports.data.atlas import Cell, is_claim, truth
+
+#: What a cell is to a reader, in the order shown: `holds` where the sentence of the clause is true, `otherwise` where
+#: torch behaves as recorded and that sentence is not true; `true` and `false` of claims; else the verdict.
+ANSWERS = (
+    "holds",
+    "true",
+    "otherwise",
+    "false",
+    "deviates",
+    "crashed",
+    "hung",
+    "refused",
+    "absent",
+    "unseen",
+)
+#: What a difference does to code that relied on the other side, worst first.
+HARMS = ("silent", "error", "warning", "none")
+#: What a change is to somebody who upgrades, worst first: a key, and the words for the reader.
+KINDS = {
+    "silent": "other values or calls, without a word",
+    "error": "errors that did not come before",
+    "warning": "warnings that did not come before",
+    "added": "new",
+    "fixed": "fixed",
+    "internal": "otherwise different",
+}
+BROKEN = ("deviates", "crashed", "hung")
+#: There is nothing to call: what comes after it breaks no code, whatever it is.
+NOTHING = ("absent", "refused")
+UNKNOWN = "Torch does something else; no statement describes it."
+
+
+@dataclass(frozen=True)
+class Statement:
+    """The sentence in force in one cell; `reason` and `ref` (an address, or "measured") only of a deviation.
+
+    `detail` is the sentence of the reading in force, where the clause's own is true too and so is what `says` holds.
+    `new` is a deviation that nobody declared.
+    """
+
+    says: str
+    answer: str
+    harm: str = "none"
+    reason: str = ""
+    ref: str = ""
+    detail: str = ""
+    new: bool = False
+
+    @property
+    def good(self) -> bool:
+        """Whether the sentence of the clause itself is true here: what a tick is for."""
+        return self.answer in ("holds", "true")
+
+    @property
+    def words(self) -> str:
+        """The statement for a reader: "otherwise (silent): It is lost." with the reason of a deviation in brackets."""
+        harm = f" ({self.harm})" if self.harm != "none" and not self.good else ""
+        known = ("not declared" * self.new, self.reason.rstrip("."), self.ref)
+        why = "; ".join(part for part in known if part)
+        return f"{self.answer}{harm}" + (f": {self.says}" if self.says else "") + (f" [{why}]" if why else "")
+
+    def plain(self) -> dict[str, str]:
+        """The statement as plain data; what is empty is left out."""
+        found = {"says": self.says, "answer": self.answer, "harm": self.harm}
+        more = {"detail": self.detail, "reason": self.reason, "ref": self.ref}
+        return {**found, **{name: value for name, value in more.items() if value}}
+
+
+def in_contrast(before: Statement, after: Statement) -> tuple[str, str]:
+    """Return both in words: where the clause's own sentence is true on both sides, those of the readings."""
+    if before.says == after.says:
+        before, after = (replace(each, says=each.detail or each.says) for each in (before, after))
+    return before.words, after.words
+
+
+def harm_of_change(before: Statement, after: Statement) -> str:
+    """Return what it is to somebody who upgrades that one statement follows another: a key of KINDS."""
+    if before.answer in NOTHING:
+        return "internal" if after.answer in NOTHING else "added"
+    if after.answer in NOTHING:
+        return "error"
+    if before.answer in BROKEN and after.good:
+        return "fixed"
+    if after.harm == "error":  # it is heard, whatever was there before
+        return "internal" if before.harm == "error" else "error"
+    if before.answer in BROKEN and before.harm == "error" and after.answer not in BROKEN:
+        return "fixed"
+    if "silent" in (before.harm, after.harm):
+        return "silent"
+    if before.harm == after.harm:
+        return "internal"
+    return "warning" if after.harm == "warning" and before.harm == "none" else "fixed"
+
+
+def statement(clause: Mapping[str, Any], cell: Cell) -> Statement:
+    """Return what the clause says in this cell."""
+    if cell.verdict == "conforms":
+        return _reading(clause, cell.reading)
+    if cell.declared:
+        for one in clause.get("deviations", ()):
+            if cell.deviation == one["name"]:
+                return Statement(one["says"], cell.verdict, one["harm"], one["reason"], one["ref"])
+    if cell.verdict == "deviates":
+        known = [_reading(clause, name) for name in cell.holds]
+        says, harm = (known[0].detail or known[0].says, known[0].harm) if known else (cell.note or UNKNOWN, "silent")
+        return Statement(says, cell.verdict, harm if harm != "none" else "silent", new=cell.new)
+    if cell.verdict in ("crashed", "hung"):
+        return Statement(f"The process {cell.verdict}.", cell.verdict, "error")
+    missing = _missing(clause["needs"]) if cell.verdict == "absent" else ""
+    return Statement(cell.note[:1].upper() + cell.note[1:] or missing, cell.verdict)
+
+
+def _missing(needs: Sequence[str]) -> str:
+    """Return what an absent cell says where the file does not: it was not recorded which of several is missing."""
+    if len(needs) == 1:
+        return f"This torch has no {needs[0]}."
+    return f"This torch lacks at least one of {', '.join(needs)}." if needs else ""
+
+
+def _reading(clause: Mapping[str, Any], name: str | None) -> Statement:
+    """Return what a reading says: the clause's own sentence wherever that is true."""
+    found = next((one for one in clause["readings"] if one["name"] == name), None)
+    if found is None:
+        return Statement(UNKNOWN, "otherwise", "silent")
+    harm = found.get("harm", "none")
+    detail = found["says"] if found["says"] != clause["says"] else ""
+    answer = truth(name) if is_claim(clause) else "holds" if found.get("headline", True) else "otherwise"
+    if answer in ("holds", "true"):
+        return Statement(clause["says"], answer, harm, detail=detail)
+    return Statement(found["says"] or UNKNOWN, answer, harm)

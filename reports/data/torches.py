@@ -1,0 +1,184 @@
+"""The torch versions of tox.ini, and what is on the disk about each of them."""
+
+from __future__ import annotations
+
+import configparser
+import contextlib
+import difflib
+import hashlib
+import json
+import os
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from fixtures.run.follower import Follower, RunFileError, clock
+from reports.data.strict import BadInput
+
+RUNS = Path("reports/out/runs")
+COUNTS = Path("reports/out/counts")
+WORK = Path("reports/out/sweep")
+PIN = re.compile(r"^torch(?P<minor>\d+\.\d+)\b[^:]*:\s*torch==(?P<patch>\S+)$")
+MEASURED = ("suites", "fixtures", "conftest.py", "pyproject.toml")  # what a run depends on
+NOT_MEASURED = ("suites/selfcheck/", "suites/timing/")
+COUNTED = ("suites/timing", "fixtures")  # what counting depends on
+# The lines of a tox log that say why it failed, the most telling first.
+REASONS = (
+    re.compile(r"^suites\.timing: "),
+    re.compile(r": no python\S* here"),
+    re.compile(r"\b(error|no solution|not found)\b", re.IGNORECASE),
+)
+ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+
+
+def known_versions(tox_ini: Path) -> dict[str, str]:
+    """Return the exact torch of each minor version, in the order of tox.ini."""
+    read = configparser.ConfigParser(interpolation=None)
+    read.read_string(tox_ini.read_text(encoding="utf-8"))
+    pins = (PIN.match(line.strip()) for line in read["testenv"]["deps"].splitlines())
+    return {pin["minor"]: pin["patch"] for pin in pins if pin}
+
+
+def pick(asked: Iterable[str], known: dict[str, str]) -> list[str]:
+    """Return the minor versions asked for, in the order of tox.ini; all when none is named."""
+    named = {patch: minor for minor, patch in known.items()} | {minor: minor for minor in known}
+    chosen = set()
+    for word in asked:
+        plain = word.removeprefix("torch")
+        if plain not in named:
+            close = difflib.get_close_matches(plain, known, n=1, cutoff=0.3)
+            hint = f"did you mean {close[0]}?" if close else f"known are {', '.join(known)}"
+            raise BadInput("tox.ini", "", f"no torch version {word!r} there", hint)
+        chosen.add(named[plain])
+    return [minor for minor in known if minor in chosen or not chosen]
+
+
+def source_digest(root: Path, names: tuple[str, ...] = MEASURED, without: tuple[str, ...] = NOT_MEASURED) -> str:
+    """Return the digest of all that decides what a run measures."""
+    files = {
+        path for name in names for path in ((root / name).rglob("*.py") if (root / name).is_dir() else [root / name])
+    }
+    digest = hashlib.sha256()
+    for path in sorted(files):
+        name = path.relative_to(root).as_posix()
+        if path.exists() and not name.startswith(without):
+            digest.update(f"{name}\0{path.stat().st_size}\0".encode() + path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def disk_usage(folder: Path) -> int:
+    """Return the bytes that a folder takes on the disk, a file with several names counted once."""
+    seen: set[tuple[int, int]] = set()
+    total = 0
+    for parent, _, names in os.walk(folder):
+        for name in names:
+            with contextlib.suppress(OSError):  # tox and uv move files while we look
+                entry = os.lstat(os.path.join(parent, name))
+                if (entry.st_dev, entry.st_ino) not in seen:
+                    seen.add((entry.st_dev, entry.st_ino))
+                    total += entry.st_blocks * 512
+    return total
+
+
+@dataclass
+class Version:
+    """One torch version on its way through the sweep."""
+
+    minor: str
+    patch: str
+    root: Path
+    counting: bool = False  # what hooks cost, instead of the verdicts
+    state: str = "waiting"  # waiting, kept, running, measured, incomplete, not installed
+    says: str = ""
+    seconds: float = 0.0
+    follower: Follower = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.follower = Follower(self.run_file)
+
+    @property
+    def env(self) -> str:
+        return f"torch{self.minor}"
+
+    @property
+    def folder(self) -> Path:
+        return self.root / (COUNTS if self.counting else RUNS)
+
+    @property
+    def run_file(self) -> Path:
+        return self.folder / f"{self.env}.{'json' if self.counting else 'jsonl'}"
+
+    @property
+    def note_file(self) -> Path:
+        return self.folder / f"{self.env}.sweep.json"
+
+    @property
+    def tox_log(self) -> Path:
+        return self.folder / f"{self.env}.tox.log"
+
+    @property
+    def folders(self) -> list[Path]:
+        return [self.root / WORK / "tox" / self.env, self.root / WORK / f"cache-{self.env}"]
+
+    @property
+    def complete(self) -> bool:
+        return self.state in ("kept", "measured")
+
+    @property
+    def begun(self) -> bool:
+        """Whether there is something to go on with. What is counted is written at the end, and never in part."""
+        return not self.counting and self.follower.header is not None
+
+    @property
+    def ended(self) -> bool:
+        """Whether all is measured, and written."""
+        return self.run_file.exists() if self.counting else self.follower.footer
+
+    def look(self) -> None:
+        """Read on in the run file; a damaged one counts as none."""
+        if self.counting:
+            return
+        try:
+            self.follower.read()
+        except RunFileError:
+            self.follower = Follower(self.run_file)
+
+    def far(self) -> str:
+        """Say how far the measuring is."""
+        if self.counting:
+            lines = (
+                self.tox_log.read_text(encoding="utf-8", errors="replace").splitlines() if self.tox_log.exists() else []
+            )
+            return next((line for line in reversed(lines) if line.startswith("seed ")), "installing")
+        return f"{self.follower.done} of {self.follower.total} clauses" if self.follower.header else "installing"
+
+    def counts(self) -> str:
+        """Say how many cells got which verdict, and how many deviations nobody has declared."""
+        if self.counting:
+            return "counted"
+        text = ", ".join(f"{number} {verdict}" for verdict, number in self.follower.counts().items())
+        undeclared = len(self.follower.undeclared())
+        return f"{text} ({undeclared} not declared)" if undeclared else text
+
+
+def has_note(version: Version, note: dict[str, Any]) -> bool:
+    """Tell whether the run file of a version belongs to this note."""
+    try:
+        return json.loads(version.note_file.read_text(encoding="utf-8")) == note
+    except (OSError, ValueError):
+        return False
+
+
+def reason(log: Path) -> str:
+    """Return the line of a tox log that says best why it failed."""
+    lines = [ANSI.sub("", line).strip() for line in log.read_text(encoding="utf-8", errors="replace").splitlines()]
+    telling = [line for pattern in REASONS for line in lines if pattern.search(line)]
+    said = (telling or [line for line in lines if line] or ["tox said nothing"])[0]
+    return f"{said[:200]} (all of it: {log.name})"
+
+
+def line_of(version: Version) -> str:
+    """Say in one line what became of a version."""
+    return f"{version.env:<10} {version.state:<12} {clock(version.seconds):>6}  {version.says}"

@@ -1,0 +1,83 @@
+"""The page: one offline HTML file, a view of the atlas."""
+
+from __future__ import annotations
+
+import base64
+import functools
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
+from markupsafe import Markup
+
+from fixtures.run.triage import HOMES
+from reports.costs.chapter import chapter
+from reports.costs.recorded import NOTHING, Record
+from reports.data.atlas import Atlas, undeclared
+from reports.page.details import NO_EXAMPLES, island
+from reports.page.entrances import SCOPE, entrances
+from reports.page.matrix import MANY_COLUMNS, MEANINGS, SIGNS, chapters, claims, present, tally
+from reports.verbs.disagreements import Disagreement
+
+TEMPLATES = Path(__file__).parent / "templates"
+STYLES = ("tokens", "page", "matrix", "drawer", "views", "disagreements", "costs", "print")
+SCRIPTS = (
+    "data", "statements", "state", "bars", "filter", "drawer", "highlight", "evidence", "disagreements", "versions",
+    "runfile", "choice", "rely", "upgrade", "check", "triage", "build", "views", "main",
+)  # fmt: skip
+
+
+def render(
+    atlas: Atlas,
+    disagreements: Sequence[Disagreement] = (),
+    costs: Record = NOTHING,
+    examples: Mapping[str, str] = NO_EXAMPLES,
+) -> str:
+    """Return the page as HTML."""
+    script = f"const HOMES = {json.dumps(HOMES)};\n" + _joined("js", SCRIPTS)
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    found, counts = chapters(atlas), tally(atlas)
+    return _template().render(
+        atlas=atlas,
+        chapters=found,
+        focus=atlas.focus,
+        counts=counts[atlas.focus.key],
+        counts_of=counts,
+        undeclared=undeclared(atlas, atlas.focus),
+        present=present(atlas),
+        signs=SIGNS,
+        many=MANY_COLUMNS,
+        meanings=MEANINGS,
+        known=len(atlas.columns),
+        span=_span(atlas),
+        style=Markup(_joined("css", STYLES)),
+        script=Markup(script),
+        script_digest=digest,
+        island=island(atlas, disagreements, examples),
+        disagreements=len(disagreements),
+        claims=claims(atlas),
+        costs=chapter(costs),
+        choices=entrances(atlas),
+        scope=SCOPE,
+    )
+
+
+def _span(atlas: Atlas) -> str:
+    """Return "1.4 to 2.15"."""
+    keys = [column.key for column in atlas.columns]
+    return keys[0] if len(keys) == 1 else f"{keys[0]} to {keys[-1]}"
+
+
+@functools.cache
+def _template() -> Template:
+    loader = FileSystemLoader(TEMPLATES)
+    environment = Environment(
+        loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    return environment.get_template("page.html")
+
+
+def _joined(kind: str, names: tuple[str, ...]) -> str:
+    return "\n".join((TEMPLATES / kind / f"{name}.{kind}").read_text("utf-8").strip() for name in names)

@@ -1,0 +1,187 @@
+"""What a clause opens to, as plain data: written once into the page, shown by its script as text only."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+from markupsafe import Markup
+
+from reports.data.atlas import NOT_RUN, VERDICTS, Atlas, Cell, in_force, is_claim, varies
+from reports.data.ranking import rank
+from reports.data.sources import link
+from reports.data.statements import KINDS
+from reports.data.traces import aligned
+from reports.page.entrances import SCOPE
+from reports.page.matrix import CIRCLED, FEW_COLUMNS, SIGNS, WORD_NEEDS, ranges
+from reports.page.programs import Lines
+from reports.usage.apis import subject
+from reports.verbs.disagreements import Disagreement, when
+from reports.verbs.rely import STANDS
+
+NO_EXAMPLES: Mapping[str, str] = MappingProxyType({})
+
+
+def island(
+    atlas: Atlas, disagreements: Sequence[Disagreement] = (), examples: Mapping[str, str] = NO_EXAMPLES
+) -> Markup:
+    """Return the data of the page as JSON that no HTML parser can mistake for markup."""
+    text = json.dumps(document(atlas, disagreements, examples), ensure_ascii=False, separators=(",", ":"))
+    for sign, escape in (("<", "\\u003c"), (">", "\\u003e"), ("&", "\\u0026"), ("\u2028", "\\u2028")):
+        text = text.replace(sign, escape)
+    return Markup(text)
+
+
+def document(
+    atlas: Atlas, disagreements: Sequence[Disagreement] = (), examples: Mapping[str, str] = NO_EXAMPLES
+) -> dict[str, Any]:
+    """Return the data of the page."""
+    evidence = _Pool()
+    sources = sorted({source for clause in atlas.clauses.values() for source in clause["source"]})
+    about = {name: subject(name, clause).apis for name, clause in atlas.clauses.items()}
+    apis = sorted(set().union(*about.values()))
+    clauses = {name: _clause(atlas, name, evidence) for name in atlas.clauses}
+    lines = Lines()
+    for name, found in clauses.items():
+        found["code"] = lines.packed(_test(atlas.clauses[name]["code"]))
+        example = examples.get(name, "")
+        if example.startswith(f'"""{name}: {found["says"]}\n'):  # the clause of a run may have another sentence
+            found["example"] = lines.packed(example)
+        found["source"] = [sources.index(source) for source in atlas.clauses[name]["source"]]
+        found["apis"] = [apis.index(api) for api in sorted(about[name])]
+    return {
+        "columns": [
+            {
+                "key": column.key, "label": column.label, "torch": column.torch, "python": column.python,
+                "platform": column.platform, "device": column.device, "run": column.this_run,
+            }
+            for column in atlas.columns
+        ],
+        "modes": atlas.modes,
+        "signs": SIGNS,
+        "verdicts": VERDICTS,
+        "numbers": CIRCLED,
+        "not_run": NOT_RUN,
+        "roomy": [WORD_NEEDS, FEW_COLUMNS],
+        "kinds": KINDS,
+        "stands": STANDS,
+        "apis": apis,
+        "scope": [{"what": one.what, "why": one.why, "words": one.words} for one in SCOPE],
+        "sources": [[source, link(source)] for source in sources],
+        "clauses": clauses,
+        "lines": lines.values,
+        "evidence": evidence.values,
+        "disagreements": {one.clause: _disagreement(atlas, one) for one in disagreements},
+    }  # fmt: skip
+
+
+def _test(code: str) -> str:
+    """Return the test of a clause without its mark: all that the mark says is shown already."""
+    mark, end, rest = code.partition("\n)\n")
+    return rest if end and mark.startswith("@clause(\n") else code
+
+
+def _disagreement(atlas: Atlas, one: Disagreement) -> dict[str, Any]:
+    found = {
+        "says": one.sentence,
+        "documented": one.documentation,
+        "address": one.address,
+        "torch": one.torch,
+        "when": when(atlas, one),
+        "code": one.code,
+    }
+    extras = {"see": one.see, "doubt": one.doubt}
+    found.update({key: value for key, value in extras.items() if value})
+    return found
+
+
+class _Pool:
+    """Evidence stored once, however many versions show it."""
+
+    def __init__(self) -> None:
+        self.values: list[dict[str, Any]] = []
+        self._places: dict[tuple[Any, ...], int] = {}
+
+    def place(self, clause: str, cell: Cell, evidence: Mapping[str, Any]) -> int:
+        key = (clause, *cell.essence)  # the reproducer names its clause
+        if key not in self._places:
+            self._places[key] = len(self.values)
+            self.values.append(_evidence(evidence))
+        return self._places[key]
+
+
+def _clause(atlas: Atlas, name: str, pool: _Pool) -> dict[str, Any]:
+    clause = atlas.clauses[name]
+    force = [in_force(clause, column.version) for column in atlas.columns]
+    names = [reading["name"] for reading in clause["readings"]]
+    found = {
+        "says": clause["says"],
+        "readings": [_reading(reading, clause["says"]) for reading in clause["readings"]],
+        "force": _packed([names.index(each) if each is not None else -1 for each in force]),
+        "digest": clause["digest"],
+        "place": f"{clause['file']}:{clause['line']}",
+        "cells": {mode: _ranges(atlas, name, mode, names, pool) for mode in atlas.modes},
+    }
+    deviations = clause.get("deviations", ())
+    extras = {"level": clause.get("level"), "needs": clause["needs"], "docs": clause["docs"], "note": clause["note"]}
+    extras["rank"] = rank(name, clause)
+    extras["deviations"] = [[one[key] for key in ("name", "says", "harm", "reason", "ref")] for one in deviations]
+    found.update({key: value for key, value in extras.items() if value})
+    if is_claim(clause):
+        found["claim"] = True
+    elif varies(clause):
+        found["varies"] = True
+    return found
+
+
+def _reading(reading: Mapping[str, Any], says: str) -> list[Any]:
+    """Return a reading: name, range, sentence (0: the clause's), harm, and 1 where the clause's is false under it."""
+    told = [reading["name"], reading["torch"], 0 if reading["says"] == says else reading["says"]]
+    told += [reading.get("harm", "none"), int(not reading.get("headline", True))]
+    while len(told) > 2 and told[-1] in (0, "none"):
+        told.pop()
+    return told
+
+
+def _packed(values: list[int]) -> list[list[int]]:
+    """Return runs of equal values as [how many, value]."""
+    packed: list[list[int]] = []
+    for value in values:
+        if packed and packed[-1][1] == value:
+            packed[-1][0] += 1
+        else:
+            packed.append([1, value])
+    return packed
+
+
+def _ranges(atlas: Atlas, name: str, mode: str, names: list[str], pool: _Pool) -> list[list[Any]]:
+    """Return [columns, verdict, reading or -1, more] for each range; more only where there is something."""
+    packed = []
+    for each in ranges(atlas, name, mode, fine=True):
+        cell = each.cell
+        more: dict[str, Any] = {}
+        if cell.declared:
+            more["declared"] = 1
+        if cell.deviation:
+            more["deviation"] = cell.deviation
+        if cell.holds:
+            more["holds"] = cell.holds
+        if cell.note:
+            more["note"] = cell.note
+        if cell.evidence is not None:
+            more["evidence"] = pool.place(name, cell, cell.evidence)
+        reading = names.index(cell.reading) if cell.reading in names else -1
+        packed.append([len(each.columns), cell.verdict, reading, *([more] if more else [])])
+    return packed
+
+
+def _evidence(evidence: Mapping[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = {"lines": aligned(evidence["expected"], evidence["observed"])}
+    if evidence["message"]:
+        found["message"] = evidence["message"]
+    for name in ("plan", "reproducer"):
+        if evidence[name]:
+            found[name] = evidence[name]
+    return found

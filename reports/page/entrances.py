@@ -1,0 +1,70 @@
+"""What can be chosen at the page's entrances: hook APIs and the usual versions; and what no clause speaks of yet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from fixtures.judge.unstated import UNSTATED
+from reports.data.atlas import Atlas, Column
+from reports.usage.apis import known_apis, need
+
+
+@dataclass(frozen=True)
+class Uncovered:
+    """What no clause speaks of yet: in words, why, and the words in lower case by which a reader asks for it."""
+
+    what: str
+    why: str
+    words: tuple[str, ...]
+
+
+def _scope() -> Iterator[Uncovered]:
+    """Yield the modes and devices that are not recorded, and the hook APIs without clauses, by reason."""
+    words = ("compile", "dynamo", "inductor", "torch.jit", "export", "functorch", "torch.func", "vmap", "checkpoint")
+    what = "torch.compile, torch.jit, torch.export, torch.func, checkpoint"
+    yield Uncovered(what, "Recorded is eager execution only", words)
+    words = ("ddp", "fsdp", "dataparallel", "distributed")
+    yield Uncovered("DataParallel, DistributedDataParallel, FSDP", "They need several processes or devices", words)
+    words = ("cuda", "gpu", "mps", "xpu", "tpu")
+    yield Uncovered("devices other than the CPU", "Recorded is the CPU; the suite runs on others with --device", words)
+    for reason in dict.fromkeys(UNSTATED.values()):
+        names = [name for name, why in UNSTATED.items() if why == reason]
+        yield Uncovered(", ".join(names), reason[0].upper() + reason[1:], tuple(name.lower() for name in names))
+
+
+SCOPE = tuple(_scope())
+
+
+@dataclass(frozen=True)
+class Api:
+    """A hook API and its options, as `rely --api` names them."""
+
+    name: str
+    options: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Entrances:
+    """The choices of the three entrances."""
+
+    apis: tuple[Api, ...]
+    oldest: Column
+    newest: Column
+    before: Column
+
+
+def entrances(atlas: Atlas) -> Entrances:
+    """Return what can be chosen; an upgrade is usually one within the newest major version."""
+    newest = atlas.columns[-1]
+    same = [column for column in atlas.columns if column.version.major == newest.version.major]
+    return Entrances(_apis(atlas.clauses), atlas.columns[0], newest, same[0] if len(same) > 1 else atlas.columns[0])
+
+
+def _apis(clauses: Mapping[str, Mapping[str, Any]]) -> tuple[Api, ...]:
+    needs = sorted({need(text) for clause in clauses.values() for text in clause["needs"]})
+    return tuple(
+        Api(name, tuple(f"{name}({option})" for api, option in needs if api == name and option))
+        for name in sorted(known_apis(clauses))
+    )

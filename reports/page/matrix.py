@@ -1,0 +1,174 @@
+"""The matrix of the page: clauses as rows, versions as columns, neighbouring equal cells drawn as one range."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import groupby
+
+from reports.data.atlas import Atlas, Cell, Column, is_claim, varies
+from reports.data.statements import ANSWERS, statement
+from reports.verbs.chapters import order
+
+SIGNS = {
+    "holds": "✓",
+    "true": "✓",
+    "otherwise": "⇄",
+    "false": "✗",
+    "deviates": "≠",
+    "crashed": "!",
+    "hung": "∞",
+    "refused": "⊘",
+    "absent": "–",
+    "unseen": "?",
+}
+#: What the answers of `reports.data.statements` mean to a reader.
+MEANINGS = {
+    "holds": "the sentence is true on this torch; each wrong reading of it was seen to fail",
+    "true": "a sentence that tutorials teach, and it is true on this torch",
+    "otherwise": "torch does something else here, as recorded: the bar names it, and the clause opens to its sentence",
+    "false": "a sentence that tutorials teach, and it is not true on this torch",
+    "deviates": "a bug, or a difference that nobody wrote down; the clause opens to a program that shows it",
+    "crashed": "the process died",
+    "hung": "the process had to be stopped",
+    "refused": "this mode of execution declines with a clear error",
+    "absent": "the API is not there in this torch",
+    "unseen": "not run, or recorded with an older text of the clause",
+}
+CIRCLED = "①②③④⑤⑥⑦⑧⑨⑩⑪⑫⑬⑭⑮⑯⑰⑱⑲⑳"
+WORD_NEEDS = 3  # columns
+FEW_COLUMNS = 8  # these are wide
+MANY_COLUMNS = 40  # more have no room on a screen: then the matrix scrolls sideways
+
+
+@dataclass(frozen=True)
+class Range:
+    """Neighbouring columns that say the same."""
+
+    columns: tuple[Column, ...]
+    cell: Cell
+    sign: str
+    number: str
+    word: str
+    spoken: str
+    kind: str
+    roomy: bool
+
+
+@dataclass(frozen=True)
+class Row:
+    """One clause in the first mode; the page's script draws the others from its data."""
+
+    clause: str
+    says: str
+    point: str
+    disagrees: bool
+    ranges: tuple[Range, ...]
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """One chapter's rows."""
+
+    name: str
+    title: str
+    rows: tuple[Row, ...]
+
+
+def chapters(atlas: Atlas) -> list[Chapter]:
+    """Return all rows, grouped by chapter, in the order in which the suite is read."""
+    clauses = sorted(atlas.clauses, key=lambda clause: order(clause, atlas.clauses[clause]))
+    rows = [_row(atlas, clause) for clause in clauses]
+    grouped = groupby(rows, key=lambda row: row.clause.split(".")[0])
+    return [Chapter(name, title(name), tuple(found)) for name, found in grouped]
+
+
+def tally(atlas: Atlas) -> dict[str, dict[str, int]]:
+    """Return, for each column by its key, how often each answer is given there, in the order of ANSWERS."""
+    known: dict[tuple[str, str, str | None], str] = {}
+    told = {}
+    for column in atlas.columns:
+        counts: Counter[str] = Counter()
+        for name, found in atlas.clauses.items():
+            cell = atlas.cell(name, column, atlas.modes[0])
+            look = (name, cell.verdict, cell.reading)
+            if look not in known:
+                known[look] = statement(found, cell).answer
+            counts[known[look]] += 1
+        told[column.key] = {answer: counts[answer] for answer in ANSWERS if counts[answer]}
+    return told
+
+
+def present(atlas: Atlas) -> list[str]:
+    """Return the answers that are given anywhere on the page, in any mode."""
+    looks = {(clause, cell.verdict, cell.reading) for (clause, _, _), cell in atlas.cells.items()}
+    seen = {statement(atlas.clauses[clause], Cell(verdict, reading)).answer for clause, verdict, reading in looks}
+    if len(atlas.cells) < len(atlas.clauses) * len(atlas.columns) * len(atlas.modes):
+        seen.add("unseen")
+    return [answer for answer in ANSWERS if answer in seen]
+
+
+def claims(atlas: Atlas) -> Counter[str]:
+    """Return how many claims of tutorials are true on the torch in focus, how many false, how many unanswered."""
+    found = {name: clause for name, clause in atlas.clauses.items() if is_claim(clause)}
+    told = (statement(found[name], atlas.cell(name, atlas.focus, atlas.modes[0])).answer for name in found)
+    return Counter(answer if answer in ("true", "false") else "" for answer in told)
+
+
+def title(name: str) -> str:
+    """Return a chapter's or a topic's name as words."""
+    words = name.replace("_", " ")
+    return words[0].upper() + words[1:]
+
+
+def _row(atlas: Atlas, clause: str) -> Row:
+    found = atlas.clauses[clause]
+    point = clause.partition(".")[2]
+    shown = tuple(ranges(atlas, clause, atlas.modes[0]))
+    return Row(clause, found["says"], point, found["docs"] == "contradicts", shown)
+
+
+def ranges(atlas: Atlas, clause: str, mode: str, *, fine: bool = False) -> Iterator[Range]:
+    """Yield a clause's cells from the oldest torch to the newest, equal neighbours as one; fine looks at traces too."""
+    pairs = [(column, atlas.cell(clause, column, mode)) for column in atlas.columns]
+    for _, group in groupby(pairs, key=_look_closely if fine else _look):
+        columns, cells = zip(*group, strict=True)
+        yield _range(atlas, clause, columns, cells[0])
+
+
+def _look(pair: tuple[Column, Cell]) -> tuple[object, ...]:
+    """Return what lets two neighbours be drawn as one: a run of one's own always stands apart."""
+    column, cell = pair
+    own = column.this_run and column.key
+    return cell.verdict, cell.reading, cell.declared, cell.deviation, cell.holds, cell.note, own
+
+
+def _look_closely(pair: tuple[Column, Cell]) -> tuple[object, ...]:
+    return *_look(pair), pair[1].essence
+
+
+def _range(atlas: Atlas, clause: str, columns: tuple[Column, ...], cell: Cell) -> Range:
+    found = atlas.clauses[clause]
+    answer = statement(found, cell).answer
+    number, word, spoken = "", answer, answer + (", not declared" if cell.new else "")
+    if cell.reading is not None and is_claim(found):
+        word = cell.reading if cell.verdict == "conforms" else word
+        spoken = f"the claim is {cell.reading}" if cell.verdict == "conforms" else f"{spoken} from: {cell.reading}"
+    elif cell.reading is not None and varies(found):
+        names = [reading["name"] for reading in found["readings"]]
+        index = names.index(cell.reading) if cell.reading in names else 0
+        number = CIRCLED[index] if index < len(CIRCLED) else str(index + 1)
+        word = cell.reading if cell.verdict == "conforms" else word
+        spoken += f", reading {index + 1}: {cell.reading}"
+    if cell.note:
+        spoken += f" ({cell.note})"
+    kind = answer + (" new" if cell.new else "")
+    roomy = len(columns) >= WORD_NEEDS or len(atlas.columns) <= FEW_COLUMNS or columns[0].this_run
+    return Range(columns, cell, SIGNS[answer], number, word, f"{spoken}; {span(columns)}", kind, roomy)
+
+
+def span(columns: tuple[Column, ...]) -> str:
+    """Return "torch 1.4 to 1.9" for a range of columns."""
+    first, last = columns[0].label, columns[-1].label
+    return f"torch {first}" if len(columns) == 1 else f"torch {first} to {last}"

@@ -1,0 +1,97 @@
+"""The examples of the clauses: a program each, made by `python -m suites.examples --write`, which needs no torch."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+from contextlib import suppress
+from importlib.util import find_spec
+from pathlib import Path
+
+from reports.data.strict import BadInput, write_atomic
+from reports.data.verdicts import VERDICTS
+
+ROOT = Path(__file__).parents[2]
+#: All examples, and the digest of what they were made from.
+KEPT = ROOT / "reports" / "out" / "examples.json"
+
+
+def examples(kept: Path = KEPT) -> dict[str, str]:
+    """Return clause -> example of all clauses that have one; kept ones, where nothing they are made from has changed.
+
+    Raises BadInput where they cannot be made, ModuleNotFoundError without Hypothesis, which the suites draw with.
+    """
+    found, digest = _kept(kept)
+    if found is None:
+        print("making the examples of all clauses, some seconds; they are kept for the next time", file=sys.stderr)
+        found = _made()
+        with suppress(BadInput):  # where nothing can be written, they are made each time
+            write_atomic(kept, json.dumps({"made_from": digest, "examples": found}))
+    return found
+
+
+def example(clause: str, kept: Path = KEPT) -> str:
+    """Return the example of one clause. Raises as `examples` does, and BadInput where it has none."""
+    found, _ = _kept(kept)
+    return (found or {}).get(clause) or _made(clause)[clause]
+
+
+def asked_by(clause: str) -> str:
+    """Return the command that prints the example of a clause."""
+    return f"python -m reports explain {clause} --example"
+
+
+def _kept(kept: Path) -> tuple[dict[str, str] | None, str]:
+    """Return the kept examples, unless they are of other sources, and the digest of the sources that are there."""
+    from reports.data.torches import NOT_MEASURED, source_digest  # loaded here: most verbs need no example
+
+    recorded = [path.relative_to(ROOT).as_posix() for path in sorted(VERDICTS.glob("[0-9]*.json"))]
+    digest = source_digest(ROOT, ("suites", "fixtures", *recorded), NOT_MEASURED)
+    try:
+        found = json.loads(kept.read_text(encoding="utf-8"))
+        return (found["examples"] if found["made_from"] == digest else None), digest
+    except (OSError, ValueError, LookupError, TypeError):  # there is none, or it is damaged
+        return None, digest
+
+
+def _made(*clauses: str) -> dict[str, str]:
+    """Return the examples of these clauses, or of all, made in a process of its own: reports import no suite."""
+    if find_spec("hypothesis") is None:
+        raise ModuleNotFoundError(name="hypothesis")
+    with tempfile.TemporaryDirectory() as room:
+        command = [sys.executable, "-m", "suites.examples", "--write", room, *clauses]
+        done = subprocess.run(command, cwd=ROOT, stderr=subprocess.PIPE, text=True, check=False)
+        found = {path.stem: path.read_text(encoding="utf-8") for path in sorted(Path(room).glob("*.py"))}
+    last = done.stderr.strip().rpartition("\n")[2]
+    for clause in clauses:
+        if clause not in found:
+            raise BadInput("reports", "", f"there is no example of {clause}", last)
+    if done.returncode not in (0, 1):
+        raise BadInput("reports", "", "the examples cannot be made", last)
+    sys.stderr.write(done.stderr)  # those that have none, each with the reason
+    return found
+
+
+class Lines:
+    """Lines stored once: the programs have most of theirs in common."""
+
+    def __init__(self) -> None:
+        self.places: dict[str, int] = {}
+
+    @property
+    def values(self) -> list[str]:
+        """All lines, in the order of their places."""
+        return list(self.places)
+
+    def packed(self, text: str) -> list[list[int]]:
+        """Return a text as [first place, how many lines from there], as often as needed."""
+        found: list[list[int]] = []
+        for line in text.split("\n"):
+            place = self.places.setdefault(line, len(self.places))
+            if found and place == sum(found[-1]):
+                found[-1][1] += 1
+            else:
+                found.append([place, 1])
+        return found

@@ -1,0 +1,90 @@
+// Rely: how clauses are on every version of a range. The same rules as in reports/verbs/rely.py.
+const CONSTANT = ["otherwise", "false", "deviates"];
+/** What is said before the sentence of a clause that is not true in the whole range. */
+const NOT_TRUE = { changes: "true on some only", otherwise: "not true here", nowhere: "not true here", unseen: "not known on all" };
+
+/** Return neighbouring places on which a clause stands the same: [first place, last place, cell]. */
+function spansOf(id, mode, places) {
+  const found = [];
+  for (const [first, last, cell] of rangesOf(DATA.clauses[id], mode)) {
+    const within = places.filter((place) => first <= place && place <= last);
+    if (!within.length) continue;
+    const look = JSON.stringify([stateOf(cell), cell.declared, cell.note]);
+    const end = within[within.length - 1];
+    const before = found[found.length - 1];
+    if (before && before.look === look) before.last = end;
+    else found.push({ first: within[0], last: end, cell, look });
+  }
+  return found;
+}
+
+/** Return how a clause with these cells is in the range: it holds where its own sentence is true on each version. */
+function standOf(clause, cells) {
+  const said = cells.map((cell) => statementOf(clause, cell));
+  if (said.some(({ answer }) => answer === "unseen")) return "unseen";
+  const good = said.map(isGood);
+  if (good.every(Boolean)) return "holds";
+  if (good.some(Boolean)) return "changes";
+  const known = CONSTANT.includes(said[0].answer) && said[0].says !== UNKNOWN && !isNew(cells[0]);
+  return known && new Set(said.map(({ answer, says }) => JSON.stringify([answer, says]))).size === 1 ? "otherwise" : "nowhere";
+}
+
+/** Return the answer: the places of the range, and the clauses by how they are there; or what is wrong with the question. */
+function rely(state) {
+  const { from, to, mode = DATA.modes[0] } = state;
+  const [low, high] = [PLACE.get(from), PLACE.get(to)];
+  if (low > high) return { wrong: `Torch ${from} is newer than torch ${to}: choose the older one first.` };
+  const places = COLUMNS.map((_, place) => place).filter((place) => COLUMNS[place].run || (low <= place && place <= high));
+  const { ids, leftOut, wrong } = chosen(state);
+  if (wrong) return { wrong };
+  const found = Object.fromEntries(Object.keys(DATA.stands).map((stands) => [stands, []]));
+  for (const id of ids) {
+    const spans = spansOf(id, mode, places);
+    found[standOf(DATA.clauses[id], spans.map((span) => span.cell))].push({ id, spans });
+  }
+  return { places, found, leftOut };
+}
+
+/** Return how bad the worst is that a clause does where its own sentence is not true; what is only absent comes last. */
+function worstOf(id, spans) {
+  const said = spans.map(({ cell }) => statementOf(DATA.clauses[id], cell)).filter((told) => !isGood(told));
+  return Math.min(...said.map(({ answer, harm }) => (NOTHING.includes(answer) ? HARMS.length : HARMS.indexOf(harm))));
+}
+
+function drawRely() {
+  const state = readFields();
+  const told = rely(state);
+  tellChoice("rely", state);
+  if (told.wrong) return answer("rely", told.wrong);
+  told.found.changes.sort((one, two) => worstOf(one.id, one.spans) - worstOf(two.id, two.spans));
+  const groups = Object.entries(told.found).filter(([, list]) => list.length);
+  const total = groups.reduce((sum, [, list]) => sum + list.length, 0);
+  const counts = groups.map(([stands, list]) => counted(list.length, ...DATA.stands[stands])).join(", ");
+  const range = spanOf(told.places[0], told.places[told.places.length - 1]);
+  const mode = state.mode || DATA.modes[0];
+  const plain = !state.q && !told.places.some((place) => COLUMNS[place].run);
+  return answer(
+    "rely",
+    `Torch ${range}${DATA.modes.length > 1 ? `, ${mode}` : ""}: of ${counted(total, "clause", "clauses")} ${counts}.`,
+    ...groups.map(([stands, list]) => groupView(DATA.stands[stands][Number(list.length > 1)], list, (one) => standingView(one, stands, mode), MANY[stands] || 25)),
+    leftOutView(told.leftOut),
+    plain ? terminalView(relyWords(state)) : null,
+  );
+}
+
+/** What changes, and what is otherwise everywhere, is why one asks: these lists are open however long they are. */
+const MANY = { changes: Infinity, otherwise: Infinity };
+
+/** Show one clause: the sentence to rely on, or what is said on which versions. */
+function standingView({ id, spans }, stands, mode) {
+  const clause = DATA.clauses[id];
+  const label = NOT_TRUE[stands] && el("span", { class: "label", text: NOT_TRUE[stands] });
+  const list = spans.map(({ first, last, cell }) =>
+    el("li", {}, el("span", { class: "when", text: "torch " + spanOf(first, last) }), cellView(clause, cell, forceOf(clause)[first], sinceOf(clause, mode, first))));
+  const told = stands !== "holds" || clause.readings.some(({ headline, says }) => headline && says !== clause.says);
+  return el("li", {}, label, label ? " " : "", clauseLink(id), " ", el("code", { text: id }), told ? el("ul", { class: "spans" }, ...list) : null);
+}
+
+function relyWords(state) {
+  return ["rely", ...wordsIn(state.clause || ""), "--from", state.from, "--to", state.to, ...choiceWords(state), ...(state.mode ? ["--mode", state.mode] : [])];
+}

@@ -1,0 +1,118 @@
+"""A badge: how one torch stands, as an SVG that needs no network and says its words to a screen reader."""
+
+from __future__ import annotations
+
+import argparse
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from reports.data.atlas import Atlas, Column, is_claim
+from reports.data.names import column_named, read_atlas
+from reports.data.statements import BROKEN, statement
+from reports.data.strict import one_line, write_atomic
+from reports.data.verdicts import VERDICTS
+from reports.verbs import forms
+
+APPLIES_NOT = ("absent", "unseen", "refused")
+#: all is true; torch does as recorded and some sentences are not true; something is wrong or not known
+GOOD, OTHER, BAD = "#2b6a30", "#1f5f8b", "#9d2129"  # white on each of them has a contrast above 6
+LABEL = "#3f3f3f"
+CHARACTER, MARGIN, HEIGHT = 7, 8, 20
+SVG = """<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" role="img" aria-labelledby="t">
+<title id="t">{title}</title>
+<rect width="{left}" height="{height}" fill="{label_color}"/>
+<rect x="{left}" width="{right}" height="{height}" fill="{color}"/>
+<g fill="#fff" font-family="Verdana,DejaVu Sans,sans-serif" font-size="11" text-anchor="middle" aria-hidden="true">
+<text x="{left_middle}" y="14" textLength="{left_text}" lengthAdjust="spacingAndGlyphs">{label}</text>
+<text x="{right_middle}" y="14" textLength="{right_text}" lengthAdjust="spacingAndGlyphs">{message}</text>
+</g>
+</svg>
+"""
+PICTURE = "hooks.svg"
+EPILOG = """json is what shields.io reads from an endpoint; markdown is the line that shows a hooks.svg beside it.
+exit status: 0 written, 2 no such release or run file.
+example: python -m reports badge mine.jsonl --out hooks.svg"""
+
+
+def badge(atlas: Atlas, column: Column) -> dict[str, Any]:
+    """Return label, message and colour: how many sentences are true there, and how many claims of tutorials."""
+    keys = [(clause, mode) for clause in atlas.clauses for mode in atlas.modes]
+    cells = [(is_claim(atlas.clauses[clause]), clause, atlas.cell(clause, column, mode)) for clause, mode in keys]
+    said = [(claim, statement(atlas.clauses[clause], cell)) for claim, clause, cell in cells]
+    own, claims = ([each for claim, each in said if claim == asked] for asked in (False, True))
+    apply, told = ([each for each in every if each.answer not in APPLIES_NOT] for every in (own, claims))
+    others = [each for each in apply if each.answer == "otherwise"]
+    new = sum(cell.verdict in BROKEN and not cell.declared for *_, cell in cells)
+    unseen = sum(cell.verdict == "unseen" for *_, cell in cells)
+    parts = [f"{sum(each.good for each in apply)} of {len(apply)} hold"] if apply else []
+    parts += [f"{len(others)} otherwise"] if others else []
+    parts += [f"{sum(each.good for each in told)} of {len(told)} claims true"] if told else []
+    parts += [f"{new} not declared"] if new else []
+    parts += [f"{unseen} not measured"] if unseen and parts else []
+    color = BAD if new or unseen or not parts else OTHER if others else GOOD
+    label = f"hooks on torch {column.torch}"
+    return {"schemaVersion": 1, "label": label, "message": ", ".join(parts) or "not measured", "color": color}
+
+
+def as_svg(told: dict[str, Any]) -> str:
+    """Return the badge as a picture."""
+    left_text, right_text = (len(told[key]) * CHARACTER for key in ("label", "message"))
+    left, right = left_text + 2 * MARGIN, right_text + 2 * MARGIN
+    return SVG.format(
+        width=left + right,
+        height=HEIGHT,
+        left=left,
+        right=right,
+        left_text=left_text,
+        right_text=right_text,
+        left_middle=left / 2,
+        right_middle=left + right / 2,
+        title=escape(f"{told['label']}: {told['message']}"),
+        label=escape(told["label"]),
+        message=escape(told["message"]),
+        label_color=LABEL,
+        color=told["color"],
+    )
+
+
+def as_text(told: dict[str, Any]) -> str:
+    """Return the words of the badge."""
+    return f"{told['label']}: {told['message']}\n"
+
+
+def as_markdown(told: dict[str, Any]) -> str:
+    """Return the line that shows the picture, and its words to who cannot see it."""
+    return f"![{forms.escaped(as_text(told))}]({PICTURE})\n"
+
+
+FORMS = {"svg": as_svg, "json": forms.as_json, "text": as_text, "markdown": as_markdown}
+
+
+def add_parser(sub: Any) -> None:
+    """Add the verb to the command line."""
+    parser = sub.add_parser(
+        "badge",
+        help="an SVG that says how one torch stands",
+        description=__doc__,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("runs", nargs="*", type=Path, metavar="RUNFILE", help="runs in the place of what is recorded")
+    parser.add_argument("--torch", metavar="A", help="which torch (default: the newest of the runs, or of all)")
+    forms.add_out(parser)
+    forms.add_format(parser, FORMS, "svg")
+    parser.add_argument("--verdicts", type=Path, default=VERDICTS, help=argparse.SUPPRESS)
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Write the badge."""
+    atlas = read_atlas(args)
+    told = badge(atlas, column_named(atlas.columns, args.torch) if args.torch else atlas.focus)
+    if args.out is None:
+        forms.show(told, FORMS, args.format)
+    else:
+        write_atomic(args.out, FORMS[args.format](told))
+        print(one_line(str(args.out)))
+    return 0

@@ -1,0 +1,104 @@
+"""Which clauses a question is about: by the beginnings of their ids, by chapter, by hook API; claims only if asked."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from fixtures.judge.unstated import UNSTATED
+from reports.data.atlas import is_claim
+from reports.data.names import unknown
+from reports.data.strict import BadInput
+from reports.usage.apis import known_apis, need, subject
+from reports.verbs import forms
+
+CLAUSES = """CLAUSE is the id of a clause or its beginning: retain. or backward.returns.none_keeps; none means all."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The clauses that a question is about, and how many claims of tutorials were left out of it."""
+
+    clauses: tuple[str, ...]
+    left_out: int
+
+
+def everything(clauses: Mapping[str, Any]) -> Choice:
+    """Return the choice of all clauses."""
+    return Choice(tuple(clauses), 0)
+
+
+def left_out(count: int) -> list[str]:
+    """Return the lines that say how many claims were left out, none where that is none."""
+    claims = forms.counted(count, "claim of tutorials is", "claims of tutorials are")
+    return ["", f"{claims} left out; --tutorial asks for them too"] if count else []
+
+
+def add_choice(parser: argparse.ArgumentParser) -> None:
+    """Let the caller choose clauses."""
+    parser.add_argument("begins", nargs="*", metavar="CLAUSE", help="only these clauses")
+    parser.add_argument(
+        "--clauses", action="append", default=[], metavar="CLAUSE", help="the same, as pytest spells it"
+    )
+    parser.add_argument("--api", action="append", default=[], help="only clauses about this hook API, repeatable")
+    parser.add_argument("--chapter", action="append", default=[], help="only clauses of this chapter, repeatable")
+    parser.add_argument(
+        "--tutorial", action="store_true", help="the claims of tutorials too, which else are asked by name"
+    )
+
+
+def choose(clauses: Mapping[str, Mapping[str, Any]], args: argparse.Namespace) -> Choice:
+    """Return the clauses that begin so, are of these chapters and about one of these APIs. Raises BadInput."""
+    begins, chapters = (*args.begins, *args.clauses), args.chapter
+    known = {name.partition(".")[0] for name in clauses}
+    for chapter in chapters:
+        if chapter not in known:
+            raise unknown("chapter", chapter, known, f"the chapters are {', '.join(sorted(known))}")
+    for begin in begins:
+        if not any(name.startswith(begin) for name in clauses):
+            raise unknown("clause", begin, clauses, "name a clause or how its id begins")
+    about = about_apis(clauses, args.api) if args.api else clauses
+    found = [
+        name
+        for name in clauses
+        if name in about
+        and (not begins or name.startswith(tuple(begins)))
+        and (not chapters or name.partition(".")[0] in chapters)
+    ]
+    asked = found if args.tutorial else [name for name in found if _asked(name, clauses[name], begins, chapters)]
+    if not asked:
+        mend = "ask for less at once" if not found else "--tutorial asks for the claims of tutorials"
+        raise BadInput("reports", "", "no clause is of all that", mend)
+    return Choice(tuple(asked), len(found) - len(asked))
+
+
+def _asked(name: str, clause: Mapping[str, Any], begins: Iterable[str], chapters: Iterable[str]) -> bool:
+    """Say whether a clause counts: a claim does where its chapter is named, alone or at the beginning of an id."""
+    if not is_claim(clause):
+        return True
+    chapter = name.partition(".")[0]
+    return chapter in chapters or any(begin.partition(".")[0] == chapter for begin in begins)
+
+
+def about_apis(clauses: Mapping[str, Mapping[str, Any]], apis: Iterable[str]) -> set[str]:
+    """Return the clauses about one of these APIs, each with an option in brackets where that is meant."""
+    known = known_apis(clauses)
+    options = {need(text) for clause in clauses.values() for text in clause["needs"]}
+    found: set[str] = set()
+    for asked in apis:
+        api, option = need(asked)
+        if api not in known and api in UNSTATED:
+            raise BadInput("reports", "", f"torch has {api}, and no clause speaks of it yet", UNSTATED[api])
+        if api not in known:
+            raise unknown("hook API", asked, known, f"known are {', '.join(sorted(known))}")
+        if option and (api, option) not in options:
+            raise unknown(
+                f"option of {api}", option, [one for name, one in options if name == api and one], "leave it out"
+            )
+        for name, clause in clauses.items():
+            needs = {need(text) for text in clause["needs"]}
+            if api in subject(name, clause).apis and (not option or (api, option) in needs):
+                found.add(name)
+    return found

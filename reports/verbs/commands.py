@@ -1,0 +1,151 @@
+"""The verbs of the reports except sweep: each reads everything, validates it, and only then writes."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from reports.costs.recorded import read_record
+from reports.data import recording
+from reports.data.atlas import build
+from reports.data.merge import merge
+from reports.data.recording import Comparison
+from reports.data.runfile import Run, read_runs, write_runs
+from reports.data.strict import FORMAT, BadInput, one_line, write_atomic
+from reports.data.verdicts import COSTS_NAME, VERDICTS, read_recorded, read_table
+from reports.page.programs import examples
+from reports.verbs import disagreements, forms, written
+
+OUT = Path("reports/out/index.html")
+EPILOGS = {
+    "page": "exit status: 0 written, 2 a file cannot be read.\nexample: python -m reports page mine.jsonl",
+    "record": "exit status: 0 written, 2 these cannot be recorded.\nexample: python -m reports record mine.jsonl",
+    "check": "Takes runs of any profile and of some clauses: what was run is compared.\n"
+    "exit status: 0 all cells are as recorded, 1 some are not, 2 a file cannot be read.\n"
+    "example: python -m reports check mine.jsonl --format markdown",
+    "merge": "exit status: 0 written, 2 the merge would be a lie; what it was is said.\n"
+    "example: python -m reports merge shard*.jsonl --out all.jsonl",
+}
+
+
+def add_parsers(sub: Any) -> None:
+    """Add the verbs to the command line."""
+    page = _verb(sub, "page", run_page, "build the page from the committed verdicts and these runs", "*")
+    forms.add_out(page, OUT)
+    forms.add_format(page, written.FORMS)
+    page.add_argument("--upstream", type=Path, default=disagreements.UPSTREAM, help=argparse.SUPPRESS)
+    record = _verb(sub, "record", run_record, "write the committed verdicts from these runs", "+")
+    record.add_argument("--replace", action="store_true", help="drop recorded cells that these runs do not hold")
+    words = "; ".join(f"{word}: {what}" for word, what in recording.ACCEPTS.items())
+    record.add_argument(
+        "--accept", action="append", default=[], choices=sorted(recording.ACCEPTS), help=f"record this too ({words})"
+    )
+    check = _verb(sub, "check", run_check, "compare runs with the committed verdicts of their release", "+")
+    forms.add_format(check, CHECK_FORMS)
+    join = _verb(sub, "merge", run_merge, "join run files: shards of one run, or runs of several torches", "+")
+    forms.add_out(join, required=True)
+    forms.add_format(join, written.FORMS)
+    disagreements.add_parser(sub)
+
+
+def _verb(sub: Any, name: str, run: Any, says: str, runs: str = "") -> argparse.ArgumentParser:
+    parser = sub.add_parser(
+        name,
+        help=says,
+        description=says[0].upper() + says[1:] + ".",
+        epilog=EPILOGS[name],
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.set_defaults(run=run)
+    if runs:
+        parser.add_argument("runs", nargs=runs, type=Path, metavar="RUNFILE")
+    parser.add_argument("--verdicts", type=Path, default=VERDICTS, help=argparse.SUPPRESS)
+    return parser
+
+
+def run_page(args: argparse.Namespace) -> int:
+    """Build the page and print the counts and its path."""
+    from reports.page.build import render  # loaded here: no other verb needs a template engine
+
+    runs = _read(args.runs, partial=True)
+    for run in runs:
+        if not run.complete:
+            print(
+                one_line(
+                    f"{run.path}: {forms.counted(len(run.missing), 'cell is', 'cells are')} missing; {run.resume}"
+                ),
+                file=sys.stderr,
+            )
+    atlas = build(read_table(args.verdicts), read_recorded(args.verdicts), runs)
+    costs = read_record(args.verdicts / COSTS_NAME)
+    programs = examples() if args.verdicts == VERDICTS else {}  # they say what is recorded there
+    write_atomic(args.out, render(atlas, disagreements.told(atlas, args.upstream), costs, programs))
+    forms.show(written.of_atlas(args.out, atlas), written.FORMS, args.format)
+    return 0
+
+
+def run_record(args: argparse.Namespace) -> int:
+    """Write the verdict files and say what changed."""
+    plan = recording.plan(_read(args.runs), args.verdicts, replace=args.replace)
+    plan.check(args.accept)
+    changes = list(plan.changes())
+    for path in plan.write(args.verdicts):
+        print(one_line(str(path)))
+    outdated = plan.outdated()
+    if outdated:
+        told = ", ".join(f"{count} on {name}" for name, count in outdated.items())
+        mend = f"measure them again: python -m reports sweep {' '.join(outdated)}"
+        print(f"cells of an older text of their clause, shown as unseen: {told}; {mend}", file=sys.stderr)
+    print(forms.counted(len(changes), "cell changed", "cells changed") if changes else "no cell changed")
+    return 0
+
+
+def run_check(args: argparse.Namespace) -> int:
+    """Print one line for each cell that is not as recorded, and how many were compared."""
+    found = recording.comparison(_read(args.runs), args.verdicts)
+    forms.show(found, CHECK_FORMS, args.format)
+    return 1 if found.changes else 0
+
+
+def _check_text(found: Comparison) -> str:
+    return "".join(f"{line}\n" for line in (*found.changes, found))
+
+
+def _check_json(found: Comparison) -> str:
+    changes = [{**asdict(change), "weight": change.weight} for change in found.changes]
+    numbers = {"compared": found.cells, "recorded": found.recorded, "searched": list(found.searched)}
+    return forms.as_json({"format": FORMAT, **numbers, "changes": changes})
+
+
+def _check_markdown(found: Comparison) -> str:
+    lines = [forms.escaped(str(found)), ""]
+    lines += ["| torch | clause | mode | change |", "|---|---|---|---|"] if found.changes else ["No verdict changes."]
+    lines += [f"| {one.torch} | `{one.clause}` | {one.mode} | {forms.escaped(one.told)} |" for one in found.changes]
+    return "\n".join(lines) + "\n"
+
+
+CHECK_FORMS = {"text": _check_text, "json": _check_json, "markdown": _check_markdown}
+
+
+def run_merge(args: argparse.Namespace) -> int:
+    """Join the run files and say what came out."""
+    if any(args.out.resolve() == path.resolve() for path in args.runs):
+        raise BadInput(args.out, "", "is also one of the files to read", "name another file with --out")
+    runs = merge(_read(args.runs))
+    write_runs(args.out, runs)
+    forms.show(written.of_runs(args.out, runs), written.FORMS, args.format)
+    return 0
+
+
+def _read(paths: Iterable[Path], *, partial: bool = False) -> list[Run]:
+    """Read all run files, the same file only once."""
+    seen: dict[Path, Path] = {}
+    for path in paths:
+        if path.resolve() in seen:
+            raise BadInput(path, "", "is given twice", "give each run file once")
+        seen[path.resolve()] = path
+    return [run for path in seen.values() for run in read_runs(path, partial=partial)]

@@ -1,0 +1,208 @@
+"""What an upgrade of torch changes: the clauses that are not the same on two torches, worst first, and since when."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from reports.data.atlas import Cell, newest_table, recorded_cells, run_cells
+from reports.data.names import did_you_mean, near, recorded_as, unknown
+from reports.data.ranking import rank
+from reports.data.runfile import Key, Run, read_run
+from reports.data.statements import KINDS, Statement, harm_of_change, statement
+from reports.data.strict import BadInput
+from reports.data.verdicts import Recorded, Table
+from reports.verbs.chapters import order
+from reports.verbs.choice import Choice, everything
+
+UNSEEN = Cell("unseen")
+
+
+@dataclass(frozen=True)
+class Side:
+    """One cell and what the clause says in it."""
+
+    cell: Cell
+    statement: Statement
+
+
+@dataclass(frozen=True)
+class Change:
+    """One cell that is not the same on both sides; `since` is the first release with what is there on the second.
+
+    It is "" where that is not known, and "≤2.1" where releases before it were not measured. `back` says that the second
+    side is the older one: then it is the last such release.
+    """
+
+    clause: str
+    mode: str
+    to_mode: str
+    record: Mapping[str, Any]
+    before: Side
+    after: Side
+    since: str = ""
+    back: bool = False
+
+    @property
+    def kind(self) -> str:
+        """What the change is to somebody who upgrades: one of KINDS."""
+        return harm_of_change(self.before.statement, self.after.statement)
+
+
+@dataclass(frozen=True)
+class Passing:
+    """A clause that is the same on both sides and otherwise on releases between them: (first, last, what is there)."""
+
+    clause: str
+    mode: str
+    record: Mapping[str, Any]
+    ends: Side
+    inside: tuple[tuple[str, str, Side], ...]
+
+    @property
+    def kind(self) -> str:
+        """The worst that a release between the two is to somebody who comes from one of them."""
+        kinds = {harm_of_change(self.ends.statement, side.statement) for _, _, side in self.inside}
+        return min(kinds, key=list(KINDS).index)
+
+
+@dataclass(frozen=True)
+class Diff:
+    """All changes from one torch to another, worst first, and what could not be compared."""
+
+    before: str
+    after: str
+    changes: tuple[Change, ...]
+    passing: tuple[Passing, ...]
+    same: int
+    unseen: int
+    left_out: int
+
+
+@dataclass(frozen=True)
+class _Torch:
+    """One torch and its cells; a name in words, and the one that stands for it between others."""
+
+    name: str
+    key: str
+    cells: Mapping[Key, Cell]
+
+
+def compare(
+    first: str,
+    second: str,
+    table: Table,
+    recorded: Sequence[Recorded],
+    modes: tuple[str, str] | None = None,
+    choose: Callable[[Mapping[str, Any]], Choice] = everything,
+) -> Diff:
+    """Compare two sides, each a minor version or a run file: in every mode, or each side in the one that is named."""
+    sides = side_named(first, recorded), side_named(second, recorded)
+    _, clauses = newest_table(table, [side for side in sides if isinstance(side, Run)])
+    choice = choose(clauses)
+    clauses = {name: clauses[name] for name in choice.clauses}
+    before, after = (_torch(side, clauses) for side in sides)
+    between = [_torch(each, clauses) for each in _between(sides, recorded)]
+    if modes:
+        known = sorted({mode for side in (before, after) for _, mode in side.cells})
+        before, after = (_in_mode(side, mode, known) for side, mode in zip((before, after), modes, strict=True))
+        between = [_in_mode(each, modes[0], known) for each in between] if modes[0] == modes[1] else []
+    changes: list[Change] = []
+    passing: list[Passing] = []
+    same = unseen = 0
+    back = sides[0].version > sides[1].version
+    alone = modes is not None and modes[0] != modes[1]  # what lies between two modes is no release
+    for key in {**before.cells, **after.cells}:
+        old, new = before.cells.get(key, UNSEEN), after.cells.get(key, UNSEEN)
+        if "unseen" in (old.verdict, new.verdict):
+            unseen += 1
+            continue
+        clause, mode = key
+        path = [(each.key, each.cells.get(key, UNSEEN)) for each in between]
+        if state(old) == state(new):
+            same += 1
+            inside = tuple(_inside(clauses[clause], path, old))
+            if inside:
+                here = modes[0] if modes else mode
+                passing.append(Passing(clause, here, clauses[clause], _side(clauses[clause], old), inside))
+        else:
+            old_mode, new_mode = modes or (mode, mode)
+            since = "" if alone else _since([*path, (after.key, new)], new)
+            ends = _side(clauses[clause], old), _side(clauses[clause], new)
+            changes.append(Change(clause, old_mode, new_mode, clauses[clause], *ends, since, back))
+    changes.sort(key=_worst_first)
+    passing.sort(key=_worst_first)
+    return Diff(before.name, after.name, tuple(changes), tuple(passing), same, unseen, choice.left_out)
+
+
+def _worst_first(one: Change | Passing) -> tuple[Any, ...]:
+    return list(KINDS).index(one.kind), rank(one.clause, one.record), order(one.clause, one.record), one.mode
+
+
+def _side(clause: Mapping[str, Any], cell: Cell) -> Side:
+    return Side(cell, statement(clause, cell))
+
+
+def _between(sides: tuple[Recorded | Run, Recorded | Run], recorded: Iterable[Recorded]) -> list[Recorded]:
+    """Return the recorded releases strictly between two torches, on the way from the first to the second."""
+    low, high = sorted(side.version for side in sides)
+    found = [each for each in recorded if low < each.version < high]
+    return found if sides[0].version == low else found[::-1]
+
+
+def _since(path: list[tuple[str, Cell]], new: Cell) -> str:
+    """Return the first release from which on all is as at the end of the path; "≤" where it may be one before."""
+    first = len(path) - 1
+    while first > 0 and state(path[first - 1][1]) == state(new):
+        first -= 1
+    unsure = first > 0 and path[first - 1][1].verdict == "unseen"
+    return "≤" * unsure + path[first][0]
+
+
+def _inside(clause: Mapping[str, Any], path: list[tuple[str, Cell]], ends: Cell) -> Iterable[tuple[str, str, Side]]:
+    """Yield the neighbouring releases that are alike and not as both ends are."""
+    if all(cell is ends for _, cell in path):  # as most are: cells of which no more is known are one object
+        return
+    for _, group in groupby(path, key=lambda pair: state(pair[1])):
+        keys, cells = zip(*group, strict=True)
+        if cells[0].verdict != "unseen" and state(cells[0]) != state(ends):
+            yield keys[0], keys[-1], _side(clause, cells[0])
+
+
+def _in_mode(side: _Torch, asked: str, known: list[str]) -> _Torch:
+    """Return a torch with the cells of one mode under no mode's name, so that they meet those of another."""
+    if asked not in known:
+        raise unknown("mode", asked, known, f"measured are {', '.join(known)}")
+    cells = {(clause, ""): cell for (clause, mode), cell in side.cells.items() if mode == asked}
+    return _Torch(f"{side.name}, {asked}", side.key, cells)
+
+
+def state(cell: Cell) -> tuple[Any, ...]:
+    """Return what makes two cells equal for a reader: the verdict, the reading, and which reading or bug is there."""
+    bug = cell.deviation or cell.note if cell.declared else None  # older files name it by its sentence only
+    return cell.verdict, cell.reading, cell.holds, bug
+
+
+def side_named(name: str, recorded: Sequence[Recorded]) -> Recorded | Run:
+    """Return the recorded release or the run file of that name. Raises BadInput."""
+    known = [old.minor for old in recorded]
+    place = recorded_as(name, [(old.minor, old.torch) for old in recorded])
+    if place is not None:
+        return recorded[place]
+    path, plain = Path(name), name.removeprefix("torch")
+    listed = ", ".join(known) or "none"
+    if path.exists() or (path.suffix and not name.replace(".", "").isdigit()):
+        return read_run(path)
+    if path.suffix or near(plain, known):
+        hint = did_you_mean(plain, known) or f"take one of {listed}, or a run file"
+        raise BadInput(name, "", "no such version is recorded", hint)
+    raise BadInput(name, "", "is neither a recorded version nor a run file", f"recorded are {listed}")
+
+
+def _torch(side: Recorded | Run, clauses: Mapping[str, Any]) -> _Torch:
+    if isinstance(side, Run):
+        return _Torch(f"{side.header['torch']} (this run)", side.header["torch"], run_cells(side, clauses))
+    return _Torch(side.torch, side.minor, recorded_cells(side, clauses))

@@ -1,0 +1,227 @@
+"""The difference between two torches as text, JSON and Markdown, and the verb that asks for it."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from reports.data.statements import HARMS, KINDS, in_contrast
+from reports.data.strict import FORMAT, BadInput
+from reports.data.traces import side_by_side
+from reports.data.verdicts import VERDICTS, read_recorded, read_table
+from reports.page.programs import asked_by
+from reports.verbs import forms
+from reports.verbs.choice import CLAUSES, add_choice, choose, left_out
+from reports.verbs.diff import Change, Diff, Passing, Side, compare
+from reports.verbs.forms import escaped, fenced
+
+USUAL = "warning"
+PASSING = "come and go between the two"
+EPILOG = f"""{CLAUSES}
+exit status: 0 nothing does the harm of --min-harm or a worse one, 1 something does, 2 the question cannot be answered;
+what comes and goes between the two does not count.
+example: python -m reports diff 1.13 2.15 --api register_hook --min-harm error"""
+
+
+def bad(one: Change | Passing, harm: str) -> bool:
+    """Say whether a change does at least this harm, one of HARMS; "none" counts every change."""
+    return harm == "none" or one.kind in HARMS[: HARMS.index(harm) + 1]
+
+
+def above(diff: Diff, harm: str) -> Diff:
+    """Return the difference with only what does at least this harm."""
+    changes, passing = (tuple(one for one in every if bad(one, harm)) for every in (diff.changes, diff.passing))
+    return replace(diff, changes=changes, passing=passing)  # type: ignore[arg-type]
+
+
+def _by_kind(diff: Diff) -> list[tuple[str, list[Change]]]:
+    groups = [(title, [one for one in diff.changes if one.kind == kind]) for kind, title in KINDS.items()]
+    return [(title, changes) for title, changes in groups if changes]
+
+
+def _since(diff: Diff, change: Change) -> str:
+    """Return "since 2.0": where what is there on the second side began, or ended where that is the older one."""
+    plain = change.since.removeprefix("≤")
+    if not plain:
+        return f"torch {diff.after}"
+    unsure = plain != change.since
+    if change.back:
+        return f"up to {plain}" + " or later" * unsure
+    return f"since {plain}" + " or earlier" * unsure
+
+
+def _range(first: str, last: str) -> str:
+    return first if first == last else f"{first} to {last}"
+
+
+def as_text(diff: Diff) -> str:
+    """Return the difference for a terminal."""
+    lines = [f"torch {diff.before} -> {diff.after}: {_summary(diff)}"]
+    for title, changes in _by_kind(diff):
+        lines += ["", f"{title} ({len(changes)})"]
+        for change in changes:
+            before, after = in_contrast(change.before.statement, change.after.statement)
+            lines += [
+                "",
+                f"{change.clause}{_mode(change)}",
+                f"  - torch {diff.before}: {before}",
+                f"  + {_since(diff, change)}: {after}",
+            ]
+            for torch, evidence in _evidence(diff, change):
+                lines += [f"  on torch {torch}:", *(f"    {line}" for line in evidence["plan"].split("\n") if line)]
+                lines += [f"    {line}" for line in side_by_side(evidence["expected"], evidence["observed"])]
+    lines += ["", f"a program that shows what each side does: {asked_by('CLAUSE')}"] * bool(diff.changes)
+    if diff.passing:
+        lines += ["", f"{PASSING} ({len(diff.passing)})"]
+    for one in diff.passing:
+        lines += ["", f"{one.clause}{_mode(one)}", f"    on both: {one.ends.statement.words}"]
+        lines += [f"    {_range(first, last)}: {side.statement.words}" for first, last, side in one.inside]
+    return "\n".join([*lines, *left_out(diff.left_out)]) + "\n"
+
+
+def as_json(diff: Diff) -> str:
+    """Return the difference as JSON."""
+    document = {
+        "format": FORMAT,
+        "before": diff.before,
+        "after": diff.after,
+        "same": diff.same,
+        "unseen": diff.unseen,
+        "left_out": diff.left_out,
+        "changes": [
+            {
+                "clause": change.clause,
+                "mode": change.mode,
+                "to_mode": change.to_mode,
+                "kind": change.kind,
+                "says": change.record["says"],
+                "since": change.since,
+                "before": _plain(change.before),
+                "after": _plain(change.after),
+            }
+            for change in diff.changes
+        ],
+        "passing": [
+            {
+                "clause": one.clause,
+                "mode": one.mode,
+                "kind": one.kind,
+                "says": one.record["says"],
+                "ends": _plain(one.ends),
+                "inside": [{"from": first, "to": last, **_plain(side)} for first, last, side in one.inside],
+            }
+            for one in diff.passing
+        ],
+    }
+    return json.dumps(document, indent=1) + "\n"
+
+
+def as_markdown(diff: Diff) -> str:
+    """Return the difference as a table for an issue or a pull request."""
+    lines = [f"**torch {escaped(diff.before)} → {escaped(diff.after)}**: {_summary(diff)}", ""]
+    for title, changes in _by_kind(diff):
+        lines += [f"### {title[0].upper() + title[1:]} ({len(changes)})", ""]
+        lines += ["| clause | before | after | from where |", "|---|---|---|---|"]
+        for change in changes:
+            row = (*in_contrast(change.before.statement, change.after.statement), _since(diff, change))
+            lines.append(f"| `{change.clause}`{_mode(change)} | {' | '.join(map(escaped, row))} |")
+        lines.append("")
+        for change in changes:
+            for torch, evidence in _evidence(diff, change):
+                what = "plan and traces" if evidence["plan"] else "traces"
+                lines += ["<details>", f"<summary>{change.clause} on torch {escape(torch)}: {what}</summary>", ""]
+                lines += fenced(evidence["plan"]) if evidence["plan"] else []
+                lines += fenced("\n".join(side_by_side(evidence["expected"], evidence["observed"])), "text")
+                lines += ["", "</details>", ""]
+    lines += [f"A program that shows what each side does: `{asked_by('CLAUSE')}`", ""] * bool(diff.changes)
+    if diff.passing:
+        lines += [f"### {PASSING[0].upper() + PASSING[1:]} ({len(diff.passing)})", ""]
+        lines += ["| clause | on both | between |", "|---|---|---|"]
+    for one in diff.passing:
+        between = [f"{_range(first, last)}: {side.statement.words}" for first, last, side in one.inside]
+        row = f"{escaped(one.ends.statement.words)} | {'<br>'.join(map(escaped, between))}"
+        lines.append(f"| `{one.clause}`{_mode(one)} | {row} |")
+    return "\n".join([*lines, *left_out(diff.left_out)]) + "\n"
+
+
+def _mode(one: Change | Passing) -> str:
+    """Return the mode, or both, in brackets; nothing where that is the usual one."""
+    to_mode = one.to_mode if isinstance(one, Change) else one.mode
+    told = one.mode if one.mode == to_mode else f"{one.mode} -> {to_mode}"
+    return "" if told == "eager" else f" [{told}]"
+
+
+def _evidence(diff: Diff, change: Change) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield each side that has traces to show, with its name."""
+    for torch, side in ((diff.before, change.before), (diff.after, change.after)):
+        evidence = side.cell.evidence
+        if evidence is not None and (evidence["expected"] or evidence["observed"]):
+            yield torch, evidence
+
+
+def _plain(side: Side) -> dict[str, Any]:
+    cell = side.cell
+    return {
+        "verdict": cell.verdict,
+        "reading": cell.reading,
+        "declared": cell.declared,
+        "holds": list(cell.holds),
+        "evidence": dict(cell.evidence) if cell.evidence is not None else None,
+        **side.statement.plain(),
+    }
+
+
+def _summary(diff: Diff) -> str:
+    kinds = Counter(change.kind for change in diff.changes)
+    told = ", ".join(f"{kinds[kind]} {kind}" for kind in KINDS if kinds[kind])
+    unseen = f", {diff.unseen} not seen on both" if diff.unseen else ""
+    cells = forms.counted(len(diff.changes) + diff.same, "cell", "cells")
+    return (
+        forms.counted(len(diff.changes), f"of {cells} differs", f"of {cells} differ")
+        + f" ({told})" * bool(told)
+        + unseen
+    )
+
+
+FORMS = {"text": as_text, "json": as_json, "markdown": as_markdown}
+
+
+def add_parser(sub: Any) -> None:
+    """Add the verb to the command line."""
+    parser = sub.add_parser(
+        "diff",
+        help="what an upgrade changes, worst first",
+        description="Show what is different between two torches, worst first, with both statements and since when.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("before", metavar="A", help="a recorded minor version or a run file")
+    parser.add_argument("after", metavar="B", help="a recorded minor version or a run file")
+    add_choice(parser)
+    parser.add_argument("--mode", help="compare this mode of execution only (default: each with itself)")
+    parser.add_argument("--to-mode", metavar="MODE", help="the mode of the second one (default: that of --mode)")
+    parser.add_argument(
+        "--min-harm",
+        choices=HARMS,
+        help=f"show and count only what does this harm or a worse one (default: show all, count from {USUAL} on)",
+    )
+    forms.add_format(parser, FORMS)
+    parser.add_argument("--verdicts", type=Path, default=VERDICTS, help=argparse.SUPPRESS)
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the difference; 1 when something in it does harm."""
+    if args.to_mode and not args.mode:
+        raise BadInput("reports", "", "--to-mode is named without --mode", "name the mode of the first one too")
+    modes = (args.mode, args.to_mode or args.mode) if args.mode else None
+    table, recorded = read_table(args.verdicts), read_recorded(args.verdicts)
+    found = compare(args.before, args.after, table, recorded, modes, lambda clauses: choose(clauses, args))
+    forms.show(above(found, args.min_harm) if args.min_harm else found, FORMS, args.format)
+    return 1 if any(bad(change, args.min_harm or USUAL) for change in found.changes) else 0

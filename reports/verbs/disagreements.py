@@ -1,0 +1,155 @@
+"""Where torch and its documentation disagree: the scripts of reports/upstream, and the versions by the verdicts."""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import re
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from reports.data.atlas import Atlas, Column, build, in_force
+from reports.data.statements import statement
+from reports.data.strict import BadInput, one_line, write_atomic
+from reports.data.verdicts import VERDICTS, read_recorded, read_table
+
+UPSTREAM = Path(__file__).parents[1] / "upstream"
+TABLE = re.compile(r"(<!-- disagreements -->\n).*?(<!-- /disagreements -->)", re.DOTALL)
+FIELDS = ("Documentation", "torch", "As documented", "See also", "Doubt")
+_FIELD = re.compile(rf"^(?P<name>{'|'.join(FIELDS)}): ", re.MULTILINE)
+_ADDRESS = re.compile(r"https://\S+")
+FORM = 'begin its docstring with a sentence, and "Documentation:" with an address and "torch:" below it'
+
+
+@dataclass(frozen=True)
+class Disagreement:
+    """One script: what its docstring tells, and its text."""
+
+    clause: str
+    sentence: str
+    documentation: str
+    address: str
+    torch: str
+    as_documented: tuple[str, ...]
+    see: tuple[str, ...]
+    doubt: str
+    code: str
+
+
+def read_scripts(folder: Path = UPSTREAM) -> list[Disagreement]:
+    """Return what the scripts tell, in the order of their names; the name is the clause."""
+    return [_read(path) for path in sorted(folder.glob("*.py"))]
+
+
+def _read(path: Path) -> Disagreement:
+    code = path.read_text("utf-8")
+    try:
+        docstring = ast.get_docstring(ast.parse(code)) or ""
+    except SyntaxError as error:
+        raise BadInput(path, f"line {error.lineno}", "is no Python", FORM) from error
+    sentence, *parts = _FIELD.split(docstring)
+    fields = dict(zip(parts[::2], (" ".join(part.split()) for part in parts[1::2]), strict=True))
+    address = _ADDRESS.search(fields.get("Documentation", ""))
+    if not sentence.strip() or address is None or "torch" not in fields:
+        raise BadInput(path, "", "does not tell what is documented, where, and what torch does", FORM)
+    return Disagreement(
+        clause=path.stem,
+        sentence=" ".join(sentence.split()),
+        documentation=" ".join(fields["Documentation"].replace(address[0], "").split()),
+        address=address[0],
+        torch=fields["torch"],
+        as_documented=tuple(name for name in fields.get("As documented", "").split("; ") if name),
+        see=tuple(_ADDRESS.findall(fields.get("See also", "").replace(",", " "))),
+        doubt=fields.get("Doubt", ""),
+        code=code,
+    )
+
+
+def contradicts(atlas: Atlas, one: Disagreement, column: Column) -> bool:
+    """Say whether torch was measured to contradict its documentation there.
+
+    A cell that conforms does what its reading says, which the script may name as documented. One that deviates from
+    a reading that is as documented contradicts too.
+    """
+    cell = atlas.cell(one.clause, column, atlas.modes[0])
+    if cell.verdict == "conforms":
+        return cell.reading not in one.as_documented
+    return cell.verdict == "deviates" and in_force(atlas.clauses[one.clause], column.version) in one.as_documented
+
+
+def when(atlas: Atlas, one: Disagreement) -> list[tuple[str, str]]:
+    """Return the ranges of versions that contradict, each with what torch does there where that is not one thing."""
+    found = [
+        (keys, says) for says, keys in _ranges(atlas, lambda column: _says(atlas, one, column)) if says is not None
+    ]
+    alone = len({says for _, says in found}) == 1
+    return [(keys, "" if alone else says) for keys, says in found]
+
+
+def versions(atlas: Atlas, one: Disagreement) -> str:
+    """Return "1.8 to 2.15" for the versions that contradict."""
+    return ", ".join(keys for there, keys in _ranges(atlas, lambda column: contradicts(atlas, one, column)) if there)
+
+
+def _ranges(atlas: Atlas, told: Callable[[Column], Any]) -> Iterator[tuple[Any, str]]:
+    """Yield what is told of neighbouring versions that have it in common, with their range."""
+    for value, group in groupby(atlas.columns, key=told):
+        keys = [column.key for column in group]
+        yield value, keys[0] if len(keys) == 1 else f"{keys[0]} to {keys[-1]}"
+
+
+def _says(atlas: Atlas, one: Disagreement, column: Column) -> str | None:
+    """Return what torch does instead in the words of its reading or deviation; nothing where it is as documented."""
+    if not contradicts(atlas, one, column):
+        return None
+    said = statement(atlas.clauses[one.clause], atlas.cell(one.clause, column, atlas.modes[0]))
+    return said.detail or said.says
+
+
+def table(atlas: Atlas, scripts: list[Disagreement]) -> str:
+    """Return the disagreements as markdown, one row each."""
+    rows = ["| script | the documentation says | torch does | on torch |", "|---|---|---|---|"]
+    for one in scripts:
+        page = f"[page]({one.address})"
+        told = f"[`{one.clause}`]({one.clause}.py): {one.sentence}"
+        rows.append(f"| {told} | {one.documentation} {page} | {one.torch} | {versions(atlas, one)} |")
+    return "\n".join(rows) + "\n"
+
+
+def add_parser(sub: Any) -> None:
+    """Add the verb to the command line."""
+    says = "write the table of reports/upstream/README.md"
+    parser = sub.add_parser("disagreements", help=says, description=__doc__)
+    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 when the table is out of date")
+    parser.add_argument("--upstream", type=Path, default=UPSTREAM, help=argparse.SUPPRESS)
+    parser.add_argument("--verdicts", type=Path, default=VERDICTS, help=argparse.SUPPRESS)
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Write the table between its two marks, or say that it is out of date."""
+    path = args.upstream / "README.md"
+    text = path.read_text("utf-8")
+    atlas = build(read_table(args.verdicts), read_recorded(args.verdicts))
+    made = table(atlas, told(atlas, args.upstream))
+    if not TABLE.search(text):
+        raise BadInput(path, "", "has no table", "put <!-- disagreements --> and <!-- /disagreements --> in it")
+    fresh = TABLE.sub(lambda found: found[1] + made + found[2], text)
+    if fresh == text:
+        print(one_line(f"{path}: the table is up to date"))
+        return 0
+    if args.check:
+        print(one_line(f"{path}: the table is out of date: python -m reports disagreements"), file=sys.stderr)
+        return 1
+    write_atomic(path, fresh)
+    print(one_line(str(path)))
+    return 0
+
+
+def told(atlas: Atlas, folder: Path = UPSTREAM) -> list[Disagreement]:
+    """Return the scripts whose clause is in the atlas."""
+    return [one for one in read_scripts(folder) if one.clause in atlas.clauses]

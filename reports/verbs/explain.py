@@ -1,0 +1,211 @@
+"""One clause in full: the sentence, its readings along the releases, where it comes from and how it is checked."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+from reports.data.atlas import Atlas, Column, admits, in_force
+from reports.data.history import Span, spans
+from reports.data.names import add_sources, clause_named, read_atlas
+from reports.data.sources import link
+from reports.data.strict import FORMAT
+from reports.page.programs import asked_by, example
+from reports.verbs import forms
+
+EPILOG = """exit status: 0 explained, 2 no such clause.
+example: python -m reports explain retain.keep.adds_up --example"""
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """All that is known of one clause."""
+
+    clause: str
+    record: Mapping[str, Any]
+    history: Mapping[str, list[Span]]  # mode -> spans
+    related: Mapping[str, str]  # clauses of the same topic -> their sentence
+    stated: Mapping[str, str]  # reading -> for which torch it is stated
+
+
+def explain(atlas: Atlas, clause: str) -> Explanation:
+    """Return what is known of a clause."""
+    measured = [mode for mode in atlas.modes if any((clause, one.key, mode) in atlas.cells for one in atlas.columns)]
+    topic = clause.rpartition(".")[0] + "."
+    related = {name: atlas.clauses[name]["says"] for name in atlas.clauses if name.startswith(topic) and name != clause}
+    history = {mode: spans(atlas, clause, mode) for mode in measured}
+    record = atlas.clauses[clause]
+    stated = {reading["name"]: _range(atlas, clause, reading) for reading in record["readings"]}
+    return Explanation(clause, record, history, related, stated)
+
+
+#: who says it, in words
+LEVELS = {
+    "documented": "documented: torch promises it in its documentation or release notes",
+    "implied": "implied: no document of torch says it, its own tests or comments rely on it",
+    "observed": "observed: measured only, nobody promises it; a torch that differs is different, not wrong",
+}
+
+
+def _range(atlas: Atlas, clause: str, reading: Mapping[str, Any]) -> str:
+    """Return for which torch a reading is stated: its range, or what another reading and a missing API leave of it."""
+    if reading["torch"] == "never":
+        return "no torch"
+    admitted = [column for column in atlas.columns if admits(reading["torch"], column.version.base_version)]
+    there = [column for column in admitted if _stated(atlas, clause, reading, column)]
+    if there == admitted:
+        return f"torch {reading['torch']}" if reading["torch"] else "every torch"
+    if not there:
+        return f"torch {reading['torch']}, where it is not measured"
+    runs = groupby(atlas.columns, key=there.__contains__)
+    return "torch " + ", ".join(_from_to([one.label for one in group]) for inside, group in runs if inside)
+
+
+def _stated(atlas: Atlas, clause: str, reading: Mapping[str, Any], column: Column) -> bool:
+    first = in_force(atlas.clauses[clause], column.version) == reading["name"]
+    return first and atlas.cell(clause, column, atlas.modes[0]).verdict != "absent"
+
+
+def _from_to(labels: list[str]) -> str:
+    return labels[0] if len(labels) == 1 else f"{labels[0]} to {labels[-1]}"
+
+
+def _reading(told: Explanation, reading: Mapping[str, Any]) -> str:
+    """Return for which torch a reading is stated, and that the clause's own sentence is not true there."""
+    stated = told.stated[reading["name"]]
+    if reading.get("headline", True) or reading["torch"] == "never":
+        return stated
+    return f"{stated}; there the sentence is not true" + f" ({reading['harm']})" * (reading["harm"] != "none")
+
+
+def _measured(span: Span) -> str:
+    """Return the statement, and by which reading."""
+    reading = span.cell.reading
+    return span.statement.words + (f" (reading: {reading})" if reading is not None else "")
+
+
+def _evidence(told: Explanation) -> list[tuple[Span, Mapping[str, Any]]]:
+    every = [span for history in told.history.values() for span in history]
+    return [(span, span.cell.evidence) for span in every if span.cell.evidence is not None]
+
+
+def as_text(told: Explanation) -> str:
+    """Return the explanation for a terminal."""
+    record = told.record
+    lines = [f"{told.clause}  {record['says']}"]
+    if record["docs"] == "contradicts":
+        lines.append("The documentation says otherwise.")
+    if record["note"]:
+        lines.append(record["note"])
+    if record.get("level"):
+        lines.append(LEVELS[record["level"]])
+    lines += ["", "readings, each stated for"]
+    lines += [f"  {one['name']} ({_reading(told, one)}): {one['says']}" for one in record["readings"]]
+    for mode, history in told.history.items():
+        lines += ["", f"measured, {mode}"]
+        width = max(len(span.releases) for span in history)
+        lines += [f"  {span.releases:<{width}}  {_measured(span)}" for span in history]
+    for span, evidence in _evidence(told):
+        lines += ["", f"torch {span.releases}", *_indented(evidence["message"]), *_indented(evidence["plan"])]
+        lines += ["  expected", *_indented("\n".join(evidence["expected"]), 4)]
+        lines += ["  observed", *_indented("\n".join(evidence["observed"]), 4)]
+        if evidence["reproducer"]:
+            lines += ["  reproducer", *_indented(evidence["reproducer"], 4)]
+    lines += ["", "source"]
+    lines += [
+        f"  {source}" + (f"  {link(source)}" if link(source) not in (None, source) else "")
+        for source in record["source"]
+    ]
+    if record["needs"]:
+        lines += ["", "needs", *(f"  {need}" for need in record["needs"])]
+    lines += ["", f"checked by {record['file']}:{record['line']}", *_indented(record["code"])]
+    lines += ["", f"an example that needs torch only: {asked_by(told.clause)}"]
+    if told.related:
+        lines += ["", "related", *(f"  {name}  {says}" for name, says in told.related.items())]
+    return "\n".join(lines) + "\n"
+
+
+def _indented(text: str, by: int = 2) -> list[str]:
+    return [" " * by + line for line in text.rstrip("\n").split("\n")] if text else []
+
+
+def as_json(told: Explanation) -> str:
+    """Return the explanation as JSON."""
+    return forms.as_json(
+        {
+            "format": FORMAT,
+            "clause": told.clause,
+            "record": dict(told.record),
+            "links": [link(source) for source in told.record["source"]],
+            "history": {
+                mode: [{**span.plain(), "evidence": span.cell.evidence} for span in history]
+                for mode, history in told.history.items()
+            },
+            "related": list(told.related),
+        }
+    )
+
+
+def as_markdown(told: Explanation) -> str:
+    """Return the explanation for an issue."""
+    record = told.record
+    lines = [f"### `{told.clause}`", "", forms.escaped(record["says"]), ""]
+    if record["docs"] == "contradicts":
+        lines += ["The documentation says otherwise.", ""]
+    if record["note"]:
+        lines += [forms.escaped(record["note"]), ""]
+    if record.get("level"):
+        lines += [forms.escaped(LEVELS[record["level"]]), ""]
+    lines += ["| reading | stated for | says |", "|---|---|---|"]
+    for one in record["readings"]:
+        lines.append(f"| {' | '.join(map(forms.escaped, (one['name'], _reading(told, one), one['says'])))} |")
+    lines += ["", "| torch | mode | measured |", "|---|---|---|"]
+    for mode, history in told.history.items():
+        lines += [f"| {span.releases} | {mode} | {forms.escaped(_measured(span))} |" for span in history]
+    lines += ["", "Source: " + ", ".join(_linked(source) for source in record["source"]), ""]
+    lines += [f"Checked by {forms.escaped(record['file'])}:", "", *forms.fenced(record["code"])]
+    lines += ["", f"An example that needs torch only: `{asked_by(told.clause)}`"]
+    for span, evidence in _evidence(told):
+        if evidence["reproducer"]:
+            lines += ["", f"On torch {span.releases}, this shows it:", "", *forms.fenced(evidence["reproducer"])]
+    return "\n".join(lines) + "\n"
+
+
+def _linked(source: str) -> str:
+    target = link(source)
+    return f"[{forms.escaped(source)}](<{target}>)" if target else forms.escaped(source)
+
+
+FORMS = {"text": as_text, "json": as_json, "markdown": as_markdown}
+
+
+def add_parser(sub: Any) -> None:
+    """Add the verb to the command line."""
+    parser = sub.add_parser(
+        "explain",
+        help="one clause in full: readings, releases, source, test",
+        description=__doc__,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("clause", metavar="CLAUSE", help="the id of a clause: chapter.topic.point")
+    only = parser.add_mutually_exclusive_group()
+    only.add_argument("--example", action="store_true", help="only its example: a program that needs torch only")
+    forms.add_format(only, FORMS)
+    add_sources(parser)
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the explanation, or the example."""
+    atlas = read_atlas(args)
+    clause = clause_named(atlas, args.clause)
+    if args.example:
+        sys.stdout.write(example(clause))
+    else:
+        forms.show(explain(atlas, clause), FORMS, args.format)
+    return 0

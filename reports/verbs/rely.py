@@ -1,0 +1,203 @@
+"""What a library may rely on: which clauses change in a range of releases, and which are true on every one of them."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from reports.data.atlas import Atlas, Column
+from reports.data.history import Span, spans, timeline
+from reports.data.names import add_range, add_sources, between, read_atlas, unknown
+from reports.data.statements import HARMS, NOTHING, UNKNOWN
+from reports.data.strict import FORMAT
+from reports.verbs import forms
+from reports.verbs.chapters import order
+from reports.verbs.choice import CLAUSES, Choice, add_choice, choose, left_out
+
+EPILOG = f"""{CLAUSES}
+exit status: 0 the sentences of all these clauses are true on every release of the range, 1 some are not,
+2 the question cannot be answered.
+example: python -m reports rely --from 2.0 --to 2.15 --api register_full_backward_hook"""
+
+#: how a clause, and how several, may be in a range; in the order shown: a program has most to fear from the first
+STANDS = {
+    "changes": ("changes", "change"),
+    "otherwise": ("is otherwise on every release", "are otherwise on every release"),
+    "nowhere": ("holds on no release", "hold on no release"),
+    "unseen": ("not measured on every release", "not measured on every release"),
+    "holds": ("holds on every release", "hold on every release"),
+}
+#: of these it is known what torch does, and it is one thing: a program may rely on that
+CONSTANT = ("otherwise", "false", "deviates")
+
+
+@dataclass(frozen=True)
+class Standing:
+    """One clause in the range."""
+
+    clause: str
+    says: str
+    stands: str
+    spans: tuple[Span, ...]
+
+    @property
+    def harm(self) -> int:
+        """How bad the worst is that torch does where the clause's own sentence is not true; only absent is least."""
+        said = [span.statement for span in self.spans if not span.statement.good]
+        return min(len(HARMS) if one.answer in NOTHING else HARMS.index(one.harm) for one in said)
+
+    @property
+    def sentence(self) -> str:
+        """What may be relied on in the whole range: the clause's own sentence, or the one that holds instead of it."""
+        return {"holds": self.says, "otherwise": self.spans[0].statement.says}.get(self.stands, "")
+
+
+@dataclass(frozen=True)
+class Reliance:
+    """The answer: how each of the chosen clauses stands."""
+
+    columns: tuple[Column, ...]
+    mode: str
+    standings: tuple[Standing, ...]
+    left_out: int
+
+    @property
+    def range(self) -> str:
+        """The range of releases in words."""
+        first, last = self.columns[0].label, self.columns[-1].label
+        return f"torch {first}" if first == last else f"torch {first} to {last}"
+
+    def of(self, stands: str) -> list[Standing]:
+        """Return the clauses that stand so; of those that change, the ones that do most harm first."""
+        found = [each for each in self.standings if each.stands == stands]
+        return sorted(found, key=lambda one: one.harm) if stands == "changes" else found
+
+    @property
+    def summary(self) -> str:
+        """The counts in words."""
+        told = ", ".join(forms.counted(len(self.of(each)), *words) for each, words in STANDS.items() if self.of(each))
+        return f"{self.range}, {self.mode}: of {forms.counted(len(self.standings), 'clause', 'clauses')} {told}"
+
+
+def stands(found: Iterable[Span]) -> str:
+    """Return how a clause with these spans is in the range: it holds where its own sentence is true on each release."""
+    found = list(found)
+    said = [span.statement for span in found]
+    if any(each.answer == "unseen" for each in said):
+        return "unseen"
+    good = [each.good for each in said]
+    if all(good):
+        return "holds"
+    if any(good):
+        return "changes"
+    known = said[0].answer in CONSTANT and said[0].says != UNKNOWN and not said[0].new
+    return "otherwise" if known and len({(each.answer, each.says) for each in said}) == 1 else "nowhere"
+
+
+def rely(atlas: Atlas, columns: tuple[Column, ...], choice: Choice, mode: str) -> Reliance:
+    """Return how the clauses are on these releases."""
+    found = []
+    for clause in sorted(choice.clauses, key=lambda name: order(name, atlas.clauses[name])):
+        history = tuple(spans(atlas, clause, mode, columns))
+        found.append(Standing(clause, atlas.clauses[clause]["says"], stands(history), history))
+    return Reliance(columns, mode, tuple(found), choice.left_out)
+
+
+def as_text(told: Reliance) -> str:
+    """Return the answer for a terminal."""
+    lines = [told.summary]
+    for each, words in STANDS.items():
+        group = told.of(each)
+        if group:
+            lines += ["", f"{words[len(group) > 1]} ({len(group)})"]
+        for one in group:
+            lines.append(f"  {one.clause}  {one.sentence}".rstrip())
+            lines += [f"    {line}" for line in _more(one)]
+    return "\n".join([*lines, *left_out(told.left_out)]) + "\n"
+
+
+def _more(one: Standing) -> list[str]:
+    """Return what is said of a clause besides the sentence that may be relied on."""
+    if one.stands == "holds":
+        return []
+    not_true = f"not true here: {one.says}"
+    if one.stands == "otherwise":
+        return [replace(one.spans[0].statement, says="").words, not_true]
+    lines = [f"{when}: {words}" for when, words in timeline(one.spans)]
+    return [*lines, not_true] if one.stands == "nowhere" else lines
+
+
+def as_json(told: Reliance) -> str:
+    """Return the answer as JSON."""
+    return forms.as_json(
+        {
+            "format": FORMAT,
+            "releases": [column.torch for column in told.columns],
+            "mode": told.mode,
+            "left_out": told.left_out,
+            "counts": {each: len(told.of(each)) for each in STANDS},
+            "clauses": [
+                {
+                    "clause": one.clause,
+                    "says": one.says,
+                    "stands": one.stands,
+                    "sentence": one.sentence,
+                    "history": [s.plain() for s in one.spans],
+                }
+                for one in told.standings
+            ],
+        }
+    )
+
+
+def as_markdown(told: Reliance) -> str:
+    """Return the answer as tables for an issue or a page of documentation."""
+    lines = [f"**{forms.escaped(told.summary)}**"]
+    for each, words in STANDS.items():
+        group = told.of(each)
+        if group:
+            lines += [
+                "",
+                f"### {words[len(group) > 1].capitalize()} ({len(group)})",
+                "",
+                "| clause | rely on | measured |",
+                "|---|---|---|",
+            ]
+        for one in group:
+            lines.append(
+                f"| `{one.clause}` | {forms.escaped(one.sentence)} | {'<br>'.join(map(forms.escaped, _more(one)))} |"
+            )
+    return "\n".join([*lines, *left_out(told.left_out)]) + "\n"
+
+
+FORMS = {"text": as_text, "json": as_json, "markdown": as_markdown}
+
+
+def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the verb to the command line."""
+    parser = sub.add_parser(
+        "rely",
+        help="which clauses hold on every release of a range",
+        description=__doc__,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add_choice(parser)
+    add_range(parser)
+    parser.add_argument("--mode", help="the mode of execution (default: eager)")
+    forms.add_format(parser, FORMS)
+    add_sources(parser)
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the answer; 1 when not all of it can be relied on."""
+    atlas = read_atlas(args)
+    mode = args.mode or atlas.modes[0]
+    if mode not in atlas.modes:
+        raise unknown("mode", mode, atlas.modes, f"measured are {', '.join(atlas.modes)}")
+    columns = between(atlas, args.first, args.last)
+    told = rely(atlas, columns, choose(atlas.clauses, args), mode)
+    forms.show(told, FORMS, args.format)
+    return 0 if len(told.of("holds")) == len(told.standings) else 1

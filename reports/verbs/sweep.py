@@ -1,0 +1,261 @@
+"""Measure every torch version of tox.ini, one throw-away environment after another.
+
+An environment of torch 2.x takes several GB, so each one is installed with a cache of its own, measured and removed.
+What was measured stays in reports/out/runs/: one run file per version, the output of tox, and a note that says of which
+sources it is; with --count in reports/out/counts/. A version whose note still fits is not measured again; one that was
+interrupted goes on where it stopped.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import importlib.util
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from fixtures.run.follower import Follower, clock
+from reports.data.strict import BadInput
+from reports.data.torches import (
+    COUNTED,
+    WORK,
+    Version,
+    disk_usage,
+    has_note,
+    known_versions,
+    line_of,
+    pick,
+    reason,
+    source_digest,
+)
+
+ROOT = Path(__file__).resolve().parents[2]
+ROOM_NEEDED = 8e9  # bytes that one environment may take, with its downloads
+DISK_EVERY = 10.0
+PLAIN_EVERY = 30.0
+STOP_GRACE = 20.0
+
+
+def add_parser(sub: Any) -> None:
+    """Add the verb sweep to the command line."""
+    says = "measure every torch version of tox.ini, each in a throw-away environment"
+    parser = sub.add_parser("sweep", help=says, description=says[0].upper() + says[1:] + ".")
+    parser.add_argument("versions", nargs="*", metavar="VERSION", help="such as 1.4 or 2.13 (default: all)")
+    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="versions at the same time (default: 1)")
+    parser.add_argument("--examples", type=int, metavar="N", help="plans per property, handed to the suite")
+    parser.add_argument(
+        "--timeout", type=float, default=30, metavar="MIN", help="minutes for one version (default: 30)"
+    )
+    parser.add_argument("--count", action="store_true", help="count what hooks cost instead of the verdicts")
+    parser.add_argument("--fresh", action="store_true", help="measure again what is already complete")
+    parser.add_argument("--keep", action="store_true", help="leave the environments on the disk")
+    parser.set_defaults(run=run)
+
+
+class Sweep:
+    """The versions to measure, and all that is running."""
+
+    def __init__(
+        self, versions: list[Version], options: argparse.Namespace, tox: Callable[[Version, bool], list[str]]
+    ) -> None:
+        self.versions = versions
+        self.options = options
+        self.tox = tox
+        self.stop = threading.Event()
+        self.began = time.monotonic()
+        self.peak = 0
+        root = versions[0].root
+        digest = source_digest(root, COUNTED, ()) if options.count else source_digest(root)
+        self.notes = {
+            version.minor: {"sources": digest, "torch": version.patch, "examples": options.examples}
+            for version in versions
+        }
+
+    def measure(self, version: Version) -> None:
+        """Bring one version to its end, whatever that is."""
+        if self.stop.is_set():
+            return
+        began = time.monotonic()
+        version.look()
+        mine = not self.options.fresh and has_note(version, self.notes[version.minor])
+        if mine and version.ended:
+            version.state, version.says = "kept", version.counts()
+            return
+        if not (mine and version.begun):
+            version.run_file.unlink(missing_ok=True)
+            version.follower = Follower(version.run_file)
+        version.note_file.write_text(json.dumps(self.notes[version.minor]), encoding="utf-8")
+        version.state = "running"
+        try:
+            ended = self.run_tox(version, resume=version.begun)
+        finally:
+            self.watch_disk()
+            if not self.options.keep:
+                for folder in version.folders:
+                    shutil.rmtree(folder, ignore_errors=True)
+            version.seconds = time.monotonic() - began
+        self.judge(version, ended)
+
+    def run_tox(self, version: Version, resume: bool) -> str:
+        """Run the environment of a version and say how that ended."""
+        environment = {
+            name: value for name, value in os.environ.items() if not name.startswith(("TOX_", "VIRTUAL_ENV"))
+        }
+        environment["UV_CACHE_DIR"] = str(version.folders[1])
+        with version.tox_log.open("wb") as log:
+            child = subprocess.Popen(
+                self.tox(version, resume),
+                cwd=version.root,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        deadline = time.monotonic() + self.options.timeout * 60
+        try:
+            while child.poll() is None:
+                time.sleep(0.2)
+                if self.stop.is_set():
+                    return "interrupted"
+                if time.monotonic() > deadline:
+                    return f"stopped after {self.options.timeout:g} minutes"
+        finally:
+            end_group(child)
+        return ""
+
+    def judge(self, version: Version, ended: str) -> None:
+        """Say what became of a version, from its run file and not from any exit status."""
+        version.look()
+        if version.ended:
+            version.state, version.says = "measured", version.counts()
+        elif version.begun:
+            version.state, version.says = "incomplete", f"{version.far()}: {ended or reason(version.tox_log)}"
+        else:
+            version.state, version.says = "not measured", ended or reason(version.tox_log)
+
+    def watch_disk(self) -> None:
+        self.peak = max(self.peak, disk_usage(self.versions[0].root / WORK))
+
+    def text(self) -> str:
+        """Say in one line how far the sweep is."""
+        ended = [version for version in self.versions if version.state not in ("waiting", "running")]
+        running = [version for version in self.versions if version.state == "running"]
+        parts = [f"{len(ended)} of {len(self.versions)} versions"]
+        for version in running:
+            version.look()
+            parts.append(f"{version.env}: {version.far()}")
+        elapsed = time.monotonic() - self.began
+        parts.append(f"{clock(elapsed)} elapsed")
+        spent = [version.seconds for version in ended if version.seconds]
+        if spent:
+            left = sum(spent) / len(spent) * (len(self.versions) - len(ended) - 0.5 * len(running)) / self.options.jobs
+            parts.append(f"about {clock(max(left, 0))} left")
+        return "  ".join(parts)
+
+    def run(self) -> None:
+        """Measure all versions; an interruption ends what is running and keeps what is done."""
+        with ThreadPoolExecutor(self.options.jobs) as pool:
+            waiting = {pool.submit(self.measure, version): version for version in self.versions}
+            try:
+                self.follow(waiting)
+            except KeyboardInterrupt:
+                self.stop.set()
+                raise
+
+    def follow(self, waiting: dict[Future[None], Version]) -> None:
+        """Show progress until every version has ended."""
+        tty = sys.stdout.isatty()
+        last_disk = last_line = time.monotonic()
+        while waiting:
+            for future in [future for future in waiting if future.done()]:
+                version = waiting.pop(future)
+                future.result()
+                if tty:
+                    sys.stdout.write("\r\x1b[K")
+                print(line_of(version), flush=True)
+            if tty:
+                sys.stdout.write("\r\x1b[K" + self.text()[: shutil.get_terminal_size().columns - 1])
+                sys.stdout.flush()
+            elif time.monotonic() - last_line > PLAIN_EVERY:
+                last_line = time.monotonic()
+                print(self.text(), flush=True)
+            if time.monotonic() - last_disk > DISK_EVERY:
+                self.watch_disk()
+                last_disk = time.monotonic()
+            time.sleep(0.5)
+        if tty:
+            sys.stdout.write("\r\x1b[K")
+
+
+def end_group(child: subprocess.Popen[bytes]) -> None:
+    """End tox and all it started; the driver gets the time to end its own child."""
+    for sign in (signal.SIGTERM, signal.SIGKILL):
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(child.pid, sign)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            child.wait(STOP_GRACE)
+
+
+def tox_command(options: argparse.Namespace) -> Callable[[Version, bool], list[str]]:
+    """Return the function that makes the command of a version."""
+
+    def command(version: Version, resume: bool) -> list[str]:
+        words = [sys.executable, "-m", "tox", "exec" if options.count else "run", "-e", version.env]
+        words += ["--workdir", str(version.root / WORK / "tox"), "--"]
+        if options.count:
+            return [*words, "python", "-m", "suites.timing", "--count", "--out", str(version.run_file)]
+        words += ["--resume"] if resume else []
+        return words + (["--examples", str(options.examples)] if options.examples else [])
+
+    return command
+
+
+def prepare(options: argparse.Namespace, root: Path) -> list[Version]:
+    """Check what can be checked before anything is started."""
+    known = known_versions(root / "tox.ini")
+    versions = [Version(minor, known[minor], root, options.count) for minor in pick(options.versions, known)]
+    if options.jobs < 1 or options.timeout <= 0 or (options.examples is not None and options.examples < 1):
+        raise BadInput("sweep", "", "--jobs, --timeout or --examples is too small", "give a number above 0")
+    if options.count and not shutil.which("valgrind"):
+        raise BadInput("sweep", "", "counting needs valgrind, which is not installed", "apt-get install valgrind")
+    if not (importlib.util.find_spec("tox") and importlib.util.find_spec("tox_uv")):
+        raise BadInput("sweep", "", "tox is not installed here", "python -m pip install tox tox-uv, or tox -e sweep")
+    for folder in (versions[0].folder, root / WORK):
+        folder.mkdir(parents=True, exist_ok=True)
+    free = shutil.disk_usage(root / WORK).free
+    if free < ROOM_NEEDED * options.jobs:
+        wanted = f"{free / 1e9:.0f} GB of disk are free where {ROOM_NEEDED * options.jobs / 1e9:.0f} GB are needed"
+        raise BadInput("sweep", "", wanted, "make room, or lower --jobs")
+    return versions
+
+
+def run(args: argparse.Namespace) -> int:
+    """Sweep, sum up, and return 0 when every version was measured to its end."""
+    versions = prepare(args, ROOT)
+    sweep = Sweep(versions, args, tox_command(args))
+    try:
+        sweep.run()
+    except KeyboardInterrupt:
+        print("interrupted; the same command goes on where this one stopped", file=sys.stderr)
+        return 130
+    print(f"\n{'version':<10} {'state':<12} {'time':>6}  cells or reason")
+    for version in versions:
+        print(line_of(version))
+    print(f"total {clock(time.monotonic() - sweep.began)}, at most {sweep.peak / 1e9:.1f} GB of disk at any moment")
+    done = [version for version in versions if version.complete]
+    if done:
+        files = " ".join(version.run_file.relative_to(ROOT).as_posix() for version in done)
+        reports = "tox -e reports --" if "TOX_ENV_NAME" in os.environ else "python -m reports"
+        print(f"next: {reports} {'overhead --record' if args.count else 'record'} {files}")
+    return 0 if len(done) == len(versions) else 1

@@ -1,0 +1,100 @@
+"""What the failures of a run share, and where to start looking: the same clusters as at the end of the run itself."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import dataclass
+from pathlib import Path
+
+from fixtures.run import triage as shared
+from fixtures.run.triage import Cluster
+from reports.data.runfile import Run, read_run
+from reports.data.strict import FORMAT
+from reports.verbs import forms
+
+EPILOG = """exit status: 0 nothing failed, 1 something did, 2 the file cannot be read.
+example: python -m reports triage mine.jsonl"""
+
+
+@dataclass(frozen=True)
+class Triage:
+    """The clusters of one run, the largest first."""
+
+    run: Run
+    clusters: tuple[Cluster, ...]
+
+    @property
+    def failures(self) -> int:
+        """How many cells failed the run."""
+        return sum(len(one.cells) for one in self.clusters)
+
+    @property
+    def summary(self) -> str:
+        """The verdicts in words."""
+        return f"torch {self.run.header['torch']}: {shared.told(list(self.run.cells.values())) or 'no cells'}"
+
+
+def plan_of(one: Cluster) -> str:
+    """Return the smallest plan of the clause to start with, nothing where its test plays none."""
+    return (one.start["evidence"] or {}).get("plan", "")
+
+
+def as_text(told: Triage) -> str:
+    """Return the clusters for a terminal, with the clauses in each."""
+    lines = [told.summary, *(shared.as_lines(told.clusters) or ["nothing failed"])]
+    for one in told.clusters:
+        lines += ["", f"the {len(one.cells)} with: {shared.words(one)}"]
+        lines += [f"  {cell['clause']} [{cell['mode']}]" for cell in one.cells]
+    return "\n".join(lines) + "\n"
+
+
+def as_json(told: Triage) -> str:
+    """Return the clusters as JSON."""
+    clusters = [
+        {
+            "signs": [{"sign": sign, "count": count} for sign, count in one.signs.items()],
+            "start": {"clause": one.start["clause"], "mode": one.start["mode"], "plan": plan_of(one)},
+            "cells": [{"clause": cell["clause"], "mode": cell["mode"]} for cell in one.cells],
+        }
+        for one in told.clusters
+    ]
+    return forms.as_json({"format": FORMAT, "torch": told.run.header["torch"], "clusters": clusters})
+
+
+def as_markdown(told: Triage) -> str:
+    """Return the clusters as a table for an issue, with the plan to start with."""
+    lines = [f"**{forms.escaped(told.summary)}**", ""]
+    if not told.clusters:
+        return "\n".join([*lines, "Nothing failed."]) + "\n"
+    lines += ["| failures | share | start here |", "|---|---|---|"]
+    for one in told.clusters:
+        lines.append(f"| {len(one.cells)} | {forms.escaped(shared.words(one))} | `{one.start['clause']}` |")
+    for one in told.clusters[: shared.MOST]:
+        if plan_of(one):
+            lines += ["", f"`{one.start['clause']}`:", "", *forms.fenced(plan_of(one))]
+    return "\n".join(lines) + "\n"
+
+
+FORMS = {"text": as_text, "json": as_json, "markdown": as_markdown}
+
+
+def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the verb to the command line."""
+    parser = sub.add_parser(
+        "triage",
+        help="what the failures of a run share, and where to start",
+        description=__doc__,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("runfile", type=Path, metavar="RUNFILE", help="the run file; an unfinished one will do")
+    forms.add_format(parser, FORMS)
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the clusters; 1 when there are any."""
+    found = read_run(args.runfile, partial=True)
+    told = Triage(found, tuple(shared.triage(list(found.cells.values()))))
+    forms.show(told, FORMS, args.format)
+    return 1 if told.clusters else 0

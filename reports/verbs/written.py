@@ -1,0 +1,64 @@
+"""What a verb that writes a file answers: how each torch in it stands, and where the file is."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from reports.data.atlas import VERDICTS, Atlas
+from reports.data.runfile import Run
+from reports.data.strict import FORMAT
+from reports.verbs import forms
+
+
+@dataclass(frozen=True)
+class Written:
+    """A file, and verdict -> how many for each torch that was given."""
+
+    out: Path
+    torches: tuple[tuple[str, Mapping[str, int]], ...]
+
+
+def of_atlas(out: Path, atlas: Atlas) -> Written:
+    """Return the answer about the runs in an atlas, or about its newest torch where there is none."""
+    columns = [column for column in atlas.columns if column.this_run] or [atlas.focus]
+    return Written(out, tuple((column.torch, atlas.counts(column)) for column in columns))
+
+
+def of_runs(out: Path, runs: list[Run]) -> Written:
+    """Return the answer about these runs."""
+    told = [(run.header["torch"], Counter(cell["verdict"] for cell in run.cells.values())) for run in runs]
+    return Written(
+        out, tuple((torch, {each: counts[each] for each in VERDICTS if counts[each]}) for torch, counts in told)
+    )
+
+
+def as_text(told: Written) -> str:
+    """Return "torch 2.15.0: 97 conforms, 3 deviates" for each, and then the path."""
+    lines = []
+    for torch, counts in told.torches:
+        lines.append(
+            f"torch {torch}: " + (", ".join(f"{count} {name}" for name, count in counts.items()) or "no cells")
+        )
+    return "\n".join([*lines, str(told.out)]) + "\n"
+
+
+def as_json(told: Written) -> str:
+    """Return the answer as JSON."""
+    torches = [{"torch": torch, "counts": dict(counts)} for torch, counts in told.torches]
+    return forms.as_json({"format": FORMAT, "out": str(told.out), "torches": torches})
+
+
+def as_markdown(told: Written) -> str:
+    """Return the answer as a table, with a column for each verdict that there is."""
+    names = [name for name in VERDICTS if any(name in counts for _, counts in told.torches)]
+    lines = [f"| {' | '.join(['torch', *names])} |", "|---" * (1 + len(names)) + "|"]
+    for torch, counts in told.torches:
+        lines.append(f"| {' | '.join([forms.escaped(torch), *(str(counts.get(name, 0)) for name in names)])} |")
+    return "\n".join([*lines, "", f"Written to {forms.escaped(str(told.out))}"]) + "\n"
+
+
+FORMS: Mapping[str, Any] = {"text": as_text, "json": as_json, "markdown": as_markdown}
