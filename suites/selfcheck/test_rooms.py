@@ -1,14 +1,15 @@
-"""The three rooms: who may import whom, how long a file may be, where versions and paths may stand."""
+"""The three rooms: who may import whom, how long a file may be, which files may name versions and paths.
+
+Each test is about all files at once, and lists those that break its rule.
+"""
 
 from __future__ import annotations
 
 import ast
 import re
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-
-import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 ROOMS = ("suites", "fixtures", "reports")
@@ -19,6 +20,8 @@ GENERATED = ("reports/verdicts/",)
 SENT = ("reports/upstream/",)
 #: The one that imports all suites by their files.
 IMPORTER = "suites/examples.py"
+#: Files that nobody reads line by line.
+NOT_READ = (".png", ".svg", ".webp", ".json")
 VERSION_LIST = "tox.ini"
 MACHINE_PATH = re.compile(r"""(?<![\w.~}/-])/(?:work|tmp|root|home|opt|Users|mnt|data)/\w""")
 
@@ -46,8 +49,9 @@ def imports(name: str) -> Iterator[str]:
             yield from (f"{module}.{alias.name}" for alias in node.names)
 
 
-def imports_torch(name: str) -> bool:
-    return any(module.split(".")[0] == "torch" for module in imports(name))
+def imported(names: Iterable[str], *packages: str) -> list[str]:
+    """The files that import one of these packages, each with the module."""
+    return [f"{name}: {module}" for name in names for module in imports(name) if module.split(".")[0] in packages]
 
 
 def fixtures_behind(name: str) -> set[str]:
@@ -63,32 +67,27 @@ def fixtures_behind(name: str) -> set[str]:
     return found
 
 
-@pytest.mark.parametrize("name", sources("fixtures/"))
-def test_fixtures_import_no_room_above(name: str) -> None:
-    assert not [module for module in imports(name) if module.split(".")[0] in ("suites", "reports")]
+def test_fixtures_import_no_room_above() -> None:
+    assert imported(sources("fixtures/"), "suites", "reports") == []
 
 
-@pytest.mark.parametrize("name", [name for name in sources("suites/") if "/selfcheck/" not in name])
-def test_suites_import_fixtures_only(name: str) -> None:
-    assert not [module for module in imports(name) if module.split(".")[0] == "reports"]
+def test_suites_import_fixtures_only() -> None:
+    assert imported([name for name in sources("suites/") if "/selfcheck/" not in name], "reports") == []
 
 
-@pytest.mark.parametrize("name", [name for name in sources("reports/") if not name.startswith(SENT)])
-def test_reports_import_only_fixtures_without_torch(name: str) -> None:
-    assert not imports_torch(name)
-    assert not [module for module in imports(name) if module.split(".")[0] == "suites"]
-    assert not [path for path in fixtures_behind(name) if imports_torch(path)]
+def test_reports_import_no_torch_and_nothing_of_suites() -> None:
+    readers = [name for name in sources("reports/") if not name.startswith(SENT)]
+    assert imported(readers, "torch", "suites") == []
+    assert imported({path for name in readers for path in fixtures_behind(name)}, "torch") == []
 
 
-@pytest.mark.parametrize("name", [*sources("fixtures/"), *sources("conftest.py")])
-def test_torch_is_behind_its_doors(name: str) -> None:
-    assert name in DOORS_TO_TORCH or not imports_torch(name)
+def test_torch_is_behind_its_doors() -> None:
+    behind = [name for name in (*sources("fixtures/"), *sources("conftest.py")) if name not in DOORS_TO_TORCH]
+    assert imported(behind, "torch") == []
 
 
-@pytest.mark.parametrize("folder", SENT)
-def test_programs_to_send_import_nothing_of_ours(folder: str) -> None:
-    ours = [name for name in sources(folder) if any(module.split(".")[0] in ROOMS for module in imports(name))]
-    assert [name for name in ours if not name.endswith("__init__.py")] == []
+def test_programs_to_send_import_nothing_of_ours() -> None:
+    assert imported([name for folder in SENT for name in sources(folder)], *ROOMS) == []
 
 
 def test_no_module_hides_an_import() -> None:
@@ -99,39 +98,30 @@ def test_no_module_hides_an_import() -> None:
     assert [name for name in found if "/selfcheck/" not in name and name not in allowed] == []
 
 
-@pytest.mark.parametrize("name", [name for name in tracked() if not name.startswith(GENERATED)])
-def test_no_file_is_too_long(name: str) -> None:
-    if Path(name).suffix in (".png", ".svg", ".webp", ".json"):
-        return
-    lines = (ROOT / name).read_text(encoding="utf-8").count("\n")
-    assert lines <= (LONGEST_CONFTEST if name.endswith("conftest.py") else LONGEST)
+def test_no_file_is_too_long() -> None:
+    written = [name for name in tracked() if not name.startswith(GENERATED) and Path(name).suffix not in NOT_READ]
+    lines = {name: (ROOT / name).read_text("utf-8").count("\n") for name in written}
+    most = {name: LONGEST_CONFTEST if name.endswith("conftest.py") else LONGEST for name in written}
+    assert {name: count for name, count in lines.items() if count > most[name]} == {}
 
 
 def test_tox_ini_is_the_only_list_of_versions() -> None:
-    """A list of versions is three pins or three environments of torch in one file."""
+    """A list of versions is more than four pins or environments of torch in one file."""
     pin = re.compile(r"torch==(\d+\.\d+)|\btorch(\d+\.\d+)\b")
     lists = []
     for name in tracked():
-        if name.startswith(GENERATED) or Path(name).suffix not in (
-            ".py",
-            ".toml",
-            ".ini",
-            ".cfg",
-            ".json",
-            ".yml",
-            ".txt",
-        ):
-            continue
-        found = {match.group(1) or match.group(2) for match in pin.finditer((ROOT / name).read_text(encoding="utf-8"))}
-        if len(found) > 4 and "/selfcheck/" not in name:
-            lists.append(name)
+        if Path(name).suffix in (".py", ".toml", ".ini", ".cfg", ".json", ".yml", ".txt"):
+            found = {first or second for first, second in pin.findall((ROOT / name).read_text("utf-8"))}
+            if len(found) > 4 and "/selfcheck/" not in name and not name.startswith(GENERATED):
+                lists.append(name)
     assert lists == [VERSION_LIST]
 
 
-@pytest.mark.parametrize("name", tracked())
-def test_no_file_names_a_path_of_one_machine(name: str) -> None:
-    content = (ROOT / name).read_bytes()
-    if b"\0" in content or name == "suites/selfcheck/test_rooms.py":
-        return
-    lines = content.decode("utf-8").splitlines()
-    assert [line.strip()[:160] for line in lines if MACHINE_PATH.search(line)] == []
+def test_no_file_names_a_path_of_one_machine() -> None:
+    found = []
+    for name in tracked():
+        content = (ROOT / name).read_bytes()
+        if b"\0" not in content and name != "suites/selfcheck/test_rooms.py":
+            lines = content.decode("utf-8").splitlines()
+            found += [f"{name}: {line.strip()[:160]}" for line in lines if MACHINE_PATH.search(line)]
+    assert found == []
