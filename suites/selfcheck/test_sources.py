@@ -6,12 +6,12 @@ import importlib
 import inspect
 import json
 import re
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-import pytest
 import torch
 
-from fixtures.judge.clause import CLAUSES, LEVELS
+from fixtures.judge.clause import CLAUSES, LEVELS, Clause
 from suites.deviations import DEVIATIONS
 from suites.selfcheck.everything import import_suites
 
@@ -24,23 +24,7 @@ DOCUMENTS = ("docs: ", "note: ", "release ", "https://docs.pytorch.org/", "tutor
 HINTS = ("test: ", "code: ", "https://github.com/pytorch/pytorch/")
 FEWEST_WORDS = 3
 #: First words that need the sentence before.
-LEANING = {
-    "It",
-    "Its",
-    "So",
-    "They",
-    "Their",
-    "He",
-    "She",
-    "This",
-    "That",
-    "These",
-    "Those",
-    "Such",
-    "Both",
-    "And",
-    "But",
-}
+LEANING = ("It", "Its", "So", "They", "Their", "This", "That", "These", "Those", "Such", "Both", "And", "But")
 
 
 def split(source: str) -> tuple[str, str]:
@@ -82,29 +66,65 @@ SOURCES = sorted({source for one in CLAUSES.values() for source in one.source})
 QUOTES = [source for source in SOURCES if split(source)[1]]
 
 
-@pytest.mark.parametrize("name", CLAUSES)
-def test_the_level_has_its_source(name: str) -> None:
-    clause = CLAUSES[name]
-    assert clause.level in LEVELS, f"level= is one of {', '.join(LEVELS)}"
-    if clause.level == "documented":
-        assert clause.docs != "contradicts", "the documentation says otherwise: level is observed or implied"
-        quoted = [source for source in clause.source if source.startswith(DOCUMENTS) and split(source)[1]]
-        assert quoted, 'a documented clause quotes the words that say it: docs: torch.x.y "these words"'
-    if clause.level == "implied":
-        assert any(source.startswith(HINTS) for source in clause.source), f"implied by what? one of {HINTS}"
+def fault_of_level(clause: Clause) -> str:
+    """Return what the level of a clause lacks, nothing where it has its source."""
+    if clause.level not in LEVELS:
+        return f"level= is one of {', '.join(LEVELS)}"
+    if clause.level == "documented" and clause.docs == "contradicts":
+        return "the documentation says otherwise: level is observed or implied"
+    if clause.level == "documented" and not any(one.startswith(DOCUMENTS) and split(one)[1] for one in clause.source):
+        return 'a documented clause quotes the words that say it: docs: torch.x.y "these words"'
+    if clause.level == "implied" and not any(one.startswith(HINTS) for one in clause.source):
+        return f"implied by what? one of {HINTS}"
+    return ""
 
 
-@pytest.mark.parametrize("source", QUOTES)
-def test_the_quoted_words_are_there(source: str) -> None:
+def fault_of_quote(source: str) -> str:
+    """Return what is wrong with a quote, nothing where its words are in the source."""
     where, words = split(source)
     kind, _, path = where.partition(": ")
-    assert len(words.split()) >= FEWEST_WORDS, "a quote has three words or more"
+    if len(words.split()) < FEWEST_WORDS:
+        return "a quote has three words or more"
     if kind == "docs":
-        assert folded(words) in documentation(path)
-    elif kind == "code":
-        assert folded(words) in code_words((Path(torch.__file__).parents[1] / path).read_text("utf-8"))
-    else:
-        assert words in LOOKED_UP[where]["says"], "look it up, and add the words to suites/sources.json"
+        return "" if folded(words) in documentation(path) else "not in the docstring"
+    if kind == "code":
+        code = (Path(torch.__file__).parents[1] / path).read_text("utf-8")
+        return "" if folded(words) in code_words(code) else "not in the file"
+    if words not in LOOKED_UP[where]["says"]:
+        return "look it up, and add the words to suites/sources.json"
+    return ""
+
+
+def faults_of_sentences(clause: Clause) -> Iterator[str]:
+    """Yield what is wrong with what people read of a clause."""
+    in_force = [one for one in clause.readings if not one.wrong]
+    deviations = [one for one in DEVIATIONS if one.clause == clause.id]
+    for sentence in {clause.says, *(one.says for one in (*in_force, *deviations))}:
+        if sentence.split()[0] in LEANING:
+            yield f"leans on another sentence: {sentence}"
+        if not sentence.endswith("."):
+            yield f"no full stop: {sentence}"
+    for one in in_force:
+        if one.says == clause.says and not one.headline:
+            yield f"{one.name}: the headline is false under it, and is what it says"
+    for one in deviations:
+        if one.harm == "none":
+            yield f"{one.name}: harm= says what the deviation does to code that relies on the clause"
+
+
+def listed(faults: Mapping[str, str]) -> str:
+    """Return one line for each name that has a fault."""
+    return "\n".join(f"{name}: {fault}" for name, fault in faults.items() if fault)
+
+
+def test_the_level_has_its_source() -> None:
+    faults = listed({name: fault_of_level(clause) for name, clause in CLAUSES.items()})
+    assert not faults, faults
+
+
+def test_the_quoted_words_are_there() -> None:
+    faults = listed({source: fault_of_quote(source) for source in QUOTES})
+    assert not faults, faults
 
 
 def test_what_was_looked_up_is_quoted() -> None:
@@ -114,22 +134,11 @@ def test_what_was_looked_up_is_quoted() -> None:
     assert all(re.fullmatch(r"\d{4}-\d\d-\d\d", entry["looked_up"]) for entry in LOOKED_UP.values())
 
 
-@pytest.mark.parametrize("source", [one for one in SOURCES if one.startswith("docs: ")])
-def test_documented_names_exist(source: str) -> None:
-    assert documentation(split(source)[0].removeprefix("docs: ")), "it has no docstring"
+def test_documented_names_exist() -> None:
+    names = [split(source)[0].removeprefix("docs: ") for source in SOURCES if source.startswith("docs: ")]
+    assert [name for name in names if not documentation(name)] == []
 
 
-@pytest.mark.parametrize("name", CLAUSES)
-def test_every_sentence_can_be_read_alone(name: str) -> None:
-    clause = CLAUSES[name]
-    in_force = [one for one in clause.readings if not one.wrong]
-    deviations = [one for one in DEVIATIONS if one.clause == name]
-    for sentence in {clause.says, *(one.says for one in (*in_force, *deviations))}:
-        assert sentence.split()[0] not in LEANING, f"leans on another sentence: {sentence}"
-        assert sentence.endswith("."), f"no full stop: {sentence}"
-    for one in in_force:
-        assert one.headline or one.says != clause.says, (
-            f"{one.name}: the headline is false under it, and is what it says"
-        )
-    for one in deviations:
-        assert one.harm != "none", f"{one.name}: harm= says what the deviation does to code that relies on the clause"
+def test_every_sentence_can_be_read_alone() -> None:
+    faults = listed({name: "; ".join(faults_of_sentences(clause)) for name, clause in CLAUSES.items()})
+    assert not faults, faults
