@@ -1,11 +1,9 @@
-"""A browser for the tests of the page: the system's, else Playwright's own, else Debian's package."""
+"""The browser that tests the page: the system's Chromium, else Playwright's own. `install.py` fetches one."""
 
 from __future__ import annotations
 
 import os
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -22,8 +20,7 @@ FLAGS = (
     "--no-first-run",
     "--disable-gpu",
 )
-INSTALLING = 300.0
-NONE = "no browser: none on PATH, Playwright's own cannot be downloaded, and no Debian package may be installed"
+NONE = "no browser here: python -m suites.selfcheck.install browser, or install chromium with the system's packages"
 
 
 @contextmanager
@@ -45,21 +42,14 @@ def browser() -> Iterator[Browser]:
 
 @cache
 def executable() -> str | None:
-    """Return the path of a Chromium, installing one where that is possible."""
-    return on_path() or playwrights_own() or debians()
-
-
-def on_path() -> str | None:
-    """Return the system's Chromium."""
-    return next((found for found in map(shutil.which, NAMES) if found), None)
+    """Return the path of a Chromium that is here: the system's, else Playwright's own."""
+    return next((found for found in map(shutil.which, NAMES) if found), None) or playwrights_own()
 
 
 def playwrights_own() -> str | None:
-    """Return the Chromium that Playwright downloads, after downloading it if need be."""
+    """Return the Chromium that Playwright downloaded, where it was and where it runs."""
     with sync_playwright() as playwright:
         path = playwright.chromium.executable_path
-    if not Path(path).exists() and not succeeds(sys.executable, "-m", "playwright", "install", "chromium"):
-        return None
     return path if Path(path).exists() and starts(path) else None
 
 
@@ -74,25 +64,6 @@ def starts(path: str) -> bool:
     return True
 
 
-def debians() -> str | None:
-    """Return Debian's Chromium after installing it; only root may, and only where there is apt-get."""
-    if not is_root() or shutil.which("apt-get") is None:
-        return None
-    succeeds("apt-get", "update")
-    succeeds("apt-get", "install", "--yes", "--no-install-recommends", "chromium")
-    return on_path()
-
-
 def is_root() -> bool:
     """Say whether the tests run as root, where Chromium's sandbox does not."""
     return hasattr(os, "geteuid") and os.geteuid() == 0
-
-
-def succeeds(*command: str) -> bool:
-    """Run a command quietly and say whether it worked."""
-    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    try:
-        done = subprocess.run(command, env=environment, capture_output=True, timeout=INSTALLING)
-    except (OSError, subprocess.TimeoutExpired):
-        return False
-    return done.returncode == 0

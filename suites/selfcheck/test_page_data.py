@@ -32,7 +32,7 @@ def test_without_a_browser_one_line_says_so(monkeypatch):
     monkeypatch.setattr(browsers, "executable", lambda: None)
     for value, outcome in (("", pytest.skip.Exception), ("true", pytest.fail.Exception)):
         monkeypatch.setenv("CI", value)
-        with pytest.raises(outcome, match="no browser: "), browsers.browser():
+        with pytest.raises(outcome, match="no browser here: python -m suites"), browsers.browser():
             pass
 
 
