@@ -117,7 +117,7 @@ def run(clause: Clause, path: pathlib.Path) -> Tuple[Any, str]:
 
 def wrong(clause: Clause, known: Known, minor: str, folder: pathlib.Path) -> Optional[str]:
     """Run the program of a clause; return what it says when that is not what is known of this torch."""
-    from fixtures.modes import missing
+    from fixtures.play.stage import missing
 
     path = folder / (clause.id + ".py")
     if not path.is_file():

@@ -11,7 +11,7 @@ from fixtures.judge.clause import Clause, Reading
 from fixtures.judge.subject import Subject
 from fixtures.judge.verdict import search
 from fixtures.model.contract import contract_for, installed_version
-from fixtures.modes import Eager
+from fixtures.modes.eager import Eager
 from fixtures.plan.draw import plans
 from fixtures.plan.grammar import Backward, Forward, Hook, Plan
 

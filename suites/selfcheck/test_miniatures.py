@@ -13,8 +13,8 @@ from fixtures.model import miniatures_engine
 from fixtures.model.contract import contract_for, installed_version, with_facts
 from fixtures.model.miniatures import FAULTS
 from fixtures.model.module import Model, expect
-from fixtures.modes import missing
 from fixtures.plan.grammar import Plan
+from fixtures.play.stage import missing
 from suites.selfcheck.everything import draws_plans, import_suites
 
 PLANS = 60

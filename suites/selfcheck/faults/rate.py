@@ -10,8 +10,9 @@ from fixtures.judge.clause import CLAUSES, Clause
 from fixtures.model.contract import contract_for, installed_version, with_facts
 from fixtures.model.engine import TooLarge
 from fixtures.model.module import expect
-from fixtures.modes import Eager, missing
+from fixtures.modes.eager import Eager
 from fixtures.plan.grammar import Plan
+from fixtures.play.stage import missing
 from fixtures.play.trace import Trace
 from suites.selfcheck.everything import draws_plans
 from suites.selfcheck.faults.base import Fault
