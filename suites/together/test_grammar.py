@@ -93,6 +93,34 @@ def test_any_tensor_hooks(subject: Subject, plan: Plan) -> None:
 
 
 @clause(
+    "together.node.any_hooks",
+    says="Every plan of the grammar with hooks of autograd nodes or of tensors leaves the trace of the model.",
+    source="measured",
+    level="observed",
+)
+@given(
+    plan=plans(
+        kinds=("node", "node_pre", "tensor"),
+        does=EVERY_ACTION,
+        ops=EVERY_OP,
+        inputs=(1, 2),
+        outputs=(1, 2),
+        depth=2,
+        most=5,
+        retain=True,
+        remove=True,
+        runs=3,
+        frozen=True,
+        no_grad=True,
+        ask=True,
+        edits=1,
+    )
+)
+def test_any_node_hooks(subject: Subject, plan: Plan) -> None:
+    subject.holds(plan)
+
+
+@clause(
     "together.grammar.everything",
     says="Every plan of the grammar leaves the trace that the model predicts.",
     source="measured",

@@ -13,12 +13,16 @@ from suites.selfcheck.faults import (
     leftovers,
     legacy,
     lifecycle,
+    node,
     places,
     retain,
     tensor,
 )
 from suites.selfcheck.faults.base import FAULTS, Fault
 
-TOPICS = (forward, calls, failure, lifecycle, leftovers, changes, backward, places, legacy, tensor, gradient, retain)
+TOPICS = (
+    *(forward, calls, failure, lifecycle, leftovers, changes),
+    *(backward, places, legacy, tensor, gradient, retain, node),
+)
 
 __all__ = ["FAULTS", "TOPICS", "Fault"]

@@ -203,7 +203,7 @@ class Call:
                     try:
                         self.replace_out(self.ask_late(key, hook))
                     except Exception as error:  # noqa: BLE001 - torch turns whatever the hook raises into a warning
-                        warnings.warn(f"module forward hook with always_call raised: {error}", stacklevel=2)
+                        warnings.warn(f"module forward hook with ``always_call=True`` raised: {error}", stacklevel=2)
 
     def ask_late(self, key: int, hook: Any) -> Any:
         if key in self.own("_forward_hooks_with_kwargs"):

@@ -1,0 +1,444 @@
+"""Hooks of autograd nodes: behind a node with the gradients it sends on, and before it with those it is given."""
+
+from math import prod
+from typing import Any, List, Tuple
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fixtures.judge.clause import Reading, clause
+from fixtures.judge.subject import Subject
+from fixtures.plan.draw import FACTORS, NUMBERS, plans
+from fixtures.plan.grammar import Backward, Forward, Give, Hook, Input, Leaf, Plan, Remove, Scale, hooks_of
+from suites.tensors import item, leaf
+
+HOOK = "docs: torch.autograd.graph.Node.register_hook"
+PRE_HOOK = "docs: torch.autograd.graph.Node.register_prehook"
+REPLACES = f'{HOOK} "a new gradient which will be used in place of"'
+PRE_REPLACES = f'{PRE_HOOK} "a new gradient which will be used in place of"'
+SIGNATURE = f'{HOOK} "hook(grad_inputs: Tuple[Tensor], grad_outputs: Tuple[Tensor]) -> Tuple[Tensor] or None"'
+PRE_SIGNATURE = f'{PRE_HOOK} "hook(grad_outputs: Tuple[Tensor]) -> Tuple[Tensor] or None"'
+IN_ORDER = 'note: autograd.html#backward-hooks-execution "executed in the order in which they are registered"'
+ONLY_EXECUTED = 'note: autograd.html#backward-hooks-execution "only fired if the Node it was registered to is executed"'
+#: torch.autograd.graph.Node, where it is documented, came later than the method.
+HAS_PRE = "torch._C._functions.AccumulateGrad.register_prehook"
+
+
+def on_product(kinds: Tuple[str, ...], actions: Any, looking: Tuple[str, ...] = ()) -> Any:
+    """Plans with hooks on the node of a product, x0 * x1, or of a sum; those of some kinds only look."""
+    hooks = st.tuples(st.sampled_from(kinds), actions)
+    hooks = hooks | st.tuples(st.sampled_from(looking), st.just(())) if looking else hooks
+    return st.builds(
+        lambda op, values, hooks, grads: Plan(
+            Leaf("m0", op),
+            tuple(Input(value) for value in values),
+            (
+                Forward(),
+                *(Hook(kind, "m0>0", f"h{place}", do) for place, (kind, do) in enumerate(hooks)),
+                *(Backward((grad,), retain_graph=True) for grad in grads),
+            ),
+        ),
+        st.sampled_from(["mul", "add"]),
+        st.lists(NUMBERS, min_size=2, max_size=2),
+        st.lists(hooks, min_size=1, max_size=4),
+        st.lists(NUMBERS, min_size=1, max_size=2),
+    )
+
+
+def starts(plan: Plan) -> List[int]:
+    """The gradient that each backward pass begins with."""
+    return [step.grads[0] or 0 for step in plan.steps if isinstance(step, Backward)]
+
+
+def acts(plan: Plan) -> bool:
+    """Whether a hook of the plan does more than look."""
+    return any(hook.do for hook in hooks_of(plan, *KINDS))
+
+
+KINDS = ("node", "node_pre")
+LOOKS = st.just(())
+SCALES = st.builds(lambda by: (Scale(by),), FACTORS)
+WRONG = LOOKS | st.sampled_from([(Give("list"),), (Give("longer"),), (Give("number"),)])
+NONES = LOOKS | st.just((Give("nones"),))
+
+
+@clause(
+    "gradient.nodes.given",
+    says="A hook of a node is given two tuples: the gradients it sends on, and those of its outputs.",
+    source=SIGNATURE,
+    level="documented",
+    covers=("graph.node.hook_args",),
+)
+@given(plan=on_product(("node",), LOOKS))
+def test_given(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    left, right = (spec.value for spec in plan.inputs)
+    factors = (right, left) if plan.net.op == "mul" else (1, 1)
+    passes = starts(plan)
+    for hook in hooks_of(plan):
+        assert trace.seen_by(hook.label) == [((grad * factors[0], grad * factors[1]), (grad,)) for grad in passes]
+
+
+@clause(
+    "gradient.nodes.replaces",
+    says="The tuple that a hook of a node returns replaces what the next hook is given and the node sends on.",
+    source=(REPLACES, IN_ORDER),
+    level="documented",
+    covers=("graph.node.hook_ret_replace", "graph.node.hook_order_registration"),
+)
+@given(plan=on_product(("node",), SCALES | LOOKS))
+def test_replaces(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    hooks = hooks_of(plan)
+    by = prod(action.by for hook in hooks for action in hook.do)
+    first, last = trace.seen_by("h0")[0], trace.seen_by(hooks[-1].label)[0]
+    before = prod(action.by for hook in hooks[:-1] for action in hook.do)
+    assert last[0] == tuple(grad * before for grad in first[0])
+    assert (trace.grads()[0]["x0"], trace.grads()[0]["x1"]) == tuple(grad * by for grad in first[0])
+    assert last[1] == first[1]
+
+
+@clause(
+    "gradient.nodes.wrong",
+    says="A hook of a node that returns no tuple, or one of another length, makes backward() raise.",
+    source="code: torch/include/torch/csrc/autograd/python_hook.h",
+    level="implied",
+    covers=("graph.node.hook_ret_list", "graph.node.hook_ret_too_long"),
+)
+@given(plan=on_product(("node",), WRONG).filter(acts))
+def test_wrong(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    assert trace.raised()
+    assert trace.grads()[-1] == {"x0": None, "x1": None}
+
+
+@clause(
+    "gradient.nodes.none_drops",
+    says="None in the tuple that a hook of a node returns drops that gradient: .grad stays as it was.",
+    source="measured",
+    level="observed",
+    covers=("graph.node.hook_ret_none_element",),
+)
+@given(plan=on_product(("node",), NONES).filter(acts))
+def test_none_drops(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    assert trace.grads()[-1] == {"x0": None, "x1": None}
+
+
+@clause(
+    "gradient.nodes.after_tensor_hooks",
+    says="A hook of a node is given what the hooks of its tensor left, whichever was registered first.",
+    source='note: autograd.html#backward-hooks-execution "hooks registered to Tensor are executed 2. pre-hook registered to Node are executed"',  # noqa: E501
+    level="documented",
+    covers=("tensor.node.posthook_sees_nonleaf_replacement",),
+)
+@given(plan=on_product(("node", "tensor"), SCALES))
+def test_after_tensor_hooks(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    start = starts(plan)[0]
+    left = start * prod(hook.do[0].by for hook in hooks_of(plan, "tensor"))
+    assert all(trace.seen_by(hook.label)[0][1] == (left,) for hook in hooks_of(plan, "node"))
+
+
+@clause(
+    "gradient.nodes.removed",
+    says="A hook of a node is called until its handle is removed; the other hooks of the node go on.",
+    source='docs: torch.autograd.graph.Node.register_hook "that removes the hook from the module"',
+    level="documented",
+    covers=("graph.node.handle_remove",),
+)
+@given(
+    plan=st.builds(
+        lambda values, does, removed, leave: Plan(
+            Leaf("m0", "mul"),
+            tuple(Input(value) for value in values),
+            (
+                Forward(),
+                *(Hook("node", "m0>0", f"h{place}", do) for place, do in enumerate(does)),
+                Backward((1,), retain_graph=True),
+                Remove(f"h{removed % len(does)}", leave=leave),
+                Backward((1,)),
+            ),
+        ),
+        st.lists(NUMBERS, min_size=2, max_size=2),
+        st.lists(SCALES | LOOKS, min_size=1, max_size=4),
+        st.integers(0, 3),
+        st.booleans(),
+    )
+)
+def test_removed(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    gone = next(step.label for step in plan.steps if isinstance(step, Remove))
+    assert [len(trace.seen_by(hook.label)) for hook in hooks_of(plan)] == [
+        1 if hook.label == gone else 2 for hook in hooks_of(plan)
+    ]
+
+
+@clause(
+    "gradient.nodes.of_each_module",
+    says="A hook of the node that made a module's output is called once for each pass through the node.",
+    source='docs: torch.autograd.graph.Node.register_hook "called every time a gradient with respect to the Node is computed"',  # noqa: E501
+    level="documented",
+)
+@given(plan=plans(kinds=("node",), on=("output",), depth=2, outputs=(1, 2), most=3, runs=2))
+def test_of_each_module(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    assert all(len(trace.seen_by(hook.label)) <= len(trace.grads()) for hook in hooks_of(plan))
+
+
+@clause(
+    "gradient.nodes.only_executed",
+    says="autograd.grad of a tensor alone calls no hook of its node: the node itself is not executed.",
+    source=ONLY_EXECUTED,
+    level="documented",
+    readings=(
+        Reading("not called", "", "A node that is not executed calls none of its hooks.", value=False),
+        Reading("called", "never", "The hooks of the node whose gradient is asked for are called.", value=True),
+    ),
+    witness={"value": 1, "hooks": 1, "after": 1},
+    covers=("graph.order.capture_vs_prehook_node_not_needed",),
+)
+@given(value=NUMBERS, hooks=st.integers(1, 3), after=FACTORS)
+def test_only_executed(subject: Subject, value: int, hooks: int, after: int) -> None:
+    import torch
+
+    calls: List[int] = []
+    x = leaf(value)
+    y = x * 3
+    z = y * after
+    for place in range(hooks):
+        y.grad_fn.register_hook(lambda *given, place=place: calls.append(place))
+    (grad,) = torch.autograd.grad(z, [y])
+    assert (grad.item(), calls) == (after, list(range(hooks)) if subject.value else [])
+
+
+# --- before a node -----------------------------------------------------------------------------
+
+
+@clause(
+    "gradient.nodes.pre_given",
+    says="A pre-hook of a node is given one tuple: the gradients of the outputs, before the node uses them.",
+    source=PRE_SIGNATURE,
+    level="documented",
+    needs=HAS_PRE,
+    covers=("graph.node.prehook_args",),
+)
+@given(plan=on_product(("node_pre", "node"), LOOKS))
+def test_pre_given(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    passes = starts(plan)
+    for hook in hooks_of(plan, "node_pre"):
+        assert trace.seen_by(hook.label) == [((grad,),) for grad in passes]
+    kinds = {hook.label: hook.kind for hook in hooks_of(plan)}
+    called = [kinds[label] for label in trace.calls()][: len(kinds)]
+    assert called == sorted(called, reverse=True)
+
+
+@clause(
+    "gradient.nodes.pre_replaces",
+    says="The tuple that a pre-hook of a node returns is what the next pre-hook and the node are given.",
+    source=PRE_REPLACES,
+    level="documented",
+    needs=HAS_PRE,
+    covers=("graph.node.prehook_ret_replace", "graph.node.prehook_order"),
+)
+@given(plan=on_product(("node_pre", "node"), SCALES | LOOKS))
+def test_pre_replaces(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    left = starts(plan)[0]
+    for hook in hooks_of(plan, "node_pre"):
+        assert trace.seen_by(hook.label)[0] == ((left,),)
+        left *= prod(action.by for action in hook.do)
+    assert all(trace.seen_by(hook.label)[0][1] == (left,) for hook in hooks_of(plan, "node"))
+
+
+@clause(
+    "gradient.nodes.pre_wrong",
+    says="A pre-hook of a node that returns no tuple, or one of another length, makes backward() raise.",
+    source="code: torch/include/torch/csrc/autograd/python_hook.h",
+    level="implied",
+    needs=HAS_PRE,
+    covers=("graph.node.prehook_ret_list", "graph.node.prehook_ret_wrong_len"),
+)
+@given(plan=on_product(("node_pre",), WRONG).filter(acts))
+def test_pre_wrong(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    assert trace.raised()
+    assert trace.grads()[-1] == {"x0": None, "x1": None}
+
+
+@clause(
+    "gradient.nodes.pre_none_drops",
+    says="None in the tuple that a pre-hook of a node returns is what the node is given: it sends None on.",
+    source="measured",
+    level="observed",
+    needs=HAS_PRE,
+    covers=("graph.node.prehook_ret_none_element",),
+)
+@given(plan=on_product(("node_pre",), NONES, looking=("node",)).filter(acts))
+def test_pre_none_drops(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    assert all(trace.seen_by(hook.label)[0] == ((None, None), (None,)) for hook in hooks_of(plan, "node"))
+    assert trace.grads()[-1] == {"x0": None, "x1": None}
+
+
+@clause(
+    "gradient.nodes.pre_after_tensor_hooks",
+    says="A pre-hook of a node runs after all hooks of its tensor, whichever was registered first.",
+    source='note: autograd.html#backward-hooks-execution "hooks registered to Tensor are executed 2. pre-hook registered to Node are executed"',  # noqa: E501
+    level="documented",
+    needs=HAS_PRE,
+    readings=(
+        Reading(
+            "after", ">=2.0", "Pre-hooks of a node run after all hooks of its tensor.", facts={"node_pre_order": "last"}
+        ),
+        Reading(
+            "by turns",
+            "<2.0",
+            "The pre-hooks of a node and the hooks of its tensor run in the order of the first registration of each.",
+            facts={"node_pre_order": "registered"},
+            headline=False,
+            harm="silent",
+        ),
+    ),
+    witness=Plan(
+        Leaf("m0", "mul"),
+        (Input(1), Input(1)),
+        (
+            Forward(),
+            Hook("node_pre", "m0>0", "h0", (Scale(2),)),
+            Hook("tensor", "m0>0", "h1", (Scale(3),)),
+            Backward((1,)),
+        ),
+    ),
+)
+@given(plan=on_product(("node_pre", "tensor"), SCALES | LOOKS))
+def test_pre_after_tensor_hooks(subject: Subject, plan: Plan) -> None:
+    subject.holds(plan)
+
+
+# --- where a hook of a node is -----------------------------------------------------------------
+
+
+@clause(
+    "gradient.nodes.stays",
+    says="A hook of a node stays on it when the tensor is changed in place: the new node has none.",
+    source="docs: torch.autograd.graph.Node.register_hook",
+    level="observed",
+    readings=(
+        Reading("stays", "", "After an in-place change a hook of the old node is given the old gradient.", value=True),
+        Reading("moves", "never", "The hooks move on to the node of the in-place change.", value=False),
+    ),
+    witness={"value": 1, "by": 3, "hooks": 1},
+)
+@given(value=NUMBERS, by=st.sampled_from([2, 3, -1, 10]), hooks=st.integers(1, 3))
+def test_stays(subject: Subject, value: int, by: int, hooks: int) -> None:
+    seen: List[Any] = []
+    x = leaf(value)
+    y = 2 * x
+    for _ in range(hooks):
+        y.grad_fn.register_hook(lambda sent, given: seen.append(given[0].item()))
+    y.mul_(by)
+    y.backward()
+    assert (seen, x.grad.item()) == ([by if subject.value else 1] * hooks, 2 * by)
+
+
+def accumulates(x: Any) -> Any:
+    """The node that accumulates into a leaf; it lives as long as somebody holds it."""
+    return x.view_as(x).grad_fn.next_functions[0][0]
+
+
+@clause(
+    "gradient.nodes.of_leaf",
+    says="A hook of the node that accumulates into a leaf sends nothing on, and sees the new .grad.",
+    source='note: autograd.html#backward-hooks-execution "are run as gradients are being computed"',
+    level="observed",
+    readings=(
+        Reading("after", "", "Hooks of an accumulating node see the new .grad and send nothing on.", value=True),
+        Reading("before", "never", "They see .grad as it was.", value=False),
+    ),
+    witness={"value": 1, "passes": 2, "hooks": 1},
+)
+@given(value=NUMBERS, passes=st.integers(1, 3), hooks=st.integers(1, 3))
+def test_of_leaf(subject: Subject, value: int, passes: int, hooks: int) -> None:
+    seen: List[Any] = []
+    x = leaf(1)
+    node = accumulates(x)
+    for _ in range(hooks):
+        node.register_hook(lambda sent, given: seen.append((sent, item(given[0]), item(x.grad))))
+    y = value * x
+    for _ in range(passes):
+        y.backward(retain_graph=True)
+    now = [value * (number + 1 if subject.value else number) or None for number in range(passes)]
+    assert seen == [((), value, total) for total in now for _ in range(hooks)]
+
+
+@clause(
+    "gradient.nodes.of_leaf_replaces",
+    says="What a pre-hook of the node that accumulates into a leaf returns is added to .grad.",
+    source=PRE_REPLACES,
+    level="documented",
+    needs=HAS_PRE,
+    readings=(
+        Reading("added", "", "The pre-hooks of an accumulating node replace what is added to .grad.", value=True),
+        Reading("ignored", "never", "What they return is ignored.", value=False),
+    ),
+    witness={"value": 1, "factors": [3], "had": None},
+)
+@given(value=NUMBERS, factors=st.lists(FACTORS, min_size=1, max_size=3), had=st.none() | NUMBERS)
+def test_of_leaf_replaces(subject: Subject, value: int, factors: List[int], had: Any) -> None:
+    x = leaf(1)
+    x.grad = None if had is None else leaf(had).detach()
+    node = accumulates(x)
+    for by in factors:
+        node.register_prehook(lambda given, by=by: (given[0] * by,))
+    (value * x).backward()
+    assert x.grad.item() == value * (prod(factors) if subject.value else 1) + (had or 0)
+
+
+@clause(
+    "gradient.nodes.goes_with_its_node",
+    says="A hook of the node that accumulates into a leaf is gone when nothing holds that node any more.",
+    source="measured",
+    level="observed",
+    readings=(
+        Reading("gone", "", "Only a held node, or a graph, keeps the hooks of an accumulating node.", value=False),
+        Reading("kept", "never", "The leaf keeps the hooks of its node.", value=True),
+    ),
+    witness={"held": False, "graph": False, "value": 1},
+)
+@given(held=st.booleans(), graph=st.booleans(), value=NUMBERS)
+def test_goes_with_its_node(subject: Subject, held: bool, graph: bool, value: int) -> None:
+    calls: List[int] = []
+    x = leaf(1)
+    node: Any = accumulates(x)
+    y = value * x if graph else None
+    node.register_hook(lambda *given: calls.append(1))
+    if not held:
+        node = None
+    (value * x if y is None else y).backward()
+    assert (len(calls), node is None) == (1 if held or graph or subject.value else 0, not held)
+
+
+@clause(
+    "gradient.nodes.none_to_hook",
+    says="A leaf, and a tensor that no recorded operation made, has no node: its grad_fn is None.",
+    source='docs: torch.Tensor.is_leaf "will have their :attr:`grad` populated"',
+    level="observed",
+    readings=(
+        Reading("None", "", "grad_fn is None for a leaf and for what is made under no_grad.", value=True),
+        Reading("a node", "never", "Every result of an operation has a node.", value=False),
+    ),
+    witness={"way": "no_grad"},
+    covers=("graph.node.leaf_and_nograd_have_no_grad_fn",),
+)
+@given(way=st.sampled_from(["leaf", "no_grad", "detached", "constant", "recorded"]))
+def test_none_to_hook(subject: Subject, way: str) -> None:
+    import torch
+
+    x = leaf(2)
+    with torch.no_grad():
+        quiet = x * 2
+    made = {"leaf": x, "no_grad": quiet, "detached": (x * 2).detach(), "constant": x.detach() * 2, "recorded": x * 2}
+    has = way == "recorded" or (not subject.value and way != "leaf")
+    assert (made[way].grad_fn is not None) == has
