@@ -1,0 +1,137 @@
+"""Where a hook of an autograd node is: on the node, not on the tensor; and on the node that fills a leaf."""
+
+from math import prod
+from typing import Any, List
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fixtures.judge.clause import Reading, clause
+from fixtures.judge.subject import Subject
+from fixtures.plan.draw import FACTORS, NUMBERS
+from suites.gradient.test_nodes import HAS_PRE, HOOK, PRE_REPLACES
+from suites.tensors import item, leaf
+
+
+@clause(
+    "gradient.nodes.stays",
+    says="A hook of a node stays on it when the tensor is changed in place: the new node has none.",
+    source="docs: torch.autograd.graph.Node.register_hook",
+    level="observed",
+    readings=(
+        Reading("stays", "", "After an in-place change a hook of the old node is given the old gradient.", value=True),
+        Reading("moves", "never", "The hooks move on to the node of the in-place change.", value=False),
+    ),
+    witness={"value": 1, "by": 3, "hooks": 1},
+)
+@given(value=NUMBERS, by=st.sampled_from([2, 3, -1, 10]), hooks=st.integers(1, 3))
+def test_stays(subject: Subject, value: int, by: int, hooks: int) -> None:
+    seen: List[Any] = []
+    x = leaf(value)
+    y = 2 * x
+    for _ in range(hooks):
+        y.grad_fn.register_hook(lambda sent, given: seen.append(given[0].item()))
+    y.mul_(by)
+    y.backward()
+    assert (seen, x.grad.item()) == ([by if subject.value else 1] * hooks, 2 * by)
+
+
+def accumulates(x: Any) -> Any:
+    """The node that accumulates into a leaf; it lives as long as somebody holds it."""
+    return x.view_as(x).grad_fn.next_functions[0][0]
+
+
+@clause(
+    "gradient.nodes.of_leaf",
+    says="A hook of the node that accumulates into a leaf sends nothing on, and sees the new .grad.",
+    source='note: autograd.html#backward-hooks-execution "are run as gradients are being computed"',
+    level="observed",
+    readings=(
+        Reading("after", "", "Hooks of an accumulating node see the new .grad and send nothing on.", value=True),
+        Reading("before", "never", "They see .grad as it was.", value=False),
+    ),
+    witness={"value": 1, "passes": 2, "hooks": 1},
+)
+@given(value=NUMBERS, passes=st.integers(1, 3), hooks=st.integers(1, 3))
+def test_of_leaf(subject: Subject, value: int, passes: int, hooks: int) -> None:
+    seen: List[Any] = []
+    x = leaf(1)
+    node = accumulates(x)
+    for _ in range(hooks):
+        node.register_hook(lambda sent, given: seen.append((sent, item(given[0]), item(x.grad))))
+    y = value * x
+    for _ in range(passes):
+        y.backward(retain_graph=True)
+    now = [value * (number + 1 if subject.value else number) or None for number in range(passes)]
+    assert seen == [((), value, total) for total in now for _ in range(hooks)]
+
+
+@clause(
+    "gradient.nodes.of_leaf_replaces",
+    says="What a pre-hook of the node that accumulates into a leaf returns is added to .grad.",
+    source=PRE_REPLACES,
+    level="documented",
+    needs=HAS_PRE,
+    readings=(
+        Reading("added", "", "The pre-hooks of an accumulating node replace what is added to .grad.", value=True),
+        Reading("ignored", "never", "What they return is ignored.", value=False),
+    ),
+    witness={"value": 1, "factors": [3], "had": None},
+)
+@given(value=NUMBERS, factors=st.lists(FACTORS, min_size=1, max_size=3), had=st.none() | NUMBERS)
+def test_of_leaf_replaces(subject: Subject, value: int, factors: List[int], had: Any) -> None:
+    x = leaf(1)
+    x.grad = None if had is None else leaf(had).detach()
+    node = accumulates(x)
+    for by in factors:
+        node.register_prehook(lambda given, by=by: (given[0] * by,))
+    (value * x).backward()
+    assert x.grad.item() == value * (prod(factors) if subject.value else 1) + (had or 0)
+
+
+@clause(
+    "gradient.nodes.goes_with_its_node",
+    says="A hook of the node that accumulates into a leaf is gone when nothing holds that node any more.",
+    source="measured",
+    level="observed",
+    readings=(
+        Reading("gone", "", "Only a held node, or a graph, keeps the hooks of an accumulating node.", value=False),
+        Reading("kept", "never", "The leaf keeps the hooks of its node.", value=True),
+    ),
+    witness={"held": False, "graph": False, "value": 1},
+)
+@given(held=st.booleans(), graph=st.booleans(), value=NUMBERS)
+def test_goes_with_its_node(subject: Subject, held: bool, graph: bool, value: int) -> None:
+    calls: List[int] = []
+    x = leaf(1)
+    node: Any = accumulates(x)
+    y = value * x if graph else None
+    node.register_hook(lambda *given: calls.append(1))
+    if not held:
+        node = None
+    (value * x if y is None else y).backward()
+    assert (len(calls), node is None) == (1 if held or graph or subject.value else 0, not held)
+
+
+@clause(
+    "gradient.nodes.none_to_hook",
+    says="A leaf, and a tensor that no recorded operation made, has no node: its grad_fn is None.",
+    source=HOOK,
+    level="observed",
+    readings=(
+        Reading("None", "", "grad_fn is None for a leaf and for what is made under no_grad.", value=True),
+        Reading("a node", "never", "Every result of an operation has a node.", value=False),
+    ),
+    witness={"way": "no_grad"},
+    covers=("graph.node.leaf_and_nograd_have_no_grad_fn",),
+)
+@given(way=st.sampled_from(["leaf", "no_grad", "detached", "constant", "recorded"]))
+def test_none_to_hook(subject: Subject, way: str) -> None:
+    import torch
+
+    x = leaf(2)
+    with torch.no_grad():
+        quiet = x * 2
+    made = {"leaf": x, "no_grad": quiet, "detached": (x * 2).detach(), "constant": x.detach() * 2, "recorded": x * 2}
+    has = way == "recorded" or (not subject.value and way != "leaf")
+    assert (made[way].grad_fn is not None) == has
