@@ -66,13 +66,18 @@ def column_named(columns: Iterable[Column], asked: str) -> Column:
     place = recorded_as(asked, [(column.key, column.torch) for column in columns])
     if place is not None:
         return columns[place]
-    labels = [column.key for column in columns]
-    mend = f"recorded are {labels[0]} to {labels[-1]}"
+    hint = version_hint(asked, [column.key for column in columns])
+    raise BadInput("reports", "", f"there is no torch version {shown(asked)}", hint)
+
+
+def version_hint(asked: str, known: Sequence[str]) -> str:
+    """Return which version was meant, or from which to which there are some; oldest first."""
     try:
-        beyond = not columns[0].version <= Version(asked) <= columns[-1].version
+        beyond = not Version(known[0]) <= Version(asked) <= Version(known[-1])  # 2.16 is not meant to be 2.6
     except InvalidVersion:
         beyond = False
-    raise unknown("torch version", asked, () if beyond else labels, mend)
+    guessed = [name for name in known if name.startswith(asked)] if beyond else known
+    return did_you_mean(asked, guessed) or f"known are {known[0]} to {known[-1]}"
 
 
 def add_sources(parser: argparse.ArgumentParser) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import configparser
 import contextlib
-import difflib
 import hashlib
 import json
 import os
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from fixtures.run.follower import Follower, RunFileError, clock
+from reports.data.names import version_hint
 from reports.data.strict import BadInput
 
 RUNS = Path("reports/out/runs")
@@ -48,9 +48,7 @@ def pick(asked: Iterable[str], known: dict[str, str]) -> list[str]:
     for word in asked:
         plain = word.removeprefix("torch")
         if plain not in named:
-            close = difflib.get_close_matches(plain, known, n=1, cutoff=0.3)
-            hint = f"did you mean {close[0]}?" if close else f"known are {', '.join(known)}"
-            raise BadInput("tox.ini", "", f"no torch version {word!r} there", hint)
+            raise BadInput("tox.ini", "", f"no torch version {word!r} there", version_hint(plain, list(known)))
         chosen.add(named[plain])
     return [minor for minor in known if minor in chosen or not chosen]
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import re
-import sys
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,8 +10,8 @@ from typing import Any
 
 from reports.data.atlas import Atlas, build
 from reports.data.statements import ANSWERS, statement
-from reports.data.strict import BadInput, one_line, write_atomic
-from reports.data.verdicts import VERDICTS, read_recorded, read_table
+from reports.data.verdicts import read_recorded, read_table
+from reports.verbs import tables
 
 #: chapter -> what it is about; the order in which the page and the README show them.
 CHAPTERS = {
@@ -27,7 +25,6 @@ CHAPTERS = {
     "together": "plans from the whole grammar: any network, hooks and script; torch does what the contract predicts",
     "tutorial": "sentences that learners meet in widely read tutorials: is what I learned still so?",
 }
-TABLE = re.compile(r"(<!-- chapters -->\n).*?(<!-- /chapters -->)", re.DOTALL)
 
 
 def order(clause: str, record: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -64,32 +61,11 @@ def add_parser(sub: Any) -> None:
     """Add the verb to the command line."""
     parser = sub.add_parser("chapters", help="write the table of chapters into the README", description=__doc__)
     parser.add_argument("readme", nargs="?", type=Path, default=Path("README.md"))
-    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 when the table is out of date")
-    parser.add_argument("--verdicts", type=Path, default=VERDICTS, help=argparse.SUPPRESS)
+    tables.add_arguments(parser)
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Write the table between its two marks, or say that it is out of date."""
-    try:
-        text = args.readme.read_text("utf-8")
-    except OSError as error:
-        raise BadInput(args.readme, "", f"cannot be read ({error.strerror})", "name the README") from error
+    """Write the table, or say that it is out of date."""
     made = table(build(read_table(args.verdicts), read_recorded(args.verdicts), []))
-    if not TABLE.search(text):
-        raise BadInput(
-            args.readme, "", "has no table of chapters", "put <!-- chapters --> and <!-- /chapters --> in it"
-        )
-    fresh = TABLE.sub(lambda found: found[1] + made + found[2], text)
-    if fresh == text:
-        print(one_line(f"{args.readme}: the table of chapters is up to date"))
-        return 0
-    if args.check:
-        print(
-            one_line(f"{args.readme}: the table of chapters is out of date: python -m reports chapters"),
-            file=sys.stderr,
-        )
-        return 1
-    write_atomic(args.readme, fresh)
-    print(one_line(str(args.readme)))
-    return 0
+    return tables.write(args.readme, "chapters", made, check=args.check)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import ast
 import re
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
@@ -14,11 +13,11 @@ from typing import Any
 
 from reports.data.atlas import Atlas, Column, build, in_force
 from reports.data.statements import statement
-from reports.data.strict import BadInput, one_line, write_atomic
-from reports.data.verdicts import VERDICTS, read_recorded, read_table
+from reports.data.strict import BadInput
+from reports.data.verdicts import read_recorded, read_table
+from reports.verbs import tables
 
 UPSTREAM = Path(__file__).parents[1] / "upstream"
-TABLE = re.compile(r"(<!-- disagreements -->\n).*?(<!-- /disagreements -->)", re.DOTALL)
 FIELDS = ("Documentation", "torch", "As documented", "See also", "Doubt")
 _FIELD = re.compile(rf"^(?P<name>{'|'.join(FIELDS)}): ", re.MULTILINE)
 _ADDRESS = re.compile(r"https://\S+")
@@ -124,30 +123,16 @@ def add_parser(sub: Any) -> None:
     """Add the verb to the command line."""
     says = "write the table of reports/upstream/README.md"
     parser = sub.add_parser("disagreements", help=says, description=__doc__)
-    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 when the table is out of date")
     parser.add_argument("--upstream", type=Path, default=UPSTREAM, help=argparse.SUPPRESS)
-    parser.add_argument("--verdicts", type=Path, default=VERDICTS, help=argparse.SUPPRESS)
+    tables.add_arguments(parser)
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Write the table between its two marks, or say that it is out of date."""
-    path = args.upstream / "README.md"
-    text = path.read_text("utf-8")
+    """Write the table, or say that it is out of date."""
     atlas = build(read_table(args.verdicts), read_recorded(args.verdicts))
     made = table(atlas, told(atlas, args.upstream))
-    if not TABLE.search(text):
-        raise BadInput(path, "", "has no table", "put <!-- disagreements --> and <!-- /disagreements --> in it")
-    fresh = TABLE.sub(lambda found: found[1] + made + found[2], text)
-    if fresh == text:
-        print(one_line(f"{path}: the table is up to date"))
-        return 0
-    if args.check:
-        print(one_line(f"{path}: the table is out of date: python -m reports disagreements"), file=sys.stderr)
-        return 1
-    write_atomic(path, fresh)
-    print(one_line(str(path)))
-    return 0
+    return tables.write(args.upstream / "README.md", "disagreements", made, check=args.check)
 
 
 def told(atlas: Atlas, folder: Path = UPSTREAM) -> list[Disagreement]:

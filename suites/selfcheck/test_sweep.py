@@ -119,7 +119,7 @@ def test_no_name_means_all_and_the_order_is_that_of_tox_ini() -> None:
 def test_an_unknown_version_is_refused_with_a_hint() -> None:
     with pytest.raises(BadInput, match=r"no torch version '1\.1' there; did you mean 1\.10\?"):
         torches.pick(["1.1"], KNOWN)
-    with pytest.raises(BadInput, match=r"known are 1\.4, 1\.10, 2\.1"):
+    with pytest.raises(BadInput, match=r"known are 1\.4 to 2\.1"):
         torches.pick(["newest"], KNOWN)
 
 
@@ -129,7 +129,7 @@ def test_command_line_refuses_an_unknown_version_in_one_line() -> None:
     )
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1
-    assert "did you mean 2." in done.stderr
+    assert "known are 1.4 to 2." in done.stderr
 
 
 def test_all_are_measured_and_the_environments_removed(bench: Bench) -> None:
