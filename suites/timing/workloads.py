@@ -26,14 +26,12 @@ class Pass:
     def __init__(self, workload: str) -> None:
         make, self.shape = WORKLOADS[workload]
         self.module = make()
-        self.input = torch.ones(self.shape)
-        self.grad = torch.ones(self.shape)
+        self.input, self.grad = torch.ones(self.shape), torch.ones(self.shape)
         self.renew_leaves()
 
     def renew_leaves(self) -> None:
         """Take leaves on which no hook has ever been: torch keeps something of one that was removed."""
-        self.leaf = torch.ones(self.shape, requires_grad=True)
-        self.other = torch.ones(self.shape, requires_grad=True)
+        self.leaf, self.other = (torch.ones(self.shape, requires_grad=True) for _ in range(2))
 
     def forward(self) -> torch.Tensor:
         """Call the module."""
