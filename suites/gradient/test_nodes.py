@@ -253,6 +253,41 @@ def test_pre_replaces(subject: Subject, plan: Plan) -> None:
 
 
 @clause(
+    "gradient.nodes.pre_several",
+    says="A pre-hook of a node with several outputs is given a gradient for each, and may replace each.",
+    source=PRE_REPLACES,
+    level="documented",
+    needs=HAS_PRE,
+    note="The node is that of a full backward hook, which is around all outputs of a module.",
+    covers=("graph.node.prehook_multi_output_sees_none",),
+)
+@given(
+    plan=st.builds(
+        lambda weights, value, factors, grads: Plan(
+            Leaf("m0", "split", tuple(weights)),
+            (Input(value),),
+            (
+                Hook("full_backward", "m0", "h"),
+                Forward(),
+                *(Hook("node_pre", f"m0>{by % 2}", f"p{place}", (Scale(by),)) for place, by in enumerate(factors)),
+                Backward(grads),
+            ),
+        ),
+        st.lists(NUMBERS, min_size=2, max_size=2),
+        NUMBERS,
+        st.lists(FACTORS, min_size=1, max_size=3),
+        st.tuples(NUMBERS, st.none() | NUMBERS),
+    )
+)
+def test_pre_several(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    left = plan.steps[-1].grads
+    for hook in hooks_of(plan, "node_pre"):
+        assert trace.seen_by(hook.label) == [(left,)]
+        left = tuple(None if grad is None else grad * hook.do[0].by for grad in left)
+
+
+@clause(
     "gradient.nodes.pre_wrong",
     says="A pre-hook of a node that returns no tuple, or one of another length, makes backward() raise.",
     source="code: torch/include/torch/csrc/autograd/python_hook.h",

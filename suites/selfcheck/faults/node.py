@@ -21,6 +21,12 @@ class Node:
     def __init__(self, node: Any, name: str, register: Register) -> None:
         self._node, self._name, self._register = node, name, register
 
+    def __eq__(self, other: object) -> bool:
+        return self._node is getattr(other, "_node", other)
+
+    def __hash__(self) -> int:
+        return hash(self._node)
+
     def __getattr__(self, name: str) -> Any:
         own = getattr(self._node, name)
         if name != self._name:
