@@ -21,6 +21,7 @@ from fixtures.play.stage import Torch, perform
 from reports.usage.apis import subject
 from suites.selfcheck.everything import import_suites
 from suites.selfcheck.faults import FAULTS, Fault
+from suites.timing.kinds import KINDS as TIMED
 
 import_suites()
 ROOT = str(Path(__file__).resolve().parents[2])
@@ -127,3 +128,10 @@ def test_a_plan_says_only_what_its_kinds_have() -> None:
         assert {each.name for each in kind.options} <= options, kind.name
         assert set(kind.on) <= set(PLACES), kind.name
     assert len(KINDS) == sum(len(family.kinds) for family in FAMILIES)
+
+
+def test_each_kind_is_counted_and_timed() -> None:
+    """Under its own name, and once more where it can be on all modules."""
+    names = {name: {"backward": "legacy_backward"}.get(name, name) for name in KINDS}
+    wanted = {*names.values(), *(f"global_{names[name]}" for name, kind in KINDS.items() if kind.everywhere)}
+    assert wanted <= set(TIMED)
