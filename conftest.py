@@ -3,7 +3,7 @@
 import pytest
 
 from fixtures.run import recorder
-from suites.deviations import DEVIATIONS
+from suites.deviations import CAUSES
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -11,7 +11,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    recorder.configure(config, DEVIATIONS)
+    recorder.configure(config, CAUSES)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

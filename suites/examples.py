@@ -25,7 +25,7 @@ from fixtures.model.contract import installed_version
 from fixtures.run import patience
 from fixtures.show.bundle import Unfit
 from fixtures.show.example import Known, inside, program
-from suites.deviations import DEVIATIONS
+from suites.deviations import CAUSES
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 VERDICTS = ROOT / "reports" / "verdicts"
@@ -58,10 +58,9 @@ def recorded() -> Dict[str, Dict[str, Dict[str, Any]]]:
 
 
 def known_of(clause: Clause, cells: Dict[str, Dict[str, Dict[str, Any]]]) -> Known:
-    """What is recorded and declared of one clause."""
+    """What is recorded of one clause, and the causes of deviations."""
     verdicts = {minor: each[clause.id]["verdict"] for minor, each in cells.items() if clause.id in each}
-    declared = [one for one in DEVIATIONS if (one.clause, one.mode) == (clause.id, "eager")]
-    return Known(verdicts, declared)
+    return Known(verdicts, CAUSES)
 
 
 def example_of(name: str) -> Tuple[str, str]:

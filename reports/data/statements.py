@@ -41,7 +41,7 @@ UNKNOWN = "Torch does something else; no statement describes it."
 
 @dataclass(frozen=True)
 class Statement:
-    """The sentence in force in one cell; `reason` and `ref` (an address, or "measured") only of a deviation.
+    """The sentence in force in one cell; `cause`, `reason` and `ref` (an address, or "measured") of a deviation only.
 
     `detail` is the sentence of the reading in force, where the clause's own is true too and so is what `says` holds.
     `new` is a deviation that nobody declared.
@@ -54,6 +54,7 @@ class Statement:
     ref: str = ""
     detail: str = ""
     new: bool = False
+    cause: str = ""
 
     @property
     def good(self) -> bool:
@@ -62,16 +63,16 @@ class Statement:
 
     @property
     def words(self) -> str:
-        """The statement for a reader: "otherwise (silent): It is lost." with the reason of a deviation in brackets."""
+        """The statement for a reader: "otherwise (silent): It is lost." with the cause of a deviation in brackets."""
         harm = f" ({self.harm})" if self.harm != "none" and not self.good else ""
-        known = ("not declared" * self.new, self.reason.rstrip("."), self.ref)
+        known = ("not declared" * self.new, self.cause, self.reason.rstrip("."), self.ref)
         why = "; ".join(part for part in known if part)
         return f"{self.answer}{harm}" + (f": {self.says}" if self.says else "") + (f" [{why}]" if why else "")
 
     def plain(self) -> dict[str, str]:
         """The statement as plain data; what is empty is left out."""
         found = {"says": self.says, "answer": self.answer, "harm": self.harm}
-        more = {"detail": self.detail, "reason": self.reason, "ref": self.ref}
+        more = {"detail": self.detail, "cause": self.cause, "reason": self.reason, "ref": self.ref}
         return {**found, **{name: value for name, value in more.items() if value}}
 
 
@@ -108,7 +109,8 @@ def statement(clause: Mapping[str, Any], cell: Cell) -> Statement:
     if cell.declared:
         for one in clause.get("deviations", ()):
             if cell.deviation == one["name"]:
-                return Statement(one["says"], cell.verdict, one["harm"], one["reason"], one["ref"])
+                cause = one.get("cause", "")  # older files have no name for it
+                return Statement(one["says"], cell.verdict, one["harm"], one["reason"], one["ref"], cause=cause)
     if cell.verdict == "deviates":
         known = [_reading(clause, name) for name in cell.holds]
         says, harm = (known[0].detail or known[0].says, known[0].harm) if known else (cell.note or UNKNOWN, "silent")

@@ -127,7 +127,9 @@ def _clause(atlas: Atlas, name: str, pool: _Pool) -> dict[str, Any]:
     deviations = clause.get("deviations", ())
     extras = {"level": clause.get("level"), "needs": clause["needs"], "docs": clause["docs"], "note": clause["note"]}
     extras["rank"] = rank(name, clause)
-    extras["deviations"] = [[one[key] for key in ("name", "says", "harm", "reason", "ref")] for one in deviations]
+    extras["deviations"] = [
+        [*(one[key] for key in ("name", "says", "harm", "reason", "ref")), one.get("cause", "")] for one in deviations
+    ]
     found.update({key: value for key, value in extras.items() if value})
     if is_claim(clause):
         found["claim"] = True

@@ -27,7 +27,7 @@ def clause(name, code="", needs=(), readings=("always",), source=("measured",), 
         {
             "name": each,
             "torch": "",
-            "mode": "eager",
+            "cause": f"what is {each}",
             "verdict": "deviates",
             "says": f"Is {each}.",
             "harm": harm,

@@ -120,7 +120,7 @@ def _deviations(name):
     if random.Random(name).random() <= 0.95:
         return []
     return [{
-        "name": "another value", "torch": ">=2.3", "mode": "eager", "verdict": "deviates", "harm": "silent",
+        "name": "another value", "torch": ">=2.3", "cause": "views and bases", "verdict": "deviates", "harm": "silent",
         "says": "The hook is given another value.", "reason": "A view was taken for its base.",
         "ref": "https://github.com/pytorch/pytorch/issues/1",
     }]  # fmt: skip

@@ -60,7 +60,7 @@ STATEMENTS = {
                 "version_added": "2.0",
                 "version_removed": "2.14",
                 "partial_implementation": True,
-                "notes": "deviates (error): Is lost. [Why lost; measured]",
+                "notes": "deviates (error): Is lost. [what is lost; Why lost; measured]",
             },
             {"version_added": "≤1.13", "version_removed": "2.0"},
         ],

@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fixtures.judge import isolate
-from fixtures.judge.clause import BadClause, Clause, Deviation, Reading, clause
+from fixtures.judge.cause import Cause, Effect
+from fixtures.judge.clause import BadClause, Clause, Reading, clause
 from fixtures.judge.subject import Refused, Subject
 from fixtures.judge.verdict import Cell, judge
 from fixtures.model.contract import contract_for
@@ -107,9 +108,9 @@ def test_a_missing_door_is_absent() -> None:
     assert (cell.verdict, cell.reading, cell.note) == ("absent", None, "not in this torch: torch.nothing")
 
 
-def declared(**changes: Any) -> Deviation:
-    facts = changes.pop("facts", {"retain_grad": "hook"})
-    return Deviation("as before", changes.pop("torch", ">=2.0"), "in its turn", facts, clause="a.b.c", **changes)
+def declared(**changes: Any) -> Cause:
+    given = {"torch": ">=2.0", "says": "in its turn", "facts": {"retain_grad": "hook"}, **changes}
+    return Cause("as before", reason="So.", ref="measured", harm="silent", **given)
 
 
 def test_a_declared_deviation_is_shown_and_forgiven() -> None:
@@ -120,14 +121,14 @@ def test_a_declared_deviation_is_shown_and_forgiven() -> None:
 
 
 def test_a_stale_deviation_fails() -> None:
-    same = declared(facts={"retain_grad": "last"})
-    cell, failure = judge(made(by_plan, (LAST,)), subject(), [], [same])
+    same = declared(facts={}, effects=(Effect("a.b.c", value=1),))
+    cell, failure = judge(made(direct, (Reading("one", "", "", value=1),), None), subject(), [], [same])
     assert "stale" in str(failure)
     assert cell.verdict == "unseen"
 
 
 def test_a_deviation_that_describes_torch_wrongly_fails() -> None:
-    # Few plans tell "slot" from "hook": the deviation's own witness must do it, whatever the search draws.
+    # Few plans tell "slot" from "hook": the witness must do it, whatever the search draws.
     between = Plan(
         Leaf("m0", "scale", (1,)),
         (Input(1),),
@@ -139,13 +140,13 @@ def test_a_deviation_that_describes_torch_wrongly_fails() -> None:
             Backward(),
         ),
     )
-    wrong = declared(facts={"retain_grad": "slot"}, witness=between)
-    cell, failure = judge(made(by_plan, (LAST,)), subject(contract=OLD), [], [wrong])
+    wrong = declared(facts={"retain_grad": "slot"})
+    cell, failure = judge(made(by_plan, (LAST,), between), subject(contract=OLD), [], [wrong])
     assert failure is not None
     assert (cell.verdict, cell.declared) == ("deviates", False)
 
 
-@pytest.mark.parametrize("other", [{"torch": "<2.0"}, {"mode": "compiled"}])
+@pytest.mark.parametrize("other", [{"torch": "<2.0"}, {"modes": ("compiled",)}])
 def test_a_deviation_of_another_version_or_mode_forgives_nothing(other: Any) -> None:
     cell, failure = judge(made(by_plan, (LAST,)), subject(contract=OLD), [], [declared(**other)])
     assert failure is not None
@@ -253,7 +254,7 @@ def test_a_mode_that_declines_is_refused() -> None:
     assert (cell.verdict, cell.note) == ("refused", "hooks on shared modules")
 
 
-def apart(monkeypatch: Any, cell: Cell, code: int | None, deviations: Any = ()) -> Any:
+def apart(monkeypatch: Any, cell: Cell, code: int | None, causes: Any = ()) -> Any:
     """Judge a cell apart, with a child process that is only told of."""
 
     def run(command: Any, *_: Any) -> Any:
@@ -263,7 +264,7 @@ def apart(monkeypatch: Any, cell: Cell, code: int | None, deviations: Any = ()) 
         return code, ""
 
     monkeypatch.setattr(isolate.patience, "run", run)
-    return isolate.judge_apart(made(direct), "eager", "2.15.0", "node", [], deviations)
+    return isolate.judge_apart(made(direct), "eager", "2.15.0", "node", [], causes)
 
 
 def test_a_cell_whose_process_dies_is_crashed_and_fails(monkeypatch: Any) -> None:
@@ -279,7 +280,7 @@ def test_a_cell_whose_process_does_not_end_is_hung_and_fails(monkeypatch: Any) -
 
 
 def test_a_declared_crash_is_shown_and_forgiven_and_goes_stale(monkeypatch: Any) -> None:
-    crash = Deviation("dies", "", "The process dies.", clause="a.b.c", verdict="crashed")
+    crash = declared(torch="", facts={}, effects=(Effect("a.b.c", "The process dies.", verdict="crashed"),))
     cell, failure = apart(monkeypatch, Cell("a.b.c", "eager", "conforms"), -11, [crash])
     assert (cell.verdict, cell.declared, failure) == ("crashed", True, None)
     cell, failure = apart(monkeypatch, Cell("a.b.c", "eager", "conforms"), 0, [crash])

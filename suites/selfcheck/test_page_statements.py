@@ -64,9 +64,10 @@ def test_a_deviation_has_both_sides_its_reason_and_its_reference(browser, built,
         assert page.evaluate(CONTRAST) == []
         row = page.locator("#drawer .spans > li", has_text="deviates")
         labels = [text.strip() for text in row.locator(".label").all_inner_texts()]
-        assert labels == ["stated", "what torch does", "harm", "why"]
+        assert labels == ["stated", "what torch does", "harm", "cause", "why"]
         bug = built.table[name]["deviations"][0]
         assert bug["says"] in row.inner_text()
+        assert bug["cause"] in row.inner_text()
         assert bug["reason"] in row.inner_text()
         assert row.locator("a").get_attribute("href") == bug["ref"]
 

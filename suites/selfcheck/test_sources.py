@@ -11,8 +11,9 @@ from pathlib import Path
 
 import torch
 
+from fixtures.judge.cause import deviations_of
 from fixtures.judge.clause import CLAUSES, LEVELS, Clause
-from suites.deviations import DEVIATIONS
+from suites.deviations import CAUSES
 from suites.selfcheck.everything import import_suites
 
 import_suites()
@@ -98,7 +99,7 @@ def fault_of_quote(source: str) -> str:
 def faults_of_sentences(clause: Clause) -> Iterator[str]:
     """Yield what is wrong with what people read of a clause."""
     in_force = [one for one in clause.readings if not one.wrong]
-    deviations = [one for one in DEVIATIONS if one.clause == clause.id]
+    deviations = deviations_of(CAUSES, clause)
     for sentence in {clause.says, *(one.says for one in (*in_force, *deviations))}:
         if sentence.split()[0] in LEANING:
             yield f"leans on another sentence: {sentence}"
@@ -107,9 +108,6 @@ def faults_of_sentences(clause: Clause) -> Iterator[str]:
     for one in in_force:
         if one.says == clause.says and not one.headline:
             yield f"{one.name}: the headline is false under it, and is what it says"
-    for one in deviations:
-        if one.harm == "none":
-            yield f"{one.name}: harm= says what the deviation does to code that relies on the clause"
 
 
 def listed(faults: Mapping[str, str]) -> str:

@@ -54,7 +54,7 @@ def test_the_worst_comes_first():
 
 
 DEVIATION = {
-    "name": "lost", "torch": "", "mode": "eager", "verdict": "deviates", "says": "It is lost.", "harm": "error",
+    "name": "lost", "torch": "", "cause": "a slip", "verdict": "deviates", "says": "It is lost.", "harm": "error",
     "reason": "A bug.", "ref": "measured",
 }  # fmt: skip
 CLAUSE = {
@@ -90,7 +90,7 @@ CLAIM = {
         (
             CLAUSE,
             Cell("deviates", "now", declared=True, deviation="gone"),
-            Statement("It is gone.", "deviates", "error", "A bug.", "measured"),
+            Statement("It is gone.", "deviates", "error", "A bug.", "measured", cause="a slip"),
         ),
         # recorded before deviations had names
         (CLAUSE, Cell("deviates", "now", declared=True, note="Lost."), Statement("Lost.", "deviates", "silent")),

@@ -18,7 +18,7 @@ from fixtures.judge.verdict import judge
 from fixtures.model.contract import contract_for, installed_version
 from fixtures.modes.eager import Eager
 from fixtures.play.stage import missing
-from suites.deviations import DEVIATIONS
+from suites.deviations import CAUSES
 from suites.selfcheck.everything import import_suites
 from suites.selfcheck.faults.base import FAULTS, Fault
 
@@ -99,7 +99,7 @@ class Hunter:
         try:
             with search_of(clause, self.examples, self.number), warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                self.failure: Exception | None = judge(clause, subject, (), DEVIATIONS)[1]
+                self.failure: Exception | None = judge(clause, subject, (), CAUSES)[1]
         except Exception as error:  # noqa: BLE001 - a clause that ends in any error is reported, Hypothesis's included
             self.failure = error
         finally:

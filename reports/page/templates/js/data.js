@@ -7,7 +7,7 @@ for (const clause of Object.values(DATA.clauses)) {
   clause.source = clause.source.map((place) => DATA.sources[place]);
   clause.readings = clause.readings.map(([name, range, says, harm = "none", otherwise = 0]) =>
     ({ name, range, says: says === 0 || says === undefined ? clause.says : says, harm, headline: !otherwise }));
-  clause.deviations = (clause.deviations || []).map(([name, says, harm, reason, ref]) => ({ name, says, harm, reason, ref }));
+  clause.deviations = (clause.deviations || []).map(([name, says, harm, reason, ref, cause]) => ({ name, says, harm, reason, ref, cause }));
   clause.code = textOf(clause.code);
 }
 

@@ -11,7 +11,10 @@ const LEVELS = {
 function statementOf(clause, cell) {
   if (cell.verdict === "conforms") return readingStatement(clause, clause.readings[cell.reading]);
   const known = cell.known || (cell.declared && clause.deviations.find(({ name }) => name === cell.deviation));
-  if (known) return { answer: cell.verdict, says: known.says, harm: known.harm, reason: known.reason, ref: known.ref };
+  if (known) {
+    const { says, harm, cause, reason, ref } = known;
+    return { answer: cell.verdict, says, harm, cause, reason, ref };
+  }
   if (cell.verdict === "deviates") {
     const like = cell.holds && readingStatement(clause, clause.readings.find(({ name }) => name === cell.holds[0]));
     const { says, harm } = like ? { says: like.detail || like.says, harm: like.harm } : { says: cell.note || UNKNOWN, harm: "silent" };
@@ -73,13 +76,14 @@ function cellView(clause, cell, force = -1, since = "") {
   if (cell.verdict === "conforms" && reading && !clause.claim && clause.readings.length > 1) {
     told.append(` ${clause.varies ? numberOf(cell.reading) + " " : ""}${reading.name}`);
   }
-  const { answer, says, harm, reason, ref, detail } = statementOf(clause, cell);
+  const { answer, says, harm, cause, reason, ref, detail } = statementOf(clause, cell);
   if (answer === "otherwise" && harm !== "none") told.append(" ", el("span", { class: `tag ${harm}`, text: harm }));
   if (since) told.append(" ", el("span", { class: "since", text: since }));
   if (cell.verdict === "deviates" || reason) {
     const stated = clause.readings[cell.reading >= 0 ? cell.reading : force];
     told.append(labelled("stated", stated ? stated.says : clause.says), labelled("what torch does", says));
     if (HARM_WORDS[harm]) told.append(labelled("harm", HARM_WORDS[harm]));
+    if (cause) told.append(labelled("cause", cause));
     if (reason) told.append(labelled("why", reason + " ", refView(ref)));
     if (cell.holds && !reason) told.append(labelled("behaves as", `the reading “${cell.holds.join("” / “")}”`));
   } else if (says) told.append(el("span", { class: "sentence", text: detail || says }));
