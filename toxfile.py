@@ -18,7 +18,7 @@ def tox_add_env_config(env_conf: EnvConfigSet, state: State) -> None:
     """Refuse a TORCH_PYTHON that is no program, before tox stumbles over it."""
     named = os.environ.get("TORCH_PYTHON")
     if env_conf.name == "torch-current" and named and not shutil.which(named):
-        raise HandledError(f"TORCH_PYTHON={named} is no program; give the path of the Python that has your torch")
+        raise HandledError(f"TORCH_PYTHON={named} is not a program; give the path of the Python that has your torch")
 
 
 @impl

@@ -84,7 +84,7 @@ def merged(record: Record, counts: Iterable[Costs], times: Times | None = None) 
     for costs in counts:
         version = Version(costs.torch)
         if not is_release(version):
-            raise BadInput(costs.where, "", f"torch {costs.torch} is no release", "only releases are recorded")
+            raise BadInput(costs.where, "", f"torch {costs.torch} is not a release", "only releases are recorded")
         if too_little(costs):
             raise BadInput(costs.where, "", too_little(costs), "count it again, with five seeds")
         if costs.minor in new:

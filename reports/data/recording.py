@@ -189,7 +189,7 @@ def _by_release(runs: Iterable[Run]) -> dict[str, list[Run]]:
     groups: dict[str, list[Run]] = {}
     for run in runs:
         if not is_release(run.version):
-            fault = f"torch {run.header['torch']} is no release: only releases are recorded"
+            fault = f"torch {run.header['torch']} is not a release: only releases are recorded"
             raise BadInput(run.path, "", fault, "give it to page or diff")
         groups.setdefault(minor(run.version), []).append(run)
     for group in groups.values():

@@ -124,7 +124,7 @@ def _line(path: Path, number: int, raw: bytes) -> dict[str, Any]:
     foreign_format(value, path, place)
     kind = value.get("type") if isinstance(value, dict) else None
     if not isinstance(kind, str) or kind not in KINDS:
-        fault = f"has the type {shown(kind)}, not one of {', '.join(KINDS)}" if kind else "is no line of a run file"
+        fault = f"has the type {shown(kind)}, not one of {', '.join(KINDS)}" if kind else "is not a line of a run file"
         raise BadInput(path, place, fault, "give a run file that this suite wrote (*.jsonl)")
     validate(value, f"runfile.schema.json#/$defs/{kind}", path, place)
     return value
@@ -192,7 +192,7 @@ def check_version(path: Path, place: str, name: str, version: str, mend: str = A
     try:
         Version(version)
     except InvalidVersion:
-        raise BadInput(path, place, f"{name} {shown(version)} is no version", mend) from None
+        raise BadInput(path, place, f"{name} {shown(version)} is not a version", mend) from None
 
 
 def check_clauses(path: Path, place: str, clauses: Mapping[str, Any]) -> None:
@@ -238,7 +238,7 @@ def _check_footer(path: Path, place: str, cells: Mapping[Key, Any], footer: dict
     counts = dict(Counter(cell["verdict"] for cell in cells.values()))
     told = {verdict: count for verdict, count in footer["counts"].items() if count}
     if footer["cells"] != len(cells) or told != counts:
-        fault = f"the footer tells of {footer['cells']} cells {told}, the file holds {len(cells)} {counts}"
+        fault = f"the footer speaks of {footer['cells']} cells {told}, the file holds {len(cells)} {counts}"
         raise BadInput(path, place, fault, AGAIN)
 
 

@@ -50,7 +50,7 @@ def read_bytes(path: Path) -> bytes:
         if path.is_dir():
             raise BadInput(path, "", "is a directory", "name the file itself")
         if path.exists() and not path.is_file():
-            raise BadInput(path, "", "is no regular file", "name a file on disk")
+            raise BadInput(path, "", "is not a regular file", "name a file on disk")
         if path.stat().st_size > MAX_FILE_BYTES:
             raise BadInput(path, "", f"is larger than {MAX_FILE_BYTES >> 20} MB", "run the suite in shards")
         return path.read_bytes()
@@ -109,7 +109,7 @@ def _no_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _no_constant(name: str) -> Any:
-    raise ValueError(f"{name} is no JSON number")
+    raise ValueError(f"{name} is not a JSON number")
 
 
 @functools.cache

@@ -131,9 +131,7 @@ def _parsed(path: Path) -> tuple[ast.Module | None, str]:
             return ast.parse(raw), ""
     except (SyntaxError, ValueError) as problem:
         line = getattr(problem, "lineno", None)
-        return None, f"is no Python of version 3 ({getattr(problem, 'msg', problem)}" + (
-            f", line {line})" if line else ")"
-        )
+        return None, f"is not Python 3 ({getattr(problem, 'msg', problem)}" + (f", line {line})" if line else ")")
     except (RecursionError, MemoryError):
         return None, "is nested too deep to be read"
 

@@ -30,7 +30,7 @@ SVG = """<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height
 </svg>
 """
 PICTURE = "hooks.svg"
-EPILOG = """json is what shields.io reads from an endpoint; markdown is the line that shows a hooks.svg beside it.
+EPILOG = """json is what shields.io reads from an endpoint; markdown is the line that shows a hooks.svg next to it.
 exit status: 0 written, 2 no such release or run file.
 example: python -m reports badge mine.jsonl --out hooks.svg"""
 
@@ -93,12 +93,14 @@ def add_parser(sub: Any) -> None:
     """Add the verb to the command line."""
     parser = sub.add_parser(
         "badge",
-        help="an SVG that says how one torch stands",
+        help="an SVG that says how one torch does",
         description=__doc__,
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("runs", nargs="*", type=Path, metavar="RUNFILE", help="runs in the place of what is recorded")
+    parser.add_argument(
+        "runs", nargs="*", type=Path, metavar="RUNFILE", help="runs to show instead of what is recorded"
+    )
     parser.add_argument("--torch", metavar="A", help="which torch (default: the newest of the runs, or of all)")
     forms.add_out(parser)
     forms.add_format(parser, FORMS, "svg")

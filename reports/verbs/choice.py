@@ -45,7 +45,7 @@ def add_choice(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--api", action="append", default=[], help="only clauses about this hook API, repeatable")
     parser.add_argument("--chapter", action="append", default=[], help="only clauses of this chapter, repeatable")
     parser.add_argument(
-        "--tutorial", action="store_true", help="the claims of tutorials too, which else are asked by name"
+        "--tutorial", action="store_true", help="also the claims of tutorials, which otherwise only their names ask for"
     )
 
 

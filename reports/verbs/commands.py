@@ -27,7 +27,7 @@ EPILOGS = {
     "check": "Takes runs of any profile and of some clauses: what was run is compared.\n"
     "exit status: 0 all cells are as recorded, 1 some are not, 2 a file cannot be read.\n"
     "example: python -m reports check mine.jsonl --format markdown",
-    "merge": "exit status: 0 written, 2 the merge would be a lie; what it was is said.\n"
+    "merge": "exit status: 0 written, 2 the files cannot be merged; the line says why.\n"
     "example: python -m reports merge shard*.jsonl --out all.jsonl",
 }
 

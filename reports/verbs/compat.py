@@ -244,7 +244,9 @@ def add_parser(sub: Any) -> None:
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("runs", nargs="*", type=Path, metavar="RUNFILE", help="runs in the place of what is recorded")
+    parser.add_argument(
+        "runs", nargs="*", type=Path, metavar="RUNFILE", help="runs to show instead of what is recorded"
+    )
     forms.add_out(parser)
     forms.add_format(parser, FORMS, "json")
     parser.add_argument("--verdicts", type=Path, default=VERDICTS, help=argparse.SUPPRESS)

@@ -49,12 +49,12 @@ def _read(path: Path) -> Disagreement:
     try:
         docstring = ast.get_docstring(ast.parse(code)) or ""
     except SyntaxError as error:
-        raise BadInput(path, f"line {error.lineno}", "is no Python", FORM) from error
+        raise BadInput(path, f"line {error.lineno}", "is not Python", FORM) from error
     sentence, *parts = _FIELD.split(docstring)
     fields = dict(zip(parts[::2], (" ".join(part.split()) for part in parts[1::2]), strict=True))
     address = _ADDRESS.search(fields.get("Documentation", ""))
     if not sentence.strip() or address is None or "torch" not in fields:
-        raise BadInput(path, "", "does not tell what is documented, where, and what torch does", FORM)
+        raise BadInput(path, "", "does not say what is documented, where, and what torch does", FORM)
     return Disagreement(
         clause=path.stem,
         sentence=" ".join(sentence.split()),

@@ -38,7 +38,9 @@ def add_parser(sub: Any) -> None:
         "--max-ratio", action="append", default=[], metavar="KIND=1.05",
         help="exit 1 when that kind costs more than so many times the baseline; repeatable",
     )  # fmt: skip
-    parser.add_argument("--record", action="store_true", help="record these files in place of the same releases")
+    parser.add_argument(
+        "--record", action="store_true", help="record these files instead of what is recorded of the same releases"
+    )
     forms.add_format(parser, costs_forms.FORMS)
     parser.add_argument("--costs", type=Path, default=COSTS, help=argparse.SUPPRESS)
     parser.set_defaults(run=run)
@@ -111,7 +113,7 @@ def _gated(text: str, before: Costs, after: Costs) -> tuple[Change, float, bool]
     except ValueError:
         limit = math.nan
     if not 1 <= limit < math.inf:
-        raise BadInput("--max-ratio", "", f"{shown(wanted)} is no ratio of 1 or more", "write it as in forward=1.05")
+        raise BadInput("--max-ratio", "", f"{shown(wanted)} is not a ratio of 1 or more", "write it as in forward=1.05")
     for costs in (before, after):
         why = costs.figures[HOOK, kind].why if (HOOK, kind) in costs.figures else "its counts do not have it"
         if why:

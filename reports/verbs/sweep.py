@@ -236,7 +236,7 @@ def prepare(options: argparse.Namespace, root: Path) -> list[Version]:
     free = shutil.disk_usage(root / WORK).free
     if free < ROOM_NEEDED * options.jobs:
         wanted = f"{free / 1e9:.0f} GB of disk are free where {ROOM_NEEDED * options.jobs / 1e9:.0f} GB are needed"
-        raise BadInput("sweep", "", wanted, "make room, or lower --jobs")
+        raise BadInput("sweep", "", wanted, "free some disk, or lower --jobs")
     return versions
 
 

@@ -257,15 +257,15 @@ def test_what_cannot_be_read_is_left_out_and_said(room, capsys, monkeypatch):
     assert sorted(err.splitlines()) == [
         "left out: gone.py: there is no such file",
         "left out: locked: cannot be read (Permission denied)",
-        "left out: pipe.py: is no regular file",
+        "left out: pipe.py: is not a regular file",
     ]
 
 
 @pytest.mark.parametrize(
     ("path", "arguments", "said"),
     [
-        ("bad.py", ["--from", "2.0"], "bad.py: is no Python of version 3"),
-        ("bad", ["--from", "2.0"], "bad: holds no Python file that can be read (a.py: is no Python of version 3"),
+        ("bad.py", ["--from", "2.0"], "bad.py: is not Python 3"),
+        ("bad", ["--from", "2.0"], "bad: holds no Python file that can be read (a.py: is not Python 3"),
         ("none", ["--from", "2.0"], "there is no such file"),
         (".", ["--from", "2.0"], "holds no Python file"),
         (".", ["--from", "2.1"], "did you mean 2.14 or 2.15?"),

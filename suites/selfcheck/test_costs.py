@@ -78,7 +78,7 @@ COUNTS = {
     "of later": (key(format="hook counts 2"), "is of the format 'hook counts 2', this checkout reads 'hook counts 1'"),
     "no build": (lambda told: told.pop("build") and None, "has no key 'build'"),
     "one seed twice": (key(seeds=[1, 1, 2, 3, 4]), "breaks the rule uniqueItems"),
-    "no torch": (key(torch="newest"), "torch 'newest' is no version"),
+    "no torch": (key(torch="newest"), "torch 'newest' is not a version"),
     "a row twice": (lambda told: told["rows"].append(told["rows"][0]), "hook forward_pre: is there twice"),
     "a seed less": (row(added=[1] * 4), "hook forward: has 4 numbers in added where there are 5 seeds"),
     "absent and counted": (row(absent=["torch.x"]), "has 5 numbers in bare where there are 0;"),

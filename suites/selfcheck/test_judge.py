@@ -96,9 +96,9 @@ def test_a_failing_sentence_shows_its_plan_too() -> None:
     assert "plan: Plan(" in cell.evidence["message"]
 
 
-def test_a_witness_that_cannot_tell_readings_apart_is_a_broken_clause() -> None:
+def test_a_witness_on_which_readings_agree_is_a_broken_clause() -> None:
     cell, failure = judge(made(by_plan, witness=BLIND), subject(), [], [])
-    assert "cannot be told apart" in str(failure)
+    assert "it says the same there" in str(failure)
     assert cell.verdict == "unseen"
 
 

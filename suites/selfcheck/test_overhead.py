@@ -145,9 +145,9 @@ GATE = ["--baseline", "base", "--max-ratio"]
     ("arguments", "fault"),
     [
         (["again", *GATE, "forwrd=1.3"], "no kind of hook is called 'forwrd'; did you mean forward"),
-        (["again", *GATE, "forward"], "'' is no ratio of 1 or more; write it as in forward=1.05"),
-        (["again", *GATE, "forward=nan"], "'nan' is no ratio"),
-        (["again", *GATE, "forward=0.9"], "'0.9' is no ratio"),
+        (["again", *GATE, "forward"], "'' is not a ratio of 1 or more; write it as in forward=1.05"),
+        (["again", *GATE, "forward=nan"], "'nan' is not a ratio"),
+        (["again", *GATE, "forward=0.9"], "'0.9' is not a ratio"),
         (["old", "--baseline", "old", "--max-ratio", "post_accumulate=2"], "this torch has no torch.post_accumulate"),
         (["one", *GATE, "forward=1.3"], "torch 2.14.1 has too few hash seeds: 1, where 3 are needed"),
         (["old", *GATE, "forward=1.3"], "different builds, python 3.11.7 and 3.8.18; count both in one environment"),
@@ -170,7 +170,7 @@ GATE = ["--baseline", "base", "--max-ratio"]
         (["."], "is a directory"),
         (["--record"], "--record needs counts files"),
         (["--record", "base", "again"], "is of torch 2.14 too"),
-        (["--record", "slow"], "torch 2.15.0a0+gitabc is no release"),
+        (["--record", "slow"], "torch 2.15.0a0+gitabc is not a release"),
         (["--record", "one"], "has too few hash seeds"),
     ],
 )

@@ -58,7 +58,7 @@ def test_a_run_file_that_is_refused_has_no_violation(browser, built, tmp_path, s
     with watched(browser, color_scheme=scheme, viewport={"width": width, "height": 900}, bypass_csp=True) as page:
         Reader(page, built.url).open("#build")
         page.set_input_files("#build-file", str(tmp_path / "run.jsonl"))
-        page.wait_for_selector("#build-wrong:has-text('is no line of a run file')")
+        page.wait_for_selector("#build-wrong:has-text('is not a line of a run file')")
         assert opened(page) == {}
 
 

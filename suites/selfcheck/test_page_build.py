@@ -255,11 +255,11 @@ def damaged(lines, change):
 DAMAGE = {
     "is empty": lambda lines: b"",
     "is no UTF-8 text": lambda lines: b"\xff\xfe\x00",
-    "line 1: is no line of a run file": lambda lines: "torch==2.15\n",
-    "line 1: is no line of a run file;": lambda lines: text_of(lines)[:300],
+    "line 1: is not a line of a run file": lambda lines: "torch==2.15\n",
+    "line 1: is not a line of a run file;": lambda lines: text_of(lines)[:300],
     "line 1: a cell comes before the header": lambda lines: text_of(lines[2:]),
     "line 1: is of format 2, this page reads format 1": lambda lines: damaged(lines, lambda x: x[0].update(format=2)),
-    'line 1: torch "newest" is no version': lambda lines: damaged(lines, lambda x: x[0].update(torch="newest")),
+    'line 1: torch "newest" is not a version': lambda lines: damaged(lines, lambda x: x[0].update(torch="newest")),
     "line 1: the header has a list as shard": lambda lines: damaged(lines, lambda x: x[0].update(shard=[1, 10**9])),
     "line 1: the header has no clauses": lambda lines: damaged(lines, lambda x: x[0].pop("clauses")),
     "line 1: the header has an object as clauses": lambda lines: damaged(
@@ -272,10 +272,10 @@ DAMAGE = {
     'line 3: names the reading "nope"': lambda lines: damaged(lines, lambda x: x[2].update(reading="nope")),
     "line 4: a second cell of": lambda lines: text_of([*lines[:3], *lines[2:]]),
     "line 4: a second header": lambda lines: text_of([*lines[:3], *lines]),
-    "the footer tells of 80 cells": lambda lines: text_of([*lines[:3], *lines[5:]]),
-    "the footer tells of 79 cells": lambda lines: damaged(lines, lambda x: x[-1].update(cells=79)),
+    "the footer speaks of 80 cells": lambda lines: text_of([*lines[:3], *lines[5:]]),
+    "the footer speaks of 79 cells": lambda lines: damaged(lines, lambda x: x[-1].update(cells=79)),
     "after the footer": lambda lines: text_of([*lines, lines[-1]]),
-    "line 3: is no line of a run file": lambda lines: text_of(lines[:2]) + "[" * 100_000 + "\n" + text_of(lines[2:]),
+    "line 3: is not a line of a run file": lambda lines: text_of(lines[:2]) + "[" * 100_000 + "\n" + text_of(lines[2:]),
     "line 2: the cell has an object as evidence": lambda lines: (
         text_of(lines[:1]) + '{"type":"cell","clause":"","mode":"","verdict":"hung","reading":null,"holds":[],'
         '"declared":false,"note":"","evidence":' + '{"a":' * 9999 + "1" + "}" * 9999 + "}\n"

@@ -77,7 +77,7 @@ def test_an_own_build_stands_beside_the_nearest_release(room, capsys):
     page = (room.path / "page.html").read_text("utf-8")
     assert "the nearest is 2.15" in page
     assert room.call("record", room.path / "own.jsonl") == 2
-    assert "is no release" in capsys.readouterr().err
+    assert "is not a release" in capsys.readouterr().err
 
 
 def test_nothing_is_written_when_one_of_several_files_is_bad(room, capsys):

@@ -158,12 +158,12 @@ DAMAGED = {
     "text": (b"hello\n", "line 1: is not JSON"),
     "binary": (b"\x7fELF\x00\x01\xff\n", "line 1: byte 7 is not UTF-8"),
     "bom": (b"\xef\xbb\xbf{}\n", "line 1: is not JSON"),
-    "list": (b"[1]\n", "line 1: is no line of a run file"),
+    "list": (b"[1]\n", "line 1: is not a line of a run file"),
     "foreign": (b'{"type": "session"}\n', "line 1: has the type 'session'"),
     "type is a list": (b'{"type": [1]}\n', "line 1: has the type [1]"),
     "deep": (deep(100_000).encode() + b"\n", "line 1: is nested deeper than"),
     "number": (b'{"type": ' + b"9" * 5000 + b"}\n", "line 1: is not JSON"),
-    "not a number": (b'{"type": NaN}\n', "line 1: is not JSON (NaN is no JSON number)"),
+    "not a number": (b'{"type": NaN}\n', "line 1: is not JSON (NaN is not a JSON number)"),
     "twin key": (b'{"type": "header", "type": "header"}\n', "the key 'type' is there twice"),
     "surrogate": (b'{"type": "\\ud800"}\n', "half of a surrogate pair"),
     "format": (lines_of(update(0, format=2)), "line 1: is of format 2, this checkout reads format 1"),
@@ -179,10 +179,10 @@ DAMAGED = {
     "endless seconds": (lines_of(update(2, seconds=1e999)).replace("Infinity", "1e999"), "line 3: at ['seconds']"),
     "twice the same": (lines_of(twice(None)), "a second cell of"),
     "twice, another verdict": (lines_of(twice("hung")), "hung after"),
-    "footer lies": (lines_of(update(-1, cells=99)), "the footer tells of 99 cells"),
-    "no version": (lines_of(update(0, torch="newest")), "torch 'newest' is no version"),
+    "footer lies": (lines_of(update(-1, cells=99)), "the footer speaks of 99 cells"),
+    "no version": (lines_of(update(0, torch="newest")), "torch 'newest' is not a version"),
     "shard": (lines_of(update(0, shard=[3, 2])), "shard 3 of 2 cannot be"),
-    "control signs": (lines_of(update(0, torch="\x1b[31m\n2.0")), r"torch '\x1b[31m\n2.0' is no version"),
+    "control signs": (lines_of(update(0, torch="\x1b[31m\n2.0")), r"torch '\x1b[31m\n2.0' is not a version"),
 }  # fmt: skip
 
 

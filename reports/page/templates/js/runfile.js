@@ -92,12 +92,12 @@ function isWhole(line) {
 
 /** Return one line as an object of a known shape. */
 function lineOf(text, fail) {
-  if (!isWhole(text)) fail("is no line of a run file");
+  if (!isWhole(text)) fail("is not a line of a run file");
   const line = JSON.parse(text);
   if (Object.hasOwn(line, "format") && line.format !== FORMAT) {
     fail(`is of format ${quoted(line.format)}, this page reads format ${FORMAT}`);
   }
-  if (!isText(line.type) || !Object.hasOwn(LINES, line.type)) fail("is no line of a run file");
+  if (!isText(line.type) || !Object.hasOwn(LINES, line.type)) fail("is not a line of a run file");
   const key = faultOf(LINES[line.type], line);
   if (key) fail(Object.hasOwn(line, key) ? `the ${line.type} has ${quoted(line[key])} as ${key}` : `the ${line.type} has no ${key}`);
   return line;
@@ -109,7 +109,7 @@ function addLine(runs, line, fail) {
   const open = run && !run.ended;
   if (line.type === "header") {
     if (open) fail("a second header before the footer");
-    if (!versionOf(line.torch)) fail(`torch ${quoted(line.torch)} is no version`);
+    if (!versionOf(line.torch)) fail(`torch ${quoted(line.torch)} is not a version`);
     return runs.push({ header: line, cells: new Map(), wanted: new Set(Object.values(line.nodes).map((pair) => JSON.stringify(pair))) });
   }
   if (!open) fail(`a ${line.type} comes ${run ? "after the footer" : "before the header"}`);
@@ -132,7 +132,7 @@ function endRun(run, footer, fail) {
   const counts = {};
   for (const { verdict } of run.cells.values()) counts[verdict] = (counts[verdict] || 0) + 1;
   const differs = Object.keys(DATA.signs).some((verdict) => (counts[verdict] || 0) !== (footer.counts[verdict] || 0));
-  if (footer.cells !== run.cells.size || differs) fail(`the footer tells of ${footer.cells} cells, the file holds ${run.cells.size} or others`);
+  if (footer.cells !== run.cells.size || differs) fail(`the footer speaks of ${footer.cells} cells, the file holds ${run.cells.size} or others`);
   return (run.ended = true);
 }
 
