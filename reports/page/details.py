@@ -9,6 +9,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from reports.data.about import apis as apis_of
 from reports.data.atlas import NOT_RUN, VERDICTS, Atlas, Cell, in_force, is_claim, varies
 from reports.data.ranking import rank
 from reports.data.sources import link
@@ -17,7 +18,6 @@ from reports.data.traces import aligned
 from reports.page.entrances import SCOPE
 from reports.page.matrix import CIRCLED, FEW_COLUMNS, SIGNS, WORD_NEEDS, ranges
 from reports.page.programs import Lines
-from reports.usage.apis import subject
 from reports.verbs.disagreements import Disagreement, when
 from reports.verbs.rely import STANDS
 
@@ -40,7 +40,7 @@ def document(
     """Return the data of the page."""
     evidence = _Pool()
     sources = sorted({source for clause in atlas.clauses.values() for source in clause["source"]})
-    about = {name: subject(name, clause).apis for name, clause in atlas.clauses.items()}
+    about = {name: apis_of(clause) for name, clause in atlas.clauses.items()}
     apis = sorted(set().union(*about.values()))
     clauses = {name: _clause(atlas, name, evidence) for name in atlas.clauses}
     lines = Lines()

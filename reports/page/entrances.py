@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from fixtures.judge.unstated import UNSTATED
+from reports.data.about import about, known_apis
 from reports.data.atlas import Atlas, Column
-from reports.usage.apis import known_apis, need
 
 
 @dataclass(frozen=True)
@@ -63,8 +63,8 @@ def entrances(atlas: Atlas) -> Entrances:
 
 
 def _apis(clauses: Mapping[str, Mapping[str, Any]]) -> tuple[Api, ...]:
-    needs = sorted({need(text) for clause in clauses.values() for text in clause["needs"]})
+    named = sorted({one for clause in clauses.values() for one in about(clause)})
     return tuple(
-        Api(name, tuple(f"{name}({option})" for api, option in needs if api == name and option))
+        Api(name, tuple(f"{name}({option})" for api, option in named if api == name and option))
         for name in sorted(known_apis(clauses))
     )

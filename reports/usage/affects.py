@@ -12,16 +12,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from reports.data.about import about, apis, known_apis, need
 from reports.data.atlas import Atlas, Cell, Column
 from reports.data.names import add_sources, column_named, read_atlas
 from reports.data.statements import Statement, in_contrast, statement
 from reports.data.strict import FORMAT, one_line
-from reports.usage.apis import is_api, known_apis, need, subject
 from reports.usage.uses import Code, Use, read_code
 from reports.verbs import forms
 from reports.verbs.chapters import order
 from reports.verbs.diff import state
 
+GRAD = "autograd.grad"
 MOST_PLACES = 6
 EPILOG = """exit status: 0 nothing that the code uses differs, 1 something does, 2 the code cannot be read.
 example: python -m reports affects src/mylib --from 1.13 --to 2.15"""
@@ -88,8 +89,8 @@ def affects(atlas: Atlas, before: Column, after: Column, code: Code, path: str) 
         old, new = (atlas.cell(clause, column, mode) for column in (before, after))
         if state(old) == state(new) or {old.verdict, new.verdict} & {"absent", "unseen"}:
             continue  # what one release does not have is told once for each API, not for each clause
-        uses = tuple(use for use in code.uses if use.api in subject(clause, record).apis)
-        lacking = _lacking(clause, record, code)
+        uses = tuple(use for use in code.uses if use.api in apis(record))
+        lacking = _lacking(record, code)
         if uses and lacking:
             elsewhere[clause] = lacking
         elif uses:
@@ -101,27 +102,22 @@ def affects(atlas: Atlas, before: Column, after: Column, code: Code, path: str) 
     return Effect(path, before, after, code, missing, tuple(changes), elsewhere, unstated)
 
 
-def _lacking(clause: str, record: Mapping[str, Any], code: Code) -> str:
+def _lacking(record: Mapping[str, Any], code: Code) -> str:
     """Return what a clause speaks of and the code does not use, nothing where it uses all of that."""
-    about = subject(clause, record)
-    used = {use.api for use in code.uses}
-    lacking = about.apis - used if about.every else set()
-    for name, option in map(need, record["needs"]):
-        if is_api(name):
-            there = any(use.api == name and use.has(option) for use in code.uses)
-        else:
-            there = code.mentions(name, option)
-        if not there:
-            lacking |= {f"{name}({option}=)" if option else name}
-    if about.asks and not code.asks:
-        lacking |= {"autograd.grad"}
-    return ", ".join(sorted(lacking))
+    named = about(record)
+    further = {one for one in map(need, record["needs"]) if one[0] not in apis(record)}
+    lacking = {one for one in further if not code.mentions(*one)}
+    for api, option in named:
+        if not (code.asks if api == GRAD else any(use.api == api and use.has(option) for use in code.uses)):
+            lacking.add((api, option))
+    return ", ".join(sorted(f"{name}({option}=)" if option else name for name, option in lacking))
 
 
 def _missing(atlas: Atlas, columns: Iterable[Column], code: Code, mode: str) -> Iterable[Missing]:
     """Yield what the code uses and a release does not have: a clause that needs only this is absent there."""
+    known = known_apis(atlas.clauses)
     needs = {tuple(map(need, record["needs"])) for record in atlas.clauses.values()}
-    for alone in sorted(each[0] for each in needs if len(each) == 1 and is_api(each[0][0])):
+    for alone in sorted(each[0] for each in needs if len(each) == 1 and each[0][0] in known):
         uses = tuple(use for use in code.uses if use.api == alone[0] and (use.has(alone[1]) and not use.unsure))
         for column in columns:
             verdicts = {

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from fixtures.families import KINDS
+from reports.data.about import NODE_HOOK
 from reports.data.strict import BadInput, read_bytes
-from reports.usage.apis import NODE_HOOK, api_name, owner_of
 from reports.usage.owned import File, Owned, read_file
 
 #: Names of torch that register hooks and of which no clause speaks yet count as uses too.
@@ -40,6 +40,8 @@ FURTHER = frozenset(
         "_backward_pre_hooks",
     }
 )
+#: What register_hook is called on where it is a hook of a node.
+NODES = ("grad_fn", "next_functions", "node", "Node")
 #: The options of the kinds that plans have, and those of further names.
 OPTIONS = frozenset({each.name for kind in KINDS.values() for each in kind.options} | {"with_module", "mode"})
 
@@ -189,7 +191,17 @@ def _called(file: File, node: ast.AST) -> str:
     """Return what a name or an attribute goes by in torch: "Node.register_hook" for that of a grad_fn."""
     if isinstance(node, ast.Name):
         return file.imported(node.id)
-    return api_name(owner_of(node), node.attr) if isinstance(node, ast.Attribute) else ""
+    if not isinstance(node, ast.Attribute):
+        return ""
+    return NODE_HOOK if node.attr == "register_hook" and owner_of(node) in NODES else node.attr
+
+
+def owner_of(node: ast.Attribute) -> str:
+    """Return the last name of what an attribute is taken from, behind calls and brackets."""
+    owner: ast.AST = node.value
+    while isinstance(owner, (ast.Call, ast.Subscript)):
+        owner = owner.func if isinstance(owner, ast.Call) else owner.value
+    return owner.id if isinstance(owner, ast.Name) else owner.attr if isinstance(owner, ast.Attribute) else ""
 
 
 def _options(call: ast.Call) -> frozenset[str]:

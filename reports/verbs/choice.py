@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from fixtures.judge.unstated import UNSTATED
+from reports.data.about import about, known_apis, need
 from reports.data.atlas import is_claim
 from reports.data.names import unknown
 from reports.data.strict import BadInput
-from reports.usage.apis import known_apis, need, subject
 from reports.verbs import forms
 
 CLAUSES = """CLAUSE is the id of a clause or its beginning: retain. or backward.returns.none_keeps; none means all."""
@@ -59,11 +59,11 @@ def choose(clauses: Mapping[str, Mapping[str, Any]], args: argparse.Namespace) -
     for begin in begins:
         if not any(name.startswith(begin) for name in clauses):
             raise unknown("clause", begin, clauses, "name a clause or how its id begins")
-    about = about_apis(clauses, args.api) if args.api else clauses
+    of_apis = about_apis(clauses, args.api) if args.api else clauses
     found = [
         name
         for name in clauses
-        if name in about
+        if name in of_apis
         and (not begins or name.startswith(tuple(begins)))
         and (not chapters or name.partition(".")[0] in chapters)
     ]
@@ -85,7 +85,7 @@ def _asked(name: str, clause: Mapping[str, Any], begins: Iterable[str], chapters
 def about_apis(clauses: Mapping[str, Mapping[str, Any]], apis: Iterable[str]) -> set[str]:
     """Return the clauses about one of these APIs, each with an option in brackets where that is meant."""
     known = known_apis(clauses)
-    options = {need(text) for clause in clauses.values() for text in clause["needs"]}
+    options = {one for clause in clauses.values() for one in about(clause)}
     found: set[str] = set()
     for asked in apis:
         api, option = need(asked)
@@ -98,7 +98,6 @@ def about_apis(clauses: Mapping[str, Mapping[str, Any]], apis: Iterable[str]) ->
                 f"option of {api}", option, [one for name, one in options if name == api and one], "leave it out"
             )
         for name, clause in clauses.items():
-            needs = {need(text) for text in clause["needs"]}
-            if api in subject(name, clause).apis and (not option or (api, option) in needs):
+            if any(api == one and option in ("", its) for one, its in about(clause)):
                 found.add(name)
     return found

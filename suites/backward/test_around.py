@@ -12,6 +12,8 @@ from fixtures.plan.grammar import Again, Backward, Chain, Forward, Hook, Input, 
 from suites.backward.hooked import MAYBE_PRE
 from suites.backward.sources import BEFORE_FORWARD, PRE_REPLACES, RULE_2, TESTS
 
+ABOUT = "register_backward_hook"
+
 FULL = "torch.nn.Module.register_full_backward_hook"
 PRE = "torch.nn.Module.register_full_backward_pre_hook"
 PAIR = st.tuples(NUMBERS, NUMBERS)
@@ -223,6 +225,7 @@ def test_pre_hook_outside(subject: Subject, plan: Plan) -> None:
     says="Where a forward hook replaced the output, a legacy hook sits on the replacement, not the module.",
     source="measured",
     level="observed",
+    about=("register_backward_hook", "register_forward_hook"),
 )
 @given(
     plan=st.builds(

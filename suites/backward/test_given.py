@@ -26,6 +26,8 @@ from suites.backward.sources import (
     TESTS,
 )
 
+ABOUT = "register_backward_hook"
+
 FULL = "torch.nn.Module.register_full_backward_hook"
 PRE = "torch.nn.Module.register_full_backward_pre_hook"
 

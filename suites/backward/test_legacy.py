@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 from fixtures.judge.clause import Reading, clause
 from fixtures.judge.subject import Subject
 
+ABOUT = "register_backward_hook"
+
 FUTURE = "https://github.com/pytorch/pytorch/pull/127689"
 #: Up to 1.7 the docs promised the gradients of the inputs, and warned that modules of several operations may differ.
 PROMISE = "The docs no longer say what a legacy hook is given, only that it is deprecated and going to change."

@@ -9,6 +9,8 @@ from fixtures.judge.clause import Reading, clause
 from fixtures.judge.subject import Subject
 from suites.backward.sources import DEAD, LEGACY, OTHER_NODES
 
+ABOUT = "register_backward_hook"
+
 FUTURE = "https://github.com/pytorch/pytorch/pull/127689"
 
 

@@ -12,6 +12,8 @@ from fixtures.plan.grammar import Backward, Chain, Drop, Forward, Hook, Input, L
 from suites.backward.hooked import FULL_KINDS
 from suites.backward.sources import CALLED, MIXED, PREPEND, RULE_3, TESTS
 
+ABOUT = "register_backward_hook"
+
 FULL = "torch.nn.Module.register_full_backward_hook"
 PRE = "torch.nn.Module.register_full_backward_pre_hook"
 GLOBAL_FULL = "torch.nn.modules.module.register_module_full_backward_hook"

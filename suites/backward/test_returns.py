@@ -12,6 +12,8 @@ from fixtures.plan.grammar import Backward, Chain, Forward, Hook, Input, Leaf, P
 from suites.backward.hooked import FULL_KINDS
 from suites.backward.sources import DOCS, IN_ORDER, OBSERVES, PRE_REPLACES, REPLACES
 
+ABOUT = "register_backward_hook"
+
 FULL = "torch.nn.Module.register_full_backward_hook"
 PRE = "torch.nn.Module.register_full_backward_pre_hook"
 MAYBE_SCALE = st.one_of(st.just(()), st.builds(lambda by: (Scale(by),), FACTORS))

@@ -9,6 +9,8 @@ from fixtures.judge.clause import Reading, clause
 from fixtures.judge.subject import Subject
 from suites.backward.sources import NUMBER, ONLY_NONE, PRE_DOCS, PRE_NUMBER, TESTS
 
+ABOUT = "register_backward_hook"
+
 FULL = "torch.nn.Module.register_full_backward_hook"
 PRE = "torch.nn.Module.register_full_backward_pre_hook"
 FEW = st.integers(1, 3)

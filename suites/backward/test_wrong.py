@@ -12,6 +12,8 @@ from fixtures.plan.grammar import Add, Backward, Chain, Forward, Give, Hook, Inp
 from suites.backward.hooked import FULL_KINDS
 from suites.backward.sources import NUMBER, PRE_NUMBER, RULE_3, TESTS
 
+ABOUT = "register_backward_hook"
+
 FULL = "torch.nn.Module.register_full_backward_hook"
 PRE = "torch.nn.Module.register_full_backward_pre_hook"
 PAIR = st.tuples(NUMBERS, NUMBERS)

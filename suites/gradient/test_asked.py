@@ -21,6 +21,8 @@ from suites.gradient.said import (
 )
 from suites.tensors import leaf
 
+ABOUT = "register_hook"
+
 GRAD = "docs: torch.autograd.grad"
 INPUTS = "docs: torch.Tensor.backward"
 SINCE_2_0 = "https://github.com/pytorch/pytorch/pull/85849"
@@ -115,6 +117,7 @@ def test_on_the_way(subject: Subject, plan: Plan) -> None:
         "https://github.com/pytorch/pytorch/pull/85849",
     ),
     level="documented",
+    about=("register_hook", "autograd.grad"),
     readings=(
         Reading(
             "called",
@@ -331,6 +334,7 @@ def test_errors(subject: Subject, plan: Plan) -> None:
     says="In every plan of the grammar, whatever is asked for, hooks and kept gradients follow the model.",
     source=GRAD,
     level="observed",
+    about=("register_hook", "retain_grad", "autograd.grad"),
     covers=("graph.api.grad_retain_grad_intermediate", "graph.api.several_roots"),
 )
 @given(plan=plans(kinds=("tensor",), inputs=(1, 2), outputs=(1, 2), depth=2, retain=True, runs=2, ask=True))

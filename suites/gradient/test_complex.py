@@ -10,6 +10,8 @@ from fixtures.judge.subject import Subject
 from suites.gradient.said import CONJUGATE
 from suites.tensors import item, outcome
 
+ABOUT = "register_hook"
+
 COMPLEX = "note: autograd.html#autograd-for-complex-numbers"
 COMPLEXES = st.builds(complex, st.integers(-3, 3), st.integers(-3, 3))
 

@@ -12,6 +12,8 @@ from fixtures.plan.draw import FACTORS
 from suites.gradient.said import DEEPCOPY, MARKED, WARNED_OF
 from suites.tensors import leaf, outcome
 
+ABOUT = "register_hook"
+
 PICKLE = "docs: torch.save"
 #: What `told` gives for the warning that a hook is lost.
 WARNED = ["backward hook"]
@@ -259,6 +261,7 @@ def test_unserializable_hook(subject: Subject, marked: List[bool]) -> None:
     says="Pickling a tensor that keeps its gradient does not warn; the copy is a leaf.",
     source="https://github.com/pytorch/pytorch/pull/59362",
     level="implied",
+    about="retain_grad",
     readings=(
         Reading(
             "silent",

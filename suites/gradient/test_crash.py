@@ -13,6 +13,8 @@ from fixtures.judge.subject import Subject
 from fixtures.plan.draw import FACTORS, NUMBERS
 from fixtures.plan.grammar import Backward, Drop, Forward, Hook, Input, Leaf, Plan, Scale, hooks_of
 
+ABOUT = "register_hook"
+
 SNAPSHOT = "https://github.com/pytorch/pytorch/pull/61250"
 
 

@@ -12,6 +12,8 @@ from fixtures.plan.draw import FACTORS, NUMBERS
 from suites.gradient.said import RETAINED_LAST
 from suites.tensors import item, leaf, outcome
 
+ABOUT = "register_hook"
+
 DOCS = "docs: torch.Tensor.register_hook"
 SINCE_2_0 = "https://github.com/pytorch/pytorch/pull/85849"
 #: Hooks that change their argument in place, by their factors.
@@ -199,6 +201,7 @@ def test_expanded(subject: Subject, shape: List[int], by: int, before: int) -> N
     says="An in-place change in the hook of an input of autograd.grad is in the result.",
     source=SINCE_2_0,
     level="observed",
+    about=("register_hook", "autograd.grad"),
     readings=(
         Reading(
             "in the result",
@@ -246,6 +249,7 @@ KEPT = {
         "https://github.com/pytorch/pytorch/pull/85849",
     ),
     level="implied",
+    about=("register_hook", "retain_grad"),
     readings=(
         Reading(
             "what all hooks left",

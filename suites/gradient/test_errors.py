@@ -11,6 +11,8 @@ from fixtures.plan.draw import FACTORS, NUMBERS, plans
 from fixtures.plan.grammar import Backward, Forward, Give, Hook, Input, Leaf, Plan, Raise, Remove, Scale, hooks_of
 from suites.tensors import leaf, outcome
 
+ABOUT = "register_hook"
+
 DOCS = "docs: torch.Tensor.register_hook"
 TYPE_IS_LOST = "https://github.com/pytorch/pytorch/pull/43684"
 ACTIONS = st.one_of(st.just(()), st.just((Raise(),)), st.builds(lambda by: (Scale(by),), FACTORS))

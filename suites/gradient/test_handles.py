@@ -10,6 +10,8 @@ from fixtures.judge.subject import Subject
 from suites.gradient.said import REMOVES
 from suites.tensors import leaf
 
+ABOUT = "register_hook"
+
 HANDLE = "docs: torch.utils.hooks.RemovableHandle"
 
 

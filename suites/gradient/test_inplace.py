@@ -17,6 +17,8 @@ from suites.gradient.said import OLD_NODE, OLD_VERSION
 from suites.gradient.versions import CHANGES, calls_of, noting
 from suites.tensors import leaf
 
+ABOUT = "register_hook"
+
 NOTE = "note: autograd.html#behavior-of-tensor-hooks-when-tensor-is-modified-in-place"
 SINCE_2_0 = "https://github.com/pytorch/pytorch/pull/92734"
 

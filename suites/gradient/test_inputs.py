@@ -13,6 +13,8 @@ from suites.gradient.asking import INNER, NET, asking
 from suites.gradient.said import EMPTY, INTO_GRAD, OTHERS_IGNORED
 from suites.tensors import leaf, outcome
 
+ABOUT = "register_hook"
+
 INPUTS = "docs: torch.Tensor.backward"
 NEEDS_INPUTS = "torch.Tensor.backward(inputs)"
 LEAVES = ("x0", "m1.weight", "m2.weight")

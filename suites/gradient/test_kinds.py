@@ -19,6 +19,8 @@ from suites.gradient.said import (
     SIGNATURE,
 )
 
+ABOUT = "register_hook"
+
 DOCS = "docs: torch.Tensor.register_hook"
 
 

@@ -10,6 +10,8 @@ from fixtures.judge.subject import Subject
 from suites.gradient.said import CYCLE
 from suites.tensors import leaf
 
+ABOUT = "register_hook"
+
 GC = "https://github.com/pytorch/pytorch/issues/102174"
 
 

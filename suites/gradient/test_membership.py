@@ -14,6 +14,8 @@ from fixtures.plan.draw import FACTORS, NUMBERS
 from fixtures.plan.grammar import Add, Backward, Chain, Drop, Forward, Hook, Input, Leaf, Plan, Remove, Scale
 from suites.gradient.said import CALLED, REFUSED, REMOVES
 
+ABOUT = "register_hook"
+
 DOCS = "docs: torch.Tensor.register_hook"
 SNAPSHOT = "https://github.com/pytorch/pytorch/pull/61250"
 NET = Leaf("m0", "scale", (3,))

@@ -10,6 +10,8 @@ from fixtures.judge.subject import Subject
 from fixtures.plan.draw import NUMBERS
 from suites.tensors import item, leaf, outcome, through_silent_function
 
+ABOUT = "register_hook"
+
 UNDEFINED = "https://github.com/pytorch/pytorch/issues/60796"
 SINCE_2_0 = "https://github.com/pytorch/pytorch/pull/85849"
 USES = st.lists(st.just(0) | NUMBERS, min_size=2, max_size=4).filter(any)

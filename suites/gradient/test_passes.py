@@ -13,6 +13,8 @@ from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Plan, Sc
 from suites.gradient.said import ADDS, CALLED, DERIVATIVE, DERIVATIVES
 from suites.tensors import item, leaf, outcome
 
+ABOUT = "register_hook"
+
 BACKWARD = "docs: torch.autograd.backward"
 SINCE_2_0 = "https://github.com/pytorch/pytorch/pull/85849"
 TYPE_IS_LOST = "https://github.com/pytorch/pytorch/pull/43684"
@@ -113,6 +115,7 @@ def test_failed_pass_frees(subject: Subject, squares: List[bool], fails: int, re
         "https://github.com/pytorch/pytorch/pull/85849",
     ),
     level="implied",
+    about=("register_hook", "autograd.grad"),
     readings=(
         Reading(
             "hooks of inputs too",
@@ -160,6 +163,7 @@ def test_double_backward(subject: Subject, x: int, power: int, factors: List[int
     says="The second derivative goes through what the hooks of an inner tensor computed.",
     source=DERIVATIVES,
     level="documented",
+    about=("register_hook", "autograd.grad"),
     readings=(
         Reading(
             "through it",

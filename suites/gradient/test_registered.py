@@ -12,6 +12,8 @@ from fixtures.plan.draw import FACTORS, NUMBERS
 from suites.gradient.said import NEVER_REQUIRES, REFUSED
 from suites.tensors import item, leaf, outcome
 
+ABOUT = "register_hook"
+
 DOCS = "docs: torch.Tensor.register_hook"
 SNAPSHOT = "https://github.com/pytorch/pytorch/pull/61250"
 

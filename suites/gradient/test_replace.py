@@ -26,6 +26,8 @@ from suites.gradient.said import (
 )
 from suites.tensors import item, leaf
 
+ABOUT = "register_hook"
+
 DOCS = "docs: torch.Tensor.register_hook"
 
 
@@ -248,6 +250,7 @@ def test_before_accumulation(subject: Subject, had: Any, passes: List[int], fact
     says="A tensor hook runs with grad mode off, unless the backward pass builds a graph.",
     source=PASS_NO_GRAD,
     level="documented",
+    about="register_hook",
     readings=(
         Reading(
             "off unless create_graph",

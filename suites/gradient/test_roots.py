@@ -13,6 +13,8 @@ from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Plan, Sc
 from suites.gradient.said import FROM_LEAF, NEEDS_GRADIENT
 from suites.tensors import item, leaf, outcome
 
+ABOUT = "register_hook"
+
 GRAD = "docs: torch.autograd.grad"
 
 
@@ -84,6 +86,7 @@ def test_no_gradient(subject: Subject, shape: List[int], factors: List[int], lea
     says="With is_grads_batched each hook is called once, with the shape of one gradient, and may replace it.",
     source=(GRAD, "https://github.com/pytorch/pytorch/pull/85849"),
     level="observed",
+    about=("register_hook", "autograd.grad"),
     needs="torch.autograd.grad(is_grads_batched)",
     readings=(
         Reading(
@@ -132,6 +135,7 @@ def test_batch(subject: Subject, rows: List[List[int]], inner: List[int], inputs
     says="The zeros that materialize_grads=True returns for an unused tensor go through none of its hooks.",
     source=GRAD,
     level="observed",
+    about=("register_hook", "autograd.grad"),
     needs="torch.autograd.grad(materialize_grads)",
     readings=(
         Reading(

@@ -10,6 +10,8 @@ from fixtures.judge.subject import Subject
 from fixtures.plan.draw import FACTORS, NUMBERS
 from suites.gradient.said import DENSE_SUM, SPARSE
 
+ABOUT = "register_hook"
+
 #: Rows that are looked up, and whether sum() follows at once: its gradient is one number that is expanded.
 LOOKED_UP = st.tuples(st.lists(st.integers(0, 2), min_size=1, max_size=4), st.booleans())
 COLUMNS = st.integers(1, 2)

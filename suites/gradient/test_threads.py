@@ -10,6 +10,8 @@ from fixtures.judge.subject import Subject
 from suites.gradient.said import CALLER
 from suites.tensors import leaf
 
+ABOUT = "register_hook"
+
 
 @clause(
     "gradient.passes.calling_thread",

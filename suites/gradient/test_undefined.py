@@ -15,6 +15,8 @@ from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Plan, Sc
 from suites.gradient.said import CALLED
 from suites.tensors import item, leaf, through_silent_function
 
+ABOUT = "register_hook"
+
 UNDEFINED = "https://github.com/pytorch/pytorch/issues/60796"
 SINCE_2_0 = "https://github.com/pytorch/pytorch/pull/85849"
 
@@ -232,6 +234,7 @@ def test_dropped_output(subject: Subject, plan: Plan) -> None:
     says="autograd.grad calls the hook of an input whose gradient is undefined with None, and returns None.",
     source=SINCE_2_0,
     level="implied",
+    about=("register_hook", "autograd.grad"),
     readings=(
         Reading(
             "called",

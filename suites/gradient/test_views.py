@@ -10,6 +10,8 @@ from fixtures.judge.subject import Subject
 from fixtures.plan.draw import FACTORS
 from suites.gradient.versions import CHANGES, calls_of, noting
 
+ABOUT = "register_hook"
+
 NOTE = "note: autograd.html#behavior-of-tensor-hooks-when-tensor-is-modified-in-place"
 SINCE_2_3 = "https://github.com/pytorch/pytorch/pull/117552"
 

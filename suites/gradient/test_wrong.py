@@ -11,6 +11,8 @@ from fixtures.judge.subject import Subject
 from fixtures.plan.draw import FACTORS, NUMBERS
 from suites.tensors import item, leaf, outcome
 
+ABOUT = "register_hook"
+
 DOCS = "docs: torch.Tensor.register_hook"
 
 

@@ -7,6 +7,7 @@ from typing import List
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.judge.about import apis
 from fixtures.judge.clause import Reading, clause
 from fixtures.judge.subject import Subject
 from fixtures.model.contract import contract_for, installed_version
@@ -26,6 +27,8 @@ from fixtures.plan.grammar import (
     Scale,
     hooks_of,
 )
+
+ABOUT = apis(MODULE_KINDS)
 
 COPIES = ("measured", "https://docs.python.org/3/library/copy.html")
 FULL = "torch.nn.Module.register_full_backward_hook"
@@ -82,6 +85,7 @@ def test_handle_stays(subject: Subject, plan: Plan) -> None:
     says="A forward hook appended to a deep copy of a module runs after those copied along.",
     source=COPIES,
     level="observed",
+    about="register_forward_hook",
 )
 @given(plan=copied(Hook("forward", "m1", "new"), kinds=("forward",)))
 def test_new_hooks_behind(subject: Subject, plan: Plan) -> None:
@@ -152,6 +156,7 @@ def in_between(draw) -> Plan:
     says="Backward reaches the modules of its forward: a deep copy made in between gets no gradient.",
     source=COPIES,
     level="observed",
+    about=("register_backward_hook", "register_full_backward_hook"),
 )
 @given(plan=in_between())
 def test_graph_stays(subject: Subject, plan: Plan) -> None:
@@ -165,6 +170,7 @@ def test_graph_stays(subject: Subject, plan: Plan) -> None:
     says="Every plan of the grammar that goes on with deep copies leaves the trace that the model predicts.",
     source="measured",
     level="observed",
+    about=apis((*MODULE_KINDS, "tensor"), everywhere=True),
 )
 @given(
     plan=plans(
@@ -188,6 +194,7 @@ def test_anywhere(subject: Subject, plan: Plan) -> None:
     says="A module, its copy.copy() and its DataParallel replica call the same forward hooks, later ones too.",
     source=COPIES,
     level="observed",
+    about="register_forward_hook",
     readings=(
         Reading(
             "shared",
@@ -228,6 +235,7 @@ def test_shallow_shares(subject: Subject, on: List[int], removed: List[int]) -> 
     says="Deep-copied forward hooks: a function stays the same, a bound method, partial or object is copied.",
     source=COPIES,
     level="observed",
+    about="register_forward_hook",
     readings=(
         Reading(
             "as deepcopy does",

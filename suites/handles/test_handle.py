@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 from fixtures.judge.clause import Reading, clause
 from fixtures.judge.subject import Subject
 
+ABOUT = "register_forward_hook"
+
 ALWAYS_CALL = (
     "docs: torch.nn.Module.register_forward_hook "
     '"always_call (bool): If ``True`` the ``hook`` will be run regardless of whether"'
@@ -119,6 +121,7 @@ def test_signatures(subject: Subject) -> None:
     says="Handle ids count up by one over all modules, kinds of hook and tensors; none is given twice.",
     source=("measured", HANDLE),
     level="observed",
+    about=("register_backward_hook", "register_forward_hook", "register_forward_pre_hook", "register_hook"),
     readings=(
         Reading("one count", "", "The id of a removed hook is not given again.", value=True),
         Reading("never per module", "never", "Each module counts for itself.", value=False),
@@ -210,6 +213,7 @@ def test_block(subject: Subject, kind: Any, place: int, calls: int) -> None:
     says="A dropped handle leaves its hook; a kept one holds neither module nor hook, and may outlive both.",
     source=("measured", HANDLE),
     level="observed",
+    about=("register_forward_hook", "register_forward_pre_hook"),
     readings=(
         Reading(
             "weak",
@@ -275,6 +279,7 @@ def test_weak(subject: Subject, kinds: List[str], kept: List[bool], removed: Lis
     says="RemovableHandle(hooks) raises TypeError for a plain dict and accepts an OrderedDict.",
     source=("measured", HANDLE),
     level="observed",
+    about=(),
     readings=(
         Reading(
             "not a plain dict",

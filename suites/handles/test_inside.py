@@ -3,6 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.judge.about import apis
 from fixtures.judge.clause import Reading, clause
 from fixtures.judge.subject import Subject
 from fixtures.model.contract import contract_for, installed_version
@@ -23,6 +24,8 @@ from fixtures.plan.grammar import (
     Scale,
     hooks_of,
 )
+
+ABOUT = ("register_forward_hook", "register_forward_pre_hook")
 
 SNAPSHOT_PULL = "https://github.com/pytorch/pytorch/pull/60517"
 GLOBAL_FORWARD = "torch.nn.modules.module.register_module_forward_hook"
@@ -77,6 +80,7 @@ def news(trace):
     says="The last forward pre-hook of a module may replace itself: the new one runs from the next call on.",
     source="measured",
     level="observed",
+    about="register_forward_pre_hook",
     covers=("module_forward.dyn.pre_registers_pre",),
 )
 @given(plan=adding("forward_pre", "forward_pre", LAST, once=True))
@@ -89,6 +93,7 @@ def test_pre_by_last_pre(subject: Subject, plan: Plan) -> None:
     says="The last forward hook of a module may replace itself: the new one runs from the next call on.",
     source="measured",
     level="observed",
+    about="register_forward_hook",
     covers=("module_forward.dyn.fwd_registers_fwd",),
 )
 @given(plan=adding("forward", "forward", LAST, once=True))
@@ -328,6 +333,7 @@ def test_no_guard(subject: Subject, plan: Plan) -> None:
     says="Every plan of the grammar with hooks that add and drop hooks leaves the trace of the model.",
     source="measured",
     level="observed",
+    about=apis(MODULE_KINDS, everywhere=True),
 )
 @given(
     plan=plans(

@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 from fixtures.judge.clause import Reading, clause
 from fixtures.judge.subject import Subject
 
+ABOUT = ("register_forward_hook", "register_forward_pre_hook")
+
 GLOBAL_FORWARD = "torch.nn.modules.module.register_module_forward_hook"
 
 
@@ -69,6 +71,7 @@ def test_nothing_left(subject: Subject, hooks: List[Tuple[str, bool, bool, bool]
     says="Registering a hook before super().__init__() raises AttributeError.",
     source="measured",
     level="observed",
+    about="register_forward_hook",
     readings=(
         Reading(
             "AttributeError",

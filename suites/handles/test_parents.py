@@ -3,12 +3,15 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.judge.about import apis
 from fixtures.judge.clause import Reading, clause
 from fixtures.judge.subject import Subject
 from fixtures.model.contract import contract_for, installed_version
 from fixtures.plan.draw import FACTORS, NUMBERS
 from fixtures.plan.grammar import Add, Again, Backward, Chain, Forward, Hook, Input, Leaf, Plan, Scale
 from suites.handles.test_inside import news
+
+ABOUT = apis(("forward", "forward_pre"), everywhere=True)
 
 SKIPS = 'code: torch/nn/modules/module.py "If we don\'t have any hooks, we want to skip"'
 SKIP_PULL = "https://github.com/pytorch/pytorch/pull/52576"

@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 from fixtures.judge.clause import Reading, clause
 from fixtures.judge.subject import Subject
 
+ABOUT = "register_forward_hook"
+
 OLD_STATE = 'code: torch/nn/modules/module.py "Support loading old checkpoints that don\'t have the following attrs"'
 
 
@@ -103,6 +105,7 @@ COMPLETED = (
     says="A module state without the options' dicts works; without _forward_hooks calls raise AttributeError.",
     source=OLD_STATE,
     level="implied",
+    about=("_forward_hooks", "_forward_pre_hooks", "register_forward_hook", "register_forward_pre_hook"),
     readings=(
         Reading(
             "AttributeError",

@@ -5,6 +5,8 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.families import HOOK_KINDS
+from fixtures.judge.about import apis
 from fixtures.judge.clause import Reading, clause
 from fixtures.judge.subject import Subject
 from fixtures.model.contract import contract_for, installed_version
@@ -23,6 +25,8 @@ from fixtures.plan.grammar import (
     Scale,
     hooks_of,
 )
+
+ABOUT = apis(HOOK_KINDS)
 
 ADDED = 'docs: torch.nn.{}_hook "a handle that can be used to remove the added hook by calling"'
 GLOBAL_REMOVES = tuple(ADDED.format(f"modules.module.register_module_{kind}") for kind in ("forward_pre", "forward"))
@@ -161,6 +165,7 @@ def one_shot(draw) -> Plan:
     says="The last hook of a kind on a module may remove itself: its value counts, later forwards skip it.",
     source="measured",
     level="observed",
+    about=apis(MODULE_KINDS),
     covers=("module_forward.dyn.pre_removes_self_last",),
 )
 @given(plan=one_shot())
@@ -263,6 +268,7 @@ def test_global_keywords_stay(subject: Subject, plan: Plan) -> None:
     says="Hooks around forward, full backward pre-hooks and tensor hooks removed before it have no effect.",
     source="measured",
     level="observed",
+    about=apis(("forward", "forward_pre", "full_backward_pre", "tensor"), everywhere=True),
 )
 @given(
     plan=plans(
@@ -286,6 +292,7 @@ def test_as_if_never_registered(subject: Subject, plan: Plan) -> None:
     says="Every plan of the grammar that removes hooks at any time leaves the trace that the model predicts.",
     source="measured",
     level="observed",
+    about=apis(HOOK_KINDS, everywhere=True),
 )
 @given(
     plan=plans(

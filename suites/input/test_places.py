@@ -24,6 +24,8 @@ from fixtures.plan.grammar import (
     hooks_of,
 )
 
+ABOUT = "register_forward_pre_hook"
+
 PRE_HOOK = "docs: torch.nn.Module.register_forward_pre_hook"
 GLOBAL_PRE_HOOK = "docs: torch.nn.modules.module.register_module_forward_pre_hook"
 NOTE = "note: modules.html#module-hooks"
@@ -154,6 +156,7 @@ def watched(draw) -> Plan:
     says="A hook on the caller's tensor is given the gradient that came back through the replacements.",
     source="measured",
     level="observed",
+    about=("register_forward_pre_hook", "register_hook"),
 )
 @given(plan=watched())
 def test_callers_tensor(subject: Subject, plan: Plan) -> None:
@@ -333,6 +336,7 @@ def test_calls_apart(subject: Subject, plan: Plan) -> None:
     says="In every plan of the grammar with pre-hooks only, each forward is given what they left.",
     source="measured",
     level="observed",
+    about=("register_forward_pre_hook", "register_module_forward_pre_hook"),
 )
 @given(
     plan=plans(

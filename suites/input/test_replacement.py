@@ -8,6 +8,8 @@ from fixtures.judge.subject import Subject
 from fixtures.plan.draw import FACTORS, NUMBERS, plans
 from fixtures.plan.grammar import OPS, Backward, Bare, Chain, Forward, Hook, Input, Leaf, Plan, Remove, Scale, hooks_of
 
+ABOUT = "register_forward_pre_hook"
+
 PRE_HOOK = "docs: torch.nn.Module.register_forward_pre_hook"
 GLOBAL_PRE_HOOK = "docs: torch.nn.modules.module.register_module_forward_pre_hook"
 NOTE = "note: modules.html#module-hooks"
@@ -108,6 +110,7 @@ def test_chain(subject: Subject, plan: Plan) -> None:
     says="The input that a forward hook is given is the replaced one, not the caller's.",
     source=THROUGHOUT,
     level="documented",
+    about=("register_forward_pre_hook", "register_forward_hook"),
     covers=("module_forward.fwd.sees_pre_modified_input",),
 )
 @given(plan=replacing(Scale, Bare, ops=("scale", "affine", "same", "add", "both"), after=("forward",)))
@@ -240,6 +243,7 @@ def test_removed(subject: Subject, plan: Plan) -> None:
     says="In every plan of the grammar with forward hooks, values and gradients fit the replaced inputs.",
     source="measured",
     level="observed",
+    about=("register_forward_pre_hook", "register_forward_hook"),
 )
 @given(
     plan=plans(kinds=("forward_pre", "forward"), does=("scale", "bare"), inputs=(1, 2), outputs=(1, 2), depth=2, runs=2)

@@ -11,6 +11,8 @@ from fixtures.plan.draw import FACTORS, NUMBERS
 from fixtures.plan.grammar import Backward, Chain, Forward, Hook, Input, Leaf, Plan, Raise, Scale, hooks_of
 from fixtures.plan.values import MAYBE_VALUES, PLAIN, SIGNATURES, VALUES, function_of, takes
 
+ABOUT = "register_forward_pre_hook"
+
 PRE_HOOK = "docs: torch.nn.Module.register_forward_pre_hook"
 Pair = namedtuple("Pair", "x y")
 
@@ -49,6 +51,7 @@ def failing(draw) -> Plan:
     says="What a pre-hook raises leaves the call; no later hook without always_call runs.",
     source="measured",
     level="observed",
+    about=("register_forward_pre_hook", "register_forward_hook"),
     covers=("module_forward.pre.raises",),
 )
 @given(plan=failing())

@@ -225,6 +225,7 @@ AROUND_LEGACY = (("tensor", "m0>0"), ("backward", "m0"), ("tensor", "m0.weight")
     says="Around one multiplication a legacy hook runs after its output's hooks, before its weight's.",
     source="measured",
     level="observed",
+    about=("register_backward_hook", "register_hook"),
     covers=("module_backward.order.tensor.legacy", "module_backward.order.linear.param_accumulation"),
 )
 @given(plan=all_around(*AROUND_LEGACY))

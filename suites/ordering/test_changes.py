@@ -148,6 +148,7 @@ def test_full_backward_removed(subject: Subject, plan: Plan) -> None:
     says="A forward hook that forward registers runs in that call only if there is one already, even global.",
     source=(SKIPS, "https://github.com/pytorch/pytorch/pull/52576"),
     level="implied",
+    about=("register_forward_hook", "register_forward_pre_hook", "register_module_forward_pre_hook"),
     readings=(
         Reading(
             "next call",

@@ -191,6 +191,7 @@ def test_input_without_grad(subject: Subject, plan: Plan) -> None:
     says="A chain's legacy hook runs right after its last child's, before those of its other children.",
     source="measured",
     level="observed",
+    about="register_backward_hook",
     covers=("module_backward.order.legacy.nested",),
     note="Both hooks are on the node that made the output, which the container shares with its last child.",
 )

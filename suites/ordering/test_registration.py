@@ -81,6 +81,7 @@ def test_full_backward_pre(subject: Subject, plan: Plan) -> None:
     says="The legacy backward hooks of a module run in the order of their registration.",
     source="measured",
     level="observed",
+    about="register_backward_hook",
     covers=("module_backward.order.legacy.registration",),
 )
 @given(plan=plans(kinds=("backward",), ops=("scale", "affine", "add", "mul"), inputs=(1, 2), depth=0, least=2))
@@ -108,6 +109,7 @@ def on_tensors(draw, kind: str) -> Plan:
     says="The hooks of a tensor that is not changed in place run in the order of their registration.",
     source=NOTE,
     level="documented",
+    about="register_hook",
     covers=("tensor.chain.order", "tensor.chain.order_nonleaf"),
 )
 @given(plan=on_tensors("tensor"))

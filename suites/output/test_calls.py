@@ -6,11 +6,15 @@ from collections import namedtuple
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.families import MODULE_KINDS
+from fixtures.judge.about import apis
 from fixtures.judge.clause import Reading, clause
 from fixtures.judge.subject import Subject
 from fixtures.model.contract import contract_for, installed_version
 from fixtures.plan.draw import available
 from fixtures.plan.values import MAYBE_VALUES, SIGNATURES, VALUES, function_of, takes
+
+ABOUT = "register_forward_hook"
 
 FORWARD_HOOK = "docs: torch.nn.Module.register_forward_hook"
 FORWARD = "docs: torch.nn.Module.forward"
@@ -36,6 +40,7 @@ Pair = namedtuple("Pair", "first second")
     says="module.forward() skips the module's hooks, and global ones for it; modules it calls run theirs.",
     source=f'{FORWARD} "the registered hooks while the latter silently ignores them"',
     level="documented",
+    about=apis(MODULE_KINDS, everywhere=True),
     readings=(
         Reading(
             "its own hooks",
@@ -89,6 +94,7 @@ def test_forward_runs_none(subject: Subject, hooks, last, ways) -> None:
     says="super().forward() inside forward does not run the hooks again, however many classes pass it on.",
     source=f'{FORWARD} "the registered hooks while the latter silently ignores them"',
     level="documented",
+    about=("register_forward_hook", "register_forward_pre_hook"),
     readings=(
         Reading("once", "", "One call of a module runs its hooks once, whatever forward passes on to.", value=False),
         Reading("never twice", "never", "Each forward runs them.", value=True),
@@ -162,6 +168,7 @@ def test_train_and_eval(subject: Subject, pres, states, inside) -> None:
     says="A hook around forward runs in the caller's grad mode, not in that of a decorated forward.",
     source="measured",
     level="observed",
+    about=("register_forward_hook", "register_forward_pre_hook"),
     readings=(
         Reading("the caller's", "", "A grad mode that is set around forward does not reach the hooks.", value="caller"),
         Reading("never forward's", "never", "What is set around forward covers the hooks.", value="forward"),

@@ -7,6 +7,8 @@ from fixtures.judge.clause import Reading, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import NUMBERS
 
+ABOUT = "register_forward_hook"
+
 FORWARD_HOOK = "docs: torch.nn.Module.register_forward_hook"
 
 

@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 from fixtures.judge.clause import Reading, clause
 from fixtures.judge.subject import Subject
 
+ABOUT = ("register_forward_hook", "register_forward_pre_hook")
+
 NOTE = "note: modules.html#module-hooks"
 FAST_PATH = "https://github.com/pytorch/pytorch/pull/75809"
 #: Not from 1.12 to 2.4.
@@ -33,6 +35,7 @@ def hook_up(module, pres, ran, name):
     says="Linear, Bilinear, Dropout, BatchNorm1d, LayerNorm, ReLU, Softmax and Flatten call their hooks.",
     source=f'{NOTE} "this functionality can be applied to third-party or PyTorch-provided modules"',
     level="documented",
+    about="register_forward_hook",
     readings=(
         Reading("like any", "", "Built-in layers call their hooks in training and in evaluation.", value=(True, False)),
         Reading("never in eval", "never", "In training only.", value=(True,)),

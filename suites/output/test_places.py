@@ -25,6 +25,8 @@ from fixtures.plan.grammar import (
     hooks_of,
 )
 
+ABOUT = "register_forward_hook"
+
 FORWARD_HOOK = "docs: torch.nn.Module.register_forward_hook"
 CODE = "code: torch/nn/modules/module.py"
 NOTE = "note: modules.html#module-hooks"
@@ -153,6 +155,7 @@ def kept(draw) -> Plan:
     says="Hooks and retain_grad() on the output that the caller gets see the gradient of the replacement.",
     source="measured",
     level="observed",
+    about=("register_forward_hook", "register_hook", "retain_grad"),
 )
 @given(plan=kept())
 def test_callers_tensor(subject: Subject, plan: Plan) -> None:
@@ -335,6 +338,7 @@ def test_structure(subject: Subject, plan: Plan) -> None:
     says="In every plan of the grammar with forward hooks only, the caller of a module gets what they left.",
     source="measured",
     level="observed",
+    about=("register_forward_hook", "register_module_forward_hook"),
 )
 @given(
     plan=plans(

@@ -11,6 +11,8 @@ from fixtures.plan.grammar import OPS, Backward, Chain, Forward, Hook, Input, Le
 from fixtures.play.network import rebuild
 from suites.tensors import item, leaf
 
+ABOUT = "register_forward_hook"
+
 FORWARD_HOOK = "docs: torch.nn.Module.register_forward_hook"
 GLOBAL_HOOK = "docs: torch.nn.modules.module.register_module_forward_hook"
 NOTE = "note: modules.html#module-hooks"
@@ -226,6 +228,7 @@ def test_tensor_hook_inside(subject: Subject, factors, kinds, grad) -> None:
     says="A legacy backward hook is on the operation that made the replaced output, not the module's own.",
     source="measured",
     level="observed",
+    about=("register_backward_hook", "register_forward_hook"),
 )
 @given(plan=replacing(ops=("scale", "add", "split"), after=("backward",)))
 def test_legacy_backward_sees_it(subject: Subject, plan: Plan) -> None:

@@ -11,6 +11,8 @@ from fixtures.plan.draw import FACTORS, NUMBERS
 from fixtures.plan.grammar import Ask, Backward, Chain, Forward, Hook, Input, Leaf, Plan, Retain, Scale
 from suites.tensors import item, leaf
 
+ABOUT = "retain_grad"
+
 SINCE_2_0 = "https://github.com/pytorch/pytorch/pull/85849"
 NET = Chain("m0", (Leaf("m1", "scale", (2,)), Leaf("m2", "scale", (5,))))
 INNER = "m1>0"
@@ -33,6 +35,7 @@ def keeping(draw: Any, *steps: Any) -> Plan:
     says="When the hook of a tensor runs, gradients kept for tensors made from it are already there.",
     source='note: autograd.html#backward-hooks-execution "field is updated for Tensors that retain_grad"',
     level="documented",
+    about=("retain_grad", "register_hook"),
     readings=(
         Reading(
             "already there",
@@ -85,6 +88,7 @@ FINDS = {
         SINCE_2_0,
     ),
     level="documented",
+    about=("retain_grad", "register_hook"),
     readings=(
         Reading(
             "not yet",
@@ -170,6 +174,7 @@ def test_input_of_grad(subject: Subject, plan: Plan) -> None:
     says="autograd.grad sets the .grad of a tensor on its way that keeps its gradient.",
     source="measured",
     level="observed",
+    about=("retain_grad", "autograd.grad"),
     covers=("tensor.inputs.grad_retain_grad_intermediate",),
 )
 @given(plan=keeping(lambda grad: Ask(("x0",), (grad,)), lambda grad: Ask(("m1.weight", "m2.weight"), (grad,))))
@@ -213,6 +218,7 @@ def test_backward_inputs(subject: Subject, plan: Plan) -> None:
     says="A kept gradient that depends on a leaf can be differentiated again only with create_graph=True.",
     source='docs: torch.autograd.backward "allowing to compute higher order derivative"',
     level="documented",
+    about=("retain_grad", "autograd.grad"),
     readings=(
         Reading(
             "with create_graph only",

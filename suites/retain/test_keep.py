@@ -11,6 +11,8 @@ from fixtures.plan.draw import NUMBERS, plans
 from fixtures.plan.grammar import Backward, Chain, Forward, Hook, Input, Leaf, Plan, Retain
 from suites.tensors import item, leaf
 
+ABOUT = "retain_grad"
+
 DOCS = "docs: torch.Tensor.retain_grad"
 KEPT = 'docs: torch.Tensor.retain_grad "to have their :attr:`grad` populated during"'
 NO_OP = 'docs: torch.Tensor.retain_grad "This is a no-op for leaf tensors"'

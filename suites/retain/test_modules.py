@@ -12,6 +12,8 @@ from fixtures.plan.draw import FACTORS, NUMBERS, plans
 from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Plan, Retain, Scale
 from suites.tensors import item, leaf, outcome
 
+ABOUT = "retain_grad"
+
 FULL = "torch.nn.Module.register_full_backward_hook"
 FULL_DOCS = "docs: torch.nn.Module.register_full_backward_hook"
 PRE = "torch.nn.Module.register_full_backward_pre_hook"
@@ -125,6 +127,7 @@ def test_input_after_full_hook(subject: Subject, plan: Plan) -> None:
     says="What legacy hooks of a one-operation module return is in the gradient kept for its input.",
     source="measured",
     level="observed",
+    about=("retain_grad", "register_backward_hook"),
     covers=("module_backward.ret.legacy.tuple",),
 )
 @given(plan=around("backward", "x0"))

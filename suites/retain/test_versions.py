@@ -12,6 +12,8 @@ from fixtures.plan.edited import edited
 from fixtures.plan.grammar import Backward, Edit, Fan, Forward, Hook, InPlace, Input, Leaf, Plan, Retain, Scale
 from suites.tensors import leaf
 
+ABOUT = "retain_grad"
+
 FOLLOWS = "https://github.com/pytorch/pytorch/pull/79996"
 NOTE = "note: autograd.html#behavior-of-tensor-hooks-when-tensor-is-modified-in-place"
 BOUND = NOTE + ' "they actually become permanently bound to the grad_fn"'

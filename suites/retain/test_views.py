@@ -11,6 +11,8 @@ from fixtures.judge.subject import Subject
 from fixtures.plan.draw import FACTORS, NUMBERS
 from suites.tensors import item
 
+ABOUT = "retain_grad"
+
 FOLLOWS = "https://github.com/pytorch/pytorch/pull/79996"
 #: The sizes of a base and of a view of its first places, the factors of in-place operations, and a gradient.
 VIEWED = {

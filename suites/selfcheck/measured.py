@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import json
+import re
 
 from suites.selfcheck import synthetic
 
 TORCHES = ("1.13.1", "2.0.1", "2.14.0", "2.15.0")
 
 
-def clause(name, code="", needs=(), readings=("always",), source=("measured",), harms=None, deviations=()):
-    """Return one clause that carries this test; its sentence is not true under the readings that have harms."""
+CALLED = re.compile(r"register_\w*hook|retain_grad")
+
+
+def clause(name, code="", needs=(), readings=("always",), source=("measured",), harms=None, deviations=(), about=None):
+    """Return one clause that carries this test; its sentence is not true under the readings that have harms.
+
+    It is about what the test calls, unless that is given.
+    """
     base = next(iter(synthetic.clauses(1).values()))
     harms = harms or {}
     told = [
@@ -38,7 +45,8 @@ def clause(name, code="", needs=(), readings=("always",), source=("measured",), 
     ]
     return {
         **base, "says": f"Says {name}.", "readings": told, "deviations": bugs,
-        "needs": list(needs), "code": code, "source": list(source), "docs": "", "note": "", "file": "suites/none.py",
+        "about": list(about or {*CALLED.findall(code)}), "needs": list(needs), "code": code, "source": list(source),
+        "docs": "", "note": "", "file": "suites/none.py",
     }  # fmt: skip
 
 

@@ -98,6 +98,7 @@ def clause(number, rng, chapter=None):
     found = {
         "says": says[:100], "source": [rng.choice(SOURCES)], "readings": _readings(rng, chapter),
         "needs": rng.choice(([], [], ["torch.nn.Module.register_full_backward_hook"])),
+        "about": ["register_forward_hook"],
         "covers": ["torch.nn.Module.register_forward_hook"], "docs": "contradicts" if rng.random() < 0.06 else "",
         "note": "Measured on every version; the note on autograd is silent here." if rng.random() < 0.2 else "",
         "code": CODE.format(id=name, says=says, name=name.split(".")[2]),

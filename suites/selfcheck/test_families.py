@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 
 from fixtures.families import FAMILIES, KINDS
 from fixtures.families.kind import PLACES
+from fixtures.judge.about import about
 from fixtures.judge.clause import CLAUSES
 from fixtures.model.contract import contract_for, installed_version
 from fixtures.model.graph import TooLarge
@@ -18,7 +19,6 @@ from fixtures.model.module import expect
 from fixtures.plan.draw import available
 from fixtures.plan.grammar import Add, Hook, Plan, Retain
 from fixtures.play.stage import Torch, perform
-from reports.usage.apis import subject
 from suites.selfcheck.everything import import_suites
 from suites.selfcheck.faults import FAULTS, Fault
 from suites.timing.kinds import KINDS as TIMED
@@ -73,7 +73,7 @@ def only(plan: Plan, *kinds: str) -> Plan:
 def apis_of(chapter: str) -> set[str]:
     """The hook APIs that the clauses of a chapter are about."""
     clauses = [one for name, one in CLAUSES.items() if name.startswith(f"{chapter}.")]
-    return {api for one in clauses for api in subject(one.id, one.record(ROOT)).apis}
+    return {api.partition("(")[0] for one in clauses for api in about(one)}
 
 
 def shows(fault: Fault, cases: Sequence[tuple[Plan, Plan]]) -> bool:

@@ -8,8 +8,8 @@ import re
 import pytest
 
 from reports.__main__ import main
+from reports.data.about import known_apis
 from reports.data.statements import KINDS
-from reports.usage.apis import known_apis
 from reports.verbs.forms import counted
 from reports.verbs.rely import STANDS
 from suites.selfcheck import synthetic
@@ -85,7 +85,7 @@ def test_rely_answers_as_in_a_terminal(reader, built, capsys, query, arguments):
 def test_rely_knows_every_api_and_its_options(browser, tmp_path, capsys):
     table = synthetic.clauses(24)
     for number, clause in enumerate(table.values()):
-        clause["needs"] = [f"torch.nn.Module.register_forward_hook{('', '(prepend)', '(always_call)')[number % 3]}"]
+        clause["about"] = [f"register_forward_hook{('', '(prepend)', '(always_call)')[number % 3]}"]
     synthetic.write_verdicts(tmp_path / "verdicts", table)
     made = build(tmp_path, table)
     with watched(browser) as page:

@@ -2,7 +2,8 @@
 
 from hypothesis import given
 
-from fixtures.families import HOOK_KINDS
+from fixtures.families import HOOK_KINDS, TENSOR_KINDS
+from fixtures.judge.about import apis
 from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import plans
@@ -18,6 +19,7 @@ EVERY_OP = ("scale", "affine", "same", "both", "add", "mul", "first", "split", "
     says="Every plan of the grammar with forward hooks and pre-hooks leaves the trace that the model predicts.",
     source="measured",
     level="observed",
+    about=apis(("forward_pre", "forward"), everywhere=True),
 )
 @given(
     plan=plans(
@@ -44,6 +46,7 @@ def test_any_forward_hooks(subject: Subject, plan: Plan) -> None:
     says="Every plan of the grammar with backward hooks on modules leaves the trace that the model predicts.",
     source="measured",
     level="observed",
+    about=apis(("backward", "full_backward", "full_backward_pre"), everywhere=True),
 )
 @given(
     plan=plans(
@@ -70,6 +73,7 @@ def test_any_backward_hooks(subject: Subject, plan: Plan) -> None:
     says="Every plan of the grammar with tensor hooks or retain_grad leaves the trace that the model predicts.",
     source="measured",
     level="observed",
+    about=(*apis(TENSOR_KINDS), "retain_grad"),
 )
 @given(
     plan=plans(
@@ -126,6 +130,7 @@ def test_any_node_hooks(subject: Subject, plan: Plan) -> None:
     source="measured",
     note="The grammar has small nets of few operations on single numbers; fixtures/plan/draw.py says what it draws.",
     level="observed",
+    about=(*apis(HOOK_KINDS, everywhere=True), "retain_grad"),
 )
 @given(
     plan=plans(

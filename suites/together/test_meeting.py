@@ -2,6 +2,8 @@
 
 from hypothesis import given
 
+from fixtures.families import HOOK_KINDS, TENSOR_KINDS
+from fixtures.judge.about import apis
 from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import plans
@@ -17,6 +19,7 @@ GENTLE = ("scale", "bare", "drop", "add", "single", "edit")
     says="Every plan of the grammar with many hooks around one forward leaves the trace of the model.",
     source="measured",
     level="observed",
+    about=apis(("forward_pre", "forward"), everywhere=True),
 )
 @given(
     plan=plans(
@@ -45,6 +48,7 @@ def test_forward(subject: Subject, plan: Plan) -> None:
     says="Every plan of the grammar with many backward hooks on one module leaves the trace of the model.",
     source="measured",
     level="observed",
+    about=apis(("backward", "full_backward", "full_backward_pre"), everywhere=True),
 )
 @given(
     plan=plans(
@@ -72,6 +76,7 @@ def test_backward(subject: Subject, plan: Plan) -> None:
     says="Every plan of the grammar with many hooks on tensors of one module leaves the trace of the model.",
     source="measured",
     level="observed",
+    about=(*apis(TENSOR_KINDS), "retain_grad"),
 )
 @given(
     plan=plans(
@@ -99,6 +104,7 @@ def test_tensor(subject: Subject, plan: Plan) -> None:
     says="Every plan of the grammar in which a hook around forward raises leaves the trace of the model.",
     source="measured",
     level="observed",
+    about=apis(("forward_pre", "forward"), everywhere=True),
 )
 @given(
     plan=plans(
@@ -128,6 +134,7 @@ def test_failing(subject: Subject, plan: Plan) -> None:
     says="Every plan of the grammar with many hooks of one kind in one place leaves the trace of the model.",
     source="measured",
     level="observed",
+    about=apis(HOOK_KINDS, everywhere=True),
 )
 @given(
     plan=plans(
@@ -156,6 +163,7 @@ def test_of_a_kind(subject: Subject, plan: Plan) -> None:
     says="Every plan of the grammar with any hooks on one module or its tensors leaves the trace of the model.",
     source="measured",
     level="observed",
+    about=(*apis(HOOK_KINDS, everywhere=True), "retain_grad"),
 )
 @given(
     plan=plans(

@@ -173,6 +173,7 @@ def test_t09_retained_output(subject: Subject, hooks: List[int], retained_first:
     says="No hook on a module can be trusted with the gradient of its input: only tensor hooks can.",
     source=(NOTES, LEGACY, RESPECTIVELY, "release 1.8: full backward hooks of modules"),
     level="documented",
+    about=("register_backward_hook", "register_full_backward_hook", "register_hook"),
     readings=(
         Reading(
             "true",

@@ -14,6 +14,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.judge.about import apis
 from fixtures.judge.clause import Reading, clause
 from fixtures.judge.subject import Subject
 from fixtures.model.contract import contract_for, installed_version
@@ -68,6 +69,7 @@ PLACES += [("*", kind) for kind in ("forward_pre", "forward") if CONTRACT.global
     says="module(x) runs the hooks of a module; module.forward(x) only those of the modules that it calls.",
     source=(NOTES, 'docs: torch.nn.Module.forward "the former takes care of running the registered hooks"'),
     level="documented",
+    about=apis(MODULE_KINDS, everywhere=True),
     readings=(
         Reading(
             "true",
@@ -116,6 +118,7 @@ def test_t29_only_call(subject: Subject, hooks: Any, backward: str, ways: Any) -
     says="The call of a module knows forward pre-hooks, forward hooks and backward hooks of its own, no more.",
     source=(NOTES, MODULE, GLOBAL + ' "Register a global forward hook for all the modules"'),
     level="documented",
+    about=("register_forward_pre_hook", "register_forward_hook", "register_backward_hook"),
     readings=(
         Reading(
             "true",
@@ -311,6 +314,7 @@ def test_t32_every_time(subject: Subject, plan: Plan) -> None:
         "https://github.com/pytorch/pytorch/pull/37785",
     ),
     level="implied",
+    about=("register_forward_hook", "register_hook"),
     readings=(
         Reading(
             "true",

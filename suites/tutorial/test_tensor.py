@@ -15,6 +15,8 @@ from fixtures.plan.draw import FACTORS, NUMBERS, plans
 from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Plan, Retain, Scale, hooks_of
 from suites.tensors import leaf
 
+ABOUT = "register_hook"
+
 NOTES = "tutorials: widely read study notes, 2019-2022"
 HOOK = "docs: torch.Tensor.register_hook"
 REPLACES = HOOK + ' "a new gradient which will be used in place of :attr:`grad`"'
