@@ -12,6 +12,8 @@ from fixtures.plan.draw import FACTORS, NUMBERS, plans
 from fixtures.plan.grammar import Backward, Forward, Give, Hook, Input, Leaf, Plan, Remove, Scale, hooks_of
 from suites.tensors import leaf
 
+ABOUT = "Node.register_hook"
+
 HOOK = "docs: torch.autograd.graph.Node.register_hook"
 PRE_HOOK = "docs: torch.autograd.graph.Node.register_prehook"
 REPLACES = f'{HOOK} "a new gradient which will be used in place of"'

@@ -12,6 +12,8 @@ from fixtures.plan.draw import FACTORS, NUMBERS
 from suites.gradient.test_nodes import HAS_PRE, HOOK, PRE_REPLACES
 from suites.tensors import item, leaf
 
+ABOUT = "Node.register_hook"
+
 
 @clause(
     "gradient.nodes.stays",

@@ -5,7 +5,6 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.families import HOOK_KINDS
 from fixtures.judge.about import apis
 from fixtures.judge.clause import Reading, clause
 from fixtures.judge.subject import Subject
@@ -26,7 +25,8 @@ from fixtures.plan.grammar import (
     hooks_of,
 )
 
-ABOUT = apis(HOOK_KINDS)
+EVERY_KIND = (*MODULE_KINDS, "tensor", "post_accumulate")
+ABOUT = apis(EVERY_KIND)
 
 ADDED = 'docs: torch.nn.{}_hook "a handle that can be used to remove the added hook by calling"'
 GLOBAL_REMOVES = tuple(ADDED.format(f"modules.module.register_module_{kind}") for kind in ("forward_pre", "forward"))
@@ -40,7 +40,6 @@ REMOVES = (
     'docs: torch.Tensor.register_post_accumulate_grad_hook "that removes the hook from the module"',
 )
 HANDLE = "https://github.com/pytorch/pytorch/blob/main/torch/utils/hooks.py"
-EVERY_KIND = (*MODULE_KINDS, "tensor", "post_accumulate")
 
 
 @st.composite
@@ -292,7 +291,7 @@ def test_as_if_never_registered(subject: Subject, plan: Plan) -> None:
     says="Every plan of the grammar that removes hooks at any time leaves the trace that the model predicts.",
     source="measured",
     level="observed",
-    about=apis(HOOK_KINDS, everywhere=True),
+    about=apis(EVERY_KIND, everywhere=True),
 )
 @given(
     plan=plans(

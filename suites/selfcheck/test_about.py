@@ -22,7 +22,7 @@ WITHOUT = {
     "handles.handle.plain_dict": "the class of the handle itself",
 }
 #: What else is written behind about=: asking for gradients, and the dicts that a module keeps hooks in.
-FURTHER = {GRAD, "_forward_hooks", "_forward_pre_hooks", "Node.register_hook", "register_prehook"}
+FURTHER = {GRAD, "_forward_hooks", "_forward_pre_hooks"}
 REGISTERED = frozenset(apis(KINDS, everywhere=True)) | {GRAD}
 
 

@@ -2,7 +2,7 @@
 
 from hypothesis import given
 
-from fixtures.families import HOOK_KINDS, TENSOR_KINDS
+from fixtures.families import HOOK_KINDS
 from fixtures.judge.about import apis
 from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
@@ -76,7 +76,7 @@ def test_backward(subject: Subject, plan: Plan) -> None:
     says="Every plan of the grammar with many hooks on tensors of one module leaves the trace of the model.",
     source="measured",
     level="observed",
-    about=(*apis(TENSOR_KINDS), "retain_grad"),
+    about=("register_hook", "register_post_accumulate_grad_hook", "retain_grad"),
 )
 @given(
     plan=plans(
