@@ -72,7 +72,7 @@ REASONS: Dict[str, str] = {
     "graph.order.capture_vs_*": "another surface: hooks of nodes",
     "graph.order.chain_of_three": "another surface: hooks of nodes",
     "graph.order.inplace_node_hook_stays": "another surface: hooks of nodes",
-    "graph.order.postacc_se*": "another surface: hooks of nodes (beside post-accumulate hooks)",
+    "graph.order.postacc_se*": "another surface: hooks of nodes (next to post-accumulate hooks)",
     "graph.reent.checkpoint_nonreentrant_order": "another surface: checkpointing",
     "graph.reent.graph_task_id": "a private number of the engine",
     "graph.reent.thread_of_deep_hooks": "another surface: the engine's threads for deep nesting",

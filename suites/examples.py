@@ -88,7 +88,7 @@ def write(clauses: List[Clause], folder: pathlib.Path) -> int:
 
 def run(clause: Clause, path: pathlib.Path) -> Tuple[Any, str]:
     """Run the program of a clause; return its exit status and what it says."""
-    from fixtures.play.stage import Torch  # loaded here: whoever only writes the programs needs no torch
+    from fixtures.play.stage import Torch  # loaded here: who only writes the programs needs no torch
 
     if clause.isolated:
         command = [sys.executable, "-W", "ignore", str(path)]

@@ -47,7 +47,7 @@ class Figure:
 
     @property
     def key(self) -> Key:
-        """What tells it from the other figures of a torch."""
+        """What makes it another figure of the same torch."""
         return self.figure, self.kind
 
     @property

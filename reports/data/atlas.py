@@ -92,7 +92,7 @@ class Atlas:
         return (runs or list(self.columns))[-1]
 
     def counts(self, column: Column, mode: str | None = None) -> dict[str, int]:
-        """Return how often each verdict stands in a column, in the order of VERDICTS."""
+        """Return how often each verdict is in a column, in the order of VERDICTS."""
         chosen = mode or self.modes[0]
         counts = Counter(self.cell(clause, column, chosen).verdict for clause in self.clauses)
         return {verdict: counts[verdict] for verdict in VERDICTS if counts[verdict]}

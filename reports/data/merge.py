@@ -1,6 +1,6 @@
-"""Merging run files: shards of one run become one run, runs of several torches stand one after another.
+"""Merging run files: shards of one run become one run, runs of several torches follow one another.
 
-Whatever would make the result a lie is refused: cells told twice, shards that are missing or were cut from another set
+Whatever would make the result false is refused: cells given twice, shards that are missing or were cut from another set
 of cells, other texts of the clauses, another suite, another environment.
 """
 
@@ -16,7 +16,7 @@ SAME = ("torch", "build", "python", "platform", "device", "profile", "examples",
 
 
 def merge(runs: Iterable[Run]) -> list[Run]:
-    """Return one run for each environment, refusing whatever would make the result a lie."""
+    """Return one run for each environment, refusing whatever would make the result false."""
     groups: dict[str, list[Run]] = {}
     clauses: dict[str, tuple[str, Run]] = {}
     first: Run | None = None
@@ -85,7 +85,7 @@ def _check_suite(first: Run, run: Run) -> None:
 
 
 def _check_texts(known: dict[str, tuple[str, Run]], run: Run) -> None:
-    """Refuse two texts of one clause: cells of the one would stand under the sentence of the other."""
+    """Refuse two texts of one clause: cells of the one would be shown under the sentence of the other."""
     for name, clause in run.clauses.items():
         digest, other = known.setdefault(name, (clause["digest"], run))
         if digest != clause["digest"]:

@@ -19,7 +19,7 @@ RUN = "a run file to compare with the releases; it replaces the recorded release
 
 
 def near(asked: str, known: Iterable[str]) -> list[str]:
-    """Return the known names that the asked one may stand for: unfinished, a part of one, or misspelt."""
+    """Return the known names that the asked one may mean: unfinished, a part of one, or misspelt."""
     names = sorted(set(known))
     low = asked.lower()
     begun = [name for name in names if low and name.lower().startswith(low)]
@@ -35,7 +35,7 @@ def did_you_mean(asked: str, known: Iterable[str]) -> str:
 
 
 def unknown(what: str, asked: str, known: Iterable[str], mend: str) -> BadInput:
-    """Return the complaint about an unknown name: what was meant where that can be guessed, the mend otherwise."""
+    """Return the complaint about an unknown name: what was meant where that can be guessed, else the hint."""
     return BadInput("reports", "", f"there is no {what} {shown(asked)}", did_you_mean(asked, known) or mend)
 
 
@@ -81,7 +81,7 @@ def version_hint(asked: str, known: Sequence[str]) -> str:
 
 
 def add_sources(parser: argparse.ArgumentParser) -> None:
-    """Let the caller put runs of his own beside the committed verdicts."""
+    """Let the caller add run files to the committed verdicts."""
     parser.add_argument("--run", action="append", default=[], type=Path, metavar="RUNFILE", dest="runs", help=RUN)
     parser.add_argument("--verdicts", type=Path, default=VERDICTS, help=argparse.SUPPRESS)
 

@@ -63,7 +63,7 @@ class CellChange:
 
 @dataclass(frozen=True)
 class Recording:
-    """What a recording would write, beside what stands there now."""
+    """What a recording would write, and what is there now."""
 
     before: Mapping[str, Recorded]
     after: tuple[Recorded, ...]

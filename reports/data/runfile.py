@@ -196,7 +196,7 @@ def check_version(path: Path, place: str, name: str, version: str, mend: str = A
 
 
 def check_clauses(path: Path, place: str, clauses: Mapping[str, Any]) -> None:
-    """Raise BadInput for a clause whose readings cannot be told apart or have no readable range."""
+    """Raise BadInput for a clause whose readings have one name or no readable range."""
     for name, clause in clauses.items():
         names = [reading["name"] for reading in clause["readings"]]
         if len(set(names)) != len(names):

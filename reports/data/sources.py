@@ -13,7 +13,7 @@ _LINK = re.compile(r"https://[\w.-]+(?:/[\w./~%+:@!$&'()*,;=?#-]*)?")
 
 
 def link(source: str) -> str | None:
-    """Return the address a source stands for; anything unknown stays text."""
+    """Return the address of a source; anything unknown stays text."""
     if match := _DOCS.fullmatch(source):
         return _docs_page(match["name"])
     if match := _NOTE.fullmatch(source):
@@ -26,7 +26,7 @@ def link(source: str) -> str | None:
 
 
 def _docs_page(name: str) -> str:
-    """Return the page of a documented name: methods of Module stand on the page of their class."""
+    """Return the page of a documented name: methods of Module are on the page of their class."""
     owner, _, last = name.rpartition(".")
     if owner == "torch.nn.Module" or (owner.startswith("torch.nn.") and owner.rpartition(".")[2][:1].isupper()):
         return f"{DOCS}/generated/{owner}.html#{owner}.{last}"

@@ -24,7 +24,7 @@ ANSWERS = (
 )
 #: What a difference does to code that relied on the other side, worst first.
 HARMS = ("silent", "error", "warning", "none")
-#: What a change is to somebody who upgrades, worst first: a key, and the words for the reader.
+#: What a change is to someone who upgrades, worst first: a key, and the words for the reader.
 KINDS = {
     "silent": "other values or calls, without a word",
     "error": "errors that did not come before",
@@ -84,7 +84,7 @@ def in_contrast(before: Statement, after: Statement) -> tuple[str, str]:
 
 
 def harm_of_change(before: Statement, after: Statement) -> str:
-    """Return what it is to somebody who upgrades that one statement follows another: a key of KINDS."""
+    """Return what it is to someone who upgrades that one statement follows another: a key of KINDS."""
     if before.answer in NOTHING:
         return "internal" if after.answer in NOTHING else "added"
     if after.answer in NOTHING:

@@ -1,4 +1,4 @@
-"""Strict reading of JSON that somebody else wrote: every complaint is one line naming file, place and mend."""
+"""Strict reading of JSON that somebody else wrote: every complaint is one line with file, place and hint."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FOREIGN_MEND = "give a file that this suite wrote, or update the checkout"
 
 
 class BadInput(Exception):
-    """A file or an argument that cannot be used; the text is one line with the place and the mend."""
+    """A file or an argument that cannot be used; the text is one line with the place and a hint."""
 
     def __init__(self, where: str | os.PathLike[str], place: str, fault: str, mend: str) -> None:
         parts = [part for part in (os.fspath(where), place) if part]
@@ -45,7 +45,7 @@ def shown(value: object, limit: int = 60) -> str:
 
 
 def read_bytes(path: Path) -> bytes:
-    """Return the content of a regular file of bearable size."""
+    """Return the content of a regular file that is not too large."""
     try:
         if path.is_dir():
             raise BadInput(path, "", "is a directory", "name the file itself")
@@ -132,7 +132,7 @@ def _teller(reference: str) -> Validator:
 def validate(value: Any, reference: str, path: Path, place: str, mend: str = FOREIGN_MEND) -> None:
     """Raise BadInput unless the value fits a definition, e.g. "runfile.schema.json#/$defs/cell".
 
-    jsonschema tells best what is wrong, but takes long to see that nothing is.
+    jsonschema says best what is wrong, but takes long to see that nothing is.
     """
     if _judge(reference).is_valid(value):
         return

@@ -24,7 +24,7 @@ PIN = re.compile(r"^torch(?P<minor>\d+\.\d+)\b[^:]*:\s*torch==(?P<patch>\S+)$")
 MEASURED = ("suites", "fixtures", "conftest.py", "pyproject.toml")  # what a run depends on
 NOT_MEASURED = ("suites/selfcheck/", "suites/timing/")
 COUNTED = ("suites/timing", "fixtures")  # what counting depends on
-# The lines of a tox log that say why it failed, the most telling first.
+# The lines of a tox log that say why it failed, the clearest first.
 REASONS = (
     re.compile(r"^suites\.timing: "),
     re.compile(r": no python\S* here"),

@@ -1,4 +1,4 @@
-"""The committed verdicts: one small sorted file for each torch minor version, and the clause table beside them."""
+"""The committed verdicts: one small sorted file for each torch minor version, and the table of clauses."""
 
 from __future__ import annotations
 

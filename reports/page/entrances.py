@@ -1,4 +1,4 @@
-"""What can be chosen at the page's entrances: hook APIs and the usual versions; and what no clause speaks of yet."""
+"""What can be chosen in the page's views: hook APIs and the usual versions; and what no clause speaks of yet."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Api:
 
 @dataclass(frozen=True)
 class Entrances:
-    """The choices of the three entrances."""
+    """The choices of the three views that answer questions."""
 
     apis: tuple[Api, ...]
     oldest: Column

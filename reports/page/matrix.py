@@ -138,7 +138,7 @@ def ranges(atlas: Atlas, clause: str, mode: str, *, fine: bool = False) -> Itera
 
 
 def _look(pair: tuple[Column, Cell]) -> tuple[object, ...]:
-    """Return what lets two neighbours be drawn as one: a run of one's own always stands apart."""
+    """Return what lets two neighbours be drawn as one: a run of your own is never joined with others."""
     column, cell = pair
     own = column.this_run and column.key
     return cell.verdict, cell.reading, cell.declared, cell.deviation, cell.holds, cell.note, own

@@ -88,7 +88,7 @@ def affects(atlas: Atlas, before: Column, after: Column, code: Code, path: str) 
         record = atlas.clauses[clause]
         old, new = (atlas.cell(clause, column, mode) for column in (before, after))
         if state(old) == state(new) or {old.verdict, new.verdict} & {"absent", "unseen"}:
-            continue  # what one release does not have is told once for each API, not for each clause
+            continue  # what one release does not have is reported once for each API, not for each clause
         uses = tuple(use for use in code.uses if use.api in apis(record))
         lacking = _lacking(record, code)
         if uses and lacking:

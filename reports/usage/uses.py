@@ -107,7 +107,7 @@ def read_code(path: Path, apis: frozenset[str]) -> Code:
 
 
 def _files(path: Path, skipped: list[str]) -> Iterator[Path]:
-    """Yield a file, or all Python files of a folder; a folder inside that cannot be read is told as skipped."""
+    """Yield a file, or all Python files of a folder; a folder inside that cannot be read is listed as skipped."""
 
     def left_out(problem: OSError) -> None:
         name = Path(problem.filename).relative_to(path).as_posix()

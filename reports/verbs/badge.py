@@ -1,4 +1,4 @@
-"""A badge: how one torch stands, as an SVG that needs no network and says its words to a screen reader."""
+"""A badge: how one torch does, as an SVG that needs no network and says its words to a screen reader."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ CHAPTERS = {
 
 
 def order(clause: str, record: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Return where a clause stands: chapters as above, unknown ones last, and inside them as in the files."""
+    """Return the place of a clause: chapters as above, unknown ones last, and inside them as in the files."""
     chapter = clause.partition(".")[0]
     known = list(CHAPTERS).index(chapter) if chapter in CHAPTERS else len(CHAPTERS)
     return known, chapter, record["file"], record["line"], clause

@@ -1,7 +1,7 @@
 """The verdicts as compatibility data, in the words of browser-compat-data: version_added, version_removed, "≤1.4".
 
 Every clause is a feature, supported where its own sentence is true; where torch changed on purpose each reading is a
-feature below it. Where a clause deviates, crashes or hangs, the implementation is partial. Notes tell what torch does
+feature below it. Where a clause deviates, crashes or hangs, the implementation is partial. Notes say what torch does
 where the sentence is not true.
 """
 
@@ -39,7 +39,7 @@ class _Stretch:
 
     @property
     def aside(self) -> list[str]:
-        """What a note beside the statement of other releases says of these."""
+        """What a note next to the statement of other releases says of these."""
         if self.kind == "unknown":
             return [f"not measured on torch {self.releases}"]
         return [f"torch {self.releases}: {note}" for note in self.notes]

@@ -48,7 +48,7 @@ class Change:
 
     @property
     def kind(self) -> str:
-        """What the change is to somebody who upgrades: one of KINDS."""
+        """What the change is to someone who upgrades: one of KINDS."""
         return harm_of_change(self.before.statement, self.after.statement)
 
 
@@ -64,7 +64,7 @@ class Passing:
 
     @property
     def kind(self) -> str:
-        """The worst that a release between the two is to somebody who comes from one of them."""
+        """The worst that a release between the two is to someone who comes from one of them."""
         kinds = {harm_of_change(self.ends.statement, side.statement) for _, _, side in self.inside}
         return min(kinds, key=list(KINDS).index)
 

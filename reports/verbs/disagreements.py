@@ -26,7 +26,7 @@ FORM = 'begin its docstring with a sentence, and "Documentation:" with an addres
 
 @dataclass(frozen=True)
 class Disagreement:
-    """One script: what its docstring tells, and its text."""
+    """One script: what its docstring says, and its text."""
 
     clause: str
     sentence: str
@@ -40,7 +40,7 @@ class Disagreement:
 
 
 def read_scripts(folder: Path = UPSTREAM) -> list[Disagreement]:
-    """Return what the scripts tell, in the order of their names; the name is the clause."""
+    """Return what the scripts say, in the order of their names; the name is the clause."""
     return [_read(path) for path in sorted(folder.glob("*.py"))]
 
 
@@ -95,7 +95,7 @@ def versions(atlas: Atlas, one: Disagreement) -> str:
 
 
 def _ranges(atlas: Atlas, told: Callable[[Column], Any]) -> Iterator[tuple[Any, str]]:
-    """Yield what is told of neighbouring versions that have it in common, with their range."""
+    """Yield what neighbouring versions have in common, with their range."""
     for value, group in groupby(atlas.columns, key=told):
         keys = [column.key for column in group]
         yield value, keys[0] if len(keys) == 1 else f"{keys[0]} to {keys[-1]}"

@@ -55,7 +55,7 @@ class Standing:
 
 @dataclass(frozen=True)
 class Reliance:
-    """The answer: how each of the chosen clauses stands."""
+    """The answer: what each of the chosen clauses is over the range."""
 
     columns: tuple[Column, ...]
     mode: str
@@ -69,7 +69,7 @@ class Reliance:
         return f"torch {first}" if first == last else f"torch {first} to {last}"
 
     def of(self, stands: str) -> list[Standing]:
-        """Return the clauses that stand so; of those that change, the ones that do most harm first."""
+        """Return the clauses of this group; of those that change, the ones that do most harm first."""
         found = [each for each in self.standings if each.stands == stands]
         return sorted(found, key=lambda one: one.harm) if stands == "changes" else found
 

@@ -1,4 +1,4 @@
-"""What a verb that writes a file answers: how each torch in it stands, and where the file is."""
+"""What a verb that writes a file answers: the counts of each torch in it, and where the file is."""
 
 from __future__ import annotations
 

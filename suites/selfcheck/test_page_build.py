@@ -159,7 +159,7 @@ def test_shards_are_joined_and_what_is_told_twice_is_refused(reader, lines):
     assert "3 of 80 cells differ" in page.inner_text("#build-said")
     choose(page, shards[0], shards[0])
     assert complaint(page).startswith("mine1.jsonl: ")
-    assert complaint(page).endswith(" is told by mine0.jsonl too; choose each run once.")
+    assert complaint(page).endswith(" is also in mine0.jsonl; choose each run once.")
     assert page.inner_text("#build-said") == ""
 
 

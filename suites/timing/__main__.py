@@ -35,7 +35,7 @@ def parser() -> argparse.ArgumentParser:
     """The options of the command."""
     found = argparse.ArgumentParser(
         prog="python -m suites.timing",
-        description="Count, and time, what hooks cost on the torch of this Python.",
+        description="Count, and time, what hooks cost on the torch that is installed for this Python.",
         epilog="exit status: 0 done, 2 it could not be. next: python -m reports overhead FILE",
     )
     found.add_argument("--count", action="store_true", help="count instructions only")

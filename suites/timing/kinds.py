@@ -156,5 +156,5 @@ ALL = (
 KINDS: Dict[str, Kind] = {kind.name: kind for kind in ALL}
 #: The kinds that are often registered many times over on one module or leaf.
 COUNTED = ("forward_pre", "forward", "full_backward", "full_backward_pre", "leaf", "post_accumulate")
-#: The kinds that stay where they are registered until somebody removes them.
+#: The kinds that stay where they are registered until someone removes them.
 REGISTERED = tuple(kind.name for kind in ALL if kind.attach is not None)

@@ -1,6 +1,6 @@
-// The bars of the matrix in another mode than the first, which stands in the page. The same rules as in reports/page/matrix.py.
+// The bars of the matrix in another mode than the first, which the page holds. The same rules as in reports/page/matrix.py.
 
-/** Return neighbouring columns that are drawn as one: [first, how many, cell]. A run of one's own always stands apart. */
+/** Return neighbouring columns that are drawn as one: [first, how many, cell]. A run of your own is never joined with others. */
 function barsOf(clause, mode) {
   const bars = [];
   let [first, before] = [0, ""];
@@ -35,7 +35,7 @@ function barView(clause, [first, count, cell]) {
     el("span", { class: "vh", text: `${spoken}; torch ${spanOf(first, first + count - 1)}` }));
 }
 
-/** Put the bars of a mode in the place of those that are there. */
+/** Replace the bars by those of a mode. */
 function drawBars(entry, mode) {
   if (entry.drawn === mode) return;
   entry.drawn = mode;

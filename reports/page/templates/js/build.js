@@ -1,7 +1,7 @@
 // My build: a run file that the reader chooses or drops, compared with a recorded release. It stays in the browser.
 let mine = null;
 
-/** Say whether the clause has the same text on the page and in the run: otherwise nothing can be compared. */
+/** Say whether the clause has the same text on the page and in the run: if not, nothing can be compared. */
 const isSameText = (clause, theirs) => clause.digest === theirs.digest;
 
 /** Return a cell of the run as those of the page are; unseen where its clause has another text. */
@@ -21,7 +21,7 @@ function cellOfRun(cell) {
   };
 }
 
-/** Return the pairs to compare: all that the release or the run tells of. */
+/** Return the pairs to compare: all that the release or the run has. */
 function pairsWith(place) {
   const known = new Map();
   for (const cell of mine.cells.values()) {
@@ -76,7 +76,7 @@ function weightTag({ id, after }) {
   return el("span", {}, el("span", { class: `tag ${weight}`, text: weight }), ` ${level} `);
 }
 
-/** Tell what the run is, how it stands by itself, and what is missing. */
+/** Say what the run is, what it shows alone, and what is missing. */
 function ownFacts() {
   const { header, cells, missing, notHere, clauses } = mine;
   const list = el("dl", { class: "facts" });

@@ -13,7 +13,7 @@ function traceOf(cell) {
   return JSON.stringify(found ? [1, 2].map((side) => found.lines.map((line) => line[side]).filter((line) => line !== null)) : null);
 }
 
-/** Return what is different between two cells of which a difference of verdicts does not tell, nothing where that is none. */
+/** Return what is different between two cells that a difference of verdicts does not show; nothing where there is none. */
 function beyond(clause, theirs, before, after) {
   if (!after) return before && isAskedForAll(mine.header) ? "missing" : "";
   if (!before) return "fresh";

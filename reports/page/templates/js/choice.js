@@ -54,7 +54,7 @@ function choiceWords({ chapter = "", api = "", clause = "", tutorial }) {
 const leftOutView = (count) =>
   count ? el("p", { class: "left-out", text: `${counted(count, "claim of tutorials is", "claims of tutorials are")} left out: “with tutorial claims” asks for them too.` }) : null;
 
-/** Show in the folded lists of an entrance what is chosen in them. */
+/** Show in the folded lists of a view what is chosen in them. */
 function tellChoice(name, state) {
   for (const list of ["chapter", "api"]) byId(`${name}-${list}-told`).textContent = wordsIn(state[list] || "").join(", ") || "all";
 }

@@ -82,7 +82,7 @@ function facts(clause) {
   add("Source", ...clause.source.map(([source, href]) => el("div", {}, href ? link(source, href) : source)));
   if (clause.level) add("Level", LEVELS[clause.level]);
   if (clause.needs) add("Needs", el("code", { text: clause.needs.join(", ") }));
-  if (clause.docs) add("Docs", "The documentation says otherwise than torch does.");
+  if (clause.docs) add("Docs", "The documentation says something else than torch does.");
   if (clause.note) add("Note", clause.note);
   return list;
 }

@@ -59,7 +59,7 @@ document.querySelector(".matrix").addEventListener("click", (event) => {
   const row = event.target.closest(".row");
   const link = event.target.closest("a");
   if (!row || event.ctrlKey || event.metaKey || event.shiftKey) return;
-  if (!link && String(getSelection())) return; // somebody is copying text
+  if (!link && String(getSelection())) return; // someone is copying text
   event.preventDefault();
   openRow(row);
 });

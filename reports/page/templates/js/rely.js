@@ -3,7 +3,7 @@ const CONSTANT = ["otherwise", "false", "deviates"];
 /** What is said before the sentence of a clause that is not true in the whole range. */
 const NOT_TRUE = { changes: "true on some only", otherwise: "not true here", nowhere: "not true here", unseen: "not known on all" };
 
-/** Return neighbouring places on which a clause stands the same: [first place, last place, cell]. */
+/** Return neighbouring places on which a clause is the same: [first place, last place, cell]. */
 function spansOf(id, mode, places) {
   const found = [];
   for (const [first, last, cell] of rangesOf(DATA.clauses[id], mode)) {
@@ -72,7 +72,7 @@ function drawRely() {
   );
 }
 
-/** What changes, and what is otherwise everywhere, is why one asks: these lists are open however long they are. */
+/** What changes, and what is otherwise everywhere, is why you ask: these lists are open however long they are. */
 const MANY = { changes: Infinity, otherwise: Infinity };
 
 /** Show one clause: the sentence to rely on, or what is said on which versions. */

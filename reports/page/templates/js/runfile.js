@@ -3,7 +3,7 @@ const LARGEST = 256 * 2 ** 20;
 const FORMAT = 1;
 const FOREIGN = "give a run file that this suite wrote (*.jsonl)";
 
-/** A file that cannot be used, told in one line. */
+/** A file that cannot be used; the text is one line. */
 class BadRun extends Error {}
 
 const isText = (value) => typeof value === "string";
@@ -146,7 +146,7 @@ function joined(runs) {
     checkSame(runs[0], run);
     for (const [key, cell] of run.cells) {
       const before = told.get(key);
-      if (before) refuse(run, `${cell.clause} [${cell.mode}] is told by ${before.name} too`, "choose each run once");
+      if (before) refuse(run, `${cell.clause} [${cell.mode}] is also in ${before.name}`, "choose each run once");
       told.set(key, run);
       all.cells.set(key, cell);
     }
@@ -169,7 +169,7 @@ function checkSame(first, run) {
   }
 }
 
-/** Refuse two texts of one clause: cells of the one would stand under the sentence of the other. */
+/** Refuse two texts of one clause: cells of the one would be shown under the sentence of the other. */
 function checkTexts(runs) {
   const known = new Map();
   for (const run of runs) {

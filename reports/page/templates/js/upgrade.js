@@ -4,7 +4,7 @@ const NOTHING = ["absent", "refused"]; // there is nothing to call: what comes a
 const KIND_ORDER = Object.keys(DATA.kinds);
 const KIND_WORDS = { silent: "silent", error: "error", warning: "warning", added: "new", fixed: "fixed", internal: "no harm" };
 
-/** Return what it is to somebody who upgrades that one statement follows another. */
+/** Return what it is to someone who upgrades that one statement follows another. */
 function harmOfChange(before, after) {
   if (NOTHING.includes(before.answer)) return NOTHING.includes(after.answer) ? "internal" : "added";
   if (NOTHING.includes(after.answer)) return "error";
@@ -38,7 +38,7 @@ function insideOf(path, ends) {
   return found.filter(([, , cell]) => cell.verdict !== "unseen" && !sameCell(cell, ends));
 }
 
-/** Compare pairs of cells, [id, mode, before, after], where nothing stands for what was never run; `way` gives the path between. */
+/** Compare pairs of cells, [id, mode, before, after], where nothing means that it was never run; `way` gives the path between. */
 function difference(pairs, way = () => null) {
   const found = { changes: [], passing: [], same: 0, unseen: 0 };
   for (const [id, mode, before, after] of pairs) {
@@ -155,7 +155,7 @@ function changeView({ id, mode, before, after, since, back, kind }, names, ...mo
   return el("li", {}, kindTag(kind), " ", ...more, clauseLink(id), " ", el("code", { text: id }), modeLabel(mode), el("ul", { class: "spans" }, ...sides), ...shown, exampleBox(id, clause, [before, after]));
 }
 
-/** Return the program of a clause, drawn when it is opened: it tells both readings apart where both sides conform. */
+/** Return the program of a clause, drawn when it is opened: it shows which reading holds, where both sides conform. */
 function exampleBox(id, clause, sides) {
   if (!clause.example) return null;
   const title = sides.every(({ verdict }) => verdict === "conforms") ? "Program that shows both" : "Example";

@@ -12,7 +12,7 @@ const VERSION = new RegExp(
   "i",
 );
 
-/** Return the numbers of a version, whether it comes before its release, and whether it is somebody's own; or nothing. */
+/** Return the numbers of a version, whether it comes before its release, and whether it is a build of your own; or nothing. */
 function versionOf(text) {
   const match = VERSION.exec(text);
   if (!match) return null;
@@ -32,7 +32,7 @@ function isNewer(one, two) {
   return two.early && !one.early;
 }
 
-/** Return the recorded column that a torch is held against: its own release, else the newest that is not newer, else the oldest. */
+/** Return the recorded column that a torch is compared with: its own release, else the newest that is not newer, else the oldest. */
 function nearestTo(torch) {
   const version = versionOf(torch);
   const recorded = COLUMNS.filter((column) => !column.run);
@@ -41,7 +41,7 @@ function nearestTo(torch) {
   return own || older[older.length - 1] || recorded[0] || COLUMNS[0];
 }
 
-const WIDEST = 400; // lines; longer traces are paired as they stand
+const WIDEST = 400; // lines; longer traces are paired line by line
 
 /** Return both traces side by side, as fixtures/play/trace.py does: "=" equal, "≠" changed, "-" and "+" on one side only. */
 function aligned(expected, observed) {
