@@ -67,7 +67,7 @@ class Change:
         return apart and abs(new.added - old.added) > floor
 
     @property
-    def told(self) -> bool:
+    def reported(self) -> bool:
         """Whether this is a change at all."""
         return self.beyond_noise and abs(self.after.added - self.before.added) > LEAST * abs(self.before.added)
 
@@ -109,5 +109,5 @@ def both(before: Costs, after: Costs) -> Iterator[Change]:
 
 def changes(before: Costs, after: Costs) -> list[Change]:
     """Return what costs more or less on the second: one hook first, and of these the largest change."""
-    found = [each for each in both(before, after) if each.told]
+    found = [each for each in both(before, after) if each.reported]
     return sorted(found, key=lambda each: (each.after.figure != HOOK, -abs((each.ratio or 0) - 1)))

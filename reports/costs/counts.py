@@ -51,7 +51,7 @@ class Figure:
         return self.figure, self.kind
 
     @property
-    def told(self) -> str:
+    def words(self) -> str:
         """The figure in words."""
         return TOLD[self.figure].format(self.says)
 
@@ -82,7 +82,7 @@ class Times:
     """The times of one torch on one machine, as they are recorded: "times" in costs.schema.json, in ns."""
 
     where: str
-    told: Mapping[str, Any]
+    document: Mapping[str, Any]
 
 
 def read(path: Path) -> Costs | Times:
@@ -90,11 +90,11 @@ def read(path: Path) -> Costs | Times:
     document = parse(read_bytes(path), path, "", COUNT)
     if isinstance(document, dict) and "benchmarks" in document:
         return from_benchmarks(document, path)
-    told = document.get("format") if isinstance(document, dict) else None
-    if told != FORMAT:
+    version = document.get("format") if isinstance(document, dict) else None
+    if version != FORMAT:
         fault = "is neither a counts file nor JSON of pytest-benchmark"
-        if isinstance(told, str) and told.startswith(FORMAT[:-1]):
-            fault = f"is of the format {shown(told)}, this checkout reads {FORMAT!r}"
+        if isinstance(version, str) and version.startswith(FORMAT[:-1]):
+            fault = f"is of the format {shown(version)}, this checkout reads {FORMAT!r}"
         raise BadInput(path, "", fault, COUNT)
     return from_counts(document, path)
 
@@ -129,7 +129,7 @@ def _figure(row: Mapping[str, Any], seeds: int, path: Path) -> Figure:
 def from_benchmarks(document: Mapping[str, Any], path: Path) -> Times:
     """Return the times in the JSON of pytest-benchmark. Raises BadInput where it is that of other tests."""
     try:
-        machine, told = (
+        machine, runs = (
             document["machine_info"],
             [(each["extra_info"], each["stats"]) for each in document["benchmarks"]],
         )
@@ -137,10 +137,10 @@ def from_benchmarks(document: Mapping[str, Any], path: Path) -> Times:
             (info["kind"], info["workload"], info["side"]): [
                 round(stats[name] * 1e9, 1) for name in ("q1", "median", "q3")
             ]
-            for info, stats in told
+            for info, stats in runs
         }
-        torch, *others = {info["torch"] for info, _ in told if info["kind"] != PLAIN}
-        rows: dict[str, dict[str, Any]] = {info["kind"]: {"says": info["says"]} for info, _ in told}
+        torch, *others = {info["torch"] for info, _ in runs if info["kind"] != PLAIN}
+        rows: dict[str, dict[str, Any]] = {info["kind"]: {"says": info["says"]} for info, _ in runs}
         for (kind, workload, side), hook in sides.items():
             if side == "hook":
                 rows[kind][workload] = sides[kind, workload, "bare"] + hook
@@ -149,7 +149,7 @@ def from_benchmarks(document: Mapping[str, Any], path: Path) -> Times:
         found = {"torch": torch, "python": machine["python_version"], "machine": name, PLAIN: plain, "rows": rows}
     except (KeyError, TypeError, ValueError, AttributeError):  # it has another shape
         raise BadInput(path, "", "is not the JSON of a whole run of suites/timing", MEASURE) from None
-    if others or len(sides) != len(told):
+    if others or len(sides) != len(runs):
         raise BadInput(path, "", "holds more than one run", MEASURE)
     del rows[PLAIN]
     validate(found, "costs.schema.json#/$defs/times", path, "", MEASURE)

@@ -64,28 +64,28 @@ def remarks(costs: Costs) -> list[str]:
     reasons: dict[str, list[str]] = {}
     for figure in costs.figures.values():
         if figure.why and (figure.figure == HOOK or (HOOK, figure.kind) not in costs.figures):
-            reasons.setdefault(figure.why, []).append(figure.told)
+            reasons.setdefault(figure.why, []).append(figure.words)
     return [f"{', '.join(kinds)}: {NOT_COUNTED}, {why}." for why, kinds in reasons.items()]
 
 
 def times_table(times: Times) -> Table:
     """Return what one hook adds in time, a row for each kind."""
-    told = times.told
-    where = f"{told['machine']}, torch {told['torch']}, Python {told['python']}"
-    plain = f"a plain Python call takes {number(told[PLAIN])}"
+    document = times.document
+    where = f"{document['machine']}, torch {document['torch']}, Python {document['python']}"
+    plain = f"a plain Python call takes {number(document[PLAIN])}"
     caption = (
         f"Nanoseconds that one hook adds on {where}; {plain}; in brackets the interquartile range without it, with it"
     )
-    loads = [load for load in WORKLOADS if any(load in row for row in told["rows"].values())]
+    loads = [load for load in WORKLOADS if any(load in row for row in document["rows"].values())]
     heads = [head for load in loads for head in (f"{WORKLOADS[load]}: ns (ranges)", "plain calls")]
     rows = [
-        (row["says"], *(cell for load in loads for cell in _timed(told, row.get(load))))
-        for row in told["rows"].values()
+        (row["says"], *(cell for load in loads for cell in _timed(document, row.get(load))))
+        for row in document["rows"].values()
     ]
     return Table(caption, ("hook", *heads), tuple(rows))
 
 
-def _timed(told: Mapping[str, Any], quartiles: Sequence[float] | None) -> tuple[str, str]:
+def _timed(document: Mapping[str, Any], quartiles: Sequence[float] | None) -> tuple[str, str]:
     """Return what a hook adds with the interquartile range of each side, and that in plain calls."""
     if quartiles is None:
         return "", ""
@@ -93,18 +93,18 @@ def _timed(told: Mapping[str, Any], quartiles: Sequence[float] | None) -> tuple[
     ranges = high - low, hook_high - hook_low
     if hook - bare < max(ranges):
         return "below noise", ""
-    return f"{number(hook - bare)} ({', '.join(map(number, ranges))})", number((hook - bare) / told[PLAIN])
+    return f"{number(hook - bare)} ({', '.join(map(number, ranges))})", number((hook - bare) / document[PLAIN])
 
 
 def show(costs: Costs | None, times: Times | None = None) -> Answer:
     """Return what is known of one torch."""
     parts: list[str | Table] = []
-    plain: dict[str, Any] = {"costs": None, "times": times.told if times else None}
+    plain: dict[str, Any] = {"costs": None, "times": times.document if times else None}
     if costs:
         head = f"Python {costs.python}, {costs.build['libc']}, {costs.build['valgrind']}, seeds: {costs.seeds}"
         whys = {figure.why for figure in costs.figures.values()}
-        told = [counts_table(costs), *remarks(costs)] if "" in whys else [f"nothing was counted: {'; '.join(whys)}"]
-        parts += [f"torch {costs.torch}: {head}", *told]
+        counted = [counts_table(costs), *remarks(costs)] if "" in whys else [f"nothing was counted: {'; '.join(whys)}"]
+        parts += [f"torch {costs.torch}: {head}", *counted]
         figures = [vars(figure) for figure in costs.figures.values()]
         plain["costs"] = {"torch": costs.torch, **costs.build, "seeds": costs.seeds, "figures": figures}
     if times:
@@ -116,7 +116,7 @@ def compare(before: Costs, after: Costs) -> Answer:
     """Return what changed between two torches."""
     found, compared = changes(before, after), sum(1 for _ in both(before, after))
     head = f"torch {before.torch} -> {after.torch}: {len(found)} of {compared} figures changed"
-    rows = tuple((each.after.told, each.percent, *each.sides) for each in found)
+    rows = tuple((each.after.words, each.percent, *each.sides) for each in found)
     table = Table("Instructions per pass", ("what", "change", "before", "after"), rows)
     plain = {"before": before.torch, "after": after.torch, "compared": compared}
     return Answer((head, table) if rows else (head,), {**plain, "changes": [_plain(each) for each in found]})
@@ -139,7 +139,7 @@ def gate(gated: Iterable[tuple[Change, float, bool]]) -> Answer:
 def _plain(change: Change) -> dict[str, Any]:
     new, ratio = change.after, change.ratio
     return {
-        "figure": new.figure, "kind": new.kind, "says": new.told,
+        "figure": new.figure, "kind": new.kind, "says": new.words,
         "before": change.before.added, "after": new.added, "ratio": ratio and float(f"{ratio:.5g}"),
     }  # fmt: skip
 

@@ -36,22 +36,22 @@ def read_record(path: Path = COSTS) -> Record:
     """Return what is recorded; an empty record where there is no file."""
     if not path.exists():
         return NOTHING
-    told = parse(read_bytes(path), path, "", AGAIN)
-    foreign_format(told, path, "")
-    validate(told, "costs.schema.json", path, "", AGAIN)
-    found = [_costs(told, release, path) for release in told["releases"]]
-    return Record(_sorted(found), Times(str(path), told["times"]) if "times" in told else None)
+    document = parse(read_bytes(path), path, "", AGAIN)
+    foreign_format(document, path, "")
+    validate(document, "costs.schema.json", path, "", AGAIN)
+    found = [_costs(document, release, path) for release in document["releases"]]
+    return Record(_sorted(found), Times(str(path), document["times"]) if "times" in document else None)
 
 
 def _sorted(costs: Iterable[Costs]) -> tuple[Costs, ...]:
     return tuple(sorted(costs, key=lambda each: Version(each.torch)))
 
 
-def _costs(told: dict[str, Any], release: str, path: Path) -> Costs:
-    about = told["releases"][release]
+def _costs(document: dict[str, Any], release: str, path: Path) -> Costs:
+    about = document["releases"][release]
     check_version(path, release, "torch", about["torch"], AGAIN)
     figures: dict[Key, Figure] = {}
-    for figure, kinds in told["rows"].items():
+    for figure, kinds in document["rows"].items():
         for kind, row in kinds.items():
             cell = row["of"].get(release)
             names = figure, kind, row["says"], row["work"]
@@ -74,7 +74,7 @@ def document(record: Record) -> dict[str, Any]:
             numbers = [round(number) for number in (one.bare, one.added, one.lowest, one.highest)]
             row["of"] = {costs.minor: f"{NOT_COUNTED}: {one.why}" if one.why else numbers, **row["of"]}
     releases = {each.minor: {"torch": each.torch, **each.build, "seeds": each.seeds} for each in record.costs}
-    times = {"times": record.times.told} if record.times else {}
+    times = {"times": record.times.document} if record.times else {}
     return {"format": FORMAT, "releases": releases, "rows": rows, **times}
 
 

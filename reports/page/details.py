@@ -140,11 +140,11 @@ def _clause(atlas: Atlas, name: str, pool: _Pool) -> dict[str, Any]:
 
 def _reading(reading: Mapping[str, Any], says: str) -> list[Any]:
     """Return a reading: name, range, sentence (0: the clause's), harm, and 1 where the clause's is false under it."""
-    told = [reading["name"], reading["torch"], 0 if reading["says"] == says else reading["says"]]
-    told += [reading.get("harm", "none"), int(not reading.get("headline", True))]
-    while len(told) > 2 and told[-1] in (0, "none"):
-        told.pop()
-    return told
+    packed = [reading["name"], reading["torch"], 0 if reading["says"] == says else reading["says"]]
+    packed += [reading.get("harm", "none"), int(not reading.get("headline", True))]
+    while len(packed) > 2 and packed[-1] in (0, "none"):
+        packed.pop()
+    return packed
 
 
 def _packed(values: list[int]) -> list[list[int]]:

@@ -87,7 +87,7 @@ def chapters(atlas: Atlas) -> list[Chapter]:
 def tally(atlas: Atlas) -> dict[str, dict[str, int]]:
     """Return, for each column by its key, how often each answer is given there, in the order of ANSWERS."""
     known: dict[tuple[str, str, str | None], str] = {}
-    told = {}
+    tallied = {}
     for column in atlas.columns:
         counts: Counter[str] = Counter()
         for name, found in atlas.clauses.items():
@@ -96,8 +96,8 @@ def tally(atlas: Atlas) -> dict[str, dict[str, int]]:
             if look not in known:
                 known[look] = statement(found, cell).answer
             counts[known[look]] += 1
-        told[column.key] = {answer: counts[answer] for answer in ANSWERS if counts[answer]}
-    return told
+        tallied[column.key] = {answer: counts[answer] for answer in ANSWERS if counts[answer]}
+    return tallied
 
 
 def present(atlas: Atlas) -> list[str]:
@@ -112,8 +112,8 @@ def present(atlas: Atlas) -> list[str]:
 def claims(atlas: Atlas) -> Counter[str]:
     """Return how many claims of tutorials are true on the torch in focus, how many false, how many unanswered."""
     found = {name: clause for name, clause in atlas.clauses.items() if is_claim(clause)}
-    told = (statement(found[name], atlas.cell(name, atlas.focus, atlas.modes[0])).answer for name in found)
-    return Counter(answer if answer in ("true", "false") else "" for answer in told)
+    answers = (statement(found[name], atlas.cell(name, atlas.focus, atlas.modes[0])).answer for name in found)
+    return Counter(answer if answer in ("true", "false") else "" for answer in answers)
 
 
 def title(name: str) -> str:

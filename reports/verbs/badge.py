@@ -41,13 +41,13 @@ def badge(atlas: Atlas, column: Column) -> dict[str, Any]:
     cells = [(is_claim(atlas.clauses[clause]), clause, atlas.cell(clause, column, mode)) for clause, mode in keys]
     said = [(claim, statement(atlas.clauses[clause], cell)) for claim, clause, cell in cells]
     own, claims = ([each for claim, each in said if claim == asked] for asked in (False, True))
-    apply, told = ([each for each in every if each.answer not in APPLIES_NOT] for every in (own, claims))
+    apply, judged = ([each for each in every if each.answer not in APPLIES_NOT] for every in (own, claims))
     others = [each for each in apply if each.answer == "otherwise"]
     new = sum(cell.verdict in BROKEN and not cell.declared for *_, cell in cells)
     unseen = sum(cell.verdict == "unseen" for *_, cell in cells)
     parts = [f"{sum(each.good for each in apply)} of {len(apply)} hold"] if apply else []
     parts += [f"{len(others)} otherwise"] if others else []
-    parts += [f"{sum(each.good for each in told)} of {len(told)} claims true"] if told else []
+    parts += [f"{sum(each.good for each in judged)} of {len(judged)} claims true"] if judged else []
     parts += [f"{new} not declared"] if new else []
     parts += [f"{unseen} not measured"] if unseen and parts else []
     color = BAD if new or unseen or not parts else OTHER if others else GOOD
@@ -55,9 +55,9 @@ def badge(atlas: Atlas, column: Column) -> dict[str, Any]:
     return {"schemaVersion": 1, "label": label, "message": ", ".join(parts) or "not measured", "color": color}
 
 
-def as_svg(told: dict[str, Any]) -> str:
+def as_svg(shield: dict[str, Any]) -> str:
     """Return the badge as a picture."""
-    left_text, right_text = (len(told[key]) * CHARACTER for key in ("label", "message"))
+    left_text, right_text = (len(shield[key]) * CHARACTER for key in ("label", "message"))
     left, right = left_text + 2 * MARGIN, right_text + 2 * MARGIN
     return SVG.format(
         width=left + right,
@@ -68,22 +68,22 @@ def as_svg(told: dict[str, Any]) -> str:
         right_text=right_text,
         left_middle=left / 2,
         right_middle=left + right / 2,
-        title=escape(f"{told['label']}: {told['message']}"),
-        label=escape(told["label"]),
-        message=escape(told["message"]),
+        title=escape(f"{shield['label']}: {shield['message']}"),
+        label=escape(shield["label"]),
+        message=escape(shield["message"]),
         label_color=LABEL,
-        color=told["color"],
+        color=shield["color"],
     )
 
 
-def as_text(told: dict[str, Any]) -> str:
+def as_text(shield: dict[str, Any]) -> str:
     """Return the words of the badge."""
-    return f"{told['label']}: {told['message']}\n"
+    return f"{shield['label']}: {shield['message']}\n"
 
 
-def as_markdown(told: dict[str, Any]) -> str:
+def as_markdown(shield: dict[str, Any]) -> str:
     """Return the line that shows the picture, and its words to who cannot see it."""
-    return f"![{forms.escaped(as_text(told))}]({PICTURE})\n"
+    return f"![{forms.escaped(as_text(shield))}]({PICTURE})\n"
 
 
 FORMS = {"svg": as_svg, "json": forms.as_json, "text": as_text, "markdown": as_markdown}
@@ -111,10 +111,10 @@ def add_parser(sub: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Write the badge."""
     atlas = read_atlas(args)
-    told = badge(atlas, column_named(atlas.columns, args.torch) if args.torch else atlas.focus)
+    shield = badge(atlas, column_named(atlas.columns, args.torch) if args.torch else atlas.focus)
     if args.out is None:
-        forms.show(told, FORMS, args.format)
+        forms.show(shield, FORMS, args.format)
     else:
-        write_atomic(args.out, FORMS[args.format](told))
+        write_atomic(args.out, FORMS[args.format](shield))
         print(one_line(str(args.out)))
     return 0

@@ -45,8 +45,8 @@ def table(atlas: Atlas) -> str:
         own = [clause for clause in atlas.clauses if clause.startswith(chapter + ".")]
         said = [statement(atlas.clauses[clause], atlas.cell(clause, newest, mode)) for clause in own]
         counts = Counter(one.answer for one in said)
-        told = ", ".join(f"{counts[each]} {_plural(each, counts[each])}" for each in ANSWERS if counts[each])
-        rows.append(f"| `{chapter}` | {CHAPTERS.get(chapter, '')} | {len(own)} | {told} |")
+        answers = ", ".join(f"{counts[each]} {_plural(each, counts[each])}" for each in ANSWERS if counts[each])
+        rows.append(f"| `{chapter}` | {CHAPTERS.get(chapter, '')} | {len(own)} | {answers} |")
     return "\n".join(rows) + "\n"
 
 

@@ -83,7 +83,7 @@ def run_page(args: argparse.Namespace) -> int:
     atlas = build(read_table(args.verdicts), read_recorded(args.verdicts), runs)
     costs = read_record(args.verdicts / COSTS_NAME)
     programs = examples() if args.verdicts == VERDICTS else {}  # they say what is recorded there
-    write_atomic(args.out, render(atlas, disagreements.told(atlas, args.upstream), costs, programs))
+    write_atomic(args.out, render(atlas, disagreements.known(atlas, args.upstream), costs, programs))
     forms.show(written.of_atlas(args.out, atlas), written.FORMS, args.format)
     return 0
 
@@ -97,9 +97,9 @@ def run_record(args: argparse.Namespace) -> int:
         print(one_line(str(path)))
     outdated = plan.outdated()
     if outdated:
-        told = ", ".join(f"{count} on {name}" for name, count in outdated.items())
+        counts = ", ".join(f"{count} on {name}" for name, count in outdated.items())
         mend = f"measure them again: python -m reports sweep {' '.join(outdated)}"
-        print(f"cells of an older text of their clause, shown as unseen: {told}; {mend}", file=sys.stderr)
+        print(f"cells of an older text of their clause, shown as unseen: {counts}; {mend}", file=sys.stderr)
     print(forms.counted(len(changes), "cell changed", "cells changed") if changes else "no cell changed")
     return 0
 

@@ -155,8 +155,8 @@ def _bridged(found: list[_Stretch]) -> list[_Stretch]:
 
 
 def _alike(one: _Stretch, other: _Stretch) -> bool:
-    told = tuple(note for note in one.notes if not note.startswith("not measured"))
-    return (one.kind, told) == (other.kind, other.notes)
+    data = tuple(note for note in one.notes if not note.startswith("not measured"))
+    return (one.kind, data) == (other.kind, other.notes)
 
 
 def _statements(stretches: list[_Stretch]) -> Any:
@@ -165,16 +165,16 @@ def _statements(stretches: list[_Stretch]) -> Any:
         return {"version_added": None}
     supported = [stretch.kind in ("full", "partial") for stretch in stretches]
     first = supported.index(True) if any(supported) else len(stretches)
-    told = [note for one in stretches[:first] if one.kind == "none" or not any(supported) for note in one.aside]
-    made = [] if any(supported) else [{"version_added": False, "notes": told}]
+    data = [note for one in stretches[:first] if one.kind == "none" or not any(supported) for note in one.aside]
+    made = [] if any(supported) else [{"version_added": False, "notes": data}]
     for place, stretch in list(enumerate(stretches))[first:]:
         after = stretches[place + 1 :]
         if not supported[place]:
             made[-1]["notes"] += stretch.aside if stretch.kind == "none" or not after else []
             continue
         unsure = place == 0 or stretches[place - 1].kind == "unknown"
-        statement: dict[str, Any] = {"version_added": "≤" * unsure + stretch.first, "notes": [*stretch.notes, *told]}
-        told = []
+        statement: dict[str, Any] = {"version_added": "≤" * unsure + stretch.first, "notes": [*stretch.notes, *data]}
+        data = []
         if after and after[0].kind != "unknown":
             statement["version_removed"] = after[0].first
         elif len(after) > 1:
@@ -189,26 +189,26 @@ def _statements(stretches: list[_Stretch]) -> Any:
     return made[0] if len(made) == 1 else made[::-1]
 
 
-def as_json(told: Mapping[str, Any]) -> str:
+def as_json(data: Mapping[str, Any]) -> str:
     """Return the document itself."""
-    return json.dumps(told, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
+    return json.dumps(data, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
 
 
-def as_text(told: Mapping[str, Any]) -> str:
+def as_text(data: Mapping[str, Any]) -> str:
     """Return a line for each clause and reading."""
-    return "".join(f"{name}  {support}\n" for name, _, support in _rows(told))
+    return "".join(f"{name}  {support}\n" for name, _, support in _rows(data))
 
 
-def as_markdown(told: Mapping[str, Any]) -> str:
+def as_markdown(data: Mapping[str, Any]) -> str:
     """Return a table of all clauses and readings."""
     lines = ["| clause | says | support |", "|---|---|---|"]
-    lines += [f"| `{name}` | {forms.escaped(says)} | {forms.escaped(support)} |" for name, says, support in _rows(told)]
+    lines += [f"| `{name}` | {forms.escaped(says)} | {forms.escaped(support)} |" for name, says, support in _rows(data)]
     return "\n".join(lines) + "\n"
 
 
-def _rows(told: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+def _rows(data: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
     """Yield name, description and support in words of every feature."""
-    for chapter, topics in told["hooks"].items():
+    for chapter, topics in data["hooks"].items():
         for topic, points in topics.items():
             for point, feature in points.items():
                 for key, part in [("", feature), *((key, each) for key, each in feature.items() if key != "__compat")]:
@@ -255,10 +255,10 @@ def add_parser(sub: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Write the compatibility data."""
-    told = document(read_atlas(args))
+    data = document(read_atlas(args))
     if args.out is None:
-        forms.show(told, FORMS, args.format)
+        forms.show(data, FORMS, args.format)
     else:
-        write_atomic(args.out, FORMS[args.format](told))
+        write_atomic(args.out, FORMS[args.format](data))
         print(one_line(str(args.out)))
     return 0

@@ -153,8 +153,8 @@ def as_markdown(diff: Diff) -> str:
 def _mode(one: Change | Passing) -> str:
     """Return the mode, or both, in brackets; nothing where that is the usual one."""
     to_mode = one.to_mode if isinstance(one, Change) else one.mode
-    told = one.mode if one.mode == to_mode else f"{one.mode} -> {to_mode}"
-    return "" if told == "eager" else f" [{told}]"
+    modes = one.mode if one.mode == to_mode else f"{one.mode} -> {to_mode}"
+    return "" if modes == "eager" else f" [{modes}]"
 
 
 def _evidence(diff: Diff, change: Change) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -179,12 +179,12 @@ def _plain(side: Side) -> dict[str, Any]:
 
 def _summary(diff: Diff) -> str:
     kinds = Counter(change.kind for change in diff.changes)
-    told = ", ".join(f"{kinds[kind]} {kind}" for kind in KINDS if kinds[kind])
+    counts = ", ".join(f"{kinds[kind]} {kind}" for kind in KINDS if kinds[kind])
     unseen = f", {diff.unseen} not seen on both" if diff.unseen else ""
     cells = forms.counted(len(diff.changes) + diff.same, "cell", "cells")
     return (
         forms.counted(len(diff.changes), f"of {cells} differs", f"of {cells} differ")
-        + f" ({told})" * bool(told)
+        + f" ({counts})" * bool(counts)
         + unseen
     )
 

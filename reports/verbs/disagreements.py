@@ -94,9 +94,9 @@ def versions(atlas: Atlas, one: Disagreement) -> str:
     return ", ".join(keys for there, keys in _ranges(atlas, lambda column: contradicts(atlas, one, column)) if there)
 
 
-def _ranges(atlas: Atlas, told: Callable[[Column], Any]) -> Iterator[tuple[Any, str]]:
+def _ranges(atlas: Atlas, key: Callable[[Column], Any]) -> Iterator[tuple[Any, str]]:
     """Yield what neighbouring versions have in common, with their range."""
-    for value, group in groupby(atlas.columns, key=told):
+    for value, group in groupby(atlas.columns, key=key):
         keys = [column.key for column in group]
         yield value, keys[0] if len(keys) == 1 else f"{keys[0]} to {keys[-1]}"
 
@@ -114,8 +114,8 @@ def table(atlas: Atlas, scripts: list[Disagreement]) -> str:
     rows = ["| script | the documentation says | torch does | on torch |", "|---|---|---|---|"]
     for one in scripts:
         page = f"[page]({one.address})"
-        told = f"[`{one.clause}`]({one.clause}.py): {one.sentence}"
-        rows.append(f"| {told} | {one.documentation} {page} | {one.torch} | {versions(atlas, one)} |")
+        script = f"[`{one.clause}`]({one.clause}.py): {one.sentence}"
+        rows.append(f"| {script} | {one.documentation} {page} | {one.torch} | {versions(atlas, one)} |")
     return "\n".join(rows) + "\n"
 
 
@@ -131,10 +131,10 @@ def add_parser(sub: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Write the table, or say that it is out of date."""
     atlas = build(read_table(args.verdicts), read_recorded(args.verdicts))
-    made = table(atlas, told(atlas, args.upstream))
+    made = table(atlas, known(atlas, args.upstream))
     return tables.write(args.upstream / "README.md", "disagreements", made, check=args.check)
 
 
-def told(atlas: Atlas, folder: Path = UPSTREAM) -> list[Disagreement]:
+def known(atlas: Atlas, folder: Path = UPSTREAM) -> list[Disagreement]:
     """Return the scripts whose clause is in the atlas."""
     return [one for one in read_scripts(folder) if one.clause in atlas.clauses]

@@ -74,9 +74,9 @@ def _from_to(labels: list[str]) -> str:
     return labels[0] if len(labels) == 1 else f"{labels[0]} to {labels[-1]}"
 
 
-def _reading(told: Explanation, reading: Mapping[str, Any]) -> str:
+def _reading(answer: Explanation, reading: Mapping[str, Any]) -> str:
     """Return for which torch a reading is stated, and that the clause's own sentence is not true there."""
-    stated = told.stated[reading["name"]]
+    stated = answer.stated[reading["name"]]
     if reading.get("headline", True) or reading["torch"] == "never":
         return stated
     return f"{stated}; there the sentence is not true" + f" ({reading['harm']})" * (reading["harm"] != "none")
@@ -88,15 +88,15 @@ def _measured(span: Span) -> str:
     return span.statement.words + (f" (reading: {reading})" if reading is not None else "")
 
 
-def _evidence(told: Explanation) -> list[tuple[Span, Mapping[str, Any]]]:
-    every = [span for history in told.history.values() for span in history]
+def _evidence(answer: Explanation) -> list[tuple[Span, Mapping[str, Any]]]:
+    every = [span for history in answer.history.values() for span in history]
     return [(span, span.cell.evidence) for span in every if span.cell.evidence is not None]
 
 
-def as_text(told: Explanation) -> str:
+def as_text(answer: Explanation) -> str:
     """Return the explanation for a terminal."""
-    record = told.record
-    lines = [f"{told.clause}  {record['says']}"]
+    record = answer.record
+    lines = [f"{answer.clause}  {record['says']}"]
     if record["docs"] == "contradicts":
         lines.append("The documentation says otherwise.")
     if record["note"]:
@@ -104,12 +104,12 @@ def as_text(told: Explanation) -> str:
     if record.get("level"):
         lines.append(LEVELS[record["level"]])
     lines += ["", "readings, each stated for"]
-    lines += [f"  {one['name']} ({_reading(told, one)}): {one['says']}" for one in record["readings"]]
-    for mode, history in told.history.items():
+    lines += [f"  {one['name']} ({_reading(answer, one)}): {one['says']}" for one in record["readings"]]
+    for mode, history in answer.history.items():
         lines += ["", f"measured, {mode}"]
         width = max(len(span.releases) for span in history)
         lines += [f"  {span.releases:<{width}}  {_measured(span)}" for span in history]
-    for span, evidence in _evidence(told):
+    for span, evidence in _evidence(answer):
         lines += ["", f"torch {span.releases}", *_indented(evidence["message"]), *_indented(evidence["plan"])]
         lines += ["  expected", *_indented("\n".join(evidence["expected"]), 4)]
         lines += ["  observed", *_indented("\n".join(evidence["observed"]), 4)]
@@ -123,9 +123,9 @@ def as_text(told: Explanation) -> str:
     if record["needs"]:
         lines += ["", "needs", *(f"  {need}" for need in record["needs"])]
     lines += ["", f"checked by {record['file']}:{record['line']}", *_indented(record["code"])]
-    lines += ["", f"an example that needs torch only: {asked_by(told.clause)}"]
-    if told.related:
-        lines += ["", "related", *(f"  {name}  {says}" for name, says in told.related.items())]
+    lines += ["", f"an example that needs torch only: {asked_by(answer.clause)}"]
+    if answer.related:
+        lines += ["", "related", *(f"  {name}  {says}" for name, says in answer.related.items())]
     return "\n".join(lines) + "\n"
 
 
@@ -133,27 +133,27 @@ def _indented(text: str, by: int = 2) -> list[str]:
     return [" " * by + line for line in text.rstrip("\n").split("\n")] if text else []
 
 
-def as_json(told: Explanation) -> str:
+def as_json(answer: Explanation) -> str:
     """Return the explanation as JSON."""
     return forms.as_json(
         {
             "format": FORMAT,
-            "clause": told.clause,
-            "record": dict(told.record),
-            "links": [link(source) for source in told.record["source"]],
+            "clause": answer.clause,
+            "record": dict(answer.record),
+            "links": [link(source) for source in answer.record["source"]],
             "history": {
                 mode: [{**span.plain(), "evidence": span.cell.evidence} for span in history]
-                for mode, history in told.history.items()
+                for mode, history in answer.history.items()
             },
-            "related": list(told.related),
+            "related": list(answer.related),
         }
     )
 
 
-def as_markdown(told: Explanation) -> str:
+def as_markdown(answer: Explanation) -> str:
     """Return the explanation for an issue."""
-    record = told.record
-    lines = [f"### `{told.clause}`", "", forms.escaped(record["says"]), ""]
+    record = answer.record
+    lines = [f"### `{answer.clause}`", "", forms.escaped(record["says"]), ""]
     if record["docs"] == "contradicts":
         lines += ["The documentation says otherwise.", ""]
     if record["note"]:
@@ -162,14 +162,14 @@ def as_markdown(told: Explanation) -> str:
         lines += [forms.escaped(LEVELS[record["level"]]), ""]
     lines += ["| reading | stated for | says |", "|---|---|---|"]
     for one in record["readings"]:
-        lines.append(f"| {' | '.join(map(forms.escaped, (one['name'], _reading(told, one), one['says'])))} |")
+        lines.append(f"| {' | '.join(map(forms.escaped, (one['name'], _reading(answer, one), one['says'])))} |")
     lines += ["", "| torch | mode | measured |", "|---|---|---|"]
-    for mode, history in told.history.items():
+    for mode, history in answer.history.items():
         lines += [f"| {span.releases} | {mode} | {forms.escaped(_measured(span))} |" for span in history]
     lines += ["", "Source: " + ", ".join(_linked(source) for source in record["source"]), ""]
     lines += [f"Checked by {forms.escaped(record['file'])}:", "", *forms.fenced(record["code"])]
-    lines += ["", f"An example that needs torch only: `{asked_by(told.clause)}`"]
-    for span, evidence in _evidence(told):
+    lines += ["", f"An example that needs torch only: `{asked_by(answer.clause)}`"]
+    for span, evidence in _evidence(answer):
         if evidence["reproducer"]:
             lines += ["", f"On torch {span.releases}, this shows it:", "", *forms.fenced(evidence["reproducer"])]
     return "\n".join(lines) + "\n"

@@ -50,20 +50,20 @@ def document(atlas: Atlas, costs: Record = NOTHING) -> dict[str, Any]:
     }
 
 
-def as_json(told: Mapping[str, Any]) -> str:
+def as_json(answer: Mapping[str, Any]) -> str:
     """Return the document as JSON with a line for each cell: there are thousands, and all their keys are alike."""
-    rest = json.dumps({key: value for key, value in told.items() if key != "cells"}, indent=1)
+    rest = json.dumps({key: value for key, value in answer.items() if key != "cells"}, indent=1)
     cells = {
         clause: {mode: _object(columns, json.dumps, 4) for mode, columns in modes.items()}
-        for clause, modes in told["cells"].items()
+        for clause, modes in answer["cells"].items()
     }
     every = _object(cells, lambda modes: _object(modes, str, 3), 2)
     return rest.removesuffix("\n}") + f',\n "cells": {every}\n}}\n'
 
 
-def _object(told: Mapping[str, Any], write: Callable[[Any], str], depth: int) -> str:
+def _object(answer: Mapping[str, Any], write: Callable[[Any], str], depth: int) -> str:
     """Return an object as JSON, a line for each of its keys."""
-    lines = [" " * depth + f"{json.dumps(key)}: {write(value)}" for key, value in told.items()]
+    lines = [" " * depth + f"{json.dumps(key)}: {write(value)}" for key, value in answer.items()]
     return "{\n" + ",\n".join(lines) + "\n" + " " * (depth - 1) + "}"
 
 

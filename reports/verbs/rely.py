@@ -76,8 +76,8 @@ class Reliance:
     @property
     def summary(self) -> str:
         """The counts in words."""
-        told = ", ".join(forms.counted(len(self.of(each)), *words) for each, words in STANDS.items() if self.of(each))
-        return f"{self.range}, {self.mode}: of {forms.counted(len(self.standings), 'clause', 'clauses')} {told}"
+        groups = ", ".join(forms.counted(len(self.of(each)), *words) for each, words in STANDS.items() if self.of(each))
+        return f"{self.range}, {self.mode}: of {forms.counted(len(self.standings), 'clause', 'clauses')} {groups}"
 
 
 def stands(found: Iterable[Span]) -> str:
@@ -104,17 +104,17 @@ def rely(atlas: Atlas, columns: tuple[Column, ...], choice: Choice, mode: str) -
     return Reliance(columns, mode, tuple(found), choice.left_out)
 
 
-def as_text(told: Reliance) -> str:
+def as_text(reliance: Reliance) -> str:
     """Return the answer for a terminal."""
-    lines = [told.summary]
+    lines = [reliance.summary]
     for each, words in STANDS.items():
-        group = told.of(each)
+        group = reliance.of(each)
         if group:
             lines += ["", f"{words[len(group) > 1]} ({len(group)})"]
         for one in group:
             lines.append(f"  {one.clause}  {one.sentence}".rstrip())
             lines += [f"    {line}" for line in _more(one)]
-    return "\n".join([*lines, *left_out(told.left_out)]) + "\n"
+    return "\n".join([*lines, *left_out(reliance.left_out)]) + "\n"
 
 
 def _more(one: Standing) -> list[str]:
@@ -128,15 +128,15 @@ def _more(one: Standing) -> list[str]:
     return [*lines, not_true] if one.stands == "nowhere" else lines
 
 
-def as_json(told: Reliance) -> str:
+def as_json(reliance: Reliance) -> str:
     """Return the answer as JSON."""
     return forms.as_json(
         {
             "format": FORMAT,
-            "releases": [column.torch for column in told.columns],
-            "mode": told.mode,
-            "left_out": told.left_out,
-            "counts": {each: len(told.of(each)) for each in STANDS},
+            "releases": [column.torch for column in reliance.columns],
+            "mode": reliance.mode,
+            "left_out": reliance.left_out,
+            "counts": {each: len(reliance.of(each)) for each in STANDS},
             "clauses": [
                 {
                     "clause": one.clause,
@@ -145,17 +145,17 @@ def as_json(told: Reliance) -> str:
                     "sentence": one.sentence,
                     "history": [s.plain() for s in one.spans],
                 }
-                for one in told.standings
+                for one in reliance.standings
             ],
         }
     )
 
 
-def as_markdown(told: Reliance) -> str:
+def as_markdown(reliance: Reliance) -> str:
     """Return the answer as tables for an issue or a page of documentation."""
-    lines = [f"**{forms.escaped(told.summary)}**"]
+    lines = [f"**{forms.escaped(reliance.summary)}**"]
     for each, words in STANDS.items():
-        group = told.of(each)
+        group = reliance.of(each)
         if group:
             lines += [
                 "",
@@ -168,7 +168,7 @@ def as_markdown(told: Reliance) -> str:
             lines.append(
                 f"| `{one.clause}` | {forms.escaped(one.sentence)} | {'<br>'.join(map(forms.escaped, _more(one)))} |"
             )
-    return "\n".join([*lines, *left_out(told.left_out)]) + "\n"
+    return "\n".join([*lines, *left_out(reliance.left_out)]) + "\n"
 
 
 FORMS = {"text": as_text, "json": as_json, "markdown": as_markdown}
@@ -198,6 +198,6 @@ def run(args: argparse.Namespace) -> int:
     if mode not in atlas.modes:
         raise unknown("mode", mode, atlas.modes, f"measured are {', '.join(atlas.modes)}")
     columns = between(atlas, args.first, args.last)
-    told = rely(atlas, columns, choose(atlas.clauses, args), mode)
-    forms.show(told, FORMS, args.format)
-    return 0 if len(told.of("holds")) == len(told.standings) else 1
+    reliance = rely(atlas, columns, choose(atlas.clauses, args), mode)
+    forms.show(reliance, FORMS, args.format)
+    return 0 if len(reliance.of("holds")) == len(reliance.standings) else 1

@@ -31,7 +31,7 @@ class Triage:
     @property
     def summary(self) -> str:
         """The verdicts in words."""
-        return f"torch {self.run.header['torch']}: {shared.told(list(self.run.cells.values())) or 'no cells'}"
+        return f"torch {self.run.header['torch']}: {shared.summary(list(self.run.cells.values())) or 'no cells'}"
 
 
 def plan_of(one: Cluster) -> str:
@@ -39,16 +39,16 @@ def plan_of(one: Cluster) -> str:
     return (one.start["evidence"] or {}).get("plan", "")
 
 
-def as_text(told: Triage) -> str:
+def as_text(answer: Triage) -> str:
     """Return the clusters for a terminal, with the clauses in each."""
-    lines = [told.summary, *(shared.as_lines(told.clusters) or ["nothing failed"])]
-    for one in told.clusters:
+    lines = [answer.summary, *(shared.as_lines(answer.clusters) or ["nothing failed"])]
+    for one in answer.clusters:
         lines += ["", f"the {len(one.cells)} with: {shared.words(one)}"]
         lines += [f"  {cell['clause']} [{cell['mode']}]" for cell in one.cells]
     return "\n".join(lines) + "\n"
 
 
-def as_json(told: Triage) -> str:
+def as_json(answer: Triage) -> str:
     """Return the clusters as JSON."""
     clusters = [
         {
@@ -56,20 +56,20 @@ def as_json(told: Triage) -> str:
             "start": {"clause": one.start["clause"], "mode": one.start["mode"], "plan": plan_of(one)},
             "cells": [{"clause": cell["clause"], "mode": cell["mode"]} for cell in one.cells],
         }
-        for one in told.clusters
+        for one in answer.clusters
     ]
-    return forms.as_json({"format": FORMAT, "torch": told.run.header["torch"], "clusters": clusters})
+    return forms.as_json({"format": FORMAT, "torch": answer.run.header["torch"], "clusters": clusters})
 
 
-def as_markdown(told: Triage) -> str:
+def as_markdown(answer: Triage) -> str:
     """Return the clusters as a table for an issue, with the plan to start with."""
-    lines = [f"**{forms.escaped(told.summary)}**", ""]
-    if not told.clusters:
+    lines = [f"**{forms.escaped(answer.summary)}**", ""]
+    if not answer.clusters:
         return "\n".join([*lines, "Nothing failed."]) + "\n"
     lines += ["| failures | share | start here |", "|---|---|---|"]
-    for one in told.clusters:
+    for one in answer.clusters:
         lines.append(f"| {len(one.cells)} | {forms.escaped(shared.words(one))} | `{one.start['clause']}` |")
-    for one in told.clusters[: shared.MOST]:
+    for one in answer.clusters[: shared.MOST]:
         if plan_of(one):
             lines += ["", f"`{one.start['clause']}`:", "", *forms.fenced(plan_of(one))]
     return "\n".join(lines) + "\n"
@@ -95,6 +95,6 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 def run(args: argparse.Namespace) -> int:
     """Print the clusters; 1 when there are any."""
     found = read_run(args.runfile, partial=True)
-    told = Triage(found, tuple(shared.triage(list(found.cells.values()))))
-    forms.show(told, FORMS, args.format)
-    return 1 if told.clusters else 0
+    answer = Triage(found, tuple(shared.triage(list(found.cells.values()))))
+    forms.show(answer, FORMS, args.format)
+    return 1 if answer.clusters else 0

@@ -30,35 +30,35 @@ def of_atlas(out: Path, atlas: Atlas) -> Written:
 
 def of_runs(out: Path, runs: list[Run]) -> Written:
     """Return the answer about these runs."""
-    told = [(run.header["torch"], Counter(cell["verdict"] for cell in run.cells.values())) for run in runs]
+    answer = [(run.header["torch"], Counter(cell["verdict"] for cell in run.cells.values())) for run in runs]
     return Written(
-        out, tuple((torch, {each: counts[each] for each in VERDICTS if counts[each]}) for torch, counts in told)
+        out, tuple((torch, {each: counts[each] for each in VERDICTS if counts[each]}) for torch, counts in answer)
     )
 
 
-def as_text(told: Written) -> str:
+def as_text(answer: Written) -> str:
     """Return "torch 2.15.0: 97 conforms, 3 deviates" for each, and then the path."""
     lines = []
-    for torch, counts in told.torches:
+    for torch, counts in answer.torches:
         lines.append(
             f"torch {torch}: " + (", ".join(f"{count} {name}" for name, count in counts.items()) or "no cells")
         )
-    return "\n".join([*lines, str(told.out)]) + "\n"
+    return "\n".join([*lines, str(answer.out)]) + "\n"
 
 
-def as_json(told: Written) -> str:
+def as_json(answer: Written) -> str:
     """Return the answer as JSON."""
-    torches = [{"torch": torch, "counts": dict(counts)} for torch, counts in told.torches]
-    return forms.as_json({"format": FORMAT, "out": str(told.out), "torches": torches})
+    torches = [{"torch": torch, "counts": dict(counts)} for torch, counts in answer.torches]
+    return forms.as_json({"format": FORMAT, "out": str(answer.out), "torches": torches})
 
 
-def as_markdown(told: Written) -> str:
+def as_markdown(answer: Written) -> str:
     """Return the answer as a table, with a column for each verdict that there is."""
-    names = [name for name in VERDICTS if any(name in counts for _, counts in told.torches)]
+    names = [name for name in VERDICTS if any(name in counts for _, counts in answer.torches)]
     lines = [f"| {' | '.join(['torch', *names])} |", "|---" * (1 + len(names)) + "|"]
-    for torch, counts in told.torches:
+    for torch, counts in answer.torches:
         lines.append(f"| {' | '.join([forms.escaped(torch), *(str(counts.get(name, 0)) for name in names)])} |")
-    return "\n".join([*lines, "", f"Written to {forms.escaped(str(told.out))}"]) + "\n"
+    return "\n".join([*lines, "", f"Written to {forms.escaped(str(answer.out))}"]) + "\n"
 
 
 FORMS: Mapping[str, Any] = {"text": as_text, "json": as_json, "markdown": as_markdown}

@@ -41,14 +41,14 @@ LEAST = [
 def test_a_change_is_above_two_percent_and_above_its_floor(work, bare, old, least) -> None:
     for by, told in ((least + 1, True), (least - 1, False)):
         changes = [Change(figure(work, bare, old), figure(work, bare, new)) for new in (old + by, old - by)]
-        assert [each.told for each in changes] == [told, told]
+        assert [each.reported for each in changes] == [told, told]
         assert (changes[0].ratio is None) == (old <= 0)
 
 
 def test_where_counts_of_both_lie_among_each_other_nothing_changed() -> None:
     for apart, told in ((499.0, True), (501.0, False)):
         old, new = (figure("forward", 9_000, added, apart=apart) for added in (10_000, 11_000))
-        assert (Change(old, new).told, Change(new, old).told) == (told, told)
+        assert (Change(old, new).reported, Change(new, old).reported) == (told, told)
 
 
 def test_every_pull_request_is_of_a_recorded_change() -> None:

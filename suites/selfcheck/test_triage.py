@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from fixtures.plan.grammar import Add, Backward, Copy, Drop, Forward, Hook, Input, Leaf, Plan, Remove, Retain, Scale
-from fixtures.run.triage import BROAD, HOMES, as_lines, fails, signs_of_plan, signs_of_test, told, triage, words
+from fixtures.run.triage import BROAD, HOMES, as_lines, fails, signs_of_plan, signs_of_test, summary, triage, words
 from reports.__main__ import main
 from reports.data.strict import BadInput, validate
 from reports.verbs.triage import plan_of
@@ -132,8 +132,8 @@ def test_what_fails_a_run(changes: Any, answer: bool) -> None:
 def test_nothing_is_said_where_nothing_failed_and_declared_ones_are_told_apart() -> None:
     assert as_lines(triage([cell("a.b.c", verdict="conforms")])) == []
     cells = [cell("a.b.c"), cell("a.b.d", declared=True), cell("a.b.e", verdict="crashed", declared=True)]
-    assert told(cells) == "2 deviates (1 not declared), 1 crashed as declared"
-    assert told(cells[:1]) == "1 deviates, not declared"
+    assert summary(cells) == "2 deviates (1 not declared), 1 crashed as declared"
+    assert summary(cells[:1]) == "1 deviates, not declared"
 
 
 def written(path: Any, cells: list[dict[str, Any]]) -> str:
