@@ -9,7 +9,6 @@ import argparse
 import contextlib
 import importlib
 import io
-import json
 import pathlib
 import sys
 import tempfile
@@ -23,12 +22,12 @@ from unittest import mock
 from fixtures.judge.clause import CLAUSES, Clause
 from fixtures.model.contract import installed_version
 from fixtures.run import patience
+from fixtures.run.recorded import FOLDER, Damaged, read
 from fixtures.show.bundle import Unfit
 from fixtures.show.example import Known, inside, program
 from suites.deviations import CAUSES
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-VERDICTS = ROOT / "reports" / "verdicts"
 APART = ("selfcheck", "timing")
 SECONDS = 120
 
@@ -50,11 +49,10 @@ def import_for_newest() -> None:
 @lru_cache(maxsize=None)
 def recorded() -> Dict[str, Dict[str, Dict[str, Any]]]:
     """The recorded cells in eager mode: minor version -> clause -> cell, oldest version first."""
-    found = {}
-    for path in VERDICTS.glob("[0-9]*.json"):
-        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
-        found[path.stem] = {name: modes["eager"] for name, modes in cells.items() if "eager" in modes}
-    return dict(sorted(found.items(), key=lambda pair: [int(part) for part in pair[0].split(".")]))
+    return {
+        minor: {name: modes["eager"] for name, modes in cells.items() if "eager" in modes}
+        for minor, cells in read(str(ROOT / FOLDER))[1].items()
+    }
 
 
 def known_of(clause: Clause, cells: Dict[str, Dict[str, Dict[str, Any]]]) -> Known:
@@ -167,7 +165,11 @@ def main() -> int:
     only.add_argument("--from", type=pathlib.Path, metavar="FOLDER", dest="source", help="run those written there")
     parser.add_argument("clauses", nargs="*", metavar="PREFIX", help="clauses by the beginning of their ids")
     options = parser.parse_args()
-    import_for_newest()
+    try:
+        import_for_newest()
+    except Damaged as damage:
+        print(f"suites.examples: {damage}", file=sys.stderr)
+        return 2
     chosen = [clause for name, clause in sorted(CLAUSES.items()) if name.startswith(tuple(options.clauses or [""]))]
     unknown = [word for word in options.clauses if not any(name.startswith(word) for name in CLAUSES)]
     if unknown:

@@ -115,8 +115,9 @@ class Recording:
         return found
 
     def write(self, folder: Path) -> list[Path]:
-        """Write all files; everything was validated before the first one is touched."""
-        return [*(write_recorded(new, folder) for new in self.after), write_table(self.table, folder)]
+        """Write what has changed, and return these files; everything was validated before the first one is touched."""
+        everything = {**self.before, **{new.minor: new for new in self.after}}
+        return [*write_recorded(everything.values(), folder), *write_table(self.table, folder)]
 
 
 def plan(runs: Iterable[Run], folder: Path = VERDICTS, *, replace: bool = False) -> Recording:
@@ -128,8 +129,13 @@ def plan(runs: Iterable[Run], folder: Path = VERDICTS, *, replace: bool = False)
         for run in group:
             _check_recordable(run)
         new = from_runs(group)
-        after.append(new if replace or name not in before else _added(before[name], new))
-    suite, clauses = newest_table(Table("0", {}) if replace else read_table(folder), runs)
+        if name in before:
+            new = _added(_rest(before[name], new) if replace else before[name], new)
+        after.append(new)
+    suite, clauses = newest_table(read_table(folder), runs)
+    if replace:
+        cells = {**{name: old.cells for name, old in before.items()}, **{new.minor: new.cells for new in after}}
+        clauses = {name: found for name, found in clauses.items() if any(name in held for held in cells.values())}
     return Recording(before, tuple(after), Table(suite, clauses))
 
 
@@ -199,6 +205,17 @@ def _by_release(runs: Iterable[Run]) -> dict[str, list[Run]]:
 
 def _declared(one: CellChange) -> bool:
     return bool(one.after and one.after.get("declared"))
+
+
+def _rest(old: Recorded, new: Recorded) -> Recorded:
+    """Return what a run does not replace: the other modes, except of clauses that are gone: a run in eager has all."""
+    ran = {mode for modes in new.cells.values() for mode in modes}
+    cells = {
+        clause: {mode: cell for mode, cell in modes.items() if mode not in ran}
+        for clause, modes in old.cells.items()
+        if clause in new.cells or "eager" not in ran
+    }
+    return replace(old, cells={clause: modes for clause, modes in cells.items() if modes})
 
 
 def _added(old: Recorded, new: Recorded) -> Recorded:

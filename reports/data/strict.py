@@ -162,10 +162,10 @@ def _fault(problem: ValidationError, where: str) -> str:
     return f"{at}{shown(value)} breaks the rule {problem.validator} {shown(rule)}"
 
 
-def foreign_format(value: Any, path: Path, place: str) -> None:
+def foreign_format(value: Any, path: Path, place: str, number: int = FORMAT) -> None:
     """Raise BadInput when the value says it is of another format number than ours."""
-    if isinstance(value, dict) and "format" in value and value["format"] != FORMAT:
-        fault = f"is of format {shown(value['format'])}, this checkout reads format {FORMAT}"
+    if isinstance(value, dict) and "format" in value and value["format"] != number:
+        fault = f"is of format {shown(value['format'])}, this checkout reads format {number}"
         raise BadInput(path, place, fault, "read it with the checkout that wrote it, or run the suite again")
 
 

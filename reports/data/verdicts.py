@@ -1,23 +1,28 @@
-"""The committed verdicts: one small sorted file for each torch minor version, and the table of clauses."""
+"""The committed verdicts: a file of ranges for each chapter, a line for each release, and the clause table.
+
+The form of the ranges is described in `fixtures.run.recorded`, which reads them; they are written here.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from packaging.version import Version
 
+from fixtures.run import recorded as stored
 from reports.data.runfile import Run, check_clauses, check_version, minor
 from reports.data.strict import FORMAT, BadInput, foreign_format, parse, read_bytes, validate, write_atomic
 
 VERDICTS = Path(__file__).parents[1] / "verdicts"
-CLAUSES = "clauses.json"
-COSTS_NAME = "costs.json"  # what hooks cost, see costs_recorded.py
+COSTS_NAME = stored.COSTS  # what hooks cost, see reports/costs/recorded.py
 EXPLAINED = ("deviates", "refused")  # their notes are reasons; those of a crash change from run to run
-AGAIN = "restore it with git, or record the version again"
+WIDTH = 120  # a row that is longer has a line for each thing that is recorded of it
 
 
 @dataclass(frozen=True)
@@ -39,7 +44,7 @@ class Recorded:
 
     @property
     def minor(self) -> str:
-        """The minor version, which names the file."""
+        """The minor version, by which it is named."""
         return minor(self.version)
 
 
@@ -53,50 +58,47 @@ class Table:
 
 def read_table(folder: Path = VERDICTS) -> Table:
     """Return the committed clause table, empty where nothing was recorded yet."""
-    path = folder / CLAUSES
+    path = folder / stored.CLAUSES
     if not path.exists() and not any(folder.glob("*.json")):
         return Table("0", {})
-    document = _document(path)
-    validate(document, "clauses.schema.json", path, "", AGAIN)
+    document = _document(path, "clauses.schema.json", FORMAT)
     check_version(path, "", "suite", document["suite"])
     check_clauses(path, "", document["clauses"])
     return Table(document["suite"], document["clauses"])
 
 
 def read_recorded(folder: Path = VERDICTS) -> list[Recorded]:
-    """Return all committed verdict files, oldest torch first; none where nothing was recorded yet."""
-    seen: set[str] = set()
-    paths = sorted(path for path in folder.glob("*.json") if path.name not in (CLAUSES, COSTS_NAME))
-    return sorted((_recorded(path, seen) for path in paths), key=lambda recorded: recorded.version)
+    """Return what is recorded of each release, oldest torch first; nothing where nothing was recorded yet."""
+    releases: dict[str, dict[str, Any]] = {}
+    cells: dict[str, stored.Cells] = {}
+    for name in stored.names(str(folder)):
+        path = folder / name
+        if name == stored.RELEASES:
+            releases = stored.in_order(_document(path, "releases.schema.json", stored.FORMAT)["releases"])
+            cells = {each: {} for each in releases}
+            _check_releases(path, releases)
+            continue
+        document = _document(path, "verdicts.schema.json", stored.FORMAT)
+        try:
+            stored.unfold(document, releases, cells, str(path))
+        except stored.Damaged as damage:
+            raise BadInput(path, damage.place, damage.fault, stored.HINT) from None
+    return [Recorded(**releases[name], cells=cells[name]) for name in releases]
 
 
-def _document(path: Path) -> Any:
-    document = parse(read_bytes(path), path, "", AGAIN)
-    foreign_format(document, path, "")
+def _document(path: Path, schema: str, number: int) -> Any:
+    document = parse(read_bytes(path), path, "", stored.HINT)
+    foreign_format(document, path, "", number)
+    validate(document, schema, path, "", stored.HINT)
     return document
 
 
-def _recorded(path: Path, seen: set[str]) -> Recorded:
-    document = _document(path)
-    validate(_unseen_cells(document, seen), "verdicts.schema.json", path, "", AGAIN)
-    for name in ("torch", "suite"):
-        check_version(path, "", name, document[name])
-    if minor(Version(document["torch"])) != path.stem:
-        raise BadInput(path, "", f"holds torch {document['torch']}, not {path.stem}", AGAIN)
-    return Recorded(
-        document["torch"], document["suite"], document["python"], document["platform"], document["device"],
-        document["cells"], document.get("build"),
-    )  # fmt: skip
-
-
-def _unseen_cells(document: Any, seen: set[str]) -> Any:
-    """Return the document with only the cells that no file before it held: 26 files repeat the same thousands."""
-    if not isinstance(document, dict) or not isinstance(document.get("cells"), dict):
-        return document
-    marks = {clause: clause + repr(modes) for clause, modes in document["cells"].items()}
-    fresh = {clause: document["cells"][clause] for clause, mark in marks.items() if mark not in seen}
-    seen.update(marks.values())
-    return {**document, "cells": fresh}
+def _check_releases(path: Path, releases: Mapping[str, Mapping[str, Any]]) -> None:
+    for name, known in releases.items():
+        for key in ("torch", "suite"):
+            check_version(path, name, key, known[key], stored.HINT)
+        if minor(Version(known["torch"])) != name:
+            raise BadInput(path, name, f"holds torch {known['torch']}", stored.HINT)
 
 
 def entry(cell: Mapping[str, Any], digest: str) -> dict[str, Any]:
@@ -118,36 +120,107 @@ def entry(cell: Mapping[str, Any], digest: str) -> dict[str, Any]:
 def from_runs(runs: Iterable[Run]) -> Recorded:
     """Return what a recording of these runs, all of one torch version, would hold."""
     runs = list(runs)
-    first = runs[0]
+    header, torch = runs[0].header, runs[0].version.public
     cells: dict[str, dict[str, Any]] = {}
     for run in runs:
         for (clause, mode), cell in run.cells.items():
-            cells.setdefault(clause, {})[mode] = entry(cell, run.clauses[clause]["digest"])
-    header = first.header
+            found = entry(cell, run.clauses[clause]["digest"])
+            if torch != header["torch"]:  # "2.13.0+cpu": the build is told once, not in each text
+                found = stored.named(stored.unnamed(found, header["torch"]), torch)
+            cells.setdefault(clause, {})[mode] = found
     python = ".".join(header["python"].split(".")[:2])
-    return Recorded(
-        first.version.public, header["suite"], python, header["platform"], header["device"], cells, header.get("build")
-    )  # fmt: skip
+    return Recorded(torch, header["suite"], python, header["platform"], header["device"], cells, header.get("build"))
 
 
-def write_recorded(recorded: Recorded, folder: Path = VERDICTS) -> Path:
-    """Write one verdict file."""
-    path = folder / f"{recorded.minor}.json"
-    document = {
-        "format": FORMAT, "suite": recorded.suite, "torch": recorded.torch, "python": recorded.python,
-        "platform": recorded.platform, "device": recorded.device, "cells": recorded.cells,
-        **({"build": recorded.build} if recorded.build else {}),
-    }  # fmt: skip
-    write_atomic(path, _text(document))
-    return path
+def write_recorded(recorded: Iterable[Recorded], folder: Path = VERDICTS) -> list[Path]:
+    """Write what is recorded of all releases; return the files that have changed.
+
+    The releases come first: a chapter that does not know the newest of them yet is whole.
+    """
+    releases = sorted(recorded, key=lambda each: each.version)
+    chapters: dict[str, dict[str, set[str]]] = {}
+    for clause, modes in ((clause, modes) for each in releases for clause, modes in each.cells.items()):
+        chapters.setdefault(clause.partition(".")[0], {}).setdefault(clause, set()).update(modes)
+    texts = {stored.RELEASES: _releases(releases)}
+    texts.update((f"{name}.json", _chapter(releases, chapters[name])) for name in sorted(chapters))
+    changed = [folder / name for name, text in texts.items() if _write(folder / name, text)]
+    for name in stored.names(str(folder)):
+        if name not in texts:
+            (folder / name).unlink()
+    return changed
 
 
-def write_table(table: Table, folder: Path = VERDICTS) -> Path:
-    """Write the clause table."""
-    path = folder / CLAUSES
-    write_atomic(path, _text({"format": FORMAT, "suite": table.suite, "clauses": table.clauses}))
-    return path
+def _releases(releases: Iterable[Recorded]) -> str:
+    lines = []
+    for each in releases:
+        known = {key: value for key, value in asdict(replace(each, cells={})).items() if value}
+        lines.append(f"{_json(each.minor)}: {json.dumps(known, ensure_ascii=False)}")
+    return f'{{"format": {stored.FORMAT}, "releases": {{\n' + ",\n".join(lines) + "\n}}\n"
 
 
-def _text(document: Mapping[str, Any]) -> str:
-    return json.dumps(document, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+def _chapter(releases: Sequence[Recorded], clauses: Mapping[str, Iterable[str]]) -> str:
+    """Return the text of a chapter: a line for each row, and more lines for one that holds much."""
+    newest = next(each for each in reversed(releases) if any(clause in each.cells for clause in clauses))
+    told = []
+    for clause in sorted(clauses):
+        digests = Counter(cell["digest"] for each in releases for cell in each.cells.get(clause, {}).values())
+        usual = max(digests, key=lambda digest: (digests[digest], digest))
+        modes = []
+        for mode in sorted(clauses[clause], key=lambda mode: (mode != "eager", mode)):
+            cells = [_row(each.cells.get(clause, {}).get(mode), each.torch, usual) for each in releases]
+            rows = []
+            for row, group in groupby(zip(releases, cells, strict=True), key=lambda pair: pair[1]):
+                first, *rest = (each for each, _ in group)
+                last = rest[-1] if rest else first
+                if row is not None:
+                    end = stored.NEWEST if last is newest else last.minor
+                    rows.append(f"  {_laid_out([first.minor, end, *row], '   ')}")
+            modes.append(f" {_json(mode)}: [\n" + ",\n".join(rows) + "]")
+        told.append(f'{_json(clause)}: {{"digest": {_json(usual)}, "modes": {{\n' + ",\n".join(modes) + "}}")
+    head = f'{{"format": {stored.FORMAT}, "newest": {_json(newest.minor)}, "clauses": {{\n'
+    return head + ",\n".join(told) + "\n}}\n"
+
+
+def _row(cell: Mapping[str, Any] | None, torch: str, usual: str) -> list[Any] | None:
+    """Return what a row says of a cell, the same for two torches that do the same."""
+    if cell is None:
+        return None
+    more = {key: value for key, value in cell.items() if key not in ("verdict", "reading")}
+    if more["digest"] == usual:
+        del more["digest"]
+    row = [cell["verdict"], cell["reading"], stored.unnamed(more, torch)]
+    while row[-1] in (None, {}):
+        row.pop()
+    return row
+
+
+def _laid_out(value: Any, indent: str) -> str:
+    """Return JSON in one line, or with a line for each key where that is too long."""
+    line = _json(value)
+    if len(line) <= WIDTH:
+        return line
+    if isinstance(value, list) and isinstance(value[-1], dict):
+        return "[" + "".join(f"{_json(each)}, " for each in value[:-1]) + _laid_out(value[-1], indent) + "]"
+    if isinstance(value, dict):
+        lines = (f"{indent}{_json(key)}: {_laid_out(each, indent + ' ')}" for key, each in sorted(value.items()))
+        return "{\n" + ",\n".join(lines) + "}"
+    return line
+
+
+def write_table(table: Table, folder: Path = VERDICTS) -> list[Path]:
+    """Write the clause table; return the file if it has changed."""
+    document = {"format": FORMAT, "suite": table.suite, "clauses": table.clauses}
+    path = folder / stored.CLAUSES
+    return [path] if _write(path, json.dumps(document, indent=1, sort_keys=True, ensure_ascii=False) + "\n") else []
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, ensure_ascii=False)
+
+
+def _write(path: Path, text: str) -> bool:
+    """Write a text and say whether it is another one than before."""
+    if path.is_file() and path.read_bytes() == text.encode():
+        return False
+    write_atomic(path, text)
+    return True

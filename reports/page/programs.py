@@ -10,6 +10,7 @@ from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 
+from fixtures.run.recorded import names
 from reports.data.strict import BadInput, write_atomic
 from reports.data.verdicts import VERDICTS
 
@@ -47,7 +48,7 @@ def _kept(kept: Path) -> tuple[dict[str, str] | None, str]:
     """Return the kept examples, unless they are of other sources, and the digest of the sources that are there."""
     from reports.data.torches import NOT_MEASURED, source_digest  # loaded here: most verbs need no example
 
-    recorded = [path.relative_to(ROOT).as_posix() for path in sorted(VERDICTS.glob("[0-9]*.json"))]
+    recorded = [(VERDICTS / name).relative_to(ROOT).as_posix() for name in names(str(VERDICTS))]
     digest = source_digest(ROOT, ("suites", "fixtures", *recorded), NOT_MEASURED)
     try:
         found = json.loads(kept.read_text(encoding="utf-8"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 
 from suites.selfcheck import synthetic
@@ -57,17 +56,15 @@ def bug(name):
 
 def write(folder, table, cells, torches=TORCHES):
     """Write verdicts: clause -> one (verdict, reading, more) for each torch, None where nothing was measured."""
-    synthetic.write_verdicts(folder, table, torches)
-    for place, torch in enumerate(torches):
-        path = folder / "{}.{}.json".format(*synthetic.minor_of(torch))
-        document = json.loads(path.read_text("utf-8"))
-        document["cells"] = {
+    told = {
+        torch: {
             name: {"eager": _entry(*found[place], digest=table[name]["digest"])}
             for name, found in cells.items()
             if found[place] is not None
         }
-        path.write_text(json.dumps(document), encoding="utf-8")
-    return folder
+        for place, torch in enumerate(torches)
+    }
+    return synthetic.write_cells(folder, table, told)
 
 
 def _entry(verdict, reading, more=None, *, digest):

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import copy
-import json
 import sys
 from pathlib import Path
 
 from reports.__main__ import main
-from reports.data.verdicts import VERDICTS
+from reports.data.verdicts import read_table
 from suites.selfcheck import counts, synthetic
 
 #: Returns what is too faint to read.
@@ -106,8 +105,7 @@ def build_recorded(folder):
     """Build the page of the committed verdicts as a user does, and note how many calls that took."""
     out = folder / "index.html"
     taken = calls(lambda: main(["page", "--out", str(out)]))
-    table = json.loads((VERDICTS / "clauses.json").read_text("utf-8"))["clauses"]
-    return Built(out, table, taken)
+    return Built(out, read_table().clauses, taken)
 
 
 def calls(work):

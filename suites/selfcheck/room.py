@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 
 from reports.__main__ import main
+from reports.data.verdicts import read_recorded
 from suites.selfcheck import synthetic
 
 OLD, NEW = "1.13.1", "2.15.0"
@@ -28,6 +29,10 @@ class Room:
     def call(self, *arguments, verdicts=True):
         extra = ["--verdicts", str(self.verdicts)] if verdicts else []
         return main([*map(str, arguments), *extra])
+
+    def recorded(self):
+        """Return all recorded cells: release -> clause -> mode -> cell."""
+        return {each.minor: each.cells for each in read_recorded(self.verdicts)}
 
     def lines(self, torch=NEW, **changes):
         return copy.deepcopy(synthetic.run_lines(self.table, torch, **changes))

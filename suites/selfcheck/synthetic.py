@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import dataclasses
 import hashlib
 import json
 import random
 from collections import Counter
 from pathlib import Path
+
+from reports.data import verdicts
 
 TORCHES = (*(f"1.{minor}.0" for minor in range(4, 13)), "1.13.1", *(f"2.{minor}.0" for minor in range(16)))
 CHAPTERS = (
@@ -253,13 +257,29 @@ def write_run(path, table, torch, **changes):
 
 def write_verdicts(folder, table, torches=TORCHES):
     """Write the committed verdict files and the clause table as a recording would."""
-    folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    for torch in torches:
-        cells = {name: {"eager": recorded_entry(cell(name, found, torch), found)} for name, found in table.items()}
-        _write(folder / "{}.{}.json".format(*minor_of(torch)), {**environment(torch), "cells": cells})
-    _write(folder / "clauses.json", {"format": 1, "suite": "0.1.0", "clauses": table})
-    return folder
+    cells = {
+        torch: {name: {"eager": recorded_entry(cell(name, found, torch), found)} for name, found in table.items()}
+        for torch in torches
+    }
+    return write_cells(folder, table, cells)
+
+
+def write_cells(folder, table, cells):
+    """Write verdicts: torch -> clause -> mode -> what is recorded of the cell."""
+    told = ("0.1.0", "3.11", "Linux-x86_64", "cpu")
+    verdicts.write_recorded([verdicts.Recorded(torch, *told, found) for torch, found in cells.items()], Path(folder))
+    verdicts.write_table(verdicts.Table("0.1.0", table), Path(folder))
+    return Path(folder)
+
+
+@contextlib.contextmanager
+def changing(folder, minor):
+    """Give the recorded cells of a release, clause -> mode -> cell; they are written as they are left."""
+    recorded = {each.minor: each for each in verdicts.read_recorded(folder)}
+    cells = json.loads(json.dumps(recorded[minor].cells))
+    yield cells
+    recorded[minor] = dataclasses.replace(recorded[minor], cells=cells)
+    verdicts.write_recorded(recorded.values(), folder)
 
 
 def write_scripts(folder, table, **changes):
@@ -274,12 +294,6 @@ def write_scripts(folder, table, **changes):
     return folder
 
 
-def environment(torch):
-    """Return what a verdict file tells of where it was measured."""
-    made = {"format": 1, "suite": "0.1.0", "torch": torch, "python": "3.11"}
-    return {**made, "platform": "Linux-x86_64", "device": "cpu"}
-
-
 def recorded_entry(made, found):
     """Return a cell as it is recorded."""
     kept = {"verdict": made["verdict"], "reading": made["reading"], "digest": found["digest"]}
@@ -287,8 +301,3 @@ def recorded_entry(made, found):
         if made[key]:
             kept[key] = made[key]
     return kept
-
-
-def _write(path, document):
-    text = json.dumps(document, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
-    path.write_text(text, encoding="utf-8")

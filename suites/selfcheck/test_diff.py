@@ -196,12 +196,10 @@ def in_modes(tmp_path):
         tmp_path / "verdicts", table, {"a.b.one": [old, old], "a.b.two": [old, new]}, ("2.0.1", "2.15.0")
     )
     evidence = {**synthetic.evidence(), "plan": PLAN, "expected": EXPECTED, "observed": OBSERVED}
-    path = folder / "2.15.json"
-    document = json.loads(path.read_text("utf-8"))
-    one, two = (document["cells"][name] for name in table)
-    one["compile"] = {**one["eager"], "verdict": "deviates", "declared": True, "evidence": evidence}
-    two["compile"] = {**two["eager"], "reading": "old"}
-    path.write_text(json.dumps(document), encoding="utf-8")
+    with synthetic.changing(folder, "2.15") as cells:
+        one, two = (cells[name] for name in table)
+        one["compile"] = {**one["eager"], "verdict": "deviates", "declared": True, "evidence": evidence}
+        two["compile"] = {**two["eager"], "reading": "old"}
     return folder
 
 

@@ -159,7 +159,7 @@ def test_what_they_are_made_from_decides(tmp_path: Path, monkeypatch) -> None:
     files = [
         "suites/a/test_b.py",
         "fixtures/plan/grammar.py",
-        "reports/verdicts/2.15.json",
+        "reports/verdicts/retain.json",
         "suites/selfcheck/test_a.py",
     ]
     monkeypatch.setattr(programs, "ROOT", tmp_path)

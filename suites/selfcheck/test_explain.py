@@ -31,12 +31,10 @@ def verdicts(tmp_path):
         PLAIN: {**base, "says": HOSTILE, "code": HOSTILE, "readings": [{"name": "always", "torch": "", "says": ""}]},
     }
     folder = synthetic.write_verdicts(tmp_path / "verdicts", table, ("1.13.1", "2.0.1", "2.15.0"))
-    path = folder / "2.15.json"
-    document = json.loads(path.read_text("utf-8"))
-    document["cells"][DEVIATES]["eager"].update(
-        verdict="deviates", declared=True, deviation="late", reading="new", evidence=synthetic.evidence()
-    )
-    path.write_text(json.dumps(document), encoding="utf-8")
+    with synthetic.changing(folder, "2.15") as cells:
+        cells[DEVIATES]["eager"].update(
+            verdict="deviates", declared=True, deviation="late", reading="new", evidence=synthetic.evidence()
+        )
     return folder
 
 
@@ -62,10 +60,8 @@ def test_a_reading_is_stated_for_where_it_is_in_force_and_no_more(tmp_path, caps
     torches = ("1.13.1", "2.0.1", "2.15.0")
     folder = synthetic.write_verdicts(tmp_path, {PLAIN: {**base, "readings": readings}}, torches)
     for torch in torches[:since]:
-        path = folder / f"{torch.rpartition('.')[0]}.json"
-        document = json.loads(path.read_text("utf-8"))
-        document["cells"][PLAIN]["eager"].update(verdict="absent", reading=None)
-        path.write_text(json.dumps(document), encoding="utf-8")
+        with synthetic.changing(folder, torch.rpartition(".")[0]) as cells:
+            cells[PLAIN]["eager"].update(verdict="absent", reading=None)
     assert call(folder, "explain", PLAIN) == 0
     out = capsys.readouterr().out
     assert [f"  {one['name']} ({words}): It is.\n" in out for one, words in zip(readings, stated, strict=True)] == [

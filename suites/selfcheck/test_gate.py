@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import subprocess
@@ -17,21 +16,20 @@ from fixtures.judge.clause import CLAUSES
 from fixtures.judge.verdict import Cell
 from fixtures.model.contract import installed_version
 from fixtures.run.gate import Gate
+from reports.data.verdicts import Recorded, write_recorded
 from suites.selfcheck.everything import import_suites
 
 ROOT = Path(__file__).resolve().parents[2]
 VERSION = installed_version()
-FILE = f"{'.'.join(VERSION.split('.')[:2])}.json"
 import_suites()
 CLAUSE = CLAUSES["retain.keep.once_is_enough"]
 
 
 def room(path, digest=None, entry=None):
     """Write a verdict file of the installed torch with one cell."""
-    (path / "reports" / "verdicts").mkdir(parents=True)
     found = {"verdict": "conforms", "reading": "always", "digest": digest or CLAUSE.record(str(path))["digest"]}
-    document = {"torch": VERSION, "cells": {CLAUSE.id: {"eager": {**found, **(entry or {})}}}}
-    (path / "reports" / "verdicts" / FILE).write_text(json.dumps(document), encoding="utf-8")
+    cells = {CLAUSE.id: {"eager": {**found, **(entry or {})}}}
+    write_recorded([Recorded(VERSION, "0.1.0", "3.11", "Linux-x86_64", "cpu", cells)], path / "reports" / "verdicts")
     return str(path)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 import re
 import shutil
@@ -42,14 +41,11 @@ def entry(name, clause, torch, mode):
 
 
 def write_verdicts(folder, table, torches):
-    folder.mkdir()
-    for torch in torches:
-        cells = {name: {mode: entry(name, table[name], torch, mode) for mode in MODES} for name in table}
-        document = {**synthetic.environment(torch), "cells": cells}
-        (folder / "{}.{}.json".format(*synthetic.minor_of(torch))).write_text(json.dumps(document), encoding="utf-8")
-    document = {"format": 1, "suite": "0.1.0", "clauses": table}
-    (folder / "clauses.json").write_text(json.dumps(document), encoding="utf-8")
-    return folder
+    cells = {
+        torch: {name: {mode: entry(name, table[name], torch, mode) for mode in MODES} for name in table}
+        for torch in torches
+    }
+    return synthetic.write_cells(folder, table, cells)
 
 
 @pytest.fixture(scope="module")

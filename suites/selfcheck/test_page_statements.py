@@ -10,7 +10,7 @@ from fixtures.judge.unstated import UNSTATED
 from reports.data.atlas import build as build_atlas
 from reports.data.statements import statement
 from reports.data.verdicts import read_recorded, read_table
-from suites.selfcheck import synthetic
+from suites.selfcheck import measured, synthetic
 from suites.selfcheck.pages import CONTRAST, SETTLED, Reader, build, watched
 from suites.selfcheck.test_page_build import choose, text_of
 
@@ -154,16 +154,9 @@ def test_what_was_only_observed_is_different_and_not_wrong(reader, built):
 def test_upgrade_says_what_comes_and_goes(browser, tmp_path):
     table = synthetic.clauses(3)
     first = next(iter(table))
-    synthetic.write_verdicts(tmp_path / "verdicts", table, ("2.0.0", "2.1.0", "2.2.0", "2.3.0"))
-    for version in ("2.0", "2.1", "2.2", "2.3"):
-        path = tmp_path / "verdicts" / f"{version}.json"
-        document = json.loads(path.read_text("utf-8"))
-        for name, found in document["cells"].items():
-            gone = name == first and version in ("2.1", "2.2")
-            verdict = "hung" if gone else "conforms"
-            reading = None if gone else table[name]["readings"][0]["name"]
-            found["eager"] = {"verdict": verdict, "reading": reading, "digest": table[name]["digest"]}
-        path.write_text(json.dumps(document), encoding="utf-8")
+    good = {name: ("conforms", clause["readings"][0]["name"]) for name, clause in table.items()}
+    cells = {name: [good[name], *[("hung", None) if name == first else good[name]] * 2, good[name]] for name in table}
+    measured.write(tmp_path / "verdicts", table, cells, ("2.0.0", "2.1.0", "2.2.0", "2.3.0"))
     made = build(tmp_path, table)
     with watched(browser) as page:
         Reader(page, made.url).open("#upgrade?from=2.0&to=2.3")

@@ -100,12 +100,10 @@ def test_any_run_is_recorded_and_read_back(tmp_path, lines):
     run = read_run(synthetic.write_lines(tmp_path / "a.jsonl", lines))
     recorded = verdicts.from_runs([run])
     verdicts.write_table(verdicts.Table("0.1.0", run.clauses), tmp_path / "verdicts")
-    path = verdicts.write_recorded(recorded, tmp_path / "verdicts")
-    first = path.read_bytes()
+    verdicts.write_recorded([recorded], tmp_path / "verdicts")
     assert verdicts.read_recorded(tmp_path / "verdicts") == [recorded]
     assert verdicts.read_table(tmp_path / "verdicts").clauses == run.clauses
-    verdicts.write_recorded(recorded, tmp_path / "verdicts")
-    assert path.read_bytes() == first
+    assert verdicts.write_recorded([recorded], tmp_path / "verdicts") == []
 
 
 def test_every_object_in_the_schemas_is_closed():

@@ -13,6 +13,7 @@ from collections import Counter
 
 import pytest
 
+from fixtures.run import recorded as stored
 from reports.data.atlas import Cell, build
 from reports.data.statements import statement
 from reports.data.verdicts import VERDICTS, read_recorded, read_table
@@ -41,13 +42,12 @@ class Truth:
 
     def __init__(self, folder):
         self.clauses = json.loads((folder / "clauses.json").read_text("utf-8"))["clauses"]
-        files = [json.loads(path.read_text("utf-8")) for path in folder.glob("[0-9]*.json")]
-        files.sort(key=lambda document: [int(part) for part in document["torch"].split(".")])
-        self.keys = [".".join(document["torch"].split(".")[:2]) for document in files]
-        self.names = {document["torch"]: key for document, key in zip(files, self.keys, strict=True)}
+        releases, cells = stored.read(str(folder))
+        self.keys = list(releases)
+        self.names = {known["torch"]: key for key, known in releases.items()}
         self.cells = {
-            key: {name: self._known(name, document["cells"].get(name, {}).get("eager")) for name in self.clauses}
-            for key, document in zip(self.keys, files, strict=True)
+            key: {name: self._known(name, found.get(name, {}).get("eager")) for name in self.clauses}
+            for key, found in cells.items()
         }
 
     def _known(self, name, cell):
@@ -213,7 +213,7 @@ def brute(folder, monkeypatch):
 def test_no_sentence_is_false_on_a_release_of_its_range(monkeypatch):
     wrong, seen = brute(VERDICTS, monkeypatch)
     assert wrong == []
-    ranges = len(list(VERDICTS.glob("[0-9]*.json")))
+    ranges = len(read_recorded())
     ranges = ranges * (ranges + 1) // 2
     assert seen["holds"] > 200 * ranges
     assert all(seen[kind] > 0 for kind in ("span", "before", "after", "supported"))
