@@ -39,7 +39,11 @@ def add_parsers(sub: Any) -> None:
     forms.add_format(page, written.FORMS)
     page.add_argument("--upstream", type=Path, default=disagreements.UPSTREAM, help=argparse.SUPPRESS)
     record = _verb(sub, "record", run_record, "write the committed verdicts from these runs", "+")
-    record.add_argument("--replace", action="store_true", help="drop recorded cells that these runs do not hold")
+    record.add_argument(
+        "--replace",
+        action="store_true",
+        help="drop recorded cells of these modes that the runs do not hold",
+    )
     words = "; ".join(f"{word}: {what}" for word, what in recording.ACCEPTS.items())
     record.add_argument(
         "--accept", action="append", default=[], choices=sorted(recording.ACCEPTS), help=f"record this too ({words})"

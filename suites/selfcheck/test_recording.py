@@ -7,6 +7,7 @@ import json
 
 import pytest
 
+from reports.data.verdicts import read_table
 from suites.selfcheck import synthetic
 from suites.selfcheck.room import NEW, recorded_room, refused
 
@@ -71,6 +72,25 @@ def test_recording_a_part_keeps_the_other_cells_unless_they_are_to_go(room, caps
     assert room.call("record", part_of(room), "--replace") == 0
     assert "20 cells changed" in capsys.readouterr().out
     assert {torch: len(cells) for torch, cells in room.recorded().items()} == {"1.4": 30, "1.13": 30, "2.15": 10}
+
+
+def test_the_cells_of_another_mode_stay_unless_their_clause_is_gone(room, capsys):
+    name, *others = list(room.table)[:10]
+    with synthetic.changing(room.verdicts, "2.15") as cells:
+        for clause in room.table:
+            cells[clause]["copy"] = dict(cells[clause]["eager"])
+    before = room.recorded()["2.15"]
+    assert room.call("record", part_of(room)) == 0
+    assert room.recorded()["2.15"] == before
+    assert room.call("record", part_of(room), "--replace") == 0
+    assert room.recorded()["2.15"] == {clause: before[clause] for clause in (name, *others)}
+    copied = [synthetic.cell(name, room.table[name], NEW, "copy")]
+    header = synthetic.header({name: room.table[name]}, NEW, modes=["copy"], nodes={"a": [name, "copy"]})
+    run = room.write("copy.jsonl", [header, *copied, synthetic.footer(copied)])
+    assert room.call("record", run, "--replace") == 0
+    eager = {clause: {"eager": before[clause]["eager"]} for clause in others}
+    assert room.recorded()["2.15"] == {name: before[name], **eager}
+    assert set(read_table(room.verdicts).clauses) == set(room.table), "other releases have cells of them all"
 
 
 def test_undeclared_deviations_are_recorded_only_when_they_are_accepted(room, capsys):

@@ -145,7 +145,7 @@ GOOD = [["1.4", "1.4", "absent"], ["1.9", "newest", "conforms", "always"]]
     ("file", "spoil", "said"),
     [
         ("releases.json", lambda it: it["releases"]["1.9"].update(torch="1.8.1"), "1.9: holds torch 1.8.1"),
-        ("releases.json", lambda it: it["releases"]["1.9"].update(torch="new"), "1.9: torch 'new' is no version"),
+        ("releases.json", lambda it: it["releases"]["1.9"].update(torch="new"), "1.9: torch 'new' is not a version"),
         ("releases.json", lambda it: it["releases"].pop("1.4"), "names torch 1.4, which releases.json does not have"),
         ("releases.json", lambda it: it["releases"].update({"1": {}}), "'1' breaks the rule pattern"),
         ("releases.json", lambda it: it["releases"]["1.9"].update(colour="red"), "has the unknown key 'colour'"),
