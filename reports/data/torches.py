@@ -18,14 +18,20 @@ from reports.data.names import version_hint
 from reports.data.strict import BadInput
 
 RUNS = Path("reports/out/runs")
+PARTS = Path("reports/out/parts")
 COUNTS = Path("reports/out/counts")
 WORK = Path("reports/out/sweep")
 PIN = re.compile(r"^torch(?P<minor>\d+\.\d+)\b[^:]*:\s*torch==(?P<patch>\S+)$")
 MEASURED = ("suites", "fixtures", "conftest.py", "pyproject.toml")  # what a run depends on
 NOT_MEASURED = ("suites/selfcheck/", "suites/timing/")
 COUNTED = ("suites/timing", "fixtures")  # what counting depends on
+LONGEST_NAME = 60  # characters of the folder of a part
+# A prefix of clause ids, and the name of a mode, as the suite knows them.
+PREFIX = re.compile(r"[a-z][a-z0-9_.]*")
+MODE = re.compile(r"[a-z][a-z0-9_-]*")
 # The lines of a tox log that say why it failed, the clearest first.
 REASONS = (
+    re.compile(r"^ERROR: --(clauses|mode) \S+: no "),  # said by the suite: no torch will know it
     re.compile(r"^suites\.timing: "),
     re.compile(r": no python\S* here"),
     re.compile(r"\b(error|no solution|not found)\b", re.IGNORECASE),
@@ -80,6 +86,38 @@ def disk_usage(folder: Path) -> int:
     return total
 
 
+@dataclass(frozen=True)
+class Part:
+    """What is asked of each torch: the whole suite in eager mode, or some clauses, or other modes."""
+
+    clauses: tuple[str, ...] = ()
+    modes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for option, words, fits in (("--clauses", self.clauses, PREFIX), ("--mode", self.modes, MODE)):
+            for word in words:
+                if not fits.fullmatch(word):
+                    hint = "the beginning of a clause id, as in gradient.errors." if option == "--clauses" else "a name"
+                    raise BadInput("sweep", "", f"{option} {word!r} cannot be one", f"give {hint}")
+
+    @property
+    def folder(self) -> Path:
+        """Where its run files lie: those of the whole suite are not replaced by others."""
+        if not (self.clauses or self.modes):
+            return RUNS
+        name = "+".join(sorted({one.rstrip(".") for one in self.clauses})) or "all"
+        name += "".join(f"@{mode}" for mode in sorted(set(self.modes)))
+        if len(name) > LONGEST_NAME:
+            name = f"{name[:LONGEST_NAME]}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
+        return PARTS / name
+
+    @property
+    def words(self) -> list[str]:
+        """The options of the suite that choose it."""
+        chosen = [("--clauses", one) for one in self.clauses] + [("--mode", one) for one in self.modes]
+        return [word for pair in chosen for word in pair]
+
+
 @dataclass
 class Version:
     """One torch version on its way through the sweep."""
@@ -88,9 +126,11 @@ class Version:
     patch: str
     root: Path
     counting: bool = False  # what hooks cost, instead of the verdicts
+    part: Part = field(default_factory=Part)
     state: str = "waiting"  # waiting, kept, running, measured, incomplete, not installed
     says: str = ""
     seconds: float = 0.0
+    installing: float = 0.0  # how much of that
     follower: Follower = field(init=False)
 
     def __post_init__(self) -> None:
@@ -102,7 +142,7 @@ class Version:
 
     @property
     def folder(self) -> Path:
-        return self.root / (COUNTS if self.counting else RUNS)
+        return self.root / (COUNTS if self.counting else self.part.folder)
 
     @property
     def run_file(self) -> Path:
@@ -117,8 +157,8 @@ class Version:
         return self.folder / f"{self.env}.tox.log"
 
     @property
-    def folders(self) -> list[Path]:
-        return [self.root / WORK / "tox" / self.env, self.root / WORK / f"cache-{self.env}"]
+    def env_folder(self) -> Path:
+        return self.root / WORK / "tox" / self.env
 
     @property
     def complete(self) -> bool:
@@ -179,4 +219,5 @@ def reason(log: Path) -> str:
 
 def line_of(version: Version) -> str:
     """Say in one line what became of a version."""
-    return f"{version.env:<10} {version.state:<12} {clock(version.seconds):>6}  {version.says}"
+    times = f"{clock(version.installing):>7} {clock(version.seconds):>6}"
+    return f"{version.env:<10} {version.state:<12} {times}  {version.says}"

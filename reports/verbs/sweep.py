@@ -1,9 +1,9 @@
 """Measure every torch version of tox.ini, one throw-away environment after another.
 
-An environment of torch 2.x takes several GB, so each one is installed with a cache of its own, measured and removed.
-What was measured stays in reports/out/runs/: one run file per version, the output of tox, and a note that says of which
-sources it is; with --count in reports/out/counts/. A version whose note still fits is not measured again; one that was
-interrupted goes on where it stopped.
+An environment of torch 2.x takes several GB, so each one is removed when it is measured; while it runs, the next one is
+installed. What was measured stays in reports/out/runs/: one run file per version, the output of tox, and a note that
+says of which sources it is; of some clauses or a mode in a folder of reports/out/parts/, with --count in
+reports/out/counts/. A version whose note still fits is not measured again; one that was interrupted goes on.
 """
 
 from __future__ import annotations
@@ -28,7 +28,9 @@ from fixtures.run.follower import Follower, clock
 from reports.data.strict import BadInput
 from reports.data.torches import (
     COUNTED,
+    REASONS,
     WORK,
+    Part,
     Version,
     disk_usage,
     has_note,
@@ -41,6 +43,9 @@ from reports.data.torches import (
 
 ROOT = Path(__file__).resolve().parents[2]
 ROOM_NEEDED = 8e9  # bytes that one environment may take, with its downloads
+AT_ONCE = 2  # environments on the disk: one runs, the next is installed; more with --jobs
+CACHE_ROOM = 5e9  # bytes of packages that are kept for the next version
+ONE_TIME = ("torch", "triton")  # packages of which each version has its own
 DISK_EVERY = 10.0
 PLAIN_EVERY = 30.0
 STOP_GRACE = 20.0
@@ -52,9 +57,13 @@ def add_parser(sub: Any) -> None:
     parser = sub.add_parser("sweep", help=says, description=says[0].upper() + says[1:] + ".")
     parser.add_argument("versions", nargs="*", metavar="VERSION", help="such as 1.4 or 2.13 (default: all)")
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="versions at the same time (default: 1)")
+    parser.add_argument(
+        "--clauses", action="append", default=[], metavar="PREFIX", help="only clauses whose id begins so, repeatable"
+    )
+    parser.add_argument("--mode", action="append", default=[], metavar="NAME", help="a mode, repeatable; default eager")
     parser.add_argument("--examples", type=int, metavar="N", help="plans per property, handed to the suite")
     parser.add_argument(
-        "--timeout", type=float, default=30, metavar="MIN", help="minutes for one version (default: 30)"
+        "--timeout", type=float, default=30, metavar="MIN", help="minutes to install or run one version (default: 30)"
     )
     parser.add_argument("--count", action="store_true", help="count what hooks cost instead of the verdicts")
     parser.add_argument("--fresh", action="store_true", help="measure again what is already complete")
@@ -66,18 +75,27 @@ class Sweep:
     """The versions to measure, and all that is running."""
 
     def __init__(
-        self, versions: list[Version], options: argparse.Namespace, tox: Callable[[Version, bool], list[str]]
+        self, versions: list[Version], options: argparse.Namespace, tox: Callable[[Version, str], list[str]]
     ) -> None:
         self.versions = versions
         self.options = options
         self.tox = tox
         self.stop = threading.Event()
+        self.installing = threading.Lock()
+        self.running = threading.Semaphore(options.jobs)
+        self.refused = ""  # what the suite says of the clauses or modes asked for
         self.began = time.monotonic()
         self.peak = 0
         root = versions[0].root
         digest = source_digest(root, COUNTED, ()) if options.count else source_digest(root)
         self.notes = {
-            version.minor: {"sources": digest, "torch": version.patch, "examples": options.examples}
+            version.minor: {
+                "sources": digest,
+                "torch": version.patch,
+                "examples": options.examples,
+                "clauses": sorted(version.part.clauses),
+                "modes": sorted(version.part.modes),
+            }
             for version in versions
         }
 
@@ -85,7 +103,6 @@ class Sweep:
         """Bring one version to its end, whatever that is."""
         if self.stop.is_set():
             return
-        began = time.monotonic()
         version.look()
         mine = not self.options.fresh and has_note(version, self.notes[version.minor])
         if mine and version.ended:
@@ -97,24 +114,55 @@ class Sweep:
         version.note_file.write_text(json.dumps(self.notes[version.minor]), encoding="utf-8")
         version.state = "running"
         try:
-            ended = self.run_tox(version, resume=version.begun)
+            ended = self.install(version) or self.perform(version)
         finally:
             self.watch_disk()
             if not self.options.keep:
-                for folder in version.folders:
-                    shutil.rmtree(folder, ignore_errors=True)
-            version.seconds = time.monotonic() - began
+                shutil.rmtree(version.env_folder, ignore_errors=True)
         self.judge(version, ended)
 
-    def run_tox(self, version: Version, resume: bool) -> str:
-        """Run the environment of a version and say how that ended."""
+    def install(self, version: Version) -> str:
+        """Make the environment, one at a time; return why there is none."""
+        with self.installing:
+            began = time.monotonic()
+            ended, status = self.run_tox(version, "install")
+            self.trim()
+            version.installing = version.seconds = time.monotonic() - began
+        return ended or (reason(version.tox_log) if status else "")
+
+    def perform(self, version: Version) -> str:
+        """Run what is to be measured; return what ended it before its end."""
+        with self.running:
+            began = time.monotonic()
+            ended, _ = self.run_tox(version, "resume" if version.begun else "run")
+            version.seconds += time.monotonic() - began
+        return ended
+
+    def trim(self) -> None:
+        """Keep of the packages only what another version may need; the environment keeps its own by hard links."""
+        if self.cache.exists():
+            command = [sys.executable, "-m", "uv", "cache", "clean", *ONE_TIME]  # tox-uv brings uv
+            environment = {**os.environ, "UV_CACHE_DIR": str(self.cache)}
+            subprocess.run(command, env=environment, capture_output=True, check=False)
+        self.watch_disk()
+        if disk_usage(self.cache) > CACHE_ROOM:
+            shutil.rmtree(self.cache, ignore_errors=True)
+
+    @property
+    def cache(self) -> Path:
+        return self.versions[0].root / WORK / "cache"
+
+    def run_tox(self, version: Version, step: str) -> tuple[str, int]:
+        """Take one step with a version; return what ended it, if anything did, and its exit status."""
+        if self.stop.is_set():
+            return "interrupted", 1
         environment = {
             name: value for name, value in os.environ.items() if not name.startswith(("TOX_", "VIRTUAL_ENV"))
         }
-        environment["UV_CACHE_DIR"] = str(version.folders[1])
-        with version.tox_log.open("wb") as log:
+        environment["UV_CACHE_DIR"] = str(self.cache)
+        with version.tox_log.open("wb" if step == "install" else "ab") as log:
             child = subprocess.Popen(
-                self.tox(version, resume),
+                self.tox(version, step),
                 cwd=version.root,
                 env=environment,
                 stdin=subprocess.DEVNULL,
@@ -127,12 +175,12 @@ class Sweep:
             while child.poll() is None:
                 time.sleep(0.2)
                 if self.stop.is_set():
-                    return "interrupted"
+                    return "interrupted", 1
                 if time.monotonic() > deadline:
-                    return f"stopped after {self.options.timeout:g} minutes"
+                    return f"stopped after {self.options.timeout:g} minutes", 1
         finally:
             end_group(child)
-        return ""
+        return "", child.returncode
 
     def judge(self, version: Version, ended: str) -> None:
         """Say what became of a version, from its run file and not from any exit status."""
@@ -143,6 +191,9 @@ class Sweep:
             version.state, version.says = "incomplete", f"{version.far()}: {ended or reason(version.tox_log)}"
         else:
             version.state, version.says = "not measured", ended or reason(version.tox_log)
+            if REASONS[0].search(version.says):
+                self.refused = version.says.removeprefix("ERROR: ")
+                self.stop.set()
 
     def watch_disk(self) -> None:
         self.peak = max(self.peak, disk_usage(self.versions[0].root / WORK))
@@ -157,21 +208,22 @@ class Sweep:
             parts.append(f"{version.env}: {version.far()}")
         elapsed = time.monotonic() - self.began
         parts.append(f"{clock(elapsed)} elapsed")
-        spent = [version.seconds for version in ended if version.seconds]
-        if spent:
-            left = sum(spent) / len(spent) * (len(self.versions) - len(ended) - 0.5 * len(running)) / self.options.jobs
+        fresh = sum(version.seconds > 0 for version in ended)
+        if fresh:
+            left = elapsed / fresh * (len(self.versions) - len(ended) - 0.5 * len(running))
             parts.append(f"about {clock(max(left, 0))} left")
         return "  ".join(parts)
 
     def run(self) -> None:
         """Measure all versions; an interruption ends what is running and keeps what is done."""
-        with ThreadPoolExecutor(self.options.jobs) as pool:
+        with ThreadPoolExecutor(max(AT_ONCE, self.options.jobs)) as pool:
             waiting = {pool.submit(self.measure, version): version for version in self.versions}
             try:
                 self.follow(waiting)
             except KeyboardInterrupt:
                 self.stop.set()
                 raise
+        shutil.rmtree(self.cache, ignore_errors=True)
 
     def follow(self, waiting: dict[Future[None], Version]) -> None:
         """Show progress until every version has ended."""
@@ -207,15 +259,18 @@ def end_group(child: subprocess.Popen[bytes]) -> None:
             child.wait(STOP_GRACE)
 
 
-def tox_command(options: argparse.Namespace) -> Callable[[Version, bool], list[str]]:
-    """Return the function that makes the command of a version."""
+def tox_command(options: argparse.Namespace) -> Callable[[Version, str], list[str]]:
+    """Return the function that makes the command of a step with a version: install, run or resume."""
 
-    def command(version: Version, resume: bool) -> list[str]:
-        words = [sys.executable, "-m", "tox", "exec" if options.count else "run", "-e", version.env]
-        words += ["--workdir", str(version.root / WORK / "tox"), "--"]
+    def command(version: Version, step: str) -> list[str]:
+        words = [sys.executable, "-m", "tox", "exec" if options.count and step != "install" else "run"]
+        words += ["-e", version.env, "--workdir", str(version.root / WORK / "tox")]
+        if step == "install":
+            return [*words, "--notest"]
         if options.count:
-            return [*words, "python", "-m", "suites.timing", "--count", "--out", str(version.run_file)]
-        words += ["--resume"] if resume else []
+            return [*words, "--", "python", "-m", "suites.timing", "--count", "--out", str(version.run_file)]
+        words += ["--", "--run-file", str(version.run_file), *version.part.words]
+        words += ["--resume"] if step == "resume" else []
         return words + (["--examples", str(options.examples)] if options.examples else [])
 
     return command
@@ -224,7 +279,10 @@ def tox_command(options: argparse.Namespace) -> Callable[[Version, bool], list[s
 def prepare(options: argparse.Namespace, root: Path) -> list[Version]:
     """Check what can be checked before anything is started."""
     known = known_versions(root / "tox.ini")
-    versions = [Version(minor, known[minor], root, options.count) for minor in pick(options.versions, known)]
+    part = Part(tuple(options.clauses), tuple(options.mode))
+    if options.count and part.words:
+        raise BadInput("sweep", "", f"--count counts all kinds of hook, and knows no {part.words[0]}", "leave one out")
+    versions = [Version(minor, known[minor], root, options.count, part) for minor in pick(options.versions, known)]
     if options.jobs < 1 or options.timeout <= 0 or (options.examples is not None and options.examples < 1):
         raise BadInput("sweep", "", "--jobs, --timeout or --examples is too small", "give a number above 0")
     if options.count and not shutil.which("valgrind"):
@@ -234,9 +292,10 @@ def prepare(options: argparse.Namespace, root: Path) -> list[Version]:
     for folder in (versions[0].folder, root / WORK):
         folder.mkdir(parents=True, exist_ok=True)
     free = shutil.disk_usage(root / WORK).free
-    if free < ROOM_NEEDED * options.jobs:
-        wanted = f"{free / 1e9:.0f} GB of disk are free where {ROOM_NEEDED * options.jobs / 1e9:.0f} GB are needed"
-        raise BadInput("sweep", "", wanted, "free some disk, or lower --jobs")
+    needed = ROOM_NEEDED * min(len(versions), max(AT_ONCE, options.jobs))
+    if free < needed:
+        wanted = f"{free / 1e9:.0f} GB of disk are free where {needed / 1e9:.0f} GB are needed"
+        raise BadInput("sweep", "", wanted, "free some disk, or name fewer versions at once")
     return versions
 
 
@@ -249,7 +308,10 @@ def run(args: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         print("interrupted; the same command goes on where this one stopped", file=sys.stderr)
         return 130
-    print(f"\n{'version':<10} {'state':<12} {'time':>6}  cells or reason")
+    if sweep.refused:
+        print(f"sweep: {sweep.refused}; no other version was tried", file=sys.stderr)
+        return 2
+    print(f"\n{'version':<10} {'state':<12} {'install':>7} {'in all':>6}  cells or reason")
     for version in versions:
         print(line_of(version))
     print(f"total {clock(time.monotonic() - sweep.began)}, at most {sweep.peak / 1e9:.1f} GB of disk at any moment")

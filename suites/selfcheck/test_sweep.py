@@ -16,19 +16,27 @@ import pytest
 
 from reports.data import torches
 from reports.data.strict import BadInput
-from reports.data.torches import COUNTS, RUNS, WORK, Version
+from reports.data.torches import COUNTS, RUNS, WORK, Part, Version
 from reports.verbs import sweep
 
 ROOT = Path(__file__).resolve().parents[2]
 KNOWN = {"1.4": "1.4.0", "1.10": "1.10.2", "2.1": "2.1.2"}
+WHOLE = Part()
+SOME = Part(("retain.", "gradient.errors."), ("eager",))
 
 FAKE_TOX = """
 import json, os, sys, time
-run_file, env_folder, behaviour, resume = sys.argv[1], sys.argv[2], sys.argv[3], "--resume" in sys.argv
-os.makedirs(env_folder, exist_ok=True)
-open(env_folder + "/torch.bin", "wb").write(b"x" * 200_000)
+run_file, env_folder, behaviour, step = sys.argv[1:5]
+os.makedirs(os.environ["UV_CACHE_DIR"], exist_ok=True)
 if behaviour == "no interpreter":
     sys.exit("error: Request failed\\ntorch1.4: no python3.8 here; install it")
+if step == "install":
+    os.makedirs(env_folder, exist_ok=True)
+    open(env_folder + "/torch.bin", "wb").write(b"x" * 200_000)
+    sys.exit(0)
+assert os.path.exists(env_folder + "/torch.bin"), "run before it was installed"
+if behaviour == "knows no such clause":
+    sys.exit("ERROR: --clauses none.: no clause begins so; see README for the chapters")
 entries = [
     {"type": "header", "torch": "9.9", "nodes": {"a": ["c.t.a", "eager"], "b": ["c.t.b", "eager"]}},
     {"type": "started", "clause": "c.t.a", "mode": "eager"},
@@ -41,7 +49,7 @@ if behaviour == "declines to count":
 if behaviour == "counts":
     open(run_file, "w").write("{}")
     sys.exit(0)
-first = 3 if resume else 0
+first = 3 if step == "resume" else 0
 last = 3 if behaviour in ("stops", "hangs") else 5
 with open(run_file, "a") as stream:
     for entry in entries[first:last]:
@@ -59,25 +67,29 @@ class Bench:
         self.root = root
         self.behaviour = dict.fromkeys(KNOWN, "measures")
         self.calls: list[str] = []
+        self.steps: list[tuple[str, str]] = []
         (root / "suites").mkdir()
         (root / "suites" / "test_a.py").write_text("first = 1\n")
         (root / "fake_tox.py").write_text(FAKE_TOX)
         for folder in (RUNS, COUNTS, WORK):
             (root / folder).mkdir(parents=True)
 
-    def tox(self, version: Version, resume: bool) -> list[str]:
-        self.calls.append(version.minor + (" resumed" if resume else ""))
-        words = [str(version.run_file), str(version.folders[0]), self.behaviour[version.minor]]
-        return [sys.executable, str(self.root / "fake_tox.py"), *words, *(["--resume"] if resume else [])]
+    def tox(self, version: Version, step: str) -> list[str]:
+        self.steps.append((version.minor, step))
+        if step != "install":
+            self.calls.append(version.minor + (" resumed" if step == "resume" else ""))
+        words = [str(version.run_file), str(version.env_folder), self.behaviour[version.minor], step]
+        return [sys.executable, str(self.root / "fake_tox.py"), *words]
 
-    def make(self, **options: object) -> sweep.Sweep:
+    def make(self, part: Part = WHOLE, **options: object) -> sweep.Sweep:
         chosen = {"jobs": 2, "examples": None, "timeout": 1, "fresh": False, "keep": False, "count": False, **options}
-        versions = [Version(minor, patch, self.root, bool(chosen["count"])) for minor, patch in KNOWN.items()]
+        versions = [Version(minor, patch, self.root, bool(chosen["count"]), part) for minor, patch in KNOWN.items()]
+        (self.root / part.folder).mkdir(parents=True, exist_ok=True)
         return sweep.Sweep(versions, argparse.Namespace(**chosen), self.tox)
 
-    def run(self, **options: object) -> dict[str, Version]:
+    def run(self, part: Part = WHOLE, **options: object) -> dict[str, Version]:
         self.calls.clear()
-        made = self.make(**options)
+        made = self.make(part, **options)
         made.run()
         return {version.minor: version for version in made.versions}
 
@@ -138,11 +150,13 @@ def test_all_are_measured_and_the_environments_removed(bench: Bench) -> None:
     assert [version.state for version in made.versions] == ["measured"] * 3
     assert made.versions[0].says == "1 conforms, 1 crashed"
     assert made.peak >= 200_000
-    assert not any(folder.exists() for version in made.versions for folder in version.folders)
+    assert not made.cache.exists()
+    assert not any(version.env_folder.exists() for version in made.versions)
+    assert all(version.seconds > version.installing > 0 for version in made.versions)
 
 
 def test_environments_stay_when_asked(bench: Bench) -> None:
-    assert all(version.folders[0].exists() for version in bench.run(keep=True).values())
+    assert all(version.env_folder.exists() for version in bench.run(keep=True).values())
 
 
 def test_complete_runs_are_kept_until_sources_or_options_change(bench: Bench) -> None:
@@ -191,9 +205,83 @@ def test_an_interruption_ends_what_runs_and_is_resumed(bench: Bench) -> None:
         made.run()
     waker.join()
     assert bench.calls == ["1.4"]
+    assert ("1.10", "install") in bench.steps, "the next one is installed while the first one runs"
+    assert ("2.1", "install") not in bench.steps, "two environments at most"
     bench.behaviour["1.4"] = "measures"
     assert bench.run(jobs=1)["1.4"].state == "measured"
     assert bench.calls[0] == "1.4 resumed"
+
+
+def test_some_clauses_have_run_files_of_their_own_and_are_resumed(bench: Bench) -> None:
+    bench.run()
+    whole = {path: path.read_bytes() for path in (bench.root / RUNS).glob("*")}
+    assert len(whole) == 9
+    bench.behaviour["1.10"] = "stops"
+    ended = bench.run(SOME)
+    assert ended["1.4"].run_file == bench.root / "reports/out/parts/gradient.errors+retain@eager/torch1.4.jsonl"
+    assert ended["1.4"].run_file.exists()
+    bench.behaviour["1.10"] = "measures"
+    assert bench.run(SOME)["1.10"].state == "measured"
+    assert bench.calls == ["1.10 resumed"]
+    assert {version.state for version in bench.run(SOME).values()} == {"kept"}
+    assert {path: path.read_bytes() for path in (bench.root / RUNS).glob("*")} == whole
+
+
+def test_a_part_has_a_folder_that_names_it(bench: Bench) -> None:
+    assert Part(("retain.",)).folder.name == "retain"
+    assert Part((), ("copy",)).folder.name == "all@copy"
+    many = [Part(tuple(f"gradient.errors.number_{number}" for number in range(count))).folder.name for count in (9, 10)]
+    assert many[0] != many[1]
+    assert max(map(len, many)) < 80
+
+
+@pytest.mark.parametrize(
+    ("part", "words"),
+    [(("Retain",), "--clauses 'Retain' cannot be one"), (("../..",), "cannot be one"), (("",), "cannot be one")],
+)
+def test_what_cannot_be_a_clause_is_refused(part: tuple[str, ...], words: str) -> None:
+    with pytest.raises(BadInput, match=words):
+        Part(part)
+    with pytest.raises(BadInput, match=r"--mode '\.\./x' cannot be one"):
+        Part((), ("../x",))
+
+
+def test_a_clause_that_no_torch_knows_ends_the_sweep_at_the_first(bench: Bench) -> None:
+    bench.behaviour = dict.fromkeys(KNOWN, "knows no such clause")
+    made = bench.make(SOME, jobs=1)
+    made.run()
+    assert made.refused.startswith("--clauses none.: no clause begins so")
+    assert ("2.1", "install") not in bench.steps
+    assert not made.versions[0].env_folder.exists()
+
+
+def test_the_suite_is_told_which_clauses_and_where_to_write(tmp_path: Path) -> None:
+    version = Version("1.10", "1.10.2", tmp_path, part=Part(("retain.",), ("copy",)))
+    words = sweep.tox_command(argparse.Namespace(count=False, examples=7))(version, "resume")
+    after = words[words.index("--") + 1 :]
+    assert after == [
+        "--run-file", str(version.run_file), "--clauses", "retain.", "--mode", "copy", "--resume", "--examples", "7",
+    ]  # fmt: skip
+
+
+def test_packages_that_another_version_may_need_stay_within_their_room(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = bench.make()
+    made.cache.mkdir()
+    (made.cache / "shared.whl").write_bytes(b"x" * 100_000)
+    made.trim()
+    assert (made.cache / "shared.whl").exists()
+    monkeypatch.setattr(sweep, "CACHE_ROOM", 50_000)
+    made.trim()
+    assert not made.cache.exists()
+
+
+def test_counting_knows_no_clauses() -> None:
+    words = ["sweep", "--count", "--clauses", "retain."]
+    done = subprocess.run([sys.executable, "-m", "reports", *words], cwd=ROOT, capture_output=True, text=True)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "--count counts all kinds of hook, and knows no --clauses" in done.stderr
 
 
 def interrupt_once(run_file: Path) -> None:
@@ -222,7 +310,8 @@ def test_progress_names_versions_clauses_and_time(bench: Bench) -> None:
     made = bench.make()
     made.versions[0].state, made.versions[0].seconds = "measured", 60.0
     made.versions[1].state = "running"
-    assert made.text().startswith("1 of 3 versions  torch1.10: installing  0:00 elapsed  about 0:45 left")
+    made.began -= 30.5
+    assert made.text().startswith("1 of 3 versions  torch1.10: installing  0:30 elapsed  about 0:45 left")
 
 
 def test_counts_lie_apart_and_belong_to_what_counts(bench: Bench) -> None:
@@ -249,7 +338,10 @@ def test_a_count_that_wrote_nothing_says_why_and_how_far_it_was(bench: Bench) ->
 
 def test_counting_runs_in_the_environment_of_its_torch(tmp_path: Path) -> None:
     version = Version("1.10", "1.10.2", tmp_path, True)
-    words = sweep.tox_command(argparse.Namespace(count=True, examples=None))(version, False)
+    command = sweep.tox_command(argparse.Namespace(count=True, examples=None))
+    assert command(version, "install")[1:6] == ["-m", "tox", "run", "-e", "torch1.10"]
+    assert command(version, "install")[-1] == "--notest"
+    words = command(version, "run")
     assert words[1:6] == ["-m", "tox", "exec", "-e", "torch1.10"]
     assert words[-6:] == ["python", "-m", "suites.timing", "--count", "--out", str(version.run_file)]
 
