@@ -274,7 +274,7 @@ def test_what_is_chosen_stands_in_the_address_and_comes_back(reader):
     page.check("#rely-chapter [value=ordering]")
     page.check("#rely-chapter [value=tutorial]")
     assert page.url.endswith("#rely?from=1.13&to=2.15&chapter=ordering+tutorial")
-    assert page.inner_text("#rely-chapter-told") == "ordering, tutorial"
+    assert page.inner_text("#rely-chapter-chosen") == "ordering, tutorial"
     said = page.inner_text("#rely-said")
     page.click(".views >> text=Upgrade")
     assert page.url.endswith("#upgrade")

@@ -57,13 +57,13 @@ function drawBuild() {
   const column = COLUMNS[PLACE.get(byId("build-with").value)] || nearestTo(header.torch);
   const names = ["torch " + column.label, `your torch ${header.torch}`];
   const pairs = pairsWith(PLACE.get(column.key));
-  const told = difference(pairs);
+  const found = difference(pairs);
   return answer(
     "build",
-    differenceWords(names, told),
+    differenceWords(names, found),
     ownFacts(),
     ...triageView([...mine.cells.values()]),
-    ...changesView(told, names, (one) => changeView(one, names, weightTag(one))),
+    ...changesView(found, names, (one) => changeView(one, names, weightTag(one))),
     ...checkView(pairs, column, names),
   );
 }
@@ -81,9 +81,9 @@ function ownFacts() {
   const { header, cells, missing, notHere, clauses } = mine;
   const list = el("dl", { class: "facts" });
   const add = (term, text, kind) => list.append(el("dt", { text: term }), el("dd", { text, class: kind }));
-  const told = [...cells.values()].filter(({ clause }) => Object.hasOwn(DATA.clauses, clause))
+  const spoken = [...cells.values()].filter(({ clause }) => Object.hasOwn(DATA.clauses, clause))
     .map((cell) => statementOf(DATA.clauses[cell.clause], cellOfRun(cell)).answer);
-  const answers = Object.keys(DATA.signs).map((answer) => [answer, told.filter((one) => one === answer).length]);
+  const answers = Object.keys(DATA.signs).map((answer) => [answer, spoken.filter((one) => one === answer).length]);
   add("Your torch", `${header.torch}, Python ${header.python}, ${header.platform}, ${header.device}`);
   add("By itself", answers.filter(([, count]) => count).map(([answer, count]) => `${count} ${answer}`).join(", ") || "no cells");
   const fresh = [...cells.values()].filter((cell) => cell.verdict === "deviates" && !cell.declared).length;

@@ -51,8 +51,8 @@ function checkView(pairs, column, names) {
     .map(([title, list]) => groupView(title, list, (one) => beyondView(one, names), 25));
   if (!isCheckable(mine, column)) return groups;
   const count = difference(pairs).changes.length + found.length;
-  const told = `${counted(count, "cell is", "cells are")} not as recorded. The same list in a terminal: `;
-  return [...groups, el("p", { class: "terminal" }, told, el("code", { text: "python -m reports check RUNFILE" }))];
+  const words = `${counted(count, "cell is", "cells are")} not as recorded. The same list in a terminal: `;
+  return [...groups, el("p", { class: "terminal" }, words, el("code", { text: "python -m reports check RUNFILE" }))];
 }
 
 function beyondView({ id, mode, before, after, kind }, names) {

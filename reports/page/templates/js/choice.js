@@ -56,5 +56,5 @@ const leftOutView = (count) =>
 
 /** Show in the folded lists of a view what is chosen in them. */
 function tellChoice(name, state) {
-  for (const list of ["chapter", "api"]) byId(`${name}-${list}-told`).textContent = wordsIn(state[list] || "").join(", ") || "all";
+  for (const list of ["chapter", "api"]) byId(`${name}-${list}-chosen`).textContent = wordsIn(state[list] || "").join(", ") || "all";
 }

@@ -121,9 +121,9 @@ function spans(clause, mode) {
   }
   for (const { name, range, says } of clause.claim ? [] : clause.readings) {
     if (range !== "never") continue;
-    const told = el("span", {}, el("b", { text: "wrong reading" }), ` ${name}`, el("span", { class: "sentence", text: says }),
+    const item = el("span", {}, el("b", { text: "wrong reading" }), ` ${name}`, el("span", { class: "sentence", text: says }),
       el("small", { text: "Nothing in torch does this: the test refutes it on each version, so that a tick means something." }));
-    list.append(el("li", {}, el("span", { class: "when", text: "on no torch" }), told));
+    list.append(el("li", {}, el("span", { class: "when", text: "on no torch" }), item));
   }
   return list;
 }

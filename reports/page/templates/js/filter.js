@@ -10,7 +10,7 @@ const ROWS = [...document.querySelectorAll(".row")].map((row) => {
 });
 
 /** Say whether a clause has anything to show: in further modes it may never have been run. */
-const isTold = (clause, mode) =>
+const isCounted = (clause, mode) =>
   mode === DATA.modes[0] || clause.cells[mode].some(([, verdict, , more = {}]) => !isUnrun({ verdict, note: more.note }));
 
 /** Say whether a row fits the filters. */
@@ -34,11 +34,11 @@ function applyFilters() {
   const counts = new Map([...document.querySelectorAll("tbody[data-chapter]")].map((chapter) => [chapter, { all: 0, here: 0 }]));
   toShow = [];
   for (const entry of ROWS) {
-    const told = isTold(entry.clause, mode);
-    const shown = told && fits(entry, mode, state, needles);
+    const within = isCounted(entry.clause, mode);
+    const shown = within && fits(entry, mode, state, needles);
     if (shown && (entry.row.hidden || entry.drawn !== mode)) toShow.push(entry);
     if (!entry.row.hidden && (!shown || entry.drawn !== mode)) entry.row.hidden = true;
-    if (told) counts.get(entry.chapter).all++;
+    if (within) counts.get(entry.chapter).all++;
     if (shown) counts.get(entry.chapter).here++;
   }
   const sum = { all: 0, here: 0 };

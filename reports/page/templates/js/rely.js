@@ -47,27 +47,27 @@ function rely(state) {
 
 /** Return how bad the worst is that a clause does where its own sentence is not true; what is only absent comes last. */
 function worstOf(id, spans) {
-  const said = spans.map(({ cell }) => statementOf(DATA.clauses[id], cell)).filter((told) => !isGood(told));
+  const said = spans.map(({ cell }) => statementOf(DATA.clauses[id], cell)).filter((one) => !isGood(one));
   return Math.min(...said.map(({ answer, harm }) => (NOTHING.includes(answer) ? HARMS.length : HARMS.indexOf(harm))));
 }
 
 function drawRely() {
   const state = readFields();
-  const told = rely(state);
+  const reliance = rely(state);
   tellChoice("rely", state);
-  if (told.wrong) return answer("rely", told.wrong);
-  told.found.changes.sort((one, two) => worstOf(one.id, one.spans) - worstOf(two.id, two.spans));
-  const groups = Object.entries(told.found).filter(([, list]) => list.length);
+  if (reliance.wrong) return answer("rely", reliance.wrong);
+  reliance.found.changes.sort((one, two) => worstOf(one.id, one.spans) - worstOf(two.id, two.spans));
+  const groups = Object.entries(reliance.found).filter(([, list]) => list.length);
   const total = groups.reduce((sum, [, list]) => sum + list.length, 0);
   const counts = groups.map(([stands, list]) => counted(list.length, ...DATA.stands[stands])).join(", ");
-  const range = spanOf(told.places[0], told.places[told.places.length - 1]);
+  const range = spanOf(reliance.places[0], reliance.places[reliance.places.length - 1]);
   const mode = state.mode || DATA.modes[0];
-  const plain = !state.q && !told.places.some((place) => COLUMNS[place].run);
+  const plain = !state.q && !reliance.places.some((place) => COLUMNS[place].run);
   return answer(
     "rely",
     `Torch ${range}${DATA.modes.length > 1 ? `, ${mode}` : ""}: of ${counted(total, "clause", "clauses")} ${counts}.`,
     ...groups.map(([stands, list]) => groupView(DATA.stands[stands][Number(list.length > 1)], list, (one) => standingView(one, stands, mode), MANY[stands] || 25)),
-    leftOutView(told.leftOut),
+    leftOutView(reliance.leftOut),
     plain ? terminalView(relyWords(state)) : null,
   );
 }
@@ -81,8 +81,8 @@ function standingView({ id, spans }, stands, mode) {
   const label = NOT_TRUE[stands] && el("span", { class: "label", text: NOT_TRUE[stands] });
   const list = spans.map(({ first, last, cell }) =>
     el("li", {}, el("span", { class: "when", text: "torch " + spanOf(first, last) }), cellView(clause, cell, forceOf(clause)[first], sinceOf(clause, mode, first))));
-  const told = stands !== "holds" || clause.readings.some(({ headline, says }) => headline && says !== clause.says);
-  return el("li", {}, label, label ? " " : "", clauseLink(id), " ", el("code", { text: id }), told ? el("ul", { class: "spans" }, ...list) : null);
+  const opened = stands !== "holds" || clause.readings.some(({ headline, says }) => headline && says !== clause.says);
+  return el("li", {}, label, label ? " " : "", clauseLink(id), " ", el("code", { text: id }), opened ? el("ul", { class: "spans" }, ...list) : null);
 }
 
 function relyWords(state) {

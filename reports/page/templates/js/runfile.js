@@ -48,8 +48,8 @@ const keyOf = ({ clause, mode }) => JSON.stringify([clause, mode]);
 
 /** Return the runs in a file. Throws BadRun. */
 async function readRuns(file) {
-  const fail = (place, fault, mend) => {
-    throw new BadRun(`${file.name}${place}: ${fault}; ${mend}.`);
+  const fail = (place, fault, hint) => {
+    throw new BadRun(`${file.name}${place}: ${fault}; ${hint}.`);
   };
   if (file.size > LARGEST) fail("", `is larger than ${LARGEST / 2 ** 20} MB`, "run the suite in shards");
   let text;
@@ -141,13 +141,13 @@ const SAME = ["torch", "build", "suite", "python", "platform", "device", "profil
 /** Return the shards of a run as one, refusing what `merge` would. */
 function joined(runs) {
   const all = { header: { ...runs[0].header }, clauses: new Map(), cells: new Map(), wanted: new Set() };
-  const told = new Map();
+  const seen = new Map();
   for (const run of runs) {
     checkSame(runs[0], run);
     for (const [key, cell] of run.cells) {
-      const before = told.get(key);
+      const before = seen.get(key);
       if (before) refuse(run, `${cell.clause} [${cell.mode}] is also in ${before.name}`, "choose each run once");
-      told.set(key, run);
+      seen.set(key, run);
       all.cells.set(key, cell);
     }
     for (const [id, clause] of Object.entries(run.header.clauses)) all.clauses.set(id, clause);
@@ -158,8 +158,8 @@ function joined(runs) {
   return { ...all, missing: [...all.wanted].filter((key) => !all.cells.has(key)).length, notHere: shardsNotHere(runs) };
 }
 
-function refuse(run, fault, mend = "choose the shards of one run") {
-  throw new BadRun(`${run.name}: ${fault}; ${mend}.`);
+function refuse(run, fault, hint = "choose the shards of one run") {
+  throw new BadRun(`${run.name}: ${fault}; ${hint}.`);
 }
 
 function checkSame(first, run) {

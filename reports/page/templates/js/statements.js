@@ -71,24 +71,24 @@ const labelled = (label, ...content) => el("span", { class: "labelled" }, el("sp
 /** Show what a cell says: its answer, its reading, the sentence in force, and of a deviation what is stated, what torch does, and why. */
 function cellView(clause, cell, force = -1, since = "") {
   const [sign, words] = wordsOf(clause, cell);
-  const told = el("span", {}, el("span", { class: "chip " + kindOf(clause, cell), text: sign }), " ", el("b", { text: words }));
+  const node = el("span", {}, el("span", { class: "chip " + kindOf(clause, cell), text: sign }), " ", el("b", { text: words }));
   const reading = clause.readings[cell.reading];
   if (cell.verdict === "conforms" && reading && !clause.claim && clause.readings.length > 1) {
-    told.append(` ${clause.varies ? numberOf(cell.reading) + " " : ""}${reading.name}`);
+    node.append(` ${clause.varies ? numberOf(cell.reading) + " " : ""}${reading.name}`);
   }
   const { answer, says, harm, cause, reason, ref, detail } = statementOf(clause, cell);
-  if (answer === "otherwise" && harm !== "none") told.append(" ", el("span", { class: `tag ${harm}`, text: harm }));
-  if (since) told.append(" ", el("span", { class: "since", text: since }));
+  if (answer === "otherwise" && harm !== "none") node.append(" ", el("span", { class: `tag ${harm}`, text: harm }));
+  if (since) node.append(" ", el("span", { class: "since", text: since }));
   if (cell.verdict === "deviates" || reason) {
     const stated = clause.readings[cell.reading >= 0 ? cell.reading : force];
-    told.append(labelled("stated", stated ? stated.says : clause.says), labelled("what torch does", says));
-    if (HARM_WORDS[harm]) told.append(labelled("harm", HARM_WORDS[harm]));
-    if (cause) told.append(labelled("cause", cause));
-    if (reason) told.append(labelled("why", reason + " ", refView(ref)));
-    if (cell.holds && !reason) told.append(labelled("behaves as", `the reading “${cell.holds.join("” / “")}”`));
-  } else if (says) told.append(el("span", { class: "sentence", text: detail || says }));
-  if (cell.note && !says.toLowerCase().includes(cell.note.toLowerCase())) told.append(el("small", { text: cell.note }));
-  return told;
+    node.append(labelled("stated", stated ? stated.says : clause.says), labelled("what torch does", says));
+    if (HARM_WORDS[harm]) node.append(labelled("harm", HARM_WORDS[harm]));
+    if (cause) node.append(labelled("cause", cause));
+    if (reason) node.append(labelled("why", reason + " ", refView(ref)));
+    if (cell.holds && !reason) node.append(labelled("behaves as", `the reading “${cell.holds.join("” / “")}”`));
+  } else if (says) node.append(el("span", { class: "sentence", text: detail || says }));
+  if (cell.note && !says.toLowerCase().includes(cell.note.toLowerCase())) node.append(el("small", { text: cell.note }));
+  return node;
 }
 
 const refView = (ref) => (/^https:\/\//.test(ref) ? el("a", { href: ref, rel: "noreferrer noopener", target: "_blank", text: ref.replace("https://", "") }) : ref);

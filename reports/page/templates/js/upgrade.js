@@ -95,12 +95,12 @@ function drawUpgrade() {
   const plain = !COLUMNS[from].run && !COLUMNS[to].run && !state.q;
   const named = one ? ["--mode", modes[0][0], ...(modes[0][0] === modes[0][1] ? [] : ["--to-mode", modes[0][1]])] : [];
   const way = wayBetween(from, to);
-  const told = difference(pairs, modes.every(([before, after]) => before === after) ? (id, mode) => way(id, mode || modes[0][0]) : undefined);
+  const found = difference(pairs, modes.every(([before, after]) => before === after) ? (id, mode) => way(id, mode || modes[0][0]) : undefined);
   return answer(
     "upgrade",
-    differenceWords(names, told),
-    ...changesView(told, names),
-    passingView(told, names),
+    differenceWords(names, found),
+    ...changesView(found, names),
+    passingView(found, names),
     leftOutView(leftOut),
     plain ? terminalView(["diff", state.from, state.to, ...wordsIn(state.clause || ""), ...choiceWords(state), ...named]) : null,
   );
