@@ -16,13 +16,13 @@ from typing import Any
 from packaging.version import Version
 
 from fixtures.run import recorded as stored
+from reports.data.layout import in_order, laid_out
 from reports.data.runfile import Run, check_clauses, check_version, minor
 from reports.data.strict import FORMAT, BadInput, foreign_format, parse, read_bytes, validate, write_atomic
 
 VERDICTS = Path(__file__).parents[1] / "verdicts"
 COSTS_NAME = stored.COSTS  # what hooks cost, see reports/costs/recorded.py
 EXPLAINED = ("deviates", "refused")  # their notes are reasons; those of a crash change from run to run
-WIDTH = 120  # a row that is longer has a line for each thing that is recorded of it
 
 
 @dataclass(frozen=True)
@@ -154,7 +154,7 @@ def _releases(releases: Iterable[Recorded]) -> str:
     lines = []
     for each in releases:
         known = {key: value for key, value in asdict(replace(each, cells={})).items() if value}
-        lines.append(f"{_json(each.minor)}: {json.dumps(known, ensure_ascii=False)}")
+        lines.append(f"{_json(each.minor)}: {_json(known)}")
     return f'{{"format": {stored.FORMAT}, "releases": {{\n' + ",\n".join(lines) + "\n}}\n"
 
 
@@ -174,7 +174,7 @@ def _chapter(releases: Sequence[Recorded], clauses: Mapping[str, Iterable[str]])
                 last = rest[-1] if rest else first
                 if row is not None:
                     end = stored.NEWEST if last is newest else last.minor
-                    rows.append(f"  {_laid_out([first.minor, end, *row], '   ')}")
+                    rows.append(f"  {laid_out([first.minor, end, *row], '  ')}")
             modes.append(f" {_json(mode)}: [\n" + ",\n".join(rows) + "]")
         told.append(f'{_json(clause)}: {{"digest": {_json(usual)}, "modes": {{\n' + ",\n".join(modes) + "}}")
     head = f'{{"format": {stored.FORMAT}, "newest": {_json(newest.minor)}, "clauses": {{\n'
@@ -188,34 +188,22 @@ def _row(cell: Mapping[str, Any] | None, torch: str, usual: str) -> list[Any] | 
     more = {key: value for key, value in cell.items() if key not in ("verdict", "reading")}
     if more["digest"] == usual:
         del more["digest"]
-    row = [cell["verdict"], cell["reading"], stored.unnamed(more, torch)]
+    row = [cell["verdict"], cell["reading"], stored.unnamed(in_order(more), torch)]
     while row[-1] in (None, {}):
         row.pop()
     return row
 
 
-def _laid_out(value: Any, indent: str) -> str:
-    """Return JSON in one line, or with a line for each key where that is too long."""
-    line = _json(value)
-    if len(line) <= WIDTH:
-        return line
-    if isinstance(value, list) and isinstance(value[-1], dict):
-        return "[" + "".join(f"{_json(each)}, " for each in value[:-1]) + _laid_out(value[-1], indent) + "]"
-    if isinstance(value, dict):
-        lines = (f"{indent}{_json(key)}: {_laid_out(each, indent + ' ')}" for key, each in sorted(value.items()))
-        return "{\n" + ",\n".join(lines) + "}"
-    return line
-
-
 def write_table(table: Table, folder: Path = VERDICTS) -> list[Path]:
     """Write the clause table; return the file if it has changed."""
-    document = {"format": FORMAT, "suite": table.suite, "clauses": table.clauses}
+    clauses = ",\n".join(f"{_json(name)}: {laid_out(each)}" for name, each in in_order(table.clauses).items())
+    head = f'{{"format": {FORMAT}, "suite": {_json(table.suite)}, "clauses": {{\n'
     path = folder / stored.CLAUSES
-    return [path] if _write(path, json.dumps(document, indent=1, sort_keys=True, ensure_ascii=False) + "\n") else []
+    return [path] if _write(path, f"{head}{clauses}\n}}}}\n") else []
 
 
 def _json(value: Any) -> str:
-    return json.dumps(value, sort_keys=True, ensure_ascii=False)
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _write(path: Path, text: str) -> bool:

@@ -11,10 +11,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fixtures.run import recorded as stored
+from reports.data.layout import WIDTH, in_order, laid_out
 from reports.data.recording import plan
 from reports.data.runfile import read_run
 from reports.data.strict import BadInput
-from reports.data.verdicts import VERDICTS, Recorded, Table, read_recorded, write_recorded, write_table
+from reports.data.verdicts import VERDICTS, Recorded, Table, read_recorded, read_table, write_recorded, write_table
 from suites.selfcheck import measured, synthetic
 
 TORCHES = ("1.4.0", "1.9.1", "1.10.2", "2.0.1", "2.9.1", "2.10.0")
@@ -34,6 +35,8 @@ MORE = st.fixed_dictionaries(
         "note": TEXTS, "evidence": EVIDENCE,
     },
 )  # fmt: skip
+LEAVES = st.none() | st.booleans() | st.integers() | st.text() | st.text(min_size=WIDTH, max_size=WIDTH)
+VALUES = st.recursive(LEAVES, lambda inside: st.lists(inside) | st.dictionaries(st.text(), inside), max_leaves=20)
 QUICK = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 
 
@@ -124,10 +127,19 @@ def test_a_new_release_on_which_nothing_changed_is_a_few_lines(tmp_path):
 
 def test_what_is_committed_is_as_it_is_written(tmp_path):
     write_recorded(read_recorded(), tmp_path)
-    names = stored.names(str(VERDICTS))
-    assert names == stored.names(str(tmp_path))
+    write_table(read_table(), tmp_path)
+    names = {path.name for path in VERDICTS.iterdir()} - {stored.COSTS}
+    assert names == {path.name for path in tmp_path.iterdir()}
     for name in names:
         assert (tmp_path / name).read_bytes() == (VERDICTS / name).read_bytes(), name
+
+
+@given(value=VALUES, indent=st.sampled_from(["", "   "]))
+def test_whatever_is_laid_out_is_read_back(value, indent):
+    text = laid_out(value, indent)
+    assert json.loads(text) == value
+    assert in_order(value) == value
+    assert ("\n" in text) <= (len(indent) + len(json.dumps(value, ensure_ascii=False)) > WIDTH), "what fits is one line"
 
 
 def test_a_chapter_without_clauses_has_no_file(tmp_path):
