@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 import torch
 from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
 
 from fixtures.model.contract import contract_for, installed_version
 from fixtures.model.graph import TooLarge
@@ -18,11 +19,13 @@ from fixtures.play.stage import Torch, perform
 from fixtures.play.trace import Event, Trace, side_by_side
 from fixtures.show.alone import script
 from fixtures.show.ending import NEEDED
-from suites.together import test_grammar
+from suites.together import test_grammar, test_values
 
 VERSION = installed_version()
 CONTRACT = contract_for(VERSION)
-ANY = test_grammar.test_everything.hypothesis._given_kwargs["plan"]  # type: ignore[attr-defined]
+ANY = st.one_of(
+    *(clause.hypothesis._given_kwargs["plan"] for clause in (test_grammar.test_everything, test_values.test_everything))
+)
 HEALTH = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 QUICK = settings(
     max_examples=150,
