@@ -9,7 +9,7 @@ from hypothesis.errors import UnsatisfiedAssumption
 
 from fixtures.judge.clause import CLAUSES, Clause
 from fixtures.judge.subject import Subject
-from fixtures.model import miniatures_engine
+from fixtures.model import miniatures_engine, miniatures_values
 from fixtures.model.contract import contract_for, installed_version, with_facts
 from fixtures.model.miniatures import FAULTS
 from fixtures.model.module import Model, expect
@@ -24,7 +24,7 @@ VERSION = installed_version()
 CONTRACT = contract_for(VERSION)
 
 import_suites()
-assert miniatures_engine  # importing it registers its faults
+assert all((miniatures_engine, miniatures_values))  # importing them registers their faults
 DRAWING = sorted(name for name, one in CLAUSES.items() if draws_plans(one) and not missing(one.needs))
 
 

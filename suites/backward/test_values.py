@@ -1,0 +1,142 @@
+"""Gradients as tensors around a module: what its backward hooks are given and may return, and what is checked."""
+
+from dataclasses import replace
+
+from hypothesis import given
+
+from fixtures.judge.clause import Reading, clause
+from fixtures.judge.subject import Subject
+from fixtures.plan.draw import plans
+from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Like, Of, Plan, Recast
+from suites.backward.sources import GRADIENTS, INPUT_VIEW, LEGACY, REPLACES
+
+FULL_HOOK = "torch.nn.Module.register_full_backward_hook"
+ONE = Input(Of(1, (2, 3)))
+
+
+def hooked(*do: Recast, kind: str = "full_backward") -> Plan:
+    """A module that hands its input on, with a hook for each of some forms in which it returns the gradients."""
+    hooks = [Hook(kind, "m0", f"h{number}", (action,)) for number, action in enumerate(do)]
+    return Plan(Leaf("m0", "scale", (Of(1, (3,)),)), (ONE,), (*hooks, Forward(), Backward((Like(1),))))
+
+
+@clause(
+    "backward.values.full_given",
+    says="A full backward hook is given gradients of the shapes and dtypes of the module's inputs.",
+    source=GRADIENTS,
+    level="observed",
+    needs=FULL_HOOK,
+)
+@given(plan=plans(kinds=("full_backward",), does=(), inputs=(1, 2), outputs=(1, 2), depth=0, values=True))
+def test_full_given(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    for event in trace:
+        if event.what in trace.calls():
+            for spec, grad in zip(plan.inputs, event.seen[1]):
+                assert grad is None or (grad.shape, grad.dtype) == (spec.value.shape, spec.value.dtype)
+
+
+@clause(
+    "backward.values.any_layout",
+    says="Full and legacy backward hooks may return gradients in any layout.",
+    source="measured",
+    level="observed",
+)
+@given(plan=plans(kinds=("backward", "full_backward"), inputs=(1, 2), outputs=(1, 2), values=True, recasts=("layout",)))
+def test_any_layout(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    assert not trace.calls() or "backward" not in [step for step, _ in trace.raised()]
+
+
+@clause(
+    "backward.values.last_is_checked",
+    says="Of the gradients that full backward hooks return only those of the last must fit shape and dtype.",
+    source=(REPLACES, "measured"),
+    level="observed",
+    needs=FULL_HOOK,
+    readings=(
+        Reading(
+            "the last",
+            ">=1.13",
+            "A full backward hook may return gradients of any shape and dtype where a later one returns fitting ones.",
+            facts={"full_checked_each": False},
+        ),
+        Reading(
+            "each",
+            "<1.13",
+            "A full backward hook that returns another shape or dtype ends backward() in RuntimeError at once.",
+            facts={"full_checked_each": True},
+            headline=False,
+            harm="error",
+        ),
+    ),
+    witness=hooked(Recast(dtype="float32"), Recast(dtype="float64")),
+)
+@given(plan=plans(kinds=("full_backward",), does=("scale",), inputs=(1, 2), depth=0, values=True))
+def test_last_is_checked(subject: Subject, plan: Plan) -> None:
+    subject.holds(plan)
+
+
+@clause(
+    "backward.values.frozen_input",
+    says="With full backward hooks a module is called with new tensors, also for inputs without gradients.",
+    source=(INPUT_VIEW, "measured"),
+    level="observed",
+    needs=FULL_HOOK,
+    readings=(
+        Reading(
+            "new",
+            ">=1.11",
+            "Where one input needs a gradient, full backward hooks have the module called with new tensors for all.",
+            facts={"frozen_is_wrapped": True},
+        ),
+        Reading(
+            "the same",
+            "<1.11",
+            "Full backward hooks have the module called with the very inputs that need no gradient.",
+            facts={"frozen_is_wrapped": False},
+            headline=False,
+            harm="silent",
+        ),
+    ),
+    witness=Plan(
+        Leaf("m0", "both"),
+        (ONE, replace(ONE, grad=False)),
+        (Hook("full_backward", "m0", "h0"), Hook("forward", "m0", "h1"), Forward(), Backward((Like(1), None))),
+    ),
+)
+@given(
+    plan=plans(
+        kinds=("full_backward", "forward"), does=(), inputs=(1, 2), outputs=(1, 2), depth=0, frozen=True, values=True
+    )
+)
+def test_frozen_input(subject: Subject, plan: Plan) -> None:
+    subject.holds(plan)
+
+
+@clause(
+    "backward.values.legacy_cast",
+    says="A legacy hook of a module that changes the dtype is given one gradient for its one input.",
+    source=(LEGACY, "measured"),
+    level="observed",
+    readings=(
+        Reading(
+            "one",
+            ">=1.10",
+            "A legacy hook of a module that changes the dtype is given a tuple of one gradient of the input.",
+            facts={"cast_has_two_inputs": False},
+        ),
+        Reading(
+            "two",
+            "<1.10",
+            "A legacy hook of a module that changes the dtype is given two gradients for one input, None first.",
+            facts={"cast_has_two_inputs": True},
+            headline=False,
+            harm="silent",
+        ),
+    ),
+    witness=Plan(Leaf("m0", "float32"), (ONE,), (Hook("backward", "m0", "h0"), Forward(), Backward((Like(1),)))),
+)
+@given(plan=plans(kinds=("backward",), ops=("float32",), inputs=(1, 1), depth=0, values=True, recasts=("layout",)))
+def test_legacy_cast(subject: Subject, plan: Plan) -> None:
+    subject.holds(plan)

@@ -1,0 +1,250 @@
+"""Gradients as tensors: the shape, dtype, layout and identity of what a tensor hook is given, returns and leaves.
+
+Plans with `values=True`: a tensor in a trace has its shape, its dtype, its strides and the name of the known object.
+"""
+
+from dataclasses import replace
+from typing import Any, List, Tuple
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fixtures.judge.clause import Reading, clause
+from fixtures.judge.subject import Subject
+from fixtures.plan.draw import plans
+from fixtures.plan.grammar import OPS, Backward, Forward, Hook, Input, Leaf, Like, Of, Plan, Recast, hooks_of, walk
+from fixtures.play.objects import Seen
+from fixtures.play.trace import Trace
+from suites.gradient.said import LAYOUT, REPLACES, SIGNATURE
+
+MOVED = (
+    "code: torch/include/torch/csrc/autograd/functions/accumulate_grad.h "
+    '"tries to stash strided (non-sparse) grads with memory layout"'
+)
+#: All rows of .grad are one row in memory.
+EXPANDED = (Recast(layout="expanded"),)
+
+
+def form_of(plan: Plan, target: str) -> Tuple[Any, str]:
+    """The shape and dtype of an input or a parameter of a plan."""
+    found = {f"x{index}": spec.value for index, spec in enumerate(plan.inputs)}
+    for leaf in walk(plan.net):
+        if isinstance(leaf, Leaf):
+            found.update((f"{leaf.name}.{name}", value) for name, value in zip(OPS[leaf.op][2], leaf.values))
+    return found[target].shape, found[target].dtype
+
+
+def seen_of(trace: Trace) -> List[Tuple[str, Any]]:
+    """What each hook was given, call by call, with its label."""
+    return [(event.what, event.seen[0]) for event in trace if event.what in trace.calls()]
+
+
+def refused(trace: Trace) -> List[str]:
+    """The types of the errors that steps ended with."""
+    return [error for _, error in trace.raised()]
+
+
+@clause(
+    "gradient.values.given",
+    says="The gradient of an input or parameter has its shape and dtype when a hook sees it.",
+    source=(SIGNATURE, "measured"),
+    level="observed",
+)
+@given(
+    plan=plans(
+        kinds=("tensor",), inputs=(1, 2), outputs=(1, 2), on=("input", "parameter"), values=True, recasts=("layout",)
+    )
+)
+def test_given(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    on = {hook.label: hook.on for hook in hooks_of(plan)}
+    for label, grad in seen_of(trace):
+        assert grad is None or (grad.shape, grad.dtype) == form_of(plan, on[label])
+
+
+@clause(
+    "gradient.values.any_layout",
+    says="A tensor hook may return its gradient in any layout, and the next is given that very tensor.",
+    source=(REPLACES, "measured"),
+    level="observed",
+)
+@given(plan=plans(kinds=("tensor",), does=("scale",), least=2, alike=True, values=True, recasts=("layout",)))
+def test_any_layout(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    actions = {hook.label: hook.do for hook in hooks_of(plan)}
+    calls = seen_of(trace)
+    for (before, seen), (_, grad) in zip(calls, calls[1:]):
+        # A tensor that is no matrix is its own transposed.
+        made = [one for one in actions[before] if one != Recast(layout="transposed") or len(seen.shape) == 2]
+        assert grad.name == f"{before}!" or not made
+
+
+@clause(
+    "gradient.values.very_tensor",
+    says="The first hook of the tensor that backward starts at is given the very gradient of the caller.",
+    source=("docs: torch.Tensor.backward", "measured"),
+    level="observed",
+)
+@given(
+    plan=plans(kinds=("tensor",), does=("scale",), on=("output",), depth=0, ops=("scale", "affine"), values=True),
+)
+def test_very_tensor(subject: Subject, plan: Plan) -> None:
+    # Of another dtype it is cast first, and then it is another tensor.
+    steps = [
+        replace(one, grads=(replace(one.grads[0], dtype=""),)) if isinstance(one, Backward) else one
+        for one in plan.steps
+    ]
+    trace = subject.holds(replace(plan, steps=tuple(steps)))
+    calls = seen_of(trace)
+    assert not calls or calls[0][1].name == "given"
+
+
+@clause(
+    "gradient.values.other_form",
+    says="A tensor hook that returns another shape or dtype ends backward() in RuntimeError.",
+    source=(REPLACES, "measured"),
+    level="observed",
+)
+@given(plan=plans(kinds=("tensor",), does=("scale",), values=True, recasts=("shape", "dtype")))
+def test_other_form(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    actions = {hook.label: hook.do for hook in hooks_of(plan)}
+    other = [label for label, grad in seen_of(trace) if any(changes(action, grad) for action in actions[label])]
+    assert not other or refused(trace) == ["RuntimeError"]
+
+
+def changes(action: Any, grad: Seen) -> bool:
+    """Whether what a hook returns has another shape or dtype than it was given."""
+    if not isinstance(action, Recast):
+        return False
+    return (
+        action.dtype not in ("", grad.dtype)
+        or action.shape == "longer"
+        or (action.shape == "scalar" and grad.shape != ())
+    )
+
+
+@clause(
+    "gradient.values.own_grad",
+    says="The .grad that backward makes is a new object, none that a hook or backward was given or returned.",
+    source=MOVED,
+    level="implied",
+)
+@given(plan=plans(kinds=("tensor",), inputs=(1, 2), outputs=(1, 2), depth=0, values=True, recasts=("layout",)))
+def test_own_grad(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    assert {grad.name for grad in trace.grads()[0].values() if grad is not None} <= {""}
+
+
+@clause(
+    "gradient.values.grad_layout",
+    says="The .grad of a leaf without gaps is laid out as the leaf is, whatever its hooks returned.",
+    source=LAYOUT,
+    level="documented",
+    readings=(
+        Reading(
+            "the leaf's",
+            ">=1.6",
+            "The .grad of a leaf without gaps has the leaf's strides, whatever layout its hooks returned.",
+            facts={"grad_follows_leaf": True},
+        ),
+        Reading(
+            "row by row",
+            "<1.6",
+            "The .grad of a leaf is laid out row by row, whatever layout the leaf has and its hooks returned.",
+            facts={"grad_follows_leaf": False},
+            headline=False,
+            harm="silent",
+        ),
+    ),
+    witness=Plan(Leaf("m0", "same"), (Input(Of(1, (2, 3), layout="transposed")),), (Forward(), Backward((Like(1),)))),
+)
+@given(plan=plans(kinds=("tensor",), inputs=(1, 2), depth=0, runs=2, values=True, recasts=("layout",)))
+def test_grad_layout(subject: Subject, plan: Plan) -> None:
+    subject.holds(plan)
+
+
+@clause(
+    "gradient.values.cast_layout",
+    says="A gradient that backward() is given in another dtype is cast for the hooks and keeps its layout.",
+    source="measured",
+    level="observed",
+    readings=(
+        Reading(
+            "kept",
+            ">=1.5",
+            "A gradient that backward() is given in another dtype is cast, and hooks see it in its layout.",
+            facts={"cast_keeps_layout": True},
+        ),
+        Reading(
+            "row by row",
+            "<1.5",
+            "A gradient that backward() is given in another dtype is cast, and hooks see it row by row.",
+            facts={"cast_keeps_layout": False},
+            headline=False,
+            harm="silent",
+        ),
+    ),
+    witness=Plan(
+        Leaf("m0", "same"),
+        (Input(Of(1, (2, 3))),),
+        (Hook("tensor", "x0", "h0"), Forward(), Backward((Like(1, "float32", "transposed"),))),
+    ),
+)
+@given(plan=plans(kinds=("tensor",), does=(), ops=("scale", "same"), depth=0, values=True))
+def test_cast_layout(subject: Subject, plan: Plan) -> None:
+    subject.holds(plan)
+
+
+@st.composite
+def put_in_grad(draw: Any) -> Plan:
+    """A hook that puts an expanded tensor in the .grad of the input, and a second pass that adds to it."""
+    plan = draw(plans(kinds=(), ops=("scale", "same"), depth=0, values=True))
+    hook, leaf = Hook("post_accumulate", "x0", "h0", EXPANDED), replace(plan.inputs[0], grad=True, leaf=True)
+    backward = replace(plan.steps[-1], retain_graph=True)
+    return replace(plan, inputs=(leaf,), steps=(hook, *plan.steps[:-1], backward, backward))
+
+
+@clause(
+    "gradient.values.expanded_grad",
+    says="A .grad whose numbers share one place in memory ends the next backward in RuntimeError.",
+    source="measured",
+    level="observed",
+    needs="torch.Tensor.register_post_accumulate_grad_hook",
+)
+@given(plan=put_in_grad())
+def test_expanded_grad(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    shared = [grads["x0"] for grads in trace.grads() if grads["x0"] is not None and 0 in (grads["x0"].strides or ())]
+    assert not shared or refused(trace) == ["RuntimeError"]
+
+
+@clause(
+    "gradient.values.given_changes",
+    says="A later backward can change in place the gradient that the caller gave to an earlier one.",
+    source=MOVED,
+    level="observed",
+    readings=(
+        Reading(
+            "changed",
+            "",
+            "A leaf behind two t() keeps a view of the given gradient as .grad, and the next pass adds into that.",
+            value=True,
+        ),
+        Reading("as it was", "never", "The .grad of a leaf never shares memory with what was given.", value=False),
+    ),
+    witness={"first": 1, "second": 2, "hooks": 0},
+)
+@given(first=st.integers(1, 9), second=st.integers(1, 9), hooks=st.integers(0, 2))
+def test_given_changes(subject: Subject, first: int, second: int, hooks: int) -> None:
+    import torch
+
+    x = torch.ones((2, 3), dtype=torch.float64, requires_grad=True)
+    y = x.t().t()
+    for _ in range(hooks):
+        y.register_hook(lambda grad: None)
+    given = torch.full((2, 3), float(first), dtype=torch.float64)
+    y.backward(given, retain_graph=True)
+    assert given.tolist() == [[first] * 3] * 2
+    y.backward(torch.full((2, 3), float(second), dtype=torch.float64))
+    assert given.tolist() == [[first + (second if subject.value else 0)] * 3] * 2
