@@ -41,6 +41,7 @@ def test_full_given(subject: Subject, plan: Plan) -> None:
     says="Full and legacy backward hooks may return gradients in any layout.",
     source="measured",
     level="observed",
+    about=("register_backward_hook", "register_full_backward_hook"),
 )
 @given(plan=plans(kinds=("backward", "full_backward"), inputs=(1, 2), outputs=(1, 2), values=True, recasts=("layout",)))
 def test_any_layout(subject: Subject, plan: Plan) -> None:

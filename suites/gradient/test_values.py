@@ -21,6 +21,7 @@ MOVED = (
     "code: torch/include/torch/csrc/autograd/functions/accumulate_grad.h "
     '"tries to stash strided (non-sparse) grads with memory layout"'
 )
+ABOUT = "register_hook"
 #: All rows of .grad are one row in memory.
 EXPANDED = (Recast(layout="expanded"),)
 

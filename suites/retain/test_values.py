@@ -8,6 +8,7 @@ from fixtures.plan.draw import plans
 from fixtures.plan.forms import contiguous, shown_strides
 from fixtures.plan.grammar import Plan
 
+ABOUT = "retain_grad"
 KEPT = 'docs: torch.Tensor.retain_grad "to have their :attr:`grad` populated during"'
 
 

@@ -23,9 +23,8 @@ from suites.together import test_grammar, test_values
 
 VERSION = installed_version()
 CONTRACT = contract_for(VERSION)
-ANY = st.one_of(
-    *(clause.hypothesis._given_kwargs["plan"] for clause in (test_grammar.test_everything, test_values.test_everything))
-)
+CLAUSES: list[Any] = [test_grammar.test_everything, test_values.test_everything]
+ANY = st.one_of(*(one.hypothesis._given_kwargs["plan"] for one in CLAUSES))
 HEALTH = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 QUICK = settings(
     max_examples=150,

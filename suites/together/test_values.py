@@ -6,6 +6,7 @@ What is compared is the numbers, the dtype, the strides, and which known object 
 from hypothesis import given
 
 from fixtures.families import HOOK_KINDS
+from fixtures.judge.about import apis
 from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import plans
@@ -17,6 +18,7 @@ from fixtures.plan.grammar import Plan
     says="Every plan with hooks around forward that meet tensors of any form leaves the trace of the model.",
     source="measured",
     level="observed",
+    about=apis(("forward_pre", "forward"), everywhere=True),
 )
 @given(
     plan=plans(
@@ -43,6 +45,7 @@ def test_forward(subject: Subject, plan: Plan) -> None:
     says="Every plan with tensor hooks that meet gradients of any form leaves the trace of the model.",
     source="measured",
     level="observed",
+    about=("register_hook", "register_post_accumulate_grad_hook", "retain_grad"),
 )
 @given(
     plan=plans(
@@ -67,6 +70,7 @@ def test_tensor(subject: Subject, plan: Plan) -> None:
     says="Every plan with module backward hooks that meet gradients of any form leaves the trace of the model.",
     source="measured",
     level="observed",
+    about=(*apis(("backward", "full_backward", "full_backward_pre"), everywhere=True), "register_hook"),
 )
 @given(
     plan=plans(
@@ -91,6 +95,7 @@ def test_backward(subject: Subject, plan: Plan) -> None:
     source="measured",
     note="fixtures/plan/draw_forms.py says which there are; a number that its dtype would round sets a plan aside.",
     level="observed",
+    about=(*apis(HOOK_KINDS, everywhere=True), "retain_grad"),
 )
 @given(
     plan=plans(
