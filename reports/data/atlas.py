@@ -16,7 +16,7 @@ from reports.data.runfile import Key, Run, is_release, run_key
 from reports.data.strict import BadInput
 from reports.data.verdicts import Recorded, Table, entry
 
-VERDICTS = ("conforms", "deviates", "crashed", "hung", "refused", "absent", "unseen")
+VERDICT_NAMES = ("conforms", "deviates", "crashed", "hung", "refused", "absent", "unseen")
 OLDER_TEXT = "recorded with an older text of the clause"
 NOT_RUN = "not run here"
 PLAIN = 3  # a recorded cell with only its verdict, reading and digest
@@ -92,10 +92,10 @@ class Atlas:
         return (runs or list(self.columns))[-1]
 
     def counts(self, column: Column, mode: str | None = None) -> dict[str, int]:
-        """Return how often each verdict is in a column, in the order of VERDICTS."""
+        """Return how often each verdict is in a column, in the order of VERDICT_NAMES."""
         chosen = mode or self.modes[0]
         counts = Counter(self.cell(clause, column, chosen).verdict for clause in self.clauses)
-        return {verdict: counts[verdict] for verdict in VERDICTS if counts[verdict]}
+        return {verdict: counts[verdict] for verdict in VERDICT_NAMES if counts[verdict]}
 
 
 def undeclared(atlas: Atlas, column: Column) -> int:

@@ -48,8 +48,8 @@ def _one(group: list[Run]) -> Run:
 def _check_whole(run: Run) -> None:
     """Refuse a run without its end: the merged file would have one."""
     if not run.footer:
-        mend = f"resume it with: python -m fixtures.run --run-file {run.path}"
-        raise BadInput(run.path, "", "the run is not finished: it has no footer", mend)
+        hint = f"resume it with: python -m fixtures.run --run-file {run.path}"
+        raise BadInput(run.path, "", "the run is not finished: it has no footer", hint)
 
 
 def check_group(group: list[Run]) -> None:
@@ -113,20 +113,20 @@ def _check_shards(group: list[Run]) -> None:
 
 def _check_cut(shards: list[Run]) -> None:
     """Refuse shards of different sets of cells: dealt out in turn, no shard has more than one cell above the last."""
-    first, mend = shards[0], "run all shards with the same --mode and --clauses"
+    first, hint = shards[0], "run all shards with the same --mode and --clauses"
     for run in shards[1:]:
         if run.header.get("selection") != first.header.get("selection"):
             shard, of = run.header["shard"]
             fault = (
                 f"shard {shard} of {of} was cut from other cells than shard {first.header['shard'][0]} in {first.path}"
             )
-            raise BadInput(run.path, "line 1", fault, mend)
+            raise BadInput(run.path, "line 1", fault, hint)
     sizes = [len(run.header["nodes"]) for run in shards]
     for run, size, before in zip(shards[1:], sizes[1:], sizes, strict=False):
         if set(run.header["modes"]) != set(first.header["modes"]):
             told, other = (", ".join(each.header["modes"]) for each in (run, first))
-            raise BadInput(run.path, "line 1", f"has the modes {told}, but {first.path} has {other}", mend)
+            raise BadInput(run.path, "line 1", f"has the modes {told}, but {first.path} has {other}", hint)
         if not sizes[0] - 1 <= size <= before:
             shard, of = run.header["shard"]
             fault = f"shard {shard} of {of} has {size} cells and the first one {sizes[0]}: not cut from the same cells"
-            raise BadInput(run.path, "line 1", fault, mend)
+            raise BadInput(run.path, "line 1", fault, hint)

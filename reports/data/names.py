@@ -34,9 +34,9 @@ def did_you_mean(asked: str, known: Iterable[str]) -> str:
     return f"did you mean {' or '.join(guesses[:MOST])}?{more}" if guesses else ""
 
 
-def unknown(what: str, asked: str, known: Iterable[str], mend: str) -> BadInput:
+def unknown(what: str, asked: str, known: Iterable[str], hint: str) -> BadInput:
     """Return the complaint about an unknown name: what was meant where that can be guessed, else the hint."""
-    return BadInput("reports", "", f"there is no {what} {shown(asked)}", did_you_mean(asked, known) or mend)
+    return BadInput("reports", "", f"there is no {what} {shown(asked)}", did_you_mean(asked, known) or hint)
 
 
 def clause_named(atlas: Atlas, asked: str) -> str:

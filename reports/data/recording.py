@@ -93,8 +93,8 @@ class Recording:
         found = self.undeclared() if "undeclared" not in accepted else []
         if found:
             fault = f"{found[0]} and {len(found) - 1} more" if len(found) > 1 else str(found[0])
-            mend = "declare it in suites/deviations.py, or record it with --accept undeclared"
-            raise BadInput("record", "", f"not declared: {fault}", mend)
+            hint = "declare it in suites/deviations.py, or record it with --accept undeclared"
+            raise BadInput("record", "", f"not declared: {fault}", hint)
         for new in self.builds() if "build" not in accepted else []:
             fault = f"is of the build {new.build or 'unknown'}, and {self.before[new.minor].build} is recorded"
             raise BadInput("record", "", f"this torch {new.torch} {fault}", "give it to check, or add --accept build")
@@ -120,7 +120,7 @@ class Recording:
         return [*write_recorded(everything.values(), folder), *write_table(self.table, folder)]
 
 
-def plan(runs: Iterable[Run], folder: Path = VERDICTS, *, replace: bool = False) -> Recording:
+def prepared(runs: Iterable[Run], folder: Path = VERDICTS, *, replace: bool = False) -> Recording:
     """Return what recording these runs would write; recorded cells that they do not hold stay, unless replaced."""
     before = {old.minor: old for old in read_recorded(folder)}
     runs = list(runs)
@@ -170,8 +170,8 @@ def comparison(runs: Iterable[Run], folder: Path = VERDICTS) -> Comparison:
     recorded = 0
     for name, group in _by_release(runs).items():
         if name not in before:
-            mend = f"compare it with the nearest release: python -m reports diff {_last(before)} {group[0].path}"
-            raise BadInput(group[0].path, "", f"torch {name} is not recorded", mend)
+            hint = f"compare it with the nearest release: python -m reports diff {_last(before)} {group[0].path}"
+            raise BadInput(group[0].path, "", f"torch {name} is not recorded", hint)
         whole = any(run.header.get("whole") and run.header["shard"][1] == 1 for run in group)
         old, new = before[name].cells, from_runs(group).cells
         recorded += sum(map(len, old.values()))
@@ -231,8 +231,8 @@ def _check_recordable(run: Run) -> None:
         fault = f"was run with the profile {header['profile']}, whose plans are others each time"
         raise BadInput(run.path, "", fault, "run the suite with --profile recorded, or give this run to check")
     if header["device"] != "cpu":
-        mend = "run with --device cpu, or give it to check, page or diff"
-        raise BadInput(run.path, "", f"was run on the device {header['device']}: only the CPU is recorded", mend)
+        hint = "run with --device cpu, or give it to check, page or diff"
+        raise BadInput(run.path, "", f"was run on the device {header['device']}: only the CPU is recorded", hint)
 
 
 def _changes(name: str, old: Entries, new: Entries, clauses: Mapping[str, Any]) -> Iterator[CellChange]:

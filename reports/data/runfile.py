@@ -113,8 +113,8 @@ def _lines(path: Path, partial: bool) -> Iterator[tuple[int, dict[str, Any]]]:
                 return
             if number == 1 and not cut.startswith(b'{"type": "header"'):
                 raise
-            mend = f"resume it with: python -m fixtures.run --run-file {path}"
-            raise BadInput(path, f"line {number}", "the last line is cut off", mend) from None
+            hint = f"resume it with: python -m fixtures.run --run-file {path}"
+            raise BadInput(path, f"line {number}", "the last line is cut off", hint) from None
         yield number, last
 
 
@@ -187,12 +187,12 @@ def _check_header(path: Path, place: str, header: dict[str, Any]) -> None:
             raise BadInput(path, place, f"node {shown(node)} is of the unknown mode {mode}", AGAIN)
 
 
-def check_version(path: Path, place: str, name: str, version: str, mend: str = AGAIN) -> None:
+def check_version(path: Path, place: str, name: str, version: str, hint: str = AGAIN) -> None:
     """Raise BadInput unless the text is a version as Python packages spell it."""
     try:
         Version(version)
     except InvalidVersion:
-        raise BadInput(path, place, f"{name} {shown(version)} is not a version", mend) from None
+        raise BadInput(path, place, f"{name} {shown(version)} is not a version", hint) from None
 
 
 def check_clauses(path: Path, place: str, clauses: Mapping[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""Strict reading of JSON that somebody else wrote: every complaint is one line with file, place and hint."""
+"""Strict reading of JSON that others wrote: every complaint is one line with file, place and hint."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ MAX_FILE_BYTES = 256 * 2**20
 MAX_LINE_BYTES = 64 * 2**20
 MAX_DEPTH = 30
 SCHEMAS = Path(__file__).parents[1] / "schemas"
-FOREIGN_MEND = "give a file that this suite wrote, or update the checkout"
+FOREIGN_HINT = "give a file that this suite wrote, or update the checkout"
 
 
 class BadInput(Exception):
     """A file or an argument that cannot be used; the text is one line with the place and a hint."""
 
-    def __init__(self, where: str | os.PathLike[str], place: str, fault: str, mend: str) -> None:
+    def __init__(self, where: str | os.PathLike[str], place: str, fault: str, hint: str) -> None:
         parts = [part for part in (os.fspath(where), place) if part]
-        super().__init__(one_line(f"{', '.join(parts)}: {fault}; {mend}"))
+        super().__init__(one_line(f"{', '.join(parts)}: {fault}; {hint}"))
         self.fault = fault
 
 
@@ -61,27 +61,27 @@ def read_bytes(path: Path) -> bytes:
         raise BadInput(path, "", f"cannot be read ({reason})", "check the path and its permissions") from None
 
 
-def parse(raw: bytes, path: Path, place: str, mend: str = FOREIGN_MEND) -> Any:
+def parse(raw: bytes, path: Path, place: str, hint: str = FOREIGN_HINT) -> Any:
     """Return the one JSON value in the bytes, refusing what JSON readers usually let pass."""
     if len(raw) > MAX_LINE_BYTES:
         raise BadInput(path, place, f"is larger than {MAX_LINE_BYTES >> 20} MB", "run the suite in shards")
     try:
         text = raw.decode("utf-8")
     except UnicodeDecodeError as problem:
-        raise BadInput(path, place, f"byte {problem.start + 1} is not UTF-8", mend) from None
+        raise BadInput(path, place, f"byte {problem.start + 1} is not UTF-8", hint) from None
     if too_deep(text):
-        raise BadInput(path, place, f"is nested deeper than {MAX_DEPTH} levels", mend)
+        raise BadInput(path, place, f"is nested deeper than {MAX_DEPTH} levels", hint)
     try:
         value = json.loads(text, object_pairs_hook=_no_twins, parse_constant=_no_constant)
         if "\\u" in text:
             json.dumps(value, ensure_ascii=False).encode("utf-8")  # half a surrogate pair fits no file and no page
     except UnicodeEncodeError:
-        raise BadInput(path, place, "a string holds half of a surrogate pair", mend) from None
+        raise BadInput(path, place, "a string holds half of a surrogate pair", hint) from None
     except json.JSONDecodeError as problem:
         fault = f"is not JSON (column {problem.colno}: {problem.msg})"
-        raise BadInput(path, place, fault, mend) from None
+        raise BadInput(path, place, fault, hint) from None
     except ValueError as problem:
-        raise BadInput(path, place, f"is not JSON ({problem})", mend) from None
+        raise BadInput(path, place, f"is not JSON ({problem})", hint) from None
     return value
 
 
@@ -129,7 +129,7 @@ def _teller(reference: str) -> Validator:
     return Draft202012Validator({"$ref": reference}, registry=registry)
 
 
-def validate(value: Any, reference: str, path: Path, place: str, mend: str = FOREIGN_MEND) -> None:
+def validate(value: Any, reference: str, path: Path, place: str, hint: str = FOREIGN_HINT) -> None:
     """Raise BadInput unless the value fits a definition, e.g. "runfile.schema.json#/$defs/cell".
 
     jsonschema says best what is wrong, but takes long to see that nothing is.
@@ -139,7 +139,7 @@ def validate(value: Any, reference: str, path: Path, place: str, mend: str = FOR
     problem = best_match(_teller(reference).iter_errors(value))
     if problem is not None:
         where = "".join(f"[{shown(key, 80)}]" for key in problem.absolute_path)
-        raise BadInput(path, place, _fault(problem, where), mend)
+        raise BadInput(path, place, _fault(problem, where), hint)
 
 
 def _fault(problem: ValidationError, where: str) -> str:

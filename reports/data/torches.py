@@ -119,7 +119,7 @@ class Part:
 
 
 @dataclass
-class Version:
+class Release:
     """One torch version on its way through the sweep."""
 
     minor: str
@@ -201,7 +201,7 @@ class Version:
         return f"{text} ({undeclared} not declared)" if undeclared else text
 
 
-def has_note(version: Version, note: dict[str, Any]) -> bool:
+def has_note(version: Release, note: dict[str, Any]) -> bool:
     """Tell whether the run file of a version belongs to this note."""
     try:
         return json.loads(version.note_file.read_text(encoding="utf-8")) == note
@@ -217,7 +217,7 @@ def reason(log: Path) -> str:
     return f"{said[:200]} (all of it: {log.name})"
 
 
-def line_of(version: Version) -> str:
+def line_of(version: Release) -> str:
     """Say in one line what became of a version."""
     times = f"{clock(version.installing):>7} {clock(version.seconds):>6}"
     return f"{version.env:<10} {version.state:<12} {times}  {version.says}"

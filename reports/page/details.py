@@ -10,7 +10,7 @@ from typing import Any
 from markupsafe import Markup
 
 from reports.data.about import apis as apis_of
-from reports.data.atlas import NOT_RUN, VERDICTS, Atlas, Cell, in_force, is_claim, varies
+from reports.data.atlas import NOT_RUN, VERDICT_NAMES, Atlas, Cell, in_force, is_claim, varies
 from reports.data.ranking import rank
 from reports.data.sources import link
 from reports.data.statements import KINDS
@@ -61,7 +61,7 @@ def document(
         ],
         "modes": atlas.modes,
         "signs": SIGNS,
-        "verdicts": VERDICTS,
+        "verdicts": VERDICT_NAMES,
         "numbers": CIRCLED,
         "not_run": NOT_RUN,
         "roomy": [WORD_NEEDS, FEW_COLUMNS],

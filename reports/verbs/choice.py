@@ -69,8 +69,8 @@ def choose(clauses: Mapping[str, Mapping[str, Any]], args: argparse.Namespace) -
     ]
     asked = found if args.tutorial else [name for name in found if _asked(name, clauses[name], begins, chapters)]
     if not asked:
-        mend = "ask for less at once" if not found else "--tutorial asks for the claims of tutorials"
-        raise BadInput("reports", "", "no clause is of all that", mend)
+        hint = "ask for less at once" if not found else "--tutorial asks for the claims of tutorials"
+        raise BadInput("reports", "", "no clause is of all that", hint)
     return Choice(tuple(asked), len(found) - len(asked))
 
 

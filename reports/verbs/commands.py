@@ -94,16 +94,16 @@ def run_page(args: argparse.Namespace) -> int:
 
 def run_record(args: argparse.Namespace) -> int:
     """Write the verdict files and say what changed."""
-    plan = recording.plan(_read(args.runs), args.verdicts, replace=args.replace)
-    plan.check(args.accept)
-    changes = list(plan.changes())
-    for path in plan.write(args.verdicts):
+    made = recording.prepared(_read(args.runs), args.verdicts, replace=args.replace)
+    made.check(args.accept)
+    changes = list(made.changes())
+    for path in made.write(args.verdicts):
         print(one_line(str(path)))
-    outdated = plan.outdated()
+    outdated = made.outdated()
     if outdated:
         counts = ", ".join(f"{count} on {name}" for name, count in outdated.items())
-        mend = f"measure them again: python -m reports sweep {' '.join(outdated)}"
-        print(f"cells of an older text of their clause, shown as unseen: {counts}; {mend}", file=sys.stderr)
+        hint = f"measure them again: python -m reports sweep {' '.join(outdated)}"
+        print(f"cells of an older text of their clause, shown as unseen: {counts}; {hint}", file=sys.stderr)
     print(forms.counted(len(changes), "cell changed", "cells changed") if changes else "no cell changed")
     return 0
 

@@ -31,7 +31,7 @@ from reports.data.torches import (
     REASONS,
     WORK,
     Part,
-    Version,
+    Release,
     disk_usage,
     has_note,
     known_versions,
@@ -75,7 +75,7 @@ class Sweep:
     """The versions to measure, and all that is running."""
 
     def __init__(
-        self, versions: list[Version], options: argparse.Namespace, tox: Callable[[Version, str], list[str]]
+        self, versions: list[Release], options: argparse.Namespace, tox: Callable[[Release, str], list[str]]
     ) -> None:
         self.versions = versions
         self.options = options
@@ -99,7 +99,7 @@ class Sweep:
             for version in versions
         }
 
-    def measure(self, version: Version) -> None:
+    def measure(self, version: Release) -> None:
         """Bring one version to its end, whatever that is."""
         if self.stop.is_set():
             return
@@ -121,7 +121,7 @@ class Sweep:
                 shutil.rmtree(version.env_folder, ignore_errors=True)
         self.judge(version, ended)
 
-    def install(self, version: Version) -> str:
+    def install(self, version: Release) -> str:
         """Make the environment, one at a time; return why there is none."""
         with self.installing:
             began = time.monotonic()
@@ -130,7 +130,7 @@ class Sweep:
             version.installing = version.seconds = time.monotonic() - began
         return ended or (reason(version.tox_log) if status else "")
 
-    def perform(self, version: Version) -> str:
+    def perform(self, version: Release) -> str:
         """Run what is to be measured; return what ended it before its end."""
         with self.running:
             began = time.monotonic()
@@ -152,7 +152,7 @@ class Sweep:
     def cache(self) -> Path:
         return self.versions[0].root / WORK / "cache"
 
-    def run_tox(self, version: Version, step: str) -> tuple[str, int]:
+    def run_tox(self, version: Release, step: str) -> tuple[str, int]:
         """Take one step with a version; return what ended it, if anything did, and its exit status."""
         if self.stop.is_set():
             return "interrupted", 1
@@ -182,7 +182,7 @@ class Sweep:
             end_group(child)
         return "", child.returncode
 
-    def judge(self, version: Version, ended: str) -> None:
+    def judge(self, version: Release, ended: str) -> None:
         """Say what became of a version, from its run file and not from any exit status."""
         version.look()
         if version.ended:
@@ -225,7 +225,7 @@ class Sweep:
                 raise
         shutil.rmtree(self.cache, ignore_errors=True)
 
-    def follow(self, waiting: dict[Future[None], Version]) -> None:
+    def follow(self, waiting: dict[Future[None], Release]) -> None:
         """Show progress until every version has ended."""
         tty = sys.stdout.isatty()
         last_disk = last_line = time.monotonic()
@@ -259,10 +259,10 @@ def end_group(child: subprocess.Popen[bytes]) -> None:
             child.wait(STOP_GRACE)
 
 
-def tox_command(options: argparse.Namespace) -> Callable[[Version, str], list[str]]:
+def tox_command(options: argparse.Namespace) -> Callable[[Release, str], list[str]]:
     """Return the function that makes the command of a step with a version: install, run or resume."""
 
-    def command(version: Version, step: str) -> list[str]:
+    def command(version: Release, step: str) -> list[str]:
         words = [sys.executable, "-m", "tox", "exec" if options.count and step != "install" else "run"]
         words += ["-e", version.env, "--workdir", str(version.root / WORK / "tox")]
         if step == "install":
@@ -276,13 +276,13 @@ def tox_command(options: argparse.Namespace) -> Callable[[Version, str], list[st
     return command
 
 
-def prepare(options: argparse.Namespace, root: Path) -> list[Version]:
+def prepare(options: argparse.Namespace, root: Path) -> list[Release]:
     """Check what can be checked before anything is started."""
     known = known_versions(root / "tox.ini")
     part = Part(tuple(options.clauses), tuple(options.mode))
     if options.count and part.words:
         raise BadInput("sweep", "", f"--count counts all kinds of hook, and knows no {part.words[0]}", "leave one out")
-    versions = [Version(minor, known[minor], root, options.count, part) for minor in pick(options.versions, known)]
+    versions = [Release(minor, known[minor], root, options.count, part) for minor in pick(options.versions, known)]
     if options.jobs < 1 or options.timeout <= 0 or (options.examples is not None and options.examples < 1):
         raise BadInput("sweep", "", "--jobs, --timeout or --examples is too small", "give a number above 0")
     if options.count and not shutil.which("valgrind"):

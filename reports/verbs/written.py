@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from reports.data.atlas import VERDICTS, Atlas
+from reports.data.atlas import VERDICT_NAMES, Atlas
 from reports.data.runfile import Run
 from reports.data.strict import FORMAT
 from reports.verbs import forms
@@ -32,7 +32,7 @@ def of_runs(out: Path, runs: list[Run]) -> Written:
     """Return the answer about these runs."""
     answer = [(run.header["torch"], Counter(cell["verdict"] for cell in run.cells.values())) for run in runs]
     return Written(
-        out, tuple((torch, {each: counts[each] for each in VERDICTS if counts[each]}) for torch, counts in answer)
+        out, tuple((torch, {each: counts[each] for each in VERDICT_NAMES if counts[each]}) for torch, counts in answer)
     )
 
 
@@ -54,7 +54,7 @@ def as_json(answer: Written) -> str:
 
 def as_markdown(answer: Written) -> str:
     """Return the answer as a table, with a column for each verdict that there is."""
-    names = [name for name in VERDICTS if any(name in counts for _, counts in answer.torches)]
+    names = [name for name in VERDICT_NAMES if any(name in counts for _, counts in answer.torches)]
     lines = [f"| {' | '.join(['torch', *names])} |", "|---" * (1 + len(names)) + "|"]
     for torch, counts in answer.torches:
         lines.append(f"| {' | '.join([forms.escaped(torch), *(str(counts.get(name, 0)) for name in names)])} |")

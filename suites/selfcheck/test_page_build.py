@@ -177,8 +177,8 @@ def test_shards_that_merge_would_refuse_are_not_joined(reader, lines, tmp_path, 
     page = reader.open("#build").page
     choose(page, text_of(one), text_of(two))
     was, now = (json.dumps(shard[0].get(name)) for shard in (one, two))
-    mend = "choose the shards of one run"
-    assert complaint(page) == f"mine1.jsonl: {name} is {now}, but {was} in mine0.jsonl; {mend}."
+    hint = "choose the shards of one run"
+    assert complaint(page) == f"mine1.jsonl: {name} is {now}, but {was} in mine0.jsonl; {hint}."
     assert page.inner_text("#build-said") == ""
     if name not in ("torch", "platform", "device"):  # of these merge puts one run after the other
         files = [synthetic.write_lines(tmp_path / f"{n}.jsonl", each) for n, each in enumerate((one, two))]

@@ -194,7 +194,7 @@ def test_damage_is_told_in_one_line(tmp_path, name):
     text = str(caught.value)
     assert said in text
     assert text.startswith(str(path)), "the file is named"
-    assert "; " in text, "the mend is named"
+    assert "; " in text, "the hint is named"
     assert text.isprintable(), "one line, nothing that a terminal acts upon"
     assert len(text) < 500
 

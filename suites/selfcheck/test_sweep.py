@@ -16,7 +16,7 @@ import pytest
 
 from reports.data import torches
 from reports.data.strict import BadInput
-from reports.data.torches import COUNTS, RUNS, WORK, Part, Version
+from reports.data.torches import COUNTS, RUNS, WORK, Part, Release
 from reports.verbs import sweep
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -74,7 +74,7 @@ class Bench:
         for folder in (RUNS, COUNTS, WORK):
             (root / folder).mkdir(parents=True)
 
-    def tox(self, version: Version, step: str) -> list[str]:
+    def tox(self, version: Release, step: str) -> list[str]:
         self.steps.append((version.minor, step))
         if step != "install":
             self.calls.append(version.minor + (" resumed" if step == "resume" else ""))
@@ -83,11 +83,11 @@ class Bench:
 
     def make(self, part: Part = WHOLE, **options: object) -> sweep.Sweep:
         chosen = {"jobs": 2, "examples": None, "timeout": 1, "fresh": False, "keep": False, "count": False, **options}
-        versions = [Version(minor, patch, self.root, bool(chosen["count"]), part) for minor, patch in KNOWN.items()]
+        versions = [Release(minor, patch, self.root, bool(chosen["count"]), part) for minor, patch in KNOWN.items()]
         (self.root / part.folder).mkdir(parents=True, exist_ok=True)
         return sweep.Sweep(versions, argparse.Namespace(**chosen), self.tox)
 
-    def run(self, part: Part = WHOLE, **options: object) -> dict[str, Version]:
+    def run(self, part: Part = WHOLE, **options: object) -> dict[str, Release]:
         self.calls.clear()
         made = self.make(part, **options)
         made.run()
@@ -256,7 +256,7 @@ def test_a_clause_that_no_torch_knows_ends_the_sweep_at_the_first(bench: Bench) 
 
 
 def test_the_suite_is_told_which_clauses_and_where_to_write(tmp_path: Path) -> None:
-    version = Version("1.10", "1.10.2", tmp_path, part=Part(("retain.",), ("copy",)))
+    version = Release("1.10", "1.10.2", tmp_path, part=Part(("retain.",), ("copy",)))
     words = sweep.tox_command(argparse.Namespace(count=False, examples=7))(version, "resume")
     after = words[words.index("--") + 1 :]
     assert after == [
@@ -293,7 +293,7 @@ def interrupt_once(run_file: Path) -> None:
 
 def test_a_damaged_run_file_is_measured_again(bench: Bench) -> None:
     bench.run()
-    damaged = Version("1.4", "1.4.0", bench.root)
+    damaged = Release("1.4", "1.4.0", bench.root)
     damaged.run_file.write_text("not json\n")
     assert bench.run()["1.4"].state == "measured"
     assert json.loads(damaged.run_file.read_text().splitlines()[0])["type"] == "header"
@@ -337,7 +337,7 @@ def test_a_count_that_wrote_nothing_says_why_and_how_far_it_was(bench: Bench) ->
 
 
 def test_counting_runs_in_the_environment_of_its_torch(tmp_path: Path) -> None:
-    version = Version("1.10", "1.10.2", tmp_path, True)
+    version = Release("1.10", "1.10.2", tmp_path, True)
     command = sweep.tox_command(argparse.Namespace(count=True, examples=None))
     assert command(version, "install")[1:6] == ["-m", "tox", "run", "-e", "torch1.10"]
     assert command(version, "install")[-1] == "--notest"

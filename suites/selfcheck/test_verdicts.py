@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from fixtures.run import recorded as stored
 from reports.data.layout import WIDTH, in_order, laid_out
-from reports.data.recording import plan
+from reports.data.recording import prepared
 from reports.data.runfile import read_run
 from reports.data.strict import BadInput
 from reports.data.verdicts import VERDICTS, Recorded, Table, read_recorded, read_table, write_recorded, write_table
@@ -94,7 +94,7 @@ def test_a_run_of_some_cells_changes_these_and_nothing_else(tmp_path, recorded, 
     write_recorded(recorded, folder)
     write_table(Table("0.1.0", TABLE), folder)
     old = {each.minor: each for each in read_recorded(folder)}
-    recording = plan([run], folder)
+    recording = prepared([run], folder)
     recording.write(folder)
     now = {each.minor: each for each in read_recorded(folder)}
     minor = ".".join(torch.split(".")[:2])

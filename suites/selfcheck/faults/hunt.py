@@ -13,7 +13,7 @@ from typing import Any
 from hypothesis import HealthCheck, Phase, settings
 
 from fixtures.judge.clause import CLAUSES, Clause
-from fixtures.judge.subject import Disagreement, Subject
+from fixtures.judge.subject import Subject, TracesDiffer
 from fixtures.judge.verdict import judge
 from fixtures.model.contract import contract_for, installed_version
 from fixtures.modes.eager import Eager
@@ -74,7 +74,7 @@ def search_of(clause: Clause, examples: int, number: int) -> Iterator[None]:
 
 def explain(failure: Exception | None) -> str:
     """The first difference of two traces in one line; of another failure its first lines."""
-    if isinstance(failure, Disagreement):
+    if isinstance(failure, TracesDiffer):
         pairs = itertools.zip_longest(failure.expected.lines(), failure.observed.lines(), fillvalue="-")
         return next(f"{expected} / {observed}" for expected, observed in pairs if expected != observed)
     return f"{type(failure).__name__}: {failure}".replace("\n", " ")[:150]
