@@ -16,8 +16,8 @@ from fixtures.run.triage import HOMES
 from reports.costs.chapter import chapter
 from reports.costs.recorded import NOTHING, Record
 from reports.data.atlas import Atlas, undeclared
-from reports.page.details import NO_EXAMPLES, island
-from reports.page.entrances import SCOPE, entrances
+from reports.page.choices import SCOPE, choices
+from reports.page.details import NO_EXAMPLES, embedded
 from reports.page.matrix import MANY_COLUMNS, MEANINGS, SIGNS, chapters, claims, present, tally
 from reports.verbs.disagreements import Disagreement
 
@@ -55,11 +55,11 @@ def render(
         style=Markup(_joined("css", STYLES)),
         script=Markup(script),
         script_digest=digest,
-        island=island(atlas, disagreements, examples),
+        embedded=embedded(atlas, disagreements, examples),
         disagreements=len(disagreements),
         claims=claims(atlas),
         costs=chapter(costs),
-        choices=entrances(atlas),
+        choices=choices(atlas),
         scope=SCOPE,
     )
 

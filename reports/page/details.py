@@ -15,7 +15,7 @@ from reports.data.ranking import rank
 from reports.data.sources import link
 from reports.data.statements import KINDS
 from reports.data.traces import aligned
-from reports.page.entrances import SCOPE
+from reports.page.choices import SCOPE
 from reports.page.matrix import CIRCLED, FEW_COLUMNS, SIGNS, WORD_NEEDS, ranges
 from reports.page.programs import Lines
 from reports.verbs.disagreements import Disagreement, when
@@ -24,7 +24,7 @@ from reports.verbs.rely import STANDS
 NO_EXAMPLES: Mapping[str, str] = MappingProxyType({})
 
 
-def island(
+def embedded(
     atlas: Atlas, disagreements: Sequence[Disagreement] = (), examples: Mapping[str, str] = NO_EXAMPLES
 ) -> Markup:
     """Return the data of the page as JSON that no HTML parser can mistake for markup."""

@@ -1,4 +1,4 @@
-"""The entrance My build in a real browser: a run file is read there, held against a release, and trusted in nothing."""
+"""The view My build in a real browser: a run file is read there, compared with a release, and trusted in nothing."""
 
 from __future__ import annotations
 

@@ -111,8 +111,8 @@ def test_one_deviation_of_many_versions_is_drawn_and_stored_once(built):
 
 def test_the_data_of_the_page_holds_no_sign_that_ends_a_script(built):
     text = built.path.read_text("utf-8")
-    island = re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.DOTALL)
-    assert island is not None
-    assert not set("<>&") & set(island[1])
-    assert set(json.loads(island[1])["clauses"]) == set(built.table)
+    embedded = re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.DOTALL)
+    assert embedded is not None
+    assert not set("<>&") & set(embedded[1])
+    assert set(json.loads(embedded[1])["clauses"]) == set(built.table)
     assert not re.search(r'(?:src|href)="(?!#|data:|https://)', text)

@@ -1,4 +1,4 @@
-"""The entrances Rely and Upgrade in a real browser: the same answers as rely and diff give in a terminal."""
+"""The views Rely and Upgrade in a real browser: the same answers as rely and diff give in a terminal."""
 
 from __future__ import annotations
 

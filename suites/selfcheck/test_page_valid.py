@@ -10,7 +10,7 @@ from suites.selfcheck.pages import OPEN_ALL, Reader, watched
 from suites.selfcheck.test_page_axe import VIEWS
 
 #: The data of the page is no script that runs, so no policy speaks of it; the checker does not tell them apart.
-ISLAND = "Inline script violates Content Security Policy (meta tag): blocked by “script-src” directive"
+EMBEDDED = "Inline script violates Content Security Policy (meta tag): blocked by “script-src” directive"
 #: What is put into a page that is well, and what the checker must say of it.
 BREAKS = {
     '<p id="shown">': "Duplicate ID “shown”.",
@@ -62,7 +62,7 @@ def name_of(view):
 @pytest.mark.parametrize("document", ["served", "costs", "noted", *map(name_of, VIEWS)])
 def test_the_page_is_valid(told, document):
     first, *others = told[f"{document}.html"]
-    assert first.startswith(ISLAND)
+    assert first.startswith(EMBEDDED)
     assert '<script type="application/json" id="data">' in first
     assert others == []
 

@@ -1,4 +1,4 @@
-// The entrances: each answers one question, and is drawn anew from its fields.
+// The views: each answers one question, and is drawn anew from its fields.
 const DRAWN = { "": applyFilters, rely: drawRely, upgrade: drawUpgrade, build: drawBuild, disagreements: () => {}, costs: () => {} };
 
 function showView(name) {

@@ -46,7 +46,7 @@ class Api:
 
 
 @dataclass(frozen=True)
-class Entrances:
+class Choices:
     """The choices of the three views that answer questions."""
 
     apis: tuple[Api, ...]
@@ -55,11 +55,11 @@ class Entrances:
     before: Column
 
 
-def entrances(atlas: Atlas) -> Entrances:
+def choices(atlas: Atlas) -> Choices:
     """Return what can be chosen; an upgrade is usually one within the newest major version."""
     newest = atlas.columns[-1]
     same = [column for column in atlas.columns if column.version.major == newest.version.major]
-    return Entrances(_apis(atlas.clauses), atlas.columns[0], newest, same[0] if len(same) > 1 else atlas.columns[0])
+    return Choices(_apis(atlas.clauses), atlas.columns[0], newest, same[0] if len(same) > 1 else atlas.columns[0])
 
 
 def _apis(clauses: Mapping[str, Mapping[str, Any]]) -> tuple[Api, ...]:
