@@ -29,6 +29,11 @@ def apis(clause: Mapping[str, Any]) -> frozenset[str]:
     return frozenset(api for api, _ in about(clause))
 
 
+def asked_as(clause: Mapping[str, Any]) -> frozenset[str]:
+    """Return what a question for the clause may name: its APIs, and each with its option in brackets."""
+    return apis(clause) | {f"{api}({option})" for api, option in about(clause) if option}
+
+
 def known_apis(clauses: Mapping[str, Mapping[str, Any]]) -> frozenset[str]:
     """Return every API that some clause is about."""
     return frozenset(api for clause in clauses.values() for api in apis(clause))

@@ -9,7 +9,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from reports.data.about import apis as apis_of
+from reports.data.about import asked_as
 from reports.data.atlas import NOT_RUN, VERDICT_NAMES, Atlas, Cell, in_force, is_claim, varies
 from reports.data.ranking import rank
 from reports.data.sources import link
@@ -40,7 +40,7 @@ def document(
     """Return the data of the page."""
     evidence = _Pool()
     sources = sorted({source for clause in atlas.clauses.values() for source in clause["source"]})
-    about = {name: apis_of(clause) for name, clause in atlas.clauses.items()}
+    about = {name: asked_as(clause) for name, clause in atlas.clauses.items()}
     apis = sorted(set().union(*about.values()))
     clauses = {name: _clause(atlas, name, evidence) for name in atlas.clauses}
     lines = Lines()

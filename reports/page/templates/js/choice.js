@@ -1,16 +1,8 @@
 // Which clauses a question is about. The same rules as in reports/verbs/choice.py, and a search for words besides.
 
-/** Return the name of what is needed, as APIs go by, and its option: ["register_forward_hook", "prepend"]. */
-function needOf(text) {
-  const [path, option = ""] = text.replace(/\)$/, "").split("(");
-  return [path.split(".").pop(), option];
-}
-
 /** Say whether a clause is about an API that was asked for, with the option in brackets where there is one. */
 function isAbout(clause, asked) {
-  const [api, option = ""] = asked.replace(/\)$/, "").split("(");
-  if (!clause.apis.some((place) => DATA.apis[place] === api)) return false;
-  return !option || (clause.needs || []).some((text) => needOf(text).join("(") === `${api}(${option}`);
+  return clause.apis.some((place) => DATA.apis[place] === asked);
 }
 
 const wordsIn = (text) => text.split(/\s+/).filter(Boolean);
