@@ -22,6 +22,8 @@ CHAPTERS = (
     "backward",
     "together",
 )
+#: What only the clauses of a chapter are about.
+ABOUT = {"tensor_gradient": ["register_hook"], "tutorial": ["register_full_backward_hook"]}
 SUBJECTS = (
     "A forward hook",
     "A pre-hook",
@@ -102,13 +104,12 @@ def clause(number, rng, chapter=None):
     found = {
         "says": says[:100], "source": [rng.choice(SOURCES)], "readings": _readings(rng, chapter),
         "needs": rng.choice(([], [], ["torch.nn.Module.register_full_backward_hook"])),
-        "about": ["register_forward_hook"],
+        "about": ["register_forward_hook", *ABOUT.get(chapter, [])],
         "covers": ["torch.nn.Module.register_forward_hook"], "docs": "contradicts" if rng.random() < 0.06 else "",
         "note": "Measured on every version; the note on autograd is silent here." if rng.random() < 0.2 else "",
         "code": CODE.format(id=name, says=says, name=name.split(".")[2]),
         "file": f"suites/{chapter}/test_forward.py", "line": 10 + number, "digest": "",
     }  # fmt: skip
-    found["about"] += ["register_full_backward_hook"] * (chapter == "tutorial")
     found.update(level=LEVELS[number % 3], deviations=_deviations(name))
     for place, reading in enumerate(found["readings"][1:]):
         reading.update(headline=(number + place) % 3 == 0, harm=HARMS[(number + place) % 3])
