@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -90,3 +91,8 @@ def test_the_exit_status_of_pytest_says_so(tmp_path):
     assert f"[{CLAUSE.id}-eager]" in case.attrib["name"]
     assert f"[{CLAUSE.id}-eager]" in done.stdout.partition("short test summary info")[2]
     assert f"start here: {CLAUSE.id} [eager]" in done.stdout.partition("short test summary info")[2]
+    (tmp_path / "reports" / "verdicts" / "retain.json").write_text("{", encoding="utf-8")
+    done = run(tmp_path, *chosen)
+    assert (done.returncode, done.stdout) == (4, "")
+    (line,) = [line for line in done.stderr.splitlines() if line]
+    assert re.search(r"^ERROR: .*retain\.json: cannot be read \(JSONDecodeError: .*\); restore it with git", line)

@@ -35,25 +35,33 @@ WORDS = st.sampled_from(["2.15", "2.15\n", "", "a" * 99, "\u00e9", "not counted:
 VALUES = st.one_of(
     NUMBERS, st.booleans(), st.none(), WORDS, st.lists(NUMBERS, max_size=4), st.dictionaries(WORDS, WORDS)
 )
+RELEASES = {"format": 2, "releases": {"2.15": {"torch": "2.15.0", **dict.fromkeys(("suite", "python"), "1")}}}
+RELEASES["releases"]["2.15"].update(platform="Linux", device="cpu")
+ROW = ["2.15", "newest", "conforms", None, {"declared": True}]
+CHAPTER = {"format": 2, "newest": "2.15", "clauses": {"a.b.c": {"digest": "0" * 12, "modes": {"eager": [ROW]}}}}
+DOCUMENTS = {"costs": COSTS, "releases": RELEASES, "verdicts": CHAPTER}
+ROWS = ("clauses", "a.b.c", "modes", "eager")
 PLACES = [
-    "format",
-    "releases",
-    "releases.more",
-    "rows.hook.leaf.work",
-    "rows.hook.forward.of.more",
-    "times.machine",
-    "more",
+    *(("costs", *place.split(".")) for place in ("format", "releases", "releases.more", "rows.hook.leaf.work")),
+    *(("costs", *place.split(".")) for place in ("rows.hook.forward.of.more", "times.machine", "more")),
+    *(("releases", *place.split(" ")) for place in ("format", "releases", "releases 2.15", "releases 2.15 torch")),
+    *(("releases", *place.split(" ")) for place in ("releases 2.15 build", "releases 2.15 more", "more")),
+    *(("verdicts", place) for place in ("format", "newest", "clauses", "more")),
+    *(("verdicts", *ROWS[:length]) for length in (2, 3, 4)),
+    *(("verdicts", *ROWS, 0, place) for place in range(5)),
+    *(("verdicts", *ROWS, 0, 4, key) for key in ("declared", "holds", "evidence", "more")),
 ]
 
 
-@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("place", PLACES, ids=lambda place: ".".join(map(str, place)))
 @given(value=VALUES)
 def test_what_is_refused_quickly_is_what_jsonschema_refuses(place, value):
     """A file is judged by one library, and what is wrong is told by another: they must hold the same to be wrong."""
-    reference = "costs.schema.json"
-    document = copy.deepcopy(COSTS)
+    kind, *outer, last = place
+    reference = f"{kind}.schema.json"
+    document = copy.deepcopy(DOCUMENTS[kind])
+    validate(document, reference, SCHEMAS, "")
     within = document
-    *outer, last = place.split(".")
     for key in outer:
         within = within[key]
     within[last] = value

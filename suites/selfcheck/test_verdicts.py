@@ -158,10 +158,10 @@ GOOD = [["1.4", "1.4", "absent"], ["1.9", "newest", "conforms", "always"]]
     [
         ("releases.json", lambda it: it["releases"]["1.9"].update(torch="1.8.1"), "1.9: holds torch 1.8.1"),
         ("releases.json", lambda it: it["releases"]["1.9"].update(torch="new"), "1.9: torch 'new' is not a version"),
-        ("releases.json", lambda it: it["releases"].pop("1.4"), "names torch 1.4, which releases.json does not have"),
+        ("releases.json", lambda it: it["releases"].pop("1.4"), "names torch '1.4', which releases.json does not have"),
         ("releases.json", lambda it: it["releases"].update({"1": {}}), "'1' breaks the rule pattern"),
         ("releases.json", lambda it: it["releases"]["1.9"].update(colour="red"), "has the unknown key 'colour'"),
-        ("a.json", lambda it: it.update(newest="1.7"), "names torch 1.7, which releases.json does not have"),
+        ("a.json", lambda it: it.update(newest="1.7"), "names torch '1.7', which releases.json does not have"),
         ("a.json", lambda it: it.update(format=1), "is of format 1, this checkout reads format 2"),
         ("a.json", lambda it: it["clauses"].update({"b.b.one": it["clauses"]["a.b.one"]}), "b.b.one: belongs into"),
         ("a.json", lambda it: rows(it).append(GOOD[0]), "a.b.one [eager], row 3: begins before the end of the row"),
