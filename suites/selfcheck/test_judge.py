@@ -14,12 +14,13 @@ from hypothesis import strategies as st
 from fixtures.judge import isolate
 from fixtures.judge.cause import Cause, Effect
 from fixtures.judge.clause import BadClause, Clause, Reading, clause
-from fixtures.judge.subject import Refused, Subject
+from fixtures.judge.subject import Subject
 from fixtures.judge.verdict import Cell, judge
 from fixtures.model.contract import contract_for
 from fixtures.model.module import Model, expect
 from fixtures.plan.draw import plans
 from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Plan, Retain, Scale
+from fixtures.play.player import Refused
 
 NEW, OLD = contract_for("2.15"), contract_for("1.4")
 LAST = Reading("last", ">=2.0", "after all", {"retain_grad": "last"})
