@@ -114,7 +114,9 @@ def statement(clause: Mapping[str, Any], cell: Cell) -> Statement:
     if cell.verdict == "deviates":
         known = [_reading(clause, name) for name in cell.holds]
         says, harm = (known[0].detail or known[0].says, known[0].harm) if known else (cell.note or UNKNOWN, "silent")
-        return Statement(says, cell.verdict, harm if harm != "none" else "silent", new=cell.new)
+        # What the clause does not list is a rule of a mode: its sentence is the note, and nobody hears of it.
+        rule = cell.deviation if cell.declared and cell.deviation else ""
+        return Statement(says, cell.verdict, harm if harm != "none" else "silent", cause=rule, new=cell.new)
     if cell.verdict in ("crashed", "hung"):
         return Statement(f"The process {cell.verdict}.", cell.verdict, "error")
     missing = _missing(clause["needs"]) if cell.verdict == "absent" else ""

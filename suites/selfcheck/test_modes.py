@@ -99,7 +99,9 @@ def test_eager_overrides_no_door() -> None:
 class TestRule:
     def test_its_sentence_is_true_alone_and_its_witness_needs_it(self, mode: Any, rule: Rule) -> None:
         assert rule.says.endswith(".")
-        assert rule.ref
+        told = (ROOT / "docs" / "modes.md").read_text("utf-8")
+        assert f"| `{rule.name}` | {rule.says} | {rule.torch or 'all'} |" in told
+        assert rule.ref in told
         assert mode().unproven(rule, VERSION) == ""
 
     def test_scripts_of_each_way_show_it(self, mode: Any, rule: Rule) -> None:
