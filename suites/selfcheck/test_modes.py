@@ -249,10 +249,11 @@ def test_a_clause_that_plays_no_plan_has_no_cell_in_a_mode() -> None:
     done = collected("handles.")
     found = {line.rpartition("[")[2][:-1] for line in done.stdout.splitlines() if "[handles." in line}
     names = [name for name in CLAUSES if name.startswith("handles.")]
+    assert not CLAUSES["handles.handle.ids"].plays
     wanted = {f"{name}-{mode}" for name in names for mode in MODES if mode == "eager" or CLAUSES[name].plays}
     assert found == wanted
     command[command.index("all")] = "copy"
-    done = collected("handles.pickled")
+    done = collected("handles.handle.ids")
     assert done.returncode == 4
     assert "--mode copy: none of these clauses plays a plan" in done.stderr
 
