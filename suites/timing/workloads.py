@@ -34,7 +34,6 @@ class Pass:
         self.leaf, self.other = (torch.ones(self.shape, requires_grad=True) for _ in range(2))
 
     def forward(self) -> torch.Tensor:
-        """Call the module."""
         return self.module(self.input)
 
     def both(self) -> None:
@@ -46,5 +45,4 @@ class Pass:
         self.module(self.leaf).backward(self.grad)
 
     def work(self, name: str) -> Callable[[], Any]:
-        """The pass by its name."""
         return {"forward": self.forward, "both": self.both, "leaf": self.on_leaf}[name]
