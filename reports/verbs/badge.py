@@ -36,14 +36,15 @@ example: python -m reports badge mine.jsonl --out hooks.svg"""
 
 
 def badge(atlas: Atlas, column: Column) -> dict[str, Any]:
-    """Return label, message and colour: how many sentences are true there, and how many claims of tutorials."""
-    keys = [(clause, mode) for clause in atlas.clauses for mode in atlas.modes]
-    cells = [(is_claim(atlas.clauses[clause]), clause, atlas.cell(clause, column, mode)) for clause, mode in keys]
+    """Return label, message and colour: how many sentences are true there, and claims of tutorials."""
+    found = {(clause, mode): atlas.cell(clause, column, mode) for clause in atlas.clauses for mode in atlas.modes}
+    eager = atlas.modes[0]  # other modes have no cells of some clauses
+    cells = [(is_claim(atlas.clauses[clause]), clause, cell) for (clause, mode), cell in found.items() if mode == eager]
     said = [(claim, statement(atlas.clauses[clause], cell)) for claim, clause, cell in cells]
     own, claims = ([each for claim, each in said if claim == asked] for asked in (False, True))
     apply, judged = ([each for each in every if each.answer not in APPLIES_NOT] for every in (own, claims))
     others = [each for each in apply if each.answer == "otherwise"]
-    new = sum(cell.verdict in BROKEN and not cell.declared for *_, cell in cells)
+    new = sum(cell.verdict in BROKEN and not cell.declared for cell in found.values())
     unseen = sum(cell.verdict == "unseen" for *_, cell in cells)
     parts = [f"{sum(each.good for each in apply)} of {len(apply)} hold"] if apply else []
     parts += [f"{len(others)} otherwise"] if others else []

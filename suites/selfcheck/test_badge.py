@@ -89,6 +89,18 @@ def test_the_badge_of_a_run(verdicts, capsys, tmp_path):
     assert capsys.readouterr().out == "hooks on torch 2.16.0a0+cpu: 3 of 3 hold, 1 of 1 claims true\n"
 
 
+@pytest.mark.parametrize(("declared", "more"), [(True, ""), (False, ", 1 not declared")])
+def test_another_mode_counts_only_where_it_fails(verdicts, capsys, tmp_path, declared, more):
+    """Most clauses have no cell there, and nothing is left to measure."""
+    header, *lines = synthetic.run_lines(TABLE, "2.16.0a0", modes=["eager", "copy"])
+    other = synthetic.cell("a.b.two", TABLE["a.b.two"], "2.16.0a0", "copy")
+    lines[-1] = {**other, "verdict": "deviates", "refuted": [], "declared": declared}
+    lines.append(synthetic.footer([line for line in lines if line["type"] == "cell"]))
+    run = synthetic.write_lines(tmp_path / "run.jsonl", [header, *lines])
+    assert main(["badge", str(run), "--format", "text", "--verdicts", str(verdicts)]) == 0
+    assert capsys.readouterr().out == f"hooks on torch 2.16.0a0+cpu: 3 of 3 hold, 1 of 1 claims true{more}\n"
+
+
 def test_the_badge_of_several_runs_is_that_of_the_newest_or_of_the_one_that_is_named(verdicts, capsys, tmp_path):
     runs = [str(synthetic.write_run(tmp_path / f"{torch}.jsonl", TABLE, torch)) for torch in ("2.15.0", "2.0.1")]
     for extra, said in (
