@@ -10,6 +10,7 @@ from reports.costs.change import LEAST, PULL, PULLS, changes, why_not
 from reports.costs.counts import HOOK, NOT_COUNTED, Costs, Figure
 from reports.costs.forms import counts_table, number, times_table
 from reports.costs.recorded import Record
+from reports.data.neighbours import from_to, neighbours
 
 WIDTH, HEIGHT, EDGE = 240.0, 56.0, 4.0
 UNITS = (("Added to one call", True), ("Added to one call and its backward", False))
@@ -75,10 +76,11 @@ def _row(kind: Figure, costs: Sequence[Costs]) -> dict[str, Any]:
 def _missing(kind: Figure, costs: Sequence[Costs]) -> list[str]:
     """Return why a kind was not counted, and on which releases."""
     found = []
-    for why, run in groupby(costs, lambda one: one.figures[kind.key].why if kind.key in one.figures else "not tried"):
-        first, *_, last = [each.minor for each in run] * 2
+    for why, run in neighbours(
+        costs, lambda one: one.figures[kind.key].why if kind.key in one.figures else "not tried"
+    ):
         if why:
-            found.append(f"{kind.says}, on {first if first == last else f'{first} to {last}'}: {why}")
+            found.append(f"{kind.says}, on {from_to(run[0].minor, run[-1].minor)}: {why}")
     return found
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import groupby
 from typing import Any
 
 from reports.data.atlas import Atlas, Cell, Column
+from reports.data.neighbours import from_to, neighbours
 from reports.data.statements import Statement, statement
 from reports.verbs.diff import state
 
@@ -23,8 +23,7 @@ class Span:
     @property
     def releases(self) -> str:
         """The releases in words: "2.0", or "2.0 to 2.15"."""
-        first, last = self.columns[0].label, self.columns[-1].label
-        return first if first == last else f"{first} to {last}"
+        return from_to(self.columns[0].label, self.columns[-1].label)
 
     def plain(self) -> dict[str, Any]:
         """The span as plain data."""
@@ -43,11 +42,15 @@ class Span:
 def spans(atlas: Atlas, clause: str, mode: str, columns: Iterable[Column] | None = None) -> list[Span]:
     """Return the spans of a clause, oldest first, over these columns or all."""
     chosen = atlas.columns if columns is None else columns
-    pairs = [(column, atlas.cell(clause, column, mode)) for column in chosen]
+
+    def look(column: Column) -> tuple[Any, ...]:
+        cell = atlas.cell(clause, column, mode)
+        return state(cell), cell.declared, cell.note
+
     found = []
-    for _, group in groupby(pairs, key=lambda pair: (state(pair[1]), pair[1].declared, pair[1].note)):
-        together, cells = zip(*group, strict=True)
-        found.append(Span(together, cells[0], statement(atlas.clauses[clause], cells[0])))
+    for _, together in neighbours(chosen, look):
+        cell = atlas.cell(clause, together[0], mode)
+        found.append(Span(together, cell, statement(atlas.clauses[clause], cell)))
     return found
 
 
@@ -56,12 +59,11 @@ def timeline(found: Iterable[Span]) -> list[tuple[str, str]]:
 
     "Since" ends with the newest of the spans, which must be a release: nobody knows what comes after a run.
     """
-    joined: list[Span] = []
-    for _, group in groupby(found, key=lambda span: span.statement.words):
-        together = list(group)
-        columns = tuple(column for span in together for column in span.columns)
-        joined.append(Span(columns, together[0].cell, together[0].statement))
-    lines = [(span.releases, span.statement.words) for span in joined]
-    if len(joined) > 1 and not joined[-1].columns[-1].this_run:
-        lines[-1] = (f"since {joined[-1].columns[0].label}", lines[-1][1])
+    joined = [
+        (words, [column for span in together for column in span.columns])
+        for words, together in neighbours(found, lambda span: span.statement.words)
+    ]
+    lines = [(from_to(columns[0].label, columns[-1].label), words) for words, columns in joined]
+    if len(joined) > 1 and not joined[-1][1][-1].this_run:
+        lines[-1] = (f"since {joined[-1][1][0].label}", lines[-1][1])
     return lines

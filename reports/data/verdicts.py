@@ -9,7 +9,6 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from packaging.version import Version
 
 from fixtures.run import recorded as stored
 from reports.data.layout import in_order, laid_out
+from reports.data.neighbours import neighbours
 from reports.data.runfile import Run, check_clauses, check_version, minor
 from reports.data.strict import FORMAT, BadInput, foreign_format, parse, read_bytes, validate, write_atomic
 
@@ -169,9 +169,8 @@ def _chapter(releases: Sequence[Recorded], clauses: Mapping[str, Iterable[str]])
         for mode in sorted(clauses[clause], key=lambda mode: (mode != "eager", mode)):
             cells = [_row(each.cells.get(clause, {}).get(mode), each.torch, usual) for each in releases]
             rows = []
-            for row, group in groupby(zip(releases, cells, strict=True), key=lambda pair: pair[1]):
-                first, *rest = (each for each, _ in group)
-                last = rest[-1] if rest else first
+            for row, alike in neighbours(zip(releases, cells, strict=True), lambda pair: pair[1]):
+                (first, _), (last, _) = alike[0], alike[-1]
                 if row is not None:
                     end = stored.NEWEST if last is newest else last.minor
                     rows.append(f"  {laid_out([first.minor, end, *row], '  ')}")

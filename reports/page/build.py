@@ -16,6 +16,7 @@ from fixtures.run.triage import HOMES
 from reports.costs.chapter import chapter
 from reports.costs.recorded import NOTHING, Record
 from reports.data.atlas import Atlas, undeclared
+from reports.data.neighbours import from_to
 from reports.page.choices import SCOPE, choices
 from reports.page.details import NO_EXAMPLES, embedded
 from reports.page.matrix import MANY_COLUMNS, MEANINGS, SIGNS, chapters, claims, present, tally
@@ -66,8 +67,7 @@ def render(
 
 def _span(atlas: Atlas) -> str:
     """Return "1.4 to 2.15"."""
-    keys = [column.key for column in atlas.columns]
-    return keys[0] if len(keys) == 1 else f"{keys[0]} to {keys[-1]}"
+    return from_to(atlas.columns[0].key, atlas.columns[-1].key)
 
 
 @functools.cache

@@ -11,6 +11,7 @@ from markupsafe import Markup
 
 from reports.data.about import asked_as
 from reports.data.atlas import NOT_RUN, VERDICT_NAMES, Atlas, Cell, in_force, is_claim, varies
+from reports.data.neighbours import neighbours
 from reports.data.ranking import rank
 from reports.data.sources import link
 from reports.data.statements import KINDS
@@ -149,13 +150,7 @@ def _reading(reading: Mapping[str, Any], says: str) -> list[Any]:
 
 def _packed(values: list[int]) -> list[list[int]]:
     """Return runs of equal values as [how many, value]."""
-    packed: list[list[int]] = []
-    for value in values:
-        if packed and packed[-1][1] == value:
-            packed[-1][0] += 1
-        else:
-            packed.append([1, value])
-    return packed
+    return [[len(alike), value] for value, alike in neighbours(values, int)]
 
 
 def _ranges(atlas: Atlas, name: str, mode: str, names: list[str], pool: _Pool) -> list[list[Any]]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from reports.data.atlas import Atlas, Cell, Column, is_claim, varies
+from reports.data.neighbours import from_to, neighbours
 from reports.data.statements import ANSWERS, statement
 from reports.verbs.chapters import order
 
@@ -131,21 +132,15 @@ def _row(atlas: Atlas, clause: str) -> Row:
 
 def ranges(atlas: Atlas, clause: str, mode: str, *, fine: bool = False) -> Iterator[Range]:
     """Yield a clause's cells from the oldest torch to the newest, equal neighbours as one; fine looks at traces too."""
-    pairs = [(column, atlas.cell(clause, column, mode)) for column in atlas.columns]
-    for _, group in groupby(pairs, key=_look_closely if fine else _look):
-        columns, cells = zip(*group, strict=True)
-        yield _range(atlas, clause, columns, cells[0])
 
+    def look(column: Column) -> tuple[object, ...]:
+        """Return what lets two neighbours be drawn as one: a run of your own is never joined with others."""
+        cell = atlas.cell(clause, column, mode)
+        same = (cell.verdict, cell.reading, cell.declared, cell.deviation, cell.holds, cell.note)
+        return *same, column.this_run and column.key, fine and cell.essence
 
-def _look(pair: tuple[Column, Cell]) -> tuple[object, ...]:
-    """Return what lets two neighbours be drawn as one: a run of your own is never joined with others."""
-    column, cell = pair
-    own = column.this_run and column.key
-    return cell.verdict, cell.reading, cell.declared, cell.deviation, cell.holds, cell.note, own
-
-
-def _look_closely(pair: tuple[Column, Cell]) -> tuple[object, ...]:
-    return *_look(pair), pair[1].essence
+    for _, columns in neighbours(atlas.columns, look):
+        yield _range(atlas, clause, columns, atlas.cell(clause, columns[0], mode))
 
 
 def _range(atlas: Atlas, clause: str, columns: tuple[Column, ...], cell: Cell) -> Range:
@@ -170,5 +165,4 @@ def _range(atlas: Atlas, clause: str, columns: tuple[Column, ...], cell: Cell) -
 
 def span(columns: tuple[Column, ...]) -> str:
     """Return "torch 1.4 to 1.9" for a range of columns."""
-    first, last = columns[0].label, columns[-1].label
-    return f"torch {first}" if len(columns) == 1 else f"torch {first} to {last}"
+    return f"torch {from_to(columns[0].label, columns[-1].label)}"

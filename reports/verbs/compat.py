@@ -17,6 +17,7 @@ from typing import Any
 
 from reports.data.atlas import Atlas, Cell, Column, varies
 from reports.data.names import read_atlas
+from reports.data.neighbours import from_to, neighbours
 from reports.data.runfile import minor
 from reports.data.sources import link
 from reports.data.statements import BROKEN, statement
@@ -50,8 +51,7 @@ class _Stretch:
 
     @property
     def releases(self) -> str:
-        last = self.columns[-1].key
-        return self.first if self.first == last else f"{self.first} to {last}"
+        return from_to(self.first, self.columns[-1].key)
 
 
 def document(atlas: Atlas) -> dict[str, Any]:
@@ -117,17 +117,10 @@ def _support(atlas: Atlas, clause: str, reading: str | None) -> dict[str, Any]:
 
 
 def _stretches(atlas: Atlas, clause: str, mode: str, reading: str | None) -> list[_Stretch]:
-    found: list[_Stretch] = []
-    last: Cell | None = None
-    for column in atlas.columns:
-        cell = atlas.cell(clause, column, mode)
-        look = (found[-1].kind, found[-1].notes) if cell is last else _kind(atlas.clauses[clause], cell, reading)
-        last = cell
-        if found and (found[-1].kind, found[-1].notes) == look:
-            found[-1] = _Stretch(*look, (*found[-1].columns, column))
-        else:
-            found.append(_Stretch(*look, (column,)))
-    return _bridged(found)
+    def look(column: Column) -> tuple[str, tuple[str, ...]]:
+        return _kind(atlas.clauses[clause], atlas.cell(clause, column, mode), reading)
+
+    return _bridged([_Stretch(*kind, columns) for kind, columns in neighbours(atlas.columns, look)])
 
 
 def _kind(clause: Mapping[str, Any], cell: Cell, reading: str | None) -> tuple[str, tuple[str, ...]]:

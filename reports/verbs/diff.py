@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from reports.data.atlas import Cell, newest_table, recorded_cells, run_cells
 from reports.data.names import did_you_mean, near, recorded_as, unknown
+from reports.data.neighbours import neighbours
 from reports.data.ranking import rank
 from reports.data.runfile import Key, Run, read_run
 from reports.data.statements import KINDS, Statement, harm_of_change, statement
@@ -166,10 +166,10 @@ def _inside(clause: Mapping[str, Any], path: list[tuple[str, Cell]], ends: Cell)
     """Yield the neighbouring releases that are alike and not as both ends are."""
     if all(cell is ends for _, cell in path):  # as most are: cells of which no more is known are one object
         return
-    for _, group in groupby(path, key=lambda pair: state(pair[1])):
-        keys, cells = zip(*group, strict=True)
-        if cells[0].verdict != "unseen" and state(cells[0]) != state(ends):
-            yield keys[0], keys[-1], _side(clause, cells[0])
+    for there, found in neighbours(path, lambda pair: state(pair[1])):
+        (first, cell), (last, _) = found[0], found[-1]
+        if cell.verdict != "unseen" and there != state(ends):
+            yield first, last, _side(clause, cell)
 
 
 def _in_mode(side: _Torch, asked: str, known: list[str]) -> _Torch:

@@ -11,6 +11,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from reports.data.neighbours import from_to
 from reports.data.statements import HARMS, KINDS, in_contrast
 from reports.data.strict import FORMAT, BadInput
 from reports.data.traces import side_by_side
@@ -56,10 +57,6 @@ def _since(diff: Diff, change: Change) -> str:
     return f"since {plain}" + " or earlier" * unsure
 
 
-def _range(first: str, last: str) -> str:
-    return first if first == last else f"{first} to {last}"
-
-
 def as_text(diff: Diff) -> str:
     """Return the difference for a terminal."""
     lines = [f"torch {diff.before} -> {diff.after}: {_summary(diff)}"]
@@ -81,7 +78,7 @@ def as_text(diff: Diff) -> str:
         lines += ["", f"{PASSING} ({len(diff.passing)})"]
     for one in diff.passing:
         lines += ["", f"{one.clause}{_mode(one)}", f"    on both: {one.ends.statement.words}"]
-        lines += [f"    {_range(first, last)}: {side.statement.words}" for first, last, side in one.inside]
+        lines += [f"    {from_to(first, last)}: {side.statement.words}" for first, last, side in one.inside]
     return "\n".join([*lines, *left_out(diff.left_out)]) + "\n"
 
 
@@ -144,7 +141,7 @@ def as_markdown(diff: Diff) -> str:
         lines += [f"### {PASSING[0].upper() + PASSING[1:]} ({len(diff.passing)})", ""]
         lines += ["| clause | on both | between |", "|---|---|---|"]
     for one in diff.passing:
-        between = [f"{_range(first, last)}: {side.statement.words}" for first, last, side in one.inside]
+        between = [f"{from_to(first, last)}: {side.statement.words}" for first, last, side in one.inside]
         row = f"{escaped(one.ends.statement.words)} | {'<br>'.join(map(escaped, between))}"
         lines.append(f"| `{one.clause}`{_mode(one)} | {row} |")
     return "\n".join([*lines, *left_out(diff.left_out)]) + "\n"

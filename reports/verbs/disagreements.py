@@ -7,11 +7,11 @@ import ast
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from reports.data.atlas import Atlas, Column, build, in_force
+from reports.data.neighbours import from_to, neighbours
 from reports.data.statements import statement
 from reports.data.strict import BadInput
 from reports.data.verdicts import read_recorded, read_table
@@ -96,9 +96,8 @@ def versions(atlas: Atlas, one: Disagreement) -> str:
 
 def _ranges(atlas: Atlas, key: Callable[[Column], Any]) -> Iterator[tuple[Any, str]]:
     """Yield what neighbouring versions have in common, with their range."""
-    for value, group in groupby(atlas.columns, key=key):
-        keys = [column.key for column in group]
-        yield value, keys[0] if len(keys) == 1 else f"{keys[0]} to {keys[-1]}"
+    for value, columns in neighbours(atlas.columns, key):
+        yield value, from_to(columns[0].key, columns[-1].key)
 
 
 def _says(atlas: Atlas, one: Disagreement, column: Column) -> str | None:

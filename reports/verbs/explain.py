@@ -6,12 +6,12 @@ import argparse
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import groupby
 from typing import Any
 
 from reports.data.atlas import Atlas, Column, admits, in_force
 from reports.data.history import Span, spans
 from reports.data.names import add_sources, clause_named, read_atlas
+from reports.data.neighbours import from_to, neighbours
 from reports.data.sources import link
 from reports.data.strict import FORMAT
 from reports.page.programs import asked_by, example
@@ -61,17 +61,13 @@ def _range(atlas: Atlas, clause: str, reading: Mapping[str, Any]) -> str:
         return f"torch {reading['torch']}" if reading["torch"] else "every torch"
     if not there:
         return f"torch {reading['torch']}, where it is not measured"
-    runs = groupby(atlas.columns, key=there.__contains__)
-    return "torch " + ", ".join(_from_to([one.label for one in group]) for inside, group in runs if inside)
+    ranges = neighbours(atlas.columns, there.__contains__)
+    return "torch " + ", ".join(from_to(found[0].label, found[-1].label) for inside, found in ranges if inside)
 
 
 def _stated(atlas: Atlas, clause: str, reading: Mapping[str, Any], column: Column) -> bool:
     first = in_force(atlas.clauses[clause], column.version) == reading["name"]
     return first and atlas.cell(clause, column, atlas.modes[0]).verdict != "absent"
-
-
-def _from_to(labels: list[str]) -> str:
-    return labels[0] if len(labels) == 1 else f"{labels[0]} to {labels[-1]}"
 
 
 def _reading(answer: Explanation, reading: Mapping[str, Any]) -> str:

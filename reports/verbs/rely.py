@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from reports.data.atlas import Atlas, Column
 from reports.data.history import Span, spans, timeline
 from reports.data.names import add_range, add_sources, between, read_atlas, unknown
+from reports.data.neighbours import from_to
 from reports.data.statements import HARMS, NOTHING, UNKNOWN
 from reports.data.strict import FORMAT
 from reports.verbs import forms
@@ -65,8 +66,7 @@ class Reliance:
     @property
     def range(self) -> str:
         """The range of releases in words."""
-        first, last = self.columns[0].label, self.columns[-1].label
-        return f"torch {first}" if first == last else f"torch {first} to {last}"
+        return f"torch {from_to(self.columns[0].label, self.columns[-1].label)}"
 
     def of(self, stands: str) -> list[Standing]:
         """Return the clauses of this group; of those that change, the ones that do most harm first."""
