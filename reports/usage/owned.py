@@ -1,4 +1,4 @@
-"""Which names in someone's Python files are his own: a method or a function may be called as one of torch is."""
+"""Which names in someone's Python files are their own: a method or a function may be called as one of torch is."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ class File:
 
     name: str
     nodes: list[tuple[ast.AST, ast.ClassDef | None]]  # each node and the class around it, parents first
+    parents: dict[ast.AST, ast.AST] = field(default_factory=dict)
     classes: dict[ast.ClassDef, Class] = field(default_factory=dict)
     functions: set[str] = field(default_factory=set)
     imports: dict[str, str] = field(default_factory=dict)  # "r" -> "torch.nn.modules.module.register_..."
@@ -39,7 +40,7 @@ class File:
 def read_file(name: str, tree: ast.Module) -> File:
     """Return what a file defines and imports."""
     found = File(name, [])
-    for node, scope, inside in _walk(tree):
+    for node, scope, inside in _walk(tree, found.parents):
         found.nodes.append((node, inside))
         if isinstance(node, ast.ClassDef):
             found.classes[node] = Class(tuple(filter(None, map(spelled, node.bases))))
@@ -56,7 +57,9 @@ def read_file(name: str, tree: ast.Module) -> File:
     return found
 
 
-def _walk(tree: ast.Module) -> Iterator[tuple[ast.AST, ast.AST | None, ast.ClassDef | None]]:
+def _walk(
+    tree: ast.Module, parents: dict[ast.AST, ast.AST]
+) -> Iterator[tuple[ast.AST, ast.AST | None, ast.ClassDef | None]]:
     """Yield each node with the class or function, and with the class, that it stands in; parents first."""
     waiting: list[tuple[ast.AST, ast.AST | None, ast.ClassDef | None]] = [(tree, None, None)]
     while waiting:
@@ -66,7 +69,10 @@ def _walk(tree: ast.Module) -> Iterator[tuple[ast.AST, ast.AST | None, ast.Class
             scope = node
         if isinstance(node, ast.ClassDef):
             inside = node
-        waiting += [(child, scope, inside) for child in ast.iter_child_nodes(node)]
+        for child in ast.iter_child_nodes(node):
+            if not isinstance(child, ast.expr_context):  # one object stands in many places
+                parents[child] = node
+                waiting.append((child, scope, inside))
 
 
 def _imports(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str]]:
@@ -120,6 +126,10 @@ class Owned:
             for base in where.classes[node].bases:
                 waiting += self._named(where, base)
         return False
+
+    def instance(self, file: File, made: str, name: str) -> bool:
+        """Say whether what a call of `made` makes is of a class of these files that has such a method."""
+        return any(self.method(where, node, name) for where, node in self._named(file, made))
 
     def _named(self, file: File, base: str) -> list[tuple[File, ast.ClassDef]]:
         """Return the classes that a base may be: of this file, or imported from another of these files."""

@@ -73,6 +73,7 @@ def test_parameters_first(subject: Subject, plan: Plan) -> None:
     says="Where no input needs a gradient, pre-hook and full hook run before the parameters get theirs.",
     source=(RULE_2, "https://github.com/pytorch/pytorch/issues/149938"),
     level="implied",
+    concern="full_backward ?inputs_need_no_grad",
     needs=FULL,
     readings=(
         Reading(

@@ -96,6 +96,7 @@ def test_pre_weight(subject: Subject, plan: Plan) -> None:
     says="autograd.grad for the weight alone calls a legacy hook, with None for what nobody asked for.",
     source="measured",
     level="observed",
+    concern="backward ?asked",
     readings=(
         Reading(
             "not computed", ">=1.13", "What nobody asked for is None to a legacy hook.", {"computes_unasked": False}
@@ -154,6 +155,7 @@ def test_backward_weight(subject: Subject, plan: Plan) -> None:
         "docs: torch.autograd.backward",
     ),
     level="documented",
+    concern="full_backward ?inputs_need_no_grad ?asked",
     needs=(FULL, "torch.autograd.backward(inputs)"),
     readings=(
         Reading(

@@ -54,6 +54,7 @@ def test_raising_full(subject: Subject, plan: Plan) -> None:
     says="Where no input needs a gradient, a raising full hook keeps the module's parameters from theirs.",
     source="measured",
     level="observed",
+    concern="full_backward raises ?inputs_need_no_grad",
     needs=FULL,
     readings=(
         Reading(
@@ -92,6 +93,7 @@ def test_raising_without_input(subject: Subject, plan: Plan) -> None:
     says="When a legacy hook raises, its exception leaves backward(), and nothing behind it gets a gradient.",
     source="https://github.com/pytorch/pytorch/pull/43684",
     level="implied",
+    concern="backward raises",
     readings=(
         Reading(
             "as it is",

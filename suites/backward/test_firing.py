@@ -123,6 +123,7 @@ def test_no_output(subject: Subject, plan: Plan) -> None:
     says="Where the output does not depend on the input that needs a gradient, the full hook does not run.",
     source=RULE_1,
     level="documented",
+    concern="full_backward ?first_needs_no_grad",
     note="Rule 1 of the docs since 2.8; those of 1.13 to 2.7 promised a call whenever outputs get gradients.",
     needs=FULL,
     readings=(

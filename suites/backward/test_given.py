@@ -176,6 +176,7 @@ def test_unused_input(subject: Subject, plan: Plan) -> None:
     says="Next to an input that needs a gradient, one that needs none has a zero in grad_input.",
     source="measured",
     level="observed",
+    concern="full_backward ?first_needs_no_grad",
     needs=FULL,
     readings=(
         Reading(
@@ -223,6 +224,7 @@ def test_frozen_input(subject: Subject, plan: Plan) -> None:
         "https://github.com/pytorch/pytorch/pull/56693",
     ),
     level="documented",
+    concern="full_backward ?inputs_need_no_grad",
     needs=FULL,
     readings=(
         Reading(
@@ -319,6 +321,7 @@ def test_each_call(subject: Subject, plan: Plan) -> None:
         "release 2.0: a module warns that backward hooks need tensor outputs",
     ),
     level="implied",
+    concern="full_backward ?output_other",
     docs="contradicts",
     note="The docs promise a call whenever gradients for the module's inputs are computed; here they are.",
     needs=FULL,

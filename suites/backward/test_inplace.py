@@ -102,6 +102,7 @@ def test_without_hook(subject: Subject, edit: str) -> None:
     says="With a full hook the caller cannot change an output in place that needs a gradient: RuntimeError.",
     source=(IN_PLACE, ERRORS),
     level="documented",
+    concern="full_backward ?output_edited",
     needs=FULL,
     readings=(
         Reading(
@@ -137,6 +138,7 @@ def test_output(subject: Subject, edit: str, hooks: int, grad: bool) -> None:
     says="Where no input needs a gradient, changing the output of a hooked module in place raises as well.",
     source=(IN_PLACE, ERRORS),
     level="documented",
+    concern="full_backward ?output_edited ?inputs_need_no_grad",
     note="For an output that needs a gradient, because a parameter does.",
     needs=FULL,
     readings=(
@@ -189,6 +191,7 @@ def test_output_of_two(subject: Subject, edit: str, hooks: int, count: int, whic
     says="An output changed in place under no_grad raises RuntimeError at its next use that needs gradients.",
     source=(IN_PLACE, ERRORS),
     level="documented",
+    concern="full_backward ?output_edited",
     needs=FULL,
     readings=(
         Reading(
@@ -219,6 +222,7 @@ def test_output_under_no_grad(subject: Subject, edit: str, hooks: int) -> None:
     says="A hooked module cannot change an input that needs a gradient in place, nor a hooked module's output.",
     source=(IN_PLACE, ERRORS),
     level="documented",
+    concern="full_backward ?edits_its_input",
     note="The usual case is ReLU(inplace=True): hooked itself, first in a hooked container, or after a hooked layer.",
     needs=FULL,
     readings=(

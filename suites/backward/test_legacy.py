@@ -41,6 +41,7 @@ def shapes(make: Any, *size: int) -> Any:
     says="The legacy hook of a Linear has an order and shapes that depend on its bias and its input.",
     source="measured",
     level="observed",
+    concern="backward ?linear ?not_a_matrix",
     note=PROMISE + " In all versions a matrix has bias, input, weight; others without bias the product.",
     readings=(
         Reading(
@@ -131,6 +132,7 @@ def test_convolution(
     says="The legacy hook of a Conv1d is given the gradients of input, weight and bias.",
     source="measured",
     level="observed",
+    concern="backward ?convolution",
     note=PROMISE,
     readings=(
         Reading("of the convolution", ">=1.11", "The legacy hook of a Conv1d sits on the convolution.", value=True),
@@ -164,6 +166,7 @@ def test_convolution_1d(
     says="The legacy hook of a LayerNorm is given the gradients of input, weight and bias.",
     source="measured",
     level="observed",
+    concern="backward ?layer_norm",
     readings=(
         Reading(
             "one output",
@@ -195,6 +198,7 @@ def test_norm(subject: Subject, batch: List[int], size: List[int], affine: bool)
     says="The legacy hook of an MSELoss is given the gradient of the input, and None for the target.",
     source="measured",
     level="observed",
+    concern="backward ?loss",
     readings=(
         Reading("with target", ">=1.7", "The legacy hook of an MSELoss has an entry for the target too.", value=[None]),
         Reading(
@@ -226,6 +230,7 @@ def test_loss(subject: Subject, size: List[int], reduction: str) -> None:
     says="The legacy hook of an LSTM is given the gradients of its last layer: input, parameters and states.",
     source="measured",
     level="observed",
+    concern="backward ?lstm",
     readings=(
         Reading(
             "the last layer",

@@ -24,6 +24,8 @@ FUTURE = "https://github.com/pytorch/pytorch/pull/127689"
         "release 1.8: full backward hooks",
     ),
     level="implied",
+    concern="backward",
+    instead="register_full_backward_hook, from torch 1.8 on.",
     note="Also for a leaf input and for a factor that is a constant: the check looks at the nodes behind the output's.",
     readings=(
         Reading(
@@ -99,6 +101,7 @@ def test_warnings(subject: Subject) -> None:
         "https://github.com/pytorch/pytorch/pull/80139",
     ),
     level="implied",
+    concern="backward ?module_gone",
     readings=(
         Reading("RuntimeError", ">=1.13", "A legacy hook holds its module weakly.", value=(False, "RuntimeError", 0)),
         Reading(
@@ -137,6 +140,7 @@ def test_dead_module(subject: Subject) -> None:
     says="A legacy hook that cannot be called is accepted at registration.",
     source="measured",
     level="observed",
+    concern="never",
     readings=(
         Reading(
             "until backward",

@@ -136,6 +136,7 @@ def test_removed_by_another(subject: Subject, plan: Plan) -> None:
     says="The legacy hooks of a call are those that are registered when the call begins.",
     source="measured",
     level="observed",
+    concern="backward ?registers_inside",
     readings=(
         Reading(
             "at the start",
@@ -336,6 +337,7 @@ def test_once_per_backward(subject: Subject, plan: Plan) -> None:
         "https://github.com/pytorch/pytorch/issues/59901",
     ),
     level="documented",
+    concern="full_backward ?no_grad",
     needs=FULL,
     readings=(
         Reading(

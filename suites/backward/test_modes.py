@@ -110,6 +110,7 @@ def test_no_grad_inside(subject: Subject, weights: List[int], hooks: int) -> Non
     says="A module with a full hook can be called in inference mode.",
     source=UNDER_NO_GRAD,
     level="implied",
+    concern="full_backward ?no_grad",
     needs=(FULL, "torch.inference_mode"),
     readings=(
         Reading(
@@ -154,6 +155,7 @@ def test_inference(subject: Subject, weights: List[int], number: int, hooks: int
     says="A full hook may call its module: grad mode there is off without create_graph, and nothing recurs.",
     source="measured",
     level="observed",
+    concern="full_backward ?calls_module",
     needs=FULL,
     readings=(
         Reading(
@@ -207,6 +209,7 @@ def test_called_in_hook(subject: Subject, times: List[int], create_graph: bool) 
     says="The full hooks of modules that are run by checkpoint run once in each backward.",
     source=UNDER_NO_GRAD,
     level="implied",
+    concern="full_backward ?checkpoint",
     needs=FULL,
     readings=(
         Reading("once", ">=1.10", "Full hooks under checkpoint run as often as without it.", value="once"),
@@ -286,6 +289,7 @@ def test_checkpoint_not_reentrant(subject: Subject, weights: List[int], hooks: i
         "measured",
     ),
     level="observed",
+    concern="full_backward ?forward_mode",
     needs=(FULL, "torch.autograd.forward_ad.dual_level"),
     readings=(
         Reading("NotImplementedError", ">=1.10", "The node of a full hook has no jvp.", value="NotImplementedError"),

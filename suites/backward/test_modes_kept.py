@@ -41,6 +41,8 @@ def warned(kind: str, hooks: int, passes: List[bool]) -> List[List[str]]:
         WARNED,
     ),
     level="implied",
+    concern="full_backward",
+    instead="let an input of the hooked module require grad, or filter the warning.",
     needs=FULL,
     readings=(
         Reading(
@@ -71,6 +73,7 @@ def test_warning_without_input(subject: Subject, hooks: int, passes: List[bool])
         "https://github.com/pytorch/pytorch/issues/189093",
     ),
     level="implied",
+    concern="full_backward_pre ?inputs_need_no_grad ?alone",
     needs=PRE,
     readings=(
         Reading(
@@ -96,6 +99,7 @@ def test_pre_warning_without_input(subject: Subject, hooks: int, passes: List[bo
     says="After the hooks ran, nothing keeps the gradients of the output, though the output is kept.",
     source=CLEARING,
     level="implied",
+    concern="full_backward ?kept_alive",
     needs=FULL,
     readings=(
         Reading("released", ">=1.13", "The gradients that a full hook saw are freed after backward().", value=False),
@@ -129,6 +133,7 @@ def test_gradients_released(subject: Subject) -> None:
         "https://github.com/pytorch/pytorch/issues/82528",
     ),
     level="implied",
+    concern="full_backward ?create_graph",
     needs=FULL,
     readings=(
         Reading(

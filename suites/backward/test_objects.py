@@ -53,6 +53,7 @@ def same(*grads: bool, kind: str = "full_backward", hooks: int = 1, frozen: bool
         OUTPUT_VIEW,
     ),
     level="documented",
+    concern="full_backward ?first_needs_no_grad",
     needs=FULL,
     readings=(
         Reading(
@@ -116,6 +117,7 @@ def test_kept(subject: Subject, count: int, hooks: int) -> None:
         "https://github.com/pytorch/pytorch/issues/59901",
     ),
     level="observed",
+    concern="full_backward ?no_grad",
     docs="contradicts",
     note=VIEWS,
     needs=FULL,
@@ -185,6 +187,7 @@ def test_pre(subject: Subject, grads: List[bool], hooks: int) -> None:
         DOCS,
     ),
     level="implied",
+    concern="full_backward ?lstm",
     docs="contradicts",
     note="The docs promise a call whenever gradients for the inputs are computed; with a loss on a state they are.",
     needs=FULL,

@@ -155,6 +155,7 @@ def test_no_broadcast(subject: Subject, size: Any, returned: Any, hooks: int) ->
         "https://github.com/pytorch/pytorch/pull/56693",
     ),
     level="implied",
+    concern="full_backward returns ?inputs_need_no_grad",
     needs=FULL,
     readings=(
         Reading(
@@ -188,6 +189,7 @@ def test_list_without_input(subject: Subject, as_list: bool, length: int, count:
     says="When a full hook returns a list, the next one is given that list.",
     source="measured",
     level="observed",
+    concern="full_backward returns ?hooked_again",
     needs=FULL,
     readings=(
         Reading("list", ">=1.13", "A list from a full hook stays a list for the next one.", value="list"),

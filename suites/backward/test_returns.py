@@ -145,6 +145,7 @@ def test_pre_chain(subject: Subject, plan: Plan) -> None:
         "https://github.com/pytorch/pytorch/pull/116454",
     ),
     level="documented",
+    concern="full_backward_pre returns ?inputs_need_no_grad",
     needs=PRE,
     readings=(
         Reading(

@@ -153,6 +153,7 @@ def test_full_containers(subject: Subject, shape: str, grads: Any, hooks: int) -
         "https://github.com/pytorch/pytorch/pull/56693",
     ),
     level="implied",
+    concern="full_backward returns ?inputs_need_no_grad",
     needs=FULL,
     readings=(
         Reading(
@@ -227,6 +228,7 @@ def test_pre_wrong(subject: Subject, returned: Any, count: int, hooks: int) -> N
     says="A legacy hook that returns a bare tensor, a list or a number ends backward() with TypeError.",
     source="measured",
     level="observed",
+    concern="backward returns ?returns_wrong",
     readings=(
         Reading("refused", "", "A legacy hook must return a tuple or None.", value="TypeError"),
         Reading("taken", "never", "One tensor counts as a tuple of one.", value="accepted"),

@@ -85,6 +85,7 @@ def test_places(subject: Subject, ins: List[Any], outs: List[Any], by: int, hook
     says="A detached tensor among the outputs has None in grad_output, and stays without gradient.",
     source="https://github.com/pytorch/pytorch/pull/59204",
     level="implied",
+    concern="full_backward ?output_detached",
     needs=FULL,
     readings=(
         Reading(
@@ -129,6 +130,7 @@ def test_detached_output(subject: Subject, needs_grad: List[bool], hooks: int) -
         FROM_OUTPUT,
     ),
     level="documented",
+    concern="full_backward ?inputs_need_no_grad",
     needs=FULL,
     readings=(
         Reading("at the output", ">=1.9", "Without an input that it sees, a full hook runs at the output.", value=True),
@@ -191,6 +193,7 @@ def test_unseen_inputs(subject: Subject, ways: List[str], keyword: bool, hooks: 
         "https://github.com/pytorch/pytorch/pull/87547",
     ),
     level="implied",
+    concern="full_backward|full_backward_pre ?output_other",
     docs="contradicts",
     note=RULE + " Only a warning while running tells so.",
     needs=FULL,
@@ -269,6 +272,7 @@ def test_pre_other_outputs(subject: Subject, name: str, by: List[int], hooks: in
         "https://github.com/pytorch/pytorch/pull/87547",
     ),
     level="implied",
+    concern="full_backward|full_backward_pre ?output_none",
     needs=FULL,
     readings=(
         Reading(

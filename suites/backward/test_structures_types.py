@@ -26,6 +26,7 @@ class Pair(tuple):
     says="A full hook keeps the type of a named tuple output; fields that are no tensors have None.",
     source=KEPT,
     level="implied",
+    concern="full_backward|full_backward_pre ?output_tuple_class",
     needs=FULL,
     readings=(
         Reading("kept", ">=2.2", "With a full hook a named tuple that the module returns stays one.", value="Fields"),
@@ -63,6 +64,7 @@ def test_types_kept(subject: Subject, outs: List[Any], hooks: int) -> None:
     says="A full hook keeps the class of a tensor that the module returns, and runs.",
     source="https://github.com/pytorch/pytorch/issues/61026",
     level="observed",
+    concern="full_backward|full_backward_pre ?output_tensor_class",
     needs=FULL,
     readings=(
         Reading(
@@ -107,6 +109,7 @@ def test_subclass_kept(subject: Subject, by: List[int], alone: bool, hooks: int)
         DOCS,
     ),
     level="observed",
+    concern="full_backward|full_backward_pre ?output_tuple_class",
     note="Since 2.2: torch.return_types cannot be made so, nor a tuple class that takes one iterable. A class of that "
     "sort that holds one tensor is made by iterating over it: the output of the module changes without a word.",
     needs=FULL,
@@ -149,6 +152,7 @@ def test_rebuilt(subject: Subject) -> None:
     says="A sparse input that needs a gradient cannot pass a module with a full hook.",
     source="measured",
     level="observed",
+    concern="full_backward ?sparse",
     needs=FULL,
     readings=(
         Reading(

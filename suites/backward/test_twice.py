@@ -89,6 +89,7 @@ def test_create_graph(subject: Subject, passes: List[bool], hooks: int, again: b
         MISSED,
     ),
     level="implied",
+    concern="full_backward ?create_graph",
     docs="contradicts",
     note=RULE,
     needs=FULL,
@@ -145,6 +146,7 @@ def test_second_pass(subject: Subject, what: str, number: int, hooks: int) -> No
         MISSED,
     ),
     level="implied",
+    concern="full_backward ?create_graph",
     needs=FULL,
     readings=(
         Reading(
@@ -191,6 +193,7 @@ def test_second_pass_of_many(subject: Subject, curved: List[bool], number: int) 
     says="A replacement made under create_graph counts once in the second derivative.",
     source=CLEARING,
     level="implied",
+    concern="full_backward returns ?create_graph",
     needs=FULL,
     readings=(
         Reading(
@@ -236,6 +239,7 @@ def test_replacement(subject: Subject, number: int, factors: List[int]) -> None:
         "https://github.com/pytorch/pytorch/pull/88357",
     ),
     level="implied",
+    concern="full_backward ?output_missed",
     docs="contradicts",
     note=RULE + " The output was passed inside a container, or its tensor was taken before the wrapping.",
     needs=FULL,

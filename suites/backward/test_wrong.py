@@ -62,6 +62,7 @@ def test_longer(subject: Subject, plan: Plan) -> None:
     says="A full hook may return None for a gradient: the hook of the module behind it then sees None.",
     source="measured",
     level="observed",
+    concern="full_backward returns ?returns_none_inside",
     needs=FULL,
     covers=("module_backward.eff.full.none_upstream", "module_backward.ret.full.none_in_tuple"),
     readings=(
@@ -218,6 +219,7 @@ def test_registered_in_pre_hook(subject: Subject, plan: Plan) -> None:
         "https://github.com/pytorch/pytorch/issues/59901",
     ),
     level="documented",
+    concern="full_backward ?no_grad",
     needs=FULL,
     readings=(
         Reading("accepted", ">=1.10", "A call under no_grad sets no full hooks up.", {"full_without_grad": "skipped"}),

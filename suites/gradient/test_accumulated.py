@@ -174,6 +174,7 @@ UNDEFINED = Plan(
         'code: torch/include/torch/csrc/autograd/variable.h ".grad field has been accumulated into"',
     ),
     level="implied",
+    concern="post_accumulate ?gradient_undefined",
     docs="contradicts",
     note="The docs say that the hook is called when .grad has been updated; since 2.8 it is called without.",
     needs=NEEDS + ("torch.nn.Module.register_full_backward_pre_hook",),

@@ -70,6 +70,7 @@ WITNESS = Plan(NET, (Input(3),), (Hook("tensor", "x0", "h0", (Scale(10),)), Forw
         "https://github.com/pytorch/pytorch/issues/35802",
     ),
     level="documented",
+    concern="tensor ?asked",
     readings=HOOKED + CAPTURED,
     witness=WITNESS,
     covers=(
@@ -118,6 +119,7 @@ def test_on_the_way(subject: Subject, plan: Plan) -> None:
     ),
     level="documented",
     about=("register_hook", "autograd.grad"),
+    concern="tensor inner ?root",
     readings=(
         Reading(
             "called",
@@ -201,6 +203,7 @@ def test_together_with_a_leaf(subject: Subject, plan: Plan) -> None:
         "https://github.com/pytorch/pytorch/pull/85849",
     ),
     level="implied",
+    concern="retain_grad ?asked ?changing_hook",
     readings=(
         Reading(
             "the hooked one",
@@ -280,6 +283,7 @@ def test_other_leaf(subject: Subject, plan: Plan) -> None:
         "https://github.com/pytorch/pytorch/pull/85849",
     ),
     level="implied",
+    concern="tensor ?twice",
     readings=HOOKED + CAPTURED,
     witness=Plan(NET, (Input(3),), (*WITNESS.steps[:2], Ask(("x0", "x0")))),
     covers=("tensor.inputs.grad_dup", "tensor.inputs.grad_dup_nonleaf"),
@@ -296,6 +300,7 @@ def test_same_input_twice(subject: Subject, plan: Plan) -> None:
     says="autograd.grad passes on what a hook raises, also the hook of a tensor that it is asked for.",
     source=SINCE_2_0,
     level="implied",
+    concern="tensor raises ?asked",
     readings=(
         Reading(
             "raised",

@@ -21,6 +21,7 @@ COMPLEXES = st.builds(complex, st.integers(-3, 3), st.integers(-3, 3))
     says="The hook of a complex tensor is given a complex gradient, conjugate as .grad has it.",
     source=CONJUGATE,
     level="documented",
+    concern="tensor ?complex",
     needs="torch.view_as_real",
     readings=(
         Reading(
@@ -93,6 +94,7 @@ def test_complex_replacement(subject: Subject, returned: List[Any], inner: bool)
     says="The hook of a real tensor in a complex calculation is given a real gradient.",
     source=COMPLEX,
     level="observed",
+    concern="tensor ?complex",
     needs="torch.view_as_real",
     readings=(
         Reading(

@@ -223,6 +223,7 @@ def test_nothing_to_lose(subject: Subject, make: str, way: str, order: List[int]
     says="Pickling a tensor does not warn about hooks marked by torch.utils.hooks.unserializable_hook.",
     source=MARKED,
     level="documented",
+    concern="tensor ?marked_unserializable ?pickled",
     readings=(
         Reading(
             "in silence",
@@ -262,6 +263,7 @@ def test_unserializable_hook(subject: Subject, marked: List[bool]) -> None:
     source="https://github.com/pytorch/pytorch/pull/59362",
     level="implied",
     about="retain_grad",
+    concern="retain_grad ?pickled",
     readings=(
         Reading(
             "silent",

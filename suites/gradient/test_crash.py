@@ -37,6 +37,7 @@ def self_removing(draw: Any) -> Plan:
     says="A hook that removes itself may still replace the gradient in that call, its last.",
     source=SNAPSHOT,
     level="implied",
+    concern="tensor returns ?removes_inside",
     covers=("tensor.run.self_remove_return",),
     note="Before 1.10 torch used the freed hook to check what it returned: a segmentation fault.",
     isolated=True,
@@ -53,6 +54,7 @@ def test_removes_itself_and_replaces(subject: Subject, plan: Plan) -> None:
     says="The first hook of a view can be registered after the base of the view was changed in place.",
     source=("https://github.com/pytorch/pytorch/pull/196514",),
     level="implied",
+    concern="tensor inner ?view ?edited_before",
     readings=(
         Reading(
             "called",
@@ -84,6 +86,7 @@ def test_hook_on_a_stale_view(subject: Subject) -> None:
     says="retain_grad() can be called on a view after the base of the view was changed in place.",
     source="docs: torch.Tensor.retain_grad",
     level="observed",
+    concern="retain_grad ?view ?edited_before",
     readings=(
         Reading(
             "kept",

@@ -202,6 +202,7 @@ def test_expanded(subject: Subject, shape: List[int], by: int, before: int) -> N
     source=SINCE_2_0,
     level="observed",
     about=("register_hook", "autograd.grad"),
+    concern="tensor edits ?asked",
     readings=(
         Reading(
             "in the result",
@@ -250,6 +251,7 @@ KEPT = {
     ),
     level="implied",
     about=("register_hook", "retain_grad"),
+    concern="retain_grad ?editing_hook",
     readings=(
         Reading(
             "what all hooks left",

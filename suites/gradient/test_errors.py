@@ -45,6 +45,7 @@ WITNESS = Plan(Leaf("m0", "scale", (2,)), (Input(3),), (Hook("tensor", "x0", "h0
     says="An exception raised in a tensor hook leaves backward() with its own type.",
     source=(TYPE_IS_LOST, "https://github.com/pytorch/pytorch/issues/42560"),
     level="implied",
+    concern="tensor raises",
     readings=(
         Reading(
             "own type",
@@ -66,6 +67,7 @@ def test_own_type(subject: Subject, plan: Plan) -> None:
     says="backward() raises the very exception object that a tensor hook raised.",
     source=TYPE_IS_LOST,
     level="implied",
+    concern="tensor raises",
     readings=(
         Reading(
             "the same object",
@@ -169,6 +171,7 @@ def test_usable_again(subject: Subject, plan: Plan) -> None:
     says="After a tensor hook returned what it may not, no later hook of its tensor is called.",
     source=DOCS,
     level="observed",
+    concern="tensor returns ?returns_wrong",
     readings=(
         Reading(
             "TypeError",
@@ -212,6 +215,7 @@ def test_bad_value_ends_the_chain(subject: Subject, plan: Plan) -> None:
     says="What a tensor hook raises, KeyboardInterrupt too, leaves backward() with its own type.",
     source=TYPE_IS_LOST,
     level="implied",
+    concern="tensor raises",
     readings=(
         Reading("own type", "", "Whatever a tensor hook raises keeps its type, also under detect_anomaly.", value=""),
         Reading("swallowed", "never", "Only errors count.", value="accepted"),

@@ -40,6 +40,7 @@ def edited_leaves(draw: Any) -> Plan:
         "https://github.com/pytorch/pytorch/pull/92734",
     ),
     level="documented",
+    concern="tensor inner ?hooked_again ?edited_between",
     readings=(
         Reading(
             "its own version",
@@ -82,6 +83,7 @@ def test_own_version(subject: Subject, plan: Plan) -> None:
         "https://github.com/pytorch/pytorch/pull/92734",
     ),
     level="documented",
+    concern="tensor inner returns ?hooked_again ?edited_between",
     readings=(
         Reading("each in its place", ">=2.0", "A replacement takes effect at its own hook's version.", value="own"),
         Reading(
@@ -165,6 +167,7 @@ def test_masked(subject: Subject, values: List[int], by: int, hooks: int) -> Non
         "https://github.com/pytorch/pytorch/pull/92734",
     ),
     level="implied",
+    concern="tensor inner ?hooked_again ?edited_between",
     readings=(
         Reading(
             "its own version",
@@ -230,6 +233,7 @@ def test_leaf_is_refused(subject: Subject, plan: Plan) -> None:
     says="The hooks of a leaf are not called once an in-place change has made it an inner tensor.",
     source=(NOTE, SINCE_2_0),
     level="observed",
+    concern="tensor ?became_inner",
     readings=(
         Reading(
             "forgotten",

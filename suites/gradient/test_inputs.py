@@ -74,6 +74,7 @@ def test_backward_inputs(subject: Subject, plan: Plan) -> None:
         "https://github.com/pytorch/pytorch/pull/60521",
     ),
     level="documented",
+    concern="tensor inner ?asked",
     needs=NEEDS_INPUTS,
     readings=(
         Reading(
@@ -114,6 +115,7 @@ def test_backward_inner(subject: Subject, plan: Plan) -> None:
     says="backward(inputs=) sets .grad of an inner tensor to the hooked gradient, whatever else is asked for.",
     source="https://github.com/pytorch/pytorch/pull/60521",
     level="implied",
+    concern="tensor inner ?asked",
     needs=NEEDS_INPUTS,
     readings=(
         Reading(

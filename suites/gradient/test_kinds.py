@@ -173,6 +173,7 @@ def test_dtype(subject: Subject, casts: List[str], own: Any) -> None:
     says="The .grad of a permuted leaf has the strides of the leaf; the gradient in its hook need not.",
     source=LAYOUT,
     level="documented",
+    concern="tensor ?strided",
     readings=(
         Reading(
             "the leaf's",

@@ -84,6 +84,7 @@ def test_tensor_object_gone(subject: Subject, inner: bool, hooks: int, removed: 
     says="A hook that refers to the node of its tensor survives garbage collection while the graph is alive.",
     source=GC,
     level="implied",
+    concern="tensor inner ?refers_to_node",
     readings=(
         Reading(
             "survives",

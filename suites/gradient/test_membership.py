@@ -142,6 +142,7 @@ def test_removes_itself(subject: Subject, plan: Plan) -> None:
     says="A hook removed by an earlier hook of the same tensor is still called in the pass that is running.",
     source=SNAPSHOT,
     level="implied",
+    concern="tensor ?removes_inside",
     readings=(
         Reading(
             "still called",
@@ -199,6 +200,7 @@ def test_removed_by_another(subject: Subject, plan: Plan) -> None:
     says="A hook registered by a running hook of the same tensor waits for the next pass.",
     source=SNAPSHOT,
     level="implied",
+    concern="tensor ?registers_inside",
     readings=(
         Reading(
             "waits",
@@ -286,6 +288,7 @@ def test_upstream_at_once(subject: Subject, plan: Plan) -> None:
     says="However many hooks a running hook registers on its tensor, none of them joins the pass.",
     source=SNAPSHOT,
     level="implied",
+    concern="tensor ?registers_inside",
     readings=(
         Reading(
             "wait",

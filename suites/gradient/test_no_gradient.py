@@ -59,6 +59,7 @@ def test_no_replacement(subject: Subject, uses: List[int], replaced: List[bool],
     says="What a hook returns for an undefined gradient of a leaf or an inner tensor is refused.",
     source=(SINCE_2_0, UNDEFINED),
     level="implied",
+    concern="tensor returns ?gradient_undefined",
     readings=(
         Reading(
             "refused",
@@ -117,6 +118,7 @@ def test_replaced(subject: Subject, places: List[Any], depth: int) -> None:
     says="The documentation's own hook, grad * 2, ends backward() with TypeError on an unused output.",
     source=("docs: torch.Tensor.register_hook", "https://github.com/pytorch/pytorch/issues/11751"),
     level="observed",
+    concern="tensor ?gradient_undefined",
     readings=(
         Reading(
             "TypeError",
@@ -152,6 +154,7 @@ def test_example_fails(subject: Subject, uses: List[int], hooked: List[bool]) ->
     says="The documentation's own hook, grad * 2, raises TypeError before a custom Function that returns None.",
     source=("docs: torch.Tensor.register_hook", "https://github.com/pytorch/pytorch/pull/12028"),
     level="observed",
+    concern="tensor ?gradient_undefined",
     readings=(
         Reading(
             "fails",

@@ -324,6 +324,7 @@ def test_pre_none_drops(subject: Subject, plan: Plan) -> None:
     says="A pre-hook of a node runs after all hooks of its tensor, whichever was registered first.",
     source='note: autograd.html#backward-hooks-execution "hooks registered to Tensor are executed 2. pre-hook registered to Node are executed"',  # noqa: E501
     level="documented",
+    concern="node_pre ?hooked_again",
     needs=HAS_PRE,
     readings=(
         Reading(

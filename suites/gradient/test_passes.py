@@ -116,6 +116,7 @@ def test_failed_pass_frees(subject: Subject, squares: List[bool], fails: int, re
     ),
     level="implied",
     about=("register_hook", "autograd.grad"),
+    concern="tensor ?asked ?create_graph",
     readings=(
         Reading(
             "hooks of inputs too",
@@ -241,6 +242,7 @@ def test_inside_a_hook(subject: Subject, factors: List[int], by: int) -> None:
     says="An exception in a backward that a hook runs ends the outer backward with the same type.",
     source=TYPE_IS_LOST,
     level="implied",
+    concern="tensor raises ?calls_backward",
     readings=(
         Reading(
             "the same type",

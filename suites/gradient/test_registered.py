@@ -105,6 +105,7 @@ def test_not_inherited(subject: Subject, ways: List[str], hooks: int) -> None:
     says="A hook that clears the dict of its tensor's hooks does not stop the later ones of the pass.",
     source=SNAPSHOT,
     level="implied",
+    concern="tensor ?removes_inside",
     readings=(
         Reading(
             "still called",
@@ -189,6 +190,7 @@ def test_without_a_graph(subject: Subject, row: List[str]) -> None:
     says="A leaf that no longer requires grad when the gradient arrives has its hooks called and no .grad set.",
     source="https://github.com/pytorch/pytorch/pull/85849",
     level="implied",
+    concern="tensor ?switched_off",
     readings=(
         Reading(
             "called",

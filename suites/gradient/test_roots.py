@@ -87,6 +87,7 @@ def test_no_gradient(subject: Subject, shape: List[int], factors: List[int], lea
     source=(GRAD, "https://github.com/pytorch/pytorch/pull/85849"),
     level="observed",
     about=("register_hook", "autograd.grad"),
+    concern="tensor ?asked ?is_grads_batched",
     needs="torch.autograd.grad(is_grads_batched)",
     readings=(
         Reading(

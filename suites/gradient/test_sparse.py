@@ -91,6 +91,7 @@ def summed(uses: List[Any], columns: int, loses: bool) -> Tuple[bool, List[List[
     says="A weight used sparsely and densely has its hook called once, with the dense sum of all uses.",
     source=DENSE_SUM,
     level="implied",
+    concern="tensor ?sparse",
     readings=(
         Reading(
             "once, dense",

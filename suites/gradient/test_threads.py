@@ -18,6 +18,7 @@ ABOUT = "register_hook"
     says="On the CPU hooks run in the thread that called backward(), with its context variables.",
     source=CALLER,
     level="documented",
+    concern="tensor ?thread_local",
     readings=(
         Reading(
             "the caller's",

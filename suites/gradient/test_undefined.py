@@ -97,6 +97,7 @@ def test_unused_output(subject: Subject, uses: List[int], passes: int) -> None:
         "https://github.com/pytorch/pytorch/pull/12028",
     ),
     level="implied",
+    concern="tensor inner ?gradient_undefined",
     readings=(
         Reading(
             "called with None",
@@ -140,6 +141,7 @@ def test_inner_tensor(subject: Subject, before: int, after: int, hooks: int) -> 
     says="The hooks of a leaf whose gradient is undefined are called with None.",
     source=(SINCE_2_0, UNDEFINED),
     level="implied",
+    concern="tensor ?gradient_undefined",
     readings=(
         Reading(
             "called with None",
@@ -235,6 +237,7 @@ def test_dropped_output(subject: Subject, plan: Plan) -> None:
     source=SINCE_2_0,
     level="implied",
     about=("register_hook", "autograd.grad"),
+    concern="tensor ?asked ?gradient_undefined",
     readings=(
         Reading(
             "called",

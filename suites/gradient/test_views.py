@@ -21,6 +21,7 @@ SINCE_2_3 = "https://github.com/pytorch/pytorch/pull/117552"
     says="A base that is changed through a view has a new version too, with hooks of its own.",
     source=(NOTE, SINCE_2_3, "https://github.com/pytorch/pytorch/issues/117366"),
     level="implied",
+    concern="tensor inner ?hooked_again ?edited_between",
     readings=(
         Reading(
             "its own version",
@@ -107,6 +108,8 @@ def test_view_is_lost(subject: Subject, change_view: bool, by: int, before: Any,
     says="A hook put on a hooked view after its base was changed is called, and the old one is not.",
     source=("https://github.com/pytorch/pytorch/pull/196514", "measured"),
     level="implied",
+    concern="tensor inner ?view ?hooked_again ?edited_between",
+    instead="read view.grad_fn before the hook is registered.",
     readings=(
         Reading(
             "called",

@@ -21,6 +21,7 @@ DOCS = "docs: torch.Tensor.register_hook"
     says="A tensor hook that returns anything but a tensor or None ends backward() with TypeError.",
     source=DOCS,
     level="observed",
+    concern="tensor returns ?returns_wrong",
     readings=(
         Reading(
             "TypeError",
@@ -165,6 +166,7 @@ def test_refused_leaves_grad(subject: Subject, had: Any, passes: List[bool]) -> 
     says="register_hook takes what is not callable; backward() then raises TypeError.",
     source="measured",
     level="observed",
+    concern="never",
     readings=(
         Reading(
             "at backward",

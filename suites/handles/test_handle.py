@@ -28,6 +28,7 @@ HANDLE = "https://github.com/pytorch/pytorch/blob/main/torch/utils/hooks.py"
     says="register_forward_hook takes prepend=, with_kwargs= and always_call=, the global one the last two.",
     source=(ALWAYS_CALL, "https://github.com/pytorch/pytorch/pull/137403"),
     level="implied",
+    concern="never",
     readings=(
         Reading(
             "the hook alone",

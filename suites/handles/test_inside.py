@@ -132,6 +132,7 @@ def loop(hook: str):
     says="A forward pre-hook may register another on its module: the new one runs from the next call on.",
     source=("measured", SNAPSHOT_PULL),
     level="observed",
+    concern="forward_pre ?registers_inside",
     readings=loop("forward pre-hook"),
     witness=in_the_middle("forward_pre"),
     covers=("module_forward.dyn.pre_registers_pre_two",),
@@ -146,6 +147,7 @@ def test_pre_by_pre(subject: Subject, plan: Plan) -> None:
     says="A forward hook may register another on its module: the new one runs from the next call on.",
     source=("measured", SNAPSHOT_PULL),
     level="observed",
+    concern="forward ?registers_inside",
     readings=loop("forward hook"),
     witness=in_the_middle("forward"),
 )
@@ -159,6 +161,7 @@ def test_forward_by_forward(subject: Subject, plan: Plan) -> None:
     says="A global forward hook may register another: it runs for the modules that end their forward later.",
     source=("measured", SNAPSHOT_PULL),
     level="observed",
+    concern="forward everywhere ?registers_inside",
     needs=GLOBAL_FORWARD,
     readings=loop("global forward hook"),
     witness=in_the_middle("forward", "*"),
@@ -229,6 +232,7 @@ LEGACY_BY_PRE = Plan(
     says="A legacy backward hook that a forward pre-hook registers is first called for the next forward.",
     source="measured",
     level="observed",
+    concern="backward ?registers_inside",
     readings=(
         Reading(
             "next call",
@@ -301,6 +305,7 @@ def once_more(draw) -> Plan:
     says="A hook may register another of its kind at each call: all of them run in the later calls.",
     source="measured",
     level="observed",
+    concern="forward|forward_pre ?registers_inside",
     readings=(
         Reading(
             "snapshot",

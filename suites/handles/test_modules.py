@@ -72,6 +72,7 @@ def test_nothing_left(subject: Subject, hooks: List[Tuple[str, bool, bool, bool]
     source="measured",
     level="observed",
     about="register_forward_hook",
+    concern="never",
     readings=(
         Reading(
             "AttributeError",

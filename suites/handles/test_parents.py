@@ -47,6 +47,7 @@ def test_parent_with_hooks(subject: Subject, plan: Plan) -> None:
     says="Where a parent has no hook, even global, one that a child's hook adds runs from the next call on.",
     source=(SKIPS, SKIP_PULL),
     level="implied",
+    concern="forward ?registers_inside",
     readings=(
         Reading(
             "next call",

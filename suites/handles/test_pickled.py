@@ -106,6 +106,7 @@ COMPLETED = (
     source=OLD_STATE,
     level="implied",
     about=("_forward_hooks", "_forward_pre_hooks", "register_forward_hook", "register_forward_pre_hook"),
+    concern="never",
     readings=(
         Reading(
             "AttributeError",

@@ -350,6 +350,7 @@ def test_full_hook_wraps(subject: Subject, kinds, grads) -> None:
         "https://github.com/pytorch/pytorch/issues/60132",
     ),
     level="implied",
+    concern="forward_pre own ?lazy",
     needs="torch.nn.LazyLinear",
     readings=(
         Reading(

@@ -59,6 +59,7 @@ def first_drops_second(kind: str, on: str = "m0") -> Plan:
     says="A forward pre-hook may remove pre-hooks of its module, itself too: the call still runs them all.",
     source=(SNAPSHOT_PULL, REMOVABLE.format("preforward")),
     level="implied",
+    concern="forward_pre ?removes_inside",
     readings=iteration("forward pre-hook"),
     witness=first_drops_second("forward_pre"),
     covers=(
@@ -77,6 +78,7 @@ def test_forward_pre_removed(subject: Subject, plan: Plan) -> None:
     says="A forward hook may remove forward hooks of its module, itself too: the call still runs them all.",
     source=(SNAPSHOT_PULL, REMOVABLE.format("forward")),
     level="implied",
+    concern="forward ?removes_inside",
     readings=iteration("forward hook"),
     witness=first_drops_second("forward"),
     covers=("module_forward.dyn.fwd_removes_self", "module_forward.dyn.fwd_removes_later"),
@@ -91,6 +93,7 @@ def test_forward_removed(subject: Subject, plan: Plan) -> None:
     says="A global forward hook may remove global ones, itself too: the module's call still runs them all.",
     source=("measured", SNAPSHOT_PULL),
     level="observed",
+    concern="forward everywhere ?removes_inside",
     needs="torch.nn.modules.module.register_module_forward_hook",
     readings=iteration("global forward hook"),
     witness=first_drops_second("forward", "*"),
@@ -106,6 +109,7 @@ def test_global_forward_removed(subject: Subject, plan: Plan) -> None:
     says="A tensor hook removed by an earlier one of the same tensor still runs in that backward.",
     source="measured",
     level="observed",
+    concern="tensor ?removes_inside",
     readings=(
         Reading(
             "snapshot",
@@ -149,6 +153,7 @@ def test_full_backward_removed(subject: Subject, plan: Plan) -> None:
     source=(SKIPS, "https://github.com/pytorch/pytorch/pull/52576"),
     level="implied",
     about=("register_forward_hook", "register_forward_pre_hook", "register_module_forward_pre_hook"),
+    concern="forward ?registers_inside",
     readings=(
         Reading(
             "next call",

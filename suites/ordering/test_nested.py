@@ -146,6 +146,7 @@ def test_backward_brackets(subject: Subject, plan: Plan) -> None:
     says="The full hook of a module whose input needs no gradient runs as soon as its output has one.",
     source=WITHOUT_INPUT,
     level="documented",
+    concern="full_backward ?inputs_need_no_grad",
     needs="torch.nn.Module.register_full_backward_hook",
     readings=(
         Reading(

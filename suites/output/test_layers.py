@@ -293,6 +293,8 @@ OUT_PROJ = "self_attn.out_proj"
         "https://github.com/pytorch/pytorch/pull/128415",
     ),
     level="implied",
+    concern="forward|forward_pre own encoder_part",
+    instead="call the model with gradients enabled.",
     readings=(
         Reading(
             "hooks run",
@@ -335,6 +337,7 @@ def test_fast_path(subject: Subject, hooks, training, grad) -> None:
     says="On its fast path (eval, no_grad) TransformerEncoderLayer calls no part, so global hooks see none.",
     source=(FAST_PATH, "measured"),
     level="observed",
+    concern="forward|forward_pre everywhere ?encoder",
     needs="torch.nn.modules.module.register_module_forward_hook",
     readings=(
         Reading(

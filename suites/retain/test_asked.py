@@ -89,6 +89,7 @@ FINDS = {
     ),
     level="documented",
     about=("retain_grad", "register_hook"),
+    concern="retain_grad ?reading_hook",
     readings=(
         Reading(
             "not yet",
@@ -143,6 +144,7 @@ def test_not_in_its_own_hook(subject: Subject, piles: List[Tuple[int, int]], pas
     says="autograd.grad with respect to a tensor that keeps its gradient also sets its .grad.",
     source=("docs: torch.autograd.grad", SINCE_2_0),
     level="implied",
+    concern="retain_grad ?asked",
     readings=(
         Reading(
             "added to .grad",
@@ -188,6 +190,7 @@ def test_on_the_way_of_grad(subject: Subject, plan: Plan) -> None:
     says="backward(inputs=[y]) on a tensor that keeps its gradient counts the gradient once.",
     source="https://github.com/pytorch/pytorch/pull/60521",
     level="implied",
+    concern="retain_grad ?asked",
     readings=(
         Reading(
             "once",

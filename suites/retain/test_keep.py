@@ -145,6 +145,7 @@ def test_nothing_for_leaves(subject: Subject, plan: Plan) -> None:
         REFUSED + ' "can\'t retain_grad on Tensor that has requires_grad=False"',
     ),
     level="implied",
+    concern="retain_grad ?no_grad",
     docs="contradicts",
     note="The docs say that it does nothing for a leaf, and what requires no gradient is a leaf.",
     readings=(
@@ -214,6 +215,7 @@ def test_too_late(subject: Subject, plan: Plan) -> None:
         "release 1.5: reading .grad of an inner tensor warns",
     ),
     level="implied",
+    concern="never",
     readings=(
         Reading(
             "warns",
@@ -260,6 +262,7 @@ def test_not_by_itself(subject: Subject, row: List[bool], hooks: int) -> None:
     says="retains_grad is True once retain_grad() was called on an inner tensor, and False otherwise.",
     source=('docs: torch.Tensor.retains_grad "if this Tensor is non-leaf and its :attr:`grad` is enabled"', PORTED),
     level="documented",
+    concern="retain_grad ?attribute_read",
     note="It stays True when detach_() makes the tensor a leaf: retain.versions.detached.",
     readings=(
         Reading("always there", ">=1.10", "Every tensor has retains_grad, also before retain_grad().", value=False),
@@ -297,6 +300,7 @@ def test_attribute(subject: Subject, calls: List[int], detached: List[int]) -> N
     says="Assigning to retains_grad raises AttributeError.",
     source=(ATTRIBUTE, PORTED, "measured"),
     level="observed",
+    concern="never",
     readings=(
         Reading("read-only", ">=1.10", "Assigning to retains_grad raises AttributeError.", value="AttributeError"),
         Reading(
@@ -330,6 +334,7 @@ def test_attribute_is_read_only(subject: Subject, kept: bool, value: Any) -> Non
     says="retain_grad() adds nothing to the _backward_hooks of the tensor.",
     source=PORTED,
     level="implied",
+    concern="retain_grad ?dict_read",
     readings=(
         Reading("no entry", ">=1.10", "_backward_hooks holds only what was registered.", value=0),
         Reading(

@@ -43,6 +43,7 @@ def hooked_output(draw: Any) -> Plan:
     says="Without backward pre-hooks, an output's kept gradient is the grad_output of its full hooks.",
     source=(FULL_DOCS, "https://github.com/pytorch/pytorch/pull/85849"),
     level="implied",
+    concern="retain_grad ?module_output ?changing_hook",
     readings=(
         Reading(
             "the same",
@@ -164,6 +165,7 @@ def test_any_mixture(subject: Subject, plan: Plan) -> None:
     says="Under a full hook, an output that keeps its gradient and gets none has its .grad as it was.",
     source="https://github.com/pytorch/pytorch/pull/92604",
     level="implied",
+    concern="retain_grad ?module_output ?gradient_undefined",
     needs=FULL,
     readings=(
         Reading(
@@ -203,6 +205,7 @@ def test_undefined(subject: Subject, plan: Plan) -> None:
     says="retain_grad() on an unused output of a node that runs leaves its .grad None.",
     source="https://github.com/pytorch/pytorch/pull/92604",
     level="implied",
+    concern="retain_grad ?gradient_undefined",
     readings=(
         Reading(
             "None for unused ones",

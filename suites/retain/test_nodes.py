@@ -31,6 +31,7 @@ def by_turns(kinds: List[str]) -> List[str]:
     says="The gradient is kept before the pre-hooks of the tensor's node run; what these return is not in it.",
     source=(NOTE, ORDERED),
     level="implied",
+    concern="node_pre returns ?kept",
     needs=PREHOOKS,
     readings=(
         Reading(
@@ -105,6 +106,7 @@ def test_before_pre_hooks(subject: Subject, hooks: List[Tuple[str, int]], place:
     says="Tensor hooks run before the pre-hooks of the node, whichever was registered first.",
     source=(FIRST_TENSOR_HOOKS, ORDERED),
     level="documented",
+    concern="node_pre ?hooked_again",
     needs=PREHOOKS,
     readings=(
         Reading(
@@ -162,6 +164,7 @@ PRE_HOOKS_FIRST = ("pre", "tensor", "post")
     says="For a leaf: tensor hooks, pre-hooks of its node, .grad, post-accumulate hooks, hooks of its node.",
     source=(FIRST_TENSOR_HOOKS, "test: test/test_autograd.py TestAutograd.test_post_accumulate_grad_hook_ordering"),
     level="documented",
+    concern="node_pre ?hooked_again",
     needs=PREHOOKS,
     note="Post-accumulate hooks are drawn where there are any: from 2.1 on.",
     readings=(

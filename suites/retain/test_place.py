@@ -17,6 +17,7 @@ from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Plan, Re
         "https://github.com/pytorch/pytorch/pull/85849",
     ),
     level="documented",
+    concern="retain_grad ?changing_hook",
     readings=(
         Reading(
             "after all hooks",

@@ -52,6 +52,7 @@ def test_changed_before(subject: Subject, plan: Plan) -> None:
     says="After y.retain_grad() and an in-place operation on y, y.grad is the gradient of the new y.",
     source=(INPLACE, FOLLOWS),
     level="implied",
+    concern="retain_grad ?edited_after",
     readings=(
         Reading(
             "of the new version",
@@ -81,6 +82,7 @@ def test_changed_after(subject: Subject, plan: Plan) -> None:
     says="After y.retain_grad() and two in-place operations on y, y.grad is the gradient of the last y.",
     source=FOLLOWS,
     level="implied",
+    concern="retain_grad ?edited_after",
     readings=(
         Reading(
             "of the last version",
@@ -110,6 +112,7 @@ def test_changed_twice(subject: Subject, plan: Plan) -> None:
     says="After an in-place change a hook stays with the old version, and the kept gradient moves on.",
     source=(BOUND, FOLLOWS),
     level="implied",
+    concern="retain_grad ?edited_after",
     readings=(
         Reading(
             "hook old, gradient new",
@@ -140,6 +143,7 @@ def test_hook_stays(subject: Subject, plan: Plan) -> None:
     says="Calling retain_grad() again after an in-place change does not count the gradient twice.",
     source=FOLLOWS,
     level="implied",
+    concern="retain_grad ?edited_after",
     readings=(
         Reading(
             "once, of the new version",
@@ -168,6 +172,7 @@ def test_asked_again(subject: Subject, plan: Plan) -> None:
     says="Uses of a tensor before its in-place change do not count in the gradient that it keeps.",
     source=FOLLOWS,
     level="implied",
+    concern="retain_grad ?edited_after",
     readings=(
         Reading(
             "later uses only",
@@ -197,6 +202,7 @@ def test_used_before(subject: Subject, plan: Plan) -> None:
     says="A tensor that keeps its gradient and becomes a leaf by detach_() adds it to .grad once a pass.",
     source="https://github.com/pytorch/pytorch/pull/92604",
     level="implied",
+    concern="retain_grad ?became_leaf",
     readings=(
         Reading(
             "once",
@@ -258,6 +264,7 @@ def test_detached(subject: Subject, row: List[bool]) -> None:
     says="After an in-place change the kept gradient has what hooks of the new version left, not of the old.",
     source=(BOUND, FOLLOWS),
     level="implied",
+    concern="retain_grad ?edited_after ?changing_hook",
     readings=(
         Reading(
             "hooks of the new version",

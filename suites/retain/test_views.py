@@ -59,6 +59,7 @@ def test_view(subject: Subject, size: int, start: int, of_view: int, of_base: in
     says="A view that keeps its gradient keeps that of the new view after an in-place operation on it.",
     source=FOLLOWS,
     level="implied",
+    concern="retain_grad ?edited_after",
     readings=(
         Reading(
             "of the new view",
@@ -98,6 +99,7 @@ def test_view_changed(subject: Subject, size: int, part: int, edits: List[int], 
     says="A base that keeps its gradient keeps that of the new base after a change through a view of it.",
     source=("https://github.com/pytorch/pytorch/pull/117552", "https://github.com/pytorch/pytorch/issues/117366"),
     level="implied",
+    concern="retain_grad ?edited_after",
     readings=(
         Reading(
             "of the new base",
@@ -138,6 +140,7 @@ def test_base_changed_by_view(subject: Subject, size: int, part: int, edits: Lis
     says="A view that keeps its gradient keeps that of the new view after an in-place change of its base.",
     source=FOLLOWS,
     level="implied",
+    concern="retain_grad ?edited_after",
     readings=(
         Reading(
             "of the new view",

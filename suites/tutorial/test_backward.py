@@ -120,6 +120,7 @@ def test_t10_collected(subject: Subject, plan: Plan) -> None:
         "release 2.0: retain_grad keeps the gradient that every hook of the tensor has left",
     ),
     level="implied",
+    concern="never",
     readings=(
         Reading(
             "true",
@@ -174,6 +175,7 @@ def test_t09_retained_output(subject: Subject, hooks: List[int], retained_first:
     source=(NOTES, LEGACY, RESPECTIVELY, "release 1.8: full backward hooks of modules"),
     level="documented",
     about=("register_backward_hook", "register_full_backward_hook", "register_hook"),
+    concern="never",
     readings=(
         Reading(
             "true",

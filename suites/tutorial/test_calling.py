@@ -119,6 +119,7 @@ def test_t29_only_call(subject: Subject, hooks: Any, backward: str, ways: Any) -
     source=(NOTES, MODULE, GLOBAL + ' "Register a global forward hook for all the modules"'),
     level="documented",
     about=("register_forward_pre_hook", "register_forward_hook", "register_backward_hook"),
+    concern="never",
     readings=(
         Reading(
             "true",
@@ -184,6 +185,8 @@ def test_t30_three_kinds(subject: Subject) -> None:
     says="A module keeps forward and backward hooks in three OrderedDicts, each under its handle's id.",
     source=(NOTES, MODULE, "docs: torch.nn.Module.register_full_backward_pre_hook", "measured"),
     level="observed",
+    concern="module_dicts all_dicts",
+    instead="take _backward_pre_hooks too, where the module has it.",
     readings=(
         Reading(
             "true",
@@ -315,6 +318,7 @@ def test_t32_every_time(subject: Subject, plan: Plan) -> None:
     ),
     level="implied",
     about=("register_forward_hook", "register_hook"),
+    concern="tensor returns ?without_name",
     readings=(
         Reading(
             "true",

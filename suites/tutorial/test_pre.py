@@ -37,6 +37,7 @@ def factor(hook: Hook) -> int:
         "release 2.0: forward hooks can ask for the keyword arguments",
     ),
     level="documented",
+    concern="never",
     readings=(
         Reading(
             "true",

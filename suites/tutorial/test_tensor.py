@@ -49,6 +49,8 @@ def factor(hook: Hook) -> int:
     says="Every hook of a tensor is in its _backward_hooks, which is None before the first one.",
     source=(NOTES, HOOK, "docs: torch.Tensor.register_post_accumulate_grad_hook", "measured"),
     level="observed",
+    concern="tensor_dict",
+    instead="look at _post_accumulate_grad_hooks too, where the tensor has it.",
     readings=(
         Reading(
             "true",
@@ -224,6 +226,7 @@ def test_t25_never_edit_in_place(subject: Subject, on: str, first: int, edits: L
         "release 2.0: tensor hooks stay with the version of the tensor they were put on",
     ),
     level="documented",
+    concern="never",
     readings=(
         Reading(
             "true",
@@ -278,6 +281,7 @@ def test_t27_known_to_the_node(subject: Subject, row: List[Any], deleted: bool) 
         "https://github.com/pytorch/pytorch/pull/85849",
     ),
     level="documented",
+    concern="never",
     readings=(
         Reading(
             "true",
@@ -334,6 +338,7 @@ def test_t24_is_a_hook(subject: Subject, plan: Plan) -> None:
         "https://github.com/pytorch/pytorch/pull/85849",
     ),
     level="documented",
+    concern="never",
     readings=(
         Reading(
             "true",
