@@ -54,6 +54,7 @@ def test_any_layout(subject: Subject, plan: Plan) -> None:
     says="Of the gradients that full backward hooks return only those of the last must fit shape and dtype.",
     source=(REPLACES, "measured"),
     level="observed",
+    concern="full_backward returns ?returns_wrong",
     needs=FULL_HOOK,
     readings=(
         Reading(
@@ -83,6 +84,7 @@ def test_last_is_checked(subject: Subject, plan: Plan) -> None:
     says="With full backward hooks a module is called with new tensors, also for inputs without gradients.",
     source=(INPUT_VIEW, "measured"),
     level="observed",
+    concern="full_backward ?first_needs_no_grad",
     needs=FULL_HOOK,
     readings=(
         Reading(
@@ -120,6 +122,7 @@ def test_frozen_input(subject: Subject, plan: Plan) -> None:
     says="A legacy hook of a module that changes the dtype is given one gradient for its one input.",
     source=(LEGACY, "measured"),
     level="observed",
+    concern="backward ?other_dtype",
     readings=(
         Reading(
             "one",

@@ -142,6 +142,7 @@ def test_own_grad(subject: Subject, plan: Plan) -> None:
     says="The .grad of a leaf without gaps is laid out as the leaf is, whatever its hooks returned.",
     source=LAYOUT,
     level="documented",
+    concern="tensor ?strided",
     readings=(
         Reading(
             "the leaf's",
@@ -170,6 +171,7 @@ def test_grad_layout(subject: Subject, plan: Plan) -> None:
     says="A gradient that backward() is given in another dtype is cast for the hooks and keeps its layout.",
     source="measured",
     level="observed",
+    concern="tensor ?strided",
     readings=(
         Reading(
             "kept",

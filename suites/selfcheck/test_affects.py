@@ -37,7 +37,7 @@ def ask(code, capsys, *arguments, source: str | None = LEGACY, name="them.py") -
     return status, out, err
 
 
-def plain(code, capsys, *arguments, source=LEGACY):
+def plain(code, capsys, *arguments, source: str | None = LEGACY):
     """Return the answer as data."""
     found = json.loads(ask(code, capsys, *arguments, "--format", "json", source=source)[1])
     validate(found, "answers.schema.json#/$defs/affects", code, "")
