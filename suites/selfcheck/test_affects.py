@@ -169,7 +169,7 @@ def test_a_notebook_is_read(code, capsys):
     status, out, err = ask(code, capsys, "--from", "2.0", source=json.dumps({"cells": cells}), name="a.ipynb")
     assert (status, err) == (1, "")
     assert "a.ipynb:2: register_backward_hook" in out
-    for bad in ('{"hook', '["hook"]', '{"cells": 3, "hook": 1}', '{"cells": ["hook"]}'):
+    for bad in ('{"retain_grad', '["retain_grad"]', '{"cells": 3, "retain_grad": 1}', '{"cells": ["retain_grad"]}'):
         ask(code, capsys, source=LEGACY)
         assert ask(code, capsys, "--from", "2.0", source=bad, name="a.ipynb")[2].startswith("left out: a.ipynb: is no")
 
@@ -201,13 +201,13 @@ def test_a_name_is_the_codes_own_where_it_comes_from_there(code):
 @pytest.mark.parametrize(
     "source",
     [
-        "print 'python 2 hook'",
-        "hook = (\n",
-        "\0hook",
-        "# coding: klingon\nhook",
-        "hook" + "(" * 10_000,
-        "hook" + ".a" * 100_000,
-        "-" * 200_000 + "hook",
+        "print 'python 2 register_hook'",
+        "register_hook = (\n",
+        "\0register_hook",
+        "# coding: klingon\nregister_hook",
+        "register_hook" + "(" * 10_000,
+        "register_hook" + ".a" * 100_000,
+        "-" * 200_000 + "register_hook",
     ],
 )
 def test_a_file_that_is_no_python_is_left_out_and_said(code, capsys, source):
@@ -253,7 +253,7 @@ def test_a_question_that_cannot_be_answered(code, capsys, path, arguments, said)
     if path.startswith("bad"):
         bad = code / (path if path.endswith(".py") else f"{path}/a.py")
         bad.parent.mkdir(exist_ok=True)
-        bad.write_text("print 'python 2 hook'")
+        bad.write_text("print 'python 2 register_hook'")
     assert main(["affects", str(code / path), *arguments]) == 2
     out, err = capsys.readouterr()
     assert (out, err.count("\n")) == ("", 1)

@@ -237,4 +237,4 @@ def test_a_run_of_ones_own_is_held_against_the_range(verdicts, tmp_path, capsys)
     code = tmp_path / "them.py"
     code.write_text("m.register_forward_hook(f)")
     assert main(["affects", str(code), "--from", "2.0", "--run", run, "--verdicts", str(verdicts)]) == 0
-    assert "torch 2.0 -> 2.16.0a0+cpu (this run)" in capsys.readouterr().out
+    assert "torch 2.0 to 2.16.0a0+cpu (this run)" in capsys.readouterr().out
