@@ -7,6 +7,10 @@ import gc
 import sys
 from typing import Any, NoReturn
 
+#: What the command is called: in a clone, and where it is installed.
+IN_A_CLONE, INSTALLED = "python -m reports", "hook-conformance"
+#: Verbs that write what a clone holds.
+OF_A_CLONE = ("chapters", "disagreements", "record", "sweep")
 NEEDED = {"hypothesis", "jinja2", "jsonschema", "jsonschema_rs", "packaging", "referencing"}
 
 
@@ -29,12 +33,12 @@ class Parser(argparse.ArgumentParser):
         raise argparse.ArgumentError(action, f"invalid choice: {value!r}, {hint}")
 
 
-def parser(verb: str | None) -> Parser:
+def parser(verb: str | None, prog: str = IN_A_CLONE) -> Parser:
     """Return the parser; sweep is loaded only when it is asked for."""
     from reports.usage import affects
     from reports.verbs import badge, chapters, commands, compat, diff_forms, explain, export, overhead, rely, triage
 
-    top = Parser(prog="python -m reports", description="Read what the suites measured.")
+    top = Parser(prog=prog, description="Read what the suites measured.")
     sub = top.add_subparsers(dest="verb", metavar="VERB", required=True, parser_class=Parser)
     commands.add_parsers(sub)
     for verb_of in (explain, rely, diff_forms, affects, compat, badge, export, overhead, chapters, triage):
@@ -46,7 +50,7 @@ def parser(verb: str | None) -> Parser:
     return top
 
 
-def main(argv: list[str] | None = None) -> int:
+def main(argv: list[str] | None = None, prog: str = IN_A_CLONE) -> int:
     """Run one verb and return the exit status: 0 done, 1 a difference where none may be, 2 bad input."""
     arguments = sys.argv[1:] if argv is None else argv
     if sys.version_info < (3, 11):  # noqa: UP036 - a stranger may well try with the Python of an old torch
@@ -60,7 +64,9 @@ def main(argv: list[str] | None = None) -> int:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     try:
-        args = parser(arguments[0] if arguments else None).parse_args(arguments)
+        args = parser(arguments[0] if arguments else None, prog).parse_args(arguments)
+        if args.verb in OF_A_CLONE and prog == INSTALLED:
+            raise BadInput(prog, args.verb, "is for a clone", f"run it there: {IN_A_CLONE} {args.verb}")
         if args.verb == "sweep":
             from reports.verbs import sweep
 

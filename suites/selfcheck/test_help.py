@@ -16,6 +16,7 @@ MINE = ("page", "record", "check", "merge", "diff", "explain", "rely", "affects"
         "overhead")  # fmt: skip
 FORMS: dict[str, list[str]] = {"explain": ["a.b.c"], "rely": [], "diff": ["2.0", "2.15"], "affects": [], "check": []}
 TABLE = {"a.b.c": measured.clause("a.b.c", "def test_c(it):\n    it.register_hook(print)\n", readings=("old", "new"))}
+TABLE["a.b.c"]["concern"] = "tensor"
 CELLS = {"a.b.c": [("conforms", "old"), ("conforms", "old"), ("conforms", "new"), ("conforms", "new")]}
 
 
