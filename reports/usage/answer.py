@@ -116,7 +116,8 @@ def as_markdown(told: Effect) -> str:
         lines += ["", "| at | harm | what differs | instead | clause |", "|---|---|---|---|---|"]
     rows = [(_places(one.uses), "error", one.words, "", "") for one in told.missing]
     rows += [(_places(one.uses), one.harm, "; ".join(one.words), one.instead, one.clause) for one in told.findings]
-    lines += [f"| {' | '.join(map(forms.escaped, row))} |" for row in rows]
+    for *words, clause in rows:
+        lines.append(f"| {' | '.join(map(forms.escaped, words))} | {clause and f'`{clause}`'} |")
     return "\n".join(lines) + "\n"
 
 
