@@ -83,6 +83,8 @@ class Sweep:
         self.stop = threading.Event()
         self.installing = threading.Lock()
         self.running = threading.Semaphore(options.jobs)
+        # Environments are made in the order of the versions: each waits for the one before it to have its turn.
+        self.turns = [threading.Event() for _ in versions]
         self.refused = ""  # what the suite says of the clauses or modes asked for
         self.began = time.monotonic()
         self.peak = 0
@@ -101,6 +103,12 @@ class Sweep:
 
     def measure(self, version: Release) -> None:
         """Bring one version to its end, whatever that is."""
+        try:
+            self.bring(version)
+        finally:
+            self.turns[self.versions.index(version)].set()
+
+    def bring(self, version: Release) -> None:
         if self.stop.is_set():
             return
         version.look()
@@ -123,7 +131,11 @@ class Sweep:
 
     def install(self, version: Release) -> str:
         """Make the environment, one at a time; return why there is none."""
+        place = self.versions.index(version)
+        if place:
+            self.turns[place - 1].wait()
         with self.installing:
+            self.turns[place].set()
             began = time.monotonic()
             ended, status = self.run_tox(version, "install")
             self.trim()
