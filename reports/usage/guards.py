@@ -1,4 +1,4 @@
-"""On which releases of torch a piece of somebody's code runs: its guards, as the releases that they let through.
+"""On which releases of torch a piece of someone's code runs: its guards, as the releases that they let through.
 
 A guard is asked for each release: true, false, or None where it hangs on something else. Understood are comparisons of
 the version of torch, `hasattr`, a look into a signature, and flags and functions of these files that hold such a test.
@@ -35,7 +35,7 @@ DEPTH = 8
 
 @dataclass
 class Guards:
-    """What the names of somebody's files mean as guards."""
+    """What the names of someone's files mean as guards."""
 
     has: Has
     flags: dict[str, ast.expr] = field(default_factory=dict)

@@ -318,7 +318,7 @@ class _Reader:
         return name in NODES or any(self._node(each, depth + 1) for each in made)
 
     def _fits(self, name: str, call: ast.Call) -> bool:
-        """Say whether a call has as many arguments as torch's own takes; what has others is somebody's own."""
+        """Say whether a call has as many arguments as torch's own takes; what has others is the code's own."""
         if any(isinstance(each, ast.Starred) for each in call.args) or any(each.arg is None for each in call.keywords):
             return True
         least, most = TAKES.get(name, (1, 4))

@@ -22,6 +22,11 @@ SIGNATURE = f'{HOOK} "hook(grad_inputs: Tuple[Tensor], grad_outputs: Tuple[Tenso
 PRE_SIGNATURE = f'{PRE_HOOK} "hook(grad_outputs: Tuple[Tensor]) -> Tuple[Tensor] or None"'
 IN_ORDER = 'note: autograd.html#backward-hooks-execution "executed in the order in which they are registered"'
 ONLY_EXECUTED = 'note: autograd.html#backward-hooks-execution "only fired if the Node it was registered to is executed"'
+AFTER_TENSOR_HOOKS = (
+    "note: autograd.html#backward-hooks-execution "
+    '"hooks registered to Tensor are executed 2. pre-hook registered to Node are executed"'
+)
+CALLED = f'{HOOK} "called every time a gradient with respect to the Node is computed"'
 #: torch.autograd.graph.Node, where it is documented, came later than the method.
 HAS_PRE = "torch._C._functions.AccumulateGrad.register_prehook"
 
@@ -130,7 +135,7 @@ def test_none_drops(subject: Subject, plan: Plan) -> None:
 @clause(
     "gradient.nodes.after_tensor_hooks",
     says="A hook of a node is given what the hooks of its tensor left, whichever was registered first.",
-    source='note: autograd.html#backward-hooks-execution "hooks registered to Tensor are executed 2. pre-hook registered to Node are executed"',  # noqa: E501
+    source=AFTER_TENSOR_HOOKS,
     level="documented",
     covers=("tensor.node.posthook_sees_nonleaf_replacement",),
 )
@@ -145,7 +150,7 @@ def test_after_tensor_hooks(subject: Subject, plan: Plan) -> None:
 @clause(
     "gradient.nodes.removed",
     says="A hook of a node is called until its handle is removed; the other hooks of the node go on.",
-    source='docs: torch.autograd.graph.Node.register_hook "that removes the hook from the module"',
+    source=f'{HOOK} "that removes the hook from the module"',
     level="documented",
     covers=("graph.node.handle_remove",),
 )
@@ -179,7 +184,7 @@ def test_removed(subject: Subject, plan: Plan) -> None:
 @clause(
     "gradient.nodes.of_each_module",
     says="A hook of the node that made a module's output is called once for each pass through the node.",
-    source='docs: torch.autograd.graph.Node.register_hook "called every time a gradient with respect to the Node is computed"',  # noqa: E501
+    source=CALLED,
     level="documented",
 )
 @given(plan=plans(kinds=("node",), on=("output",), depth=2, outputs=(1, 2), most=3, runs=2))
@@ -322,7 +327,7 @@ def test_pre_none_drops(subject: Subject, plan: Plan) -> None:
 @clause(
     "gradient.nodes.pre_after_tensor_hooks",
     says="A pre-hook of a node runs after all hooks of its tensor, whichever was registered first.",
-    source='note: autograd.html#backward-hooks-execution "hooks registered to Tensor are executed 2. pre-hook registered to Node are executed"',  # noqa: E501
+    source=AFTER_TENSOR_HOOKS,
     level="documented",
     concern="node_pre ?hooked_again",
     needs=HAS_PRE,

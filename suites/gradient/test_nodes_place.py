@@ -39,7 +39,7 @@ def test_stays(subject: Subject, value: int, by: int, hooks: int) -> None:
 
 
 def accumulates(x: Any) -> Any:
-    """The node that accumulates into a leaf; it lives as long as somebody holds it."""
+    """The node that accumulates into a leaf; it lives as long as something holds it."""
     return x.view_as(x).grad_fn.next_functions[0][0]
 
 

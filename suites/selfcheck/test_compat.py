@@ -1,4 +1,4 @@
-"""compat: the verdicts in the words of browser-compat-data, held to a schema."""
+"""compat: the verdicts in the words of browser-compat-data, checked against a schema."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Modes of execution: torch is held to the model of the mode, the sentence to both models, and rules are needed."""
+"""Modes of execution: torch is checked against the model of the mode, the sentence by both; rules are needed."""
 
 from __future__ import annotations
 
