@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from reports.usage.owned import FUNCTIONS, File, spelled
+from reports.usage.owned import FUNCTIONS, spelled
 
 #: Parts of an nn.TransformerEncoderLayer, and what they are derived from.
 ENCODER = {"TransformerEncoderLayer", "Linear", "Dropout", "LayerNorm", "MultiheadAttention", "Module"}
 TENSORS = re.compile(r"(^|_)(tensor|param|parameter|p|t|grad|x|y|weight|var|variable|leaf|output|outputs)s?\d*$")
-#: Names for a whole model, which is no part of a layer. What stands in a known place, as self.norm, is left open too.
+#: Names for a whole model, which is no part of a layer; and for a module that was handed in, one of many. What else
+#: stands in a known place, as self.norm, is left open.
 WHOLE = re.compile(r"self|cls|(\w*_)?(model|net|network|unet|transformer)")
+HANDED = re.compile(r"(self|cls)\._?(target_|sub_?)?(layer|module)")
+#: What a hook touches that is there for a backward pass; what switches gradients on.
+GRADIENT = {"register_hook", "retain_grad", "requires_grad_", "grad_fn"}
+SWITCHES = re.compile(r"enable_grad\(\)|set_grad_enabled\(True\)")
 PARAMETERS = ("parameters", "named_parameters")
 
 
@@ -30,7 +35,6 @@ def hooked(
     call: ast.Call | None,
     chain: list[ast.AST],
     guards: Iterable[tuple[ast.expr, bool]],
-    file: File,
     named: Mapping[str, list[ast.expr]],
     dicts: set[str],
 ) -> Hooked:
@@ -42,17 +46,17 @@ def hooked(
     words["optimizer"] = "optim" in ast.unparse(owner).lower() if owner is not None else False
     if _is_parameter(owner, chain):
         words["inner"] = False
-    if _is_other(owner, guards, named):
+    function = _function(call.args[0], chain, 0) if call and call.args else None
+    if _is_other(owner, guards, named) or _for_gradients(function, owner, chain):
         words["encoder_part"] = False
-    elif isinstance(owner, ast.Name) and not WHOLE.fullmatch(owner.id):
-        words["encoder_part"] = True  # a module that is handed in, or one of many
+    elif (isinstance(owner, ast.Name) and not WHOLE.fullmatch(owner.id)) or HANDED.fullmatch(spelled(owner)):
+        words["encoder_part"] = True
     if name == "_backward_hooks":
         tensor = bool(TENSORS.search(spelled(owner).rpartition(".")[2])) if owner is not None else False
         words.update(tensor_dict=tensor and "_post_accumulate_grad_hooks" not in dicts, module_dicts=not tensor)
     elif name.endswith("_hooks"):
         words["module_dicts"] = True
-    words["all_dicts"] = "_backward_pre_hooks" not in dicts and (name == "_backward_hooks" or len(dicts) > 1)
-    function = _function(call.args[0], file, 0) if call and call.args else None
+    words["all_dicts"] = name == "_backward_hooks" and "_backward_pre_hooks" not in dicts
     if function is not None:
         words.update(_does(function))
     return Hooked(words)
@@ -104,8 +108,38 @@ def _is_other(
     return bool(made_of) and all(name[:1].isupper() and name not in ENCODER for name in made_of)
 
 
-def _function(node: ast.expr, file: File, depth: int) -> ast.Lambda | ast.FunctionDef | None:
-    """Return the hook itself, through partials and functions that make one."""
+def _for_gradients(function: ast.AST | None, owner: ast.expr | None, chain: Sequence[ast.AST]) -> bool:
+    """Say whether a forward hook serves a backward pass: then the module runs with gradients.
+
+    It touches nodes or hooks of tensors, gradients are switched on around it, or the same function registers a hook for
+    the backward pass on the same module.
+    """
+    if function is not None and _touches_gradients(function):
+        return True
+    for each in chain:
+        if isinstance(each, ast.With) and any(SWITCHES.search(ast.unparse(item.context_expr)) for item in each.items):
+            return True
+    around = next((each for each in chain if isinstance(each, FUNCTIONS)), None)
+    for call in ast.walk(around) if around and owner is not None else ():
+        if not isinstance(call, ast.Call):
+            continue
+        name = spelled(call.func).rpartition(".")[2]
+        on = call.func.value if isinstance(call.func, ast.Attribute) and name.startswith("register_") else None
+        if "backward" in name and any(ast.dump(owner) == ast.dump(each) for each in (on, *call.args[:1]) if each):
+            return True
+        if on is not None and "forward" in name and ast.dump(owner) == ast.dump(on) and call.args:
+            other = _function(call.args[0], chain, 0)
+            if other is not None and _touches_gradients(other):
+                return True
+    return False
+
+
+def _touches_gradients(function: ast.AST) -> bool:
+    return any(isinstance(each, ast.Attribute) and each.attr in GRADIENT for each in ast.walk(function))
+
+
+def _function(node: ast.expr, chain: Sequence[ast.AST], depth: int) -> ast.Lambda | ast.FunctionDef | None:
+    """Return the hook itself, through partials and functions that make one; names are looked up from inside out."""
     if depth > 3:
         return None
     if isinstance(node, ast.Lambda):
@@ -113,8 +147,8 @@ def _function(node: ast.expr, file: File, depth: int) -> ast.Lambda | ast.Functi
     if isinstance(node, ast.Call):
         name = spelled(node.func).rpartition(".")[2]
         if name == "partial" and node.args:
-            return _function(node.args[0], file, depth + 1)
-        maker = _function(node.func, file, depth + 1)
+            return _function(node.args[0], chain, depth + 1)
+        maker = _function(node.func, chain, depth + 1)
         if not isinstance(maker, ast.FunctionDef):
             return None
         inner = {one.name: one for one in ast.walk(maker) if isinstance(one, ast.FunctionDef) and one is not maker}
@@ -123,8 +157,12 @@ def _function(node: ast.expr, file: File, depth: int) -> ast.Lambda | ast.Functi
                 return each.value if isinstance(each.value, ast.Lambda) else inner.get(each.value.id)
         return None
     name = spelled(node).rpartition(".")[2]
-    found = [each for each, _ in file.nodes if isinstance(each, ast.FunctionDef) and each.name == name]
-    return found[0] if len(found) == 1 else None
+    for scope in chain:
+        if isinstance(scope, (*FUNCTIONS, ast.ClassDef, ast.Module)):
+            found = [each for each in ast.walk(scope) if isinstance(each, ast.FunctionDef) and each.name == name]
+            if found:
+                return found[0] if len(found) == 1 else None
+    return None
 
 
 def _does(function: ast.Lambda | ast.FunctionDef) -> dict[str, bool]:
