@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from reports.usage.owned import FUNCTIONS, spelled
+from reports.usage.owned import FUNCTIONS, File, spelled
 
 #: Parts of an nn.TransformerEncoderLayer, and what they are derived from.
 ENCODER = {"TransformerEncoderLayer", "Linear", "Dropout", "LayerNorm", "MultiheadAttention", "Module"}
@@ -15,7 +15,7 @@ TENSORS = re.compile(r"(^|_)(tensor|param|parameter|p|t|grad|x|y|weight|var|vari
 #: Names for a whole model, which is no part of a layer; and for a module that was handed in, one of many. What else
 #: stands in a known place, as self.norm, is left open.
 WHOLE = re.compile(r"self|cls|(\w*_)?(model|net|network|unet|transformer)")
-HANDED = re.compile(r"(self|cls)\._?(target_|sub_?)?(layer|module)")
+HANDED = re.compile(r"(self|cls)\._?(layer|module|sub_?module|modules|target_(layer|module)s?)")
 #: What a hook touches that is there for a backward pass; what switches gradients on.
 GRADIENT = {"register_hook", "retain_grad", "requires_grad_", "grad_fn"}
 SWITCHES = re.compile(r"enable_grad\(\)|set_grad_enabled\(True\)")
@@ -35,6 +35,7 @@ def hooked(
     call: ast.Call | None,
     chain: list[ast.AST],
     guards: Iterable[tuple[ast.expr, bool]],
+    file: File,
     named: Mapping[str, list[ast.expr]],
     dicts: set[str],
 ) -> Hooked:
@@ -47,9 +48,11 @@ def hooked(
     if _is_parameter(owner, chain):
         words["inner"] = False
     function = _function(call.args[0], chain, 0) if call and call.args else None
-    if _is_other(owner, guards, named) or _for_gradients(function, owner, chain):
+    if _is_other(owner, guards, file, named) or _for_gradients(function, owner, chain):
         words["encoder_part"] = False
-    elif (isinstance(owner, ast.Name) and not WHOLE.fullmatch(owner.id)) or HANDED.fullmatch(spelled(owner)):
+    elif isinstance(owner, ast.Name) and not WHOLE.fullmatch(owner.id) and not _known_place(owner.id, chain):
+        words["encoder_part"] = True
+    elif owner is not None and HANDED.fullmatch(spelled(owner)):
         words["encoder_part"] = True
     if name == "_backward_hooks":
         tensor = bool(TENSORS.search(spelled(owner).rpartition(".")[2])) if owner is not None else False
@@ -81,9 +84,28 @@ def _is_parameter(owner: ast.expr | None, chain: Iterable[ast.AST]) -> bool:
     )
 
 
+def _known_place(name: str, chain: Sequence[ast.AST]) -> bool:
+    """Say whether a name stands for a part of one's own: for `layer in self.decoder.layers`, attn = self.layer[0].attn."""
+    around = next((each for each in chain if isinstance(each, (*FUNCTIONS, ast.Module))), None)
+    for each in ast.walk(around) if around else ():
+        if isinstance(each, (ast.For, ast.comprehension)):
+            target, value = each.target, each.iter
+        elif isinstance(each, ast.Assign):
+            target, value = each.targets[0], each.value
+        else:
+            continue
+        if isinstance(value, ast.Call) and spelled(value.func) in ("enumerate", "reversed", "list") and value.args:
+            value = value.args[0]
+        names = {one.id for one in ast.walk(target) if isinstance(one, ast.Name)}
+        if name in names and spelled(value).startswith("self.") and not HANDED.fullmatch(spelled(value)):
+            return True
+    return False
+
+
 def _is_other(
     owner: ast.expr | None,
     guards: Iterable[tuple[ast.expr, bool]],
+    file: File,
     named: Mapping[str, list[ast.expr]],
 ) -> bool:
     """Say whether a module is seen to be no part of an encoder layer: one's own, or of another class."""
@@ -100,12 +122,16 @@ def _is_other(
         for each in ast.walk(test) if wanted else ():
             if isinstance(each, ast.Call) and spelled(each.func) == "isinstance" and len(each.args) == 2:
                 classes = each.args[1].elts if isinstance(each.args[1], ast.Tuple) else [each.args[1]]
-                names = {spelled(one).rpartition(".")[2] for one in classes}
-                if spelled(each.args[0]) == text and all(name[:1].isupper() and name not in ENCODER for name in names):
+                if spelled(each.args[0]) == text and all(_no_part(spelled(one), file) for one in classes):
                     return True
     made = [value for value in named.get(text, ()) if isinstance(value, ast.Call)] if "." not in text else []
-    made_of = {spelled(value.func).rpartition(".")[2] for value in made}
-    return bool(made_of) and all(name[:1].isupper() and name not in ENCODER for name in made_of)
+    return bool(made) and all(_no_part(spelled(value.func), file) for value in made)
+
+
+def _no_part(name: str, file: File) -> bool:
+    """Say whether a class is none that an encoder layer has as a part: it has another name, or is not torch's."""
+    last = name.rpartition(".")[2]
+    return last[:1].isupper() and (last not in ENCODER or (name in file.imports and not file.of_torch(name)))
 
 
 def _for_gradients(function: ast.AST | None, owner: ast.expr | None, chain: Sequence[ast.AST]) -> bool:

@@ -249,7 +249,7 @@ class _Reader:
             chain.append(self.parents[chain[-1]])
         options, unsure = self._options(call) if call else (frozenset(), False)
         guards = tuple(conditions(chain, self.parents))
-        seen = hooked(node, name, call, chain, guards, self.named, self.dicts)
+        seen = hooked(node, name, call, chain, guards, self.file, self.named, self.dicts)
         return Use(self.file.name, node.lineno, name, options, unsure, seen, guards, caught(chain, self.parents))
 
     def _options(self, call: ast.Call) -> tuple[frozenset[str], bool]:

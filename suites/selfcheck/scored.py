@@ -1,24 +1,34 @@
-"""What `affects` says of labelled code: `python -m suites.selfcheck.scored` prints how much of it is right."""
+"""What `affects` says of labelled code, and how much of it is right.
+
+`python -m suites.selfcheck.scored` scores the labelled forms. With a folder it scores the packages of `packages.txt` too;
+those that the folder lacks are put there by pip.
+"""
 
 from __future__ import annotations
 
 import functools
+import re
+import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from reports.data.atlas import Atlas, build
+from reports.data.atlas import Atlas, Column, build
 from reports.data.names import column_named
 from reports.data.verdicts import read_recorded, read_table
-from reports.usage.affects import Effect, affects
+from reports.usage.affects import Effect, affects, spans
 from reports.usage.answer import spelling
+from reports.usage.bounds import read_bounds
 from reports.usage.lacks import Table
 from reports.usage.uses import read_code
 
 LABELLED = Path(__file__).with_name("labelled.txt")
+PACKAGES = Path(__file__).with_name("packages.txt")
+FIRST, LAST = "1.13", "2.15"
 Labels = set[tuple[int, str]]
+Place = tuple[str, int]
 
 
 @dataclass(frozen=True)
@@ -29,6 +39,50 @@ class Form:
     code: str
     uses: Labels
     said: Labels
+
+
+@dataclass
+class Package:
+    """A published package as it was judged by reading it: its uses of hooks, and what concerns them, by place."""
+
+    name: str
+    version: str
+    group: str
+    uses: dict[Place, set[str]] = field(default_factory=dict)
+    said: dict[Place, set[str]] = field(default_factory=dict)
+    open: dict[Place, set[str]] = field(default_factory=dict)  # what concerns them, but hangs on data
+
+
+@dataclass
+class Score:
+    """Sums over packages."""
+
+    places: int = 0
+    found: int = 0
+    listed: int = 0
+    printed: int = 0
+    concern: int = 0
+    wrong: int = 0
+    told: int = 0
+    counted: int = 0
+    due: int = 0
+
+    def add(self, other: Score) -> None:
+        """Add another."""
+        for name in vars(self):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+
+    def __str__(self) -> str:
+        """Return the figures in one line."""
+        return (
+            f"places: {_of(self.found, self.places)} found, {_of(self.found, self.listed)} listed are right; "
+            f"printed: {_of(self.concern, self.printed)} concern the code, {self.wrong} wrong; "
+            f"to be said: {_of(self.told, self.due)} printed, {_of(self.counted, self.due)} counted"
+        )
+
+
+def _of(part: int, whole: int) -> str:
+    return f"{part} of {whole}" + (f" ({100 * part / whole:.0f} %)" if whole else "")
 
 
 def forms() -> Iterator[Form]:
@@ -42,6 +96,28 @@ def forms() -> Iterator[Form]:
         yield Form(name, "\n".join(line for line, _, _ in lines), uses, said)
 
 
+def packages() -> list[Package]:
+    """Return the packages with what was judged of them."""
+    read: list[Package] = []
+    group, file = "", ""
+    for line in PACKAGES.read_text(encoding="utf-8").splitlines():
+        if line.startswith("# "):
+            continue
+        if found := re.fullmatch(r"## (\S+) (\S+)", line):
+            read.append(Package(found[1], found[2], group))
+        elif found := re.fullmatch(r"=== (.+)", line):
+            group = found[1]
+        elif found := re.fullmatch(r"  (\d+) (.+?)(?: -> (.+))?", line):
+            place = (file, int(found[1]))
+            said = (found[3] or "").split(", ")
+            read[-1].uses[place] = set(found[2].split("; "))
+            read[-1].said[place] = {each for each in said if each and each[0] != "?"}
+            read[-1].open[place] = {each[1:] for each in said if each[:1] == "?"}
+        else:
+            file = line
+    return read
+
+
 @functools.cache
 def recorded() -> tuple[Atlas, Table]:
     """Return the committed verdicts."""
@@ -49,11 +125,17 @@ def recorded() -> tuple[Atlas, Table]:
     return atlas, Table(atlas)
 
 
-def effect(path: Path, first: str = "1.13", last: str = "2.15") -> Effect:
+def columns(first: str = FIRST, last: str = LAST) -> tuple[Column, ...]:
+    """Return the releases from one to another."""
+    atlas, _ = recorded()
+    low, high = (atlas.columns.index(column_named(atlas.columns, each)) for each in (first, last))
+    return atlas.columns[low : high + 1]
+
+
+def effect(path: Path, releases: tuple[Column, ...] | None = None) -> Effect:
     """Return the answer about a file or a folder."""
     atlas, table = recorded()
-    low, high = (atlas.columns.index(column_named(atlas.columns, each)) for each in (first, last))
-    return affects(atlas, atlas.columns[low : high + 1], read_code(path, table.has), table, str(path), "as asked")
+    return affects(atlas, releases or columns(), read_code(path, table.has), table, str(path), "as asked")
 
 
 def answer(code: str) -> tuple[Labels, Labels]:
@@ -67,7 +149,90 @@ def answer(code: str) -> tuple[Labels, Labels]:
     return uses, said | {(use.line, f"no {one.name}") for one in found.missing for use in one.uses}
 
 
-def main() -> int:
+def _differs(name: str, releases: tuple[Column, ...]) -> bool:
+    """Say whether there is something to say of a clause, or of what is missing, on these releases."""
+    atlas, table = recorded()
+    if name.startswith("no "):
+        api, _, option = name[3:].removesuffix("=)").partition("(")
+        return any(table.has(api, option, column.version) is False for column in releases)
+    cells = [(column, atlas.cell(name, column, "eager")) for column in releases]
+    return len(spans(atlas.clauses[name], cells)) > 1
+
+
+def score(package: Package, path: Path, releases: tuple[Column, ...]) -> tuple[Score, list[str]]:
+    """Return how much is right of what is said of a package, and what is not."""
+    found = effect(path, releases)
+    mine: dict[Place, set[str]] = {}
+    said: dict[Place, set[str]] = {}
+    may: dict[Place, set[str]] = {}
+    for use in found.code.uses:
+        mine.setdefault((use.file, use.line), set()).add(spelling(use, unsure=False))
+    for one in found.findings:
+        for use in one.uses:
+            said.setdefault((use.file, use.line), set()).add(one.clause)
+    for one in found.missing:
+        for use in one.uses:
+            said.setdefault((use.file, use.line), set()).add(f"no {one.name}")
+    for one in found.unsure:
+        for use in one.uses:
+            may.setdefault((use.file, use.line), set()).add(one.clause)
+    sums, odd = Score(), []
+    for place in sorted({*package.uses, *mine}):
+        at = f"{package.name} {place[0]}:{place[1]}"
+        uses, listed = package.uses.get(place, set()), mine.get(place, set())
+        due = {each for each in package.said.get(place, set()) if _differs(each, releases)}
+        open_ = {each for each in package.open.get(place, set()) if _differs(each, releases)}
+        printed = said.get(place, set())
+        wrong = {each for each in printed - due - open_ if each.startswith("no ") or not uses}
+        sums.add(
+            Score(
+                places=len(uses),
+                found=len(uses & listed),
+                listed=len(listed),
+                printed=len(printed),
+                concern=len(printed & (due | open_)),
+                wrong=len(wrong),
+                told=len(printed & (due | open_)),
+                counted=len((due | open_) & may.get(place, set())),
+                due=len(due | open_),
+            )
+        )
+        odd += [f"{at} {one}: {what}" for what, which in (
+            ("not found", uses - listed), ("no hook", listed - uses), ("wrong", wrong),
+            ("does not concern it", printed - due - open_ - wrong), ("not said", due - printed),
+            ("not counted", open_ - printed - may.get(place, set())),
+        ) for one in sorted(which)]  # fmt: skip
+    return sums, odd
+
+
+def fetch(package: Package, folder: Path) -> Path:
+    """Return where a package lies, and have pip put it there if need be; nothing of it is run."""
+    path = folder / f"{package.name}-{package.version}"
+    if not path.is_dir():
+        what = ["--no-deps", "--no-compile", "--only-binary", ":all:", "--target", str(path)]
+        name = f"{package.name}=={package.version}"
+        subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", *what, name], check=True)
+    return path
+
+
+def score_packages(folder: Path) -> None:
+    """Print the figures of each package, and of each group, for 1.13 to 2.15 and for the package's own releases."""
+    atlas, _ = recorded()
+    sums: dict[tuple[str, str], Score] = {}
+    for package in packages():
+        path = fetch(package, folder)
+        bounds = read_bounds(path)
+        own = tuple(column for column in atlas.columns if bounds is None or bounds.admits(column.version))
+        for what, releases in ((f"{FIRST} to {LAST}", columns()), ("its own releases", own)):
+            one, odd = score(package, path, releases)
+            sums.setdefault((package.group, what), Score()).add(one)
+            print(f"{package.name} {package.version}, {what} ({releases[0].label} to {releases[-1].label}): {one}")
+            print("\n".join(f"  {each}" for each in odd), end="\n" if odd else "")
+    for (group, what), total in sums.items():
+        print(f"\n{group}, {what}\n  " + str(total).replace("; ", "\n  "))
+
+
+def main(arguments: Iterable[str]) -> int:
     """Print what is not as labelled, and the sums."""
     sums = {"uses": [0, 0, 0], "said": [0, 0, 0]}
     for form in forms():
@@ -78,8 +243,10 @@ def main() -> int:
                 print(f"{form.name}: {what}: wrong {sorted(found - wanted)}, missed {sorted(wanted - found)}")
     for what, (right, wrong, missed) in sums.items():
         print(f"{what}: {right} right, {wrong} wrong, {missed} missed")
+    for folder in arguments:
+        score_packages(Path(folder))
     return 1 if any(wrong or missed for _, wrong, missed in sums.values()) else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))
