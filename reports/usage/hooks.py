@@ -50,9 +50,7 @@ def hooked(
     function = _function(call.args[0], chain, 0) if call and call.args else None
     if _is_other(owner, guards, file, named) or _for_gradients(function, owner, chain):
         words["encoder_part"] = False
-    elif isinstance(owner, ast.Name) and not WHOLE.fullmatch(owner.id) and not _known_place(owner.id, chain):
-        words["encoder_part"] = True
-    elif owner is not None and HANDED.fullmatch(spelled(owner)):
+    elif owner is not None and _is_any(owner, chain):
         words["encoder_part"] = True
     if name == "_backward_hooks":
         tensor = bool(TENSORS.search(spelled(owner).rpartition(".")[2])) if owner is not None else False
@@ -84,8 +82,15 @@ def _is_parameter(owner: ast.expr | None, chain: Iterable[ast.AST]) -> bool:
     )
 
 
+def _is_any(owner: ast.expr, chain: Sequence[ast.AST]) -> bool:
+    """Say whether a module may be any: it was handed in, or is one of many."""
+    if HANDED.fullmatch(spelled(owner)):
+        return True
+    return isinstance(owner, ast.Name) and not WHOLE.fullmatch(owner.id) and not _known_place(owner.id, chain)
+
+
 def _known_place(name: str, chain: Sequence[ast.AST]) -> bool:
-    """Say whether a name stands for a part of one's own: for `layer in self.decoder.layers`, attn = self.layer[0].attn."""
+    """Say whether a name is for a part of one's own: `for layer in self.decoder.layers`, attn = self.layer[0].attn."""
     around = next((each for each in chain if isinstance(each, (*FUNCTIONS, ast.Module))), None)
     for each in ast.walk(around) if around else ():
         if isinstance(each, (ast.For, ast.comprehension)):
@@ -150,10 +155,10 @@ def _for_gradients(function: ast.AST | None, owner: ast.expr | None, chain: Sequ
         if not isinstance(call, ast.Call):
             continue
         name = spelled(call.func).rpartition(".")[2]
-        on = call.func.value if isinstance(call.func, ast.Attribute) and name.startswith("register_") else None
-        if "backward" in name and any(ast.dump(owner) == ast.dump(each) for each in (on, *call.args[:1]) if each):
+        on = [call.func.value] if isinstance(call.func, ast.Attribute) and name.startswith("register_") else []
+        if "backward" in name and any(ast.dump(owner) == ast.dump(each) for each in on + call.args[:1]):
             return True
-        if on is not None and "forward" in name and ast.dump(owner) == ast.dump(on) and call.args:
+        if "forward" in name and call.args and any(ast.dump(owner) == ast.dump(each) for each in on):
             other = _function(call.args[0], chain, 0)
             if other is not None and _touches_gradients(other):
                 return True
@@ -171,23 +176,25 @@ def _function(node: ast.expr, chain: Sequence[ast.AST], depth: int) -> ast.Lambd
     if isinstance(node, ast.Lambda):
         return node
     if isinstance(node, ast.Call):
-        name = spelled(node.func).rpartition(".")[2]
-        if name == "partial" and node.args:
+        if spelled(node.func).rpartition(".")[2] == "partial" and node.args:
             return _function(node.args[0], chain, depth + 1)
         maker = _function(node.func, chain, depth + 1)
-        if not isinstance(maker, ast.FunctionDef):
-            return None
-        inner = {one.name: one for one in ast.walk(maker) if isinstance(one, ast.FunctionDef) and one is not maker}
-        for each in ast.walk(maker):
-            if isinstance(each, ast.Return) and isinstance(each.value, (ast.Name, ast.Lambda)):
-                return each.value if isinstance(each.value, ast.Lambda) else inner.get(each.value.id)
-        return None
+        return _made(maker) if isinstance(maker, ast.FunctionDef) else None
     name = spelled(node).rpartition(".")[2]
     for scope in chain:
         if isinstance(scope, (*FUNCTIONS, ast.ClassDef, ast.Module)):
             found = [each for each in ast.walk(scope) if isinstance(each, ast.FunctionDef) and each.name == name]
             if found:
                 return found[0] if len(found) == 1 else None
+    return None
+
+
+def _made(maker: ast.FunctionDef) -> ast.Lambda | ast.FunctionDef | None:
+    """Return the function that a function makes and returns."""
+    inner = {one.name: one for one in ast.walk(maker) if isinstance(one, ast.FunctionDef) and one is not maker}
+    for each in ast.walk(maker):
+        if isinstance(each, ast.Return) and isinstance(each.value, (ast.Name, ast.Lambda)):
+            return each.value if isinstance(each.value, ast.Lambda) else inner.get(each.value.id)
     return None
 
 

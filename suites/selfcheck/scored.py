@@ -1,7 +1,7 @@
 """What `affects` says of labelled code, and how much of it is right.
 
-`python -m suites.selfcheck.scored` scores the labelled forms. With a folder it scores the packages of `packages.txt` too;
-those that the folder lacks are put there by pip.
+`python -m suites.selfcheck.scored` scores the labelled forms. With a folder it scores the packages of `packages.txt`
+too; those that the folder lacks are put there by pip.
 """
 
 from __future__ import annotations

@@ -8,8 +8,9 @@ import os
 import pytest
 
 from reports.__main__ import main
+from reports.data.about import need
 from reports.data.strict import validate
-from suites.selfcheck.scored import Form, answer, effect, forms
+from suites.selfcheck.scored import Form, answer, effect, forms, packages, recorded
 
 LEGACY = "m.register_backward_hook(f)\n"
 
@@ -265,3 +266,15 @@ def test_hidden_folders_are_not_read(code):
         (code / folder).mkdir()
         (code / folder / "a.py").write_text(LEGACY)
     assert effect(code).code.files == 1
+
+
+def test_what_was_judged_of_packages_names_what_is_known() -> None:
+    """They are scored by a command, for tests need no network."""
+    atlas, table = recorded()
+    judged = packages()
+    assert len(judged) >= 6
+    for package in judged:
+        assert package.uses
+        for names in (*package.said.values(), *package.open.values()):
+            for name in names:
+                assert name in atlas.clauses or need(name.removeprefix("no ").replace("=)", ")")) in table.lacking, name
