@@ -151,7 +151,9 @@ def _for_gradients(function: ast.AST | None, owner: ast.expr | None, chain: Sequ
         if isinstance(each, ast.With) and any(SWITCHES.search(ast.unparse(item.context_expr)) for item in each.items):
             return True
     around = next((each for each in chain if isinstance(each, FUNCTIONS)), None)
-    for call in ast.walk(around) if around and owner is not None else ():
+    if owner is None or around is None:
+        return False
+    for call in ast.walk(around):
         if not isinstance(call, ast.Call):
             continue
         name = spelled(call.func).rpartition(".")[2]
