@@ -8,7 +8,7 @@ from fixtures.judge.subject import Subject
 from fixtures.model.contract import contract_for, installed_version
 from fixtures.plan.draw import FACTORS, NUMBERS, available, plans
 from fixtures.plan.grammar import OPS, Backward, Chain, Forward, Hook, Input, Leaf, Plan, Raise, Remove, Scale, hooks_of
-from fixtures.play.network import rebuild
+from fixtures.play.packing import rebuild
 from suites.tensors import item, leaf
 
 ABOUT = "register_forward_hook"

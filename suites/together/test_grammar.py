@@ -34,6 +34,7 @@ EVERY_OP = ("scale", "affine", "same", "both", "add", "mul", "first", "split", "
         options=True,
         remove=True,
         runs=3,
+        structures=True,
         by=True,
     )
 )
@@ -61,6 +62,7 @@ def test_any_forward_hooks(subject: Subject, plan: Plan) -> None:
         options=True,
         remove=True,
         runs=3,
+        structures=True,
         frozen=True,
     )
 )
@@ -87,6 +89,7 @@ def test_any_backward_hooks(subject: Subject, plan: Plan) -> None:
         retain=True,
         remove=True,
         runs=3,
+        structures=True,
         frozen=True,
         ask=True,
         edits=1,
@@ -115,6 +118,7 @@ def test_any_tensor_hooks(subject: Subject, plan: Plan) -> None:
         retain=True,
         remove=True,
         runs=3,
+        structures=True,
         frozen=True,
         no_grad=True,
         ask=True,
@@ -147,6 +151,7 @@ def test_any_node_hooks(subject: Subject, plan: Plan) -> None:
         retain=True,
         remove=True,
         runs=3,
+        structures=True,
         by=True,
         frozen=True,
         copies=True,

@@ -34,6 +34,7 @@ from fixtures.plan.grammar import Plan
         frozen=True,
         backward=False,
         values=True,
+        structures=True,
     )
 )
 def test_forward(subject: Subject, plan: Plan) -> None:
@@ -59,6 +60,7 @@ def test_forward(subject: Subject, plan: Plan) -> None:
         copies=True,
         ask=True,
         values=True,
+        structures=True,
     )
 )
 def test_tensor(subject: Subject, plan: Plan) -> None:
@@ -83,6 +85,7 @@ def test_tensor(subject: Subject, plan: Plan) -> None:
         frozen=True,
         runs=2,
         values=True,
+        structures=True,
     )
 )
 def test_backward(subject: Subject, plan: Plan) -> None:
@@ -115,6 +118,7 @@ def test_backward(subject: Subject, plan: Plan) -> None:
         copies=True,
         ask=True,
         values=True,
+        structures=True,
     )
 )
 def test_everything(subject: Subject, plan: Plan) -> None:
