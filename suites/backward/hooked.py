@@ -16,12 +16,6 @@ FULL_KINDS = st.deferred(
 MAYBE_PRE = st.deferred(
     lambda: st.booleans() if available(contract_for(installed_version()), ("full_backward_pre",)) else st.just(False)
 )
-#: Some arguments or outputs: "x" stands for a tensor, and there is at least one.
-PLACES = (
-    st.lists(st.sampled_from(["x", "x", 7, "text", None, (1,), [2]]), max_size=3)
-    .map(lambda others: ["x", *others])
-    .flatmap(st.permutations)
-)
 
 
 def show(grads: Any) -> List[Any]:

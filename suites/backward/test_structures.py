@@ -2,16 +2,19 @@
 
 import collections
 import warnings
-from typing import Any, List
+from dataclasses import replace
+from typing import Any, List, Sequence
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fixtures.judge.clause import Reading, clause
 from fixtures.judge.subject import Subject
-from fixtures.plan.draw import NUMBERS
-from suites.backward.hooked import PLACES, module_of, run
-from suites.backward.sources import DOCS, NO_TENSOR, POSITIONAL, PRE_DOCS, RULE_2, TENSORS_ONLY
+from fixtures.plan.draw import NUMBERS, plans
+from fixtures.plan.grammar import Call, Plan
+from suites.backward.hooked import module_of, run
+from suites.backward.sources import DOCS, GRADIENTS, NO_TENSOR, POSITIONAL, PRE_DOCS, RULE_2, TENSORS_ONLY
+from suites.packed import positional
 
 FULL = "torch.nn.Module.register_full_backward_hook"
 PRE = "torch.nn.Module.register_full_backward_pre_hook"
@@ -45,11 +48,6 @@ CONTAINERS = {
     source=NO_TENSOR,
     level="documented",
     needs=FULL,
-    readings=(
-        Reading("None", "", "What is no tensor has None, before, between and behind the tensors.", value=True),
-        Reading("left out", "never", "Tensors only.", value=False),
-    ),
-    witness={"ins": [7, "x", "text"], "outs": [None, "x", 7], "by": 2, "hooks": 1},
     covers=(
         "module_backward.arg.full.nontensor_args",
         "module_backward.arg.full.output_none_entries",
@@ -58,26 +56,41 @@ CONTAINERS = {
         "graph.full.output_tuple_with_non_tensor",
     ),
 )
-@given(ins=PLACES, outs=PLACES, by=NUMBERS, hooks=FEW)
-def test_places(subject: Subject, ins: List[Any], outs: List[Any], by: int, hooks: int) -> None:
-    import torch
+@given(plan=plans(kinds=("full_backward",), does=(), inputs=(1, 2), outputs=(1, 2), depth=0, structures=True))
+def test_places(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    ins = positional(plan.net.takes, len(plan.inputs))
+    for _, grad_input, grad_output in [event.seen for event in trace if event.what in trace.calls()]:
+        assert in_place(ins, grad_input)
+        assert plan.net.out is None or in_place(plan.net.out.items, grad_output)
 
-    def forward(*args: Any) -> Any:
-        taken.extend(arg for arg, one in zip(args, ins) if one != "x")
-        total = by * sum(arg for arg, one in zip(args, ins) if one == "x")
-        return tuple((number + 1) * total if one == "x" else one for number, one in enumerate(outs))
 
-    taken: List[Any] = []
-    module, calls = module_of(forward, hooks=hooks)
-    out = module(*(torch.ones(2, requires_grad=True) if one == "x" else one for one in ins))
-    sum(part for part, one in zip(out, outs) if one == "x").sum().backward()
-    grad = float(by * sum(number + 1 for number, one in enumerate(outs) if one == "x"))
-    places = [[[grad] * 2 if one == "x" else None for one in ins], [[1.0] * 2 if one == "x" else None for one in outs]]
-    if not subject.value:
-        places = [[one for one in side if one is not None] for side in places]
-    assert calls == [places] * hooks
-    assert taken == [one for one in ins if one != "x"]
-    assert [part for part, one in zip(out, outs) if one != "x"] == [one for one in outs if one != "x"]
+def in_place(items: Sequence[Any], grads: Sequence[Any]) -> bool:
+    """Whether there is an entry for each item, and None for those that are no tensors."""
+    there = len(items) == len(grads)
+    return there and all(grad is None for item, grad in zip(items, grads) if not isinstance(item, int))
+
+
+def given_twice(plan: Plan) -> Plan:
+    """The plan, with the first input in both places of the network."""
+    net, first = replace(plan.net, takes=Call((0, 0))), replace(plan.inputs[0], leaf=True)
+    return replace(plan, net=net, inputs=(first, *plan.inputs[1:]))
+
+
+@clause(
+    "backward.structures.twice",
+    says="A tensor that a module is given twice has two entries in grad_input, and their sum as gradient.",
+    source=(GRADIENTS, "measured"),
+    level="observed",
+    needs=FULL,
+)
+@given(plan=plans(kinds=("full_backward",), does=(), inputs=(2, 2), outputs=(1, 2), depth=0).map(given_twice))
+def test_twice(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    for event in trace:
+        if event.what in trace.calls():
+            assert len(event.seen[1]) == 2
+            assert sum(event.seen[1]) == trace.grads()[0]["x0"]
 
 
 @clause(

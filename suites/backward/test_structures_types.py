@@ -1,6 +1,5 @@
 """Which types of inputs and outputs a full backward hook keeps, changes or refuses."""
 
-import collections
 from typing import Any, List
 
 from hypothesis import given
@@ -8,9 +7,10 @@ from hypothesis import strategies as st
 
 from fixtures.judge.clause import Reading, clause
 from fixtures.judge.subject import Subject
-from fixtures.plan.draw import NUMBERS
-from suites.backward.hooked import PLACES, module_of, run
-from suites.backward.sources import DOCS
+from fixtures.plan.draw import NUMBERS, plans
+from fixtures.plan.grammar import Backward, Blank, Forward, Hook, Input, Leaf, Pack, Plan, hooks_of
+from suites.backward.hooked import module_of, run
+from suites.backward.sources import DOCS, LEGACY, REPLACES
 
 FULL = "torch.nn.Module.register_full_backward_hook"
 KEPT = "https://github.com/pytorch/pytorch/pull/112433"
@@ -23,40 +23,74 @@ class Pair(tuple):
 
 @clause(
     "backward.structures.types_kept",
-    says="A full hook keeps the type of a named tuple output; fields that are no tensors have None.",
+    says="With a full hook a named tuple that the module returns stays one.",
     source=KEPT,
     level="implied",
     concern="full_backward|full_backward_pre ?output_tuple_class",
     needs=FULL,
     readings=(
-        Reading("kept", ">=2.2", "With a full hook a named tuple that the module returns stays one.", value="Fields"),
+        Reading(
+            "kept",
+            ">=2.2",
+            "With a full hook a named tuple that the module returns stays one.",
+            facts={"full_keeps_class": True},
+        ),
         Reading(
             "a plain tuple",
             "<2.2",
             "With a full hook a named tuple that the module returns becomes a plain tuple.",
-            value="tuple",
+            facts={"full_keeps_class": False},
             headline=False,
             harm="silent",
         ),
     ),
-    witness={"outs": ["x", "text"], "hooks": 1},
+    witness=Plan(
+        Leaf("m0", "scale", (2,), out=Pack("named", (0, None))),
+        (Input(3),),
+        (Hook("full_backward", "m0", "h0"), Forward(), Backward()),
+    ),
     covers=("module_backward.outtype.full.namedtuple", "graph.full.namedtuple_output"),
 )
-@given(outs=PLACES, hooks=FEW)
-def test_types_kept(subject: Subject, outs: List[Any], hooks: int) -> None:
-    def forward(x: Any) -> Any:
-        return made(*((number + 1) * x if one == "x" else one for number, one in enumerate(outs)))
+@given(plan=plans(kinds=("full_backward",), does=(), inputs=(1, 2), outputs=(1, 2), structures=True))
+def test_types_kept(subject: Subject, plan: Plan) -> None:
+    subject.holds(plan)
 
-    def take(out: Any) -> Any:
-        kept.extend(part for part, one in zip(out, outs) if one != "x")
-        return sum(part for part, one in zip(out, outs) if one == "x")
 
-    kept: List[Any] = []
-    made = collections.namedtuple("Fields", [f"f{number}" for number in range(len(outs))])
-    total = [float(sum(number + 1 for number, one in enumerate(outs) if one == "x"))] * 2
-    calls = [[[total], [[1.0, 1.0] if one == "x" else None for one in outs]]] * hooks
-    assert run(forward, take, hooks=hooks) == (subject.value, calls, total, [])
-    assert kept == [one for one in outs if one != "x"]
+@clause(
+    "backward.structures.none_returned",
+    says="An input for which a full hook returns None has no gradient; the other entries count.",
+    source=(REPLACES, "measured"),
+    level="observed",
+    needs=FULL,
+)
+@given(plan=plans(kinds=("full_backward",), does=("blank", "scale"), inputs=(1, 2), depth=0, structures=True))
+def test_none_returned(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    dropped = [action.at for hook in hooks_of(plan) for action in hook.do if isinstance(action, Blank)]
+    if trace.calls() and plan.net.takes is None:  # then entries are inputs
+        assert all(not trace.grads()[0].get(f"x{at % len(plan.inputs)}") for at in dropped)
+
+
+@clause(
+    "backward.structures.legacy_first",
+    says="A legacy hook is for the first tensor of a nested output; an output without one raises in forward.",
+    source=(LEGACY, "measured"),
+    level="observed",
+)
+@given(plan=plans(kinds=("backward",), does=(), inputs=(1, 2), outputs=(1, 2), depth=0, structures=True))
+def test_legacy_first(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    wrong = "" if plan.net.out is None else refused(plan.net.out)
+    assert trace.raised()[:1] == ([("forward", wrong)] if wrong else [])
+
+
+def refused(item: Any) -> str:
+    """How a legacy hook fails to find a tensor in a structure."""
+    while isinstance(item, Pack) and item.kind != "data":
+        if item.kind == "dict":
+            return "" if any(isinstance(one, int) for one in item.items) else "StopIteration"
+        item = item.items[0]
+    return "" if isinstance(item, int) else "TypeError"
 
 
 @clause(

@@ -9,7 +9,7 @@ from hypothesis.errors import UnsatisfiedAssumption
 
 from fixtures.judge.clause import CLAUSES, Clause
 from fixtures.judge.subject import Subject
-from fixtures.model import miniatures_engine, miniatures_values
+from fixtures.model import miniatures_engine, miniatures_structures, miniatures_values
 from fixtures.model.contract import contract_for, installed_version, with_facts
 from fixtures.model.graph import TooLarge
 from fixtures.model.miniatures import FAULTS
@@ -26,7 +26,7 @@ VERSION = installed_version()
 CONTRACT = contract_for(VERSION)
 
 import_suites()
-assert all((miniatures_engine, miniatures_values))  # importing them registers their faults
+assert all((miniatures_engine, miniatures_structures, miniatures_values))  # importing them registers their faults
 DRAWING = sorted(name for name, one in CLAUSES.items() if draws_plans(one) and not missing(one.needs))
 
 

@@ -23,7 +23,7 @@ from fixtures.plan.grammar import Plan
 @given(
     plan=plans(
         kinds=("forward_pre", "forward"),
-        does=("scale", "bare", "single", "drop", "add"),
+        does=("scale", "bare", "single", "drop", "add", "repack"),
         inputs=(1, 2),
         outputs=(1, 2),
         everywhere=True,
@@ -77,7 +77,7 @@ def test_tensor(subject: Subject, plan: Plan) -> None:
 @given(
     plan=plans(
         kinds=("backward", "full_backward", "full_backward_pre", "tensor"),
-        does=("scale", "drop", "add"),
+        does=("scale", "drop", "add", "blank"),
         inputs=(1, 2),
         outputs=(1, 2),
         everywhere=True,
@@ -103,7 +103,7 @@ def test_backward(subject: Subject, plan: Plan) -> None:
 @given(
     plan=plans(
         kinds=HOOK_KINDS,
-        does=("scale", "bare", "raise", "drop", "give", "add", "single"),
+        does=("scale", "bare", "raise", "drop", "give", "add", "single", "repack", "blank"),
         inputs=(1, 2),
         outputs=(1, 2),
         depth=2,

@@ -1,0 +1,19 @@
+"""Tensors that modules return in lists, dicts and objects: hooks on them act as on any other."""
+
+from hypothesis import given
+
+from fixtures.judge.clause import clause
+from fixtures.judge.subject import Subject
+from fixtures.plan.draw import plans
+from fixtures.plan.grammar import Plan
+
+
+@clause(
+    "gradient.structures.in_any",
+    says="A hook on a tensor that a module returns in a list, a dict or an object acts as on any other.",
+    source="docs: torch.Tensor.register_hook",
+    level="observed",
+)
+@given(plan=plans(kinds=("tensor",), does=("scale",), on=("output",), inputs=(1, 2), outputs=(1, 2), structures=True))
+def test_in_any(subject: Subject, plan: Plan) -> None:
+    assert not subject.holds(plan).raised()

@@ -1,0 +1,73 @@
+"""Inputs in lists, dicts and objects, with None and constants among them, and tensors that go in by keyword."""
+
+from hypothesis import given
+
+from fixtures.judge.clause import clause
+from fixtures.judge.subject import Subject
+from fixtures.plan.draw import plans
+from fixtures.plan.grammar import Plan, Repack, hooks_of
+from suites.packed import all_fit, keywords, parts, positional
+
+ABOUT = "register_forward_pre_hook"
+PRE_HOOK = "docs: torch.nn.Module.register_forward_pre_hook"
+
+
+@clause(
+    "input.structures.given",
+    says="A pre-hook is given every positional argument in its place: None, constants and structures too.",
+    source=PRE_HOOK + ' "the input contains only the positional arguments given to the module"',
+    level="documented",
+)
+@given(plan=plans(kinds=("forward_pre",), does=(), inputs=(1, 2), outputs=(1, 2), depth=0, structures=True))
+def test_given(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    wanted = positional(plan.net.takes, len(plan.inputs))
+    for event in trace:
+        assert event.what not in trace.calls() or all_fit(wanted, event.seen[1])
+
+
+@clause(
+    "input.structures.keywords",
+    says="A with_kwargs pre-hook is given the keywords in the order of the call, tensors with gradients too.",
+    source=PRE_HOOK + ' "the forward pre-hook will be passed the kwargs given to the forward function"',
+    level="documented",
+    needs="torch.nn.Module.register_forward_pre_hook(with_kwargs)",
+)
+@given(
+    plan=plans(
+        kinds=("forward_pre",),
+        does=("scale",),
+        inputs=(1, 2),
+        outputs=(1, 2),
+        depth=0,
+        options=True,
+        by=True,
+        structures=True,
+    )
+)
+def test_keywords(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    for event in trace:
+        if event.what in trace.calls() and len(event.seen) == 3:
+            named = {name: value for name, value in event.seen[2].items() if name != "by"}
+            wanted = keywords(plan.net.takes)
+            assert list(named) == list(wanted)
+            assert all_fit(list(wanted.values()), list(named.values()))
+
+
+@clause(
+    "input.structures.repacked",
+    says="A tuple that a plain pre-hook returns, a named one too, is the arguments; all else is one argument.",
+    source=PRE_HOOK + ' "(unless that value is already a tuple)"',
+    level="documented",
+)
+@given(plan=plans(kinds=("forward_pre",), does=("repack",), inputs=(1, 2), outputs=(1, 2), depth=0, structures=True))
+def test_repacked(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    given = [event.seen[1] for event in trace if event.what in trace.calls()]
+    for hook, args in zip(hooks_of(plan), given[1:]):
+        for action in hook.do:
+            assert isinstance(action, Repack)
+            spread = action.kind in ("tuple", "named")
+            assert parts(args if spread else args[0])[0] == action.kind
+            assert spread or len(args) == 1

@@ -1,0 +1,55 @@
+"""Outputs that are lists, dicts, named tuples or objects: forward hooks are given them whole, and may replace them."""
+
+from hypothesis import given
+
+from fixtures.judge.clause import clause
+from fixtures.judge.subject import Subject
+from fixtures.plan.draw import plans
+from fixtures.plan.grammar import Hook, Plan, Repack, hooks_of
+from suites.packed import fits, parts
+
+ABOUT = "register_forward_hook"
+FORWARD_HOOK = "docs: torch.nn.Module.register_forward_hook"
+AS_IS = 'note: modules.html#module-hooks "are passed as-is"'
+
+
+@clause(
+    "output.structures.given",
+    says="A forward hook is given what forward returned: a list, dict or object, with all that is in it.",
+    source=(AS_IS, FORWARD_HOOK),
+    level="documented",
+)
+@given(plan=plans(kinds=("forward",), does=(), inputs=(1, 2), outputs=(1, 2), depth=0, structures=True))
+def test_given(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    seen = [event.seen[-1] for event in trace if event.what in trace.calls()]
+    assert seen == trace.returns() * len(hooks_of(plan))
+    assert plan.net.out is None or all(fits(plan.net.out, out) for out in seen)
+
+
+@clause(
+    "output.structures.repacked",
+    says="A forward hook may return another structure, a list, a dict or an object: that is the output then.",
+    source=FORWARD_HOOK + ' "hook(module, args, output) -> None or modified output"',
+    level="documented",
+)
+@given(plan=plans(kinds=("forward",), does=("repack",), inputs=(1, 2), outputs=(1, 2), depth=0, structures=True))
+def test_repacked(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    outs = [event.seen[-1] for event in trace if event.what in (*trace.calls(), "returns")]
+    for hook, out in zip(hooks_of(plan), outs[1:]):
+        for action in hook.do:
+            assert isinstance(action, Repack)
+            assert parts(out)[0] == action.kind
+
+
+@clause(
+    "output.structures.with_gradients",
+    says="Forward hooks that pack an output anew change no gradient, in every network of the grammar.",
+    source="measured",
+    level="observed",
+)
+@given(plan=plans(kinds=("forward",), does=("repack",), inputs=(1, 2), outputs=(1, 2), depth=2, structures=True))
+def test_with_gradients(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    assert trace.grads() == subject.play(plan.without(Hook)).grads()

@@ -1,0 +1,21 @@
+"""Tensors that modules return in lists, dicts and objects keep their gradients too."""
+
+from hypothesis import given
+
+from fixtures.judge.clause import clause
+from fixtures.judge.subject import Subject
+from fixtures.plan.draw import plans
+from fixtures.plan.grammar import Plan
+
+
+@clause(
+    "retain.structures.in_any",
+    says="retain_grad() keeps the gradient of a tensor that a module returns in a list, a dict or an object.",
+    source='docs: torch.Tensor.retain_grad "to have their :attr:`grad` populated during"',
+    level="documented",
+)
+@given(
+    plan=plans(kinds=("tensor",), on=("output",), inputs=(1, 2), outputs=(1, 2), least=0, retain=True, structures=True)
+)
+def test_in_any(subject: Subject, plan: Plan) -> None:
+    subject.holds(plan)
