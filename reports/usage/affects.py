@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -18,16 +18,19 @@ from fixtures.judge.concern import DICTS as DICT_KINDS
 from fixtures.judge.concern import NEVER, SEEN, UNSEEN
 from reports.data.atlas import Atlas, Cell, Column
 from reports.data.names import add_range, add_sources, between, read_atlas
+from reports.data.neighbours import from_to, neighbours
 from reports.data.statements import HARMS, Statement, statement
 from reports.data.strict import BadInput, one_line, parse, read_bytes, write_atomic
 from reports.usage.bounds import read_bounds
 from reports.usage.lacks import Table
-from reports.usage.uses import DICTS, KIND_OF, Code, Use, read_code
+from reports.usage.uses import Code, Use, read_code
 from reports.verbs import forms
 from reports.verbs.diff import state
 
 EPILOG = """exit status: 0 nothing differs that does this harm or worse, 1 something does, 2 the code cannot be read.
 example: python -m reports affects src/mylib --from 1.13 --to 2.15"""
+#: What a release lacks, behind it the API, stands where a clause does.
+MISSING = "missing."
 
 
 @dataclass(frozen=True)
@@ -38,11 +41,6 @@ class Span:
     last: str
     said: Statement
 
-    @property
-    def text(self) -> str:
-        """The sentence: that of the reading, where the clause's own is true on all sides."""
-        return self.said.detail or self.said.says
-
 
 @dataclass(frozen=True)
 class Finding:
@@ -50,43 +48,34 @@ class Finding:
 
     clause: str
     says: str
-    harm: str
     spans: tuple[Span, ...]
     uses: tuple[Use, ...]
     instead: str = ""
     open: tuple[str, ...] = ()
 
     @property
+    def rank(self) -> int:
+        """How bad the worst is that it does: its place in HARMS."""
+        return min(HARMS.index(span.said.harm) for span in self.spans)
+
+    @property
     def words(self) -> list[str]:
-        """The finding as lines: the worst first, then what is true on the other releases."""
+        """The finding as lines: the worst first, then what is true on the other releases.
+
+        A sentence is that of the reading, where the clause's own is true on all sides.
+        """
         where: dict[tuple[int, str], list[str]] = {}
         for span in self.spans:
-            where.setdefault((_rank(span.said.harm), span.text), []).append(_releases(span.first, span.last))
+            says = span.said.detail or span.said.says
+            where.setdefault((HARMS.index(span.said.harm), says), []).append(from_to(span.first, span.last))
         worst = min(where, key=lambda one: one[0])
-        first = f"{self.harm}, {' and '.join(where.pop(worst))}: {worst[1]}"
+        first = f"{HARMS[worst[0]]}, {' and '.join(where.pop(worst))}: {worst[1]}"
         return [first, *(f"{' and '.join(on)}: {text}" for (_, text), on in where.items())]
 
-
-@dataclass(frozen=True)
-class Missing:
-    """An API or an option that the code uses and some releases of the range do not have."""
-
-    api: str
-    option: str
-    first: str
-    last: str
-    uses: tuple[Use, ...]
-
     @property
-    def name(self) -> str:
-        """The name with its option."""
-        return f"{self.api}({self.option}=)" if self.option else self.api
-
-    @property
-    def words(self) -> str:
-        """The fault in words."""
-        verb = "has" if self.first == self.last else "have"
-        return f"torch {_releases(self.first, self.last)} {verb} no {self.name}"
+    def condition(self) -> str:
+        """What it hangs on, in words."""
+        return ", and ".join(UNSEEN[word[1:]] if word[0] == "?" else SEEN[word] for word in self.open)
 
 
 @dataclass(frozen=True)
@@ -99,124 +88,69 @@ class Effect:
     differ: int
     clauses: int
     code: Code
-    missing: tuple[Missing, ...]
     findings: tuple[Finding, ...]
     unsure: tuple[Finding, ...]
-
-    @property
-    def summary(self) -> str:
-        """The range, and why; how much differs there at all; and what concerns this code."""
-        files = forms.counted(self.code.files, "file", "files")
-        uses = forms.counted(len(self.code.uses), "use", "uses")
-        differ = f"{self.differ} of {self.clauses} clauses differ there at all"
-        first, last = self.columns[0].label, self.columns[-1].label
-        return f"torch {_releases(first, last)}, {self.why}; {differ}; {files}, {uses} of hooks"
-
-    @property
-    def count(self) -> str:
-        """The findings in numbers."""
-        found = [one.harm for one in self.findings] + ["error"] * len(self.missing)
-        worst = f", worst: {min(found, key=_rank)}" if found else ""
-        parts = [forms.counted(len(self.findings), "difference concerns it", "differences concern it") + worst]
-        if self.missing:
-            parts.append(forms.counted(len(self.missing), "API is missing", "APIs are missing"))
-        return "; ".join(parts if found else ["nothing that it uses differs"])
-
-
-def _rank(harm: str) -> int:
-    return HARMS.index(harm)
-
-
-def _releases(first: str, last: str) -> str:
-    return first if first == last else f"{first} to {last}"
 
 
 def spans(record: Mapping[str, Any], cells: Sequence[tuple[Column, Cell]]) -> tuple[Span, ...]:
     """Return the runs of releases on which a clause says the same; what is absent or was not run says nothing."""
-    found: list[tuple[Any, Column, Column, Cell]] = []
-    for column, cell in cells:
-        if cell.verdict in ("absent", "unseen"):
-            continue
-        if found and found[-1][0] == state(cell):
-            found[-1] = (found[-1][0], found[-1][1], column, cell)
-        else:
-            found.append((state(cell), column, column, cell))
-    return tuple(Span(first.label, last.label, statement(record, cell)) for _, first, last, cell in found)
-
-
-def kinds_of(use: Use) -> set[str]:
-    """Return the kinds of hook that a use may be of, in the words of concerns."""
-    return {KIND_OF[use.api]} if use.api in KIND_OF else set(filter(None, DICTS.get(use.api, "").split("|")))
+    seen = [(column, cell) for column, cell in cells if cell.verdict not in ("absent", "unseen")]
+    runs = neighbours(seen, key=lambda one: state(one[1]))
+    return tuple(Span(run[0][0].label, run[-1][0].label, statement(record, run[-1][1])) for _, run in runs)
 
 
 def concerned(concern: str, use: Use) -> tuple[str, ...] | None:
     """Return the words that this use leaves open, none where all are met; None where it does not concern the use."""
     kinds, *words = concern.split()
-    kind = kinds_of(use) & {*kinds.split("|")}
-    if not kind:
+    kind = use.kinds & {*kinds.split("|")}
+    words += kind & {*DICT_KINDS}
+    if not kind or any(use.seen.get(word) is False for word in words):
         return None
-    seen = use.hooked.words
-    words = [*words, *(kind & {*DICT_KINDS})]
-    if any(seen.get(word) is False for word in words):
-        return None
-    return tuple(word for word in words if word not in seen)
+    return tuple(word for word in words if word not in use.seen)
 
 
 def affects(atlas: Atlas, columns: tuple[Column, ...], code: Code, table: Table, path: str, why: str) -> Effect:
     """Return what differs between some releases for the uses in some code."""
-    mode = atlas.modes[0]
     on = {use: [column for column in columns if use.on(column.version, code.guards)] for use in code.uses}
-    findings: list[Finding] = []
-    unsure: list[Finding] = []
+    found = [*_missing(columns, code, table, on)]
     differ = 0
-    for clause, record in sorted(atlas.clauses.items()):
-        cells = {column.key: atlas.cell(clause, column, mode) for column in columns}
-        if len(spans(record, [(column, cells[column.key]) for column in columns])) < 2:
+    for clause, record in atlas.clauses.items():
+        cells = {column: atlas.cell(clause, column, atlas.modes[0]) for column in columns}
+        if len(spans(record, [*cells.items()])) < 2:
             continue
         differ += 1
-        concern = record.get("concern", "")
         groups: dict[tuple[Any, ...], list[Use]] = {}
-        for use in code.uses if concern not in ("", NEVER) else ():
-            left = concerned(concern, use)
-            mine = spans(record, [(column, cells[column.key]) for column in on[use]])
-            if left is not None and len(mine) > 1 and not _accepted(code, use, clause):
+        for use in code.uses if record.get("concern", NEVER) not in ("", NEVER) else ():
+            left = concerned(record["concern"], use)
+            if left is not None and not code.accepts(use, clause):
+                mine = spans(record, [(column, cells[column]) for column in on[use]])
                 groups.setdefault((left, mine), []).append(use)
         for (left, mine), uses in groups.items():
-            harm = min((span.said.harm for span in mine), key=_rank)
-            one = Finding(clause, record["says"], harm, mine, tuple(uses), record.get("instead", ""), left)
-            (unsure if left else findings).append(one)
-    for found in (findings, unsure):
-        found.sort(key=lambda one: (_rank(one.harm), one.clause, one.uses))
-    missing = tuple(_missing(columns, code, table, on))
-    return Effect(path, columns, why, differ, len(atlas.clauses), code, missing, tuple(findings), tuple(unsure))
+            if len(mine) > 1:
+                found.append(Finding(clause, record["says"], mine, tuple(uses), record.get("instead", ""), left))
+    found.sort(key=lambda one: (one.rank, one.clause, one.uses))
+    sure, unsure = (tuple(one for one in found if bool(one.open) is hangs) for hangs in (False, True))
+    return Effect(path, columns, why, differ, len(atlas.clauses), code, sure, unsure)
 
 
-def _accepted(code: Code, use: Use, name: str) -> bool:
-    said = code.accepted.get(use.file, {}).get(use.line, "")
-    return said in ("all", name) or name in said.replace(",", " ").split()
-
-
-def _missing(columns: Sequence[Column], code: Code, table: Table, on: Mapping[Use, list[Column]]) -> Iterable[Missing]:
+def _missing(columns: Sequence[Column], code: Code, table: Table, on: Mapping[Use, list[Column]]) -> Iterator[Finding]:
     """Yield what the code uses and a release does not have, once for each API; what is guarded there is not used."""
-    for name, options in table.options().items():
-        for option in options:
-            found: dict[Use, list[Column]] = {}
-            for use in code.uses:
-                if table.name(use) != name or not use.has(option) or use.caught or _accepted(code, use, name):
-                    continue
-                lacking = [column for column in on[use] if table.has(name, option, column.version) is False]
-                if option:  # told with the API
-                    lacking = [column for column in lacking if table.has(name, "", column.version) is not False]
-                if lacking:
-                    found[use] = lacking
-            if found:
-                every = [column for column in columns if any(column in lacking for lacking in found.values())]
-                yield Missing(name, option, every[0].label, every[-1].label, tuple(found))
-
-
-def open_words(one: Finding) -> str:
-    """Return what a finding hangs on, in words."""
-    return ", and ".join((UNSEEN[word[1:]] if word[0] == "?" else SEEN[word]) for word in one.open)
+    found: dict[str, dict[Use, list[Column]]] = {}
+    for use in code.uses:
+        api = table.name(use)
+        there = on[use]
+        for option in ("", *use.options):
+            name = f"{api}({option}=)" if option else api
+            lacking = [column for column in there if table.has(api, option, column.version) is False]
+            if lacking and not use.caught and not code.accepts(use, name):
+                found.setdefault(name, {})[use] = lacking
+            if not option:  # what an option needs is told with the API
+                there = [column for column in there if column not in lacking]
+    for name, uses in found.items():
+        says = Statement(f"torch has no {name}", "absent", "error")
+        runs = neighbours(columns, key=lambda column: any(column in lacking for lacking in uses.values()))
+        mine = tuple(Span(run[0].label, run[-1].label, says) for lacks, run in runs if lacks)
+        yield Finding(MISSING + name, says.says, mine, tuple(uses))
 
 
 def add_parser(sub: Any) -> None:
@@ -254,15 +188,17 @@ def run(args: argparse.Namespace) -> int:
     for fault in code.skipped:
         print(one_line(f"left out: {fault}"), file=sys.stderr)
     told = affects(atlas, columns, code, table, str(args.path), why)
-    told = _worst(told, args.min_harm)
+    least = HARMS.index(args.min_harm)
+    found, unsure = (tuple(one for one in some if one.rank <= least) for some in (told.findings, told.unsure))
+    told = replace(told, findings=found, unsure=unsure)
     if args.write_baseline:
         write_atomic(args.write_baseline, as_json(told))
     if args.baseline:
-        told = _new(told, _known(args.baseline))
+        told = replace(told, findings=tuple(_new(told.findings, args.baseline)))
     forms.show(told, FORMS, args.format)
     if args.unsure and args.format == "text":
         print("\n".join(lines_of(told)))
-    return 1 if told.findings or told.missing else 0
+    return 1 if told.findings else 0
 
 
 def releases(atlas: Atlas, args: argparse.Namespace) -> tuple[tuple[Column, ...], str]:
@@ -278,34 +214,14 @@ def releases(atlas: Atlas, args: argparse.Namespace) -> tuple[tuple[Column, ...]
     return columns, f"as {bounds} admits"
 
 
-def _worst(told: Effect, least: str) -> Effect:
-    def kept(found: tuple[Finding, ...]) -> tuple[Finding, ...]:
-        return tuple(one for one in found if _rank(one.harm) <= _rank(least))
-
-    missing = told.missing if _rank("error") <= _rank(least) else ()
-    return replace(told, findings=kept(told.findings), unsure=kept(told.unsure), missing=missing)
-
-
-def _known(path: Path) -> set[tuple[str, str, str]]:
-    """Return what a baseline holds: clause or API, file and API; lines move, so they do not count."""
-    found = parse(read_bytes(path), path, "")
+def _new(found: Sequence[Finding], baseline: Path) -> Iterator[Finding]:
+    """Yield what a baseline does not hold: by clause, file and API, for lines move."""
     try:
-        rows = [(one["clause"], use) for one in found["findings"] for use in one["uses"]]
-        rows += [(one["name"], use) for one in found["missing"] for use in one["uses"]]
-        return {(name, use["file"], use["api"]) for name, use in rows}
+        old = parse(read_bytes(baseline), baseline, "")["findings"]
+        known = {(one["clause"], use["file"], use["api"]) for one in old for use in one["uses"]}
     except (KeyError, TypeError):
-        raise BadInput(path, "", "is no answer of affects", "write one with --write-baseline") from None
-
-
-def _new(told: Effect, known: set[tuple[str, str, str]]) -> Effect:
-    findings = [replace(one, uses=_others(one.clause, one.uses, known)) for one in told.findings]
-    missing = [replace(one, uses=_others(one.name, one.uses, known)) for one in told.missing]
-    return replace(
-        told,
-        findings=tuple(one for one in findings if one.uses),
-        missing=tuple(one for one in missing if one.uses),
-    )
-
-
-def _others(name: str, uses: Iterable[Use], known: set[tuple[str, str, str]]) -> tuple[Use, ...]:
-    return tuple(use for use in uses if (name, use.file, use.api) not in known)
+        raise BadInput(baseline, "", "is no answer of affects", "write one with --write-baseline") from None
+    for one in found:
+        uses = tuple(use for use in one.uses if (one.clause, use.file, use.api) not in known)
+        if uses:
+            yield replace(one, uses=uses)

@@ -6,54 +6,67 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
+from reports.data.neighbours import from_to
+from reports.data.statements import HARMS
 from reports.data.strict import FORMAT
-from reports.usage.affects import Effect, Finding, open_words
+from reports.usage.affects import Effect, Finding
 from reports.usage.uses import Use
 from reports.verbs import forms
 
 MOST_PLACES = 6
+#: Of SARIF, and of a workflow.
 LEVELS = {"silent": "error", "error": "error", "warning": "warning", "none": "note"}
+ANNOTATIONS = {"error": "error", "warning": "warning", "note": "notice"}
 
 
 def _places(uses: Iterable[Use]) -> str:
-    places = list(dict.fromkeys(use.place for use in uses))
+    places = list(dict.fromkeys(f"{use.file}:{use.line}" for use in uses))
     more = f" and {len(places) - MOST_PLACES} more" if len(places) > MOST_PLACES else ""
     return ", ".join(places[:MOST_PLACES]) + more
 
 
 def spelling(use: Use, *, unsure: bool = True) -> str:
     """Return an API with its options: "register_forward_hook(prepend)", "**" for those that are not known."""
-    inside = sorted(use.options) + (["**"] if use.unsure and unsure else [])
+    inside = [*use.options] + (["**"] if use.unsure and unsure else [])
     return f"{use.api}({', '.join(inside)})" if inside else use.api
 
 
-def _names(uses: Iterable[Use]) -> str:
-    return ", ".join(sorted({spelling(use) for use in uses}))
+def _head(uses: Iterable[Use]) -> str:
+    return f"{_places(uses)}: {', '.join(sorted({spelling(use) for use in uses}))}"
 
 
-def _by_uses(found: Iterable[Finding]) -> dict[tuple[Use, ...], list[Finding]]:
-    groups: dict[tuple[Use, ...], list[Finding]] = {}
-    for one in found:
-        groups.setdefault(one.uses, []).append(one)
-    return groups
+def _summary(told: Effect) -> str:
+    """Return the range, and why; how much differs there at all; and how much was read."""
+    files = forms.counted(told.code.files, "file", "files")
+    uses = forms.counted(len(told.code.uses), "use", "uses")
+    differ = f"{told.differ} of {told.clauses} clauses differ there at all"
+    where = from_to(told.columns[0].label, told.columns[-1].label)
+    return f"torch {where}, {told.why}; {differ}; {files}, {uses} of hooks"
+
+
+def _count(told: Effect) -> str:
+    if not told.findings:
+        return "nothing that it uses differs"
+    number = forms.counted(len(told.findings), "difference concerns it", "differences concern it")
+    return f"{number}, worst: {HARMS[min(one.rank for one in told.findings)]}"
 
 
 def as_text(told: Effect) -> str:
     """Return the answer for a terminal."""
-    lines = [told.summary]
-    for one in told.missing:
-        lines += ["", f"{_places(one.uses)}: {_names(one.uses)}", f"  error: {one.words}"]
-    for uses, found in _by_uses(told.findings).items():
-        lines += ["", f"{_places(uses)}: {_names(uses)}"]
+    lines = [_summary(told)]
+    groups: dict[tuple[Use, ...], list[Finding]] = {}
+    for one in told.findings:
+        groups.setdefault(one.uses, []).append(one)
+    for uses, found in groups.items():
+        lines += ["", _head(uses)]
         for one in found:
             first, *rest = one.words
             lines += [f"  {first}  [{one.clause}]", *(f"    {each}" for each in rest)]
             lines += [f"    instead: {one.instead}"] if one.instead else []
-    lines += ["", told.count]
+    lines += ["", _count(told)]
     if told.unsure:
-        clauses = len({one.clause for one in told.unsure})
-        more = forms.counted(clauses, "more", "more")
-        lines.append(f"{more} may concern it, by what code does not show (--unsure)")
+        more = len({one.clause for one in told.unsure})
+        lines.append(f"{more} more may concern it, by what code does not show (--unsure)")
     return "\n".join(lines) + "\n"
 
 
@@ -61,14 +74,13 @@ def lines_of(told: Effect) -> list[str]:
     """Return what hangs on data, as lines."""
     lines = []
     for one in told.unsure:
-        lines += ["", f"{_places(one.uses)}: {_names(one.uses)}, if {open_words(one)}  [{one.clause}]"]
-        lines += [f"  {each}" for each in one.words]
+        lines += ["", f"{_head(one.uses)}, if {one.condition}  [{one.clause}]", *(f"  {each}" for each in one.words)]
     return lines
 
 
 def _plain(uses: Iterable[Use]) -> list[dict[str, Any]]:
     return [
-        {"file": use.file, "line": use.line, "api": use.api, "options": sorted(use.options), "unsure": use.unsure}
+        {"file": use.file, "line": use.line, "api": use.api, "options": [*use.options], "unsure": use.unsure}
         for use in uses
     ]
 
@@ -77,10 +89,10 @@ def _finding(one: Finding) -> dict[str, Any]:
     return {
         "clause": one.clause,
         "says": one.says,
-        "harm": one.harm,
+        "harm": HARMS[one.rank],
         "spans": [{"from": span.first, "to": span.last, **span.said.plain()} for span in one.spans],
         "instead": one.instead,
-        "if": open_words(one),
+        "if": one.condition,
         "uses": _plain(one.uses),
     }
 
@@ -98,70 +110,51 @@ def as_json(told: Effect) -> str:
             "files": told.code.files,
             "skipped": told.code.skipped,
             "uses": _plain(told.code.uses),
-            "missing": [
-                {"api": one.api, "option": one.option or None, "name": one.name, "from": one.first, "to": one.last,
-                 "uses": _plain(one.uses)}
-                for one in told.missing
-            ],
             "findings": [_finding(one) for one in told.findings],
             "unsure": [_finding(one) for one in told.unsure],
         }
-    )  # fmt: skip
+    )
 
 
 def as_markdown(told: Effect) -> str:
     """Return the answer for an issue."""
-    lines = [f"**{forms.escaped(told.summary)}**", "", forms.escaped(told.count)]
-    if told.missing or told.findings:
+    lines = [f"**{forms.escaped(_summary(told))}**", "", forms.escaped(_count(told))]
+    if told.findings:
         lines += ["", "| at | harm | what differs | instead | clause |", "|---|---|---|---|---|"]
-    rows = [(_places(one.uses), "error", one.words, "", "") for one in told.missing]
-    rows += [(_places(one.uses), one.harm, "; ".join(one.words), one.instead, one.clause) for one in told.findings]
-    for *words, clause in rows:
-        lines.append(f"| {' | '.join(map(forms.escaped, words))} | {clause and f'`{clause}`'} |")
+    for one in told.findings:
+        words = (_places(one.uses), HARMS[one.rank], "; ".join(one.words), one.instead)
+        lines.append(f"| {' | '.join(map(forms.escaped, words))} | `{one.clause}` |")
     return "\n".join(lines) + "\n"
 
 
 def _each(told: Effect) -> Iterable[tuple[str, str, str, Use]]:
-    """Yield each finding at each place: a rule, its level, what is said, and where."""
-    for one in told.missing:
-        yield from (("missing." + one.name, "error", one.words, use) for use in one.uses)
+    """Yield each finding at each place: the clause, the level, what is said, and where."""
     for one in told.findings:
         more = f" Instead: {one.instead}" if one.instead else ""
-        yield from ((one.clause, LEVELS[one.harm], "; ".join(one.words) + more, use) for use in one.uses)
+        yield from ((one.clause, LEVELS[HARMS[one.rank]], "; ".join(one.words) + more, use) for use in one.uses)
 
 
 def as_sarif(told: Effect) -> str:
     """Return the answer as SARIF 2.1.0."""
-    rows = list(_each(told))
-    rules = [{"id": name} for name in dict.fromkeys(rule for rule, *_ in rows)]
-    results = [
-        {
-            "ruleId": rule,
-            "level": level,
-            "message": {"text": text},
-            "locations": [
-                {
-                    "physicalLocation": {
-                        "artifactLocation": {"uri": use.file, "uriBaseId": "SRCROOT"},
-                        "region": {"startLine": use.line},
-                    }
-                }
-            ],
+    results = []
+    for rule, level, text, use in _each(told):
+        place = {
+            "artifactLocation": {"uri": use.file, "uriBaseId": "SRCROOT"},
+            "region": {"startLine": use.line},
         }
-        for rule, level, text, use in rows
-    ]
+        where = [{"physicalLocation": place}]
+        results.append({"ruleId": rule, "level": level, "message": {"text": text}, "locations": where})
+    rules = [{"id": name} for name in dict.fromkeys(one.clause for one in told.findings)]
     driver = {"name": "hook-conformance", "rules": rules}
     return json.dumps({"version": "2.1.0", "runs": [{"tool": {"driver": driver}, "results": results}]}, indent=1) + "\n"
 
 
 def as_github(told: Effect) -> str:
     """Return the answer as annotations of a workflow."""
-    kinds = {"error": "error", "warning": "warning", "note": "notice"}
-    lines = [
-        f"::{kinds[level]} file={use.file},line={use.line},title={rule}::{text.replace('%', '%25')}"
+    return "".join(
+        f"::{ANNOTATIONS[level]} file={use.file},line={use.line},title={rule}::{text.replace('%', '%25')}\n"
         for rule, level, text, use in _each(told)
-    ]
-    return "\n".join(lines) + "\n" if lines else ""
+    )
 
 
 FORMS = {"text": as_text, "json": as_json, "markdown": as_markdown, "sarif": as_sarif, "github": as_github}

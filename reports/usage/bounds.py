@@ -7,13 +7,13 @@ import configparser
 import email
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from packaging.requirements import InvalidRequirement, Requirement
-from packaging.specifiers import InvalidSpecifier, SpecifierSet
+from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
 PATCHES = 10  # no release had more
@@ -41,37 +41,30 @@ class Bounds:
 def read_bounds(path: Path) -> Bounds | None:
     """Return what the metadata nearest to some code say of torch; None where nothing does."""
     here = path.resolve()
-    folders = [here, *here.parents][: ABOVE + 1] if here.is_dir() else [*here.parents][:ABOVE]
-    for folder in folders:
-        for file in _files(folder):
-            said = tuple(dict.fromkeys(_said(file)))
-            if said:
-                return Bounds(said, file.name)
+    for folder in [here, *here.parents][: ABOVE + 1]:
+        for pattern, lines in READERS.items():
+            for file in sorted(folder.glob(pattern)):
+                said = tuple(dict.fromkeys(_said(file, lines)))
+                if said:
+                    return Bounds(said, file.name)
         if (folder / ".git").exists():
             break
     return None
 
 
-def _files(folder: Path) -> Iterator[Path]:
-    for pattern in ("pyproject.toml", "setup.cfg", "setup.py", "PKG-INFO", "*.dist-info/METADATA", "requirements*.txt"):
-        yield from sorted(each for each in folder.glob(pattern) if each.is_file())
-
-
-def _said(file: Path) -> Iterator[SpecifierSet]:
+def _said(file: Path, lines: Callable[[str], Iterable[str]]) -> Iterator[SpecifierSet]:
     """Yield each range of torch that a file states; a file that cannot be read states none."""
     try:
-        text = file.read_text(encoding="utf-8")
-        lines = {".toml": _toml, ".cfg": _cfg, ".py": _py, ".txt": str.splitlines}.get(file.suffix, _metadata)(text)
-        lines = list(lines)
-    except (OSError, ValueError, SyntaxError, RecursionError, configparser.Error):
+        found = [line.partition("#")[0].strip() for line in lines(file.read_text(encoding="utf-8"))]
+    except (OSError, ValueError, SyntaxError, RecursionError, AttributeError, configparser.Error):
         return
-    for line in lines:
+    for line in found:
         try:
-            found = Requirement(line.partition("#")[0].strip())
-        except (InvalidRequirement, AttributeError):
+            asked = Requirement(line)
+        except InvalidRequirement:
             continue
-        if found.name.lower() == "torch" and found.specifier:
-            yield found.specifier
+        if asked.name.lower() == "torch" and asked.specifier:
+            yield asked.specifier
 
 
 def _toml(text: str) -> Iterator[str]:
@@ -82,19 +75,8 @@ def _toml(text: str) -> Iterator[str]:
         yield from extra
     poetry: Any = found.get("tool", {}).get("poetry", {}).get("dependencies", {}).get("torch")
     asked = poetry.get("version", "") if isinstance(poetry, dict) else poetry or ""
-    if asked:
-        yield f"torch{_caret(asked)}"
-
-
-def _caret(asked: str) -> str:
-    """Return a range of Poetry as one of packaging: "^2.0" is ">=2.0,<3"."""
-    found = re.fullmatch(r"\s*\^\s*(\d+)(\.[\d.]+)?\s*", asked)
-    if found:
-        return f">={found[1]}{found[2] or ''},<{int(found[1]) + 1}"
-    try:
-        return str(SpecifierSet(asked if asked[0] in "<>=!~" else f"=={asked}"))
-    except InvalidSpecifier:
-        return ""
+    asked = re.sub(r"^\s*\^\s*(\d+)", r"==\1.*,>=\1", asked)  # Poetry's own: "^2.1" is 2.1 or newer, below 3
+    yield f"torch{asked}" if asked[:1] in "<>=!~" else f"torch=={asked}"
 
 
 def _cfg(text: str) -> Iterator[str]:
@@ -116,3 +98,9 @@ def _py(text: str) -> Iterator[str]:
 def _metadata(text: str) -> Iterator[str]:
     for line in email.message_from_string(text).get_all("Requires-Dist") or []:
         yield line.partition(";")[0]
+
+
+READERS: dict[str, Callable[[str], Iterable[str]]] = {
+    "pyproject.toml": _toml, "setup.cfg": _cfg, "setup.py": _py, "PKG-INFO": _metadata,
+    "*.dist-info/METADATA": _metadata, "requirements*.txt": str.splitlines,
+}  # fmt: skip

@@ -1,7 +1,7 @@
 """On which releases of torch a piece of someone's code runs: its guards, as the releases that they let through.
 
-A guard is asked for each release: true, false, or None where it hangs on something else. Understood are comparisons of
-the version of torch, `hasattr`, a look into a signature, and flags and functions of these files that hold such a test.
+A guard is worked out for each release: true, false, or None where it hangs on something else. Understood are
+comparisons of the version of torch, `hasattr`, a look into a signature, and flags and functions that hold such a test.
 """
 
 from __future__ import annotations
@@ -9,13 +9,13 @@ from __future__ import annotations
 import ast
 import operator
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator
+from itertools import pairwise
 
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.version import InvalidVersion, Version
 
-from reports.usage.owned import FUNCTIONS, spelled
+from reports.usage.owned import FUNCTIONS, File, last
 
 #: (API, option) -> whether a release has it; None for what no table knows.
 Has = Callable[[str, str, Version], "bool | None"]
@@ -23,9 +23,8 @@ COMPARE = {
     ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge, ast.Eq: operator.eq,
     ast.NotEq: operator.ne,
 }  # fmt: skip
-NAMES = ("lt", "le", "gt", "ge", "eq", "ne")
-BY_NAME = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge", "==": "eq", "!=": "ne"}
-TORCH = re.compile(r"(?i:torch\.(version\.)?__version__|TORCH_?VERSION)")
+SIGNS = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge", "==": "eq", "!=": "ne"}
+TORCH = re.compile(r"(?i:torch\.(version\.)?__version__|TORCH_?VERSION)|(version|get_distribution)\(['\"]torch['\"]")
 #: TORCH_GREATER_EQUAL_2_1 as a flag, is_torch_greater_or_equal("2.1") as a function.
 LEAST = r"(?i:torch\w*?_?(?:ge|geq|gte|greater_or_equal|greater_equal|at_?least|min|min_version)(?:_than)?"
 AT_LEAST, ASKS = re.compile(LEAST + r"_?v?(\d+)_(\d+))"), re.compile(LEAST + "$)")
@@ -33,17 +32,17 @@ CAUGHT = {"AttributeError", "ImportError", "ModuleNotFoundError", "TypeError", "
 DEPTH = 8
 
 
-@dataclass
 class Guards:
     """What the names of someone's files mean as guards."""
 
-    has: Has
-    flags: dict[str, ast.expr] = field(default_factory=dict)
-    seen: list[str] = field(default_factory=list)
+    def __init__(self, has: Has) -> None:
+        """Know nothing yet but the releases."""
+        self.has = has
+        self.flags: dict[str, ast.expr | None] = {}
 
-    def learn(self, nodes: Iterable[ast.AST]) -> None:
+    def learn(self, file: File) -> None:
         """Take the flags and functions of a file that may be guards; names that stand for two things mean nothing."""
-        for node in nodes:
+        for node in file.nodes:
             if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
                 self._flag(node.targets[0].id, node.value)
             elif isinstance(node, FUNCTIONS) and not node.args.args:
@@ -52,132 +51,104 @@ class Guards:
                     self._flag(node.name, body[0].value)
 
     def _flag(self, name: str, value: ast.expr) -> None:
-        test = isinstance(value, (ast.Compare, ast.BoolOp, ast.UnaryOp, ast.Call, ast.Attribute, ast.Subscript))
-        known = self.flags.get(name)
-        if known is not None and ast.dump(known) != ast.dump(value):
-            self.flags[name] = ast.Constant(None)
-        elif test:
+        if name in self.flags:
+            known = self.flags[name]
+            self.flags[name] = known if known is not None and ast.dump(known) == ast.dump(value) else None
+        elif isinstance(value, (ast.Compare, ast.BoolOp, ast.UnaryOp, ast.Call, ast.Attribute, ast.Subscript)):
             self.flags[name] = value
 
-    def lets(self, test: ast.expr, release: Version, depth: int = 0) -> bool | None:
+    def lets(self, test: ast.expr | None, release: Version, depth: int = 0) -> bool | None:
         """Say whether a test is true on a release."""
         if depth > DEPTH:
             return None
-        again = depth + 1
         if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-            inner = self.lets(test.operand, release, again)
+            inner = self.lets(test.operand, release, depth + 1)
             return None if inner is None else not inner
         if isinstance(test, ast.BoolOp):
-            parts = [self.lets(each, release, again) for each in test.values]
+            parts = [self.lets(each, release, depth + 1) for each in test.values]
             decisive = isinstance(test.op, ast.Or)
             return decisive if decisive in parts else None if None in parts else not decisive
         if isinstance(test, ast.Compare) and len(test.ops) == 1:
-            return self._compared(test, release, again)
-        if isinstance(test, ast.Call):
-            return self._asked(test, release, again)
-        name = spelled(test).rpartition(".")[2] if isinstance(test, (ast.Name, ast.Attribute)) else ""
+            return self._compared(test.left, test.ops[0], test.comparators[0], release)
+        name = last(test.func if isinstance(test, ast.Call) else test)
+        if isinstance(test, ast.Call) and (test.args or test.keywords):
+            return self._asked(name, test.args, release, depth)
         if name in self.flags:
-            return self.lets(self.flags[name], release, again)
-        if name and (found := AT_LEAST.search(name)):
-            return release.release[:2] >= (int(found[1]), int(found[2]))
-        return None
+            return self.lets(self.flags[name], release, depth + 1)
+        found = AT_LEAST.search(name)
+        return release.release[:2] >= (int(found[1]), int(found[2])) if found else None
 
-    def _compared(self, test: ast.Compare, release: Version, depth: int) -> bool | None:
-        left, right, how = test.left, test.comparators[0], type(test.ops[0])
-        if how in (ast.In, ast.NotIn) and isinstance(left, ast.Constant) and isinstance(left.value, str):
-            found = self._signature(right, left.value, release)
-            return None if found is None else found == (how is ast.In)
-        if how not in COMPARE:
-            return None
+    def _compared(self, left: ast.expr, sign: ast.cmpop, right: ast.expr, release: Version) -> bool | None:
+        if isinstance(sign, (ast.In, ast.NotIn)) and isinstance(left, ast.Constant):
+            asked = re.search(r"(?:signature|getfullargspec)\((?:\w+\.)*(\w+)\)", ast.unparse(right))
+            found = self.has(asked[1], str(left.value), release) if asked else None
+            return None if found is None else found == isinstance(sign, ast.In)
         for one, other, turned in ((left, right, False), (right, left, True)):
-            wanted = _version_in(other)
-            if wanted is not None and self._is_version(one, depth):
-                mine = release.release[: len(wanted)] if isinstance(other, ast.Tuple) else (*release.release, 0, 0)[:3]
-                theirs = wanted if isinstance(other, ast.Tuple) else (*wanted, 0, 0)[:3]
-                return COMPARE[how](*((theirs, mine) if turned else (mine, theirs)))
+            wanted = _numbers(other)
+            if wanted and type(sign) in COMPARE and self._is_version(one):
+                size = len(wanted) if isinstance(other, ast.Tuple) else 3
+                pair = [(*each, 0, 0)[:size] for each in (release.release, wanted)]
+                return COMPARE[type(sign)](*(pair[::-1] if turned else pair))
         return None
 
-    def _is_version(self, node: ast.expr, depth: int) -> bool:
+    def _is_version(self, node: ast.expr, depth: int = 0) -> bool:
         """Say whether an expression is the version of torch, parsed or cut into numbers."""
-        if depth > DEPTH:
-            return False
         text = ast.unparse(node)
         if TORCH.search(text) and "cuda" not in text and "vision" not in text:
             return True
-        if ("version(" in text or "get_distribution(" in text) and re.search(r"['\"]torch['\"]", text):
-            return True
-        inner = [each.id for each in ast.walk(node) if isinstance(each, ast.Name)]
-        return any(name in self.flags and self._is_version(self.flags[name], depth + 1) for name in inner)
+        flags = [self.flags.get(each.id) for each in ast.walk(node) if isinstance(each, ast.Name)]
+        return depth < DEPTH and any(flag is not None and self._is_version(flag, depth + 1) for flag in flags)
 
-    def _signature(self, where: ast.expr, option: str, release: Version) -> bool | None:
-        text = ast.unparse(where)
-        found = re.search(r"(?:signature|getfullargspec)\((?:\w+\.)*(\w+)\)", text)
-        return self.has(found[1], option, release) if found else None
+    def _asked(self, name: str, given: list[ast.expr], release: Version, depth: int) -> bool | None:
+        """Say what a call says: hasattr(m, "x"), is_torch_version(">=", "2.0"), RequirementCache("torch>=2")."""
+        words = [each.value for each in given if isinstance(each, ast.Constant) and isinstance(each.value, str)]
+        if name in ("bool", "callable") and given:
+            return self.lets(given[0], release, depth + 1)
+        if words and (name == "hasattr" or (name == "getattr" and len(given) == 3)):
+            return self.has(words[0], "", release)
+        if "requirement" in name.lower():
+            return next((each for word in words if (each := _meets(word, release)) is not None), None)
+        numbers = [found for each in given if (found := _numbers(each))]
+        if not numbers or "vision" in name or "torch" not in (name + " ".join(words)).lower():
+            return None
+        signs = [SIGNS[word] for word in words if word in SIGNS]
+        signs += [each.attr for each in given if isinstance(each, ast.Attribute) and each.attr in SIGNS.values()]
+        signs += ["ge"] if ASKS.search(name) else []
+        mine, theirs = ((*each, 0, 0)[:3] for each in (release.release, numbers[0]))
+        return getattr(operator, signs[0])(mine, theirs) if signs else None
 
-    def _asked(self, call: ast.Call, release: Version, depth: int) -> bool | None:
-        name = spelled(call.func).rpartition(".")[2]
-        words = [each.value for each in call.args if isinstance(each, ast.Constant) and isinstance(each.value, str)]
-        if name == "hasattr" and words:
-            return self.has(words[0], "", release)
-        if name in ("bool", "callable") and call.args:
-            return self.lets(call.args[0], release, depth)
-        if name == "getattr" and len(call.args) == 3 and words:
-            return self.has(words[0], "", release)
-        numbers = [found for each in call.args if (found := _version_in(each))]
-        mine = (*release.release, 0, 0)[:3]
-        if numbers and "torch" in (name + " ".join(words)).lower() and "vision" not in name:
-            signs = [BY_NAME[word] for word in words if word in BY_NAME]
-            signs += [
-                each.attr for each in call.args if isinstance(each, ast.Attribute) and each.attr in BY_NAME.values()
-            ]
-            if signs or ASKS.search(name):
-                return getattr(operator, signs[0] if signs else "ge")(mine, (*numbers[0], 0, 0)[:3])
-        if name == "RequirementCache" or "requirement" in name.lower():
-            return _required(words, release)
-        if name in self.flags and not call.args:
-            return self.lets(self.flags[name], release, depth)
+
+def _meets(requirement: str, release: Version) -> bool | None:
+    try:
+        found = Requirement(requirement)
+    except InvalidRequirement:
         return None
+    return found.specifier.contains(str(release), prereleases=True) if found.name == "torch" else None
 
 
-def _required(words: Iterable[str], release: Version) -> bool | None:
-    for word in words:
-        try:
-            found = Requirement(word)
-        except InvalidRequirement:
-            continue
-        if found.name == "torch":
-            return found.specifier.contains(str(release), prereleases=True)
-    return None
-
-
-def _version_in(node: ast.expr) -> tuple[int, ...] | None:
+def _numbers(node: ast.expr) -> tuple[int, ...] | None:
     """Return the numbers of "2.0", Version("2.0"), (2, 0) and 2."""
     if isinstance(node, ast.Call) and node.args:
-        return _version_in(node.args[0])
-    if isinstance(node, (ast.Tuple, ast.List)):
-        numbers = [each.value for each in node.elts if isinstance(each, ast.Constant) and isinstance(each.value, int)]
-        return tuple(numbers) if numbers and len(numbers) == len(node.elts) else None
-    if not isinstance(node, ast.Constant):
+        return _numbers(node.args[0])
+    if not isinstance(node, (ast.Constant, ast.Tuple, ast.List)):
         return None
-    if isinstance(node.value, str) and re.fullmatch(r"v?\d+(\.\w+)*([+-].*)?", node.value):
-        try:
-            return Version(node.value.split("+")[0]).release
-        except InvalidVersion:
-            return None
-    return (int(node.value),) if isinstance(node.value, (int, float)) and not isinstance(node.value, bool) else None
+    try:
+        value = ast.literal_eval(node)
+        if isinstance(value, (tuple, list)):
+            return tuple(value) if all(type(each) is int for each in value) else None
+        return Version(str(value).split("+")[0]).release if type(value) in (str, int, float) else None
+    except (ValueError, TypeError, InvalidVersion):
+        return None
 
 
-def conditions(chain: list[ast.AST], parents: Mapping[ast.AST, ast.AST]) -> Iterator[tuple[ast.expr, bool]]:
+def conditions(chain: list[ast.AST]) -> Iterator[tuple[ast.expr, bool]]:
     """Yield the tests around a node, and what each must be; `chain` is the node and all that it stands in."""
-    for child in chain:
-        parent = parents.get(child)
-        if isinstance(parent, (ast.If, ast.IfExp, ast.While)):
-            body = parent.body if isinstance(parent.body, list) else [parent.body]
-            if child is not parent.test:
-                yield parent.test, child in body
+    for child, parent in pairwise(chain):
+        if isinstance(parent, (ast.If, ast.IfExp, ast.While)) and child is not parent.test:
+            yield parent.test, child is parent.body or (isinstance(parent.body, list) and child in parent.body)
         elif isinstance(parent, ast.BoolOp):
-            for each in parent.values[: parent.values.index(child)]:  # type: ignore[arg-type]
-                yield each, isinstance(parent.op, ast.And)
+            before = parent.values[: parent.values.index(child)]  # type: ignore[arg-type]
+            yield from ((each, isinstance(parent.op, ast.And)) for each in before)
         for block in ("body", "orelse", "finalbody"):
             statements = getattr(parent, block, None)
             if isinstance(statements, list) and child in statements:
@@ -186,33 +157,21 @@ def conditions(chain: list[ast.AST], parents: Mapping[ast.AST, ast.AST]) -> Iter
 
 def _before(statements: Iterable[ast.stmt]) -> Iterator[tuple[ast.expr, bool]]:
     """Yield what must be for a block to come so far: no early return was taken, and what was asserted holds."""
+    leaves = (ast.Return, ast.Raise, ast.Continue, ast.Break)
     for each in statements:
         if isinstance(each, ast.Assert):
             yield each.test, True
-        elif isinstance(each, ast.If):
-            if _leaves(each.body) and not each.orelse:
-                yield each.test, False
-            elif each.orelse and _leaves(each.orelse):
-                yield each.test, True
+        elif isinstance(each, ast.If) and isinstance((each.orelse or each.body)[-1], leaves):
+            yield each.test, bool(each.orelse)
 
 
-def _leaves(block: list[ast.stmt]) -> bool:
-    return isinstance(block[-1], (ast.Return, ast.Raise, ast.Continue, ast.Break))
-
-
-def caught(chain: Iterable[ast.AST], parents: Mapping[ast.AST, ast.AST]) -> bool:
+def caught(chain: list[ast.AST]) -> bool:
     """Say whether what a release lacks is caught by a `try` around, or silenced by contextlib.suppress."""
-    for child in chain:
-        parent = parents.get(child)
-        if isinstance(parent, ast.Try) and child in parent.body:
-            for handler in parent.handlers:
-                names = {spelled(each).rpartition(".")[2] for each in _classes(handler.type)}
-                if handler.type is None or names & CAUGHT:
-                    return True
-        if isinstance(parent, ast.With) and any("suppress(" in ast.unparse(item.context_expr) for item in parent.items):
+    for child, parent in pairwise(chain):
+        for handler in parent.handlers if isinstance(parent, ast.Try) and child in parent.body else ():
+            classes = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+            if handler.type is None or {last(each) for each in classes} & CAUGHT:
+                return True
+        if isinstance(parent, ast.With) and any("suppress(" in ast.unparse(item) for item in parent.items):
             return True
     return False
-
-
-def _classes(node: ast.expr | None) -> list[ast.expr]:
-    return [*node.elts] if isinstance(node, ast.Tuple) else [node] if node else []

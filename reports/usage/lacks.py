@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from packaging.version import Version
 
 from fixtures.judge.unstated import SINCE
@@ -11,28 +9,25 @@ from reports.data.about import about, need
 from reports.data.atlas import Atlas
 from reports.usage.uses import Use
 
-Api = tuple[str, str]
-
 
 class Table:
     """Hook APIs and options with the releases that lack them."""
 
     def __init__(self, atlas: Atlas) -> None:
         """Read what was measured: a clause that needs one API alone is absent where a release lacks it."""
-        self.lacking: dict[Api, set[tuple[int, ...]]] = {}
-        mode = atlas.modes[0]
+        self.lacking: dict[tuple[str, str], set[tuple[int, ...]]] = {}
         for clause, record in atlas.clauses.items():
             needed = {need(text) for text in record["needs"]}
-            if len(needed) == 1 and needed <= about(record):
-                verdicts = {column: atlas.cell(clause, column, mode).verdict for column in atlas.columns}
-                absent = {_minor(column.version) for column, verdict in verdicts.items() if verdict == "absent"}
-                unseen = {_minor(column.version) for column, verdict in verdicts.items() if verdict == "unseen"}
-                if not unseen:
-                    self.lacking.setdefault(needed.pop(), absent).intersection_update(absent)
+            verdicts = [
+                (_minor(each.version), atlas.cell(clause, each, atlas.modes[0]).verdict) for each in atlas.columns
+            ]
+            if len(needed) == 1 and needed <= about(record) and all(verdict != "unseen" for _, verdict in verdicts):
+                absent = {release for release, verdict in verdicts if verdict == "absent"}
+                self.lacking.setdefault(needed.pop(), absent).intersection_update(absent)
         for text, first in SINCE.items():
-            before = {_minor(each.version) for each in atlas.columns if _minor(each.version) < Version(first).release}
             name, _, option = text.removesuffix(")").partition("(")
-            self.lacking.setdefault((name, option), before)
+            releases = {_minor(each.version) for each in atlas.columns}
+            self.lacking.setdefault((name, option), {each for each in releases if each < Version(first).release})
 
     def has(self, api: str, option: str, release: Version) -> bool | None:
         """Say whether a release has an API, or one of its options; None where nothing is known of it."""
@@ -42,14 +37,7 @@ class Table:
     def name(self, use: Use) -> str:
         """Return what an API goes by here: those of optimizers share names with those of modules, and are older."""
         of_optimizer = f"Optimizer.{use.api}"
-        return of_optimizer if use.hooked.words.get("optimizer") and (of_optimizer, "") in self.lacking else use.api
-
-    def options(self) -> Mapping[str, list[str]]:
-        """Return the options of each API that some release lacks; the empty one is the API."""
-        found: dict[str, list[str]] = {}
-        for api, option in sorted(self.lacking):
-            found.setdefault(api, []).append(option)
-        return found
+        return of_optimizer if use.seen.get("optimizer") and (of_optimizer, "") in self.lacking else use.api
 
 
 def _minor(version: Version) -> tuple[int, ...]:

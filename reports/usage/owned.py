@@ -1,90 +1,108 @@
-"""Which names in someone's Python files are their own: a method or a function may be called as one of torch is."""
+"""Someone's Python files: where each node stands, what names stand for, and which are the code's own."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+import itertools
+from collections.abc import Iterable, Iterator
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+MOST_NAMES = 64
 
 
-@dataclass
-class Class:
-    """A class: what it defines, and what it is derived from, as it is spelled there."""
-
-    bases: tuple[str, ...]
-    methods: set[str] = field(default_factory=set)
-
-
-@dataclass
 class File:
-    """One file: its classes and functions, and where each imported name comes from."""
+    """One file."""
 
-    name: str
-    nodes: list[tuple[ast.AST, ast.ClassDef | None]]  # each node and the class around it, parents first
-    parents: dict[ast.AST, ast.AST] = field(default_factory=dict)
-    classes: dict[ast.ClassDef, Class] = field(default_factory=dict)
-    functions: set[str] = field(default_factory=set)
-    imports: dict[str, str] = field(default_factory=dict)  # "r" -> "torch.nn.modules.module.register_..."
+    def __init__(self, name: str, tree: ast.Module) -> None:
+        """Read what it defines, binds and imports."""
+        self.name = name
+        self.nodes: list[ast.AST] = [tree]  # parents first
+        self.parents: dict[ast.AST, ast.AST] = {}
+        self.classes: dict[ast.ClassDef, set[str]] = {}  # what each defines
+        self.imports: dict[str, str] = {}  # "r" -> "torch.nn.modules.module.register_..."
+        self.named: dict[str, list[ast.expr]] = {}  # what a name is bound to, anywhere
+        for node in self.nodes:
+            for child in ast.iter_child_nodes(node):
+                if not isinstance(child, ast.expr_context):  # one object stands in many places
+                    self.parents[child] = node
+                    self.nodes.append(child)
+            self._learn(node)
+
+    def _learn(self, node: ast.AST) -> None:
+        if isinstance(node, ast.ClassDef):
+            self.classes[node] = set()
+        elif isinstance(node, (*FUNCTIONS, ast.Assign)):
+            scope = self.around(node, *FUNCTIONS, ast.ClassDef)
+            if isinstance(scope, ast.ClassDef):
+                names = [node.name] if isinstance(node, FUNCTIONS) else map(spelled, node.targets)
+                self.classes[scope].update(names)
+        for local, origin in _imports(node):
+            if not self.of_torch(local):  # where one of two imports fails, torch's is the one that is meant
+                self.imports[local] = origin
+        for target, value in bindings(node):
+            if isinstance(target, ast.Name) and not isinstance(node, (ast.For, ast.comprehension)):
+                self.named.setdefault(target.id, []).append(value)
+            elif isinstance(target, ast.Name) and isinstance(value, (ast.Tuple, ast.List, ast.Set)):
+                self.named.setdefault(target.id, []).extend(value.elts)
 
     def imported(self, name: str) -> str:
         """Return what a name of this file goes by where it was defined."""
         return self.imports.get(name, name).rpartition(".")[2]
 
-    def of_torch(self, spelled: str) -> bool:
+    def of_torch(self, name: str) -> bool:
         """Say whether what is spelled "nn.Module" here comes from torch."""
-        return self.imports.get(spelled.partition(".")[0], "").partition(".")[0] == "torch"
+        return self.imports.get(name.partition(".")[0], "").partition(".")[0] == "torch"
+
+    def chain(self, node: ast.AST) -> list[ast.AST]:
+        """Return a node and all that it stands in."""
+        found = [node]
+        while found[-1] in self.parents:
+            found.append(self.parents[found[-1]])
+        return found
+
+    def around(self, node: ast.AST, *kinds: type[ast.AST]) -> ast.AST | None:
+        """Return the nearest of some kinds that a node stands in."""
+        return next((each for each in self.chain(node)[1:] if isinstance(each, kinds)), None)
+
+    def words(self, node: ast.expr, depth: int = 0) -> list[str]:
+        """Return the strings that an expression may be: a constant, a name bound to some, or pieces put together."""
+        if depth > 3:
+            return []
+        if isinstance(node, ast.Constant):
+            return [node.value] if isinstance(node.value, str) else []
+        if isinstance(node, (ast.JoinedStr, ast.BinOp)):
+            parts = node.values if isinstance(node, ast.JoinedStr) else [node.left, node.right]
+            pieces = itertools.product(*(self.words(part, depth + 1) for part in parts))
+            return ["".join(each) for each in itertools.islice(pieces, MOST_NAMES)]
+        several: list[ast.expr] = []
+        if isinstance(node, ast.Name):
+            several = self.named.get(node.id, [])[:MOST_NAMES]
+        elif isinstance(node, ast.FormattedValue):
+            several = [node.value]
+        elif isinstance(node, ast.IfExp):
+            several = [node.body, node.orelse]
+        return [word for each in several for word in self.words(each, depth + 1)]
 
 
-def read_file(name: str, tree: ast.Module) -> File:
-    """Return what a file defines and imports."""
-    found = File(name, [])
-    for node, scope, inside in _walk(tree, found.parents):
-        found.nodes.append((node, inside))
-        if isinstance(node, ast.ClassDef):
-            found.classes[node] = Class(tuple(filter(None, map(spelled, node.bases))))
-        elif isinstance(node, FUNCTIONS) and isinstance(scope, ast.ClassDef):
-            found.classes[scope].methods.add(node.name)
-        elif isinstance(node, FUNCTIONS):
-            found.functions.add(node.name)
-        elif isinstance(node, ast.Assign) and isinstance(scope, ast.ClassDef):
-            found.classes[scope].methods.update(each.id for each in node.targets if isinstance(each, ast.Name))
-        elif isinstance(node, (ast.Import, ast.ImportFrom)):
-            for local, origin in _imports(node):
-                if not found.of_torch(local):  # where one of two imports fails, torch's is the one that is meant
-                    found.imports[local] = origin
-    return found
+def _imports(node: ast.AST) -> Iterator[tuple[str, str]]:
+    if isinstance(node, ast.Import):
+        yield from ((each.asname or each.name.partition(".")[0], each.name) for each in node.names)
+    elif isinstance(node, ast.ImportFrom):
+        origin = f"{'.' * node.level}{node.module or ''}"
+        yield from ((each.asname or each.name, f"{origin}.{each.name}") for each in node.names)
 
 
-def _walk(
-    tree: ast.Module, parents: dict[ast.AST, ast.AST]
-) -> Iterator[tuple[ast.AST, ast.AST | None, ast.ClassDef | None]]:
-    """Yield each node with the class or function, and with the class, that it stands in; parents first."""
-    waiting: list[tuple[ast.AST, ast.AST | None, ast.ClassDef | None]] = [(tree, None, None)]
-    while waiting:
-        node, scope, inside = waiting.pop()
-        yield node, scope, inside
-        if isinstance(node, (ast.ClassDef, *FUNCTIONS)):
-            scope = node
-        if isinstance(node, ast.ClassDef):
-            inside = node
-        for child in ast.iter_child_nodes(node):
-            if not isinstance(child, ast.expr_context):  # one object stands in many places
-                parents[child] = node
-                waiting.append((child, scope, inside))
+def bindings(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """Yield what a node binds, and to what: in a loop, to what it goes through."""
+    if isinstance(node, (ast.For, ast.comprehension)):
+        yield node.target, node.iter
+    elif isinstance(node, ast.Assign):
+        yield from ((target, node.value) for target in node.targets)
+    elif isinstance(node, (ast.AnnAssign, ast.NamedExpr)) and node.value:
+        yield node.target, node.value
 
 
-def _imports(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str]]:
-    for each in node.names:
-        if isinstance(node, ast.ImportFrom):
-            yield each.asname or each.name, f"{'.' * node.level}{node.module or ''}.{each.name}"
-        else:
-            root = each.name.partition(".")[0]
-            yield (each.asname, each.name) if each.asname else (root, root)
-
-
-def spelled(node: ast.AST) -> str:
+def spelled(node: ast.AST | None) -> str:
     """Return "nn.Module" for a name with dots, nothing for what is none."""
     parts: list[str] = []
     while isinstance(node, (ast.Attribute, ast.Subscript)):
@@ -94,49 +112,35 @@ def spelled(node: ast.AST) -> str:
     return ".".join([node.id, *parts[::-1]]) if isinstance(node, ast.Name) else ""
 
 
+def last(node: ast.AST | None) -> str:
+    """Return the last part of a name with dots."""
+    return spelled(node).rpartition(".")[2]
+
+
 class Owned:
-    """What the files define among themselves."""
+    """What the files of one package or folder define among themselves."""
 
     def __init__(self, files: Iterable[File]) -> None:
-        """Take all files of one package or folder."""
-        self.files = list(files)
-        self.functions = {name for file in self.files for name in file.functions}
+        """Take them all."""
         self.classes: dict[str, list[tuple[File, ast.ClassDef]]] = {}
-        for file in self.files:
+        for file in files:
             for node in file.classes:
                 self.classes.setdefault(node.name, []).append((file, node))
 
-    def function(self, file: File, name: str) -> bool:
-        """Say whether a bare name is a function of these files."""
-        if name in file.functions:
-            return True
-        return name in file.imports and not file.of_torch(name) and file.imported(name) in self.functions
-
-    def method(self, file: File, inside: ast.ClassDef | None, name: str, *, above: bool = False) -> bool:
+    def method(self, file: File, inside: ast.AST | None, name: str, *, above: bool = False) -> bool:
         """Say whether a class, or one that it is derived from, has such a method; above: only the latter."""
-        waiting = [(file, inside)] if inside else []
-        seen: set[ast.ClassDef] = set()
-        while waiting:
-            where, node = waiting.pop()
-            if node in seen:
-                continue
-            seen.add(node)
-            if name in where.classes[node].methods and not (above and node is inside):
+        waiting = [(file, inside)] if isinstance(inside, ast.ClassDef) else []
+        for where, node in waiting:  # grows while it is read
+            if name in where.classes[node] and not (above and node is inside):
                 return True
-            for base in where.classes[node].bases:
-                waiting += self._named(where, base)
+            for base in node.bases:
+                waiting += [one for one in self.named(where, spelled(base)) if one not in waiting]
         return False
 
-    def instance(self, file: File, made: str, name: str) -> bool:
-        """Say whether what a call of `made` makes is of a class of these files that has such a method."""
-        return any(self.method(where, node, name) for where, node in self._named(file, made))
-
-    def _named(self, file: File, base: str) -> list[tuple[File, ast.ClassDef]]:
-        """Return the classes that a base may be: of this file, or imported from another of these files."""
-        here: Mapping[str, ast.ClassDef] = {node.name: node for node in file.classes}
-        if base in here:
-            return [(file, here[base])]
-        root, _, rest = base.partition(".")
-        if root not in file.imports or file.of_torch(base):
-            return []
-        return self.classes.get(rest.rpartition(".")[2] if rest else file.imported(base), [])
+    def named(self, file: File, name: str) -> list[tuple[File, ast.ClassDef]]:
+        """Return the classes that a name may be: of this file, or imported from another of these files."""
+        here = [node for node in file.classes if node.name == name]
+        root, _, rest = name.partition(".")
+        if here or root not in file.imports or file.of_torch(name):
+            return [(file, node) for node in here[-1:]]
+        return self.classes.get(rest.rpartition(".")[2] if rest else file.imported(name), [])

@@ -18,7 +18,7 @@ from pathlib import Path
 from reports.data.atlas import Atlas, Column, build
 from reports.data.names import column_named
 from reports.data.verdicts import read_recorded, read_table
-from reports.usage.affects import Effect, affects, spans
+from reports.usage.affects import MISSING, Effect, Finding, affects, spans
 from reports.usage.answer import spelling
 from reports.usage.bounds import read_bounds
 from reports.usage.lacks import Table
@@ -145,8 +145,11 @@ def answer(code: str) -> tuple[Labels, Labels]:
         file.write_text(code, encoding="utf-8")
         found = effect(file)
     uses = {(use.line, spelling(use, unsure=False)) for use in found.code.uses}
-    said = {(use.line, one.clause) for one in found.findings for use in one.uses}
-    return uses, said | {(use.line, f"no {one.name}") for one in found.missing for use in one.uses}
+    return uses, {(use.line, _label(one)) for one in found.findings for use in one.uses}
+
+
+def _label(one: Finding) -> str:
+    return one.clause.replace(MISSING, "no ")
 
 
 def _differs(name: str, releases: tuple[Column, ...]) -> bool:
@@ -169,10 +172,7 @@ def score(package: Package, path: Path, releases: tuple[Column, ...]) -> tuple[S
         mine.setdefault((use.file, use.line), set()).add(spelling(use, unsure=False))
     for one in found.findings:
         for use in one.uses:
-            said.setdefault((use.file, use.line), set()).add(one.clause)
-    for one in found.missing:
-        for use in one.uses:
-            said.setdefault((use.file, use.line), set()).add(f"no {one.name}")
+            said.setdefault((use.file, use.line), set()).add(_label(one))
     for one in found.unsure:
         for use in one.uses:
             may.setdefault((use.file, use.line), set()).add(one.clause)

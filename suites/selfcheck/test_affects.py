@@ -128,7 +128,7 @@ def test_what_is_missing_is_said_once_with_its_places(code, capsys):
     source = "m.register_full_backward_pre_hook(f)\nn.register_full_backward_pre_hook(f)\n"
     status, out, _ = ask(code, capsys, "--from", "1.12", "--to", "2.0", source=source)
     assert status == 1
-    assert "them.py:1, them.py:2: register_full_backward_pre_hook\n  error: torch 1.12 to 1.13 have no" in out
+    assert "them.py:1, them.py:2: register_full_backward_pre_hook\n  error, 1.12 to 1.13: torch has no" in out
 
 
 def test_the_least_harm_decides_what_is_said(code, capsys):
