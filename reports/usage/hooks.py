@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from reports.usage.guards import conditions
 from reports.usage.owned import FUNCTIONS, File, bindings, last, spelled
 
 #: Parts of an nn.TransformerEncoderLayer, and what they are derived from.
@@ -96,7 +97,7 @@ def _for_gradients(hook: Function | None, owner: ast.expr, use: Sight) -> bool:
     """Say whether a forward hook serves a backward pass: then the module runs with gradients.
 
     It touches nodes or hooks of tensors, gradients are switched on around it, or the same function registers a hook for
-    the backward pass on the same module.
+    the backward pass on the same module wherever this one is.
     """
     blocks = [item for each in use.chain if isinstance(each, ast.With) for item in each.items]
     if (hook is not None and GRADIENT & _attributes(hook)) or any(SWITCHES.search(ast.unparse(one)) for one in blocks):
@@ -108,7 +109,8 @@ def _for_gradients(hook: Function | None, owner: ast.expr, use: Sight) -> bool:
             on = [call.func.value] if isinstance(call.func, ast.Attribute) and name.startswith("register_") else []
             hooks = [_function(each, use.chain) for each in first if on and "forward" in name]
             serves = "backward" in name or any(each is not None and GRADIENT & _attributes(each) for each in hooks)
-            if serves and any(ast.dump(owner) == ast.dump(each) for each in on + first):
+            same = any(ast.dump(owner) == ast.dump(each) for each in on + first)
+            if serves and same and {*conditions(use.file.chain(call))} <= {*use.guards}:
                 return True
     return False
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, MutableMapping
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 MOST_NAMES = 64
@@ -20,7 +20,7 @@ class File:
         self.parents: dict[ast.AST, ast.AST] = {}
         self.classes: dict[ast.ClassDef, set[str]] = {}  # what each defines
         self.imports: dict[str, str] = {}  # "r" -> "torch.nn.modules.module.register_..."
-        self.named: dict[str, list[ast.expr]] = {}  # what a name is bound to, anywhere
+        self.named: MutableMapping[str, list[ast.expr]] = {}  # what a name is bound to, anywhere
         for node in self.nodes:
             for child in ast.iter_child_nodes(node):
                 if not isinstance(child, ast.expr_context):  # one object stands in many places

@@ -7,6 +7,7 @@ import json
 import os
 import re
 import warnings
+from collections import ChainMap
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,27 +15,17 @@ from pathlib import Path
 from packaging.version import Version
 
 from fixtures.families import KINDS
-from fixtures.judge.unstated import UNSTATED
+from fixtures.judge.unstated import SINCE, UNSTATED
 from reports.data.about import NODE_HOOK
 from reports.data.strict import BadInput, read_bytes
 from reports.usage.guards import Guards, Has, caught, conditions
 from reports.usage.hooks import Sight, seen
 from reports.usage.owned import File, Owned, last, spelled
 
-#: The dicts that hooks are kept in.
-DICTS = {
-    "_forward_hooks": "module_dicts",
-    "_forward_pre_hooks": "module_dicts",
-    "_backward_hooks": "module_dicts|tensor_dict",
-    "_backward_pre_hooks": "",
-    "_post_accumulate_grad_hooks": "",
-    "_state_dict_hooks": "",
-    "_state_dict_pre_hooks": "",
-    "_load_state_dict_pre_hooks": "",
-    "_load_state_dict_post_hooks": "",
-    "_optimizer_step_pre_hooks": "",
-    "_optimizer_step_post_hooks": "",
-}
+#: The dicts that hooks are kept in, and which concerns are of them.
+DICTS = {name: "" for name in (*SINCE, "_state_dict_hooks", "_load_state_dict_pre_hooks") if name[0] == "_"}
+DICTS |= dict.fromkeys(("_forward_hooks", "_forward_pre_hooks"), "module_dicts")
+DICTS["_backward_hooks"] = "module_dicts|tensor_dict"
 #: API -> the kind of hook it registers.
 KIND_OF = {name: kind.name for kind in KINDS.values() for name in (kind.api, kind.everywhere) if name}
 APIS = frozenset(KIND_OF) | frozenset(UNSTATED) | frozenset(DICTS)
@@ -114,6 +105,9 @@ def read_code(path: Path, has: Has) -> Code:
             fault = f"holds no Python file that can be read ({code.skipped[0]})"
         raise BadInput(path, "", fault or "holds no Python file", "name a file or a folder of Python code")
     owned = Owned(read)
+    constants = {name: values for each in read for name, values in each.named.items() if name.isupper()}
+    for each in read:
+        each.named = ChainMap(each.named, constants)
     code.uses = sorted({use for each in read for use in Reader(each, owned).uses()})
     return code
 
@@ -219,7 +213,8 @@ class Reader:
         options, unsure = self._options(call) if call else ([], False)
         words = seen(Sight(node, name, call, chain, guards, self.file, self.dicts))
         line = getattr(node, "lineno", 0)
-        return Use(self.file.name, line, name, tuple(sorted(options)), unsure, words, guards, caught(chain))
+        safe = caught(chain) or isinstance(getattr(node, "ctx", None), ast.Store)  # what is not there is made
+        return Use(self.file.name, line, name, tuple(sorted(options)), unsure, words, guards, safe)
 
     def _options(self, call: ast.Call) -> tuple[list[str], bool]:
         """Return the options that a call turns on, or may turn on, and whether there may be others."""

@@ -199,6 +199,14 @@ def test_a_name_is_the_codes_own_where_it_comes_from_there(code):
         assert bool(effect(code).code.uses) is found, source
 
 
+def test_a_constant_of_another_file_names_an_api(code):
+    (code / "names.py").write_text("OUTPUT = 'register_forward_hook'\n", encoding="utf-8")
+    source = "from .names import *\nh = getattr(m, OUTPUT)\nh(f, prepend=True)\nx.retain_grad()\n"
+    (code / "them.py").write_text(source, encoding="utf-8")
+    found = [(use.line, use.api, use.options) for use in effect(code).code.uses]
+    assert found == [(3, "register_forward_hook", ("prepend",)), (4, "retain_grad", ())]
+
+
 @pytest.mark.parametrize(
     "source",
     [
