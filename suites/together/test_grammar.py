@@ -10,7 +10,7 @@ from fixtures.plan.draw import plans
 from fixtures.plan.grammar import Plan
 
 EVERY_HOOK = HOOK_KINDS
-EVERY_ACTION = ("scale", "bare", "raise", "drop", "give", "add", "single", "edit", "repack", "blank")
+EVERY_ACTION = ("scale", "bare", "raise", "drop", "give", "add", "single", "edit", "repack", "blank", "entries")
 EVERY_OP = ("scale", "affine", "same", "both", "add", "mul", "first", "split", "cross", "named")
 
 
@@ -35,6 +35,7 @@ EVERY_OP = ("scale", "affine", "same", "both", "add", "mul", "first", "split", "
         remove=True,
         runs=3,
         structures=True,
+        many=1,
         by=True,
     )
 )
@@ -63,6 +64,7 @@ def test_any_forward_hooks(subject: Subject, plan: Plan) -> None:
         remove=True,
         runs=3,
         structures=True,
+        many=1,
         frozen=True,
     )
 )
@@ -90,6 +92,7 @@ def test_any_backward_hooks(subject: Subject, plan: Plan) -> None:
         remove=True,
         runs=3,
         structures=True,
+        many=1,
         frozen=True,
         ask=True,
         edits=1,
@@ -119,6 +122,7 @@ def test_any_tensor_hooks(subject: Subject, plan: Plan) -> None:
         remove=True,
         runs=3,
         structures=True,
+        many=1,
         frozen=True,
         no_grad=True,
         ask=True,
@@ -152,6 +156,7 @@ def test_any_node_hooks(subject: Subject, plan: Plan) -> None:
         remove=True,
         runs=3,
         structures=True,
+        many=1,
         by=True,
         frozen=True,
         copies=True,

@@ -23,7 +23,7 @@ from fixtures.plan.grammar import Plan
 @given(
     plan=plans(
         kinds=("forward_pre", "forward"),
-        does=("scale", "bare", "single", "drop", "add", "repack"),
+        does=("scale", "bare", "single", "drop", "add", "repack", "entries"),
         inputs=(1, 2),
         outputs=(1, 2),
         everywhere=True,
@@ -33,6 +33,7 @@ from fixtures.plan.grammar import Plan
         by=True,
         frozen=True,
         backward=False,
+        many=1,
         values=True,
         structures=True,
     )
@@ -59,6 +60,7 @@ def test_forward(subject: Subject, plan: Plan) -> None:
         runs=3,
         copies=True,
         ask=True,
+        many=1,
         values=True,
         structures=True,
     )
@@ -84,6 +86,7 @@ def test_tensor(subject: Subject, plan: Plan) -> None:
         options=True,
         frozen=True,
         runs=2,
+        many=1,
         values=True,
         structures=True,
     )
@@ -103,7 +106,7 @@ def test_backward(subject: Subject, plan: Plan) -> None:
 @given(
     plan=plans(
         kinds=HOOK_KINDS,
-        does=("scale", "bare", "raise", "drop", "give", "add", "single", "repack", "blank"),
+        does=("scale", "bare", "raise", "drop", "give", "add", "single", "repack", "blank", "entries"),
         inputs=(1, 2),
         outputs=(1, 2),
         depth=2,
@@ -117,6 +120,7 @@ def test_backward(subject: Subject, plan: Plan) -> None:
         frozen=True,
         copies=True,
         ask=True,
+        many=1,
         values=True,
         structures=True,
     )

@@ -13,6 +13,7 @@ from suites.selfcheck.faults import (
     leftovers,
     legacy,
     lifecycle,
+    many,
     node,
     places,
     retain,
@@ -23,6 +24,7 @@ from suites.selfcheck.faults.base import FAULTS, Fault
 TOPICS = (
     *(forward, calls, failure, lifecycle, leftovers, changes),
     *(backward, places, legacy, tensor, gradient, retain, node),
+    many,
 )
 
 __all__ = ["FAULTS", "TOPICS", "Fault"]

@@ -1,0 +1,48 @@
+"""Modules with many inputs and outputs: what their backward hooks are given, and in how many passes."""
+
+from hypothesis import given
+
+from fixtures.judge.clause import clause
+from fixtures.judge.subject import Subject
+from fixtures.plan.draw import plans
+from fixtures.plan.grammar import Plan, hooks_of
+from suites.backward.sources import GRADIENTS
+
+FULL = "torch.nn.Module.register_full_backward_hook"
+
+
+@clause(
+    "backward.many.entries",
+    says="A full hook is given an entry for each input and each output of its module, however many there are.",
+    source=GRADIENTS,
+    level="documented",
+    needs=FULL,
+)
+@given(plan=plans(kinds=("full_backward",), ops=("many",), inputs=(2, 12), outputs=(1, 12), depth=0))
+def test_entries(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    outputs = len(trace.returns()[0]) if isinstance(trace.returns()[0], tuple) else 1
+    for hook in hooks_of(plan, "full_backward"):
+        for _, grad_input, grad_output in trace.seen_by(hook.label):
+            assert (len(grad_input), len(grad_output)) == (len(plan.inputs), outputs)
+
+
+@clause(
+    "backward.many.everywhere",
+    says="Backward hooks of modules run in each pass, for each call, for all inputs and outputs.",
+    source="measured",
+    level="observed",
+    about=("register_backward_hook", "register_full_backward_hook", "register_full_backward_pre_hook"),
+)
+@given(
+    plan=plans(
+        kinds=("backward", "full_backward", "full_backward_pre"),
+        does=("scale",),
+        inputs=(1, 3),
+        outputs=(1, 3),
+        runs=3,
+        many=4,
+    )
+)
+def test_everywhere(subject: Subject, plan: Plan) -> None:
+    subject.holds(plan)

@@ -1,0 +1,49 @@
+"""Many arguments: given by the caller, by name, or returned by a pre-hook."""
+
+from hypothesis import given
+
+from fixtures.judge.clause import clause
+from fixtures.judge.subject import Subject
+from fixtures.plan.draw import plans
+from fixtures.plan.grammar import Forward, Plan, hooks_of
+
+PRE_HOOK = "docs: torch.nn.Module.register_forward_pre_hook"
+
+
+@clause(
+    "input.many.keywords",
+    says="With with_kwargs=True a hook around forward is given all keyword arguments, however many.",
+    source=f'{PRE_HOOK} "the forward pre-hook will be passed the kwargs given to the forward function"',
+    level="documented",
+    about=("register_forward_hook", "register_forward_pre_hook"),
+    needs="torch.nn.Module.register_forward_pre_hook(with_kwargs)",
+)
+@given(plan=plans(kinds=("forward_pre", "forward"), does=(), depth=0, options=True, by=True, backward=False, many=4))
+def test_keywords(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    (call,) = [step for step in plan.steps if isinstance(step, Forward)]
+    names = [] if call.by is None else ["by", *(f"by{place}" for place in range(1, len(call.more) + 1))]
+    for hook in hooks_of(plan):
+        if hook.with_kwargs:
+            assert all(list(seen[2]) == names for seen in trace.seen_by(hook.label))
+
+
+@clause(
+    "input.many.arguments",
+    says="A tuple that a pre-hook returns is the arguments of forward, however many entries it has.",
+    source=f'{PRE_HOOK} "We will wrap the value into a tuple if a single value is returned"',
+    level="documented",
+)
+@given(
+    plan=plans(
+        kinds=("forward_pre",),
+        does=("entries", "scale"),
+        ops=("many",),
+        inputs=(1, 3),
+        depth=1,
+        most=3,
+        many=4,
+    )
+)
+def test_arguments(subject: Subject, plan: Plan) -> None:
+    subject.holds(plan)

@@ -1,0 +1,53 @@
+"""Many hooks of one kind in one place: three, nine, twelve."""
+
+from hypothesis import given
+
+from fixtures.families import HOOK_KINDS
+from fixtures.judge.about import apis
+from fixtures.judge.clause import clause
+from fixtures.judge.subject import Subject
+from fixtures.plan.draw import plans
+from fixtures.plan.grammar import Plan, hooks_of
+
+
+@clause(
+    "ordering.many.in_one_place",
+    says="However many hooks of a kind are in one place, each is called in turn, in order of registration.",
+    source="measured",
+    level="observed",
+    about=apis(HOOK_KINDS, everywhere=True),
+)
+@given(plan=plans(kinds=HOOK_KINDS, outputs=(1, 2), depth=0, least=3, most=5, everywhere=True, alike=True, many=4))
+def test_in_one_place(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    for place in {hook.on for hook in hooks_of(plan)}:
+        line = [hook.label for hook in hooks_of(plan) if hook.on == place]
+        calls = [label for label in trace.calls() if label in line]
+        assert calls == line * (len(calls) // len(line))
+
+
+@clause(
+    "ordering.many.with_options",
+    says="However many hooks a module has, each stands in line as its options said.",
+    source="measured",
+    level="observed",
+    about=apis(("forward_pre", "forward", "full_backward", "full_backward_pre"), everywhere=True),
+    needs="torch.nn.Module.register_forward_hook(prepend)",
+)
+@given(
+    plan=plans(
+        kinds=("forward_pre", "forward", "full_backward", "full_backward_pre"),
+        does=("scale", "drop"),
+        depth=0,
+        least=3,
+        most=6,
+        everywhere=True,
+        options=True,
+        remove=True,
+        runs=3,
+        alike=True,
+        many=4,
+    )
+)
+def test_with_options(subject: Subject, plan: Plan) -> None:
+    subject.holds(plan)
