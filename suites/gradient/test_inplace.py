@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from fixtures.judge.clause import Reading, clause
 from fixtures.judge.subject import Subject
-from fixtures.plan.draw import FACTORS, NUMBERS, USUAL_OPS, nets
+from fixtures.plan.draw import FACTORS, NUMBERS
+from fixtures.plan.draw_net import USUAL_OPS, nets
 from fixtures.plan.edited import edited
 from fixtures.plan.grammar import Backward, Edit, Forward, Hook, InPlace, Input, Leaf, Plan, Remove
 from suites.gradient.said import OLD_NODE, OLD_VERSION

@@ -68,7 +68,7 @@ def accepts(clause: Clause, plan: Plan, lib: Callable[..., Any]) -> bool:
 
 
 def shows(plan: Plan, lib: Callable[..., Any]) -> bool:
-    """Whether the plan alone tells a faulty miniature from the faithful one; numbers that are not exact tell nothing."""
+    """Whether the plan alone tells a faulty miniature from the faithful one; what is not exact tells nothing."""
     try:
         return expect(plan, CONTRACT, lib) != expect(plan, CONTRACT)
     except TooLarge:
