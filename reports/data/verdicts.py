@@ -102,7 +102,10 @@ def _check_releases(path: Path, releases: Mapping[str, Mapping[str, Any]]) -> No
 
 
 def entry(cell: Mapping[str, Any], digest: str) -> dict[str, Any]:
-    """Return what is recorded of a cell: no time, no date, nothing that changes from run to run."""
+    """Return what is recorded of a cell: no time, no date, nothing that changes from run to run.
+
+    Where a mode does otherwise by a rule the sentence of the rule says it; the plan and its traces are in the run file.
+    """
     found = {"verdict": cell["verdict"], "reading": cell["reading"], "digest": digest}
     if cell["declared"]:
         found["declared"] = True
@@ -112,7 +115,7 @@ def entry(cell: Mapping[str, Any], digest: str) -> dict[str, Any]:
         found["holds"] = sorted(cell["holds"])
     if cell["note"] and cell["verdict"] in EXPLAINED:
         found["note"] = cell["note"]
-    if cell["evidence"] is not None:
+    if cell["evidence"] is not None and not (cell["declared"] and cell["mode"] != "eager"):
         found["evidence"] = dict(cell["evidence"])
     return found
 

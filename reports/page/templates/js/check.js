@@ -21,7 +21,7 @@ function beyond(clause, theirs, before, after) {
   if (!sameCell(before, after)) return "";
   if (before.verdict === "deviates" && Boolean(before.declared) !== Boolean(after.declared)) return "declared";
   const exact = mine.header.profile === "recorded"; // the plans of other profiles are others each time
-  return exact && before.declared && traceOf(before) !== traceOf(after) ? "trace" : "";
+  return exact && before.declared && evidenceOf(before) && traceOf(before) !== traceOf(after) ? "trace" : "";
 }
 
 /** Say whether the run was asked for all clauses: what it lacks is missing then. */
