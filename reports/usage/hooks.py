@@ -13,14 +13,19 @@ from reports.usage.owned import FUNCTIONS, File, bindings, last, spelled
 #: Parts of an nn.TransformerEncoderLayer, and what they are derived from.
 ENCODER = {"TransformerEncoderLayer", "Linear", "Dropout", "LayerNorm", "MultiheadAttention", "Module"}
 TENSORS = re.compile(r"(^|_)(tensor|param|parameter|p|t|grad|x|y|weight|var|variable|leaf|output|outputs)s?\d*$")
-#: Names for a whole model, which is no part of a layer; and for a module that was handed in, one of many. What else
-#: stands in a known place, as self.norm, is left open.
+#: Names for a whole model, which is no part of a layer; and where a module stands that was handed in, one of many, or
+#: that is called as a part of an encoder layer is. What else stands in a known place, as self.head, is left open.
 WHOLE = re.compile(r"self|cls|(\w*_)?(model|net|network|unet|transformer)")
-HANDED = re.compile(r"(self|cls)\._?(layer|module|sub_?module|modules|target_(layer|module)s?)")
+PARTS = re.compile(r"self_attn|linear[12]|norm[12]|dropout[12]?")
+HANDED = re.compile(
+    r".*(?<!model)(?<!net)\._?(layer|module|sub_?module|modules|target_(layer|module)s?)"
+    rf"|(?!self\.|cls\.).*\.({PARTS.pattern})"
+)
 PARAMETERS = {"parameters", "named_parameters"}
 #: What a hook touches that is there for a backward pass; what switches gradients on.
 GRADIENT = {"register_hook", "retain_grad", "requires_grad_", "grad_fn"}
 SWITCHES = re.compile(r"enable_grad\(\)|set_grad_enabled\(True\)")
+ASKED = ("autograd.grad", "torch.autograd.grad")
 Function = ast.Lambda | ast.FunctionDef
 
 
@@ -71,20 +76,35 @@ def _is_parameter(owner: ast.expr, use: Sight) -> bool:
 
 
 def _is_other(owner: ast.expr, use: Sight) -> bool:
-    """Say whether a module is seen to be no part of an encoder layer: one's own, or of another class."""
+    """Say whether a module is seen to be no part of an encoder layer: one's own, of another class, or by its name."""
     text = spelled(owner)
     if text in ("self", "cls") or (isinstance(owner, ast.Call) and spelled(owner.func) == "super"):
         return True  # a module registers hooks on itself
+    loops = [loop.target for loop in use.chain if isinstance(loop, ast.For) and text in _names(loop.target)]
+    beside = {name for target in loops for name in _names(target) - {text}}  # for name, module in named_modules()
     for test, wanted in use.guards:
         while isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
             test, wanted = test.operand, not wanted
         for each in ast.walk(test) if wanted else ():
-            if isinstance(each, ast.Call) and spelled(each.func) == "isinstance" and spelled(each.args[0]) == text:
-                classes = each.args[1].elts if isinstance(each.args[1], ast.Tuple) else each.args[1:]
-                if all(_no_part(spelled(one), use.file) for one in classes):
+            if isinstance(each, ast.Call) and spelled(each.func) == "isinstance" and len(each.args) == 2:
+                if spelled(each.args[0]) == text and _no_parts(each.args[1], use.file):
+                    return True
+            elif isinstance(each, (ast.Call, ast.Compare)) and beside & _names(each):
+                words = [one.value for one in ast.walk(each) if isinstance(one, ast.Constant)]
+                inside = not isinstance(each, ast.Compare) or isinstance(each.ops[0], (ast.In, ast.Eq))
+                if words and inside and not any(PARTS.search(str(word)) for word in words):
                     return True
     made = [value for value in use.file.named.get(text, ()) if isinstance(value, ast.Call)]
     return bool(made) and all(_no_part(spelled(value.func), use.file) for value in made)
+
+
+def _no_parts(classes: ast.expr, file: File) -> bool:
+    """Say whether classes are none that an encoder layer has as parts: one, a tuple, or a name for several."""
+    while isinstance(classes, ast.Call) and classes.args:  # tuple(classes)
+        classes = classes.args[0]
+    several = file.named.get(spelled(classes), [classes])
+    each = [one for some in several for one in (some.elts if isinstance(some, (ast.Tuple, ast.List)) else [some])]
+    return all(_no_part(spelled(one), file) for one in each)
 
 
 def _no_part(name: str, file: File) -> bool:
@@ -96,16 +116,19 @@ def _no_part(name: str, file: File) -> bool:
 def _for_gradients(hook: Function | None, owner: ast.expr, use: Sight) -> bool:
     """Say whether a forward hook serves a backward pass: then the module runs with gradients.
 
-    It touches nodes or hooks of tensors, gradients are switched on around it, or the same function registers a hook for
-    the backward pass on the same module wherever this one is.
+    It touches nodes or hooks of tensors; around it, or in the function that registers it, gradients are switched on or
+    asked for; or this registers a hook for the backward pass on the same module wherever this one is.
     """
-    blocks = [item for each in use.chain if isinstance(each, ast.With) for item in each.items]
+    around = next((each for each in use.chain if isinstance(each, FUNCTIONS)), use.node)
+    inside = [*ast.walk(around)]
+    blocks = [item for each in (*use.chain, *inside) if isinstance(each, ast.With) for item in each.items]
     if (hook is not None and GRADIENT & _attributes(hook)) or any(SWITCHES.search(ast.unparse(one)) for one in blocks):
         return True
-    around = next((each for each in use.chain if isinstance(each, FUNCTIONS)), use.node)
-    for call in ast.walk(around):
+    for call in inside:
         if isinstance(call, ast.Call):
             name, first = last(call.func), call.args[:1]
+            if isinstance(call.func, ast.Attribute) and (call.func.attr == "backward" or spelled(call.func) in ASKED):
+                return True
             on = [call.func.value] if isinstance(call.func, ast.Attribute) and name.startswith("register_") else []
             hooks = [_function(each, use.chain) for each in first if on and "forward" in name]
             serves = "backward" in name or any(each is not None and GRADIENT & _attributes(each) for each in hooks)
@@ -116,19 +139,20 @@ def _for_gradients(hook: Function | None, owner: ast.expr, use: Sight) -> bool:
 
 
 def _is_any(owner: ast.expr, use: Sight) -> bool:
-    """Say whether a module may be any: it was handed in, or is one of many, and no part of one's own.
+    """Say whether a module may be any: it was handed in, or is one of many, and stands in no known place.
 
-    Parts of one's own are those of `for layer in self.decoder.layers`, or of attn = self.layers[0].attn.
+    Known places are those of `for layer in self.decoder.layers`, or of head = model.layers[-1].head.
     """
-    if HANDED.fullmatch(spelled(owner)):
-        return True
     if not isinstance(owner, ast.Name) or WHOLE.fullmatch(owner.id):
-        return False
+        return bool(HANDED.fullmatch(spelled(owner)))
     around = next(each for each in use.chain if isinstance(each, (*FUNCTIONS, ast.Module)))
     for target, value in (one for each in ast.walk(around) for one in bindings(each)):
+        if isinstance(value, ast.BoolOp):
+            value = value.values[-1]
         if isinstance(value, ast.Call) and spelled(value.func) in ("enumerate", "reversed", "list") and value.args:
             value = value.args[0]
-        if owner.id in _names(target) and spelled(value).startswith("self.") and not HANDED.fullmatch(spelled(value)):
+        place = spelled(value)
+        if owner.id in _names(target) and "." in place and not HANDED.fullmatch(place):
             return False
     return True
 

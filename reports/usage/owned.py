@@ -144,3 +144,8 @@ class Owned:
         if here or root not in file.imports or file.of_torch(name):
             return [(file, node) for node in here[-1:]]
         return self.classes.get(rest.rpartition(".")[2] if rest else file.imported(name), [])
+
+    def called_after(self, variable: str, method: str) -> bool:
+        """Say whether a variable is called after a class that has such a method: runner, after FlexibleRunner."""
+        after = [some for name, some in self.classes.items() if name.lower().endswith(variable.lower())]
+        return len(variable) > 3 and any(method in file.classes[node] for some in after for file, node in some)

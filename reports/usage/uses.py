@@ -266,6 +266,8 @@ class Reader:
             return False
         if owner.id in ("self", "cls"):
             return self.owned.method(self.file, self.file.around(node, ast.ClassDef), node.attr)
+        if node.attr == "register_hook" and self.owned.called_after(owner.id, node.attr):
+            return True
         made = [each.func for each in self.file.named.get(owner.id, ()) if isinstance(each, ast.Call)]
         classes = [one for each in made for one in self.owned.named(self.file, spelled(each))]
         return any(self.owned.method(where, each, node.attr) for where, each in classes)

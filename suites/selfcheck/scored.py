@@ -24,7 +24,7 @@ from reports.usage.bounds import read_bounds
 from reports.usage.lacks import Table
 from reports.usage.uses import read_code
 
-LABELLED = Path(__file__).with_name("labelled.txt")
+LABELLED = Path(__file__).with_name("labelled")
 PACKAGES = Path(__file__).with_name("packages.txt")
 FIRST, LAST = "1.13", "2.15"
 Labels = set[tuple[int, str]]
@@ -87,7 +87,7 @@ def _of(part: int, whole: int) -> str:
 
 def forms() -> Iterator[Form]:
     """Yield the labelled forms."""
-    for block in LABELLED.read_text(encoding="utf-8").split("\n## ")[1:]:
+    for block in (block for file in sorted(LABELLED.iterdir()) for block in file.read_text("utf-8").split("\n## ")[1:]):
         name, _, code = block.strip("\n").partition("\n")
         lines = [line.partition("  #: ") for line in code.split("\n")]
         labels = [(number, *label.partition(" -> ")) for number, (_, _, label) in enumerate(lines, 1)]
@@ -107,12 +107,12 @@ def packages() -> list[Package]:
             read.append(Package(found[1], found[2], group))
         elif found := re.fullmatch(r"=== (.+)", line):
             group = found[1]
-        elif found := re.fullmatch(r"  (\d+) (.+?)(?: -> (.+))?", line):
-            place = (file, int(found[1]))
+        elif found := re.fullmatch(r"  ([\d ]+) (.+?)(?: -> (.+))?", line):
             said = (found[3] or "").split(", ")
-            read[-1].uses[place] = set(found[2].split("; "))
-            read[-1].said[place] = {each for each in said if each and each[0] != "?"}
-            read[-1].open[place] = {each[1:] for each in said if each[:1] == "?"}
+            for place in ((file, int(number)) for number in found[1].split()):
+                read[-1].uses[place] = set(found[2].split("; "))
+                read[-1].said[place] = {each for each in said if each and each[0] != "?"}
+                read[-1].open[place] = {each[1:] for each in said if each[:1] == "?"}
         else:
             file = line
     return read
@@ -217,13 +217,12 @@ def fetch(package: Package, folder: Path) -> Path:
 
 def score_packages(folder: Path) -> None:
     """Print the figures of each package, and of each group, for 1.13 to 2.15 and for the package's own releases."""
-    atlas, _ = recorded()
     sums: dict[tuple[str, str], Score] = {}
     for package in packages():
         path = fetch(package, folder)
         bounds = read_bounds(path)
-        own = tuple(column for column in atlas.columns if bounds is None or bounds.admits(column.version))
-        for what, releases in ((f"{FIRST} to {LAST}", columns()), ("its own releases", own)):
+        own = tuple(column for column in columns() if bounds is None or bounds.admits(column.version))
+        for what, releases in ((f"{FIRST} to {LAST}", columns()), ("its own releases of these", own)):
             one, odd = score(package, path, releases)
             sums.setdefault((package.group, what), Score()).add(one)
             print(f"{package.name} {package.version}, {what} ({releases[0].label} to {releases[-1].label}): {one}")
