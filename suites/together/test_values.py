@@ -74,14 +74,16 @@ def test_tensor(subject: Subject, plan: Plan) -> None:
     says="Every plan with module backward hooks that meet gradients of any form leaves the trace of the model.",
     source="measured",
     level="observed",
-    about=(*apis(("backward", "full_backward", "full_backward_pre"), everywhere=True), "register_hook"),
+    about=apis(("backward", "full_backward", "full_backward_pre"), everywhere=True),
 )
 @given(
     plan=plans(
-        kinds=("backward", "full_backward", "full_backward_pre", "tensor"),
+        kinds=("backward", "full_backward", "full_backward_pre"),
         does=("scale", "drop", "add", "blank"),
         inputs=(1, 2),
         outputs=(1, 2),
+        least=2,
+        most=6,
         everywhere=True,
         options=True,
         frozen=True,
@@ -92,6 +94,32 @@ def test_tensor(subject: Subject, plan: Plan) -> None:
     )
 )
 def test_backward(subject: Subject, plan: Plan) -> None:
+    subject.holds(plan)
+
+
+@clause(
+    "together.values.node",
+    says="Every plan with node hooks that meet gradients of any form leaves the trace of the model.",
+    source="measured",
+    level="observed",
+    about=apis(("node", "node_pre")),
+)
+@given(
+    plan=plans(
+        kinds=("node", "node_pre"),
+        does=("scale", "drop", "add", "blank"),
+        inputs=(1, 2),
+        outputs=(1, 2),
+        least=2,
+        most=6,
+        remove=True,
+        runs=2,
+        ask=True,
+        values=True,
+        structures=True,
+    )
+)
+def test_node(subject: Subject, plan: Plan) -> None:
     subject.holds(plan)
 
 

@@ -1,0 +1,277 @@
+"""`python -m suites.coverage`: how often what a plan may have meets each kind of hook.
+
+Draws plans of the clauses that combine everything, and plays them on the model: a kind meets a feature in a plan
+where a hook of that kind is called with it, returns it, or is on a module or tensor that has it. A pair that in none
+of these clauses is met in 1 % of the plans is too rare for a search of some hundred: it needs more weight where plans
+are drawn (`fixtures/plan/draw*.py`), or a reason in `APART`.
+"""
+
+import argparse
+import sys
+from collections import Counter
+from fnmatch import fnmatch
+from typing import Any, Dict, Iterator, List, NamedTuple, Sequence, Set, Tuple
+
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import seed as seeded
+
+from fixtures.families import KINDS
+from fixtures.judge.clause import CLAUSES
+from fixtures.model.contract import Contract, contract_for, installed_version
+from fixtures.model.graph import TooLarge
+from fixtures.model.module import expect
+from fixtures.plan.draw import available
+from fixtures.plan.forms import contiguous, shown_strides
+from fixtures.plan.grammar import (
+    PACKS,
+    Add,
+    Again,
+    Ask,
+    Backward,
+    Blank,
+    Call,
+    Forward,
+    Hook,
+    Pack,
+    Plan,
+    Recast,
+    Retain,
+    walk,
+)
+from fixtures.play.objects import Seen
+from fixtures.play.trace import Trace
+from suites.packed import parts
+from suites.together import test_grammar, test_values
+
+#: The clauses that are to draw the features of a group, the widest first.
+PLAIN = (
+    "together.grammar.everything",
+    "together.forward.any_hooks",
+    "together.backward.any_hooks",
+    "together.tensor.any_hooks",
+    "together.node.any_hooks",
+)
+FORMED = (
+    "together.values.everything",
+    "together.values.forward",
+    "together.values.backward",
+    "together.values.tensor",
+    "together.values.node",
+)
+#: Plans in 10,000 that a kind and a feature are to meet in.
+BAR = 100
+MANY = 3
+
+
+class Group(NamedTuple):
+    """Features of one sort, and the clauses whose plans are counted."""
+
+    clauses: Sequence[str]
+    features: Tuple[str, ...]
+
+
+GROUPS: Dict[str, Group] = {
+    "called": Group(PLAIN, ("called",)),
+    "layout": Group(FORMED, ("strided", "expanded")),
+    "dtype": Group(FORMED, ("float64", "float32", "float16", "bfloat16", "complex128", "complex64")),
+    "shape": Group(FORMED, ("0-dim", "vector", "matrix", "empty")),
+    "structure": Group(PLAIN, (*PACKS, "nested", "None", "constant", "keyword", "twice")),
+    "undefined": Group(PLAIN, ("None given", "None returned")),
+}
+
+#: (kind, feature), as patterns -> why the pair may be rare: it cannot be, or a clause of its own draws it.
+APART: Dict[Tuple[str, str], str] = {
+    ("forward*", "None *"): "gradients are what backward hooks are given",
+    ("tensor", "None returned"): "None from such a hook is no gradient: it leaves what is there",
+    ("post_accumulate", "None returned"): "what such a hook returns is not looked at",
+    ("retain_grad", "None *"): "there is no function to give anything to",
+    ("retain_grad", "strided"): "what it keeps is row by row, whatever arrived: retain.values.own_copy",
+    ("retain_grad", "expanded"): "what it keeps is row by row, whatever arrived: retain.values.own_copy",
+    ("post_accumulate", "None given"): "before 2.8 it is not called then: gradient.accumulated.undefined",
+}
+
+
+def packs(item: Any, inside: bool = False) -> Iterator[str]:
+    """What an item of a structure has, in words."""
+    if isinstance(item, (Pack, Call)):
+        if isinstance(item, Pack):
+            yield item.kind
+            yield from ["nested"] if inside else []
+        numbers = [one for one in item.items if isinstance(one, int)]
+        yield from ["twice"] if len(set(numbers)) < len(numbers) else []
+        yield from ["keyword"] if getattr(item, "names", ()) else []
+        for one in item.items:
+            yield from packs(one, isinstance(item, Pack))
+    elif not isinstance(item, int):
+        yield "None" if item is None else "constant"
+
+
+def structures(plan: Plan) -> Dict[str, Set[str]]:
+    """What each module takes and returns, in words."""
+    found: Dict[str, Set[str]] = {}
+    for module in walk(plan.net):
+        for each in (module, *(one for one in getattr(module, "children", ()) if isinstance(one, Again))):
+            words = found.setdefault(each.name, set())
+            for one in (each.takes, getattr(each, "out", None)):
+                words.update(packs(one) if one is not None else ())
+    return found
+
+
+def tensors(value: Any) -> Iterator[Seen]:
+    """The tensors in what a trace shows."""
+    if isinstance(value, Seen):
+        yield value
+    for one in parts(value)[1]:
+        yield from tensors(one)
+
+
+def form(tensor: Seen) -> Iterator[str]:
+    """The layout, dtype and shape of a tensor, in words."""
+    yield tensor.dtype
+    yield "empty" if 0 in tensor.shape else ("0-dim", "vector", "matrix")[min(len(tensor.shape), 2)]
+    if 0 in tensor.strides:
+        yield "expanded"
+    elif tensor.strides != shown_strides(tensor.shape, contiguous(tensor.shape)):
+        yield "strided"
+
+
+def returned(action: Any) -> Iterator[str]:
+    """What an action returns, in words."""
+    if isinstance(action, Recast):
+        layouts = {"transposed": "strided", "expanded": "expanded"}
+        yield from (word for word in (action.dtype, layouts.get(action.layout, "")) if word)
+    if isinstance(action, Blank) or getattr(action, "what", "") == "nones":
+        yield "None returned"
+
+
+def met(plan: Plan, trace: Trace) -> Set[Tuple[str, str]]:
+    """The kinds of hooks that are called, each with each feature that they meet."""
+    hooks = [step for step in plan.steps if isinstance(step, Hook)]
+    hooks += [act.hook for hook in hooks for act in hook.do if isinstance(act, Add)]
+    words, everywhere = structures(plan), plan.net.name
+    found: Set[Tuple[str, str]] = set()
+
+    def there(target: str) -> Set[str]:
+        if target == "*":
+            return {word for each in words.values() for word in each}
+        name = target.replace(".", ">").partition(">")[0]
+        return words.get(name, words[everywhere])  # an input is what the network is called with
+
+    for place, step in enumerate(plan.steps):
+        if isinstance(step, Hook) and any(isinstance(one, (Forward, Backward, Ask)) for one in plan.steps[place:]):
+            # A structure may be why a hook is not called.
+            found.update((step.kind, word) for word in there(step.on))
+    for hook in hooks:
+        calls = trace.seen_by(hook.label)
+        if calls:
+            own = {word for seen in calls for one in seen for each in tensors(one) for word in form(each)} | {"called"}
+            own.update(word for action in hook.do for word in returned(action))
+            own.update("None given" for seen in calls if hollow(hook.kind, seen))
+            found.update((hook.kind, word) for word in own)
+    for step in plan.steps:
+        if isinstance(step, Retain):
+            kept = [grads[step.on] for grads in trace.grads() if grads.get(step.on) is not None]
+            own = {word for one in kept for each in tensors(one) for word in form(each)} | there(step.on)
+            found.update(("retain_grad", word) for word in own | {"called"} if kept)
+    return found
+
+
+def hollow(kind: str, seen: Sequence[Any]) -> bool:
+    """Whether a hook was given an undefined gradient."""
+    return "forward" not in kind.split("_") and any(None in parts(one)[1] or one is None for one in seen)
+
+
+def counted(name: str, number: int, seed: int, contract: Contract) -> Tuple[int, "Counter[Tuple[str, str]]"]:
+    """How many plans of a clause were drawn and fit, and in how many of them each pair is met."""
+    pairs: Counter[Tuple[str, str]] = Counter()
+    played = [0]
+
+    @seeded(seed)
+    @settings(
+        max_examples=number,
+        database=None,
+        deadline=None,
+        phases=(Phase.generate,),
+        suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much],
+    )
+    @given(plan=CLAUSES[name].function.hypothesis._given_kwargs["plan"])  # type: ignore[attr-defined]
+    def collect(plan: Plan) -> None:
+        try:
+            trace = expect(plan, contract)
+        except TooLarge:
+            return
+        played[0] += 1
+        pairs.update(met(plan, trace))
+
+    collect()
+    return played[0], pairs
+
+
+def reason(kind: str, feature: str) -> str:
+    """Why a pair may be rare; "" where it may not."""
+    return next((why for (one, two), why in APART.items() if fnmatch(kind, one) and fnmatch(feature, two)), "")
+
+
+class Table(NamedTuple):
+    """In how many of 10,000 plans pairs are met, and in those of which clause: where it is most."""
+
+    group: str
+    kinds: Sequence[str]
+    features: Sequence[str]
+    rates: Dict[Tuple[str, str], Tuple[int, str]]
+
+    def rare(self) -> List[str]:
+        """The pairs below the bar that nothing excuses."""
+        return [
+            f"{kind} and {feature}: {rate} of 10,000 plans of {clause}"
+            for (kind, feature), (rate, clause) in self.rates.items()
+            if rate < BAR and not reason(kind, feature)
+        ]
+
+
+def tables(number: int, seed: int = 0) -> List[Table]:
+    """The tables of all groups, from so many plans of each clause."""
+    contract = contract_for(installed_version())
+    kinds = available(contract, tuple(KINDS))
+    counts = {name: counted(name, number, seed, contract) for name in (*PLAIN, *FORMED)}
+    made = []
+    for group, (clauses, features) in GROUPS.items():
+        here = [one for one in features if group != "dtype" or one in contract.dtypes]
+        rates = {
+            (kind, one): max((10_000 * counts[name][1][kind, one] // counts[name][0], name) for name in clauses)
+            for kind in kinds
+            for one in here
+        }
+        made.append(Table(group, kinds, here, rates))
+    return made
+
+
+def main() -> int:
+    """Print the tables. Returns 1 when a pair is too rare."""
+    parser = argparse.ArgumentParser(prog="python -m suites.coverage", description=__doc__)
+    parser.add_argument("--plans", type=int, default=10_000, metavar="N", help="plans of each clause (default 10000)")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="where drawing begins (default 0)")
+    options = parser.parse_args()
+    print(f"in how many of 10,000 plans a kind of hook meets what (torch {installed_version()}, seed {options.seed}):")
+    found = tables(options.plans, options.seed)
+    width = max(map(len, KINDS))
+    for table in found:
+        print(f"\n{table.group:<{width}}", *(f"{feature:>13}" for feature in table.features))
+        for kind in table.kinds:
+            print(f"{kind:<{width}}", *(f"{cell(table, kind, feature):>13}" for feature in table.features))
+    rare = [each for table in found for each in table.rare()]
+    print(f"\nbar: {BAR} in one of the clauses; * is below for a reason: see APART in suites/coverage.py")
+    for each in rare:
+        print("too rare:", each)
+    return int(bool(rare))
+
+
+def cell(table: Table, kind: str, feature: str) -> str:
+    rate = table.rates[kind, feature][0]
+    return f"{rate}{' ' if rate >= BAR else '*' if reason(kind, feature) else '!'}"
+
+
+assert all((test_grammar, test_values))  # importing them registers their clauses
+
+if __name__ == "__main__":
+    sys.exit(main())
