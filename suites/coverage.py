@@ -76,6 +76,7 @@ GROUPS: Dict[str, Group] = {
     "dtype": Group(FORMED, ("float64", "float32", "float16", "bfloat16", "complex128", "complex64")),
     "shape": Group(FORMED, ("0-dim", "vector", "matrix", "empty")),
     "structure": Group(PLAIN, (*PACKS, "nested", "None", "constant", "keyword", "twice")),
+    "three or more": Group(PLAIN, ("hooks", "calls", "entries")),
     "undefined": Group(PLAIN, ("None given", "None returned")),
 }
 
@@ -83,6 +84,12 @@ GROUPS: Dict[str, Group] = {
 APART: Dict[Tuple[str, str], str] = {
     ("forward*", "None *"): "gradients are what backward hooks are given",
     ("tensor", "None returned"): "None from such a hook is no gradient: it leaves what is there",
+    ("tensor", "entries"): "it is given one gradient",
+    ("post_accumulate", "entries"): "it is given one tensor",
+    ("node*", "entries"): "operations of plans have two operands; nodes of more: gradient.nodes.pre_several",
+    ("retain_grad", "hooks"): "there is none but itself",
+    ("retain_grad", "calls"): "there is no function to call",
+    ("retain_grad", "entries"): "there is no function to give anything to",
     ("post_accumulate", "None returned"): "what such a hook returns is not looked at",
     ("retain_grad", "None *"): "there is no function to give anything to",
     ("retain_grad", "strided"): "what it keeps is row by row, whatever arrived: retain.values.own_copy",
@@ -166,8 +173,12 @@ def met(plan: Plan, trace: Trace) -> Set[Tuple[str, str]]:
         if calls:
             own = {word for seen in calls for one in seen for each in tensors(one) for word in form(each)} | {"called"}
             own.update(word for action in hook.do for word in returned(action))
+            own.update(["calls"] if len(calls) >= MANY else [])
+            own.update("entries" for seen in calls for one in seen if len(parts(one)[1]) >= MANY)
             own.update("None given" for seen in calls if hollow(hook.kind, seen))
             found.update((hook.kind, word) for word in own)
+    for (kind, _), number in Counter((hook.kind, hook.on) for hook in hooks).items():
+        found.update([(kind, "hooks")] if number >= MANY else [])
     for step in plan.steps:
         if isinstance(step, Retain):
             kept = [grads[step.on] for grads in trace.grads() if grads.get(step.on) is not None]

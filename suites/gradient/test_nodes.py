@@ -270,20 +270,23 @@ def test_pre_replaces(subject: Subject, plan: Plan) -> None:
 )
 @given(
     plan=st.builds(
-        lambda weights, value, factors, grads: Plan(
-            Leaf("m0", "split", tuple(weights)),
+        lambda weight, value, factors, grads: Plan(
+            Leaf("m0", "many", (weight,), outputs=len(grads)),
             (Input(value),),
             (
                 Hook("full_backward", "m0", "h"),
                 Forward(),
-                *(Hook("node_pre", f"m0>{by % 2}", f"p{place}", (Scale(by),)) for place, by in enumerate(factors)),
+                *(
+                    Hook("node_pre", f"m0>{by % len(grads)}", f"p{place}", (Scale(by),))
+                    for place, by in enumerate(factors)
+                ),
                 Backward(grads),
             ),
         ),
-        st.lists(NUMBERS, min_size=2, max_size=2),
+        NUMBERS,
         NUMBERS,
         st.lists(FACTORS, min_size=1, max_size=3),
-        st.tuples(NUMBERS, st.none() | NUMBERS),
+        st.builds(lambda first, more: (first, *more), NUMBERS, st.lists(st.none() | NUMBERS, min_size=1, max_size=4)),
     )
 )
 def test_pre_several(subject: Subject, plan: Plan) -> None:
