@@ -21,6 +21,8 @@ HANDED = re.compile(
     r".*(?<!model)(?<!net)\._?(layer|module|sub_?module|modules|target_(layer|module)s?)"
     rf"|(?!self\.|cls\.).*\.({PARTS.pattern})"
 )
+#: Models that are not made of torch's encoder layers.
+ELSEWHERE = re.compile(r"transformers\b.*(Model|ForCausalLM)")
 PARAMETERS = {"parameters", "named_parameters"}
 #: What a hook touches that is there for a backward pass; what switches gradients on.
 GRADIENT = {"register_hook", "retain_grad", "requires_grad_", "grad_fn"}
@@ -80,22 +82,43 @@ def _is_other(owner: ast.expr, use: Sight) -> bool:
     text = spelled(owner)
     if text in ("self", "cls") or (isinstance(owner, ast.Call) and spelled(owner.func) == "super"):
         return True  # a module registers hooks on itself
+    if any(_no_parts(each, use.file) for each in _classes(text, use)):
+        return True
     loops = [loop.target for loop in use.chain if isinstance(loop, ast.For) and text in _names(loop.target)]
     beside = {name for target in loops for name in _names(target) - {text}}  # for name, module in named_modules()
+    for each in _asked(use):
+        if isinstance(each, (ast.Call, ast.Compare)) and beside & _names(each):
+            words = [one.value for one in ast.walk(each) if isinstance(one, ast.Constant)]
+            inside = not isinstance(each, ast.Compare) or isinstance(each.ops[0], (ast.In, ast.Eq))
+            if words and inside and not any(PARTS.search(str(word)) for word in words):
+                return True
+    made = [value for value in use.file.named.get(text, ()) if isinstance(value, ast.Call)]
+    return bool(made) and all(_no_part(spelled(value.func), use.file) for value in made)
+
+
+def _asked(use: Sight) -> Iterator[ast.AST]:
+    """Yield what is in the tests around a use that must be true."""
     for test, wanted in use.guards:
         while isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
             test, wanted = test.operand, not wanted
-        for each in ast.walk(test) if wanted else ():
-            if isinstance(each, ast.Call) and spelled(each.func) == "isinstance" and len(each.args) == 2:
-                if spelled(each.args[0]) == text and _no_parts(each.args[1], use.file):
-                    return True
-            elif isinstance(each, (ast.Call, ast.Compare)) and beside & _names(each):
-                words = [one.value for one in ast.walk(each) if isinstance(one, ast.Constant)]
-                inside = not isinstance(each, ast.Compare) or isinstance(each.ops[0], (ast.In, ast.Eq))
-                if words and inside and not any(PARTS.search(str(word)) for word in words):
-                    return True
-    made = [value for value in use.file.named.get(text, ()) if isinstance(value, ast.Call)]
-    return bool(made) and all(_no_part(spelled(value.func), use.file) for value in made)
+        yield from ast.walk(test) if wanted else ()
+
+
+def _classes(text: str, use: Sight) -> Iterator[ast.expr]:
+    """Yield the classes that are said of a module: asked for around it, or in its annotation."""
+    for each in _asked(use):
+        if isinstance(each, ast.Call) and spelled(each.func) == "isinstance" and len(each.args) == 2:
+            yield from each.args[1:] if spelled(each.args[0]) == text else ()
+        elif isinstance(each, ast.Compare) and ast.unparse(each.left) == f"type({text})":
+            yield from each.comparators if isinstance(each.ops[0], (ast.Eq, ast.Is, ast.In)) else ()
+    known = {node.name for node in use.file.classes} | {*use.file.imports} - {
+        name for name, origin in use.file.imports.items() if origin.startswith("typing")
+    }
+    for each in (each for scope in use.chain if isinstance(scope, FUNCTIONS) for each in ast.walk(scope)):
+        name = each.arg if isinstance(each, ast.arg) else spelled(getattr(each, "target", None))
+        said = getattr(each, "annotation", None)
+        if name == text and isinstance(said, (ast.Name, ast.Attribute)) and spelled(said).partition(".")[0] in known:
+            yield said
 
 
 def _no_parts(classes: ast.expr, file: File) -> bool:
@@ -104,7 +127,7 @@ def _no_parts(classes: ast.expr, file: File) -> bool:
         classes = classes.args[0]
     several = file.named.get(spelled(classes), [classes])
     each = [one for some in several for one in (some.elts if isinstance(some, (ast.Tuple, ast.List)) else [some])]
-    return all(_no_part(spelled(one), file) for one in each)
+    return bool(each) and all(_no_part(spelled(one), file) for one in each)
 
 
 def _no_part(name: str, file: File) -> bool:
@@ -143,6 +166,8 @@ def _is_any(owner: ast.expr, use: Sight) -> bool:
 
     Known places are those of `for layer in self.decoder.layers`, or of head = model.layers[-1].head.
     """
+    if any(ELSEWHERE.match(origin) for origin in use.file.imports.values()):
+        return False
     if not isinstance(owner, ast.Name) or WHOLE.fullmatch(owner.id):
         return bool(HANDED.fullmatch(spelled(owner)))
     around = next(each for each in use.chain if isinstance(each, (*FUNCTIONS, ast.Module)))
