@@ -36,6 +36,7 @@ EVERY_OP = ("scale", "affine", "same", "both", "add", "mul", "first", "split", "
         runs=3,
         structures=True,
         many=1,
+        functions=True,
         by=True,
     )
 )
@@ -65,6 +66,7 @@ def test_any_forward_hooks(subject: Subject, plan: Plan) -> None:
         runs=3,
         structures=True,
         many=1,
+        functions=True,
         frozen=True,
     )
 )
@@ -93,6 +95,7 @@ def test_any_backward_hooks(subject: Subject, plan: Plan) -> None:
         runs=3,
         structures=True,
         many=2,
+        functions=True,
         frozen=True,
         ask=True,
         edits=1,
@@ -123,6 +126,7 @@ def test_any_tensor_hooks(subject: Subject, plan: Plan) -> None:
         runs=3,
         structures=True,
         many=2,
+        functions=True,
         frozen=True,
         no_grad=True,
         ask=True,
@@ -157,6 +161,7 @@ def test_any_node_hooks(subject: Subject, plan: Plan) -> None:
         runs=3,
         structures=True,
         many=1,
+        functions=True,
         by=True,
         frozen=True,
         copies=True,

@@ -34,6 +34,7 @@ from fixtures.plan.grammar import Plan
         frozen=True,
         backward=False,
         many=1,
+        functions=True,
         values=True,
         structures=True,
     )
@@ -61,6 +62,7 @@ def test_forward(subject: Subject, plan: Plan) -> None:
         copies=True,
         ask=True,
         many=1,
+        functions=True,
         values=True,
         structures=True,
     )
@@ -89,6 +91,7 @@ def test_tensor(subject: Subject, plan: Plan) -> None:
         frozen=True,
         runs=2,
         many=1,
+        functions=True,
         values=True,
         structures=True,
     )
@@ -149,6 +152,7 @@ def test_node(subject: Subject, plan: Plan) -> None:
         copies=True,
         ask=True,
         many=1,
+        functions=True,
         values=True,
         structures=True,
     )

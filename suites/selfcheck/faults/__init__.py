@@ -9,6 +9,7 @@ from suites.selfcheck.faults import (
     changes,
     failure,
     forward,
+    functions,
     gradient,
     leftovers,
     legacy,
@@ -24,7 +25,7 @@ from suites.selfcheck.faults.base import FAULTS, Fault
 TOPICS = (
     *(forward, calls, failure, lifecycle, leftovers, changes),
     *(backward, places, legacy, tensor, gradient, retain, node),
-    many,
+    *(many, functions),
 )
 
 __all__ = ["FAULTS", "TOPICS", "Fault"]
