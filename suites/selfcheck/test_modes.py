@@ -30,6 +30,7 @@ from fixtures.run.drive import file_of
 from fixtures.show.alone import script
 from fixtures.show.mode_lines import lines_of
 from suites.selfcheck.everything import import_suites
+from suites.selfcheck.scripts import ran
 
 ROOT = Path(__file__).resolve().parents[2]
 VERSION = installed_version()
@@ -104,7 +105,7 @@ class TestRule:
         assert rule.ref in told
         assert mode().unproven(rule, VERSION) == ""
 
-    def test_scripts_of_each_way_show_it(self, mode: Any, rule: Rule) -> None:
+    def test_scripts_of_each_way_show_it(self, mode: Any, rule: Rule, tmp_path: Path) -> None:
         """Exit status 1 where eager's trace is expected, 0 where the mode's is."""
         eager, ruled = (expect(rule.witness, CONTRACT, lib) for lib in (MODES["eager"].model, mode().lib(VERSION)))
         shown = 0
@@ -112,9 +113,10 @@ class TestRule:
             if alone.play(rule.witness) == eager:
                 continue
             for expected, status in ((eager, 1), (ruled, 0)):
-                code = script(rule.witness, expected, ruled, "a.b.c", "A sentence.", VERSION, lines_of(alone))
-                done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-                assert done.returncode == status, code + done.stdout + done.stderr
+                path = tmp_path / "script.py"
+                path.write_text(script(rule.witness, expected, ruled, "a.b.c", "A.", VERSION, lines_of(alone)), "utf-8")
+                done = ran(path)
+                assert done.returncode == status, path.read_text("utf-8") + done.stdout + done.stderr
             shown += 1
         assert shown
 

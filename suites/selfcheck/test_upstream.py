@@ -22,6 +22,7 @@ from reports.data.verdicts import read_recorded, read_table
 from reports.verbs import disagreements
 from reports.verbs.disagreements import UPSTREAM, contradicts, read_scripts, versions, when
 from suites.selfcheck.everything import import_suites
+from suites.selfcheck.scripts import ran
 
 import_suites()
 CONTRADICTING = sorted(name for name, one in CLAUSES.items() if one.docs == "contradicts")
@@ -42,9 +43,8 @@ def text_of(script: str) -> str:
 
 def outcome(script: str) -> str:
     """What a run of the script says: "contradicts", "as documented", or how it broke."""
-    command = [sys.executable, "-W", "ignore", str(UPSTREAM / f"{script}.py")]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
+        done = ran(UPSTREAM / f"{script}.py", PATIENCE)
     except subprocess.TimeoutExpired:
         return f"hung: stopped after {PATIENCE} s"
     told = [line.partition(":")[0] for line in done.stdout.splitlines()][-2:] == ["documented", "observed"]
