@@ -1,9 +1,12 @@
 """Interrupts work in the self-check even where a shell started it in the background; and the page, built and opened."""
 
+import os
 import signal
 
 import pytest
 
+# A pytest that a test starts is no worker of this one: pytest-benchmark would take it for one and refuse.
+os.environ.pop("PYTEST_XDIST_WORKER", None)
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
