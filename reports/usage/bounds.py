@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import configparser
+import contextlib
 import email
 import re
 import tomllib
@@ -40,31 +41,37 @@ class Bounds:
 
 def read_bounds(path: Path) -> Bounds | None:
     """Return what the metadata nearest to some code say of torch; None where nothing does."""
+    for file, asked in _requirements(path):
+        said = tuple(dict.fromkeys(one.specifier for one in asked if one.name.lower() == "torch" and one.specifier))
+        if said:
+            return Bounds(said, file)
+    return None
+
+
+def depends(path: Path, name: str) -> bool:
+    """Say whether a project depends on another, not only in an extra."""
+    return any(one.name == name and "extra" not in str(one.marker) for _, asked in _requirements(path) for one in asked)
+
+
+def _requirements(path: Path) -> Iterator[tuple[str, list[Requirement]]]:
+    """Yield each file of metadata with what it requires, the nearest first; what cannot be read requires nothing."""
     here = path.resolve()
     for folder in [here, *here.parents][: ABOVE + 1]:
         for pattern, lines in READERS.items():
             for file in sorted(folder.glob(pattern)):
-                said = tuple(dict.fromkeys(_said(file, lines)))
-                if said:
-                    return Bounds(said, file.name)
+                yield file.name, [*_asked(file, lines)]
         if (folder / ".git").exists():
             break
-    return None
 
 
-def _said(file: Path, lines: Callable[[str], Iterable[str]]) -> Iterator[SpecifierSet]:
-    """Yield each range of torch that a file states; a file that cannot be read states none."""
+def _asked(file: Path, lines: Callable[[str], Iterable[str]]) -> Iterator[Requirement]:
     try:
         found = [line.partition("#")[0].strip() for line in lines(file.read_text(encoding="utf-8"))]
     except (OSError, ValueError, SyntaxError, RecursionError, AttributeError, configparser.Error):
         return
     for line in found:
-        try:
-            asked = Requirement(line)
-        except InvalidRequirement:
-            continue
-        if asked.name.lower() == "torch" and asked.specifier:
-            yield asked.specifier
+        with contextlib.suppress(InvalidRequirement):
+            yield Requirement(line)
 
 
 def _toml(text: str) -> Iterator[str]:
@@ -72,7 +79,7 @@ def _toml(text: str) -> Iterator[str]:
     project = found.get("project", {})
     yield from project.get("dependencies", [])
     for extra in project.get("optional-dependencies", {}).values():
-        yield from extra
+        yield from map(_extra, extra)
     poetry: Any = found.get("tool", {}).get("poetry", {}).get("dependencies", {}).get("torch")
     asked = poetry.get("version", "") if isinstance(poetry, dict) else poetry or ""
     asked = re.sub(r"^\s*\^\s*(\d+)", r"==\1.*,>=\1", asked)  # Poetry's own: "^2.1" is 2.1 or newer, below 3
@@ -82,11 +89,10 @@ def _toml(text: str) -> Iterator[str]:
 def _cfg(text: str) -> Iterator[str]:
     parser = configparser.ConfigParser(interpolation=None)
     parser.read_string(text)
-    for section, name in (("options", "install_requires"), ("options.extras_require", "")):
-        if parser.has_section(section):
-            for key, value in parser.items(section):
-                if name in ("", key):
-                    yield from value.splitlines()
+    if parser.has_section("options"):
+        yield from parser.get("options", "install_requires", fallback="").splitlines()
+    if parser.has_section("options.extras_require"):
+        yield from (_extra(line) for _, lines in parser.items("options.extras_require") for line in lines.splitlines())
 
 
 def _py(text: str) -> Iterator[str]:
@@ -96,8 +102,11 @@ def _py(text: str) -> Iterator[str]:
 
 
 def _metadata(text: str) -> Iterator[str]:
-    for line in email.message_from_string(text).get_all("Requires-Dist") or []:
-        yield line.partition(";")[0]
+    yield from email.message_from_string(text).get_all("Requires-Dist") or []
+
+
+def _extra(line: str) -> str:
+    return f"{line.partition('#')[0].partition(';')[0]}; extra == 'one'"
 
 
 READERS: dict[str, Callable[[str], Iterable[str]]] = {

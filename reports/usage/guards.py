@@ -170,7 +170,8 @@ def caught(chain: list[ast.AST]) -> bool:
     for child, parent in pairwise(chain):
         for handler in parent.handlers if isinstance(parent, ast.Try) and child in parent.body else ():
             classes = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
-            if handler.type is None or {last(each) for each in classes} & CAUGHT:
+            named = handler.type is None or {last(each) for each in classes} & CAUGHT
+            if named and not isinstance(handler.body[-1], ast.Raise):
                 return True
         if isinstance(parent, ast.With) and any("suppress(" in ast.unparse(item) for item in parent.items):
             return True

@@ -15,7 +15,7 @@ ENCODER = {"TransformerEncoderLayer", "Linear", "Dropout", "LayerNorm", "Multihe
 TENSORS = re.compile(r"(^|_)(tensor|param|parameter|p|t|grad|x|y|weight|var|variable|leaf|output|outputs)s?\d*$")
 #: Names for a whole model, which is no part of a layer; and where a module stands that was handed in, one of many, or
 #: that is called as a part of an encoder layer is. What else stands in a known place, as self.head, is left open.
-WHOLE = re.compile(r"self|cls|(\w*_)?(model|net|network|unet|transformer)")
+WHOLE = re.compile(r"self|cls|(\w*_)?(model|net|network|unet|transformer)(_\w+)?")
 PARTS = re.compile(r"self_attn|linear[12]|norm[12]|dropout[12]?")
 HANDED = re.compile(
     r".*(?<!model)(?<!net)\._?(layer|module|sub_?module|modules|target_(layer|module)s?)"
@@ -42,6 +42,7 @@ class Sight:
     guards: tuple[tuple[ast.expr, bool], ...]
     file: File
     dicts: set[str]
+    others: bool  # the project depends on transformers
 
     @property
     def owner(self) -> ast.expr | None:
@@ -166,7 +167,7 @@ def _is_any(owner: ast.expr, use: Sight) -> bool:
 
     Known places are those of `for layer in self.decoder.layers`, or of head = model.layers[-1].head.
     """
-    if any(ELSEWHERE.match(origin) for origin in use.file.imports.values()):
+    if use.others or any(ELSEWHERE.match(origin) for origin in use.file.imports.values()):
         return False
     if not isinstance(owner, ast.Name) or WHOLE.fullmatch(owner.id):
         return bool(HANDED.fullmatch(spelled(owner)))

@@ -18,6 +18,7 @@ from fixtures.families import KINDS
 from fixtures.judge.unstated import SINCE, UNSTATED
 from reports.data.about import NODE_HOOK
 from reports.data.strict import BadInput, read_bytes
+from reports.usage.bounds import depends
 from reports.usage.guards import Guards, Has, caught, conditions
 from reports.usage.hooks import Sight, seen
 from reports.usage.owned import File, Owned, last, spelled
@@ -108,7 +109,8 @@ def read_code(path: Path, has: Has) -> Code:
     constants = {name: values for each in read for name, values in each.named.items() if name.isupper()}
     for each in read:
         each.named = ChainMap(each.named, constants)
-    code.uses = sorted({use for each in read for use in Reader(each, owned).uses()})
+    others = depends(path, "transformers")
+    code.uses = sorted({use for each in read for use in Reader(each, owned, others).uses()})
     return code
 
 
@@ -162,9 +164,9 @@ def _notebook(raw: bytes) -> bytes:
 class Reader:
     """Reads one file."""
 
-    def __init__(self, file: File, owned: Owned) -> None:
-        """Take the file, and what its neighbours define."""
-        self.file, self.owned = file, owned
+    def __init__(self, file: File, owned: Owned, others: bool) -> None:
+        """Take the file, what its neighbours define, and whether it hooks models of transformers."""
+        self.file, self.owned, self.others = file, owned, others
         self.dicts = {node.attr for node in file.nodes if isinstance(node, ast.Attribute)} & {*DICTS}
 
     def uses(self) -> Iterator[Use]:
@@ -211,7 +213,7 @@ class Reader:
         chain = self.file.chain(node)
         guards = tuple(conditions(chain))
         options, unsure = self._options(call) if call else ([], False)
-        words = seen(Sight(node, name, call, chain, guards, self.file, self.dicts))
+        words = seen(Sight(node, name, call, chain, guards, self.file, self.dicts, self.others))
         line = getattr(node, "lineno", 0)
         safe = caught(chain) or isinstance(getattr(node, "ctx", None), ast.Store)  # what is not there is made
         return Use(self.file.name, line, name, tuple(sorted(options)), unsure, words, guards, safe)

@@ -60,6 +60,8 @@ class Score:
     places: int = 0
     found: int = 0
     listed: int = 0
+    statements: int = 0  # what is printed once for each package, at all its places
+    matter: int = 0
     printed: int = 0
     concern: int = 0
     wrong: int = 0
@@ -76,7 +78,8 @@ class Score:
         """Return the figures in one line."""
         return (
             f"places: {_of(self.found, self.places)} found, {_of(self.found, self.listed)} listed are right; "
-            f"printed: {_of(self.concern, self.printed)} concern the code, {self.wrong} wrong; "
+            f"printed: {_of(self.matter, self.statements)} concern the code, {self.wrong} wrong, "
+            f"{_of(self.concern, self.printed)} at each place; "
             f"to be said: {_of(self.told, self.due)} printed, {_of(self.counted, self.due)} counted"
         )
 
@@ -101,20 +104,16 @@ def packages() -> list[Package]:
     read: list[Package] = []
     group, file = "", ""
     for line in PACKAGES.read_text(encoding="utf-8").splitlines():
-        if line.startswith("# "):
-            continue
         if found := re.fullmatch(r"## (\S+) (\S+)", line):
             read.append(Package(found[1], found[2], group))
         elif found := re.fullmatch(r"=== (.+)", line):
             group = found[1]
-        elif found := re.fullmatch(r"  ([\d ]+) (.+?)(?: -> (.+))?", line):
-            said = (found[3] or "").split(", ")
-            for place in ((file, int(number)) for number in found[1].split()):
-                read[-1].uses[place] = set(found[2].split("; "))
+        elif found := re.fullmatch(r"(\S*\.py|) +([\d ]+) (.+?)(?: -> (.+))?", line):
+            file, said = found[1] or file, (found[4] or "").split(", ")
+            for place in ((file, int(number)) for number in found[2].split()):
+                read[-1].uses[place] = set(found[3].split("; "))
                 read[-1].said[place] = {each for each in said if each and each[0] != "?"}
                 read[-1].open[place] = {each[1:] for each in said if each[:1] == "?"}
-        else:
-            file = line
     return read
 
 
@@ -177,12 +176,14 @@ def score(package: Package, path: Path, releases: tuple[Column, ...]) -> tuple[S
         for use in one.uses:
             may.setdefault((use.file, use.line), set()).add(one.clause)
     sums, odd = Score(), []
+    told: dict[str, bool] = {}
     for place in sorted({*package.uses, *mine}):
         at = f"{package.name} {place[0]}:{place[1]}"
         uses, listed = package.uses.get(place, set()), mine.get(place, set())
         due = {each for each in package.said.get(place, set()) if _differs(each, releases)}
         open_ = {each for each in package.open.get(place, set()) if _differs(each, releases)}
         printed = said.get(place, set())
+        told |= {each: told.get(each, False) or each in due | open_ for each in printed}
         wrong = {each for each in printed - due - open_ if each.startswith("no ") or not uses}
         sums.add(
             Score(
@@ -202,6 +203,7 @@ def score(package: Package, path: Path, releases: tuple[Column, ...]) -> tuple[S
             ("does not concern it", printed - due - open_ - wrong), ("not said", due - printed),
             ("not counted", open_ - printed - may.get(place, set())),
         ) for one in sorted(which)]  # fmt: skip
+    sums.statements, sums.matter = len(told), sum(told.values())
     return sums, odd
 
 

@@ -83,6 +83,20 @@ def test_what_metadata_say_of_torch(code, capsys, said, first, last):
     assert (found[0], found[-1]) == (first, last)
 
 
+@pytest.mark.parametrize(
+    ("said", "printed"),
+    [
+        ('dependencies = ["transformers>=4"]', False),
+        ('[project.optional-dependencies]\nall = ["transformers>=4"]', True),
+    ],
+)
+def test_a_project_that_depends_on_transformers_hooks_its_models(code, capsys, said, printed):
+    """None of them is made of torch's encoder layers: that is left open, and counted."""
+    (code / "pyproject.toml").write_text(f"[project]\n{said}\n", encoding="utf-8")
+    found = plain(code, capsys, "--from", "2.0", source="m.register_forward_hook(f)")
+    assert [len(found["findings"]), len(found["unsure"])] == [printed, not printed]
+
+
 def test_metadata_that_admit_no_release_are_said(code, capsys):
     (code / "pyproject.toml").write_text('[project]\ndependencies = ["torch>=9"]', encoding="utf-8")
     status, out, err = ask(code, capsys)
