@@ -53,3 +53,25 @@ def test_repacked(subject: Subject, plan: Plan) -> None:
 def test_with_gradients(subject: Subject, plan: Plan) -> None:
     trace = subject.holds(plan)
     assert trace.grads() == subject.play(plan.without(Hook)).grads()
+
+
+@clause(
+    "output.structures.very_tensors",
+    says="Tensors in a list, dict or object that a module returns are those that its last forward hook left.",
+    source=(AS_IS, "measured"),
+    level="observed",
+)
+@given(
+    plan=plans(
+        kinds=("forward",),
+        does=("repack", "scale"),
+        ops=("scale", "split", "same", "both"),
+        inputs=(1, 2),
+        outputs=(1, 2),
+        values=True,
+        structures=True,
+        backward=False,
+    )
+)
+def test_very_tensors(subject: Subject, plan: Plan) -> None:
+    subject.holds(plan)

@@ -18,6 +18,7 @@ from suites.selfcheck.faults import (
     node,
     places,
     retain,
+    structures,
     tensor,
 )
 from suites.selfcheck.faults.base import FAULTS, Fault
@@ -25,7 +26,7 @@ from suites.selfcheck.faults.base import FAULTS, Fault
 TOPICS = (
     *(forward, calls, failure, lifecycle, leftovers, changes),
     *(backward, places, legacy, tensor, gradient, retain, node),
-    *(many, functions),
+    *(many, functions, structures),
 )
 
 __all__ = ["FAULTS", "TOPICS", "Fault"]
