@@ -27,6 +27,8 @@ PARAMETERS = {"parameters", "named_parameters"}
 #: What a hook touches that is there for a backward pass; what switches gradients on.
 GRADIENT = {"register_hook", "retain_grad", "requires_grad_", "grad_fn"}
 SWITCHES = re.compile(r"enable_grad\(\)|set_grad_enabled\(True\)")
+#: What may be asked of any module; other functions know some.
+PLAIN = ("isinstance", "hasattr", "len", "type")
 ASKED = ("autograd.grad", "torch.autograd.grad")
 Function = ast.Lambda | ast.FunctionDef
 
@@ -99,10 +101,14 @@ def _is_other(owner: ast.expr, use: Sight) -> bool:
 
 def _asked(use: Sight) -> Iterator[ast.AST]:
     """Yield what is in the tests around a use that must be true."""
-    for test, wanted in use.guards:
-        while isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-            test, wanted = test.operand, not wanted
-        yield from ast.walk(test) if wanted else ()
+    waiting = [*use.guards]
+    for test, wanted in waiting:  # grows while it is read
+        if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+            waiting.append((test.operand, not wanted))
+        elif isinstance(test, ast.BoolOp):
+            waiting += [(each, wanted) for each in test.values if isinstance(test.op, ast.And) == wanted]
+        elif wanted:
+            yield from ast.walk(test)
 
 
 def _classes(text: str, use: Sight) -> Iterator[ast.expr]:
@@ -171,16 +177,23 @@ def _is_any(owner: ast.expr, use: Sight) -> bool:
         return False
     if not isinstance(owner, ast.Name) or WHOLE.fullmatch(owner.id):
         return bool(HANDED.fullmatch(spelled(owner)))
+    chosen = [each for each in _asked(use) if isinstance(each, ast.Call) and last(each.func) not in PLAIN]
+    if any(spelled(one) == owner.id for each in chosen for one in each.args):
+        return False  # by code of its own
     around = next(each for each in use.chain if isinstance(each, (*FUNCTIONS, ast.Module)))
-    for target, value in (one for each in ast.walk(around) for one in bindings(each)):
-        if isinstance(value, ast.BoolOp):
-            value = value.values[-1]
-        if isinstance(value, ast.Call) and spelled(value.func) in ("enumerate", "reversed", "list") and value.args:
-            value = value.args[0]
-        place = spelled(value)
-        if owner.id in _names(target) and "." in place and not HANDED.fullmatch(place):
-            return False
-    return True
+    bound = [one for each in ast.walk(around) for one in bindings(each)]
+    return not any(_is_place(value) for target, value in bound if owner.id in _names(target))
+
+
+def _is_place(value: ast.expr) -> bool:
+    """Say whether what a name stands for is in a known place, or found by a method of its own."""
+    if isinstance(value, ast.BoolOp):
+        value = value.values[-1]
+    if isinstance(value, ast.Call) and spelled(value.func) in ("enumerate", "reversed", "list") and value.args:
+        value = value.args[0]
+    if isinstance(value, ast.Call):
+        return bool(re.fullmatch(r"self\._(find|get)_?\w*", spelled(value.func)))
+    return "." in spelled(value) and not HANDED.fullmatch(spelled(value))
 
 
 def _names(node: ast.AST) -> set[str]:

@@ -44,6 +44,8 @@ class File:
                 self.named.setdefault(target.id, []).append(value)
             elif isinstance(target, ast.Name) and isinstance(value, (ast.Tuple, ast.List, ast.Set)):
                 self.named.setdefault(target.id, []).extend(value.elts)
+            elif isinstance(target, ast.Name) and isinstance(value, ast.Name):
+                self.named.setdefault(target.id, []).append(value)
 
     def imported(self, name: str) -> str:
         """Return what a name of this file goes by where it was defined."""
@@ -77,6 +79,8 @@ class File:
         several: list[ast.expr] = []
         if isinstance(node, ast.Name):
             several = self.named.get(node.id, [])[:MOST_NAMES]
+        elif isinstance(node, (ast.Tuple, ast.List)):  # what a loop goes through
+            several = node.elts[:MOST_NAMES]
         elif isinstance(node, ast.FormattedValue):
             several = [node.value]
         elif isinstance(node, ast.IfExp):

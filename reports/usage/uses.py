@@ -215,8 +215,9 @@ class Reader:
         options, unsure = self._options(call) if call else ([], False)
         words = seen(Sight(node, name, call, chain, guards, self.file, self.dicts, self.others))
         line = getattr(node, "lineno", 0)
-        safe = caught(chain) or isinstance(getattr(node, "ctx", None), ast.Store)  # what is not there is made
-        return Use(self.file.name, line, name, tuple(sorted(options)), unsure, words, guards, safe)
+        safe = isinstance(getattr(node, "ctx", None), ast.Store)  # what is not there is made
+        safe |= isinstance(node, ast.Call) and last(node.func) == "getattr" and len(node.args) > 2  # or has a default
+        return Use(self.file.name, line, name, tuple(sorted(options)), unsure, words, guards, safe or caught(chain))
 
     def _options(self, call: ast.Call) -> tuple[list[str], bool]:
         """Return the options that a call turns on, or may turn on, and whether there may be others."""
