@@ -37,6 +37,7 @@ EVERY_OP = ("scale", "affine", "same", "both", "add", "mul", "first", "split", "
         structures=True,
         many=1,
         functions=True,
+        modes=True,
         by=True,
     )
 )
@@ -67,6 +68,7 @@ def test_any_forward_hooks(subject: Subject, plan: Plan) -> None:
         structures=True,
         many=1,
         functions=True,
+        modes=True,
         frozen=True,
     )
 )
@@ -96,6 +98,7 @@ def test_any_backward_hooks(subject: Subject, plan: Plan) -> None:
         structures=True,
         many=2,
         functions=True,
+        modes=True,
         frozen=True,
         ask=True,
         edits=1,
@@ -127,6 +130,7 @@ def test_any_tensor_hooks(subject: Subject, plan: Plan) -> None:
         structures=True,
         many=2,
         functions=True,
+        modes=True,
         frozen=True,
         no_grad=True,
         ask=True,
@@ -162,6 +166,7 @@ def test_any_node_hooks(subject: Subject, plan: Plan) -> None:
         structures=True,
         many=1,
         functions=True,
+        modes=True,
         by=True,
         frozen=True,
         copies=True,

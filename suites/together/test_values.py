@@ -35,6 +35,7 @@ from fixtures.plan.grammar import Plan
         backward=False,
         many=1,
         functions=True,
+        modes=True,
         values=True,
         structures=True,
     )
@@ -63,6 +64,7 @@ def test_forward(subject: Subject, plan: Plan) -> None:
         ask=True,
         many=1,
         functions=True,
+        modes=True,
         values=True,
         structures=True,
     )
@@ -92,6 +94,7 @@ def test_tensor(subject: Subject, plan: Plan) -> None:
         runs=2,
         many=1,
         functions=True,
+        modes=True,
         values=True,
         structures=True,
     )
@@ -153,6 +156,7 @@ def test_node(subject: Subject, plan: Plan) -> None:
         ask=True,
         many=1,
         functions=True,
+        modes=True,
         values=True,
         structures=True,
     )

@@ -19,6 +19,7 @@ from suites.selfcheck.faults import (
     places,
     retain,
     structures,
+    switched,
     tensor,
 )
 from suites.selfcheck.faults.base import FAULTS, Fault
@@ -26,7 +27,7 @@ from suites.selfcheck.faults.base import FAULTS, Fault
 TOPICS = (
     *(forward, calls, failure, lifecycle, leftovers, changes),
     *(backward, places, legacy, tensor, gradient, retain, node),
-    *(many, functions, structures),
+    *(many, functions, structures, switched),
 )
 
 __all__ = ["FAULTS", "TOPICS", "Fault"]

@@ -1,0 +1,35 @@
+"""Backward hooks of modules that go to eval mode, of frozen parameters, and after a pass that failed."""
+
+from hypothesis import given
+
+from fixtures.judge.about import apis
+from fixtures.judge.clause import clause
+from fixtures.judge.subject import Subject
+from fixtures.plan.draw import plans
+from fixtures.plan.grammar import Plan
+
+KINDS = ("backward", "full_backward", "full_backward_pre")
+
+
+@clause(
+    "backward.switched.any_mode",
+    says="Backward hooks of modules run in train and in eval mode, whatever is frozen or thawed in between.",
+    source="measured",
+    level="observed",
+    about=apis(KINDS, everywhere=True),
+)
+@given(plan=plans(kinds=KINDS, does=("scale",), inputs=(1, 2), everywhere=True, runs=3, modes=True))
+def test_any_mode(subject: Subject, plan: Plan) -> None:
+    subject.holds(plan)
+
+
+@clause(
+    "backward.switched.after_failure",
+    says="After a pass in which a hook raised, the next pass calls the backward hooks of modules anew.",
+    source="measured",
+    level="observed",
+    about=apis(KINDS, everywhere=True),
+)
+@given(plan=plans(kinds=KINDS, does=("raise", "scale"), everywhere=True, least=2, runs=3, modes=True))
+def test_after_failure(subject: Subject, plan: Plan) -> None:
+    subject.holds(plan)

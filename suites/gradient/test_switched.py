@@ -1,0 +1,53 @@
+"""Leaves that are frozen and thawed between passes, and passes after one that failed."""
+
+from hypothesis import given
+
+from fixtures.judge.about import apis
+from fixtures.judge.clause import Reading, clause
+from fixtures.judge.subject import Subject
+from fixtures.plan.draw import plans
+from fixtures.plan.grammar import Backward, Forward, Freeze, Hook, Input, Leaf, Plan
+
+KINDS = ("tensor", "post_accumulate", "node", "node_pre")
+
+
+@clause(
+    "gradient.switched.frozen",
+    says="A leaf that is frozen gets no .grad; thawed again, it has all the hooks that it had.",
+    source="https://github.com/pytorch/pytorch/pull/85849",
+    level="implied",
+    about=(*apis(KINDS), "retain_grad"),
+    concern="never",
+    readings=(
+        Reading(
+            "called",
+            ">=2.0",
+            "A leaf that was frozen after it was used has its tensor hooks called, and .grad stays as it was.",
+            {"frozen_leaf_hooks": True},
+        ),
+        Reading(
+            "not called",
+            "<2.0",
+            "A leaf that was frozen after it was used has no hook called, and .grad stays as it was.",
+            {"frozen_leaf_hooks": False},
+        ),
+    ),
+    witness=Plan(
+        Leaf("m0", "scale", (2,)), (Input(3),), (Hook("tensor", "x0", "h0"), Forward(), Freeze("x0"), Backward())
+    ),
+)
+@given(plan=plans(kinds=KINDS, does=("scale",), depth=1, runs=3, retain=True, on=("input", "parameter"), modes=True))
+def test_frozen(subject: Subject, plan: Plan) -> None:
+    subject.holds(plan)
+
+
+@clause(
+    "gradient.switched.after_failure",
+    says="After a pass in which a hook raised, the next pass calls the hooks anew and adds to what there is.",
+    source="measured",
+    level="observed",
+    about=apis(KINDS),
+)
+@given(plan=plans(kinds=KINDS, does=("raise", "scale"), depth=0, least=3, most=6, runs=3, modes=True))
+def test_after_failure(subject: Subject, plan: Plan) -> None:
+    subject.holds(plan)
