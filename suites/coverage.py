@@ -23,6 +23,7 @@ from fixtures.model.module import expect
 from fixtures.plan.draw import available
 from fixtures.plan.forms import contiguous, shown_strides
 from fixtures.plan.grammar import (
+    FUNCTIONS,
     PACKS,
     Add,
     Again,
@@ -77,6 +78,7 @@ GROUPS: Dict[str, Group] = {
     "shape": Group(FORMED, ("0-dim", "vector", "matrix", "empty")),
     "structure": Group(PLAIN, (*PACKS, "nested", "None", "constant", "keyword", "twice")),
     "three or more": Group(PLAIN, ("hooks", "calls", "entries")),
+    "function": Group(PLAIN, (*(f"as {form}" for form in FUNCTIONS), "as before")),
     "undefined": Group(PLAIN, ("None given", "None returned")),
 }
 
@@ -87,6 +89,7 @@ APART: Dict[Tuple[str, str], str] = {
     ("tensor", "entries"): "it is given one gradient",
     ("post_accumulate", "entries"): "it is given one tensor",
     ("node*", "entries"): "operations of plans have two operands; nodes of more: gradient.nodes.pre_several",
+    ("retain_grad", "as *"): "there is no function",
     ("retain_grad", "hooks"): "there is none but itself",
     ("retain_grad", "calls"): "there is no function to call",
     ("retain_grad", "entries"): "there is no function to give anything to",
@@ -169,10 +172,11 @@ def met(plan: Plan, trace: Trace) -> Set[Tuple[str, str]]:
             # A structure may be why a hook is not called.
             found.update((step.kind, word) for word in there(step.on))
     for hook in hooks:
-        calls = trace.seen_by(hook.label)
+        calls = trace.seen_by(hook.like or hook.label)
         if calls:
             own = {word for seen in calls for one in seen for each in tensors(one) for word in form(each)} | {"called"}
             own.update(word for action in hook.do for word in returned(action))
+            own.update([f"as {hook.form}"] if hook.form else ["as before"] if hook.like else [])
             own.update(["calls"] if len(calls) >= MANY else [])
             own.update("entries" for seen in calls for one in seen if len(parts(one)[1]) >= MANY)
             own.update("None given" for seen in calls if hollow(hook.kind, seen))

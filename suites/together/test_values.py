@@ -57,6 +57,8 @@ def test_forward(subject: Subject, plan: Plan) -> None:
         does=("scale", "drop", "add"),
         inputs=(1, 2),
         outputs=(1, 2),
+        least=3,
+        most=7,
         retain=True,
         remove=True,
         runs=3,
