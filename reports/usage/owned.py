@@ -8,25 +8,29 @@ from collections.abc import Iterable, Iterator, MutableMapping
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 MOST_NAMES = 64
+DEEPEST = 250  # what `ast` can write out again
 
 
 class File:
     """One file."""
 
     def __init__(self, name: str, tree: ast.Module) -> None:
-        """Read what it defines, binds and imports."""
+        """Read what it defines, binds and imports. Raises RecursionError."""
         self.name = name
         self.nodes: list[ast.AST] = [tree]  # parents first
         self.parents: dict[ast.AST, ast.AST] = {}
         self.classes: dict[ast.ClassDef, set[str]] = {}  # what each defines
         self.imports: dict[str, str] = {}  # "r" -> "torch.nn.modules.module.register_..."
         self.named: MutableMapping[str, list[ast.expr]] = {}  # what a name is bound to, anywhere
+        depth: dict[ast.AST, int] = {tree: 0}
         for node in self.nodes:
             for child in ast.iter_child_nodes(node):
                 if not isinstance(child, ast.expr_context):  # one object stands in many places
-                    self.parents[child] = node
+                    self.parents[child], depth[child] = node, depth[node] + 1
                     self.nodes.append(child)
             self._learn(node)
+        if max(depth.values()) > DEEPEST:
+            raise RecursionError
 
     def _learn(self, node: ast.AST) -> None:
         if isinstance(node, ast.ClassDef):

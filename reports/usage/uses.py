@@ -92,15 +92,15 @@ def read_code(path: Path, has: Has) -> Code:
     for file in _files(path, code.skipped):
         name = file.relative_to(path).as_posix() if path.is_dir() else file.as_posix()
         try:
-            tree = _parsed(file, name, code, whole=file is path)
+            found = _parsed(file, name, code, whole=file is path)
         except BadInput as problem:
             fault = problem.fault
             code.skipped.append(f"{name}: {fault}")
             continue
         code.files += 1
-        if tree is not None:
-            read.append(File(name, tree))
-            code.guards.learn(read[-1])
+        if found is not None:
+            read.append(found)
+            code.guards.learn(found)
     if not code.files:
         if path.is_dir() and code.skipped:
             fault = f"holds no Python file that can be read ({code.skipped[0]})"
@@ -126,8 +126,8 @@ def _files(path: Path, skipped: list[str]) -> Iterator[Path]:
     skipped += [f"{Path(one.filename).relative_to(path).as_posix()}: cannot be read ({one.strerror})" for one in faults]
 
 
-def _parsed(path: Path, name: str, code: Code, *, whole: bool) -> ast.Module | None:
-    """Return the code of a file, none where it has no word for a hook or a guard. Raises BadInput."""
+def _parsed(path: Path, name: str, code: Code, *, whole: bool) -> File | None:
+    """Return a file, none where it has no word for a hook or a guard. Raises BadInput."""
     raw = read_bytes(path)
     if not whole and not WORTH.search(raw):
         return None
@@ -136,7 +136,7 @@ def _parsed(path: Path, name: str, code: Code, *, whole: bool) -> ast.Module | N
             raw = _notebook(raw)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # other people's escapes in strings
-            tree = ast.parse(raw)
+            found = File(name, ast.parse(raw))
     except (SyntaxError, ValueError, KeyError, TypeError, AttributeError) as problem:
         line = getattr(problem, "lineno", None)
         what = "no notebook" if path.suffix == ".ipynb" else "no Python of version 3"
@@ -147,7 +147,7 @@ def _parsed(path: Path, name: str, code: Code, *, whole: bool) -> ast.Module | N
     for number, line in enumerate(raw.decode("utf-8", "replace").splitlines(), 1):
         if "hook-conformance:" in line:
             code.accepted[name, number] = line.rpartition("hook-conformance:")[2].strip()
-    return tree
+    return found
 
 
 def _notebook(raw: bytes) -> bytes:

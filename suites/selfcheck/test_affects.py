@@ -230,6 +230,7 @@ def test_a_constant_of_another_file_names_an_api(code):
         "# coding: klingon\nregister_hook",
         "register_hook" + "(" * 10_000,
         "register_hook" + ".a" * 100_000,
+        "x" + ".a" * 900 + ".register_hook(f)",
         "-" * 200_000 + "register_hook",
     ],
 )
