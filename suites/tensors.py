@@ -1,6 +1,9 @@
-"""Small tensors, and what became of an action, for clauses that draw no plans."""
+"""Small tensors, and what became of an action; and whether a hook's action was taken over in a trace."""
 
 from typing import Any, Callable, Tuple, Type
+
+from fixtures.plan.grammar import Recast
+from fixtures.play.objects import Seen
 
 
 def leaf(value: float) -> Any:
@@ -38,3 +41,12 @@ def through_silent_function(x: Any) -> Any:
             return None
 
     return Silent.apply(x)
+
+
+def is_recast(action: Any, before: Seen, after: Seen) -> bool:
+    """Whether a tensor has the shape, dtype and layout that an action gave it; True where it gave none."""
+    if not isinstance(action, Recast):
+        return True
+    shape = {"": before.shape, "scalar": (), "longer": (1, *before.shape)}[action.shape]
+    rows_alike = action.layout != "expanded" or not any(after.strides)
+    return (after.shape, after.dtype) == (shape, action.dtype or before.dtype) and rows_alike

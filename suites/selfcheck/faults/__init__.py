@@ -21,12 +21,13 @@ from suites.selfcheck.faults import (
     structures,
     switched,
     tensor,
+    values,
 )
 from suites.selfcheck.faults.base import FAULTS, Fault
 
 TOPICS = (
     *(forward, calls, failure, lifecycle, leftovers, changes),
-    *(backward, places, legacy, tensor, gradient, retain, node),
+    *(backward, places, legacy, tensor, gradient, retain, node, values),
     *(many, functions, structures, switched),
 )
 

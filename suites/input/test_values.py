@@ -1,0 +1,27 @@
+"""Inputs as tensors with a shape, a dtype and a layout: a forward pre-hook may return any other."""
+
+from hypothesis import given
+
+from fixtures.judge.clause import clause
+from fixtures.judge.subject import Subject
+from fixtures.plan.draw import plans
+from fixtures.plan.grammar import Plan, hooks_of
+from suites.tensors import is_recast
+
+ABOUT = "register_forward_pre_hook"
+MODIFIED = 'docs: torch.nn.Module.register_forward_pre_hook "The hook can modify the input"'
+
+
+@clause(
+    "input.values.any_form",
+    says="A forward pre-hook may return a tensor of another shape, dtype or layout: that is the input then.",
+    source=(MODIFIED, "measured"),
+    level="observed",
+)
+@given(plan=plans(kinds=("forward_pre",), does=("scale",), ops=("same",), depth=0, values=True))
+def test_any_form(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    given = [event.seen[-1][0] for event in trace if event.what in trace.calls()]
+    left = trace.returns() if plan.net.op == "same" else []
+    for hook, before, after in zip(hooks_of(plan), given, [*given, *left][1:]):
+        assert all(is_recast(action, before, after) for action in hook.do)

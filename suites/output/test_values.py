@@ -1,0 +1,26 @@
+"""Outputs as tensors with a shape, a dtype and a layout: a forward hook may return any other."""
+
+from hypothesis import given
+
+from fixtures.judge.clause import clause
+from fixtures.judge.subject import Subject
+from fixtures.plan.draw import plans
+from fixtures.plan.grammar import Plan, hooks_of
+from suites.tensors import is_recast
+
+ABOUT = "register_forward_hook"
+MODIFIED = 'docs: torch.nn.Module.register_forward_hook "hook(module, args, output) -> None or modified output"'
+
+
+@clause(
+    "output.values.any_form",
+    says="A forward hook may return a tensor of another shape, dtype or layout: that is the output then.",
+    source=(MODIFIED, "measured"),
+    level="observed",
+)
+@given(plan=plans(kinds=("forward",), does=("scale",), ops=("scale", "affine", "same"), depth=0, values=True))
+def test_any_form(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    outs = [event.seen[-1] for event in trace if event.what in (*trace.calls(), "returns")]
+    for hook, before, after in zip(hooks_of(plan), outs, outs[1:]):
+        assert all(is_recast(action, before, after) for action in hook.do)
