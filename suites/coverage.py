@@ -97,7 +97,6 @@ APART: Dict[Tuple[str, str], str] = {
     ("retain_grad", "None *"): "there is no function to give anything to",
     ("retain_grad", "strided"): "what it keeps is row by row, whatever arrived: retain.values.own_copy",
     ("retain_grad", "expanded"): "what it keeps is row by row, whatever arrived: retain.values.own_copy",
-    ("post_accumulate", "None given"): "before 2.8 it is not called then: gradient.accumulated.undefined",
 }
 
 

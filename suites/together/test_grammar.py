@@ -66,7 +66,7 @@ def test_any_forward_hooks(subject: Subject, plan: Plan) -> None:
         remove=True,
         runs=3,
         structures=True,
-        many=1,
+        many=2,
         functions=True,
         modes=True,
         frozen=True,
