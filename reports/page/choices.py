@@ -24,7 +24,7 @@ def _scope() -> Iterator[Uncovered]:
     """Yield the modes and devices that are not recorded, and the hook APIs without clauses, by reason."""
     words = ("compile", "dynamo", "inductor", "torch.jit", "export", "functorch", "torch.func", "vmap", "checkpoint")
     what = "torch.compile, torch.jit, torch.export, torch.func, checkpoint"
-    yield Uncovered(what, "Recorded is eager execution only", words)
+    yield Uncovered(what, "No plan is executed in these ways yet", words)
     words = ("ddp", "fsdp", "dataparallel", "distributed")
     yield Uncovered("DataParallel, DistributedDataParallel, FSDP", "They need several processes or devices", words)
     words = ("cuda", "gpu", "mps", "xpu", "tpu")
