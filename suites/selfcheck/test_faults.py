@@ -12,7 +12,7 @@ from suites.selfcheck.faults.hunt import FULL, QUICK, Catch, Hunter
 
 #: Faults that no clause catches yet -> what is missing.
 OPEN: dict[str, str] = {
-    "ObjectEndsHook": "a module that returns a dataclass is seldom called twice with the same hook: too rare for 100 plans",
+    "ObjectEndsHook": "a module that returns a dataclass is seldom called twice with the same hook: rare in 100 plans",
 }
 APPLY = sorted(name for name, one in FAULTS.items() if one.applies and not one.control)
 CONTROLS = sorted(name for name, one in FAULTS.items() if one.control)
