@@ -102,10 +102,7 @@ def _check_releases(path: Path, releases: Mapping[str, Mapping[str, Any]]) -> No
 
 
 def entry(cell: Mapping[str, Any], digest: str) -> dict[str, Any]:
-    """Return what is recorded of a cell: no time, no date, nothing that changes from run to run.
-
-    Where a mode does otherwise by a rule the sentence of the rule says it; the plan and its traces are in the run file.
-    """
+    """Return what is known of a cell: no time, no date, nothing that changes from run to run."""
     found = {"verdict": cell["verdict"], "reading": cell["reading"], "digest": digest}
     if cell["declared"]:
         found["declared"] = True
@@ -115,19 +112,25 @@ def entry(cell: Mapping[str, Any], digest: str) -> dict[str, Any]:
         found["holds"] = sorted(cell["holds"])
     if cell["note"] and cell["verdict"] in EXPLAINED:
         found["note"] = cell["note"]
-    if cell["evidence"] is not None and not (cell["declared"] and cell["mode"] != "eager"):
+    if cell["evidence"] is not None:
         found["evidence"] = dict(cell["evidence"])
     return found
 
 
 def from_runs(runs: Iterable[Run]) -> Recorded:
-    """Return what a recording of these runs, all of one torch version, would hold."""
+    """Return what a recording of these runs, all of one torch version, would hold.
+
+    A mode that deviates as declared has no evidence there: the sentence of its rule, or of the cause that eager has,
+    says it for all clauses, and the plan with its traces is in the run file.
+    """
     runs = list(runs)
     header, torch = runs[0].header, runs[0].version.public
     cells: dict[str, dict[str, Any]] = {}
     for run in runs:
         for (clause, mode), cell in run.cells.items():
             found = entry(cell, run.clauses[clause]["digest"])
+            if mode != "eager" and cell["declared"]:
+                found.pop("evidence", None)
             if torch != header["torch"]:  # "2.13.0+cpu": the build is told once, not in each text
                 found = stored.named(stored.unnamed(found, header["torch"]), torch)
             cells.setdefault(clause, {})[mode] = found

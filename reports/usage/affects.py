@@ -29,7 +29,7 @@ from reports.verbs.diff import state
 
 EPILOG = """exit status: 0 nothing differs that does this harm or worse, 1 something does, 2 the code cannot be read.
 example: python -m reports affects src/mylib --from 1.13 --to 2.15"""
-#: What a release lacks, behind it the API, stands where a clause does.
+#: Of an API that a release lacks: it comes before the name of the API, where other findings name a clause.
 MISSING = "missing."
 
 
@@ -144,7 +144,7 @@ def _missing(columns: Sequence[Column], code: Code, table: Table, on: Mapping[Us
             lacking = [column for column in there if table.has(api, option, column.version) is False]
             if lacking and not use.caught and not code.accepts(use, name):
                 found.setdefault(name, {})[use] = lacking
-            if not option:  # what an option needs is told with the API
+            if not option:  # what an option needs is reported with the API
                 there = [column for column in there if column not in lacking]
     for name, uses in found.items():
         says = Statement(f"torch has no {name}", "absent", "error")
@@ -187,18 +187,18 @@ def run(args: argparse.Namespace) -> int:
     code = read_code(args.path, table.has)
     for fault in code.skipped:
         print(one_line(f"left out: {fault}"), file=sys.stderr)
-    told = affects(atlas, columns, code, table, str(args.path), why)
+    effect = affects(atlas, columns, code, table, str(args.path), why)
     least = HARMS.index(args.min_harm)
-    found, unsure = (tuple(one for one in some if one.rank <= least) for some in (told.findings, told.unsure))
-    told = replace(told, findings=found, unsure=unsure)
+    found, unsure = (tuple(one for one in some if one.rank <= least) for some in (effect.findings, effect.unsure))
+    effect = replace(effect, findings=found, unsure=unsure)
     if args.write_baseline:
-        write_atomic(args.write_baseline, as_json(told))
+        write_atomic(args.write_baseline, as_json(effect))
     if args.baseline:
-        told = replace(told, findings=tuple(_new(told.findings, args.baseline)))
-    forms.show(told, FORMS, args.format)
+        effect = replace(effect, findings=tuple(_new(effect.findings, args.baseline)))
+    forms.show(effect, FORMS, args.format)
     if args.unsure and args.format == "text":
-        print("\n".join(lines_of(told)))
-    return 1 if told.findings else 0
+        print("\n".join(lines_of(effect)))
+    return 1 if effect.findings else 0
 
 
 def releases(atlas: Atlas, args: argparse.Namespace) -> tuple[tuple[Column, ...], str]:

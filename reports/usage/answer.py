@@ -35,27 +35,27 @@ def _head(uses: Iterable[Use]) -> str:
     return f"{_places(uses)}: {', '.join(sorted({spelling(use) for use in uses}))}"
 
 
-def _summary(told: Effect) -> str:
+def _summary(effect: Effect) -> str:
     """Return the range, and why; how much differs there at all; and how much was read."""
-    files = forms.counted(told.code.files, "file", "files")
-    uses = forms.counted(len(told.code.uses), "use", "uses")
-    differ = f"{told.differ} of {told.clauses} clauses differ there at all"
-    where = from_to(told.columns[0].label, told.columns[-1].label)
-    return f"torch {where}, {told.why}; {differ}; {files}, {uses} of hooks"
+    files = forms.counted(effect.code.files, "file", "files")
+    uses = forms.counted(len(effect.code.uses), "use", "uses")
+    differ = f"{effect.differ} of {effect.clauses} clauses differ there at all"
+    where = from_to(effect.columns[0].label, effect.columns[-1].label)
+    return f"torch {where}, {effect.why}; {differ}; {files}, {uses} of hooks"
 
 
-def _count(told: Effect) -> str:
-    if not told.findings:
+def _count(effect: Effect) -> str:
+    if not effect.findings:
         return "nothing that it uses differs"
-    number = forms.counted(len(told.findings), "difference concerns it", "differences concern it")
-    return f"{number}, worst: {HARMS[min(one.rank for one in told.findings)]}"
+    number = forms.counted(len(effect.findings), "difference concerns it", "differences concern it")
+    return f"{number}, worst: {HARMS[min(one.rank for one in effect.findings)]}"
 
 
-def as_text(told: Effect) -> str:
+def as_text(effect: Effect) -> str:
     """Return the answer for a terminal."""
-    lines = [_summary(told)]
+    lines = [_summary(effect)]
     groups: dict[tuple[Use, ...], list[Finding]] = {}
-    for one in told.findings:
+    for one in effect.findings:
         groups.setdefault(one.uses, []).append(one)
     for uses, found in groups.items():
         lines += ["", _head(uses)]
@@ -63,17 +63,17 @@ def as_text(told: Effect) -> str:
             first, *rest = one.words
             lines += [f"  {first}  [{one.clause}]", *(f"    {each}" for each in rest)]
             lines += [f"    instead: {one.instead}"] if one.instead else []
-    lines += ["", _count(told)]
-    if told.unsure:
-        more = len({one.clause for one in told.unsure})
+    lines += ["", _count(effect)]
+    if effect.unsure:
+        more = len({one.clause for one in effect.unsure})
         lines.append(f"{more} more may concern it, by what code does not show (--unsure)")
     return "\n".join(lines) + "\n"
 
 
-def lines_of(told: Effect) -> list[str]:
+def lines_of(effect: Effect) -> list[str]:
     """Return what hangs on data, as lines."""
     lines = []
-    for one in told.unsure:
+    for one in effect.unsure:
         lines += ["", f"{_head(one.uses)}, if {one.condition}  [{one.clause}]", *(f"  {each}" for each in one.words)]
     return lines
 
@@ -97,63 +97,63 @@ def _finding(one: Finding) -> dict[str, Any]:
     }
 
 
-def as_json(told: Effect) -> str:
+def as_json(effect: Effect) -> str:
     """Return the answer as JSON."""
     return forms.as_json(
         {
             "format": FORMAT,
-            "path": told.path,
-            "releases": [column.label for column in told.columns],
-            "why": told.why,
-            "differ": told.differ,
-            "clauses": told.clauses,
-            "files": told.code.files,
-            "skipped": told.code.skipped,
-            "uses": _plain(told.code.uses),
-            "findings": [_finding(one) for one in told.findings],
-            "unsure": [_finding(one) for one in told.unsure],
+            "path": effect.path,
+            "releases": [column.label for column in effect.columns],
+            "why": effect.why,
+            "differ": effect.differ,
+            "clauses": effect.clauses,
+            "files": effect.code.files,
+            "skipped": effect.code.skipped,
+            "uses": _plain(effect.code.uses),
+            "findings": [_finding(one) for one in effect.findings],
+            "unsure": [_finding(one) for one in effect.unsure],
         }
     )
 
 
-def as_markdown(told: Effect) -> str:
+def as_markdown(effect: Effect) -> str:
     """Return the answer for an issue."""
-    lines = [f"**{forms.escaped(_summary(told))}**", "", forms.escaped(_count(told))]
-    if told.findings:
+    lines = [f"**{forms.escaped(_summary(effect))}**", "", forms.escaped(_count(effect))]
+    if effect.findings:
         lines += ["", "| at | harm | what differs | instead | clause |", "|---|---|---|---|---|"]
-    for one in told.findings:
+    for one in effect.findings:
         words = (_places(one.uses), HARMS[one.rank], "; ".join(one.words), one.instead)
         lines.append(f"| {' | '.join(map(forms.escaped, words))} | `{one.clause}` |")
     return "\n".join(lines) + "\n"
 
 
-def _each(told: Effect) -> Iterable[tuple[str, str, str, Use]]:
+def _each(effect: Effect) -> Iterable[tuple[str, str, str, Use]]:
     """Yield each finding at each place: the clause, the level, what is said, and where."""
-    for one in told.findings:
+    for one in effect.findings:
         more = f" Instead: {one.instead}" if one.instead else ""
         yield from ((one.clause, LEVELS[HARMS[one.rank]], "; ".join(one.words) + more, use) for use in one.uses)
 
 
-def as_sarif(told: Effect) -> str:
+def as_sarif(effect: Effect) -> str:
     """Return the answer as SARIF 2.1.0."""
     results = []
-    for rule, level, text, use in _each(told):
+    for rule, level, text, use in _each(effect):
         place = {
             "artifactLocation": {"uri": use.file, "uriBaseId": "SRCROOT"},
             "region": {"startLine": use.line},
         }
         where = [{"physicalLocation": place}]
         results.append({"ruleId": rule, "level": level, "message": {"text": text}, "locations": where})
-    rules = [{"id": name} for name in dict.fromkeys(one.clause for one in told.findings)]
+    rules = [{"id": name} for name in dict.fromkeys(one.clause for one in effect.findings)]
     driver = {"name": "hook-conformance", "rules": rules}
     return json.dumps({"version": "2.1.0", "runs": [{"tool": {"driver": driver}, "results": results}]}, indent=1) + "\n"
 
 
-def as_github(told: Effect) -> str:
+def as_github(effect: Effect) -> str:
     """Return the answer as annotations of a workflow."""
     return "".join(
         f"::{ANNOTATIONS[level]} file={use.file},line={use.line},title={rule}::{text.replace('%', '%25')}\n"
-        for rule, level, text, use in _each(told)
+        for rule, level, text, use in _each(effect)
     )
 
 

@@ -93,6 +93,23 @@ def test_the_cells_of_another_mode_stay_unless_their_clause_is_gone(room, capsys
     assert set(read_table(room.verdicts).clauses) == set(room.table), "other releases have cells of them all"
 
 
+@pytest.mark.parametrize("declared", [True, False])
+def test_of_a_mode_that_deviates_as_declared_the_evidence_stays_in_the_run_file(room, capsys, declared):
+    name = next(iter(room.table))
+    shown = synthetic.evidence(77)
+    cell = {**synthetic.cell(name, room.table[name], NEW, "copy"), "verdict": "deviates", "refuted": [], "holds": []}
+    cell.update(declared=declared, deviation="rule parameters" if declared else None, note="By rule.", evidence=shown)
+    header = synthetic.header({name: room.table[name]}, NEW, modes=["copy"], nodes={"a": [name, "copy"]})
+    run = room.write("copy.jsonl", [header, cell, synthetic.footer([cell])])
+    assert room.call("record", run, *([] if declared else ["--accept", "undeclared"])) == 0
+    recorded = room.recorded()["2.15"][name]["copy"]
+    assert (recorded["note"], "evidence" in recorded) == ("By rule.", not declared)
+    assert room.call("check", run) == 0
+    capsys.readouterr()
+    assert room.call("diff", "1.4", run, "--mode", "eager", "--to-mode", "copy") == 1
+    assert "02 forward a (117,)" in capsys.readouterr().out, "the answer about the run file shows it"
+
+
 def test_undeclared_deviations_are_recorded_only_when_they_are_accepted(room, capsys):
     before = room.recorded()
     run, clause = room.changed()

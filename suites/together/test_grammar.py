@@ -145,7 +145,7 @@ def test_any_node_hooks(subject: Subject, plan: Plan) -> None:
     "together.grammar.everything",
     says="Every plan of the grammar leaves the trace that the model predicts.",
     source="measured",
-    note="The grammar has small nets of few operations on single numbers; fixtures/plan/draw.py says what it draws.",
+    note="These plans are of single numbers; fixtures/plan/draw.py says which nets, hooks and scripts it draws.",
     level="observed",
     about=(*apis(HOOK_KINDS, everywhere=True), "retain_grad"),
 )
