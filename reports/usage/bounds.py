@@ -48,11 +48,6 @@ def read_bounds(path: Path) -> Bounds | None:
     return None
 
 
-def depends(path: Path, name: str) -> bool:
-    """Say whether a project depends on another, not only in an extra."""
-    return any(one.name == name and "extra" not in str(one.marker) for _, asked in _requirements(path) for one in asked)
-
-
 def _requirements(path: Path) -> Iterator[tuple[str, list[Requirement]]]:
     """Yield each file of metadata with what it requires, the nearest first; what cannot be read requires nothing."""
     here = path.resolve()

@@ -7,7 +7,10 @@ import itertools
 from collections.abc import Iterable, Iterator, MutableMapping
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+#: Classes of torch that are, or have, an encoder layer.
+ENCODERS = {"TransformerEncoderLayer", "TransformerEncoder", "Transformer"}
 MOST_NAMES = 64
+DEEP = 4  # classes that make, or are derived from, another
 DEEPEST = 250  # what `ast` can write out again
 
 
@@ -44,8 +47,8 @@ class File:
             if not self.of_torch(local):  # where one of two imports fails, torch's is the one that is meant
                 self.imports[local] = origin
         for target, value in bindings(node):
-            if isinstance(target, ast.Name) and not isinstance(node, (ast.For, ast.comprehension)):
-                self.named.setdefault(target.id, []).append(value)
+            if spelled(target) and not isinstance(node, (ast.For, ast.comprehension)):
+                self.named.setdefault(spelled(target), []).append(value)
             elif isinstance(target, ast.Name) and isinstance(value, (ast.Tuple, ast.List, ast.Set)):
                 self.named.setdefault(target.id, []).extend(value.elts)
             elif isinstance(target, ast.Name) and isinstance(value, ast.Name):
@@ -152,6 +155,16 @@ class Owned:
         if here or root not in file.imports or file.of_torch(name):
             return [(file, node) for node in here[-1:]]
         return self.classes.get(rest.rpartition(".")[2] if rest else file.imported(name), [])
+
+    def encodes(self, file: File, name: str, depth: int = 0) -> bool:
+        """Say whether a class is torch's encoder layer, is derived from it, or makes one."""
+        if file.imported(name) in ENCODERS and file.of_torch(name):
+            return True
+        for where, node in self.named(file, name) if depth < DEEP else ():
+            calls = (each.func for each in ast.walk(node) if isinstance(each, ast.Call))
+            if any(self.encodes(where, spelled(each), depth + 1) for each in (*node.bases, *calls)):
+                return True
+        return False
 
     def called_after(self, variable: str, method: str) -> bool:
         """Say whether a variable is called after a class that has such a method: runner, after FlexibleRunner."""

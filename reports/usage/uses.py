@@ -18,7 +18,6 @@ from fixtures.families import KINDS
 from fixtures.judge.unstated import SINCE, UNSTATED
 from reports.data.about import NODE_HOOK
 from reports.data.strict import BadInput, read_bytes
-from reports.usage.bounds import depends
 from reports.usage.guards import Guards, Has, caught, conditions
 from reports.usage.hooks import Sight, seen
 from reports.usage.owned import File, Owned, last, spelled
@@ -39,8 +38,10 @@ TAKES |= {"register_post_accumulate_grad_hook": (1, 1), "register_backward_hook"
 ARGUMENTS = {"hook", "tensors", "fn", "state", "pin_memory", "device_type", "pack_hook", "unpack_hook", "error_message"}
 #: What register_hook is called on where it is a hook of a node.
 NODES = ("grad_fn", "next_functions", "node", "Node")
-#: What a file has that uses a hook, or says on which torch something is there.
-NAMED = "|".join(sorted({*DICTS, "retain_grad", "saved_tensors_hooks", "save_on_cpu"}))
+#: What a file has that uses a hook, makes an encoder layer, or says on which torch something is there.
+NAMED = "|".join(
+    sorted({*DICTS, "retain_grad", "saved_tensors_hooks", "save_on_cpu", "TransformerEncoder", "nn.Transformer"})
+)
 GUARD = r"(?i:^[ \t]*(\w+ *=|return) .*(torch\w*[\W_]*version|version\(.torch|torch_\w*(greater|ge|min)))"
 WORTH = re.compile(rf"register_(\w*hook|prehook|[^\w])|{NAMED}|{GUARD}".encode(), re.MULTILINE)
 
@@ -109,8 +110,7 @@ def read_code(path: Path, has: Has) -> Code:
     constants = {name: values for each in read for name, values in each.named.items() if name.isupper()}
     for each in read:
         each.named = ChainMap(each.named, constants)
-    others = depends(path, "transformers")
-    code.uses = sorted({use for each in read for use in Reader(each, owned, others).uses()})
+    code.uses = sorted({use for each in read for use in Reader(each, owned).uses()})
     return code
 
 
@@ -164,9 +164,9 @@ def _notebook(raw: bytes) -> bytes:
 class Reader:
     """Reads one file."""
 
-    def __init__(self, file: File, owned: Owned, others: bool) -> None:
-        """Take the file, what its neighbours define, and whether it hooks models of transformers."""
-        self.file, self.owned, self.others = file, owned, others
+    def __init__(self, file: File, owned: Owned) -> None:
+        """Take the file, and what its neighbours define."""
+        self.file, self.owned = file, owned
         self.dicts = {node.attr for node in file.nodes if isinstance(node, ast.Attribute)} & {*DICTS}
 
     def uses(self) -> Iterator[Use]:
@@ -213,7 +213,7 @@ class Reader:
         chain = self.file.chain(node)
         guards = tuple(conditions(chain))
         options, unsure = self._options(call) if call else ([], False)
-        words = seen(Sight(node, name, call, chain, guards, self.file, self.dicts, self.others))
+        words = seen(Sight(node, name, call, chain, guards, self.file, self.dicts, self.owned))
         line = getattr(node, "lineno", 0)
         safe = isinstance(getattr(node, "ctx", None), ast.Store)  # what is not there is made
         safe |= isinstance(node, ast.Call) and last(node.func) == "getattr" and len(node.args) > 2  # or has a default

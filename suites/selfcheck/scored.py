@@ -138,13 +138,15 @@ def effect(path: Path, releases: tuple[Column, ...] | None = None) -> Effect:
 
 
 def answer(code: str) -> tuple[Labels, Labels]:
-    """Return what is found in a piece of code, and what is said of it, by line."""
+    """Return what is found in a piece of code, and what is said of it, by line; behind "?" what it could show."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "them.py")
         file.write_text(code, encoding="utf-8")
         found = effect(file)
     uses = {(use.line, spelling(use, unsure=False)) for use in found.code.uses}
-    return uses, {(use.line, _label(one)) for one in found.findings for use in one.uses}
+    could = [one for one in found.unsure if not any(word.startswith("?") for word in one.open)]
+    said = {(use.line, _label(one)) for one in found.findings for use in one.uses}
+    return uses, said | {(use.line, f"?{one.clause}") for one in could for use in one.uses}
 
 
 def _label(one: Finding) -> str:
@@ -182,7 +184,7 @@ def score(package: Package, path: Path, releases: tuple[Column, ...]) -> tuple[S
         uses, listed = package.uses.get(place, set()), mine.get(place, set())
         due = {each for each in package.said.get(place, set()) if _differs(each, releases)}
         open_ = {each for each in package.open.get(place, set()) if _differs(each, releases)}
-        printed = said.get(place, set())
+        printed, maybe = said.get(place, set()), may.get(place, set())
         told |= {each: told.get(each, False) or each in due | open_ for each in printed}
         wrong = {each for each in printed - due - open_ if each.startswith("no ") or not uses}
         sums.add(
@@ -194,14 +196,14 @@ def score(package: Package, path: Path, releases: tuple[Column, ...]) -> tuple[S
                 concern=len(printed & (due | open_)),
                 wrong=len(wrong),
                 told=len(printed & (due | open_)),
-                counted=len((due | open_) & may.get(place, set())),
+                counted=len((due | open_) & maybe),
                 due=len(due | open_),
             )
         )
         odd += [f"{at} {one}: {what}" for what, which in (
             ("not found", uses - listed), ("no hook", listed - uses), ("wrong", wrong),
-            ("does not concern it", printed - due - open_ - wrong), ("not said", due - printed),
-            ("not counted", open_ - printed - may.get(place, set())),
+            ("does not concern it", printed - due - open_ - wrong), ("only counted", (due & maybe) - printed),
+            ("not said", due - printed - maybe), ("not counted", open_ - printed - maybe),
         ) for one in sorted(which)]  # fmt: skip
     sums.statements, sums.matter = len(told), sum(told.values())
     return sums, odd
