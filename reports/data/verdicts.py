@@ -22,6 +22,10 @@ from reports.data.strict import FORMAT, BadInput, foreign_format, parse, read_by
 
 VERDICTS = Path(__file__).parents[1] / "verdicts"
 COSTS_NAME = stored.COSTS  # what hooks cost, see reports/costs/recorded.py
+#: What most clauses have nothing of; the table of the record leaves it out then.
+EMPTY: Mapping[str, Any] = {
+    "about": [], "concern": "", "covers": [], "deviations": [], "docs": "", "instead": "", "needs": [], "note": ""
+}  # fmt: skip
 EXPLAINED = ("deviates", "refused")  # their notes are reasons; those of a crash change from run to run
 
 
@@ -64,7 +68,7 @@ def read_table(folder: Path = VERDICTS) -> Table:
     document = _document(path, "clauses.schema.json", FORMAT)
     check_version(path, "", "suite", document["suite"])
     check_clauses(path, "", document["clauses"])
-    return Table(document["suite"], document["clauses"])
+    return Table(document["suite"], {name: {**EMPTY, **clause} for name, clause in document["clauses"].items()})
 
 
 def read_recorded(folder: Path = VERDICTS) -> list[Recorded]:
@@ -201,7 +205,11 @@ def _row(cell: Mapping[str, Any] | None, torch: str, usual: str) -> list[Any] | 
 
 def write_table(table: Table, folder: Path = VERDICTS) -> list[Path]:
     """Write the clause table; return the file if it has changed."""
-    clauses = ",\n".join(f"{_json(name)}: {laid_out(each)}" for name, each in in_order(table.clauses).items())
+    told = {
+        name: {key: value for key, value in clause.items() if key not in EMPTY or value != EMPTY[key]}
+        for name, clause in in_order(table.clauses).items()
+    }
+    clauses = ",\n".join(f"{_json(name)}: {laid_out(each)}" for name, each in told.items())
     head = f'{{"format": {FORMAT}, "suite": {_json(table.suite)}, "clauses": {{\n'
     path = folder / stored.CLAUSES
     return [path] if _write(path, f"{head}{clauses}\n}}}}\n") else []

@@ -11,7 +11,7 @@ from reports.data.atlas import Cell, newest_table, recorded_cells, run_cells
 from reports.data.names import did_you_mean, near, recorded_as, unknown
 from reports.data.neighbours import neighbours
 from reports.data.ranking import rank
-from reports.data.runfile import Key, Run, read_run
+from reports.data.runfile import Run, read_run
 from reports.data.statements import KINDS, Statement, harm_of_change, statement
 from reports.data.strict import BadInput
 from reports.data.verdicts import Recorded, Table
@@ -19,6 +19,7 @@ from reports.verbs.chapters import order
 from reports.verbs.choice import Choice, everything
 
 UNSEEN = Cell("unseen")
+USUAL = "eager"
 
 
 @dataclass(frozen=True)
@@ -84,11 +85,11 @@ class Diff:
 
 @dataclass(frozen=True)
 class _Torch:
-    """One torch and its cells; a name in words, and the one that stands for it between others."""
+    """One torch and its cells of one mode, by clause; its name in words, and the one that it has between others."""
 
     name: str
     key: str
-    cells: Mapping[Key, Cell]
+    cells: Mapping[str, Cell]
 
 
 def compare(
@@ -96,43 +97,48 @@ def compare(
     second: str,
     table: Table,
     recorded: Sequence[Recorded],
-    modes: tuple[str, str] | None = None,
+    mode: str | None = None,
+    to_mode: str | None = None,
     choose: Callable[[Mapping[str, Any]], Choice] = everything,
 ) -> Diff:
-    """Compare two sides, each a minor version or a run file: in every mode, or each side in the one that is named."""
+    """Compare two sides, each a minor version or a run file, each in one mode.
+
+    `mode` is that of the first side, and of the second one where `to_mode` is not named. Where none is named, it is the
+    mode of a run file that has only one, or else eager.
+    """
     sides = side_named(first, recorded), side_named(second, recorded)
     _, clauses = newest_table(table, [side for side in sides if isinstance(side, Run)])
     choice = choose(clauses)
     clauses = {name: clauses[name] for name in choice.clauses}
-    before, after = (_torch(side, clauses) for side in sides)
-    between = [_torch(each, clauses) for each in _between(sides, recorded)]
-    if modes:
-        known = sorted({mode for side in (before, after) for _, mode in side.cells})
-        before, after = (_in_mode(side, mode, known) for side, mode in zip((before, after), modes, strict=True))
-        between = [_in_mode(each, modes[0], known) for each in between] if modes[0] == modes[1] else []
+    own = [_only_mode(side) for side in sides]
+    modes = mode or own[0] or own[1] or USUAL, to_mode or mode or own[1] or own[0] or USUAL
+    known = sorted({USUAL, *(each for side in sides for each in _modes(side))})
+    for asked in modes:
+        if asked not in known:
+            raise unknown("mode", asked, known, f"measured are {', '.join(known)}")
+    plain = modes == (USUAL, USUAL)
+    before, after = (_torch(side, clauses, each, plain) for side, each in zip(sides, modes, strict=True))
+    alone = modes[0] != modes[1]  # what lies between two modes is no release
+    between = [] if alone else [_torch(each, clauses, modes[0]) for each in _between(sides, recorded)]
     changes: list[Change] = []
     passing: list[Passing] = []
     same = unseen = 0
     back = sides[0].version > sides[1].version
-    alone = modes is not None and modes[0] != modes[1]  # what lies between two modes is no release
-    for key in {**before.cells, **after.cells}:
-        old, new = before.cells.get(key, UNSEEN), after.cells.get(key, UNSEEN)
+    for clause in {**before.cells, **after.cells}:
+        old, new = before.cells.get(clause, UNSEEN), after.cells.get(clause, UNSEEN)
         if "unseen" in (old.verdict, new.verdict):
             unseen += 1
             continue
-        clause, mode = key
-        path = [(each.key, each.cells.get(key, UNSEEN)) for each in between]
+        record = clauses[clause]
+        path = [(each.key, each.cells.get(clause, UNSEEN)) for each in between]
         if state(old) == state(new):
             same += 1
-            inside = tuple(_inside(clauses[clause], path, old))
+            inside = tuple(_inside(record, path, old))
             if inside:
-                here = modes[0] if modes else mode
-                passing.append(Passing(clause, here, clauses[clause], _side(clauses[clause], old), inside))
+                passing.append(Passing(clause, modes[0], record, _side(record, old), inside))
         else:
-            old_mode, new_mode = modes or (mode, mode)
             since = "" if alone else _since([*path, (after.key, new)], new)
-            ends = _side(clauses[clause], old), _side(clauses[clause], new)
-            changes.append(Change(clause, old_mode, new_mode, clauses[clause], *ends, since, back))
+            changes.append(Change(clause, *modes, record, _side(record, old), _side(record, new), since, back))
     changes.sort(key=_worst_first)
     passing.sort(key=_worst_first)
     return Diff(before.name, after.name, tuple(changes), tuple(passing), same, unseen, choice.left_out)
@@ -172,12 +178,16 @@ def _inside(clause: Mapping[str, Any], path: list[tuple[str, Cell]], ends: Cell)
             yield first, last, _side(clause, cell)
 
 
-def _in_mode(side: _Torch, asked: str, known: list[str]) -> _Torch:
-    """Return a torch with the cells of one mode under no mode's name, so that they meet those of another."""
-    if asked not in known:
-        raise unknown("mode", asked, known, f"measured are {', '.join(known)}")
-    cells = {(clause, ""): cell for (clause, mode), cell in side.cells.items() if mode == asked}
-    return _Torch(f"{side.name}, {asked}", side.key, cells)
+def _modes(side: Recorded | Run) -> set[str]:
+    if isinstance(side, Run):
+        return {mode for _, mode in side.cells}
+    return {mode for found in side.cells.values() for mode in found}
+
+
+def _only_mode(side: Recorded | Run) -> str:
+    """Return the mode of a run file that has only one, else ""."""
+    modes = _modes(side) if isinstance(side, Run) else set()
+    return modes.pop() if len(modes) == 1 else ""
 
 
 def state(cell: Cell) -> tuple[Any, ...]:
@@ -202,7 +212,11 @@ def side_named(name: str, recorded: Sequence[Recorded]) -> Recorded | Run:
     raise BadInput(name, "", "is neither a recorded version nor a run file", f"recorded are {listed}")
 
 
-def _torch(side: Recorded | Run, clauses: Mapping[str, Any]) -> _Torch:
+def _torch(side: Recorded | Run, clauses: Mapping[str, Any], mode: str, plain: bool = False) -> _Torch:
+    """Return a torch in one mode, which is a part of its name unless it is `plain`."""
     if isinstance(side, Run):
-        return _Torch(f"{side.header['torch']} (this run)", side.header["torch"], run_cells(side, clauses))
-    return _Torch(side.torch, side.minor, recorded_cells(side, clauses))
+        name, key, cells = f"{side.header['torch']} (this run)", side.header["torch"], run_cells(side, clauses)
+    else:
+        name, key, cells = side.torch, side.minor, recorded_cells(side, clauses)
+    chosen = {clause: cell for (clause, each), cell in cells.items() if each == mode}
+    return _Torch(name if plain else f"{name}, {mode}", key, chosen)

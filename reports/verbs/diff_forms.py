@@ -13,7 +13,7 @@ from typing import Any
 
 from reports.data.neighbours import from_to
 from reports.data.statements import HARMS, KINDS, in_contrast
-from reports.data.strict import FORMAT, BadInput
+from reports.data.strict import FORMAT
 from reports.data.traces import side_by_side
 from reports.data.verdicts import VERDICTS, read_recorded, read_table
 from reports.page.programs import asked_by
@@ -66,7 +66,7 @@ def as_text(diff: Diff) -> str:
             before, after = in_contrast(change.before.statement, change.after.statement)
             lines += [
                 "",
-                f"{change.clause}{_mode(change)}",
+                change.clause,
                 f"  - torch {diff.before}: {before}",
                 f"  + {_since(diff, change)}: {after}",
             ]
@@ -77,7 +77,7 @@ def as_text(diff: Diff) -> str:
     if diff.passing:
         lines += ["", f"{PASSING} ({len(diff.passing)})"]
     for one in diff.passing:
-        lines += ["", f"{one.clause}{_mode(one)}", f"    on both: {one.ends.statement.words}"]
+        lines += ["", one.clause, f"    on both: {one.ends.statement.words}"]
         lines += [f"    {from_to(first, last)}: {side.statement.words}" for first, last, side in one.inside]
     return "\n".join([*lines, *left_out(diff.left_out)]) + "\n"
 
@@ -127,7 +127,7 @@ def as_markdown(diff: Diff) -> str:
         lines += ["| clause | before | after | from where |", "|---|---|---|---|"]
         for change in changes:
             row = (*in_contrast(change.before.statement, change.after.statement), _since(diff, change))
-            lines.append(f"| `{change.clause}`{_mode(change)} | {' | '.join(map(escaped, row))} |")
+            lines.append(f"| `{change.clause}` | {' | '.join(map(escaped, row))} |")
         lines.append("")
         for change in changes:
             for torch, evidence in _evidence(diff, change):
@@ -143,15 +143,8 @@ def as_markdown(diff: Diff) -> str:
     for one in diff.passing:
         between = [f"{from_to(first, last)}: {side.statement.words}" for first, last, side in one.inside]
         row = f"{escaped(one.ends.statement.words)} | {'<br>'.join(map(escaped, between))}"
-        lines.append(f"| `{one.clause}`{_mode(one)} | {row} |")
+        lines.append(f"| `{one.clause}` | {row} |")
     return "\n".join([*lines, *left_out(diff.left_out)]) + "\n"
-
-
-def _mode(one: Change | Passing) -> str:
-    """Return the mode, or both, in brackets; nothing where that is the usual one."""
-    to_mode = one.to_mode if isinstance(one, Change) else one.mode
-    modes = one.mode if one.mode == to_mode else f"{one.mode} -> {to_mode}"
-    return "" if modes == "eager" else f" [{modes}]"
 
 
 def _evidence(diff: Diff, change: Change) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -201,8 +194,8 @@ def add_parser(sub: Any) -> None:
     parser.add_argument("before", metavar="A", help="a recorded minor version or a run file")
     parser.add_argument("after", metavar="B", help="a recorded minor version or a run file")
     add_choice(parser)
-    parser.add_argument("--mode", help="compare this mode of execution only (default: each with itself)")
-    parser.add_argument("--to-mode", metavar="MODE", help="the mode of the second one (default: that of --mode)")
+    parser.add_argument("--mode", help="the mode of execution (default: that of a run file, or eager)")
+    parser.add_argument("--to-mode", metavar="MODE", help="the mode of the second one, if it is another")
     parser.add_argument(
         "--min-harm",
         choices=HARMS,
@@ -215,10 +208,9 @@ def add_parser(sub: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the difference; 1 when something in it does harm."""
-    if args.to_mode and not args.mode:
-        raise BadInput("reports", "", "--to-mode is named without --mode", "name the mode of the first one too")
-    modes = (args.mode, args.to_mode or args.mode) if args.mode else None
     table, recorded = read_table(args.verdicts), read_recorded(args.verdicts)
-    found = compare(args.before, args.after, table, recorded, modes, lambda clauses: choose(clauses, args))
+    found = compare(
+        args.before, args.after, table, recorded, args.mode, args.to_mode, lambda clauses: choose(clauses, args)
+    )
     forms.show(above(found, args.min_harm) if args.min_harm else found, FORMS, args.format)
     return 1 if any(bad(change, args.min_harm or USUAL) for change in found.changes) else 0

@@ -189,7 +189,7 @@ OBSERVED = ["returns(2)", "h0(m0, 3)", "grads({x0: 2})", "</details>```<img src=
 
 @pytest.fixture
 def in_modes(tmp_path):
-    """Give verdicts of two clauses in two modes; what deviates has its evidence."""
+    """Give verdicts of two clauses in two modes; what deviates has its evidence. A run file has one mode."""
     table = {name: measured.clause(name, readings=("old", "new")) for name in ("a.b.one", "a.b.two")}
     old, new = ("conforms", "old"), ("conforms", "new")
     folder = measured.write(
@@ -200,46 +200,52 @@ def in_modes(tmp_path):
         one, two = (cells[name] for name in table)
         one["compile"] = {**one["eager"], "verdict": "deviates", "declared": True, "evidence": evidence}
         two["compile"] = {**two["eager"], "reading": "old"}
+    nodes = {f"test.py::{name}": [name, "compile"] for name in table}
+    header, *cells, _ = synthetic.run_lines(table, "2.15.0", modes=["compile"], nodes=nodes)
+    cells = [{**cell, "mode": "compile"} for cell in cells]
+    for cell in cells:
+        if cell["type"] == "cell":
+            cell.update(verdict="conforms", reading="new", refuted=["old"], declared=False, note="", evidence=None)
+    found = [cell for cell in cells if cell["type"] == "cell"]
+    synthetic.write_lines(tmp_path / "run.jsonl", [header, *cells, synthetic.footer(found)])
     return folder
 
 
 @pytest.mark.parametrize(
-    ("arguments", "head", "changes"),
+    ("arguments", "head", "modes", "changes"),
     [
-        # without a mode each is compared with itself
+        # eager where no mode is named
+        ("2.0 2.15", "torch 2.0.1 -> 2.15.0: 1 of 2 cells differs (1 internal)\n", "eager eager", "two"),
+        ("2.0 2.15 --mode eager", "torch 2.0.1 -> 2.15.0: 1 of 2", "eager eager", "two"),
+        ("2.0 2.15 --mode compile", "torch 2.0.1, compile -> 2.15.0, compile: 0 of 0 cells differ, 2 not", "", ""),
+        ("2.15 2.15 --to-mode compile", "torch 2.15.0, eager -> 2.15.0, compile: 2 of 2", "eager compile", "one two"),
         (
-            ["2.0", "2.15"],
-            "torch 2.0.1 -> 2.15.0: 1 of 2 cells differs (1 internal), 2 not",
-            ["a.b.two"],
-        ),
-        (["2.0", "2.15", "--mode", "eager"], "torch 2.0.1, eager -> 2.15.0, eager: 1 of 2", ["a.b.two"]),
-        (
-            ["2.0", "2.15", "--mode", "compile"],
-            "torch 2.0.1, compile -> 2.15.0, compile: 0 of 0 cells differ, 2 not",
-            [],
-        ),
-        (
-            ["2.15", "2.15", "--mode", "eager", "--to-mode", "compile"],
-            "torch 2.15.0, eager -> 2.15.0, compile: 2 of 2",
-            ["a.b.one [eager -> compile]", "a.b.two [eager -> compile]"],
-        ),
-        (
-            ["2.0", "2.15", "--mode", "eager", "--to-mode", "compile"],
+            "2.0 2.15 --mode eager --to-mode compile",
             "torch 2.0.1, eager -> 2.15.0, compile: 1 of 2",
-            ["a.b.one [eager -> compile]"],
+            "eager compile",
+            "one",
+        ),
+        # the mode of a run file that has only one
+        ("2.15 RUN", "torch 2.15.0, compile -> 2.15.0+cpu (this run), compile: 2 of 2", "compile compile", "one two"),
+        (
+            "RUN 2.15 --to-mode eager",
+            "torch 2.15.0+cpu (this run), compile -> 2.15.0, eager: 1 of 2",
+            "compile eager",
+            "one",
         ),
     ],
 )
-def test_modes_are_compared_as_they_are_named(in_modes, capsys, arguments, head, changes):
-    main(["diff", *arguments, "--verdicts", str(in_modes)])
+def test_modes_are_compared_as_they_are_named(in_modes, tmp_path, capsys, arguments, head, modes, changes):
+    words = [str(tmp_path / "run.jsonl") if word == "RUN" else word for word in arguments.split()]
+    main(["diff", *words, "--verdicts", str(in_modes)])
     out = capsys.readouterr().out
     assert out.startswith(head)
-    assert [line for line in out.split("\n") if line.startswith("a.b.")] == changes
-    main(["diff", *arguments, "--format", "json", "--verdicts", str(in_modes)])
+    assert [line for line in out.split("\n") if line.startswith("a.b.")] == [f"a.b.{each}" for each in changes.split()]
+    main(["diff", *words, "--format", "json", "--verdicts", str(in_modes)])
     told = json.loads(capsys.readouterr().out)
     validate(told, "answers.schema.json#/$defs/diff", in_modes, "")
-    shown = [(one["clause"], one["mode"], one["to_mode"]) for one in told["changes"]]
-    assert [f"{name} [{mode} -> {to}]" if mode != to else name for name, mode, to in shown] == changes
+    assert [one["clause"] for one in told["changes"]] == [f"a.b.{each}" for each in changes.split()]
+    assert all(f"{one['mode']} {one['to_mode']}" == modes for one in told["changes"])
 
 
 @pytest.mark.parametrize(
@@ -247,7 +253,6 @@ def test_modes_are_compared_as_they_are_named(in_modes, capsys, arguments, head,
     [
         (["--mode", "compil"], "there is no mode 'compil'; did you mean compile?"),
         (["--mode", "eager", "--to-mode", "jit"], "there is no mode 'jit'; measured are compile, eager"),
-        (["--to-mode", "compile"], "--to-mode is named without --mode; name the mode of the first one too"),
     ],
 )
 def test_a_mode_that_is_not_there(in_modes, capsys, arguments, said):

@@ -56,7 +56,7 @@ function difference(pairs, way = () => null) {
     found.same++;
     const inside = path ? insideOf(path.between, before) : [];
     const kinds = inside.map(([, , cell]) => kindOfChange(id, before, cell));
-    if (inside.length) found.passing.push({ id, mode, ends: before, inside, kind: KIND_ORDER.find((kind) => kinds.includes(kind)) });
+    if (inside.length) found.passing.push({ id, ends: before, inside, kind: KIND_ORDER.find((kind) => kinds.includes(kind)) });
   }
   const place = new Map(ORDER.map((id, at) => [id, at]));
   const worst = (one, two) =>
@@ -82,20 +82,18 @@ function drawUpgrade() {
   const state = readFields();
   tellChoice("upgrade", state);
   const [from, to] = [PLACE.get(state.from), PLACE.get(state.to)];
-  const one = state["from-mode"] || state["to-mode"];
-  const modes = one ? [[one, state["to-mode"] || one]] : DATA.modes.map((mode) => [mode, mode]);
-  if (from === to && modes.every(([before, after]) => before === after)) {
-    return answer("upgrade", "Choose two that are not the same.");
-  }
+  const mode = state["from-mode"] || DATA.modes[0];
+  const toMode = state["to-mode"] || mode;
+  if (from === to && mode === toMode) return answer("upgrade", "Choose two that are not the same.");
   const { ids, leftOut, wrong } = chosen(state);
   if (wrong) return answer("upgrade", wrong);
-  const names = [from, to].map((place, side) => `torch ${COLUMNS[place].label}${one ? `, ${modes[0][side]}` : ""}`);
-  const pairs = modes.flatMap(([before, after]) =>
-    ids.map((id) => [id, one ? "" : before, cellAt(id, before, from), cellAt(id, after, to)]));
+  const usual = mode === DATA.modes[0] && toMode === mode;
+  const names = [[from, mode], [to, toMode]].map(([place, each]) => `torch ${COLUMNS[place].label}${usual ? "" : `, ${each}`}`);
+  const pairs = ids.map((id) => [id, "", cellAt(id, mode, from), cellAt(id, toMode, to)]);
   const plain = !COLUMNS[from].run && !COLUMNS[to].run && !state.q;
-  const named = one ? ["--mode", modes[0][0], ...(modes[0][0] === modes[0][1] ? [] : ["--to-mode", modes[0][1]])] : [];
+  const named = usual ? [] : ["--mode", mode, ...(toMode === mode ? [] : ["--to-mode", toMode])];
   const way = wayBetween(from, to);
-  const found = difference(pairs, modes.every(([before, after]) => before === after) ? (id, mode) => way(id, mode || modes[0][0]) : undefined);
+  const found = difference(pairs, mode === toMode ? (id) => way(id, mode) : undefined);
   return answer(
     "upgrade",
     differenceWords(names, found),
@@ -130,11 +128,11 @@ function passingView({ passing }, names) {
   return passing.length ? groupView("come and go between the two", passing, (one) => passingItem(one, names), 25) : null;
 }
 
-function passingItem({ id, mode, ends, inside, kind }) {
+function passingItem({ id, ends, inside, kind }) {
   const clause = DATA.clauses[id];
   const line = (when, cell) => el("li", {}, el("span", { class: "when", text: when }), cellView(clause, cell));
   const between = inside.map(([first, last, cell]) => line(`torch ${first === last ? first : `${first} to ${last}`}`, cell));
-  return el("li", {}, kindTag(kind), " ", clauseLink(id), " ", el("code", { text: id }), modeLabel(mode), el("ul", { class: "spans" }, line("on both", ends), ...between));
+  return el("li", {}, kindTag(kind), " ", clauseLink(id), " ", el("code", { text: id }), el("ul", { class: "spans" }, line("on both", ends), ...between));
 }
 
 /** Return "since 2.0": where what is there on the second side began, or ended where that is the older one. */
