@@ -1,7 +1,7 @@
 """What differs between the releases of torch that a project supports, for just the hooks that its code uses.
 
 The code is parsed, never run. Without --from and --to the releases are those that the project's own metadata admit, and
-every release between counts. Printed is what the code alone decides; what hangs on data is counted, and listed by
+every release between counts. Printed is what the code alone decides; what it does not show is counted, and listed by
 --unsure. A comment `# hook-conformance: CLAUSE` on a line accepts that clause there, `# hook-conformance: all` all.
 """
 
@@ -169,7 +169,7 @@ def add_parser(sub: Any) -> None:
     parser.add_argument(
         "--min-harm", choices=HARMS, default="none", help="only what does this harm or worse (default: none, all)"
     )
-    parser.add_argument("--unsure", action="store_true", help="list what hangs on data that code does not show")
+    parser.add_argument("--unsure", action="store_true", help="list what may concern the code, and is counted")
     parser.add_argument("--baseline", type=Path, metavar="FILE", help="leave out what this answer in JSON has already")
     parser.add_argument("--write-baseline", type=Path, metavar="FILE", help="write this answer in JSON, for --baseline")
     forms.add_format(parser, FORMS)

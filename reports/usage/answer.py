@@ -71,7 +71,7 @@ def as_text(effect: Effect) -> str:
 
 
 def lines_of(effect: Effect) -> list[str]:
-    """Return what hangs on data, as lines."""
+    """Return what may concern the code, as lines."""
     lines = []
     for one in effect.unsure:
         lines += ["", f"{_head(one.uses)}, if {one.condition}  [{one.clause}]", *(f"  {each}" for each in one.words)]

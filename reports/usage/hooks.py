@@ -29,6 +29,7 @@ class Sight:
     guards: tuple[tuple[ast.expr, bool], ...]
     file: File
     dicts: set[str]
+    hooked: set[str]  # what tensor hooks are registered on in this file: its dict has these on every release
     owned: Owned
 
     @property
@@ -48,8 +49,9 @@ def seen(use: Sight) -> dict[str, bool]:
     words["all_dicts"] = name == "_backward_hooks" and "_backward_pre_hooks" not in use.dicts
     words["optimizer"] = owner is not None and "optim" in ast.unparse(owner).lower()
     if name.endswith("_hooks"):
-        tensor = name == "_backward_hooks" and bool(TENSORS.search(last(owner)))
-        words |= {"tensor_dict": tensor and "_post_accumulate_grad_hooks" not in use.dicts, "module_dicts": not tensor}
+        tensor, own = name == "_backward_hooks" and bool(TENSORS.search(last(owner))), last(owner) in use.hooked
+        words["tensor_dict"] = tensor and not own and "_post_accumulate_grad_hooks" not in use.dicts
+        words["module_dicts"] = not tensor and not own
     if owner is not None and _is_parameter(owner, use):
         words["inner"] = False
     if owner is not None and _is_part(owner, use):

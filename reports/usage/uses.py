@@ -167,7 +167,9 @@ class Reader:
     def __init__(self, file: File, owned: Owned) -> None:
         """Take the file, and what its neighbours define."""
         self.file, self.owned = file, owned
-        self.dicts = {node.attr for node in file.nodes if isinstance(node, ast.Attribute)} & {*DICTS}
+        attributes = [node for node in file.nodes if isinstance(node, ast.Attribute)]
+        self.dicts = {node.attr for node in attributes} & {*DICTS}
+        self.hooked = {last(node.value) for node in attributes if node.attr == "register_hook"}
 
     def uses(self) -> Iterator[Use]:
         """Yield the uses of this file."""
@@ -213,7 +215,7 @@ class Reader:
         chain = self.file.chain(node)
         guards = tuple(conditions(chain))
         options, unsure = self._options(call) if call else ([], False)
-        words = seen(Sight(node, name, call, chain, guards, self.file, self.dicts, self.owned))
+        words = seen(Sight(node, name, call, chain, guards, self.file, self.dicts, self.hooked, self.owned))
         line = getattr(node, "lineno", 0)
         safe = isinstance(getattr(node, "ctx", None), ast.Store)  # what is not there is made
         safe |= isinstance(node, ast.Call) and last(node.func) == "getattr" and len(node.args) > 2  # or has a default

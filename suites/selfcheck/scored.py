@@ -1,6 +1,6 @@
 """What `affects` says of labelled code, and how much of it is right.
 
-`python -m suites.selfcheck.scored` scores the labelled forms. With a folder it scores the packages of `packages.txt`
+`python -m suites.selfcheck.scored` scores the labelled forms. With a folder it scores the packages of `packages/`
 too; those that the folder lacks are put there by pip.
 """
 
@@ -25,7 +25,7 @@ from reports.usage.lacks import Table
 from reports.usage.uses import read_code
 
 LABELLED = Path(__file__).with_name("labelled")
-PACKAGES = Path(__file__).with_name("packages.txt")
+PACKAGES = Path(__file__).with_name("packages")
 FIRST, LAST = "1.13", "2.15"
 Labels = set[tuple[int, str]]
 Place = tuple[str, int]
@@ -103,7 +103,7 @@ def packages() -> list[Package]:
     """Return the packages with what was judged of them."""
     read: list[Package] = []
     group, file = "", ""
-    for line in PACKAGES.read_text(encoding="utf-8").splitlines():
+    for line in (line for each in sorted(PACKAGES.iterdir()) for line in each.read_text("utf-8").splitlines()):
         if found := re.fullmatch(r"## (\S+) (\S+)", line):
             read.append(Package(found[1], found[2], group))
         elif found := re.fullmatch(r"=== (.+)", line):
