@@ -41,25 +41,19 @@ class Bounds:
 
 def read_bounds(path: Path) -> Bounds | None:
     """Return what the metadata nearest to some code say of torch; None where nothing does."""
-    for file, asked in _requirements(path):
-        said = tuple(dict.fromkeys(one.specifier for one in asked if one.name.lower() == "torch" and one.specifier))
-        if said:
-            return Bounds(said, file)
+    here = path.resolve()
+    for folder in [here, *here.parents][: ABOVE + 1]:
+        for file, lines in ((file, lines) for name, lines in READERS.items() for file in sorted(folder.glob(name))):
+            asked = [one.specifier for one in _asked(file, lines) if one.name.lower() == "torch" and one.specifier]
+            if asked:
+                return Bounds(tuple(dict.fromkeys(asked)), file.name)
+        if (folder / ".git").exists():
+            break
     return None
 
 
-def _requirements(path: Path) -> Iterator[tuple[str, list[Requirement]]]:
-    """Yield each file of metadata with what it requires, the nearest first; what cannot be read requires nothing."""
-    here = path.resolve()
-    for folder in [here, *here.parents][: ABOVE + 1]:
-        for pattern, lines in READERS.items():
-            for file in sorted(folder.glob(pattern)):
-                yield file.name, [*_asked(file, lines)]
-        if (folder / ".git").exists():
-            break
-
-
 def _asked(file: Path, lines: Callable[[str], Iterable[str]]) -> Iterator[Requirement]:
+    """Yield what a file of metadata requires; what cannot be read requires nothing."""
     try:
         found = [line.partition("#")[0].strip() for line in lines(file.read_text(encoding="utf-8"))]
     except (OSError, ValueError, SyntaxError, RecursionError, AttributeError, configparser.Error):
@@ -74,7 +68,7 @@ def _toml(text: str) -> Iterator[str]:
     project = found.get("project", {})
     yield from project.get("dependencies", [])
     for extra in project.get("optional-dependencies", {}).values():
-        yield from map(_extra, extra)
+        yield from extra
     poetry: Any = found.get("tool", {}).get("poetry", {}).get("dependencies", {}).get("torch")
     asked = poetry.get("version", "") if isinstance(poetry, dict) else poetry or ""
     asked = re.sub(r"^\s*\^\s*(\d+)", r"==\1.*,>=\1", asked)  # Poetry's own: "^2.1" is 2.1 or newer, below 3
@@ -87,7 +81,7 @@ def _cfg(text: str) -> Iterator[str]:
     if parser.has_section("options"):
         yield from parser.get("options", "install_requires", fallback="").splitlines()
     if parser.has_section("options.extras_require"):
-        yield from (_extra(line) for _, lines in parser.items("options.extras_require") for line in lines.splitlines())
+        yield from (line for _, lines in parser.items("options.extras_require") for line in lines.splitlines())
 
 
 def _py(text: str) -> Iterator[str]:
@@ -98,10 +92,6 @@ def _py(text: str) -> Iterator[str]:
 
 def _metadata(text: str) -> Iterator[str]:
     yield from email.message_from_string(text).get_all("Requires-Dist") or []
-
-
-def _extra(line: str) -> str:
-    return f"{line.partition('#')[0].partition(';')[0]}; extra == 'one'"
 
 
 READERS: dict[str, Callable[[str], Iterable[str]]] = {

@@ -24,6 +24,7 @@ class File:
         self.parents: dict[ast.AST, ast.AST] = {}
         self.classes: dict[ast.ClassDef, set[str]] = {}  # what each defines
         self.imports: dict[str, str] = {}  # "r" -> "torch.nn.modules.module.register_..."
+        self.attributes: dict[str, set[str]] = {}  # each that is read or set, and what of: "weight" for a.weight.grad
         self.named: MutableMapping[str, list[ast.expr]] = {}  # what a name is bound to, anywhere
         depth: dict[ast.AST, int] = {tree: 0}
         for node in self.nodes:
@@ -31,6 +32,8 @@ class File:
                 if not isinstance(child, ast.expr_context):  # one object stands in many places
                     self.parents[child], depth[child] = node, depth[node] + 1
                     self.nodes.append(child)
+            if isinstance(node, ast.Attribute):
+                self.attributes.setdefault(node.attr, set()).add(last(node.value))
             self._learn(node)
         if max(depth.values()) > DEEPEST:
             raise RecursionError
@@ -47,12 +50,9 @@ class File:
             if not self.of_torch(local):  # where one of two imports fails, torch's is the one that is meant
                 self.imports[local] = origin
         for target, value in bindings(node):
-            if spelled(target) and not isinstance(node, (ast.For, ast.comprehension)):
+            loops = isinstance(node, (ast.For, ast.comprehension))
+            if spelled(target) and (not loops or isinstance(value, (ast.Tuple, ast.List, ast.Set, ast.Name))):
                 self.named.setdefault(spelled(target), []).append(value)
-            elif isinstance(target, ast.Name) and isinstance(value, (ast.Tuple, ast.List, ast.Set)):
-                self.named.setdefault(target.id, []).extend(value.elts)
-            elif isinstance(target, ast.Name) and isinstance(value, ast.Name):
-                self.named.setdefault(target.id, []).append(value)
 
     def imported(self, name: str) -> str:
         """Return what a name of this file goes by where it was defined."""
@@ -75,24 +75,20 @@ class File:
 
     def words(self, node: ast.expr, depth: int = 0) -> list[str]:
         """Return the strings that an expression may be: a constant, a name bound to some, or pieces put together."""
-        if depth > 3:
-            return []
         if isinstance(node, ast.Constant):
             return [node.value] if isinstance(node.value, str) else []
         if isinstance(node, (ast.JoinedStr, ast.BinOp)):
             parts = node.values if isinstance(node, ast.JoinedStr) else [node.left, node.right]
-            pieces = itertools.product(*(self.words(part, depth + 1) for part in parts))
+            pieces = itertools.product(*(self.words(part, depth) for part in parts))
             return ["".join(each) for each in itertools.islice(pieces, MOST_NAMES)]
         several: list[ast.expr] = []
-        if isinstance(node, ast.Name):
-            several = self.named.get(node.id, [])[:MOST_NAMES]
-        elif isinstance(node, (ast.Tuple, ast.List)):  # what a loop goes through
-            several = node.elts[:MOST_NAMES]
-        elif isinstance(node, ast.FormattedValue):
-            several = [node.value]
-        elif isinstance(node, ast.IfExp):
-            several = [node.body, node.orelse]
-        return [word for each in several for word in self.words(each, depth + 1)]
+        if isinstance(node, ast.Name) and depth < 3:
+            several, depth = self.named.get(node.id, []), depth + 1
+        elif isinstance(node, (ast.Tuple, ast.List, ast.Set)):  # what a loop goes through
+            several = node.elts
+        elif isinstance(node, (ast.FormattedValue, ast.IfExp)):
+            several = [node.value] if isinstance(node, ast.FormattedValue) else [node.body, node.orelse]
+        return [word for each in several[:MOST_NAMES] for word in self.words(each, depth)]
 
 
 def _imports(node: ast.AST) -> Iterator[tuple[str, str]]:

@@ -167,9 +167,6 @@ class Reader:
     def __init__(self, file: File, owned: Owned) -> None:
         """Take the file, and what its neighbours define."""
         self.file, self.owned = file, owned
-        attributes = [node for node in file.nodes if isinstance(node, ast.Attribute)]
-        self.dicts = {node.attr for node in attributes} & {*DICTS}
-        self.hooked = {last(node.value) for node in attributes if node.attr == "register_hook"}
 
     def uses(self) -> Iterator[Use]:
         """Yield the uses of this file."""
@@ -215,7 +212,7 @@ class Reader:
         chain = self.file.chain(node)
         guards = tuple(conditions(chain))
         options, unsure = self._options(call) if call else ([], False)
-        words = seen(Sight(node, name, call, chain, guards, self.file, self.dicts, self.hooked, self.owned))
+        words = seen(Sight(node, name, chain, guards, self.file, self.owned))
         line = getattr(node, "lineno", 0)
         safe = isinstance(getattr(node, "ctx", None), ast.Store)  # what is not there is made
         safe |= isinstance(node, ast.Call) and last(node.func) == "getattr" and len(node.args) > 2  # or has a default
@@ -241,9 +238,6 @@ class Reader:
             return {str(each.value): value for each, value in pairs if isinstance(each, ast.Constant)}
         if isinstance(node, ast.Call) and spelled(node.func) == "dict" and not node.args:
             return {each.arg or "": each.value for each in node.keywords}
-        if isinstance(node, ast.IfExp):
-            one, other = self._dict(node.body), self._dict(node.orelse)
-            return None if one is None or other is None else {**one, **other}
         return None
 
     def _of(self, owner: ast.expr, name: str) -> str:
