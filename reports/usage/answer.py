@@ -44,11 +44,13 @@ def _summary(effect: Effect) -> str:
     return f"torch {where}, {effect.why}; {differ}; {files}, {uses} of hooks"
 
 
-def _count(effect: Effect) -> str:
-    if not effect.findings:
-        return "nothing that it uses differs"
+def _count(effect: Effect) -> list[str]:
+    """Return how many differences are told, and how many are not, as lines."""
     number = forms.counted(len(effect.findings), "difference concerns it", "differences concern it")
-    return f"{number}, worst: {HARMS[min(one.rank for one in effect.findings)]}"
+    worst = HARMS[min((one.rank for one in effect.findings), default=0)]
+    lines = [f"{number}, worst: {worst}" if effect.findings else "nothing that it uses differs"]
+    more = len({one.clause for one in effect.unsure})
+    return lines + [f"{more} more may concern it, by what code does not show (--unsure)"] * bool(more)
 
 
 def as_text(effect: Effect) -> str:
@@ -63,11 +65,7 @@ def as_text(effect: Effect) -> str:
             first, *rest = one.words
             lines += [f"  {first}  [{one.clause}]", *(f"    {each}" for each in rest)]
             lines += [f"    instead: {one.instead}"] if one.instead else []
-    lines += ["", _count(effect)]
-    if effect.unsure:
-        more = len({one.clause for one in effect.unsure})
-        lines.append(f"{more} more may concern it, by what code does not show (--unsure)")
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, "", *_count(effect)]) + "\n"
 
 
 def lines_of(effect: Effect) -> list[str]:
@@ -118,7 +116,7 @@ def as_json(effect: Effect) -> str:
 
 def as_markdown(effect: Effect) -> str:
     """Return the answer for an issue."""
-    lines = [f"**{forms.escaped(_summary(effect))}**", "", forms.escaped(_count(effect))]
+    lines = [f"**{forms.escaped(_summary(effect))}**", "", *map(forms.escaped, _count(effect))]
     if effect.findings:
         lines += ["", "| at | harm | what differs | instead | clause |", "|---|---|---|---|---|"]
     for one in effect.findings:

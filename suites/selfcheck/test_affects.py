@@ -119,6 +119,7 @@ def test_what_hangs_on_data_is_counted_and_listed_when_asked(code, capsys):
     assert status == 0
     assert "more may concern it, by what code does not show (--unsure)" in out
     assert "the tensor is a view" not in out
+    assert "more may concern it" in ask(code, capsys, "--from", "2.0", "--format", "markdown", source=source)[1]
     assert (
         "if the tensor is no parameter, and the tensor is a view"
         in ask(code, capsys, "--from", "2.0", "--unsure", source=source)[1]
