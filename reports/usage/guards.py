@@ -12,7 +12,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
 
-from packaging.requirements import InvalidRequirement, Requirement
 from packaging.version import InvalidVersion, Version
 
 from reports.usage.owned import FUNCTIONS, File, last
@@ -72,7 +71,7 @@ class Guards:
             return self._compared(test.left, test.ops[0], test.comparators[0], release)
         name = last(test.func if isinstance(test, ast.Call) else test)
         if isinstance(test, ast.Call) and (test.args or test.keywords):
-            return self._asked(name, test.args, release, depth)
+            return self._asked(name, test.args, release)
         if name in self.flags:
             return self.lets(self.flags[name], release, depth + 1)
         found = AT_LEAST.search(name)
@@ -93,21 +92,16 @@ class Guards:
 
     def _is_version(self, node: ast.expr, depth: int = 0) -> bool:
         """Say whether an expression is the version of torch, parsed or cut into numbers."""
-        text = ast.unparse(node)
-        if TORCH.search(text) and "cuda" not in text and "vision" not in text:
+        if TORCH.search(ast.unparse(node)):
             return True
         flags = [self.flags.get(each.id) for each in ast.walk(node) if isinstance(each, ast.Name)]
         return depth < DEPTH and any(flag is not None and self._is_version(flag, depth + 1) for flag in flags)
 
-    def _asked(self, name: str, given: list[ast.expr], release: Version, depth: int) -> bool | None:
-        """Say what a call says: hasattr(m, "x"), is_torch_version(">=", "2.0"), RequirementCache("torch>=2")."""
+    def _asked(self, name: str, given: list[ast.expr], release: Version) -> bool | None:
+        """Say what a call says: hasattr(m, "x"), is_torch_version(">=", "2.0")."""
         words = [each.value for each in given if isinstance(each, ast.Constant) and isinstance(each.value, str)]
-        if name in ("bool", "callable") and given:
-            return self.lets(given[0], release, depth + 1)
-        if words and (name == "hasattr" or (name == "getattr" and len(given) == 3)):
+        if words and name == "hasattr":
             return self.has(words[0], "", release)
-        if "requirement" in name.lower():
-            return next((each for word in words if (each := _meets(word, release)) is not None), None)
         numbers = [found for each in given if (found := _numbers(each))]
         if not numbers or "vision" in name or "torch" not in (name + " ".join(words)).lower():
             return None
@@ -116,14 +110,6 @@ class Guards:
         signs += ["ge"] if ASKS.search(name) else []
         mine, theirs = ((*each, 0, 0)[:3] for each in (release.release, numbers[0]))
         return getattr(operator, signs[0])(mine, theirs) if signs else None
-
-
-def _meets(requirement: str, release: Version) -> bool | None:
-    try:
-        found = Requirement(requirement)
-    except InvalidRequirement:
-        return None
-    return found.specifier.contains(str(release), prereleases=True) if found.name == "torch" else None
 
 
 def _numbers(node: ast.expr) -> tuple[int, ...] | None:
@@ -144,12 +130,12 @@ def _numbers(node: ast.expr) -> tuple[int, ...] | None:
 def conditions(chain: list[ast.AST]) -> Iterator[tuple[ast.expr, bool]]:
     """Yield the tests around a node, and what each must be; `chain` is the node and all that it stands in."""
     for child, parent in pairwise(chain):
-        if isinstance(parent, (ast.If, ast.IfExp, ast.While)) and child is not parent.test:
+        if isinstance(parent, (ast.If, ast.IfExp)) and child is not parent.test:
             yield parent.test, child is parent.body or (isinstance(parent.body, list) and child in parent.body)
         elif isinstance(parent, ast.BoolOp):
             before = parent.values[: parent.values.index(child)]  # type: ignore[arg-type]
             yield from ((each, isinstance(parent.op, ast.And)) for each in before)
-        for block in ("body", "orelse", "finalbody"):
+        for block in ("body", "orelse"):
             statements = getattr(parent, block, None)
             if isinstance(statements, list) and child in statements:
                 yield from _before(statements[: statements.index(child)])

@@ -30,12 +30,9 @@ DICTS["_backward_hooks"] = "module_dicts|tensor_dict"
 KIND_OF = {name: kind.name for kind in KINDS.values() for name in (kind.api, kind.everywhere) if name}
 APIS = frozenset(KIND_OF) | frozenset(UNSTATED) | frozenset(DICTS)
 OPTIONS = frozenset({each.name for kind in KINDS.values() for each in kind.options} | {"with_module", "mode"})
-#: How many arguments torch's own take by position, where it is not the hook alone and what follows are options.
-TAKES = {"retain_grad": (0, 0), "register_comm_hook": (2, 2), "register_multi_grad_hook": (2, 3), "save_on_cpu": (0, 2)}
-TAKES |= {"saved_tensors_hooks": (2, 2), "disable_saved_tensors_hooks": (1, 2), "register_hooks": (2, 2)}
-TAKES |= {"register_hook": (1, 1), NODE_HOOK: (1, 1), "register_prehook": (1, 1)}
-TAKES |= {"register_post_accumulate_grad_hook": (1, 1), "register_backward_hook": (1, 1)}
-ARGUMENTS = {"hook", "tensors", "fn", "state", "pin_memory", "device_type", "pack_hook", "unpack_hook", "error_message"}
+#: How many arguments torch's own take, where it is not one to four.
+TAKES = {"retain_grad": (0, 0), "save_on_cpu": (0, 2), "register_comm_hook": (2, 2)}
+TAKES |= {"register_hook": (1, 1), NODE_HOOK: (1, 1), "register_hooks": (2, 2)}
 #: What register_hook is called on where it is a hook of a node.
 NODES = ("grad_fn", "next_functions", "node", "Node")
 #: What a file has that uses a hook, makes an encoder layer, or says on which torch something is there.
@@ -189,9 +186,7 @@ class Reader:
         elif isinstance(node, ast.Call) and last(node.func) in ("methodcaller", "attrgetter"):
             found = [word for each in node.args for word in self.file.words(each)]
         elif isinstance(node, ast.Call) and last(node.func) in ("getattr", "setattr", "delattr") and node.args[1:]:
-            asks = last(node.func) == "getattr" and len(node.args) > 2 and call is None  # asks whether there is one
-            words = self.file.words(node.args[1])
-            found = [self._of(node.args[0], word) for word in words if word in DICTS or not asks]
+            found = [self._of(node.args[0], word) for word in self.file.words(node.args[1])]
         return (name for name in found if name in APIS)
 
     def _calls(self, node: ast.AST, name: str, call: ast.Call | None) -> Iterator[tuple[ast.AST, ast.Call | None]]:
@@ -205,7 +200,7 @@ class Reader:
             alias = parent.targets[0].id
             calls = [each for each in self.file.nodes if isinstance(each, ast.Call) and spelled(each.func) == alias]
             yield from [(each, each) for each in calls] or [(node, None)]
-        elif not isinstance(parent, ast.Attribute):  # m.register_hook.__doc__ registers nothing
+        else:
             yield node, None
 
     def _use(self, node: ast.AST, name: str, call: ast.Call | None) -> Use:
@@ -244,14 +239,14 @@ class Reader:
         """Return what an attribute goes by in torch: "Node.register_hook" for that of a grad_fn."""
         return NODE_HOOK if name == "register_hook" and self._is_node(owner) else name
 
-    def _is_node(self, owner: ast.expr, depth: int = 0) -> bool:
+    def _is_node(self, owner: ast.expr) -> bool:
         """Say whether an expression is a node of autograd: a grad_fn, what is in next_functions, or a name for one."""
-        while isinstance(owner, (ast.Call, ast.Subscript)):
-            owner = owner.func if isinstance(owner, ast.Call) else owner.value
-        name = owner.attr if isinstance(owner, ast.Attribute) else spelled(owner)
-        values = self.file.named.get(name, ()) if isinstance(owner, ast.Name) and depth < 3 else ()
-        made = [each for each in values if isinstance(each, (ast.Attribute, ast.Subscript))]
-        return name in NODES or any(self._is_node(each, depth + 1) for each in made)
+        for each in (owner, *self.file.named.get(spelled(owner), ())):
+            while isinstance(each, ast.Subscript):
+                each = each.value
+            if (each.attr if isinstance(each, ast.Attribute) else spelled(each)) in NODES:
+                return True
+        return False
 
     def _is_own(self, node: ast.Name | ast.Attribute) -> bool:
         """Say whether what is called is someone's own, although it is named as torch's is."""
@@ -274,8 +269,5 @@ class Reader:
 
 def fits(name: str, call: ast.Call) -> bool:
     """Say whether a call has as many arguments as torch's own takes; what has others is the code's own."""
-    if any(isinstance(each, ast.Starred) for each in call.args) or any(each.arg is None for each in call.keywords):
-        return True
     least, most = TAKES.get(name, (1, 4))
-    own = {each.arg for each in call.keywords} - OPTIONS - ARGUMENTS
-    return least <= len(call.args) + len(call.keywords) <= most and not own
+    return least <= len(call.args) + len(call.keywords) <= most
