@@ -84,7 +84,7 @@ def _classes(node: ast.expr, name: str, use: Sight) -> Iterator[str]:
     for test, wanted in use.guards:
         if wanted != isinstance(test, ast.UnaryOp):
             asked = (each for each in ast.walk(test) if isinstance(each, ast.Call) and last(each.func) == "isinstance")
-            yield from (spelled(each.args[-1]) for each in asked if name in map(spelled, each.args))
+            yield from (spelled(each.args[-1]) for each in asked if name and name in map(spelled, each.args))
     for scope in use.chain:
         if isinstance(scope, FUNCTIONS):
             yield from (spelled(each.annotation) for each in scope.args.args if each.arg == name)

@@ -152,14 +152,20 @@ class Owned:
             return [(file, node) for node in here[-1:]]
         return self.classes.get(rest.rpartition(".")[2] if rest else file.imported(name), [])
 
-    def encodes(self, file: File, name: str, depth: int = 0) -> bool:
+    def encodes(self, file: File, name: str) -> bool:
         """Say whether a class is torch's encoder layer, is derived from it, or makes one."""
-        if file.imported(name) in ENCODERS and file.of_torch(name):
-            return True
-        for where, node in self.named(file, name) if depth < DEEP else ():
-            calls = (each.func for each in ast.walk(node) if isinstance(each, ast.Call))
-            if any(self.encodes(where, spelled(each), depth + 1) for each in (*node.bases, *calls)):
+        level = {(file, name)}
+        for _ in range(DEEP):
+            if any(where.imported(each) in ENCODERS and where.of_torch(each) for where, each in level):
                 return True
+            found = [one for where, each in level for one in self.named(where, each)]
+            level = {(there, spelled(each)) for there, node in found for each in node.bases}
+            level |= {
+                (there, spelled(each.func))
+                for there, node in found
+                for each in ast.walk(node)
+                if isinstance(each, ast.Call)
+            }
         return False
 
     def called_after(self, variable: str, method: str) -> bool:
