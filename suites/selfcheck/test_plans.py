@@ -99,6 +99,19 @@ EDITED = Plan(
 )
 
 
+#: A module inside of another goes to eval mode with it; there is a keyword for each of thirteen tensors.
+INSIDE = Plan(Chain("m0", (Leaf("m1", "gate", (2,)),)), (Input(1),), (grammar.Train("m0", False), Forward()))
+KEYWORDS = Plan(
+    Leaf("m0", "many", (2,), grammar.Call((0,) * 13, tuple(grammar.FIELDS[:13])), outputs=1), (Input(1),), (Forward(),)
+)
+
+
+@pytest.mark.parametrize("plan", [INSIDE, KEYWORDS])
+def test_a_reproducer_tells_modules_inside_and_takes_many_keywords(plan: Plan) -> None:
+    trace = expect(plan, CONTRACT)
+    assert run(script(plan, trace, trace, "a.clause.id", "A sentence.", VERSION))[0] == "False"
+
+
 @pytest.mark.parametrize("plan", [SMALL, EDITED])
 def test_a_reproducer_of_a_small_plan_is_short_and_needs_only_torch(plan: Plan) -> None:
     trace = expect(plan, CONTRACT)
