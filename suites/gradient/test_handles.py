@@ -61,58 +61,6 @@ def test_handle(subject: Subject, on: List[int], removed: Any) -> None:
 
 
 @clause(
-    "gradient.lifetime.with_handle",
-    says="Leaving a with-block on the handle of a tensor hook removes it, also when the block raises.",
-    source=HANDLE,
-    level="observed",
-    readings=(
-        Reading(
-            "removed",
-            "",
-            "Each with-block on a handle takes its own hook away when it is left, and no other.",
-            value=True,
-        ),
-        Reading("kept", "never", "The block is without effect.", value=False),
-    ),
-    witness={"order": [0], "fails": False, "beside": 0},
-    covers=("tensor.handle.context", "tensor.handle.context_exception"),
-)
-@given(order=st.permutations([0, 1, 2]), fails=st.booleans(), beside=st.integers(0, 1))
-def test_with_handle(subject: Subject, order: List[int], fails: bool, beside: int) -> None:
-    import contextlib
-
-    calls: List[int] = []
-    x = leaf(1)
-    handles = [x.register_hook(lambda grad, number=number: calls.append(number)) for number in range(len(order))]
-    for _ in range(beside):
-        x.register_hook(lambda grad: calls.append(-1))
-    inside = set(range(len(order)))
-
-    def passes() -> None:
-        calls.clear()
-        (2 * x).backward()
-        assert calls == sorted(inside) + [-1] * beside
-
-    def enter(depth: int) -> None:
-        if depth == len(order):
-            passes()
-            if fails:
-                raise KeyError("the block may raise")
-            return
-        try:
-            with handles[order[depth]] as same:
-                assert same is handles[order[depth]]
-                enter(depth + 1)
-        finally:
-            if subject.value:
-                inside.remove(order[depth])
-            passes()
-
-    with contextlib.suppress(KeyError):
-        enter(0)
-
-
-@clause(
     "gradient.lifetime.removed_too_late",
     says="Removing a tensor hook twice, or after its tensor is gone, does nothing; a dropped handle keeps it.",
     source=HANDLE,

@@ -96,41 +96,6 @@ def test_example(subject: Subject, passes: List[List[int]], removed: int) -> Non
         assert v.grad.tolist() == expected
 
 
-@clause(
-    "gradient.kinds.shape",
-    says="The gradient that a hook is given has the shape of its tensor, also of an expanded or 0-dim one.",
-    source=DOCS,
-    level="observed",
-    readings=(
-        Reading(
-            "the tensor's",
-            "",
-            "The gradient in a hook has the shape of its tensor, also where that was used expanded.",
-            value="tensor",
-        ),
-        Reading("the use's", "never", "The shape in which the tensor was used.", value="use"),
-    ),
-    witness={"shape": [2], "times": [3], "inner": False},
-    covers=("tensor.kind.expand_input", "tensor.kind.zero_dim"),
-)
-@given(
-    shape=st.lists(st.integers(1, 3), max_size=3),
-    times=st.lists(st.integers(1, 3), max_size=2),
-    inner=st.booleans(),
-)
-def test_shape(subject: Subject, shape: List[int], times: List[int], inner: bool) -> None:
-    import torch
-
-    seen: List[Any] = []
-    x = torch.ones(shape, dtype=torch.float64, requires_grad=True)
-    hooked = 1 * x if inner else x
-    hooked.register_hook(seen.append)
-    used = times + shape
-    hooked.expand(used).backward(torch.ones(used, dtype=torch.float64))
-    whole = torch.full(shape, float(prod(times))) if subject.value == "tensor" else torch.ones(used)
-    assert [(list(grad.shape), grad.tolist()) for grad in seen] == [(list(whole.shape), whole.tolist())]
-
-
 DTYPES = ("float32", "float64", "float16")
 #: The grad_dtype that is set on the leaf; None leaves it alone, as every torch does that has none.
 OWN = st.none() | st.sampled_from(DTYPES) if applies(">=2.10", installed_version()) else st.none()

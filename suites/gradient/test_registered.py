@@ -1,6 +1,5 @@
 """What counts as a hook of a tensor: each registration, on that tensor alone, and only where there is a graph."""
 
-from math import prod
 from typing import Any, List
 
 from hypothesis import given
@@ -8,57 +7,13 @@ from hypothesis import strategies as st
 
 from fixtures.judge.clause import Reading, clause
 from fixtures.judge.subject import Subject
-from fixtures.plan.draw import FACTORS, NUMBERS
 from suites.gradient.said import NEVER_REQUIRES, REFUSED
-from suites.tensors import item, leaf, outcome
+from suites.tensors import leaf, outcome
 
 ABOUT = "register_hook"
 
 DOCS = "docs: torch.Tensor.register_hook"
 SNAPSHOT = "https://github.com/pytorch/pytorch/pull/61250"
-
-
-@clause(
-    "gradient.membership.same_function_twice",
-    says="One function registered several times is several hooks, each with its own handle.",
-    source="docs: torch.utils.hooks.RemovableHandle",
-    level="observed",
-    readings=(
-        Reading(
-            "one for each",
-            "",
-            "A function is called as often as it is registered, less the handles removed.",
-            value=True,
-        ),
-        Reading("one hook", "never", "A further registration replaces the first.", value=False),
-    ),
-    witness={"which": [0, 0], "removed": [1], "inner": False},
-    covers=("tensor.reg.same_fn_twice",),
-)
-@given(
-    which=st.lists(st.integers(0, 1), min_size=1, max_size=5),
-    removed=st.lists(st.integers(0, 4), max_size=3),
-    inner=st.booleans(),
-)
-def test_same_function_twice(subject: Subject, which: List[int], removed: List[int], inner: bool) -> None:
-    seen: List[Any] = []
-    functions = [lambda grad: seen.append(0) or grad * 2, lambda grad: seen.append(1) or grad + 3]
-    x = leaf(1)
-    y = 1 * x
-    handles = [(y if inner else x).register_hook(functions[name]) for name in which]
-    left = list(enumerate(which))
-    for place in [None, *removed]:
-        if place is not None and place < len(handles):
-            handles[place].remove()
-            left = [one for one in left if one[0] != place]
-        called = [name for _, name in left] if subject.value else sorted({name for _, name in left})
-        grad = 1
-        for name in called:
-            grad = grad + 3 if name else grad * 2
-        x.grad = None
-        seen.clear()
-        y.backward(retain_graph=True)
-        assert (seen, x.grad.item()) == (called, grad)
 
 
 #: Ways to make a tensor out of another one.
@@ -183,51 +138,3 @@ def test_without_a_graph(subject: Subject, row: List[str]) -> None:
     if requires:
         tensor.backward()
     assert [grad.item() for grad in calls] == [1.0] * requires
-
-
-@clause(
-    "gradient.membership.switched_off",
-    says="A leaf that no longer requires grad when the gradient arrives has its hooks called and no .grad set.",
-    source="https://github.com/pytorch/pytorch/pull/85849",
-    level="implied",
-    concern="tensor ?switched_off",
-    readings=(
-        Reading(
-            "called",
-            ">=2.0",
-            "A leaf that no longer requires grad has its hooks called once in each pass; .grad stays as it was.",
-            value=True,
-        ),
-        Reading(
-            "not called",
-            "<2.0",
-            "A leaf that no longer requires grad when the gradient arrives has no hook called and no .grad set.",
-            value=False,
-            headline=False,
-            harm="silent",
-        ),
-    ),
-    witness={"passes": [False], "factors": [1], "had": None},
-    covers=("graph.accgrad.requires_grad_toggle",),
-)
-@given(
-    passes=st.lists(st.booleans(), min_size=1, max_size=3),
-    factors=st.lists(FACTORS, min_size=1, max_size=2),
-    had=st.none() | NUMBERS,
-)
-def test_switched_off(subject: Subject, passes: List[bool], factors: List[int], had: Any) -> None:
-    seen: List[float] = []
-    x = leaf(1)
-    x.grad = None if had is None else leaf(had).detach()
-    for by in factors:
-        x.register_hook(lambda grad, by=by: seen.append(grad.item()) or grad * by)
-    y = 2 * x
-    expected = []
-    for on in passes:
-        x.requires_grad_(on)
-        y.backward(retain_graph=True)
-        if on or subject.value:
-            expected += [2 * prod(factors[:place]) for place in range(len(factors))]
-        if on:
-            had = (had or 0) + 2 * prod(factors)
-        assert (seen, item(x.grad)) == (expected, had)

@@ -14,11 +14,12 @@ KINDS = ("tensor", "post_accumulate", "node", "node_pre")
 
 @clause(
     "gradient.switched.frozen",
-    says="A leaf that is frozen gets no .grad; thawed again, it has all the hooks that it had.",
+    says="A leaf that is frozen after it was used still has its tensor hooks called, and gets no .grad.",
     source="https://github.com/pytorch/pytorch/pull/85849",
+    note="Once it requires grad again it gets its .grad, and has all the hooks that it had.",
     level="implied",
     about=(*apis(LEAF), "retain_grad"),
-    concern="never",
+    concern="tensor ?switched_off",
     readings=(
         Reading(
             "called",
@@ -31,11 +32,14 @@ KINDS = ("tensor", "post_accumulate", "node", "node_pre")
             "<2.0",
             "A leaf that was frozen after it was used has no hook called, and .grad stays as it was.",
             {"frozen_leaf_hooks": False},
+            headline=False,
+            harm="silent",
         ),
     ),
     witness=Plan(
         Leaf("m0", "scale", (2,)), (Input(3),), (Hook("tensor", "x0", "h0"), Forward(), Freeze("x0"), Backward())
     ),
+    covers=("graph.accgrad.requires_grad_toggle",),
 )
 @given(plan=plans(kinds=LEAF, does=("scale",), depth=1, runs=3, retain=True, on=("input", "parameter"), modes=True))
 def test_frozen(subject: Subject, plan: Plan) -> None:

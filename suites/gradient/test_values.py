@@ -50,6 +50,7 @@ def refused(trace: Trace) -> List[str]:
     says="The gradient of an input or parameter has its shape and dtype when a hook sees it.",
     source=(SIGNATURE, "measured"),
     level="observed",
+    covers=("tensor.kind.expand_input", "tensor.kind.zero_dim"),
 )
 @given(
     plan=plans(
@@ -102,9 +103,16 @@ def test_very_tensor(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.values.other_form",
-    says="A tensor hook that returns another shape or dtype ends backward() in RuntimeError.",
+    says="A replacement of another dtype or shape, even if it broadcasts, ends backward() in RuntimeError.",
     source=(REPLACES, "measured"),
     level="observed",
+    covers=(
+        "tensor.ret.shape_leaf",
+        "tensor.ret.shape_nonleaf",
+        "tensor.ret.shape_broadcastable",
+        "tensor.ret.shape_unsqueezed",
+        "tensor.ret.shape_scalar_tensor",
+    ),
 )
 @given(plan=plans(kinds=("tensor",), does=("scale",), values=True, recasts=("shape", "dtype")))
 def test_other_form(subject: Subject, plan: Plan) -> None:

@@ -55,49 +55,6 @@ def test_wrong_type(subject: Subject, wrong: Any, inner: bool, before: List[int]
     assert (outcome(y.backward), calls, item(x.grad)) == (expected, seen, grad)
 
 
-SHAPES = st.sampled_from([(), (1,), (2,), (3,), (1, 1), (1, 2), (2, 1), (2, 3)])
-
-
-@clause(
-    "gradient.errors.wrong_shape",
-    says="A replacement of another shape ends backward() with RuntimeError, even if it would broadcast.",
-    source="measured",
-    level="observed",
-    readings=(
-        Reading(
-            "refused",
-            "",
-            "A replacement of any shape but the gradient's own is refused with RuntimeError.",
-            value="RuntimeError",
-        ),
-        Reading("broadcast", "never", "What broadcasts is taken.", value="accepted"),
-    ),
-    witness={"shape": (2,), "returned": (1,), "inner": False, "observers": 0},
-    covers=(
-        "tensor.ret.shape_leaf",
-        "tensor.ret.shape_nonleaf",
-        "tensor.ret.shape_broadcastable",
-        "tensor.ret.shape_unsqueezed",
-        "tensor.ret.shape_scalar_tensor",
-    ),
-)
-@given(shape=SHAPES, returned=SHAPES, inner=st.booleans(), observers=st.integers(0, 2))
-def test_wrong_shape(subject: Subject, shape: Any, returned: Any, inner: bool, observers: int) -> None:
-    import torch
-
-    calls: List[Any] = []
-    x = torch.ones(shape, dtype=torch.float64, requires_grad=True)
-    y = 1 * x
-    hooks = [lambda grad: calls.append("look")] * observers
-    for hook in [*hooks, lambda grad: torch.full(returned, 5.0, dtype=torch.float64), *hooks]:
-        (y if inner else x).register_hook(hook)
-    result = outcome(lambda: y.backward(torch.ones(shape, dtype=torch.float64)))
-    expected = "accepted" if returned == shape else subject.value
-    grad = None if expected == "RuntimeError" else torch.full(shape, 5.0).tolist()
-    looks = observers * (1 if expected == "RuntimeError" else 2)
-    assert (result, len(calls), item(x.grad)) == (expected, looks, grad)
-
-
 @clause(
     "gradient.errors.wrong_dtype",
     says="A replacement with another dtype or layout than the gradient ends backward() with RuntimeError.",

@@ -35,6 +35,7 @@ def test_any_callable(subject: Subject, plan: Plan) -> None:
     source="measured",
     level="observed",
     about=apis(HOOK_KINDS, everywhere=True),
+    covers=("tensor.reg.same_fn_twice",),
 )
 @given(
     plan=plans(

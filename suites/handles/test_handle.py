@@ -358,33 +358,3 @@ def test_copies(subject: Subject, way: str, together: bool, hooks: int, place: i
     less = "x" + "!?!"[:place] + "!?!"[place + 1 : hooks]
     expected = (full, less if together else full) if subject.value else (less, full)
     assert (module("x"), twin("x")) == expected
-
-
-@clause(
-    "handles.handle.same_function",
-    says="A function registered several times is called as often; each handle removes one registration.",
-    source="measured",
-    level="observed",
-    readings=(
-        Reading("several hooks", "", "A hook is a registration, not a function.", value=True),
-        Reading("never one hook", "never", "A function is registered once.", value=False),
-    ),
-    witness={"which": [0, 0], "removed": []},
-)
-@given(
-    which=st.lists(st.integers(0, 1), min_size=1, max_size=5),
-    removed=st.lists(st.integers(0, 4), max_size=4),
-)
-def test_same_function(subject: Subject, which: List[int], removed: List[int]) -> None:
-    import torch
-
-    module = torch.nn.Identity()
-    handles = [module.register_forward_hook((shout, whisper)[function]) for function in which]
-    left = list(enumerate(which))
-    for place in [None, *removed]:
-        if place is not None and place < len(handles):
-            handles[place].remove()
-            left = [one for one in left if one[0] != place]
-        called = [function for _, function in left]
-        called = called if subject.value else sorted(set(called))
-        assert module("x") == "x" + "".join("!?"[function] for function in called)

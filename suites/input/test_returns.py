@@ -1,7 +1,5 @@
 """The corners: what counts as a replacement, hooks that fail, and edits in place."""
 
-from collections import namedtuple
-
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -9,16 +7,11 @@ from fixtures.judge.clause import Reading, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import FACTORS, NUMBERS
 from fixtures.plan.grammar import Backward, Chain, Forward, Hook, Input, Leaf, Plan, Raise, Scale, hooks_of
-from fixtures.plan.values import MAYBE_VALUES, PLAIN, SIGNATURES, VALUES, function_of, takes
+from fixtures.plan.values import MAYBE_VALUES, SIGNATURES, VALUES, function_of, takes
 
 ABOUT = "register_forward_pre_hook"
 
 PRE_HOOK = "docs: torch.nn.Module.register_forward_pre_hook"
-Pair = namedtuple("Pair", "x y")
-
-
-class Row(tuple):
-    """A tuple of any length, of another class."""
 
 
 def echo():
@@ -125,38 +118,6 @@ def test_only_none_keeps(subject: Subject, returned) -> None:
     seen.append(module("x"))
     # By repr, for which 0, 0.0 and False differ.
     assert repr(seen) == repr(due)
-
-
-@clause(
-    "input.returns.named_tuple",
-    says="A tuple of any class that a plain pre-hook returns is spread; the next hook is given it itself.",
-    source="measured",
-    level="observed",
-    readings=(
-        Reading(
-            "a tuple",
-            "",
-            "An instance of a subclass of tuple that a plain pre-hook returns is spread like a tuple.",
-            value=(tuple, Pair, Row),
-        ),
-        Reading("never one value", "never", "It becomes one argument.", value=(tuple,)),
-    ),
-    witness={"kinds": ["Pair"], "values": [1, 2]},
-    covers=("module_forward.pre.namedtuple_unpacked",),
-)
-@given(
-    kinds=st.lists(st.sampled_from(["Pair", "Row", "tuple"]), min_size=1, max_size=3),
-    values=st.lists(PLAIN, min_size=2, max_size=2),
-)
-def test_named_tuple(subject: Subject, kinds, values) -> None:
-    module, seen, due = echo(), [], [("x",)]
-    for kind in kinds:
-        made = {"Pair": Pair(*values), "Row": Row(values), "tuple": tuple(values)}[kind]
-        module.register_forward_pre_hook(lambda module, args, made=made: seen.append(args) or made)
-        due.append(made if type(made) in subject.value else (made,))
-    out = module("x")
-    assert (seen, [type(args) for args in seen]) == (due[:-1], [type(args) for args in due[:-1]])
-    assert out == tuple(due[-1])
 
 
 @clause(

@@ -60,6 +60,7 @@ def test_keywords(subject: Subject, plan: Plan) -> None:
     says="A tuple that a plain pre-hook returns, a named one too, is the arguments; all else is one argument.",
     source=PRE_HOOK + ' "(unless that value is already a tuple)"',
     level="documented",
+    covers=("module_forward.pre.namedtuple_unpacked",),
 )
 @given(plan=plans(kinds=("forward_pre",), does=("repack",), inputs=(1, 2), outputs=(1, 2), depth=0, structures=True))
 def test_repacked(subject: Subject, plan: Plan) -> None:

@@ -127,43 +127,6 @@ def test_super_forward(subject: Subject, depth, pres, calls) -> None:
 
 
 @clause(
-    "output.calls.train_and_eval",
-    says="If a module is called its forward hooks run: in training and in eval, with or without gradients.",
-    source=f'{FORWARD_HOOK} "called every time after :func:`forward` has computed an output"',
-    level="documented",
-    readings=(
-        Reading(
-            "always",
-            "",
-            "Neither train() nor no_grad() decides whether the forward hooks of a called module run.",
-            value=[(True, True), (True, False), (False, True), (False, False)],
-        ),
-        Reading("never training only", "never", "They are for training.", value=[(True, True)]),
-    ),
-    witness={"pres": [False], "states": [(False, True)], "inside": False},
-    covers=("module_forward.fwd.train_eval",),
-)
-@given(
-    pres=PRE_OR_NOT,
-    states=st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=4),
-    inside=st.booleans(),
-)
-def test_train_and_eval(subject: Subject, pres, states, inside) -> None:
-    import torch
-
-    seen, child = [], torch.nn.Linear(1, 1)
-    net = torch.nn.Sequential(child)
-    module = child if inside else net
-    for pre in pres:
-        register = module.register_forward_pre_hook if pre else module.register_forward_hook
-        register(lambda module, *given: seen.append((module.training, torch.is_grad_enabled())))
-    for state in states:
-        with torch.set_grad_enabled(state[1]):
-            assert net.train(state[0])(torch.ones(1)).requires_grad == state[1]
-    assert seen == [state for state in states if state in subject.value for _ in pres]
-
-
-@clause(
     "output.calls.grad_mode",
     says="A hook around forward runs in the caller's grad mode, not in that of a decorated forward.",
     source="measured",

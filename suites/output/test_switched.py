@@ -9,15 +9,21 @@ from fixtures.plan.grammar import Plan
 
 ABOUT = ("register_forward_hook", "register_forward_pre_hook")
 KINDS = ("forward_pre", "forward")
+CALLED = 'docs: torch.nn.Module.register_forward_hook "called every time after :func:`forward` has computed"'
 
 
 @clause(
     "output.switched.any_mode",
-    says="Hooks around forward run in train and in eval mode, whatever is switched or frozen in between.",
-    source="measured",
-    level="observed",
+    says="Hooks around forward run in train and in eval mode, with and without gradients, also when switched.",
+    source=CALLED,
+    level="documented",
+    covers=("module_forward.fwd.train_eval",),
 )
-@given(plan=plans(kinds=KINDS, everywhere=True, options=True, runs=3, copies=True, backward=False, modes=True))
+@given(
+    plan=plans(
+        kinds=KINDS, everywhere=True, options=True, runs=3, copies=True, backward=False, no_grad=True, modes=True
+    )
+)
 def test_any_mode(subject: Subject, plan: Plan) -> None:
     subject.holds(plan)
 
