@@ -194,6 +194,10 @@ def test_backward_weight_without_input(subject: Subject, plan: Plan) -> None:
     source=EXECUTED,
     level="documented",
     needs=FULL,
+    covers=(
+        "graph.full.grad_wrt_output_of_module",
+        "graph.full.hook_state_shared_if_partial_backward",
+    ),
 )
 @given(
     plan=plans(

@@ -304,6 +304,10 @@ def test_freed_graph(subject: Subject, plan: Plan) -> None:
     source="measured",
     level="observed",
     needs=FULL,
+    covers=(
+        "graph.full.grad_input_is_sum_over_uses_of_that_call_only",
+        "graph.full.several_forwards_then_backward",
+    ),
 )
 @given(
     plan=plans(

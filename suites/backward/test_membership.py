@@ -186,6 +186,7 @@ def test_legacy_taken(subject: Subject, plan: Plan) -> None:
         "module_backward.mix.full_then_legacy",
         "module_backward.mix.legacy_then_full",
         "module_backward.mix.failed_registration_leaves_state",
+        "graph.legacy.mixed_with_full",
     ),
 )
 @given(

@@ -83,6 +83,7 @@ def given_twice(plan: Plan) -> Plan:
     source=(GRADIENTS, "measured"),
     level="observed",
     needs=FULL,
+    covers=("graph.full.same_tensor_passed_twice",),
 )
 @given(plan=plans(kinds=("full_backward",), does=(), inputs=(2, 2), outputs=(1, 2), depth=0).map(given_twice))
 def test_twice(subject: Subject, plan: Plan) -> None:

@@ -29,6 +29,7 @@ def test_any_mode(subject: Subject, plan: Plan) -> None:
     source="measured",
     level="observed",
     about=apis(KINDS, everywhere=True),
+    covers=("graph.full.exception_then_reuse",),
 )
 @given(plan=plans(kinds=KINDS, does=("raise", "scale"), everywhere=True, least=2, runs=3, modes=True))
 def test_after_failure(subject: Subject, plan: Plan) -> None:

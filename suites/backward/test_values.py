@@ -107,6 +107,10 @@ def test_last_is_checked(subject: Subject, plan: Plan) -> None:
         (ONE, replace(ONE, grad=False)),
         (Hook("full_backward", "m0", "h0"), Hook("forward", "m0", "h1"), Forward(), Backward((Like(1), None))),
     ),
+    covers=(
+        "graph.full.int_tensor_input",
+        "module_backward.arg.full.int_tensor_arg",
+    ),
 )
 @given(
     plan=plans(
