@@ -29,6 +29,18 @@ def test_keywords(subject: Subject, plan: Plan) -> None:
 
 
 @clause(
+    "input.many.replaced_keywords",
+    says="The keyword arguments that a with_kwargs pre-hook returns are those of forward, however many.",
+    source=f'{PRE_HOOK} "should return both the args and kwargs"',
+    level="documented",
+    needs="torch.nn.Module.register_forward_pre_hook(with_kwargs)",
+)
+@given(plan=plans(kinds=("forward_pre",), does=("keywords",), depth=0, least=2, options=True, by=True, many=8))
+def test_replaced_keywords(subject: Subject, plan: Plan) -> None:
+    subject.holds(plan)
+
+
+@clause(
     "input.many.arguments",
     says="A tuple that a pre-hook returns is the arguments of forward, however many entries it has.",
     source=f'{PRE_HOOK} "We will wrap the value into a tuple if a single value is returned"',

@@ -56,6 +56,23 @@ def test_keywords(subject: Subject, plan: Plan) -> None:
 
 
 @clause(
+    "input.structures.none_returned",
+    says="None in the tuple that a pre-hook returns is an argument: the one that was there is gone.",
+    source=PRE_HOOK + ' "The hook can modify the input"',
+    level="implied",
+)
+@given(plan=plans(kinds=("forward_pre",), does=("blank",), inputs=(1, 2), outputs=(1, 2), depth=0, structures=True))
+def test_none_returned(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    for hook, after in zip(hooks_of(plan), hooks_of(plan)[1:]):
+        for action in hook.do:
+            for before, now in zip(trace.seen_by(hook.label), trace.seen_by(after.label)):
+                assert now[1] == tuple(
+                    None if place == action.at % len(before[1]) else part for place, part in enumerate(before[1])
+                )
+
+
+@clause(
     "input.structures.repacked",
     says="A tuple that a plain pre-hook returns, a named one too, is the arguments; all else is one argument.",
     source=PRE_HOOK + ' "(unless that value is already a tuple)"',

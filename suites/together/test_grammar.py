@@ -10,7 +10,20 @@ from fixtures.plan.draw import plans
 from fixtures.plan.grammar import Plan
 
 EVERY_HOOK = HOOK_KINDS
-EVERY_ACTION = ("scale", "bare", "raise", "drop", "give", "add", "single", "edit", "repack", "blank", "entries")
+EVERY_ACTION = (
+    "scale",
+    "bare",
+    "raise",
+    "drop",
+    "give",
+    "add",
+    "single",
+    "edit",
+    "repack",
+    "blank",
+    "entries",
+    "keywords",
+)
 EVERY_OP = ("scale", "affine", "same", "both", "add", "mul", "first", "split", "cross", "named")
 
 

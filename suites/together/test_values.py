@@ -23,7 +23,7 @@ from fixtures.plan.grammar import Plan
 @given(
     plan=plans(
         kinds=("forward_pre", "forward"),
-        does=("scale", "bare", "single", "drop", "add", "repack", "entries"),
+        does=("scale", "bare", "single", "drop", "add", "repack", "entries", "blank", "keywords"),
         inputs=(1, 2),
         outputs=(1, 2),
         everywhere=True,
@@ -53,7 +53,7 @@ def test_forward(subject: Subject, plan: Plan) -> None:
 )
 @given(
     plan=plans(
-        kinds=("tensor", "post_accumulate"),
+        kinds=("tensor", "post_accumulate", "post_accumulate"),  # fewer places have the second
         does=("scale", "drop", "add"),
         inputs=(1, 2),
         outputs=(1, 2),
@@ -142,7 +142,7 @@ def test_node(subject: Subject, plan: Plan) -> None:
 @given(
     plan=plans(
         kinds=HOOK_KINDS,
-        does=("scale", "bare", "raise", "drop", "give", "add", "single", "repack", "blank", "entries"),
+        does=("scale", "bare", "raise", "drop", "give", "add", "single", "repack", "blank", "entries", "keywords"),
         inputs=(1, 2),
         outputs=(1, 2),
         depth=2,
