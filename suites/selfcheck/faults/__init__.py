@@ -5,6 +5,8 @@
 
 from suites.selfcheck.faults import (
     backward,
+    blind,
+    blind_backward,
     calls,
     changes,
     failure,
@@ -28,7 +30,7 @@ from suites.selfcheck.faults.base import FAULTS, Fault
 TOPICS = (
     *(forward, calls, failure, lifecycle, leftovers, changes),
     *(backward, places, legacy, tensor, gradient, retain, node, values),
-    *(many, functions, structures, switched),
+    *(many, functions, structures, switched, blind, blind_backward),
 )
 
 __all__ = ["FAULTS", "TOPICS", "Fault"]
