@@ -31,7 +31,7 @@ def test_keywords(subject: Subject, plan: Plan) -> None:
 @clause(
     "input.many.replaced_keywords",
     says="The keyword arguments that a with_kwargs pre-hook returns are those of forward, however many.",
-    source=f'{PRE_HOOK} "should return both the args and kwargs"',
+    source=f'{PRE_HOOK} "both the args and kwargs should be returned"',
     level="documented",
     needs="torch.nn.Module.register_forward_pre_hook(with_kwargs)",
 )

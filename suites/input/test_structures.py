@@ -58,8 +58,8 @@ def test_keywords(subject: Subject, plan: Plan) -> None:
 @clause(
     "input.structures.none_returned",
     says="None in the tuple that a pre-hook returns is an argument: the one that was there is gone.",
-    source=PRE_HOOK + ' "The hook can modify the input"',
-    level="implied",
+    source="measured",
+    level="observed",
 )
 @given(plan=plans(kinds=("forward_pre",), does=("blank",), inputs=(1, 2), outputs=(1, 2), depth=0, structures=True))
 def test_none_returned(subject: Subject, plan: Plan) -> None:
