@@ -205,11 +205,11 @@ def _row(cell: Mapping[str, Any] | None, torch: str, usual: str) -> list[Any] | 
 
 def write_table(table: Table, folder: Path = VERDICTS) -> list[Path]:
     """Write the clause table; return the file if it has changed."""
-    told = {
+    shortened = {
         name: {key: value for key, value in clause.items() if key not in EMPTY or value != EMPTY[key]}
         for name, clause in in_order(table.clauses).items()
     }
-    clauses = ",\n".join(f"{_json(name)}: {laid_out(each)}" for name, each in told.items())
+    clauses = ",\n".join(f"{_json(name)}: {laid_out(each)}" for name, each in shortened.items())
     head = f'{{"format": {FORMAT}, "suite": {_json(table.suite)}, "clauses": {{\n'
     path = folder / stored.CLAUSES
     return [path] if _write(path, f"{head}{clauses}\n}}}}\n") else []

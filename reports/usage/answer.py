@@ -45,7 +45,7 @@ def _summary(effect: Effect) -> str:
 
 
 def _count(effect: Effect) -> list[str]:
-    """Return how many differences are told, and how many are not, as lines."""
+    """Return how many differences are reported, and how many are only counted, as lines."""
     number = forms.counted(len(effect.findings), "difference concerns it", "differences concern it")
     worst = HARMS[min((one.rank for one in effect.findings), default=0)]
     lines = [f"{number}, worst: {worst}" if effect.findings else "nothing that it uses differs"]
