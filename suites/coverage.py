@@ -32,11 +32,16 @@ from fixtures.plan.grammar import (
     Blank,
     Call,
     Forward,
+    Freeze,
     Hook,
+    Keywords,
     Pack,
     Plan,
+    Raise,
     Recast,
+    Remove,
     Retain,
+    Train,
     walk,
 )
 from fixtures.play.objects import Seen
@@ -73,18 +78,25 @@ class Group(NamedTuple):
 
 GROUPS: Dict[str, Group] = {
     "called": Group(PLAIN, ("called",)),
-    "layout": Group(FORMED, ("strided", "expanded")),
+    "layout": Group(FORMED, ("strided", "expanded", "offset returned")),
     "dtype": Group(FORMED, ("float64", "float32", "float16", "bfloat16", "complex128", "complex64")),
     "shape": Group(FORMED, ("0-dim", "vector", "matrix", "empty")),
     "structure": Group(PLAIN, (*PACKS, "nested", "None", "constant", "keyword", "twice")),
     "three or more": Group(PLAIN, ("hooks", "calls", "entries")),
     "function": Group(PLAIN, (*(f"as {form}" for form in FUNCTIONS), "as before")),
-    "undefined": Group(PLAIN, ("None given", "None returned")),
+    "returned": Group(PLAIN, ("None given", "None returned", "keywords returned")),
+    "mode": Group((*PLAIN, *FORMED), ("eval", "frozen", "thawed", "raised once", "left by error")),
 }
 
 #: (kind, feature), as patterns -> why the pair may be rare: it cannot be, or a clause of its own draws it.
 APART: Dict[Tuple[str, str], str] = {
     ("forward*", "None *"): "gradients are what backward hooks are given",
+    ("[!f]*", "keywords returned"): "a forward pre-hook returns keyword arguments",
+    ("full_*", "keywords returned"): "a forward pre-hook returns keyword arguments",
+    ("forward", "keywords returned"): "a forward pre-hook returns keyword arguments",
+    ("retain_grad", "raised once"): "there is no function to raise",
+    ("retain_grad", "left by error"): "there is no handle",
+    ("post_accumulate", "left by error"): "handles.switched.failing_block draws it more often",
     ("tensor", "None returned"): "None from such a hook is no gradient: it leaves what is there",
     ("tensor", "entries"): "it is given one gradient",
     ("post_accumulate", "entries"): "it is given one tensor",
@@ -95,6 +107,7 @@ APART: Dict[Tuple[str, str], str] = {
     ("retain_grad", "entries"): "there is no function to give anything to",
     ("post_accumulate", "None returned"): "what such a hook returns is not looked at",
     ("retain_grad", "None *"): "there is no function to give anything to",
+    ("retain_grad", "offset returned"): "there is no function to return anything",
     ("retain_grad", "strided"): "what it keeps is row by row, whatever arrived: retain.values.own_copy",
     ("retain_grad", "expanded"): "what it keeps is row by row, whatever arrived: retain.values.own_copy",
 }
@@ -147,10 +160,24 @@ def form(tensor: Seen) -> Iterator[str]:
 def returned(action: Any) -> Iterator[str]:
     """What an action returns, in words."""
     if isinstance(action, Recast):
-        layouts = {"transposed": "strided", "expanded": "expanded"}
+        layouts = {"transposed": "strided", "expanded": "expanded", "offset": "offset returned"}
         yield from (word for word in (action.dtype, layouts.get(action.layout, "")) if word)
     if isinstance(action, Blank) or getattr(action, "what", "") == "nones":
         yield "None returned"
+    if isinstance(action, Keywords):
+        yield "keywords returned"
+    if isinstance(action, Raise) and action.first:
+        yield "raised once"
+
+
+def modes(steps: Sequence[Any]) -> Iterator[str]:
+    """Which modes there are in a plan before its last forward or backward, in words."""
+    last = max(place for place, step in enumerate(steps) if isinstance(step, (Forward, Backward, Ask)))
+    for step in steps[:last]:
+        if isinstance(step, Train) and not step.mode:
+            yield "eval"
+        if isinstance(step, Freeze):
+            yield "frozen" if step.frozen else "thawed"
 
 
 def met(plan: Plan, trace: Trace) -> Set[Tuple[str, str]]:
@@ -170,10 +197,13 @@ def met(plan: Plan, trace: Trace) -> Set[Tuple[str, str]]:
         if isinstance(step, Hook) and any(isinstance(one, (Forward, Backward, Ask)) for one in plan.steps[place:]):
             # A structure may be why a hook is not called.
             found.update((step.kind, word) for word in there(step.on))
+    around = set(modes(plan.steps))
+    failing = {step.label for step in plan.steps if isinstance(step, Remove) and step.failing}
     for hook in hooks:
         calls = trace.seen_by(hook.like or hook.label)
         if calls:
-            own = {word for seen in calls for one in seen for each in tensors(one) for word in form(each)} | {"called"}
+            own = {word for seen in calls for one in seen for each in tensors(one) for word in form(each)}
+            own |= {"called"} | around | ({"left by error"} if hook.label in failing else set())
             own.update(word for action in hook.do for word in returned(action))
             own.update([f"as {hook.form}"] if hook.form else ["as before"] if hook.like else [])
             own.update(["calls"] if len(calls) >= MANY else [])
@@ -186,7 +216,7 @@ def met(plan: Plan, trace: Trace) -> Set[Tuple[str, str]]:
         if isinstance(step, Retain):
             kept = [grads[step.on] for grads in trace.grads() if grads.get(step.on) is not None]
             own = {word for one in kept for each in tensors(one) for word in form(each)} | there(step.on)
-            found.update(("retain_grad", word) for word in own | {"called"} if kept)
+            found.update(("retain_grad", word) for word in own | around | {"called"} if kept)
     return found
 
 

@@ -18,7 +18,7 @@ MODIFIED = 'docs: torch.nn.Module.register_forward_pre_hook "The hook can modify
     source=(MODIFIED, "measured"),
     level="observed",
 )
-@given(plan=plans(kinds=("forward_pre",), does=("scale",), ops=("same",), depth=0, values=True))
+@given(plan=plans(kinds=("forward_pre",), does=("scale",), ops=("same",), depth=0, modes=True, values=True))
 def test_any_form(subject: Subject, plan: Plan) -> None:
     trace = subject.holds(plan)
     given = [event.seen[-1][0] for event in trace if event.what in trace.calls()]

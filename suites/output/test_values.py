@@ -18,7 +18,9 @@ MODIFIED = 'docs: torch.nn.Module.register_forward_hook "hook(module, args, outp
     source=(MODIFIED, "measured"),
     level="observed",
 )
-@given(plan=plans(kinds=("forward",), does=("scale",), ops=("scale", "affine", "same"), depth=0, values=True))
+@given(
+    plan=plans(kinds=("forward",), does=("scale",), ops=("scale", "affine", "same"), depth=0, modes=True, values=True)
+)
 def test_any_form(subject: Subject, plan: Plan) -> None:
     trace = subject.holds(plan)
     outs = [event.seen[-1] for event in trace if event.what in (*trace.calls(), "returns")]
