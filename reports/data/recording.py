@@ -68,12 +68,15 @@ class Recording:
     before: Mapping[str, Recorded]
     after: tuple[Recorded, ...]
     table: Table
+    #: Clauses that are dropped on every release.
+    gone: tuple[str, ...] = ()
 
     def changes(self) -> Iterator[CellChange]:
         """Yield the cells that the recording would change."""
         for new in self.after:
             old = self.before.get(new.minor)
-            yield from _changes(new.minor, old.cells if old else {}, new.cells, self.table.clauses)
+            cells = _without(old, self.gone).cells if old else {}
+            yield from _changes(new.minor, cells, new.cells, self.table.clauses)
 
     def undeclared(self) -> list[CellChange]:
         """Return the changed cells that deviate, crash or hang although nobody declared it."""
@@ -117,11 +120,15 @@ class Recording:
     def write(self, folder: Path) -> list[Path]:
         """Write what has changed, and return these files; everything was validated before the first one is touched."""
         everything = {**self.before, **{new.minor: new for new in self.after}}
-        return [*write_recorded(everything.values(), folder), *write_table(self.table, folder)]
+        kept = [_without(each, self.gone) for each in everything.values()]
+        return [*write_recorded(kept, folder), *write_table(self.table, folder)]
 
 
-def prepared(runs: Iterable[Run], folder: Path = VERDICTS, *, replace: bool = False) -> Recording:
-    """Return what recording these runs would write; recorded cells that they do not hold stay, unless replaced."""
+def prepared(runs: Iterable[Run], folder: Path = VERDICTS, *, replace: bool = False, gone: bool = False) -> Recording:
+    """Return what recording these runs would write; recorded cells that they do not hold stay, unless replaced.
+
+    With `gone`, clauses that whole runs do not have are dropped on every release. Raises BadInput without such a run.
+    """
     before = {old.minor: old for old in read_recorded(folder)}
     runs = list(runs)
     after = []
@@ -136,7 +143,26 @@ def prepared(runs: Iterable[Run], folder: Path = VERDICTS, *, replace: bool = Fa
     if replace:
         cells = {**{name: old.cells for name, old in before.items()}, **{new.minor: new.cells for new in after}}
         clauses = {name: found for name, found in clauses.items() if any(name in held for held in cells.values())}
-    return Recording(before, tuple(after), Table(suite, clauses))
+    dropped = _gone(clauses, runs) if gone else ()
+    kept = {name: found for name, found in clauses.items() if name not in dropped}
+    return Recording(before, tuple(_without(new, dropped) for new in after), Table(suite, kept), dropped)
+
+
+def _gone(clauses: Iterable[str], runs: Iterable[Run]) -> tuple[str, ...]:
+    """Return the clauses that the suite of these runs does not have: a whole run in eager has each."""
+    whole = [run for run in runs if _is_whole(run) and "eager" in run.header["modes"]]
+    if not whole:
+        fault, hint = "no run is of the whole suite, so none shows which clauses are gone", "add a run of one release"
+        raise BadInput("record --gone", "", fault, hint)
+    return tuple(name for name in clauses if not any(name in run.clauses for run in whole))
+
+
+def _is_whole(run: Run) -> bool:
+    return bool(run.header.get("whole")) and run.header["shard"][1] == 1
+
+
+def _without(old: Recorded, gone: Iterable[str]) -> Recorded:
+    return replace(old, cells={clause: modes for clause, modes in old.cells.items() if clause not in set(gone)})
 
 
 @dataclass(frozen=True)
@@ -172,7 +198,7 @@ def comparison(runs: Iterable[Run], folder: Path = VERDICTS) -> Comparison:
         if name not in before:
             hint = f"compare it with the nearest release: python -m reports diff {_last(before)} {group[0].path}"
             raise BadInput(group[0].path, "", f"torch {name} is not recorded", hint)
-        whole = any(run.header.get("whole") and run.header["shard"][1] == 1 for run in group)
+        whole = any(map(_is_whole, group))
         old, new = before[name].cells, from_runs(group).cells
         recorded += sum(map(len, old.values()))
         modes = {mode for run in group for mode in run.header["modes"]}

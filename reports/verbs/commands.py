@@ -44,6 +44,7 @@ def add_parsers(sub: Any) -> None:
         action="store_true",
         help="drop recorded cells of these modes that the runs do not hold",
     )
+    record.add_argument("--gone", action="store_true", help="drop clauses that a whole run does not have")
     words = "; ".join(f"{word}: {what}" for word, what in recording.ACCEPTS.items())
     record.add_argument(
         "--accept", action="append", default=[], choices=sorted(recording.ACCEPTS), help=f"record this too ({words})"
@@ -94,11 +95,13 @@ def run_page(args: argparse.Namespace) -> int:
 
 def run_record(args: argparse.Namespace) -> int:
     """Write the verdict files and say what changed."""
-    made = recording.prepared(_read(args.runs), args.verdicts, replace=args.replace)
+    made = recording.prepared(_read(args.runs), args.verdicts, replace=args.replace, gone=args.gone)
     made.check(args.accept)
     changes = list(made.changes())
     for path in made.write(args.verdicts):
         print(one_line(str(path)))
+    if made.gone:
+        print("gone:", ", ".join(made.gone))
     outdated = made.outdated()
     if outdated:
         counts = ", ".join(f"{count} on {name}" for name, count in outdated.items())

@@ -74,6 +74,17 @@ def test_recording_a_part_keeps_the_other_cells_unless_they_are_to_go(room, caps
     assert {torch: len(cells) for torch, cells in room.recorded().items()} == {"1.4": 30, "1.13": 30, "2.15": 10}
 
 
+def test_one_whole_run_says_which_clauses_are_gone_everywhere(room, capsys):
+    assert "--gone: no run is of the whole suite" in refused(capsys, room.call("record", part_of(room), "--gone"))
+    left = list(room.table)[:10]
+    assert room.call("record", part_of(room, whole=True), "--gone") == 0
+    out = capsys.readouterr().out
+    assert set(out.split("gone: ")[1].splitlines()[0].split(", ")) == set(room.table) - set(left)
+    assert "no cell changed" in out
+    assert [set(cells) for cells in room.recorded().values()] == [set(left)] * 3
+    assert set(read_table(room.verdicts).clauses) == set(left)
+
+
 def test_the_cells_of_another_mode_stay_unless_their_clause_is_gone(room, capsys):
     name, *others = list(room.table)[:10]
     with synthetic.changing(room.verdicts, "2.15") as cells:
