@@ -23,7 +23,8 @@ from fixtures.plan.grammar import Plan
 @given(
     plan=plans(
         kinds=("forward_pre", "forward"),
-        does=("scale", "bare", "single", "drop", "add", "repack", "entries", "blank", "keywords"),
+        # What replaces may be of another form, so it comes three times.
+        does=("scale",) * 3 + ("bare", "single", "drop", "add", "repack", "entries", "blank", "keywords", "edit"),
         inputs=(1, 2),
         outputs=(1, 2),
         everywhere=True,
@@ -68,6 +69,8 @@ def test_forward(subject: Subject, plan: Plan) -> None:
         functions=True,
         modes=True,
         values=True,
+        no_grad=True,
+        edits=1,
         structures=True,
     )
 )
@@ -124,6 +127,8 @@ def test_backward(subject: Subject, plan: Plan) -> None:
         runs=2,
         ask=True,
         values=True,
+        no_grad=True,
+        edits=1,
         structures=True,
     )
 )
@@ -135,14 +140,27 @@ def test_node(subject: Subject, plan: Plan) -> None:
     "together.values.everything",
     says="Every plan of the grammar on tensors of any shape, dtype and layout leaves the trace of the model.",
     source="measured",
-    note="fixtures/plan/draw_forms.py says which there are; a number that its dtype would round sets a plan aside.",
+    note="fixtures/plan/draw_forms.py says which; what a dtype would round, and edits of shared memory, are set aside.",
     level="observed",
     about=(*apis(HOOK_KINDS, everywhere=True), "retain_grad"),
 )
 @given(
     plan=plans(
         kinds=HOOK_KINDS,
-        does=("scale", "bare", "raise", "drop", "give", "add", "single", "repack", "blank", "entries", "keywords"),
+        does=(
+            "scale",
+            "bare",
+            "raise",
+            "drop",
+            "give",
+            "add",
+            "single",
+            "repack",
+            "blank",
+            "entries",
+            "keywords",
+            "edit",
+        ),
         inputs=(1, 2),
         outputs=(1, 2),
         depth=2,
@@ -160,6 +178,8 @@ def test_node(subject: Subject, plan: Plan) -> None:
         functions=True,
         modes=True,
         values=True,
+        no_grad=True,
+        edits=1,
         structures=True,
     )
 )
