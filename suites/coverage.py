@@ -225,10 +225,16 @@ def hollow(kind: str, seen: Sequence[Any]) -> bool:
     return "forward" not in kind.split("_") and any(None in parts(one)[1] or one is None for one in seen)
 
 
-def counted(name: str, number: int, seed: int, contract: Contract) -> Tuple[int, "Counter[Tuple[str, str]]"]:
-    """How many plans of a clause were drawn and fit, and in how many of them each pair is met."""
-    pairs: Counter[Tuple[str, str]] = Counter()
-    played = [0]
+class Drawn(NamedTuple):
+    """Plans of one clause: in how many of them each pair is met, how many were played, and why others are set aside."""
+
+    pairs: "Counter[Tuple[str, str]]"
+    ends: "Counter[str]"
+
+
+def counted(name: str, number: int, seed: int, contract: Contract) -> Drawn:
+    """Draw so many plans of a clause and count what they meet."""
+    drawn = Drawn(Counter(), Counter())
 
     @seeded(seed)
     @settings(
@@ -242,13 +248,14 @@ def counted(name: str, number: int, seed: int, contract: Contract) -> Tuple[int,
     def collect(plan: Plan) -> None:
         try:
             trace = expect(plan, contract)
-        except TooLarge:
+        except TooLarge as why:
+            drawn.ends[type(why).__name__] += 1
             return
-        played[0] += 1
-        pairs.update(met(plan, trace))
+        drawn.ends["played"] += 1
+        drawn.pairs.update(met(plan, trace))
 
     collect()
-    return played[0], pairs
+    return drawn
 
 
 def reason(kind: str, feature: str) -> str:
@@ -273,16 +280,23 @@ class Table(NamedTuple):
         ]
 
 
-def tables(number: int, seed: int = 0) -> List[Table]:
-    """The tables of all groups, from so many plans of each clause."""
+def draw(number: int, seed: int = 0) -> Dict[str, Drawn]:
+    """So many plans of each clause that combines everything."""
+    contract = contract_for(installed_version())
+    return {name: counted(name, number, seed, contract) for name in (*PLAIN, *FORMED)}
+
+
+def tables(counts: Dict[str, Drawn]) -> List[Table]:
+    """The tables of all groups."""
     contract = contract_for(installed_version())
     kinds = available(contract, tuple(KINDS))
-    counts = {name: counted(name, number, seed, contract) for name in (*PLAIN, *FORMED)}
     made = []
     for group, (clauses, features) in GROUPS.items():
         here = [one for one in features if group != "dtype" or one in contract.dtypes]
         rates = {
-            (kind, one): max((10_000 * counts[name][1][kind, one] // counts[name][0], name) for name in clauses)
+            (kind, one): max(
+                (10_000 * counts[name].pairs[kind, one] // counts[name].ends["played"], name) for name in clauses
+            )
             for kind in kinds
             for one in here
         }
@@ -297,12 +311,16 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="where drawing begins (default 0)")
     options = parser.parse_args()
     print(f"in how many of 10,000 plans a kind of hook meets what (torch {installed_version()}, seed {options.seed}):")
-    found = tables(options.plans, options.seed)
+    counts = draw(options.plans, options.seed)
+    found = tables(counts)
     width = max(map(len, KINDS))
     for table in found:
         print(f"\n{table.group:<{width}}", *(f"{feature:>13}" for feature in table.features))
         for kind in table.kinds:
             print(f"{kind:<{width}}", *(f"{cell(table, kind, feature):>13}" for feature in table.features))
+    print("\nset aside, for numbers too large (TooLarge) or rounded (Inexact), or memory that tensors share (Shared):")
+    for name, drawn in counts.items():
+        print(f"{name:<30}", ", ".join(f"{times} {why}" for why, times in sorted(drawn.ends.items())))
     rare = [each for table in found for each in table.rare()]
     print(f"\nbar: {BAR} in one of the clauses; * is below for a reason: see APART in suites/coverage.py")
     for each in rare:
