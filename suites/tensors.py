@@ -2,8 +2,13 @@
 
 from typing import Any, Callable, Tuple, Type
 
-from fixtures.plan.grammar import Recast
+from hypothesis import strategies as st
+
+from fixtures.plan.grammar import Recast, Train
 from fixtures.play.objects import Seen
+
+#: What is done to the module of a plan first; mostly eval, because other plans are mostly in train mode.
+TRAIN_OR_EVAL = st.sampled_from((Train("m0"), Train("m0", False), Train("m0", False)))
 
 
 def leaf(value: float) -> Any:
