@@ -1,5 +1,6 @@
 """Small tensors, and what became of an action; and whether a hook's action was taken over in a trace."""
 
+from dataclasses import replace
 from typing import Any, Callable, Tuple, Type
 
 from hypothesis import strategies as st
@@ -7,8 +8,13 @@ from hypothesis import strategies as st
 from fixtures.plan.grammar import Recast, Train
 from fixtures.play.objects import Seen
 
-#: What is done to the module of a plan first; mostly eval, because other plans are mostly in train mode.
+#: Mostly eval, because other plans are mostly in train mode.
 TRAIN_OR_EVAL = st.sampled_from((Train("m0"), Train("m0", False), Train("m0", False)))
+
+
+def in_some_mode(plans: Any) -> Any:
+    """A strategy: these plans, with train() or eval() of the module first."""
+    return st.builds(lambda plan, mode: replace(plan, steps=(mode, *plan.steps)), plans, TRAIN_OR_EVAL)
 
 
 def leaf(value: float) -> Any:

@@ -1,14 +1,12 @@
 """Inputs as tensors with a shape, a dtype and a layout: a forward pre-hook may return any other."""
 
-from dataclasses import replace
-
 from hypothesis import given
 
 from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import plans
-from fixtures.plan.grammar import Plan, Train, hooks_of
-from suites.tensors import TRAIN_OR_EVAL, is_recast
+from fixtures.plan.grammar import Plan, hooks_of
+from suites.tensors import in_some_mode, is_recast
 
 ABOUT = "register_forward_pre_hook"
 MODIFIED = 'docs: torch.nn.Module.register_forward_pre_hook "The hook can modify the input"'
@@ -20,12 +18,9 @@ MODIFIED = 'docs: torch.nn.Module.register_forward_pre_hook "The hook can modify
     source=(MODIFIED, "measured"),
     level="observed",
 )
-@given(
-    plan=plans(kinds=("forward_pre",), does=("scale",), ops=("same",), depth=0, least=2, values=True),
-    mode=TRAIN_OR_EVAL,
-)
-def test_any_form(subject: Subject, plan: Plan, mode: Train) -> None:
-    trace = subject.holds(replace(plan, steps=(mode, *plan.steps)))
+@given(plan=in_some_mode(plans(kinds=("forward_pre",), does=("scale",), ops=("same",), depth=0, least=2, values=True)))
+def test_any_form(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
     given = [event.seen[-1][0] for event in trace if event.what in trace.calls()]
     left = trace.returns() if plan.net.op == "same" else []
     for hook, before, after in zip(hooks_of(plan), given, [*given, *left][1:]):

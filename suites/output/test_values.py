@@ -1,14 +1,12 @@
 """Outputs as tensors with a shape, a dtype and a layout: a forward hook may return any other."""
 
-from dataclasses import replace
-
 from hypothesis import given
 
 from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import plans
-from fixtures.plan.grammar import Plan, Train, hooks_of
-from suites.tensors import TRAIN_OR_EVAL, is_recast
+from fixtures.plan.grammar import Plan, hooks_of
+from suites.tensors import in_some_mode, is_recast
 
 ABOUT = "register_forward_hook"
 MODIFIED = 'docs: torch.nn.Module.register_forward_hook "hook(module, args, output) -> None or modified output"'
@@ -21,11 +19,12 @@ MODIFIED = 'docs: torch.nn.Module.register_forward_hook "hook(module, args, outp
     level="observed",
 )
 @given(
-    plan=plans(kinds=("forward",), does=("scale",), ops=("scale", "affine", "same"), depth=0, least=2, values=True),
-    mode=TRAIN_OR_EVAL,
+    plan=in_some_mode(
+        plans(kinds=("forward",), does=("scale",), ops=("scale", "affine", "same"), depth=0, least=2, values=True)
+    )
 )
-def test_any_form(subject: Subject, plan: Plan, mode: Train) -> None:
-    trace = subject.holds(replace(plan, steps=(mode, *plan.steps)))
+def test_any_form(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
     outs = [event.seen[-1] for event in trace if event.what in (*trace.calls(), "returns")]
     for hook, before, after in zip(hooks_of(plan), outs, outs[1:]):
         assert all(is_recast(action, before, after) for action in hook.do)

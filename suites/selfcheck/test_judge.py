@@ -246,6 +246,16 @@ def test_a_clause_that_breaks_the_rules_is_refused(changes: Any, words: str) -> 
         clause(**arguments)(by_plan)
 
 
+@given(plan=st.just(WITNESS), number=st.integers(0, 3))
+def more_than_a_plan(subject: Subject, plan: Plan, number: int) -> None:
+    raise NotImplementedError
+
+
+def test_a_clause_that_no_mode_can_play_is_refused() -> None:
+    with pytest.raises(BadClause, match="belongs into it"):
+        clause("self.check.rules", says="A sentence.", source="measured")(more_than_a_plan)
+
+
 def test_a_mode_that_declines_is_refused() -> None:
     def decline(plan: Plan) -> Any:
         raise Refused("hooks on shared modules")
