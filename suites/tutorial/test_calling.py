@@ -391,6 +391,7 @@ def test_t31_any_callable(subject: Subject) -> None:
         try:
             gradient(lambda grad: grad * 3)
             results[name].append("fine")
-        except (AttributeError, RuntimeError, SystemError):
+        # An error is pending then, and who meets it first makes another one of it.
+        except (AttributeError, RuntimeError, SystemError, TypeError):
             results[name].append("raises")
     assert results == subject.value
