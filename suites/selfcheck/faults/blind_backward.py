@@ -1,7 +1,7 @@
 """Faults drawn without a look at the clauses and the plans: replaced gradients, retain_grad and hooks of backward.
 
 Each area has one fault for each of: a layout, a dtype, a shape, many of something, a structure, what the hook is as an
-object, a mode of the module, and two of these together.
+object, a mode of the module, and two of these together; but for one that stood in `switched.py` already, `thawed_bare`.
 """
 
 import functools
@@ -97,19 +97,6 @@ def gradient_in_a_tuple(stack: ExitStack) -> None:
 def gradient_same_function(stack: ExitStack) -> None:
     """A function that is registered twice on a tensor replaces the gradient once, though it is called twice."""
     patch_hook(stack, lambda self, hook: silent(hook) if hook in [*(self._backward_hooks or {}).values()] else hook)
-
-
-@fault(subtle=True)
-def gradient_thawed(stack: ExitStack) -> None:
-    """requires_grad_(False) takes the hooks of a tensor away: none runs when it needs a gradient again."""
-    original = Tensor.requires_grad_
-
-    def requires_grad_(self: Any, requires_grad: bool = True) -> Any:
-        if not requires_grad and self._backward_hooks:
-            self._backward_hooks.clear()
-        return original(self, requires_grad)
-
-    swap(stack, Tensor, "requires_grad_", requires_grad_)
 
 
 @fault(subtle=True)
@@ -213,7 +200,7 @@ def retain_third_pass(stack: ExitStack) -> None:
 
 @fault(subtle=True)
 def retain_sibling(stack: ExitStack) -> None:
-    """Of several outputs of one function only the last that was told to retain keeps its gradient."""
+    """Of several outputs of one function only the last on which retain_grad() was called keeps its gradient."""
 
     def change(tensor: Any, old: Any, now: Any) -> Any:
         later = kept.live()
