@@ -17,8 +17,9 @@ from hypothesis import seed as seeded
 
 from fixtures.families import KINDS
 from fixtures.judge.clause import CLAUSES
+from fixtures.model.array import Inexact
 from fixtures.model.contract import Contract, contract_for, installed_version
-from fixtures.model.graph import TooLarge
+from fixtures.model.graph import SharedEdit, SharedThaw, SharedUnrecorded, TooLarge
 from fixtures.model.module import expect
 from fixtures.plan.draw import available
 from fixtures.plan.forms import contiguous, shown_strides
@@ -87,6 +88,9 @@ GROUPS: Dict[str, Group] = {
     "returned": Group(PLAIN, ("None given", "None returned", "keywords returned")),
     "mode": Group((*PLAIN, *FORMED), ("eval", "frozen", "thawed", "raised once", "left by error")),
 }
+
+#: Why a plan is set aside.
+ASIDE = (TooLarge, Inexact, SharedEdit, SharedUnrecorded, SharedThaw)
 
 #: (kind, feature), as patterns -> why the pair may be rare: it cannot be, or a clause of its own draws it.
 APART: Dict[Tuple[str, str], str] = {
@@ -318,7 +322,9 @@ def main() -> int:
         print(f"\n{table.group:<{width}}", *(f"{feature:>13}" for feature in table.features))
         for kind in table.kinds:
             print(f"{kind:<{width}}", *(f"{cell(table, kind, feature):>13}" for feature in table.features))
-    print("\nset aside, for numbers too large (TooLarge) or rounded (Inexact), or memory that tensors share (Shared):")
+    print("\nset aside:")
+    for why in ASIDE:
+        print(f"{why.__name__:<{width}}", why.__doc__)
     for name, drawn in counts.items():
         print(f"{name:<30}", ", ".join(f"{times} {why}" for why, times in sorted(drawn.ends.items())))
     rare = [each for table in found for each in table.rare()]

@@ -4,13 +4,20 @@ import functools
 
 import pytest
 
+from fixtures.model.array import Array
+from fixtures.model.contract import contract_for, installed_version
+from fixtures.model.engine import Engine
+from fixtures.model.graph import Shared, SharedEdit, SharedThaw, SharedUnrecorded, Tensor
+from fixtures.model.module import expect
+from fixtures.plan.grammar import Forward, Freeze, Hook, InPlace, Input, Leaf, Of, Plan, Retain
+from fixtures.play.stage import Torch, perform
 from suites import coverage
-from suites.coverage import APART, BAR, Drawn, Table, draw, reason, tables
+from suites.coverage import APART, ASIDE, BAR, Drawn, Table, draw, reason, tables
 
 #: Of each clause; with 10,000 the command says the same more exactly.
 PLANS = 1000
 #: How many of a thousand plans may be set aside.
-ASIDE = 100
+FEW = 100
 
 
 @functools.cache
@@ -24,8 +31,63 @@ def test_no_pair_is_rare() -> None:
 
 def test_few_plans_are_set_aside_and_each_reason_is_met() -> None:
     for name, each in drawn().items():
-        assert 1000 * (each.ends.total() - each.ends["played"]) <= ASIDE * each.ends.total(), name
-    assert {why for each in drawn().values() for why in each.ends} == {"played", "TooLarge", "Inexact", "Shared"}
+        assert 1000 * (each.ends.total() - each.ends["played"]) <= FEW * each.ends.total(), name
+    assert {why for each in drawn().values() for why in each.ends} == {"played", *(why.__name__ for why in ASIDE)}
+
+
+TURNED = (Leaf("m0", "turned"), (Input(Of(1, (2, 3), layout="transposed")),))
+
+
+def edit_alone(engine: Engine, tensor: Tensor, by: int) -> Tensor:
+    """Change a tensor as if no other had its memory."""
+    if isinstance(tensor.value, Array):
+        tensor.value.memory = None
+    return EDIT(engine, tensor, by)
+
+
+def thaw_alone(tensor: Tensor, requires_grad: bool) -> Tensor:
+    tensor.requires_grad = requires_grad
+    return tensor
+
+
+EDIT = Engine.edit
+
+
+@pytest.mark.parametrize(
+    ("reason", "plan", "place", "alone"),
+    [
+        (
+            SharedEdit,
+            Plan(*TURNED, (Hook("forward", "m0", "h0", (InPlace(2),)), Forward())),
+            (Engine, "edit"),
+            edit_alone,
+        ),
+        (
+            SharedUnrecorded,
+            Plan(*TURNED, (Forward(grad=False), Hook("tensor", "m0>0", "h0"))),
+            (Tensor, "shared"),
+            Tensor.view,
+        ),
+        (
+            SharedThaw,
+            Plan(
+                Leaf("m0", "both"),
+                (Input(1), Input(1, grad=False)),
+                (Hook("full_backward", "m0", "h0"), Forward(), Freeze("x1", False), Retain("m0>1")),
+            ),
+            (Tensor, "requires_grad_"),
+            thaw_alone,
+        ),
+    ],
+)
+def test_a_plan_that_shares_memory_would_be_predicted_wrongly(
+    reason: type[Shared], plan: Plan, place: tuple[type, str], alone: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    contract = contract_for(installed_version())
+    with pytest.raises(reason):
+        expect(plan, contract)
+    monkeypatch.setattr(*place, alone)
+    assert expect(plan, contract) != perform(plan, Torch())
 
 
 def test_each_reason_excuses_a_pair() -> None:

@@ -11,6 +11,7 @@ from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import plans
 from fixtures.plan.grammar import Plan
+from suites.together.test_grammar import EVERY_ACTION
 
 
 @clause(
@@ -140,27 +141,14 @@ def test_node(subject: Subject, plan: Plan) -> None:
     "together.values.everything",
     says="Every plan of the grammar on tensors of any shape, dtype and layout leaves the trace of the model.",
     source="measured",
-    note="fixtures/plan/draw_forms.py says which; what a dtype would round, and edits of shared memory, are set aside.",
+    note="fixtures/plan/draw_forms.py says which; what a dtype would round, and what shared memory does, is set aside.",
     level="observed",
     about=(*apis(HOOK_KINDS, everywhere=True), "retain_grad"),
 )
 @given(
     plan=plans(
         kinds=HOOK_KINDS,
-        does=(
-            "scale",
-            "bare",
-            "raise",
-            "drop",
-            "give",
-            "add",
-            "single",
-            "repack",
-            "blank",
-            "entries",
-            "keywords",
-            "edit",
-        ),
+        does=EVERY_ACTION,
         inputs=(1, 2),
         outputs=(1, 2),
         depth=2,
