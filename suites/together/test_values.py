@@ -55,12 +55,12 @@ def test_forward(subject: Subject, plan: Plan) -> None:
 )
 @given(
     plan=plans(
-        kinds=("tensor", "post_accumulate", "post_accumulate"),  # fewer places have the second
-        does=("scale", "drop", "add"),
+        kinds=("tensor", *("post_accumulate",) * 3),  # fewer places have the second
+        does=("scale", "edit") * 2 + ("drop", "add"),
         inputs=(1, 2),
         outputs=(1, 2),
-        least=3,
-        most=7,
+        least=4,
+        most=8,
         retain=True,
         remove=True,
         runs=3,
@@ -89,7 +89,7 @@ def test_tensor(subject: Subject, plan: Plan) -> None:
 @given(
     plan=plans(
         kinds=("backward", "full_backward", "full_backward_pre"),
-        does=("scale", "drop", "add", "blank"),
+        does=("scale", "edit") * 2 + ("drop", "add", "blank"),
         inputs=(1, 2),
         outputs=(1, 2),
         least=2,
@@ -119,7 +119,7 @@ def test_backward(subject: Subject, plan: Plan) -> None:
 @given(
     plan=plans(
         kinds=("node", "node_pre"),
-        does=("scale", "drop", "add", "blank"),
+        does=("scale", "edit") * 2 + ("drop", "add", "blank"),
         inputs=(1, 2),
         outputs=(1, 2),
         least=3,

@@ -9,6 +9,7 @@ from suites.selfcheck.faults import (
     blind_backward,
     calls,
     changes,
+    edits,
     failure,
     forward,
     functions,
@@ -29,7 +30,7 @@ from suites.selfcheck.faults.base import FAULTS, Fault
 
 TOPICS = (
     *(forward, calls, failure, lifecycle, leftovers, changes),
-    *(backward, places, legacy, tensor, gradient, retain, node, values),
+    *(backward, places, legacy, tensor, gradient, retain, node, values, edits),
     *(many, functions, structures, switched, blind, blind_backward),
 )
 
