@@ -104,11 +104,20 @@ INSIDE = Plan(Chain("m0", (Leaf("m1", "gate", (2,)),)), (Input(1),), (grammar.Tr
 KEYWORDS = Plan(
     Leaf("m0", "many", (2,), grammar.Call((0,) * 13, tuple(grammar.FIELDS[:13])), outputs=1), (Input(1),), (Forward(),)
 )
+#: A module packs more tensors in a dict than there are letters before m, which is no key.
+PACKED = Plan(Leaf("m0", "scale", (2,), out=grammar.Pack("dict", (0,) * 13)), (Input(1),), (Forward(),))
+#: Of the gradients that a hook changes in place one is undefined.
+HOLLOW = Plan(
+    Leaf("m0", "both"),
+    (Input(1), Input(1, grad=False)),
+    (Hook("full_backward_pre", "m0", "h0", (grammar.InPlace(3),)), Forward(), Backward((1, None))),
+)
 
 
-@pytest.mark.parametrize("plan", [INSIDE, KEYWORDS])
-def test_a_reproducer_tells_modules_inside_and_takes_many_keywords(plan: Plan) -> None:
+@pytest.mark.parametrize("plan", [INSIDE, KEYWORDS, PACKED, HOLLOW])
+def test_a_reproducer_of_what_is_seldom_drawn_does_as_the_plan_says(plan: Plan) -> None:
     trace = expect(plan, CONTRACT)
+    assert trace == perform(plan, Torch())
     assert run(script(plan, trace, trace, "a.clause.id", "A sentence.", VERSION))[0] == "False"
 
 
