@@ -1,5 +1,6 @@
 """What is left behind when a backward hook raises, and which mistakes are noticed when."""
 
+from math import prod
 from typing import Any, List, Tuple
 
 from hypothesis import given
@@ -8,7 +9,7 @@ from hypothesis import strategies as st
 from fixtures.judge.clause import Reading, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import FACTORS, NUMBERS
-from fixtures.plan.grammar import Backward, Chain, Forward, Hook, Input, Leaf, Plan, Raise, Scale, hooks_of
+from fixtures.plan.grammar import Backward, Chain, Forward, Give, Hook, Input, Leaf, Pack, Plan, Raise, Scale, hooks_of
 
 FULL = "torch.nn.Module.register_full_backward_hook"
 PRE = "torch.nn.Module.register_full_backward_pre_hook"
@@ -47,6 +48,48 @@ def test_raising_full(subject: Subject, plan: Plan) -> None:
     left: List[str] = [name for name, grad in trace.grads()[0].items() if grad is not None]
     assert trace.raised() == [("backward", "Boom")]
     assert left == (["m2.weight"] if plan.steps[0].on == "m2" else ["m1.weight", "m2.weight"])
+
+
+#: A module whose second output is in a tuple of its own: what comes back through that one misses the output.
+PAST = Leaf("m0", "both", out=Pack("tuple", (0, Pack("tuple", (1,)))))
+
+
+@clause(
+    "backward.errors.stale_pre",
+    says="After a pass that failed in a pre-hook, full hooks run in a pass that does not reach the output.",
+    source="measured",
+    level="observed",
+    docs="contradicts",
+    note="They are given what the pre-hooks before the failing one left of the failed pass; the docs say that "
+    "grad_output holds the gradients with respect to the outputs. Without a failed pass they do not run.",
+    needs=PRE,
+)
+@given(
+    plan=st.builds(
+        lambda hooks, factors, fails, grads: Plan(
+            PAST,
+            (AN_INPUT, AN_INPUT),
+            (
+                *(Hook("full_backward", "m0", f"full {place}") for place in range(hooks)),
+                *(Hook("full_backward_pre", "m0", f"pre {by}", (Scale(by),)) for by in factors),
+                Hook("full_backward_pre", "m0", "failing", (fails,)),
+                Forward(),
+                Backward((None, grads[0])),
+                *(Backward((grad, None)) for grad in grads[1:]),
+                Backward((None, grads[0])),
+            ),
+        ),
+        st.integers(1, 3),
+        st.lists(FACTORS, max_size=2, unique=True),
+        st.sampled_from([Raise(), Give("longer")]),
+        st.lists(NUMBERS, min_size=2, max_size=3),
+    )
+)
+def test_stale_pre(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    ((*_, stale),) = trace.seen_by("full 0")
+    *scaling, _ = hooks_of(plan, "full_backward_pre")
+    assert stale == (plan.steps[-2].grads[0] * prod(hook.do[0].by for hook in scaling), None)
 
 
 @clause(

@@ -364,3 +364,15 @@ class FullDetached(Full):
 
     def call_hooks(self, given: Any) -> Any:
         return super().call_hooks(tuple(one if one is None else one.detach() for one in given))
+
+
+@fault("backward", needs=PRE, subtle=True)
+class FailedPreForgets(Full):
+    """Of a pass in which a full backward pre-hook raises, or returns too many gradients, nothing is left."""
+
+    def call_pre_hooks(self) -> None:
+        try:
+            super().call_pre_hooks()
+        except Exception:
+            self.grad_outputs = None
+            raise
