@@ -112,9 +112,20 @@ HOLLOW = Plan(
     (Input(1), Input(1, grad=False)),
     (Hook("full_backward_pre", "m0", "h0", (grammar.InPlace(3),)), Forward(), Backward((1, None))),
 )
+#: What a hook returns has names by number, of the tensors alone.
+NAMED = Plan(
+    Leaf("m0", "both"),
+    (Input(grammar.Of(1)), Input(grammar.Of(1))),
+    (
+        Hook("full_backward_pre", "m0", "h0", (Scale(2),)),
+        Hook("full_backward_pre", "m0", "h1"),
+        Forward(),
+        Backward((None, grammar.Like(1))),
+    ),
+)
 
 
-@pytest.mark.parametrize("plan", [INSIDE, KEYWORDS, PACKED, HOLLOW])
+@pytest.mark.parametrize("plan", [INSIDE, KEYWORDS, PACKED, HOLLOW, NAMED])
 def test_a_reproducer_of_what_is_seldom_drawn_does_as_the_plan_says(plan: Plan) -> None:
     trace = expect(plan, CONTRACT)
     assert trace == perform(plan, Torch())
