@@ -47,6 +47,9 @@ def main() -> int:
             print(f"    {catch.why}")
         if catch:
             RECORDED[fault.name] = first
+        if given.write:  # each time, for a run may be stopped
+            kept = {name: RECORDED[name] for name in sorted(RECORDED) if name in FAULTS}
+            RECORD.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
         sys.stdout.flush()
     total = caught + missed
     print(f"\ntorch {hunter.version}, {hunter.examples} plans per clause, {len(hunter.clauses)} clauses, ", end="")
@@ -54,9 +57,6 @@ def main() -> int:
     print(f"({100 * caught / max(total, 1):.0f} %), {subtle_caught} of {subtle} subtle ones")
     if hunter.sound and not all(hunter.sound.values()):
         print("left out, for they fail on torch itself: " + ", ".join(n for n, ok in hunter.sound.items() if not ok))
-    if given.write:
-        kept = {name: RECORDED[name] for name in sorted(RECORDED) if name in FAULTS}
-        RECORD.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
     return int(missed > 0)
 
 
