@@ -28,9 +28,11 @@ def edit_of_columns_lost(stack: ExitStack) -> None:
 
     def change(self: Any, hook: Any) -> Any:
         def kept(grad: Any) -> Any:
-            before = None if grad is None or grad.is_contiguous() else grad.clone()
+            if grad is None or grad.is_sparse or grad.is_contiguous():
+                return hook(grad)
+            before = grad.clone()
             result = hook(grad)
-            if before is not None and grad._version:
+            if not torch.equal(grad, before):  # one number for all places takes no copy
                 grad.copy_(before)
             return result
 
@@ -46,10 +48,13 @@ def post_edit_lost(stack: ExitStack) -> None:
     def change(self: Any, hook: Any) -> Any:
         def kept(leaf: Any) -> Any:
             grad = leaf.grad
-            before = None if grad is None or grad.numel() < 2 else grad.clone()
+            if grad is None or grad.numel() < 2:
+                return hook(leaf)
+            before = grad.clone()
             hook(leaf)
-            if before is not None and leaf.grad is grad:
+            if leaf.grad is grad:
                 grad.copy_(before)
+            return None
 
         return kept
 
