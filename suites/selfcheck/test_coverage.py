@@ -36,6 +36,7 @@ def test_few_plans_are_set_aside() -> None:
     assert {"TooLarge", "Inexact"} <= {why for each in drawn().values() for why in each.ends}
 
 
+EDIT = Engine.edit
 TURNED = (Leaf("m0", "turned"), (Input(Of(1, (2, 3), layout="transposed")),))
 
 
@@ -49,9 +50,6 @@ def edit_alone(engine: Engine, tensor: Tensor, by: int) -> Tensor:
 def thaw_alone(tensor: Tensor, requires_grad: bool) -> Tensor:
     tensor.requires_grad = requires_grad
     return tensor
-
-
-EDIT = Engine.edit
 
 
 @pytest.mark.parametrize(

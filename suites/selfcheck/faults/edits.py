@@ -1,4 +1,4 @@
-"""Faults of gradients that hooks change in place: the change is lost, or seen where it should not be."""
+"""Faults of gradients that hooks change in place: the change is lost."""
 
 from contextlib import ExitStack
 from typing import Any
@@ -10,8 +10,6 @@ from suites.selfcheck.faults.node import PRE as NODE_PRE
 from suites.selfcheck.faults.node import patch_node
 from suites.selfcheck.faults.tensor import POST, patch_hook
 from suites.selfcheck.faults.values import FULL, PRE, changed, full_precision
-
-Tensor = torch.Tensor
 
 
 @fault("together.values", subtle=True)
