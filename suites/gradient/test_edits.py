@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from fixtures.judge.clause import Reading, clause
 from fixtures.judge.subject import Subject
-from fixtures.plan.draw import FACTORS, NUMBERS
+from fixtures.plan.draw import FACTORS, NUMBERS, plans
+from fixtures.plan.grammar import InPlace, Plan, hooks_of
 from suites.gradient.said import RETAINED_LAST
 from suites.tensors import item, leaf, outcome
 
@@ -294,3 +295,28 @@ def test_kept_gradient(subject: Subject, piles: List[Tuple[List[int], int]], ups
         (2 * y).backward()
         kept = KEPT[subject.value](edits, place)
         assert (y.grad.item(), x.grad.item()) == (2 * prod(kept), 2 * prod(edits) * upstream)
+
+
+def times(numbers: Any, by: int) -> Any:
+    """The numbers of a tensor, each multiplied; a complex number is a pair."""
+    return type(numbers)(times(one, by) for one in numbers) if isinstance(numbers, (list, tuple)) else numbers * by
+
+
+@clause(
+    "gradient.edits.any_form",
+    says="A hook may change in place a gradient of any shape, dtype and layout without shared elements.",
+    source="measured",
+    level="observed",
+    note="The next hook of the tensor is given the same object, with the numbers that the change left in it.",
+)
+@given(plan=plans(kinds=("tensor",), does=("edit",), depth=0, least=2, alike=True, values=True))
+def test_any_form(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    edits = {hook.label: [action.by for action in hook.do if isinstance(action, InPlace)] for hook in hooks_of(plan)}
+    calls = [(event.what, event.seen[0]) for event in trace if event.what in trace.calls()]
+    for (before, seen), (_, grad) in zip(calls, calls[1:]):
+        # What had no name when it was first seen has one when it is seen again.
+        assert grad.name
+        assert seen.name in ("", grad.name)
+        assert (grad.shape, grad.dtype, grad.strides) == (seen.shape, seen.dtype, seen.strides)
+        assert grad.numbers == times(seen.numbers, prod(edits[before]))
