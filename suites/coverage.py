@@ -19,7 +19,7 @@ from fixtures.families import KINDS
 from fixtures.judge.clause import CLAUSES
 from fixtures.model.array import Inexact
 from fixtures.model.contract import Contract, contract_for, installed_version
-from fixtures.model.graph import SharedEdit, SharedThaw, SharedUnrecorded, TooLarge
+from fixtures.model.graph import SharedEdit, SharedThaw, SharedUnrecorded, TooLarge, TooMany
 from fixtures.model.module import expect
 from fixtures.plan.draw import available
 from fixtures.plan.forms import contiguous, shown_strides
@@ -92,7 +92,7 @@ GROUPS: Dict[str, Group] = {
 }
 
 #: Why a plan is set aside.
-ASIDE = (TooLarge, Inexact, SharedEdit, SharedUnrecorded, SharedThaw)
+ASIDE = (TooLarge, TooMany, Inexact, SharedEdit, SharedUnrecorded, SharedThaw)
 
 #: (kind, feature), as patterns -> why the pair may be rare: it cannot be, or a clause of its own draws it.
 APART: Dict[Tuple[str, str], str] = {

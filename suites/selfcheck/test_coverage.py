@@ -7,9 +7,9 @@ import pytest
 from fixtures.model.array import Array
 from fixtures.model.contract import contract_for, installed_version
 from fixtures.model.engine import Engine
-from fixtures.model.graph import Shared, SharedEdit, SharedThaw, SharedUnrecorded, Tensor
+from fixtures.model.graph import Shared, SharedEdit, SharedThaw, SharedUnrecorded, Tensor, TooMany
 from fixtures.model.module import expect
-from fixtures.plan.grammar import Forward, Freeze, Hook, InPlace, Input, Leaf, Of, Plan, Retain
+from fixtures.plan.grammar import Entries, Forward, Freeze, Give, Hook, InPlace, Input, Leaf, Of, Plan, Retain
 from fixtures.play.stage import Torch, perform
 from suites import coverage
 from suites.coverage import APART, ASIDE, BAR, Drawn, Table, draw, reason, tables
@@ -34,6 +34,15 @@ def test_few_plans_are_set_aside() -> None:
         assert 1000 * (each.ends.total() - each.ends["played"]) <= FEW * each.ends.total(), name
         assert set(each.ends) <= {"played", *(why.__name__ for why in ASIDE)}, name
     assert {"TooLarge", "Inexact"} <= {why for each in drawn().values() for why in each.ends}
+
+
+def test_a_plan_whose_structures_grow_by_powers_is_set_aside() -> None:
+    pair = Hook("forward", "m0", "h0", (Give("single"),)), Hook("forward", "m0", "h1", (Entries(12),))
+    net, contract = (Leaf("m0", "same"), (Input(1),)), contract_for(installed_version())
+    few = Plan(*net, (*pair * 3, Forward()))
+    assert expect(few, contract) == perform(few, Torch())
+    with pytest.raises(TooMany):
+        expect(Plan(*net, (*pair * 6, Forward())), contract)
 
 
 EDIT = Engine.edit
