@@ -18,7 +18,7 @@ KINDS = ("backward", "full_backward", "full_backward_pre")
     level="observed",
     about=apis(KINDS, everywhere=True),
 )
-@given(plan=plans(kinds=KINDS, does=("scale",), inputs=(1, 2), everywhere=True, runs=3, modes=True))
+@given(plan=plans(kinds=KINDS, does=("scale",), inputs=(1, 2), outputs=(1, 2), everywhere=True, runs=3, modes=True))
 def test_any_mode(subject: Subject, plan: Plan) -> None:
     subject.holds(plan)
 

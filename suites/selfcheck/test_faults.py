@@ -11,9 +11,7 @@ from suites.selfcheck.faults import FAULTS
 from suites.selfcheck.faults.hunt import FULL, QUICK, Catch, Hunter
 
 #: Faults that no clause catches yet -> what is missing.
-OPEN: dict[str, str] = {
-    "LegacyLastInEval": "legacy hooks of modules with several outputs in eval mode are drawn, but seldom",
-}
+OPEN: dict[str, str] = {}
 APPLY = sorted(name for name, one in FAULTS.items() if one.applies and not one.control)
 CONTROLS = sorted(name for name, one in FAULTS.items() if one.control)
 #: The clause that sees who calls: it looks at the function that __torch_function__ is told of.
