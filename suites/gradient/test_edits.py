@@ -304,10 +304,10 @@ def times(numbers: Any, by: int) -> Any:
 
 @clause(
     "gradient.edits.any_form",
-    says="A hook may change in place a gradient of any shape, dtype and layout without shared elements.",
+    says="The next hook is given the gradient that was changed in place, whatever its shape, dtype and layout.",
     source="measured",
     level="observed",
-    note="The next hook of the tensor is given the same object, with the numbers that the change left in it.",
+    note="It is the same object. A gradient with shared elements is left out: gradient.edits.expanded.",
 )
 @given(plan=plans(kinds=("tensor",), does=("edit",), depth=0, least=2, alike=True, values=True))
 def test_any_form(subject: Subject, plan: Plan) -> None:
