@@ -161,6 +161,13 @@ def test_two_traces_are_shown_side_by_side() -> None:
     ]
 
 
+def test_lines_too_wide_for_a_column_stand_below_each_other() -> None:
+    wide, other = f"h0({'1' * 80})", f"h0({'2' * 80})"
+    shown = side_by_side([wide, wide, "h1(1)"], [wide, other, "h1(1)"]).splitlines()
+    assert shown[1:4] == [f"  both: {wide}", f"≠ expected: {wide}", f"  observed: {other}"]
+    assert shown[4].split() == ["h1(1)", "h1(1)"]
+
+
 @QUICK
 @given(plan=plans(kinds=("forward",), runs=2))
 def test_most_drawn_plans_play_to_the_end(plan: Plan) -> None:
