@@ -1,5 +1,6 @@
 """Which objects a full backward hook puts in the place of inputs and outputs, and which it takes for gradients."""
 
+import warnings
 from typing import Any, List
 
 from hypothesis import given
@@ -82,6 +83,57 @@ def same(*grads: bool, kind: str = "full_backward", hooks: int = 1, frozen: bool
 def test_replaced(subject: Subject, grads: List[bool], hooks: int, frozen: bool) -> None:
     kept = [not grad and (subject.value or not any(grads)) for grad in grads]
     assert same(*grads, hooks=hooks, frozen=frozen) == [*kept, frozen and not any(grads)]
+
+
+def replaced(hooks: int, xs: List[Any]) -> List[Any]:
+    """For each input and the output: whether what replaces it is a leaf, has a .grad, is a view, in the same memory."""
+    import torch
+
+    inside: List[Any] = []
+
+    class Sum(torch.nn.Module):
+        def forward(self, *given: Any) -> Any:
+            out = 2 * sum(given)
+            inside.extend([*given, out])
+            return out
+
+    module = Sum()
+    for _ in range(hooks):
+        module.register_full_backward_hook(lambda *arguments: None)
+    out = module(*xs)
+    with warnings.catch_warnings():
+        # torch warns of .grad where there is none to come.
+        warnings.simplefilter("ignore")
+        return [
+            (new.is_leaf, new.grad is not None, new._is_view(), new.data_ptr() == old.data_ptr())
+            for new, old in zip([*inside[:-1], out], [*xs, inside[-1]])
+        ]
+
+
+@clause(
+    "backward.objects.views",
+    says="With a full hook, inputs in forward and outputs are views: no leaves, no .grad, the same memory.",
+    source=(INPUT_VIEW, OUTPUT_VIEW),
+    level="documented",
+    note="Of inputs that need a gradient. Code in forward that asks for is_leaf or .grad sees this.",
+    needs=FULL,
+    readings=(
+        Reading("views", "", "A module with a full hook works on views: no leaf, no .grad, the same memory.", value=1),
+        Reading("copies", "never", "A module with a full hook works on copies.", value=0),
+    ),
+    witness={"count": 1, "shape": (3,), "hooks": 1, "turned": False},
+    covers=("graph.full.input_seen_in_forward", "graph.full.output_is_view", "graph.full.output_shares_storage"),
+)
+@given(count=FEW, shape=st.sampled_from([(), (1,), (3,), (2, 3)]), hooks=FEW, turned=st.booleans())
+def test_views(subject: Subject, count: int, shape: Any, hooks: int, turned: bool) -> None:
+    import torch
+
+    xs = [torch.ones(shape) for _ in range(count)]
+    xs = [(x.t().contiguous().t() if turned and len(shape) == 2 else x).requires_grad_() for x in xs]
+    for x in xs:
+        x.grad = torch.ones(shape)
+    kept = bool(subject.value)
+    assert replaced(hooks, xs) == [(False, False, kept, kept)] * (count + 1)
 
 
 @clause(

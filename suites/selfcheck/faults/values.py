@@ -217,3 +217,22 @@ class EmptyIsNone(Full):
             )
             given = self.checked(hook(self.module, shown, self.grad_outputs), given)
         return given
+
+
+@fault("backward.objects", needs=FULL, subtle=True)
+class MatricesAreCopied(Full):
+    """A module with a full backward hook is given copies of matrices, not views of them."""
+
+    def setup_input_hook(self, args: Any) -> Any:
+        given = super().setup_input_hook(args)
+        return changed(given, lambda one: one.clone() if one.dim() == 2 else one)
+
+
+@fault("backward.given", needs=FULL, subtle=True)
+class UnusedMatrixGetsNone(Full):
+    """A matrix that the outputs do not depend on gets None from a full backward hook, not zeros."""
+
+    def at_input(self, grads: Any) -> Any:
+        unused = [one is not None and one.dim() == 2 and not one.any() for one in grads]
+        made = super().at_input(grads)
+        return None if made is None else tuple(None if lost else one for lost, one in zip(unused, made, strict=True))
