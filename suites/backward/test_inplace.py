@@ -1,12 +1,14 @@
 """In-place changes of what goes into a hooked module and what comes out of it: both are views made by the hook."""
 
-from typing import Any, Callable, Dict, Tuple
+from math import prod
+from typing import Any, Callable, Dict, List, Tuple
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fixtures.judge.clause import Reading, clause
 from fixtures.judge.subject import Subject
+from fixtures.plan.draw import FACTORS
 from suites.backward.sources import DOCS, IN_PLACE, PRE_DOCS, PRE_IN_PLACE, TESTS
 
 FULL = "torch.nn.Module.register_full_backward_hook"
@@ -336,3 +338,39 @@ def test_pre_output(subject: Subject, edit: str, hooks: int, grad: bool) -> None
     import torch
 
     assert ends(hooked(torch.nn.Linear(2, 2), hooks, "full_backward_pre"), EDITS[edit], grad) == subject.value
+
+
+@clause(
+    "backward.inplace.callers_gradient",
+    says="An in-place change of grad_output in a full pre-hook changes the tensor that backward() was given.",
+    source=("measured", PRE_IN_PLACE),
+    level="observed",
+    needs=PRE,
+    readings=(
+        Reading(
+            "changed",
+            "",
+            "The tensor that was passed to backward() has the changes that full pre-hooks of the last module made.",
+            value=True,
+        ),
+        Reading("unchanged", "never", "Backward hooks are given copies of what backward() was given.", value=False),
+    ),
+    witness={"edits": [5], "shape": (), "grad": 1},
+    covers=("module_backward.eff.pre.inplace_grad_output",),
+)
+@given(
+    edits=st.lists(FACTORS, min_size=1, max_size=3), shape=st.sampled_from([(), (3,), (2, 3)]), grad=st.integers(1, 5)
+)
+def test_callers_gradient(subject: Subject, edits: List[int], shape: Tuple[int, ...], grad: int) -> None:
+    import torch
+
+    module, x, given = module_of(lambda x: 2 * x), torch.ones(shape, requires_grad=True), torch.full(shape, float(grad))
+    for by in edits:
+
+        def hook(module: Any, grads: Any, by: int = by) -> None:
+            grads[0].mul_(by)
+
+        module.register_full_backward_pre_hook(hook)
+    module(x).backward(given)
+    assert x.grad.eq(2 * grad * prod(edits)).all()
+    assert given.eq(grad * (prod(edits) if subject.value else 1)).all()

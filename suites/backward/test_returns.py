@@ -1,6 +1,6 @@
 """What backward hooks of modules may return: new gradients for the inputs, or, before the module runs, for outputs."""
 
-from typing import Any
+from typing import Any, Callable, Dict, List
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,8 +9,9 @@ from fixtures.judge.clause import Reading, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import FACTORS, NUMBERS, plans
 from fixtures.plan.grammar import Backward, Chain, Forward, Hook, Input, Leaf, Plan, Raise, Scale, hooks_of
-from suites.backward.hooked import FULL_KINDS
+from suites.backward.hooked import FULL_KINDS, module_of
 from suites.backward.sources import DOCS, IN_ORDER, OBSERVES, PRE_REPLACES, REPLACES
+from suites.tensors import item, leaf, outcome
 
 ABOUT = "register_backward_hook"
 
@@ -224,3 +225,75 @@ def test_raising(subject: Subject, plan: Plan) -> None:
     raising = [isinstance(one, Raise) for hook in hooks_of(plan) for one in hook.do or (None,)].index(True)
     trace = subject.holds(plan)
     assert (trace.calls(), trace.raised()) == (labels[: raising + 1], [("backward", "Boom")])
+
+
+class Rows:
+    """An object with a length, whose items have numbers."""
+
+    def __init__(self, items: Any) -> None:
+        self.items = list(items)
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def __getitem__(self, place: int) -> Any:
+        return self.items[place]
+
+
+#: Ways to pack gradients so that they have numbers.
+NUMBERED: Dict[str, Callable[[List[Any]], Any]] = {
+    "dict": lambda grads: dict(enumerate(grads)),
+    "list": list,
+    "object": Rows,
+    "tuple": tuple,
+}
+
+
+@clause(
+    "backward.returns.by_number",
+    says="A full hook may return whatever has a length and items by number, such as {0: gradient}.",
+    source="measured",
+    level="observed",
+    needs=FULL,
+    readings=(
+        Reading(
+            "by number", "", "Of what a full hook returns len() and the items by their number are asked for.", value=1
+        ),
+        Reading("refused", "never", "A full hook returns a tuple, or the pass ends with an error.", value=0),
+    ),
+    witness={"made": "dict", "grads": [2]},
+    covers=("module_backward.ret.full.dict",),
+)
+@given(made=st.sampled_from(sorted(NUMBERED)), grads=st.lists(NUMBERS, min_size=1, max_size=3))
+def test_by_number(subject: Subject, made: str, grads: List[int]) -> None:
+    xs = [leaf(1) for _ in grads]
+    module, _ = module_of(lambda *given: sum(given))
+    module.register_full_backward_hook(lambda *_: NUMBERED[made]([leaf(grad).detach() for grad in grads]))
+    taken = outcome(lambda: module(*xs).backward(), (RuntimeError, TypeError, KeyError)) == "accepted"
+    assert [item(x.grad) for x in xs] == (grads if subject.value else [None] * len(grads))
+    assert taken == bool(subject.value)
+
+
+@clause(
+    "backward.returns.not_needed",
+    says="What a full hook returns for an input that needs no gradient is ignored.",
+    source="measured",
+    level="observed",
+    needs=FULL,
+    readings=(
+        Reading(
+            "ignored", "", "A full hook may return a gradient for an input that needs none: it goes nowhere.", value=1
+        ),
+        Reading("set", "never", "What a full hook returns is the .grad of each input.", value=0),
+    ),
+    witness={"needed": [False], "grad": 5},
+    covers=("module_backward.ret.full.nonrequiring_slot",),
+)
+@given(needed=st.lists(st.booleans(), min_size=1, max_size=3), grad=NUMBERS)
+def test_not_needed(subject: Subject, needed: List[bool], grad: int) -> None:
+    # In torch 1.8 to 1.10 the first input must need a gradient: backward.given.frozen_input.
+    xs = [leaf(1), *(leaf(1).requires_grad_(one) for one in needed)]
+    module, _ = module_of(lambda *given: sum(given))
+    module.register_full_backward_hook(lambda *_: tuple(leaf(grad).detach() for _ in xs))
+    module(*xs).backward()
+    assert [item(x.grad) for x in xs] == [grad, *(grad if one or not subject.value else None for one in needed)]

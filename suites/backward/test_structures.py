@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from fixtures.judge.clause import Reading, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import NUMBERS, plans
-from fixtures.plan.grammar import Call, Plan
+from fixtures.plan.grammar import Backward, Call, Pack, Plan
 from suites.backward.hooked import module_of, run
 from suites.backward.sources import DOCS, GRADIENTS, NO_TENSOR, POSITIONAL, PRE_DOCS, RULE_2, TENSORS_ONLY
 from suites.packed import positional
@@ -316,3 +316,24 @@ def test_no_output(subject: Subject, hooks: int, calls: int) -> None:
         warnings.simplefilter("always")
         outs = [module(torch.ones(2, requires_grad=True)) for _ in range(calls)]
     assert (outs, [one.category.__name__ for one in caught]) == ([None] * calls, subject.value * calls)
+
+
+def returned_twice(plan: Plan) -> Plan:
+    """The plan, with a module that returns its one output in both places of a tuple."""
+    steps = (replace(step, grads=step.grads * 2) if isinstance(step, Backward) else step for step in plan.steps)
+    return replace(plan, net=replace(plan.net, out=Pack("tuple", (0, 0))), steps=tuple(steps))
+
+
+@clause(
+    "backward.structures.returned_twice",
+    says="A tensor that a hooked module returns twice becomes two outputs, each with an entry in grad_output.",
+    source=(GRADIENTS, "measured"),
+    level="observed",
+    needs=FULL,
+    covers=("module_backward.arg.full.output_same_twice",),
+)
+@given(plan=plans(kinds=("full_backward",), does=(), inputs=(1, 2), depth=0, values=True).map(returned_twice))
+def test_returned_twice(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    assert all(one.name != two.name for one, two in trace.returns())
+    assert all(len(event.seen[2]) == 2 for event in trace if event.what in trace.calls())

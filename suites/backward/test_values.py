@@ -26,6 +26,7 @@ def hooked(*do: Recast, kind: str = "full_backward") -> Plan:
     source=GRADIENTS,
     level="observed",
     needs=FULL_HOOK,
+    covers=("module_backward.arg.full.dtype_change", "module_backward.arg.full.zero_size"),
 )
 @given(plan=plans(kinds=("full_backward",), does=(), inputs=(1, 2), outputs=(1, 2), depth=0, values=True))
 def test_full_given(subject: Subject, plan: Plan) -> None:

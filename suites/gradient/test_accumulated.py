@@ -1,5 +1,6 @@
 """Post-accumulate hooks: called with a leaf once its .grad is up to date, to use it or to set it (torch 2.1)."""
 
+from dataclasses import replace
 from typing import Any
 
 from hypothesis import given
@@ -8,7 +9,7 @@ from hypothesis import strategies as st
 from fixtures.judge.clause import Reading, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import FACTORS, NUMBERS, plans
-from fixtures.plan.grammar import Ask, Backward, Forward, Hook, Input, Leaf, Plan, Scale
+from fixtures.plan.grammar import Add, Ask, Backward, Forward, Hook, Input, Leaf, Plan, Raise, Scale, hooks_of
 from suites.gradient.said import (
     IN_ORDER,
     NOT_ACCUMULATED,
@@ -263,6 +264,67 @@ def test_once_for_the_sum(subject: Subject, plan: Plan) -> None:
 @given(plan=plans(kinds=("post_accumulate", "tensor"), on=("parameter",), inputs=(1, 2), remove=True, runs=3, least=1))
 def test_removed(subject: Subject, plan: Plan) -> None:
     subject.holds(plan)
+
+
+@clause(
+    "gradient.accumulated.registered_inside",
+    says="A post-accumulate hook that a running one registers on its leaf waits for the next pass.",
+    source="measured",
+    level="observed",
+    needs=NEEDS,
+    covers=("tensor.pag.register_inside",),
+)
+@given(
+    plan=weights(most=3, act=True, passes=1).map(
+        lambda plan: replace(
+            plan,
+            steps=(
+                Hook("post_accumulate", "m0.weight", "adds", (Add(Hook("post_accumulate", "m0.weight", "new")),)),
+                *plan.steps,
+                *plan.steps[-1:] * 2,
+            ),
+        )
+    )
+)
+def test_registered_inside(subject: Subject, plan: Plan) -> None:
+    hooks = [hook.label for hook in hooks_of(plan)]
+    assert subject.holds(plan).calls() == [*hooks, *hooks, "new", *hooks, "new", "new"]
+
+
+@clause(
+    "gradient.accumulated.raising",
+    says="What a post-accumulate hook raises leaves backward() as it is: .grad is set, later hooks do not run.",
+    source="measured",
+    level="observed",
+    needs=NEEDS,
+    covers=("tensor.pag.exception",),
+)
+@given(
+    plan=st.builds(
+        lambda before, after, value, grad: Plan(
+            Leaf("m0", "scale", (value,)),
+            (Input(3),),
+            (
+                *(Hook("post_accumulate", "m0.weight", f"h{index}") for index in range(before)),
+                Hook("post_accumulate", "m0.weight", "fails", (Raise(),)),
+                *(Hook("post_accumulate", "m0.weight", f"g{index}") for index in range(after)),
+                Forward(),
+                Backward((grad,)),
+                Backward((grad,)),
+            ),
+        ),
+        st.integers(0, 2),
+        st.integers(0, 2),
+        NUMBERS,
+        NUMBERS,
+    )
+)
+def test_raising(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    assert trace.raised() == [("backward", "Boom")] * 2
+    assert not any(label.startswith("g") for label in trace.calls())
+    (grad,) = plan.steps[-1].grads
+    assert [grads["m0.weight"] for grads in trace.grads()] == [3 * grad, 6 * grad]
 
 
 @clause(

@@ -263,3 +263,29 @@ def test_leaf_becomes_inner(subject: Subject, hooks: int, by: int) -> None:
     (2 * y).backward()
     listed = y._backward_hooks
     assert (seen, None if listed is None else len(listed)) == ([], hooks if subject.value else None)
+
+
+@clause(
+    "gradient.inplace.becomes_a_leaf",
+    says="A tensor that detach_() and requires_grad_() make a leaf keeps its hooks, next to new ones.",
+    source="measured",
+    level="observed",
+    readings=(
+        Reading("kept", "", "The hooks of an inner tensor go on when detach_() makes it a leaf.", value=True),
+        Reading("gone", "never", "detach_() ends the hooks with the graph.", value=False),
+    ),
+    witness={"before": 1, "after": 0, "by": 2},
+    covers=("tensor.ip.detach_then_rg",),
+)
+@given(before=st.integers(1, 3), after=st.integers(0, 2), by=NUMBERS)
+def test_becomes_a_leaf(subject: Subject, before: int, after: int, by: int) -> None:
+    y, seen = 3 * leaf(1), []
+    for number in range(before + after):
+        if number == before:
+            y.detach_().requires_grad_()
+        y.register_hook(noting(seen, str(number)))
+    if not after:
+        y.detach_().requires_grad_()
+    (by * y).backward()
+    assert seen == [(str(number), by) for number in range(0 if subject.value else before, before + after)]
+    assert y.grad.item() == by

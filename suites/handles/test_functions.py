@@ -1,10 +1,13 @@
 """What can be a hook: anything that can be called. Nothing but its registration holds it."""
 
+from typing import Any, Dict, List
+
 from hypothesis import given
+from hypothesis import strategies as st
 
 from fixtures.families import HOOK_KINDS
 from fixtures.judge.about import apis
-from fixtures.judge.clause import clause
+from fixtures.judge.clause import Reading, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import plans
 from fixtures.plan.grammar import Plan
@@ -81,3 +84,53 @@ def test_in_many_places(subject: Subject, plan: Plan) -> None:
 )
 def test_on_a_module(subject: Subject, plan: Plan) -> None:
     subject.holds(plan)
+
+
+class Made:
+    """What a class that is registered as a hook makes of the arguments."""
+
+    def __init__(self, *given: Any) -> None:
+        self.given = given
+
+
+#: What is made by a call -> how a hook that makes it is written. The hook writes down that its body ran.
+MAKERS: Dict[str, str] = {
+    "generator": "def hook(*given):\n    ran.append(1)\n    yield given",
+    "coroutine": "async def hook(*given):\n    ran.append(1)",
+    "async_generator": "async def hook(*given):\n    ran.append(1)\n    yield given",
+    "Made": "hook = Made",
+}
+
+
+@clause(
+    "handles.functions.makes_an_object",
+    says="Where a hook is a class, generator function or async def, the object that it makes is the new value.",
+    source="measured",
+    level="observed",
+    note="Such a hook around forward. The body of a generator function, or of async def, is not run.",
+    about=("register_forward_hook", "register_forward_pre_hook"),
+    readings=(
+        Reading("not run", "", "A hook is called and nothing else: what it makes is taken as it is.", value=[]),
+        Reading("run", "never", "A generator is gone through, and a coroutine waited for.", value=[1]),
+    ),
+    witness={"kind": "forward", "made": "generator"},
+    covers=(
+        "module_forward.callable.coroutine",
+        "module_forward.callable.generator_fn",
+        "module_forward.callable.class",
+    ),
+)
+@given(kind=st.sampled_from(["forward", "forward_pre"]), made=st.sampled_from(sorted(MAKERS)))
+def test_makes_an_object(subject: Subject, kind: str, made: str) -> None:
+    import torch
+
+    ran: List[int] = []
+    scope: Dict[str, Any] = {"ran": ran, "Made": Made}
+    exec(MAKERS[made], scope)
+    module = torch.nn.Identity()
+    getattr(module, f"register_{kind}_hook")(scope["hook"])
+    out = module(torch.ones(()))
+    assert type(out).__name__ == made
+    assert ran == (subject.value if made != "Made" else [])
+    if made == "coroutine":
+        out.close()

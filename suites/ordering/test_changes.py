@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from fixtures.judge.clause import Reading, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import NUMBERS
-from fixtures.plan.grammar import Again, Backward, Chain, Drop, Forward, Hook, Input, Leaf, Plan
+from fixtures.plan.grammar import Again, Backward, Chain, Drop, Forward, Hook, Input, Leaf, Plan, hooks_of
 
 SNAPSHOT_PULL = "https://github.com/pytorch/pytorch/pull/60517"
 REMOVABLE = "test: test/nn/test_module_hooks.py TestModuleGlobalHooks.test_module_forward_{}_hook_removable"
@@ -131,6 +131,21 @@ def test_global_forward_removed(subject: Subject, plan: Plan) -> None:
 @given(plan=interrupted("tensor", "x0"))
 def test_tensor_removed(subject: Subject, plan: Plan) -> None:
     subject.holds(plan)
+
+
+@clause(
+    "ordering.changes.post_accumulate_removed",
+    says="A post-accumulate hook that removes itself, or that an earlier one removes, still runs in that pass.",
+    source="measured",
+    level="observed",
+    needs="torch.Tensor.register_post_accumulate_grad_hook",
+    covers=("tensor.pag.self_remove", "tensor.pag.remove_later"),
+)
+@given(plan=interrupted("post_accumulate", "x0"))
+def test_post_accumulate_removed(subject: Subject, plan: Plan) -> None:
+    trace, first = subject.holds(plan), [hook.label for hook in hooks_of(plan)]
+    gone = {action.label for hook in hooks_of(plan) for action in hook.do}
+    assert trace.calls() == [*first, *(label for label in first if label not in gone)]
 
 
 @clause(

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import clause
+from fixtures.judge.clause import Reading, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import FACTORS, NUMBERS, plans
 from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Plan, Remove, Scale, hooks_of
@@ -282,3 +282,32 @@ def test_pre_hook_again_goes_last(subject: Subject, plan: Plan) -> None:
 def test_hook_again_goes_last(subject: Subject, plan: Plan) -> None:
     trace = subject.holds(plan)
     assert trace.calls() == due(plan)
+
+
+@clause(
+    "ordering.registration.outputs_of_one_node",
+    says="Hooks on the outputs of one node run tensor by tensor, in the order of each tensor's first hook.",
+    source="measured",
+    level="observed",
+    about=("register_hook",),
+    readings=(
+        Reading(
+            "first hooks",
+            "",
+            "Of x.unbind() the row that was hooked first has its hooks called first, whichever row it is.",
+            value=lambda places: list(dict.fromkeys(places)),
+        ),
+        Reading("rows", "never", "The hooks run in the order of the outputs.", value=lambda places: sorted({*places})),
+    ),
+    witness={"places": [1, 0]},
+    covers=("tensor.kind.multi_output_order",),
+)
+@given(places=st.lists(st.integers(0, 3), min_size=1, max_size=8))
+def test_outputs_of_one_node(subject: Subject, places) -> None:
+    import torch
+
+    rows, ran = torch.ones(4, requires_grad=True).unbind(), []
+    for number, place in enumerate(places):
+        rows[place].register_hook(lambda grad, number=number: ran.append(number))
+    torch.stack(rows).sum().backward()
+    assert ran == [number for row in subject.value(places) for number, place in enumerate(places) if place == row]

@@ -190,3 +190,50 @@ def test_silenced_is_warned(subject: Subject, where, fails) -> None:
     assert [warning.category for warning in caught] == [UserWarning] * sum(fails) * subject.value
     assert all(str(warning.message).startswith("module forward hook with ``always_call=True``") for warning in caught)
     assert (ran, raised) == (list(range(len(fails))), "ValueError")
+
+
+@clause(
+    "output.always.base_exceptions",
+    says="A KeyboardInterrupt or the like that an always_call hook raises takes the place of the first error.",
+    source=("measured", FORWARD_HOOK),
+    level="observed",
+    needs=ALWAYS_CALL,
+    readings=(
+        Reading(
+            "the later one",
+            "",
+            "An always_call hook that raises what is no Exception ends the call with that, and no later one runs.",
+            value=Exception,
+        ),
+        Reading("the first", "never", "The first error leaves the call, whatever is raised.", value=BaseException),
+    ),
+    witness={"errors": [KeyboardInterrupt]},
+    covers=("module_forward.always.hook_base_exception",),
+)
+@given(errors=st.lists(st.sampled_from([KeyboardInterrupt, SystemExit, GeneratorExit, ValueError]), max_size=4))
+def test_base_exceptions(subject: Subject, errors) -> None:
+    import torch
+
+    class Fails(torch.nn.Module):
+        def forward(self):
+            raise LookupError
+
+    ran, module = [], Fails()
+    for error in errors:
+
+        def hook(module, args, output, error=error):
+            ran.append(error)
+            raise error
+
+        module.register_forward_hook(hook, always_call=True)
+    ends = [place for place, error in enumerate(errors) if not issubclass(error, subject.value)][:1]
+    expected = errors[ends[0]] if ends else LookupError
+    with warnings.catch_warnings():
+        # What is silenced is warned of: output.always.silenced_is_warned.
+        warnings.simplefilter("ignore")
+        try:
+            module()
+        except (LookupError, KeyboardInterrupt, SystemExit, GeneratorExit) as error:
+            left = type(error)
+    assert left is expected
+    assert ran == (errors[: ends[0] + 1] if ends else errors)
