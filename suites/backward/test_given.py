@@ -151,7 +151,7 @@ def all_zero(numbers: Any) -> bool:
     says="An input that the outputs do not depend on gets zeros as its gradient from a full hook, else None.",
     source="measured",
     level="observed",
-    note="The hook is given the zeros, too. It changes nothing itself: an optimizer moves such a tensor from then on.",
+    note="So does a hook that only looks: an optimizer with momentum or weight decay then moves the tensor.",
     needs=FULL,
     covers=(
         "module_backward.fire.full.input_unused_by_forward",
