@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 import subprocess
@@ -53,6 +54,11 @@ def test_every_clause_has_its_program(folder: Path) -> None:
 
 def test_each_says_what_is_recorded_of_this_torch(folder: Path, capsys) -> None:
     assert run_all(ALL, recorded(), folder) == 0, capsys.readouterr().out
+
+
+def test_no_program_has_annotations(folder: Path) -> None:
+    nodes = [(path.stem, node) for path in folder.iterdir() for node in ast.walk(ast.parse(path.read_text("utf-8")))]
+    assert not {name for name, node in nodes if getattr(node, "annotation", None) or getattr(node, "returns", None)}
 
 
 @pytest.mark.parametrize("name", [A_PLAN, A_TEST])
