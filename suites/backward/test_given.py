@@ -148,10 +148,10 @@ def all_zero(numbers: Any) -> bool:
 
 @clause(
     "backward.given.unused_input",
-    says="An input that the outputs do not depend on gets zeros as its gradient from a full hook, else None.",
+    says="Next to a used input, one that no output depends on gets zeros from a full hook, None without it.",
     source="measured",
     level="observed",
-    note="So does a hook that only looks: an optimizer with momentum or weight decay then moves the tensor.",
+    note="A hook that only looks does so, too: an optimizer with momentum or weight decay then moves the tensor.",
     needs=FULL,
     covers=(
         "module_backward.fire.full.input_unused_by_forward",

@@ -342,9 +342,10 @@ def test_pre_output(subject: Subject, edit: str, hooks: int, grad: bool) -> None
 
 @clause(
     "backward.inplace.callers_gradient",
-    says="An in-place change of grad_output in a full pre-hook changes the tensor that backward() was given.",
-    source=("measured", PRE_IN_PLACE),
+    says="An in-place change in a full pre-hook at the root changes the tensor that was passed to backward().",
+    source="measured",
     level="observed",
+    note="At the root: backward() begins at the output of the module.",
     needs=PRE,
     readings=(
         Reading(

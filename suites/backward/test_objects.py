@@ -23,8 +23,8 @@ FEW = st.integers(1, 3)
 SOME = st.lists(st.booleans(), max_size=3).map(lambda others: [True, *others])
 
 
-def same(*grads: bool, kind: str = "full_backward", hooks: int = 1, frozen: bool = False) -> Any:
-    """Whether inputs with or without gradient are the caller's objects in forward, and the output forward's."""
+def pairs(xs: List[Any], kind: str = "full_backward", hooks: int = 1, frozen: bool = False) -> List[Any]:
+    """For each input the caller's object and forward's; for the output what forward returned and the caller got."""
     import torch
 
     inside: List[Any] = []
@@ -39,11 +39,19 @@ def same(*grads: bool, kind: str = "full_backward", hooks: int = 1, frozen: bool
             inside.extend([*xs, out])
             return out
 
-    module, xs = Sum(), [torch.ones((), requires_grad=grad) for grad in grads]
+    module = Sum()
     for _ in range(hooks):
         getattr(module, f"register_{kind}_hook")(lambda *arguments: None)
     out = module(*xs)
-    return [one is other for one, other in zip(inside, [*xs, out])]
+    return [*zip(xs, inside), (inside[-1], out)]
+
+
+def same(*grads: bool, kind: str = "full_backward", hooks: int = 1, frozen: bool = False) -> Any:
+    """Whether inputs with or without gradient are the caller's objects in forward, and the output forward's."""
+    import torch
+
+    xs = [torch.ones((), requires_grad=grad) for grad in grads]
+    return [old is new for old, new in pairs(xs, kind, hooks, frozen)]
 
 
 @clause(
@@ -85,41 +93,18 @@ def test_replaced(subject: Subject, grads: List[bool], hooks: int, frozen: bool)
     assert same(*grads, hooks=hooks, frozen=frozen) == [*kept, frozen and not any(grads)]
 
 
-def replaced(hooks: int, xs: List[Any]) -> List[Any]:
-    """For each input and the output: whether what replaces it is a leaf, has a .grad, is a view, in the same memory."""
-    import torch
-
-    inside: List[Any] = []
-
-    class Sum(torch.nn.Module):
-        def forward(self, *given: Any) -> Any:
-            out = 2 * sum(given)
-            inside.extend([*given, out])
-            return out
-
-    module = Sum()
-    for _ in range(hooks):
-        module.register_full_backward_hook(lambda *arguments: None)
-    out = module(*xs)
-    with warnings.catch_warnings():
-        # torch warns of .grad where there is none to come.
-        warnings.simplefilter("ignore")
-        return [
-            (new.is_leaf, new.grad is not None, new._is_view(), new.data_ptr() == old.data_ptr())
-            for new, old in zip([*inside[:-1], out], [*xs, inside[-1]])
-        ]
-
-
 @clause(
     "backward.objects.views",
-    says="With a full hook, inputs in forward and outputs are views: no leaves, no .grad, the same memory.",
+    says="In grad mode a full hook makes views of inputs and outputs that need a gradient: no leaf, no .grad.",
     source=(INPUT_VIEW, OUTPUT_VIEW),
     level="documented",
-    note="Of inputs that need a gradient. Code in forward that asks for is_leaf or .grad sees this.",
+    note="They are in the same memory. Code in forward that asks for is_leaf or .grad of an input sees this.",
     needs=FULL,
     readings=(
-        Reading("views", "", "A module with a full hook works on views: no leaf, no .grad, the same memory.", value=1),
-        Reading("copies", "never", "A module with a full hook works on copies.", value=0),
+        Reading(
+            "views", "", "A module with a full hook works on views: no leaf, no .grad, the same memory.", value=True
+        ),
+        Reading("copies", "never", "A module with a full hook works on copies.", value=False),
     ),
     witness={"count": 1, "shape": (3,), "hooks": 1, "turned": False},
     covers=("graph.full.input_seen_in_forward", "graph.full.output_is_view", "graph.full.output_shares_storage"),
@@ -132,8 +117,12 @@ def test_views(subject: Subject, count: int, shape: Any, hooks: int, turned: boo
     xs = [(x.t().contiguous().t() if turned and len(shape) == 2 else x).requires_grad_() for x in xs]
     for x in xs:
         x.grad = torch.ones(shape)
-    kept = bool(subject.value)
-    assert replaced(hooks, xs) == [(False, False, kept, kept)] * (count + 1)
+    with warnings.catch_warnings():
+        # torch warns of .grad where there is none to come.
+        warnings.simplefilter("ignore")
+        for old, new in pairs(xs, hooks=hooks):
+            assert (new.is_leaf, new.grad) == (False, None)
+            assert (new._is_view(), new.data_ptr() == old.data_ptr()) == (subject.value, subject.value)
 
 
 @clause(

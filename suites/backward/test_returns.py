@@ -276,7 +276,7 @@ def test_by_number(subject: Subject, made: str, grads: List[int]) -> None:
 
 @clause(
     "backward.returns.not_needed",
-    says="What a full hook returns for an input that needs no gradient is ignored.",
+    says="What a full hook returns for an input without gradient, next to one with, is ignored.",
     source="measured",
     level="observed",
     needs=FULL,

@@ -326,7 +326,7 @@ def returned_twice(plan: Plan) -> Plan:
 
 @clause(
     "backward.structures.returned_twice",
-    says="A tensor that a hooked module returns twice becomes two outputs, each with an entry in grad_output.",
+    says="With a full hook a tensor that is twice in the tuple of outputs becomes two, each in grad_output.",
     source=(GRADIENTS, "measured"),
     level="observed",
     needs=FULL,

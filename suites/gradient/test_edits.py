@@ -304,10 +304,10 @@ def times(numbers: Any, by: int) -> Any:
 
 @clause(
     "gradient.edits.any_form",
-    says="The next hook is given the gradient that was changed in place, whatever its shape, dtype and layout.",
+    says="The next hook is given a gradient as an in-place change left it, in any form but an expanded one.",
     source="measured",
     level="observed",
-    note="It is the same object. A gradient with shared elements is left out: gradient.edits.expanded.",
+    note="Any shape, dtype and layout; the same object. Of an expanded one speaks gradient.edits.expanded.",
 )
 @given(plan=plans(kinds=("tensor",), does=("edit",), depth=0, least=2, alike=True, values=True))
 def test_any_form(subject: Subject, plan: Plan) -> None:

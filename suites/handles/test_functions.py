@@ -95,10 +95,10 @@ class Made:
 
 @clause(
     "handles.functions.makes_an_object",
-    says="Where a hook is a class, generator function or async def, the object that it makes is the new value.",
+    says="A class, generator function or async def as a hook around forward replaces by the object it makes.",
     source="measured",
     level="observed",
-    note="Such a hook around forward. The body of a generator function, or of async def, is not run.",
+    note="The body of a generator function, or of async def, is not run.",
     about=("register_forward_hook", "register_forward_pre_hook"),
     readings=(
         Reading("not run", "", "A hook is called and nothing else: what it makes is taken as it is.", value=[]),

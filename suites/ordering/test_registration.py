@@ -299,15 +299,15 @@ def test_hook_again_goes_last(subject: Subject, plan: Plan) -> None:
         ),
         Reading("rows", "never", "The hooks run in the order of the outputs.", value=lambda places: sorted({*places})),
     ),
-    witness={"places": [1, 0]},
+    witness={"places": [1, 0], "op": "unbind"},
     covers=("tensor.kind.multi_output_order",),
 )
-@given(places=st.lists(st.integers(0, 3), min_size=1, max_size=8))
-def test_outputs_of_one_node(subject: Subject, places) -> None:
+@given(places=st.lists(st.integers(0, 3), min_size=1, max_size=8), op=st.sampled_from(["unbind", "split", "chunk"]))
+def test_outputs_of_one_node(subject: Subject, places, op) -> None:
     import torch
 
-    rows, ran = torch.ones(4, requires_grad=True).unbind(), []
+    rows, ran = getattr(torch.ones(4, requires_grad=True), op)(*{"unbind": (), "split": (1,), "chunk": (4,)}[op]), []
     for number, place in enumerate(places):
         rows[place].register_hook(lambda grad, number=number: ran.append(number))
-    torch.stack(rows).sum().backward()
+    sum(row.sum() for row in rows).backward()
     assert ran == [number for row in subject.value(places) for number, place in enumerate(places) if place == row]
