@@ -10,6 +10,7 @@ import contextlib
 import importlib
 import io
 import pathlib
+import subprocess
 import sys
 import tempfile
 import types
@@ -21,7 +22,6 @@ from unittest import mock
 
 from fixtures.judge.clause import CLAUSES, Clause
 from fixtures.model.contract import installed_version
-from fixtures.run import patience
 from fixtures.run.recorded import FOLDER, Damaged, read
 from fixtures.show.bundle import Unfit
 from fixtures.show.example import Known, inside, program
@@ -90,8 +90,13 @@ def run(clause: Clause, path: pathlib.Path) -> Tuple[Any, str]:
 
     if clause.isolated:
         command = [sys.executable, "-W", "ignore", str(path)]
-        status, text = patience.run(command, SECONDS)
-        return (1, f"hung: {patience.HUNG.format(SECONDS)}") if status is None else (status, text.rstrip())
+        try:
+            done = subprocess.run(
+                command, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=SECONDS, text=True
+            )
+        except subprocess.TimeoutExpired:
+            return 1, f"hung: more than {SECONDS:g} s"
+        return done.returncode, done.stdout.rstrip()
     lib, said, status = Torch(), io.StringIO(), 0
     own, alone = sys.modules["__main__"], types.ModuleType("__main__")  # pickle looks for functions there
     sys.modules["__main__"] = alone

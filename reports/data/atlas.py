@@ -123,7 +123,7 @@ def build(table: Table, recorded: Iterable[Recorded], runs: Iterable[Run] = ()) 
             "reports",
             "",
             "nothing is recorded and no run file was given",
-            "run the suite: python -m fixtures.run",
+            "run the suite: python -m pytest",
         )
     modes = sorted({mode for _, _, mode in cells}, key=lambda mode: (mode != "eager", mode)) or ["eager"]
     ordered = tuple(sorted(columns.values(), key=lambda column: (column.version, column.this_run, column.key)))

@@ -48,7 +48,7 @@ def _one(group: list[Run]) -> Run:
 def _check_whole(run: Run) -> None:
     """Refuse a run without its end: the merged file would have one."""
     if not run.footer:
-        hint = f"resume it with: python -m fixtures.run --run-file {run.path}"
+        hint = f"resume it with: python -m pytest --resume --run-file={run.path}"
         raise BadInput(run.path, "", "the run is not finished: it has no footer", hint)
 
 

@@ -54,7 +54,7 @@ class Run:
     @property
     def resume(self) -> str:
         """The command that finishes an unfinished run."""
-        return f"resume it with: python -m fixtures.run --run-file {self.path}"
+        return f"resume it with: python -m pytest --resume --run-file={self.path}"
 
 
 def minor(version: Version) -> str:
@@ -113,7 +113,7 @@ def _lines(path: Path, partial: bool) -> Iterator[tuple[int, dict[str, Any]]]:
                 return
             if number == 1 and not cut.startswith(b'{"type": "header"'):
                 raise
-            hint = f"resume it with: python -m fixtures.run --run-file {path}"
+            hint = f"resume it with: python -m pytest --resume --run-file={path}"
             raise BadInput(path, f"line {number}", "the last line is cut off", hint) from None
         yield number, last
 
@@ -168,7 +168,7 @@ def _run(path: Path, lines: list[tuple[int, dict[str, Any]]]) -> Run:
     missing = tuple(sorted(wanted - set(cells)))
     if footer is None and not wanted:
         fault = "the run is not finished: it has no footer and no nodes"
-        raise BadInput(path, f"line {number}", fault, f"resume it with: python -m fixtures.run --run-file {path}")
+        raise BadInput(path, f"line {number}", fault, f"resume it with: python -m pytest --resume --run-file={path}")
     seconds = footer["seconds"] if footer else sum(cell["seconds"] for cell in cells.values())
     return Run(path, header, cells, seconds, missing, footer is not None)
 

@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from fixtures.run.follower import Follower, RunFileError, clock
+from fixtures.run.progress import clock
+from reports.data.follower import Follower, RunFileError
 from reports.data.names import version_hint
 from reports.data.strict import BadInput
 

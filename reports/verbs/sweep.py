@@ -24,7 +24,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from fixtures.run.follower import Follower, clock
+from fixtures.run.progress import clock
+from reports.data.follower import Follower
 from reports.data.strict import BadInput
 from reports.data.torches import (
     COUNTED,
@@ -172,6 +173,7 @@ class Sweep:
             name: value for name, value in os.environ.items() if not name.startswith(("TOX_", "VIRTUAL_ENV"))
         }
         environment["UV_CACHE_DIR"] = str(self.cache)
+        environment["PYTEST_XDIST_AUTO_NUM_WORKERS"] = str(max(1, (os.cpu_count() or 1) // self.options.jobs))
         with version.tox_log.open("wb" if step == "install" else "ab") as log:
             child = subprocess.Popen(
                 self.tox(version, step),
@@ -263,7 +265,7 @@ class Sweep:
 
 
 def end_group(child: subprocess.Popen[bytes]) -> None:
-    """End tox and all it started; the driver gets the time to end its own child."""
+    """End tox and all it started; pytest gets the time to end its workers."""
     for sign in (signal.SIGTERM, signal.SIGKILL):
         with contextlib.suppress(ProcessLookupError):
             os.killpg(child.pid, sign)
@@ -281,7 +283,7 @@ def tox_command(options: argparse.Namespace) -> Callable[[Release, str], list[st
             return [*words, "--notest"]
         if options.count:
             return [*words, "--", "python", "-m", "suites.timing", "--count", "--out", str(version.run_file)]
-        words += ["--", "--run-file", str(version.run_file), *version.part.words]
+        words += ["--", f"--run-file={version.run_file}", *version.part.words]
         words += ["--resume"] if step == "resume" else []
         return words + (["--examples", str(options.examples)] if options.examples else [])
 

@@ -1,6 +1,6 @@
 """What is promised to work and ends some releases of torch with a segmentation fault.
 
-Run these clauses through the driver only (`python -m fixtures.run --allow-crashed`): a crash costs one cell there.
+Each of these clauses runs in a process of its own: a crash costs one cell.
 """
 
 from typing import Any, List

@@ -5,6 +5,7 @@ import json
 import pathlib
 import subprocess
 import sys
+import types
 from typing import Any
 
 import pytest
@@ -268,14 +269,16 @@ def test_a_mode_that_declines_is_refused() -> None:
 def apart(monkeypatch: Any, cell: Cell, code: int | None, causes: Any = ()) -> Any:
     """Judge a cell apart, with a child process that is only told of."""
 
-    def run(command: Any, *_: Any) -> Any:
+    def run(command: Any, env: Any, **_: Any) -> Any:
         if code == 0:
             line = json.dumps({"type": "cell", **dataclasses.asdict(cell)})
             pathlib.Path(command[4].partition("=")[2]).write_text(line + "\n", "utf-8")
-        return code, ""
+        if code is None:
+            pathlib.Path(env[isolate.CHILD]).write_text("a stack")
+        return types.SimpleNamespace(returncode=code, stdout=b"")
 
-    monkeypatch.setattr(isolate.patience, "run", run)
-    return isolate.judge_apart(made(direct), "eager", "2.15.0", "node", [], causes)
+    monkeypatch.setattr(isolate.subprocess, "run", run)
+    return isolate.judge_apart(made(direct), "eager", "2.15.0", "node", ".", [], causes)
 
 
 def test_a_cell_whose_process_dies_is_crashed_and_fails(monkeypatch: Any) -> None:
@@ -286,7 +289,7 @@ def test_a_cell_whose_process_dies_is_crashed_and_fails(monkeypatch: Any) -> Non
 
 def test_a_cell_whose_process_does_not_end_is_hung_and_fails(monkeypatch: Any) -> None:
     cell, failure = apart(monkeypatch, Cell("a.b.c", "eager", "conforms"), None)
-    assert (cell.verdict, cell.note) == ("hung", "180 s of processor time used, or as long at a standstill")
+    assert (cell.verdict, cell.note) == ("hung", "more than 180 s of processor time, or 600 s of the clock")
     assert "declare it" in str(failure)
 
 

@@ -26,7 +26,7 @@ from fixtures.plan.draw import plans
 from fixtures.plan.grammar import Backward, Forward, Hook, Plan, Retain, Scale
 from fixtures.play.player import Doors, Refused
 from fixtures.play.stage import Torch
-from fixtures.run.drive import file_of
+from fixtures.run.files import named
 from fixtures.show.alone import script
 from fixtures.show.mode_lines import lines_of
 from suites.selfcheck.everything import import_suites
@@ -265,4 +265,4 @@ def test_a_clause_that_plays_no_plan_has_no_cell_in_a_mode() -> None:
     [([], "t.jsonl"), (["eager"], "t.jsonl"), (["copy"], "t.copy.jsonl"), (["eager", "copy"], "t.eager+copy.jsonl")],
 )
 def test_the_run_file_of_a_mode_has_its_name(modes: list[str], name: str) -> None:
-    assert file_of(Path("out") / "t.jsonl", modes) == Path("out") / name
+    assert named("out/t.jsonl", modes) == f"out/{name}"

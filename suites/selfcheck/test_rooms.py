@@ -13,7 +13,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 ROOMS = ("suites", "fixtures", "reports")
-DOORS_TO_TORCH = ("fixtures/play/stage.py", "fixtures/modes/")
+DOORS_TO_TORCH = ("fixtures/play/stage.py", "fixtures/play/surroundings.py", "fixtures/modes/")
 LONGEST, LONGEST_CONFTEST = 400, 100
 GENERATED = ("reports/verdicts/",)
 #: Programs to send to others: they import torch and nothing of ours.

@@ -225,7 +225,7 @@ def test_a_cut_off_run_says_how_to_resume_and_can_still_be_looked_at(tmp_path):
     path = synthetic.write_run(tmp_path / "run.jsonl", table(), TORCH)
     content = path.read_bytes()
     path.write_bytes(content[: content.rindex(b'"seconds"')])
-    with pytest.raises(BadInput, match=r"the last line is cut off; resume it with: python -m fixtures\.run"):
+    with pytest.raises(BadInput, match=r"the last line is cut off; resume it with: python -m pytest --resume"):
         read_runs(path)
     assert len(read_run(path, partial=True).cells) == 3
 

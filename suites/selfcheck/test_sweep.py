@@ -260,7 +260,7 @@ def test_the_suite_is_told_which_clauses_and_where_to_write(tmp_path: Path) -> N
     words = sweep.tox_command(argparse.Namespace(count=False, examples=7))(version, "resume")
     after = words[words.index("--") + 1 :]
     assert after == [
-        "--run-file", str(version.run_file), "--clauses", "retain.", "--mode", "copy", "--resume", "--examples", "7",
+        f"--run-file={version.run_file}", "--clauses", "retain.", "--mode", "copy", "--resume", "--examples", "7",
     ]  # fmt: skip
 
 

@@ -1,10 +1,10 @@
-"""pytest-xdist: the same verdicts and one whole run file, also when a worker dies, or a run goes on."""
+"""pytest-xdist: the same verdicts and one whole run file, also where processes die, hang or are ended."""
 
 from __future__ import annotations
 
 import json
 import os
-import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -12,111 +12,179 @@ from typing import Any
 
 import pytest
 
+from fixtures.judge.verdict import Cell
 from reports.data.runfile import read_runs
+from suites.selfcheck.tiny import ROOT, SPINS, Tiny, family, left
 
-ROOT = Path(__file__).resolve().parents[2]
 # Plans, arguments, and clauses that run in a process of their own.
-SOME = ("--clauses=retain.modules.un", "--clauses=gradient.errors.own", "--clauses=gradient.crash.")
-TINY = """
-import os
-import signal
-
-from fixtures.judge.clause import Reading, clause
-
-READINGS = (Reading("so", "", "So it is."), Reading("not so", "never", "It is not.", value=1))
-
-
-def made(name, function):
-    return clause("tiny.topic." + name, says="So it is.", source="measured", readings=READINGS)(function)
-
-
-def test_first(subject):
-    assert subject.value is None
-
-
-def test_second(subject):
-    assert subject.value is None
-
-
-def test_dies(subject):
-    if not os.path.exists("spare"):
-        os.kill(os.getpid(), signal.SIGSEGV)
-    assert subject.value is None
-
-
-for each in (test_first, test_dies, test_second):
-    made(each.__name__[5:], each)
-"""
+SOME = ("--clauses=retain.modules.un", "--clauses=gradient.errors.own", "--clauses=gradient.crash.hook")
+LINUX = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+#: What a clause may do to its process, the verdict, and words of the message.
+ENDS = {
+    "leaves": ("os._exit(0)", "crashed", "the process died: exit status 0x0"),
+    "killed": ("os.kill(os.getpid(), signal.SIGKILL)", "crashed", "the process died: SIGKILL"),
+    "segfault": ("ctypes.string_at(0)", "crashed", "the process died: SIGSEGV"),
+    "thread": ("threading.Thread(target=ctypes.string_at, args=(0,)).start(); time.sleep(60)", "crashed", "SIGSEGV"),
+    "torn": ("open('run.jsonl', 'a').write('{\"type\": \"cel'); os._exit(9)", "crashed", "exit status 0x9"),
+    "loop": ("while True: pass", "hung", "test_loop"),
+    "spins": (SPINS, "hung", "test_spins"),
+    "stands": ("ctypes.PyDLL(None).sleep(600)", "hung", "test_stands"),
+    "apart_dies": ("ctypes.string_at(0)", "crashed", "SIGSEGV"),
+    "apart_spins": (SPINS, "hung", "more than 4 s of processor time"),
+    "asks": ("raise SystemExit(3)", "deviates", "SystemExit: 3"),
+    "stops": ("raise KeyboardInterrupt", "deviates", "KeyboardInterrupt"),
+    "skips": ("import pytest; pytest.skip('no')", "deviates", "Skipped: no"),
+    "ends": ("import pytest; pytest.exit('no')", "deviates", "Exit: no"),
+}
+#: Those that need no other process.
+RAISE = {name: end for name, end in ENDS.items() if name in ("asks", "stops", "skips", "ends", "apart_dies")}
+FLAKY = """
+@given(number=st.integers(0, 3))
+def _flaky(number):
+    seen.append(number)
+    assert len(seen) != 2
+seen = []
+_flaky()"""
 
 
-def run(folder: Path, *options: str) -> tuple[int, str]:
-    """Run the suite of a folder with 10 plans for each clause; return the exit status and what it says."""
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--profile=recorded", "--examples=10"]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
-    done = subprocess.run([*command, *options], cwd=folder, capture_output=True, text=True, env=environment)
+def suite(*options: str) -> tuple[int, str]:
+    """Run the suite itself with 10 plans for each clause."""
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:randomly", "--profile=recorded", "--examples=10"]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    done = subprocess.run([*command, *options], cwd=ROOT, capture_output=True, text=True, env=environment)
     return done.returncode, done.stdout + done.stderr
 
 
-@pytest.fixture
-def tiny(tmp_path: Path) -> Path:
-    """Give a suite of three clauses, one of which ends its process."""
-    for name in ("conftest.py", "pyproject.toml"):
-        shutil.copy(ROOT / name, tmp_path / name)
-    (tmp_path / "suites").mkdir()
-    (tmp_path / "suites" / "test_tiny.py").write_text(TINY)
-    return tmp_path
-
-
-def lines(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
-
-
-def cells(path: Path) -> dict[str, dict[str, Any]]:
-    return {line["clause"]: {**line, "seconds": 0} for line in lines(path) if line["type"] == "cell"}
-
-
 def test_two_workers_write_what_one_session_writes(tmp_path: Path) -> None:
-    alone, shared = tmp_path / "alone.jsonl", tmp_path / "shared.jsonl"
-    status, said = run(ROOT, *SOME, f"--run-file={alone}")
-    assert status == 0, said
-    status, told = run(ROOT, *SOME, f"--run-file={shared}", "-n2")
-    assert status == 0, told
-    assert cells(shared) == cells(alone)
-    one, other = ({**lines(path)[0], "began": ""} for path in (alone, shared))
-    assert one == other
-    assert [len(run.cells) for run in read_runs(shared)] == [lines(shared)[-1]["cells"]]
-    summary = next(line for line in said.splitlines() if line.startswith("torch "))
-    assert summary in told.splitlines()
-
-
-def test_without_a_run_file_the_end_says_the_same(tiny: Path) -> None:
-    (tiny / "spare").touch()
+    found, ended = [], []
     for options in ((), ("-n2",)):
-        status, said = run(tiny, "suites", *options)
-        assert (status, "3 conforms" in said) == (0, True), said
+        path = tmp_path / f"run{len(found)}.jsonl"
+        status, said = suite(*SOME, "--run-file", os.path.relpath(path, ROOT), *options)  # a word of its own
+        assert status == 0, said
+        lines = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+        cells = {line["clause"]: {**line, "seconds": 0} for line in lines if line["type"] == "cell"}
+        found.append(({**lines[0], "began": ""}, cells, {**lines[-1], "seconds": 0}))
+        assert [len(run.cells) for run in read_runs(path)] == [len(cells)]
+        ended.append(next(line.partition(";")[0] for line in said.splitlines() if line.startswith("torch ")))
+    assert found[0] == found[1]
+    assert ended[0] == ended[1]
 
 
-def test_a_worker_that_dies_costs_one_cell(tiny: Path) -> None:
-    path = tiny / "run.jsonl"
-    status, said = run(tiny, "-n2", f"--run-file={path}")
-    assert status == 1
-    assert {name: cell["verdict"] for name, cell in cells(path).items()} == {
-        "tiny.topic.first": "conforms", "tiny.topic.second": "conforms", "tiny.topic.dies": "crashed",
-    }  # fmt: skip
-    assert "crashed" in cells(path)["tiny.topic.dies"]["evidence"]["message"]
-    assert "2 conforms, 1 crashed" in said
-    assert lines(path)[-1]["type"] == "footer"
-    assert lines(path)[0]["whole"]
+def test_a_cell_that_ends_its_process_or_does_not_end_is_a_verdict_and_costs_no_other(tmp_path: Path) -> None:
+    bodies = {name: body for name, (body, _, _) in ENDS.items()}
+    tiny = Tiny(tmp_path / "tiny", first="", **bodies, flaky=FLAKY, last="")
+    status, said = tiny.run("-n2", "--dist=worksteal", "--idle=4")
+    assert status == 1, said
+    wanted = {name: verdict for name, (_, verdict, _) in ENDS.items()}
+    assert tiny.verdicts() == {**wanted, "first": "conforms", "last": "conforms", "flaky": "unseen"}, said
+    assert {name: says for name, (_, _, says) in ENDS.items() if says not in tiny.message(name)} == {}
+    assert "Flaky" in tiny.message("flaky")
+    assert sorted(tiny.lines()[0]["nodes"].values()) == sorted([f"tiny.topic.{name}", "eager"] for name in tiny.cells())
+    assert tiny.lines()[0]["whole"]
+    assert tiny.lines()[-1]["type"] == "footer"
+    assert set(tiny.cells()["segfault"]) == {"type", *Cell("", "", "").__dict__}
+    before = tiny.path.read_text("utf-8")
+    status, said = tiny.run("-n2", "--idle=4", "--resume")
+    assert (status, tiny.path.read_text("utf-8")) == (1, before), "nothing is left to run, and it failed"
 
 
-def test_workers_go_on_with_a_run(tiny: Path) -> None:
-    (tiny / "spare").touch()
-    path = tiny / "run.jsonl"
-    assert run(tiny, f"--run-file={path}")[0] == 0
-    found = lines(path)
-    kept = [line for line in found if line["type"] != "footer" and line.get("clause") != "tiny.topic.first"]
-    path.write_text("".join(json.dumps(line) + "\n" for line in kept))
-    status, said = run(tiny, "-n2", f"--run-file={path}", "--resume")
-    assert (status, "1 passed" in said) == (0, True), said
-    assert cells(path) == {line["clause"]: {**line, "seconds": 0} for line in found if line["type"] == "cell"}
-    assert lines(path)[-1]["cells"] == 3
+def test_without_workers_too_where_the_process_lives(tmp_path: Path) -> None:
+    tiny = Tiny(tmp_path / "tiny", first="", **{name: body for name, (body, _, _) in RAISE.items()}, flaky=FLAKY)
+    status, said = tiny.run()
+    wanted = {name: verdict for name, (_, verdict, _) in RAISE.items()}
+    assert (status, tiny.verdicts()) == (1, {**wanted, "first": "conforms", "flaky": "unseen"}), said
+    assert tiny.lines()[-1]["type"] == "footer"
+
+
+def test_a_process_that_dies_between_two_cells_loses_none(tmp_path: Path) -> None:
+    bodies = {f"c{n}": "" for n in range(6)}
+    late = "threading.Thread(target=lambda: (time.sleep(0.01), os._exit(5))).start()"
+    tiny = Tiny(tmp_path / "tiny", c=late, **bodies)
+    status, said = tiny.run("-n2")
+    assert status == 1, said
+    assert set(tiny.cells()) == {"c", *bodies}, said
+    assert tiny.lines()[-1]["type"] == "footer"
+    assert "exit status 0x5" in said
+    assert {"conforms", "crashed"} >= set(tiny.verdicts().values())
+
+
+def test_the_terminal_shows_what_fails_and_the_end(tmp_path: Path) -> None:
+    tiny = Tiny(tmp_path / "tiny", good="", bad="assert 1 == 2")
+    for options in ((), ("-n2",)):
+        status, said = tiny.run(*options)
+        assert status == 1
+        assert "deviates tiny.topic.bad (eager)" in said.splitlines()
+        assert "good" not in said
+        assert any(line.startswith("torch ") and "1 conforms" in line for line in said.splitlines())
+
+
+@pytest.mark.parametrize("options", [(), ("-n1",)])
+def test_what_is_wrong_with_the_command_line_is_one_line(tmp_path: Path, options: tuple[str, ...]) -> None:
+    tiny = Tiny(tmp_path / "tiny", first="")
+    assert tiny.run()[0] == 0
+    before = tiny.path.read_text("utf-8")
+    for wrong, says in (
+        (("--mode=none",), "--mode none: no such mode"),
+        (("--clauses=none.",), "--clauses none.: no clause begins with this"),
+        (("--idle=0",), "--idle 0: give a number of seconds above 0"),
+        (("--resume", "--examples=11"), "--resume goes on with the same run only: examples was 10, and is 11"),
+    ):
+        path = f"--run-file={tiny.path}"  # a mode is part of the name
+        status, said = tiny.run(*options, path, *wrong)
+        assert status == 4, said
+        assert sum(says in line for line in said.splitlines()) == 1, said
+        assert "Traceback" not in said
+        assert "INTERNALERROR" not in said
+        assert tiny.path.read_text("utf-8") == before
+
+
+def test_a_worker_that_dies_before_its_first_cell_ends_the_run_and_keeps_the_old_one(tmp_path: Path) -> None:
+    tiny = Tiny(tmp_path / "tiny", first="")
+    assert tiny.run("-n2")[0] == 0
+    before = tiny.path.read_text("utf-8")
+    tiny.write("os._exit(7)", first="")
+    status, said = tiny.run("-n2")
+    assert (status, "a worker died before its first cell (exit status 0x7)" in said) == (2, True), said
+    assert tiny.path.read_text("utf-8") == before
+
+
+@LINUX
+@pytest.mark.parametrize(
+    ("sign", "options", "body"),
+    [
+        (signal.SIGINT, (), "time.sleep(600)"),
+        (signal.SIGTERM, (), None),
+        (signal.SIGINT, ("-n2",), SPINS),
+        (signal.SIGTERM, ("-n2",), SPINS),
+        (signal.SIGKILL, ("-n2",), SPINS),
+        (signal.SIGKILL, ("-n2",), None),
+    ],
+)
+def test_who_ends_the_run_leaves_nothing_running(tmp_path: Path, sign: Any, options: Any, body: str | None) -> None:
+    bodies = {"apart_spins": SPINS} if body is None else {"spins": body}
+    tiny = Tiny(tmp_path / "tiny", first="", **bodies)
+    run = tiny.start(*options)
+    tiny.wait_for("spins")
+    tiny.wait_for('"started", "clause": "tiny.topic.' + next(iter(bodies)))
+    tiny.wait_for('"cell"')
+    while body is None and len(family(run.pid)) < len(options) * 2 + 1:  # the process of the lone cell, too
+        assert run.poll() is None
+    children = family(run.pid)
+    run.send_signal(sign)
+    said = run.communicate(timeout=10)[0]
+    assert left(children, 3) == []
+    assert tiny.verdicts() == {"first": "conforms"}
+    if sign != signal.SIGKILL:
+        assert run.returncode == 2
+        assert "the run is not complete, 1 of 2 cells are judged: the same command with --resume goes on" in said
+    tiny.write(first="", **dict.fromkeys(bodies, ""))
+    status, said = tiny.run(*options, "--resume")
+    assert status == 4, "the clauses have changed"
+
+
+def test_the_session_that_starts_workers_does_not_import_torch(tmp_path: Path) -> None:
+    tiny = Tiny(tmp_path / "tiny", first="")
+    probe = "import sys\ndef pytest_unconfigure(config):\n    open(f'{hasattr(config, \"workerinput\")}', 'w').write("
+    (tmp_path / "tiny" / "probe.py").write_text(probe + "str('torch' in sys.modules))\n")
+    assert tiny.run("-n2", "-p", "probe")[0] == 0
+    assert [(tmp_path / "tiny" / name).read_text() for name in ("False", "True")] == ["False", "True"]

@@ -72,7 +72,7 @@ def search_of(clause: Clause, examples: int, number: int) -> Iterator[None]:
             setattr(function, name, value)
 
 
-def explain(failure: Exception | None) -> str:
+def explain(failure: BaseException | None) -> str:
     """The first difference of two traces in one line; of another failure its first lines."""
     if isinstance(failure, TracesDiffer):
         pairs = itertools.zip_longest(failure.expected.lines(), failure.observed.lines(), fillvalue="-")
@@ -99,7 +99,7 @@ class Hunter:
         try:
             with search_of(clause, self.examples, self.number), warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                self.failure: Exception | None = judge(clause, subject, (), CAUSES)[1]
+                self.failure: BaseException | None = judge(clause, subject, (), CAUSES)[1]
         except Exception as error:  # noqa: BLE001 - a clause that ends in any error is reported, Hypothesis's included
             self.failure = error
         finally:

@@ -1,0 +1,93 @@
+"""Nothing of a play outlives it: neither what torch made, whose nodes no collector of Python sees, nor the model."""
+
+from __future__ import annotations
+
+import gc
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Sequence
+
+import pytest
+import torch
+from hypothesis import HealthCheck, Phase, given, settings
+
+from fixtures.judge.clause import CLAUSES
+from fixtures.model import graph, module
+from fixtures.model.contract import contract_for, installed_version
+from fixtures.model.graph import TooLarge
+from fixtures.model.module import expect
+from fixtures.modes import MODES
+from fixtures.plan.grammar import Plan
+from fixtures.play.player import Player
+from fixtures.play.trace import Event
+from suites.selfcheck.everything import import_suites
+from suites.selfcheck.tiny import ROOT
+
+import_suites()
+CONTRACT = contract_for(installed_version())
+#: Clauses whose plans have hooks that nodes of torch hold.
+DRAWN = ("together.values.backward", "together.grammar.everything")
+HELD = (torch.Tensor, torch.nn.Module, torch.utils.hooks.RemovableHandle, Player, Event)
+MADE = (graph.Tensor, graph.Node, graph.Handle, module.Model, module.ModelModule)
+
+
+def drawn(name: str, count: int) -> Sequence[Plan]:
+    """The first plans of a clause, the same in each run."""
+    plans: list[Plan] = []
+
+    @settings(
+        max_examples=count,
+        derandomize=True,
+        database=None,
+        deadline=None,
+        phases=(Phase.generate,),
+        suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much],
+    )
+    @given(plan=CLAUSES[name].function.hypothesis._given_kwargs["plan"])  # type: ignore[attr-defined]
+    def collect(plan: Plan) -> None:
+        plans.append(plan)
+
+    collect()
+    return plans
+
+
+def alive() -> Counter[str]:
+    """How many objects there are of each type that a play makes."""
+    gc.collect()
+    kinds = (*HELD, *MADE)
+    found = Counter(type(one).__qualname__ for one in gc.get_objects() if issubclass(type(one), kinds))
+    found.update(type(one).__name__ for one in gc.get_objects() if type(one).__name__.endswith("Backward"))
+    return found
+
+
+@pytest.mark.parametrize("name", DRAWN)
+@pytest.mark.parametrize("mode", MODES)
+def test_nothing_of_a_play_outlives_it(mode: str, name: str) -> None:
+    here = MODES[mode]()
+    plans = [plan for plan in drawn(name, 60) if here.keeps(plan)]
+    lib = here.lib(installed_version())
+
+    def both() -> None:
+        for plan in plans:
+            here.play(plan)
+            try:
+                expect(plan, CONTRACT, lib)
+            except TooLarge:  # the model refuses it in the middle of a play
+                continue
+
+    both()  # what is made once and kept
+    before = alive()
+    both()
+    assert alive() - before == Counter()
+
+
+def test_the_suite_stays_small() -> None:
+    """The chapter that grew most, in a process of its own."""
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:xdist", "-p", "no:cacheprovider", "--quick"]
+    command += ["-p", "suites.timing.memory", "--clauses=backward.", "--profile=recorded"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    rows = [line.split() for line in done.stdout.splitlines() if " MB " in line]
+    assert rows, done.stdout
+    assert int(rows[-1][0]) < 500, done.stdout
