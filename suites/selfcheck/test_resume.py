@@ -114,6 +114,7 @@ def test_a_full_disk_is_one_line_and_what_was_measured_stays(tiny: Tiny, options
     before = tiny.path.read_bytes()
     assert full(header - 200)[0] == 4
     assert tiny.path.read_bytes() == before, "the new run never began"
+    assert [path.name for path in tiny.folder.glob("run*")] == ["run.jsonl"]
 
 
 def test_a_run_that_is_killed_at_any_moment_goes_on_to_the_same_cells(tmp_path: Path) -> None:

@@ -126,6 +126,7 @@ def test_what_is_wrong_with_the_command_line_is_one_line(tmp_path: Path, options
     for wrong, says in (
         (("--mode=none",), "--mode none: no such mode"),
         (("--clauses=none.",), "--clauses none.: no clause begins with this"),
+        (("suites/nowhere.py",), "file or directory not found: suites/nowhere.py"),
         (("--idle=0",), "--idle 0: give a number of seconds above 0"),
         (("--resume", "--examples=11"), "--resume goes on with the same run only: examples was 10, and is 11"),
     ):
