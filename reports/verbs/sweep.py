@@ -173,7 +173,8 @@ class Sweep:
             name: value for name, value in os.environ.items() if not name.startswith(("TOX_", "VIRTUAL_ENV"))
         }
         environment["UV_CACHE_DIR"] = str(self.cache)
-        environment["PYTEST_XDIST_AUTO_NUM_WORKERS"] = str(max(1, (os.cpu_count() or 1) // self.options.jobs))
+        workers = max(1, (os.cpu_count() or 1) // self.options.jobs)
+        environment.setdefault("PYTEST_XDIST_AUTO_NUM_WORKERS", str(workers))
         with version.tox_log.open("wb" if step == "install" else "ab") as log:
             child = subprocess.Popen(
                 self.tox(version, step),

@@ -49,10 +49,21 @@ def test_the_old_run_stays_until_the_new_one_begins(tiny: Tiny) -> None:
     assert tiny.run()[0] == 0
     before = tiny.path.read_text()
     assert tiny.run("--no-such-option")[0] == 4
-    tiny.write("raise ValueError", first="")
-    for options in ((), ("-n1",)):
-        assert tiny.run(*options)[0] != 0
+    for nothing in ("--collect-only", "--setup-plan"):
+        tiny.run(nothing)
         assert tiny.path.read_text() == before
+    (tiny.folder / "suites" / "test_other.py").write_text("raise ValueError")  # one file of two
+    for options in ((), ("-n1",)):
+        status, said = tiny.run(*options)
+        assert (status in (2, 4), "test_other.py" in said, tiny.path.read_text()) == (True, True, before), said
+
+
+def test_a_run_that_leaves_clauses_out_says_so(tiny: Tiny) -> None:
+    assert tiny.run()[0] == 0
+    assert tiny.lines()[0]["whole"]
+    for some in ("--ignore=suites/nowhere.py", "--clauses=tiny.topic.f", "--deselect=suites/test_tiny.py::test_first"):
+        assert tiny.run(some)[0] == 0
+        assert not tiny.lines()[0]["whole"]
 
 
 def test_a_run_goes_on(tiny: Tiny) -> None:
@@ -118,15 +129,20 @@ def test_a_full_disk_is_one_line_and_what_was_measured_stays(tiny: Tiny, options
 
 
 def test_a_run_that_is_killed_at_any_moment_goes_on_to_the_same_cells(tmp_path: Path) -> None:
-    tiny = Tiny(tmp_path / "tiny", **{f"c{n}": "time.sleep(0.05)" for n in range(20)})
+    tiny = Tiny(tmp_path / "tiny", **{f"c{n}": "time.sleep(0.2)" for n in range(20)})
     assert tiny.run("-n2")[0] == 0
     found, moment = tiny.cells(), random.Random(0)
     tiny.path.unlink()
-    for _ in range(3):
+    for done in (3, 8, 14):
         run = tiny.start("-n2", "--resume")
-        time.sleep(moment.uniform(1, 6))
+        while not tiny.path.exists() or tiny.path.read_text().count('"cell"') < done:
+            time.sleep(0.01)
+        time.sleep(moment.uniform(0, 0.2))
         os.killpg(run.pid, signal.SIGKILL)
         run.communicate()
+        kept = tiny.path.read_text()
+        assert 0 < kept.count('"type": "cell"') < 20
+        assert '"type": "footer"' not in kept
     assert tiny.run("-n2", "--resume")[0] == 0
     assert tiny.cells() == found
     assert tiny.lines()[-1]["cells"] == 20

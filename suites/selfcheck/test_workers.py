@@ -19,11 +19,12 @@ from suites.selfcheck.tiny import ROOT, SPINS, Tiny, family, left
 # Plans, arguments, and clauses that run in a process of their own.
 SOME = ("--clauses=retain.modules.un", "--clauses=gradient.errors.own", "--clauses=gradient.crash.hook")
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-#: What a clause may do to its process, the verdict, and words of the message.
+#: What a clause may do to its process, the verdict, and words of the message. More than xdist restarts by itself.
 ENDS = {
     "leaves": ("os._exit(0)", "crashed", "the process died: exit status 0x0"),
     "killed": ("os.kill(os.getpid(), signal.SIGKILL)", "crashed", "the process died: SIGKILL"),
     "segfault": ("ctypes.string_at(0)", "crashed", "the process died: SIGSEGV"),
+    "aborts": ("os.abort()", "crashed", "the process died: SIGABRT"),
     "thread": ("threading.Thread(target=ctypes.string_at, args=(0,)).start(); time.sleep(60)", "crashed", "SIGSEGV"),
     "torn": ("open('run.jsonl', 'a').write('{\"type\": \"cel'); os._exit(9)", "crashed", "exit status 0x9"),
     "loop": ("while True: pass", "hung", "test_loop"),
@@ -97,15 +98,16 @@ def test_without_workers_too_where_the_process_lives(tmp_path: Path) -> None:
 
 
 def test_a_process_that_dies_between_two_cells_loses_none(tmp_path: Path) -> None:
-    bodies = {f"c{n}": "" for n in range(6)}
-    late = "threading.Thread(target=lambda: (time.sleep(0.01), os._exit(5))).start()"
-    tiny = Tiny(tmp_path / "tiny", c=late, **bodies)
-    status, said = tiny.run("-n2")
-    assert status == 1, said
-    assert set(tiny.cells()) == {"c", *bodies}, said
-    assert tiny.lines()[-1]["type"] == "footer"
-    assert "exit status 0x5" in said
-    assert {"conforms", "crashed"} >= set(tiny.verdicts().values())
+    tiny = Tiny(tmp_path / "tiny", **{f"c{n}": "" for n in range(6)})
+    for when, first in (("protocol(item)", "item.name.startswith('test_c3')"), ("logfinish(nodeid)", "'c5' in nodeid")):
+        once = f"if not os.path.exists('died') and {first}: open('died', 'w'); os._exit(5)"
+        dies = f"import os\ndef pytest_runtest_{when}:\n    {once}\n"
+        (tiny.folder / "dies.py").write_text(f"{dies}def pytest_configure(config):\n    pass\n")
+        status, said = tiny.run("-n2", "-p", "dies")
+        assert (status, list(tiny.verdicts().values())) == (1, ["conforms"] * 6), said
+        assert tiny.lines()[-1]["type"] == "footer"
+        assert "a worker died between cells (exit status 0x5): the run fails" in said
+        (tiny.folder / "died").unlink()
 
 
 def test_the_terminal_shows_what_fails_and_the_end(tmp_path: Path) -> None:
@@ -162,7 +164,7 @@ def test_a_worker_that_dies_before_its_first_cell_ends_the_run_and_keeps_the_old
     ],
 )
 def test_who_ends_the_run_leaves_nothing_running(tmp_path: Path, sign: Any, options: Any, body: str | None) -> None:
-    bodies = {"apart_spins": SPINS} if body is None else {"spins": body}
+    bodies = {"apart_spins" if body is None else "spins": f"if not os.path.exists('spare'): {body or SPINS}"}
     tiny = Tiny(tmp_path / "tiny", first="", **bodies)
     run = tiny.start(*options)
     tiny.wait_for("spins")
@@ -178,9 +180,20 @@ def test_who_ends_the_run_leaves_nothing_running(tmp_path: Path, sign: Any, opti
     if sign != signal.SIGKILL:
         assert run.returncode == 2
         assert "the run is not complete, 1 of 2 cells are judged: the same command with --resume goes on" in said
-    tiny.write(first="", **dict.fromkeys(bodies, ""))
+    (tiny.folder / "spare").touch()
     status, said = tiny.run(*options, "--resume")
-    assert status == 4, "the clauses have changed"
+    assert (status, set(tiny.verdicts().values()), len(tiny.cells())) == (0, {"conforms"}, 2), said
+
+
+def test_a_torch_that_cannot_be_imported_is_one_line(tmp_path: Path) -> None:
+    tiny = Tiny(tmp_path / "tiny", first="")
+    (tiny.folder / "torch.py").write_text("raise ImportError('libcuda.so: no such file')")
+    for options in ((), ("-n1",)):
+        status, said = tiny.run(*options)
+        assert (status, tiny.path.exists(), "INTERNALERROR" in said) == (4, False, False), said
+        assert said.count("ERROR: torch cannot be imported (libcuda.so: no such file)") == 1
+    status, said = tiny.run("-n1", "--dist=each")
+    assert (status, "--dist each would judge each cell several times" in said) == (4, True)
 
 
 def test_the_session_that_starts_workers_does_not_import_torch(tmp_path: Path) -> None:
