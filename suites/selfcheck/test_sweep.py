@@ -36,7 +36,7 @@ if step == "install":
     open(env_folder + "/torch.bin", "wb").write(b"x" * 200_000)
     sys.exit(0)
 assert os.path.exists(env_folder + "/torch.bin"), "run before it was installed"
-open(run_file + ".workers", "w").write(os.environ["PYTEST_XDIST_AUTO_NUM_WORKERS"])
+open(env_folder + ".workers", "w").write(os.environ["PYTEST_XDIST_AUTO_NUM_WORKERS"])
 if behaviour == "knows no such clause":
     sys.exit("ERROR: --clauses none.: no clause begins so; see README for the chapters")
 entries = [
@@ -105,7 +105,7 @@ def bench(tmp_path: Path) -> Bench:
 def test_versions_at_the_same_time_share_the_cores(bench: Bench, monkeypatch: Any, jobs: int, workers: int) -> None:
     monkeypatch.setattr(os, "cpu_count", lambda: 4)
     found = bench.run(jobs=jobs)
-    told = {minor: Path(f"{version.run_file}.workers").read_text() for minor, version in found.items()}
+    told = {minor: Path(f"{version.env_folder}.workers").read_text() for minor, version in found.items()}
     assert told == dict.fromkeys(KNOWN, str(workers))
 
 
