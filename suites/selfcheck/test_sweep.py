@@ -105,8 +105,8 @@ def bench(tmp_path: Path) -> Bench:
 def test_versions_at_the_same_time_share_the_cores(bench: Bench, monkeypatch: Any, jobs: int, workers: int) -> None:
     monkeypatch.setattr(os, "cpu_count", lambda: 4)
     found = bench.run(jobs=jobs)
-    told = {minor: Path(f"{version.env_folder}.workers").read_text() for minor, version in found.items()}
-    assert told == dict.fromkeys(KNOWN, str(workers))
+    given = {minor: Path(f"{version.env_folder}.workers").read_text() for minor, version in found.items()}
+    assert given == dict.fromkeys(KNOWN, str(workers))
 
 
 def test_versions_come_from_tox_ini() -> None:

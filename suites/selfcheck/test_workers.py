@@ -36,7 +36,7 @@ ENDS = {
     "torn": ("open('run.jsonl', 'a').write('{\"type\": \"cel'); os._exit(9)", "crashed", "exit status 0x9"),
     "loop": ("while True: pass", "hung", "test_loop"),
     "spins": (SPINS, "hung", "test_spins"),
-    "stands": ("ctypes.PyDLL(None).sleep(600)", "hung", "test_stands"),
+    "waits": ("ctypes.PyDLL(None).sleep(600)", "hung", "test_waits"),
     "apart_dies": ("ctypes.string_at(0)", "crashed", "SIGSEGV"),
     "apart_spins": (SPINS, "hung", "more than 4 s of processor time"),
     "asks": ("raise SystemExit(3)", "deviates", "SystemExit: 3"),

@@ -54,35 +54,20 @@ class Tiny:
         quiet += ["-p", "xdist.plugin"] if any(option.startswith("-n") for option in options) else []
         return [sys.executable, "-m", "pytest", *quiet, f"--run-file={self.path}", *options]
 
-    def environment(self, **more: str) -> dict[str, str]:
+    def place(self) -> dict[str, Any]:
+        """Where a command runs, and what becomes of what it says."""
         own = {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
-        return {**os.environ, **own, **more}
+        said: Any = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+        return {"cwd": self.folder, "env": {**os.environ, **own}, **said}
 
     def run(self, *options: str, **more: Any) -> tuple[int, str]:
         """Return the exit status and what is said."""
-        done = subprocess.run(
-            self.command(*options),
-            cwd=self.folder,
-            env=self.environment(),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            timeout=240,
-            **more,
-        )
+        done = subprocess.run(self.command(*options), timeout=240, **self.place(), **more)
         return done.returncode, done.stdout
 
     def start(self, *options: str) -> subprocess.Popen[str]:
         """Start a run in a group of its own."""
-        return subprocess.Popen(
-            self.command(*options),
-            cwd=self.folder,
-            env=self.environment(),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            start_new_session=True,
-        )
+        return subprocess.Popen(self.command(*options), start_new_session=True, **self.place())
 
     def wait_for(self, text: str) -> None:
         """Wait until the run file has a text."""
