@@ -7,7 +7,6 @@ from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
 
 from fixtures.families import FAMILIES, KINDS
 from fixtures.families.kind import PLACES
@@ -19,7 +18,7 @@ from fixtures.model.module import expect
 from fixtures.plan.draw import available
 from fixtures.plan.grammar import Add, Hook, Plan, Retain
 from fixtures.play.stage import Torch, perform
-from suites.selfcheck.everything import import_suites
+from suites.selfcheck.everything import drawn, import_suites
 from suites.selfcheck.faults import FAULTS, Fault
 from suites.timing.kinds import KINDS as TIMED
 
@@ -34,24 +33,9 @@ LIB = Torch()
 
 
 @functools.cache
-def drawn(name: str) -> Sequence[Plan]:
-    """Some plans of a clause, the same in each run."""
-    plans: list[Plan] = []
-
-    @settings(
-        max_examples=PLANS,
-        derandomize=True,
-        database=None,
-        deadline=None,
-        phases=(Phase.generate,),
-        suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much],
-    )
-    @given(plan=CLAUSES[name].function.hypothesis._given_kwargs["plan"])  # type: ignore[attr-defined]
-    def collect(plan: Plan) -> None:
-        plans.append(plan)
-
-    collect()
-    return plans
+def plans_of(name: str) -> Sequence[Plan]:
+    """Some plans of a clause."""
+    return drawn(name, PLANS)
 
 
 def kind_of(step: object) -> str:
@@ -97,7 +81,7 @@ def fits(plan: Plan) -> bool:
 @pytest.mark.parametrize("kind", HERE)
 @pytest.mark.parametrize("clause", WHOLE)
 def test_the_whole_grammar_draws_it(clause: str, kind: str) -> None:
-    assert [plan for plan in drawn(clause) if kind in kinds_in(plan)]
+    assert [plan for plan in plans_of(clause) if kind in kinds_in(plan)]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -109,7 +93,7 @@ def test_the_chapters_that_it_names_speak_of_it(kind: str) -> None:
 @pytest.mark.parametrize("kind", HERE)
 def test_a_fault_of_it_is_caught(kind: str) -> None:
     """In plans of the whole grammar, less all other kinds."""
-    plans = [only(plan, kind) for plan in drawn(WHOLE[0]) if kind in kinds_in(plan)]
+    plans = [only(plan, kind) for plan in plans_of(WHOLE[0]) if kind in kinds_in(plan)]
     cases = [(plan, only(plan)) for plan in plans if fits(plan) and fits(only(plan))]
     faults = [one for one in FAULTS.values() if one.applies and not one.control]
     faults.sort(key=lambda one: not set(KINDS[kind].chapters) & {near.partition(".")[0] for near in one.near})

@@ -6,22 +6,18 @@ import gc
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Sequence
 
 import pytest
 import torch
-from hypothesis import HealthCheck, Phase, given, settings
 
-from fixtures.judge.clause import CLAUSES
 from fixtures.model import graph, module
 from fixtures.model.contract import contract_for, installed_version
 from fixtures.model.graph import TooLarge
 from fixtures.model.module import expect
 from fixtures.modes import MODES
-from fixtures.plan.grammar import Plan
 from fixtures.play.player import Player
 from fixtures.play.trace import Event
-from suites.selfcheck.everything import import_suites
+from suites.selfcheck.everything import drawn, import_suites
 from suites.selfcheck.tiny import ROOT
 
 import_suites()
@@ -30,26 +26,6 @@ CONTRACT = contract_for(installed_version())
 DRAWN = ("together.values.backward", "together.grammar.everything")
 HELD = (torch.Tensor, torch.nn.Module, torch.utils.hooks.RemovableHandle, Player, Event)
 MADE = (graph.Tensor, graph.Node, graph.Handle, module.Model, module.ModelModule)
-
-
-def drawn(name: str, count: int) -> Sequence[Plan]:
-    """The first plans of a clause, the same in each run."""
-    plans: list[Plan] = []
-
-    @settings(
-        max_examples=count,
-        derandomize=True,
-        database=None,
-        deadline=None,
-        phases=(Phase.generate,),
-        suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much],
-    )
-    @given(plan=CLAUSES[name].function.hypothesis._given_kwargs["plan"])  # type: ignore[attr-defined]
-    def collect(plan: Plan) -> None:
-        plans.append(plan)
-
-    collect()
-    return plans
 
 
 def alive() -> Counter[str]:
