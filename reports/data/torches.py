@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from fixtures.run.naming import named
 from fixtures.run.progress import clock
 from reports.data.follower import Follower, RunFileError
 from reports.data.names import version_hint
@@ -147,7 +148,14 @@ class Release:
 
     @property
     def run_file(self) -> Path:
-        return self.folder / f"{self.env}.{'json' if self.counting else 'jsonl'}"
+        if self.counting:
+            return self.folder / f"{self.env}.json"
+        return self.folder / named(self.asked.name, self.part.modes)
+
+    @property
+    def asked(self) -> Path:
+        """The run file that the suite is given: it adds the modes to the name."""
+        return self.folder / f"{self.env}.jsonl"
 
     @property
     def note_file(self) -> Path:

@@ -284,7 +284,7 @@ def tox_command(options: argparse.Namespace) -> Callable[[Release, str], list[st
             return [*words, "--notest"]
         if options.count:
             return [*words, "--", "python", "-m", "suites.timing", "--count", "--out", str(version.run_file)]
-        words += ["--", f"--run-file={version.run_file}", *version.part.words]
+        words += ["--", f"--run-file={version.asked}", *version.part.words]
         words += ["--resume"] if step == "resume" else []
         return words + (["--examples", str(options.examples)] if options.examples else [])
 

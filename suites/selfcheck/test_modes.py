@@ -26,7 +26,7 @@ from fixtures.plan.draw import plans
 from fixtures.plan.grammar import Backward, Forward, Hook, Plan, Retain, Scale
 from fixtures.play.player import Doors, Refused
 from fixtures.play.stage import Torch
-from fixtures.run.files import named
+from fixtures.run.naming import named
 from fixtures.show.alone import script
 from fixtures.show.mode_lines import lines_of
 from suites.selfcheck.everything import import_suites

@@ -270,8 +270,9 @@ def test_the_suite_is_told_which_clauses_and_where_to_write(tmp_path: Path) -> N
     words = sweep.tox_command(argparse.Namespace(count=False, examples=7))(version, "resume")
     after = words[words.index("--") + 1 :]
     assert after == [
-        f"--run-file={version.run_file}", "--clauses", "retain.", "--mode", "copy", "--resume", "--examples", "7",
+        f"--run-file={version.asked}", "--clauses", "retain.", "--mode", "copy", "--resume", "--examples", "7",
     ]  # fmt: skip
+    assert version.run_file == version.asked.with_name("torch1.10.copy.jsonl")
 
 
 def test_packages_that_another_version_may_need_stay_within_their_room(
