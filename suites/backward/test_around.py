@@ -49,14 +49,8 @@ def parameters(draw: Any, grad: bool = True) -> Plan:
     "backward.around.parameters_first",
     says="Where an input needs a gradient, a parameter used once has its own before the full hook runs.",
     source="measured",
-    level="observed",
     note="A parameter that is used twice, by calls or by modules, has its gradient after the last of its uses.",
     needs=FULL,
-    covers=(
-        "module_backward.order.tensor.leaf_input",
-        "module_backward.order.tensor.nonleaf_input",
-        "graph.full.param_grad_state_in_hook",
-    ),
 )
 @given(plan=parameters())
 def test_parameters_first(subject: Subject, plan: Plan) -> None:
@@ -92,12 +86,6 @@ def test_parameters_first(subject: Subject, plan: Plan) -> None:
         ),
     ),
     witness=script(2, (Hook("full_backward", "m0", "full"), Hook("tensor", "m0.weight", "weight")), (), 1, NO_INPUT),
-    covers=(
-        "module_backward.order.tensor.no_input_rg",
-        "module_backward.issue.149938_param_grad_in_hook",
-        "graph.full.no_input_grad_order_vs_param",
-        "graph.full.param_grad_state_in_hook",
-    ),
 )
 @given(plan=parameters(grad=False))
 def test_parameters_last(subject: Subject, plan: Plan) -> None:
@@ -112,9 +100,7 @@ def test_parameters_last(subject: Subject, plan: Plan) -> None:
     "backward.around.inside_forward",
     says="Hooks that forward puts on what it got and made run between the pre-hook and the full hook.",
     source=BEFORE_FORWARD,
-    level="documented",
     needs=PRE,
-    covers=("module_backward.order.tensor.inside_forward",),
 )
 @given(
     plan=st.builds(
@@ -148,9 +134,7 @@ def test_inside_forward(subject: Subject, plan: Plan) -> None:
         PRE_REPLACES,
         TESTS + "test_backward_hooks_interaction",
     ),
-    level="documented",
     needs=PRE,
-    covers=("module_backward.ret.pre.none", "graph.full.prehook_modifies_grad_output"),
 )
 @given(
     plan=st.builds(
@@ -179,7 +163,6 @@ def test_pre_then_full(subject: Subject, plan: Plan) -> None:
     "backward.around.forward_hook_inside",
     says="What a forward hook returns is the output to a full hook: grad_output is the gradient of that.",
     source="measured",
-    level="observed",
     needs=FULL,
 )
 @given(
@@ -201,7 +184,6 @@ def test_forward_hook_inside(subject: Subject, plan: Plan) -> None:
     "backward.around.pre_hook_outside",
     says="What a forward pre-hook returns is the input to a full hook: grad_input is the gradient of that.",
     source="measured",
-    level="observed",
     needs=FULL,
 )
 @given(
@@ -225,7 +207,6 @@ def test_pre_hook_outside(subject: Subject, plan: Plan) -> None:
     "backward.around.legacy_on_forward_hook",
     says="Where a forward hook replaced the output, a legacy hook sits on the replacement, not the module.",
     source="measured",
-    level="observed",
     about=("register_backward_hook", "register_forward_hook"),
 )
 @given(
@@ -245,8 +226,6 @@ def test_legacy_on_forward_hook(subject: Subject, plan: Plan) -> None:
     "backward.around.legacy_shared_node",
     says="A container ends in its last child's operation: the child's legacy hooks run before its own.",
     source="measured",
-    level="observed",
-    covers=("module_backward.legacy.sequential",),
 )
 @given(
     plan=st.builds(
@@ -277,7 +256,6 @@ def test_legacy_shared_node(subject: Subject, plan: Plan) -> None:
     "backward.around.legacy_unchanged_input",
     says="The legacy hook of a module that returns its input sits on what made it; a leaf has no hook called.",
     source="measured",
-    level="observed",
 )
 @given(
     plan=st.builds(
@@ -297,9 +275,7 @@ def test_legacy_unchanged_input(subject: Subject, plan: Plan) -> None:
     "backward.around.full_unchanged_input",
     says="The full hook of a module that returns its input runs, with one gradient on both sides.",
     source="measured",
-    level="observed",
     needs=FULL,
-    covers=("graph.full.identity_module",),
 )
 @given(
     plan=st.builds(
@@ -322,7 +298,6 @@ def test_full_unchanged_input(subject: Subject, plan: Plan) -> None:
     "backward.around.frozen_factor",
     says="A legacy hook has None for an input of the last operation that needs no gradient.",
     source="measured",
-    level="observed",
 )
 @given(
     plan=st.builds(
@@ -338,7 +313,6 @@ def test_frozen_factor(subject: Subject, plan: Plan) -> None:
     "backward.around.legacy_any_network",
     says="In every drawn network a legacy hook sits on the node that made the output, whatever else is hooked.",
     source="measured",
-    level="observed",
 )
 @given(
     plan=plans(
@@ -359,7 +333,6 @@ def test_legacy_any_network(subject: Subject, plan: Plan) -> None:
     "backward.around.any_network",
     says="In every drawn network full hooks bracket the forward hooks and tensor hooks of their module.",
     source="measured",
-    level="observed",
     needs=FULL,
 )
 @given(

@@ -31,9 +31,7 @@ def script(hooks: Tuple[Any, ...], *steps: Any, grad: bool = True) -> Plan:
         RULE_1,
         REPLACES,
     ),
-    level="documented",
     needs=FULL,
-    covers=("module_backward.fire.full.autograd_grad_input",),
 )
 @given(
     plan=st.builds(
@@ -54,10 +52,8 @@ def test_input(subject: Subject, plan: Plan) -> None:
     "backward.asked.weight",
     says="Where the input needs a gradient, autograd.grad for the weight alone does not call the full hook.",
     source=RULE_1,
-    level="documented",
     note=OLDER,
     needs=FULL,
-    covers=("module_backward.fire.full.autograd_grad_weight_only", "graph.full.grad_wrt_params_only"),
 )
 @given(
     plan=st.builds(
@@ -76,9 +72,7 @@ def test_weight(subject: Subject, plan: Plan) -> None:
     "backward.asked.pre_weight",
     says="autograd.grad for the weight alone calls the full backward pre-hook.",
     source=PRE_CALLED,
-    level="documented",
     needs=PRE,
-    covers=("module_backward.fire.pre.weight_only",),
 )
 @given(
     plan=st.builds(
@@ -95,7 +89,6 @@ def test_pre_weight(subject: Subject, plan: Plan) -> None:
     "backward.asked.legacy_weight",
     says="autograd.grad for the weight alone calls a legacy hook, with None for what nobody asked for.",
     source="measured",
-    level="observed",
     concern="backward ?asked",
     readings=(
         Reading(
@@ -111,7 +104,6 @@ def test_pre_weight(subject: Subject, plan: Plan) -> None:
         ),
     ),
     witness=script((Hook("backward", "m0", "h0"),), Ask(("m0.weight",), (1,))),
-    covers=("module_backward.legacy.weight_only",),
 )
 @given(plan=st.builds(lambda grad: script((Hook("backward", "m0", "h0"),), Ask(("m0.weight",), (grad,))), NUMBERS))
 def test_legacy_weight(subject: Subject, plan: Plan) -> None:
@@ -127,10 +119,8 @@ def test_legacy_weight(subject: Subject, plan: Plan) -> None:
         RULE_1,
         "docs: torch.autograd.backward",
     ),
-    level="documented",
     note=OLDER,
     needs=(FULL, "torch.autograd.backward(inputs)"),
-    covers=("module_backward.fire.full.backward_inputs_weight", "graph.full.backward_inputs_params_only"),
 )
 @given(
     plan=st.builds(
@@ -154,7 +144,6 @@ def test_backward_weight(subject: Subject, plan: Plan) -> None:
         RULE_2,
         "docs: torch.autograd.backward",
     ),
-    level="documented",
     concern="full_backward ?inputs_need_no_grad ?asked",
     needs=(FULL, "torch.autograd.backward(inputs)"),
     readings=(
@@ -174,7 +163,6 @@ def test_backward_weight(subject: Subject, plan: Plan) -> None:
         ),
     ),
     witness=script((Hook("full_backward", "m0", "h0"),), Backward(inputs=("m0.weight",)), grad=False),
-    covers=("module_backward.fire.full.backward_inputs_weight_noinrg",),
 )
 @given(
     plan=st.builds(
@@ -192,12 +180,7 @@ def test_backward_weight_without_input(subject: Subject, plan: Plan) -> None:
     "backward.asked.anywhere",
     says="In every drawn network a pass for some gradients calls the full hooks of the nodes that it runs.",
     source=EXECUTED,
-    level="documented",
     needs=FULL,
-    covers=(
-        "graph.full.grad_wrt_output_of_module",
-        "graph.full.hook_state_shared_if_partial_backward",
-    ),
 )
 @given(
     plan=plans(
@@ -218,7 +201,6 @@ def test_anywhere(subject: Subject, plan: Plan) -> None:
     "backward.asked.legacy_anywhere",
     says="In every drawn network a pass for some gradients calls the legacy hooks of the nodes that it runs.",
     source="measured",
-    level="observed",
 )
 @given(plan=plans(kinds=("backward",), inputs=(1, 2), outputs=(1, 2), depth=2, runs=2, ask=True, frozen=True))
 def test_legacy_anywhere(subject: Subject, plan: Plan) -> None:

@@ -27,9 +27,7 @@ def script(value: int, hooks: Tuple[Any, ...], after: Tuple[Any, ...], grad: int
     "backward.errors.raising_full",
     says="When a full hook raises, what ran before keeps its gradients; nothing behind the hook gets one.",
     source="measured",
-    level="observed",
     needs=FULL,
-    covers=("module_backward.err.full.raise",),
 )
 @given(
     plan=st.builds(
@@ -58,7 +56,6 @@ PAST = Leaf("m0", "both", out=Pack("tuple", (0, Pack("tuple", (1,)))))
     "backward.errors.stale_pre",
     says="After a pass that failed in a pre-hook, full hooks run in a pass that does not reach the output.",
     source="measured",
-    level="observed",
     docs="contradicts",
     note="They are given what the pre-hooks before the failing one left of the failed pass; the docs say that "
     "grad_output holds the gradients with respect to the outputs. Without a failed pass they do not run.",
@@ -96,7 +93,6 @@ def test_stale_pre(subject: Subject, plan: Plan) -> None:
     "backward.errors.raising_without_input",
     says="Where no input needs a gradient, a raising full hook keeps the module's parameters from theirs.",
     source="measured",
-    level="observed",
     concern="full_backward raises ?inputs_need_no_grad",
     needs=FULL,
     readings=(
@@ -116,7 +112,6 @@ def test_stale_pre(subject: Subject, plan: Plan) -> None:
         ),
     ),
     witness=script(2, (Hook("full_backward", "m0", "h0", (Raise(),)),), (), 1, NO_INPUT),
-    covers=("module_backward.err.full.raise_no_input_rg",),
 )
 @given(
     plan=st.builds(
@@ -135,7 +130,6 @@ def test_raising_without_input(subject: Subject, plan: Plan) -> None:
     "backward.errors.raising_legacy",
     says="When a legacy hook raises, its exception leaves backward(), and nothing behind it gets a gradient.",
     source="https://github.com/pytorch/pytorch/pull/43684",
-    level="implied",
     concern="backward raises",
     readings=(
         Reading(
@@ -154,7 +148,6 @@ def test_raising_without_input(subject: Subject, plan: Plan) -> None:
         ),
     ),
     witness=script(2, (Hook("backward", "m0", "h0", (Raise(),)), Hook("backward", "m0", "h1")), (), 1),
-    covers=("module_backward.err.legacy.raise",),
 )
 @given(
     plan=st.builds(

@@ -36,9 +36,7 @@ def line(values: Tuple[int, ...]) -> Chain:
     "backward.firing.only_what_is_used",
     says="The backward hook of a module whose output the loss does not use does not run.",
     source=EXECUTED,
-    level="documented",
     needs=FULL,
-    covers=("module_backward.fire.full.output_unused",),
 )
 @given(
     plan=st.builds(
@@ -62,9 +60,7 @@ def test_only_what_is_used(subject: Subject, plan: Plan) -> None:
     "backward.firing.summed",
     says="A full hook or pre-hook of a module whose output is used twice runs once, given the sum of both.",
     source="measured",
-    level="observed",
     needs=FULL,
-    covers=("module_backward.fire.full.fan_out",),
 )
 @given(
     plan=st.builds(
@@ -89,9 +85,7 @@ def test_summed(subject: Subject, plan: Plan) -> None:
     "backward.firing.no_output",
     says="A module whose output needs no gradient has no backward hook called.",
     source=RULE_3,
-    level="documented",
     needs=FULL,
-    covers=("module_backward.fire.full.no_output_rg",),
 )
 @given(
     plan=st.builds(
@@ -122,7 +116,6 @@ def test_no_output(subject: Subject, plan: Plan) -> None:
     "backward.firing.independent_output",
     says="Where the output does not depend on the input that needs a gradient, the full hook does not run.",
     source=RULE_1,
-    level="documented",
     concern="full_backward ?first_needs_no_grad",
     note="Rule 1 of the docs since 2.8; those of 1.13 to 2.7 promised a call whenever outputs get gradients.",
     needs=FULL,
@@ -147,7 +140,6 @@ def test_no_output(subject: Subject, plan: Plan) -> None:
         (Input(1, grad=False), Input(2)),
         (Hook("full_backward", "m0", "h0"), Forward(), Backward()),
     ),
-    covers=("module_backward.fire.full.output_independent_of_input", "graph.full.output_not_dependent_on_input"),
 )
 @given(
     plan=st.builds(
@@ -168,9 +160,7 @@ def test_independent_output(subject: Subject, plan: Plan) -> None:
     "backward.firing.pre_independent_output",
     says="Where the output does not depend on the input, the full backward pre-hook runs all the same.",
     source=PRE_CALLED,
-    level="documented",
     needs=PRE,
-    covers=("module_backward.fire.pre.output_independent_of_input",),
 )
 @given(
     plan=st.builds(
@@ -197,9 +187,7 @@ def test_pre_independent_output(subject: Subject, plan: Plan) -> None:
     "backward.firing.pre_without_input",
     says="A full backward pre-hook runs once also where no input of the module needs a gradient.",
     source=PRE_CALLED,
-    level="documented",
     needs=PRE,
-    covers=("module_backward.fire.pre.no_input_rg",),
 )
 @given(
     plan=st.builds(
@@ -221,9 +209,7 @@ def test_pre_without_input(subject: Subject, plan: Plan) -> None:
     "backward.firing.one_forward_of_two",
     says="Of several forwards before one backward, only the hooks of the one that the loss comes from run.",
     source=EXECUTED,
-    level="documented",
     needs=FULL,
-    covers=("module_backward.fire.full.two_forwards_one_used",),
 )
 @given(
     plan=st.builds(
@@ -247,9 +233,7 @@ def test_one_forward_of_two(subject: Subject, plan: Plan) -> None:
     "backward.firing.in_turn",
     says="Outputs that go backward in turn, or both at once, call the hook each time, None for one left out.",
     source="measured",
-    level="observed",
     needs=FULL,
-    covers=("module_backward.fire.full.partial_outputs_in_turn",),
 )
 @given(
     plan=st.builds(
@@ -271,7 +255,6 @@ def test_in_turn(subject: Subject, plan: Plan) -> None:
     "backward.firing.freed_graph",
     says="Over a freed graph backward() raises RuntimeError; the full hook of the module that fails is silent.",
     source="measured",
-    level="observed",
     needs=FULL,
 )
 @given(
@@ -302,12 +285,7 @@ def test_freed_graph(subject: Subject, plan: Plan) -> None:
     "backward.firing.any_network",
     says="In every drawn network each call of a module runs its full hooks: shared, nested, used in part.",
     source="measured",
-    level="observed",
     needs=FULL,
-    covers=(
-        "graph.full.grad_input_is_sum_over_uses_of_that_call_only",
-        "graph.full.several_forwards_then_backward",
-    ),
 )
 @given(
     plan=plans(

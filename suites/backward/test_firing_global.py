@@ -27,9 +27,7 @@ def line(values: Tuple[int, ...]) -> Chain:
     "backward.firing.global_pre",
     says="A global full backward pre-hook runs for every module, containers before their children.",
     source=GLOBAL_PRE_ALL,
-    level="documented",
     needs=GLOBAL_PRE,
-    covers=("module_backward.fire.gpre.all_modules",),
 )
 @given(
     plan=st.builds(
@@ -59,9 +57,7 @@ def test_global_pre(subject: Subject, plan: Plan) -> None:
     "backward.firing.global_removed",
     says="Removing the handle of a global backward hook ends its calls; the other global hooks stay.",
     source=GLOBAL_HANDLE,
-    level="documented",
     needs="torch.nn.modules.module.register_module_full_backward_hook",
-    covers=("module_backward.reg.global_handle_remove",),
 )
 @given(
     plan=st.builds(
@@ -90,9 +86,7 @@ def test_global_removed(subject: Subject, plan: Plan) -> None:
     "backward.firing.removed_twice",
     says="Removing a backward hook a second time does nothing, whatever was registered in between.",
     source="measured",
-    level="observed",
     needs=FULL,
-    covers=("module_backward.reg.handle",),
 )
 @given(
     plan=st.builds(

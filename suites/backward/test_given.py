@@ -45,9 +45,7 @@ def single(draw: Any, kind: str, op: str, inner: bool = False, after: bool = Fal
     "backward.given.full_line",
     says="For y = weight * x a full hook is given (module, (gradient of x,), (gradient of y,)).",
     source=GRADIENTS,
-    level="documented",
     needs=FULL,
-    covers=("module_backward.fire.full.leaf_input", "module_backward.arg.full.types", "graph.full.basic_args"),
 )
 @given(plan=single("full_backward", "scale"))
 def test_full_line(subject: Subject, plan: Plan) -> None:
@@ -60,8 +58,6 @@ def test_full_line(subject: Subject, plan: Plan) -> None:
     "backward.given.legacy_line",
     says="For y = weight * x a legacy hook is given the gradients of both factors: the parameter counts too.",
     source="measured",
-    level="observed",
-    covers=("module_backward.legacy.multi_op",),
 )
 @given(plan=single("backward", "scale"))
 def test_legacy_line(subject: Subject, plan: Plan) -> None:
@@ -75,7 +71,6 @@ def test_legacy_line(subject: Subject, plan: Plan) -> None:
     "backward.given.legacy_last_operation",
     says="For y = weight * x + bias a legacy hook is given what goes into the addition: not the gradient of x.",
     source=MANY_NODES,
-    level="implied",
 )
 @given(plan=single("backward", "affine"))
 def test_legacy_last_operation(subject: Subject, plan: Plan) -> None:
@@ -91,9 +86,7 @@ def test_legacy_last_operation(subject: Subject, plan: Plan) -> None:
         PRE_GIVEN,
         PRE_CALLED,
     ),
-    level="documented",
     needs=PRE,
-    covers=("module_backward.fire.pre.leaf_input", "module_backward.arg.pre.types"),
 )
 @given(plan=single("full_backward_pre", "affine"))
 def test_pre_output(subject: Subject, plan: Plan) -> None:
@@ -104,9 +97,7 @@ def test_pre_output(subject: Subject, plan: Plan) -> None:
     "backward.given.after_tensor_hooks",
     says="The grad_output of a full hook is what the tensor hooks of the output left.",
     source=OBSERVES,
-    level="documented",
     needs=FULL,
-    covers=("module_backward.order.tensor.leaf_input",),
 )
 @given(plan=single("full_backward", "scale", after=True))
 def test_after_tensor_hooks(subject: Subject, plan: Plan) -> None:
@@ -119,13 +110,7 @@ def test_after_tensor_hooks(subject: Subject, plan: Plan) -> None:
     "backward.given.unused_output",
     says="An output that the loss does not use has None in grad_output.",
     source="measured",
-    level="observed",
     needs=FULL,
-    covers=(
-        "module_backward.fire.full.partial_outputs",
-        "module_backward.fire.full.partial_outputs_in_turn",
-        "graph.full.partial_outputs",
-    ),
 )
 @given(
     plan=st.builds(
@@ -150,15 +135,8 @@ def all_zero(numbers: Any) -> bool:
     "backward.given.unused_input",
     says="Next to a used input, one that no output depends on gets zeros from a full hook, None without it.",
     source="measured",
-    level="observed",
     note="A hook that only looks does so, too: an optimizer with momentum or weight decay then moves the tensor.",
     needs=FULL,
-    covers=(
-        "module_backward.fire.full.input_unused_by_forward",
-        "module_backward.tf.full_none_missing_input",
-        "graph.full.unused_input",
-        "graph.full.hook_makes_unused_param_grad_zero",
-    ),
 )
 @given(plan=plans(kinds=("full_backward",), does=(), ops=("first",), inputs=(2, 2), depth=0, least=0, values=True))
 def test_unused_input(subject: Subject, plan: Plan) -> None:
@@ -177,7 +155,6 @@ def test_unused_input(subject: Subject, plan: Plan) -> None:
     "backward.given.frozen_input",
     says="Next to an input that needs a gradient, one that needs none has a zero in grad_input.",
     source="measured",
-    level="observed",
     concern="full_backward ?first_needs_no_grad",
     needs=FULL,
     readings=(
@@ -192,12 +169,6 @@ def test_unused_input(subject: Subject, plan: Plan) -> None:
         Leaf("m0", "add"),
         (Input(1, grad=False), Input(2)),
         (Hook("full_backward", "m0", "h0"), Forward(), Backward()),
-    ),
-    covers=(
-        "module_backward.fire.full.second_input_rg_only",
-        "module_backward.fire.full.first_input_rg_only",
-        "graph.full.first_arg_no_grad",
-        "graph.full.input_without_grad_through_node",
     ),
 )
 @given(
@@ -225,7 +196,6 @@ def test_frozen_input(subject: Subject, plan: Plan) -> None:
         TESTS + "test_hook_no_requires_grad",
         "https://github.com/pytorch/pytorch/pull/56693",
     ),
-    level="documented",
     concern="full_backward ?inputs_need_no_grad",
     needs=FULL,
     readings=(
@@ -240,10 +210,6 @@ def test_frozen_input(subject: Subject, plan: Plan) -> None:
         Leaf("m0", "scale", (2,)),
         (Input(1, grad=False),),
         (Hook("full_backward", "m0", "h0"), Forward(), Backward()),
-    ),
-    covers=(
-        "module_backward.fire.full.no_input_rg",
-        "graph.full.no_input_grad_fires",
     ),
 )
 @given(
@@ -268,8 +234,6 @@ def test_no_input(subject: Subject, plan: Plan) -> None:
     "backward.given.legacy_first_output",
     says="A legacy hook is for the first output only: it is silent when the loss uses the second alone.",
     source=OTHER_NODES,
-    level="implied",
-    covers=("module_backward.legacy.shared_node_two_outputs",),
 )
 @given(
     plan=st.builds(
@@ -288,13 +252,7 @@ def test_legacy_first_output(subject: Subject, plan: Plan) -> None:
     "backward.given.each_call",
     says="A module that is called twice has its hook called twice in one backward, the later call first.",
     source="measured",
-    level="observed",
     needs=FULL,
-    covers=(
-        "module_backward.fire.full.shared_chain",
-        "module_backward.fire.full.two_forwards",
-        "graph.full.same_module_chained",
-    ),
 )
 @given(
     plan=st.builds(
@@ -322,7 +280,6 @@ def test_each_call(subject: Subject, plan: Plan) -> None:
         DOCS,
         "release 2.0: a module warns that backward hooks need tensor outputs",
     ),
-    level="implied",
     concern="full_backward ?output_other",
     docs="contradicts",
     note="The docs promise a call whenever gradients for the module's inputs are computed; here they are.",
@@ -353,7 +310,6 @@ def test_each_call(subject: Subject, plan: Plan) -> None:
             Backward(),
         ),
     ),
-    covers=("module_backward.outtype.full.dict", "graph.full.dict_output"),
 )
 @given(
     plan=st.builds(

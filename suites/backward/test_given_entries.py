@@ -22,14 +22,12 @@ def show(grads: Any) -> List[Any]:
     "backward.given.one_entry_each",
     says="grad_input has one entry for each positional input, grad_output one for each output.",
     source=POSITIONAL,
-    level="documented",
     needs=FULL,
     readings=(
         Reading("each its own", "", "Each input and output of a module has its own gradient.", value=True),
         Reading("the first two", "never", "Two places are enough.", value=False),
     ),
     witness={"ins": [1, 2, 3], "outs": [1, 2, 3], "hooks": 1},
-    covers=("module_backward.arg.full.multi_output", "graph.full.doc_grad_input_only_positional"),
 )
 @given(ins=SOME, outs=SOME, hooks=st.integers(1, 2))
 def test_one_entry_each(subject: Subject, ins: List[int], outs: List[int], hooks: int) -> None:
@@ -60,7 +58,6 @@ def test_one_entry_each(subject: Subject, ins: List[int], outs: List[int], hooks
         INPUT_VIEW,
         OUTPUT_VIEW,
     ),
-    level="documented",
     needs=FULL,
     readings=(
         Reading(
@@ -71,7 +68,6 @@ def test_one_entry_each(subject: Subject, ins: List[int], outs: List[int], hooks
         ),
         Reading("the same", "never", "Hooks are invisible to forward.", value=[(True, True), (True, True)]),
     ),
-    covers=("module_backward.ident.full.input", "module_backward.ident.full.output", "module_backward.ident.none"),
 )
 def test_other_objects(subject: Subject) -> None:
     import torch
@@ -97,14 +93,12 @@ def test_other_objects(subject: Subject) -> None:
     "backward.given.kwargs_left_out",
     says="Keyword inputs have no entry in grad_input.",
     source=POSITIONAL,
-    level="documented",
     needs=FULL,
     readings=(
         Reading("left out", "", "A full hook is given the gradients of positional inputs alone.", value=False),
         Reading("seen", "never", "Every tensor that is passed is an input.", value=True),
     ),
     witness={"ins": [1], "named": [(2, True)], "hooks": 1},
-    covers=("module_backward.arg.full.kwarg_ignored", "graph.full.kwargs_not_seen"),
 )
 @given(
     ins=st.lists(NUMBERS, min_size=1, max_size=3),

@@ -84,7 +84,6 @@ def changing(edit: str) -> Any:
     "backward.inplace.without_hook",
     says="Without a hook the output of a module may be changed in place, if its operation does not need it.",
     source="note: autograd.html#in-place-operations-with-autograd",
-    level="observed",
     readings=(
         Reading("allowed", "", "Modules without hooks may change inputs, and their outputs be changed.", value="fine"),
         Reading("refused", "never", "Outputs are not for editing.", value="edit"),
@@ -103,7 +102,6 @@ def test_without_hook(subject: Subject, edit: str) -> None:
     "backward.inplace.output",
     says="With a full hook the caller cannot change an output in place that needs a gradient: RuntimeError.",
     source=(IN_PLACE, ERRORS),
-    level="documented",
     concern="full_backward ?output_edited",
     needs=FULL,
     readings=(
@@ -120,12 +118,6 @@ def test_without_hook(subject: Subject, edit: str) -> None:
         ),
     ),
     witness={"edit": "scaled", "hooks": 1, "grad": True},
-    covers=(
-        "module_backward.inplace.full.output_after",
-        "module_backward.inplace.full.output_slice",
-        "module_backward.inplace.full.output_view",
-        "graph.full.inplace_on_output",
-    ),
 )
 @given(edit=EDIT, hooks=FEW, grad=st.booleans())
 def test_output(subject: Subject, edit: str, hooks: int, grad: bool) -> None:
@@ -139,7 +131,6 @@ def test_output(subject: Subject, edit: str, hooks: int, grad: bool) -> None:
     "backward.inplace.output_without_input",
     says="Where no input needs a gradient, changing the output of a hooked module in place raises as well.",
     source=(IN_PLACE, ERRORS),
-    level="documented",
     concern="full_backward ?output_edited ?inputs_need_no_grad",
     note="For an output that needs a gradient, because a parameter does.",
     needs=FULL,
@@ -160,7 +151,6 @@ def test_output(subject: Subject, edit: str, hooks: int, grad: bool) -> None:
         ),
     ),
     witness={"edit": "scaled", "hooks": 1},
-    covers=("module_backward.inplace.full.output_after_no_input_rg",),
 )
 @given(edit=EDIT, hooks=FEW)
 def test_output_without_input(subject: Subject, edit: str, hooks: int) -> None:
@@ -173,14 +163,12 @@ def test_output_without_input(subject: Subject, edit: str, hooks: int) -> None:
     "backward.inplace.output_of_two",
     says="None of several outputs of a hooked module can be changed in place: the change raises RuntimeError.",
     source=IN_PLACE,
-    level="documented",
     needs=FULL,
     readings=(
         Reading("refused", "", "Each of several outputs is refused at the change.", value=("edit", VIEW)),
         Reading("accepted", "never", "Nothing is raised.", value=("fine",)),
     ),
     witness={"edit": "scaled", "hooks": 1, "count": 2, "which": 0},
-    covers=("module_backward.inplace.full.two_outputs", "graph.full.inplace_one_of_two_outputs"),
 )
 @given(edit=EDIT, hooks=FEW, count=st.integers(2, 4), which=st.integers(0, 3))
 def test_output_of_two(subject: Subject, edit: str, hooks: int, count: int, which: int) -> None:
@@ -192,7 +180,6 @@ def test_output_of_two(subject: Subject, edit: str, hooks: int, count: int, whic
     "backward.inplace.output_under_no_grad",
     says="An output changed in place under no_grad raises RuntimeError at its next use that needs gradients.",
     source=(IN_PLACE, ERRORS),
-    level="documented",
     concern="full_backward ?output_edited",
     needs=FULL,
     readings=(
@@ -210,7 +197,6 @@ def test_output_of_two(subject: Subject, edit: str, hooks: int, count: int, whic
         ),
     ),
     witness={"edit": "scaled", "hooks": 1},
-    covers=("module_backward.inplace.full.output_under_no_grad", "graph.full.inplace_on_output_single_under_no_grad"),
 )
 @given(edit=EDIT, hooks=FEW)
 def test_output_under_no_grad(subject: Subject, edit: str, hooks: int) -> None:
@@ -223,7 +209,6 @@ def test_output_under_no_grad(subject: Subject, edit: str, hooks: int) -> None:
     "backward.inplace.input",
     says="A hooked module cannot change an input that needs a gradient in place, nor a hooked module's output.",
     source=(IN_PLACE, ERRORS),
-    level="documented",
     concern="full_backward ?edits_its_input",
     note="The usual case is ReLU(inplace=True): hooked itself, first in a hooked container, or after a hooked layer.",
     needs=FULL,
@@ -244,16 +229,6 @@ def test_output_under_no_grad(subject: Subject, edit: str, hooks: int) -> None:
         ),
     ),
     witness={"edit": "scaled", "hooks": 1, "way": "itself"},
-    covers=(
-        "module_backward.inplace.full.input_leaf_in_forward",
-        "module_backward.inplace.full.relu_inplace_self",
-        "module_backward.inplace.full.relu_first_of_container",
-        "module_backward.inplace.full.relu_after_hooked",
-        "module_backward.issue.61519_inplace_relu_message",
-        "graph.full.inplace_on_input_inside",
-        "graph.full.inplace_seq_relu",
-        "graph.full.hook_changes_inference_of_inplace",
-    ),
 )
 @given(edit=st.sampled_from(["relu", *sorted(EDITS)]), hooks=FEW, way=st.sampled_from(["itself", "first", "behind"]))
 def test_input(subject: Subject, edit: str, hooks: int, way: str) -> None:
@@ -272,7 +247,6 @@ def test_input(subject: Subject, edit: str, hooks: int, way: str) -> None:
     "backward.inplace.input_without_grad",
     says="A hooked module may change an input in place that needs no gradient.",
     source=(DOCS, "measured"),
-    level="observed",
     docs="contradicts",
     note="The docs warn that in-place changes of inputs or outputs raise an error with a full hook, without exception.",
     needs=FULL,
@@ -281,7 +255,6 @@ def test_input(subject: Subject, edit: str, hooks: int, way: str) -> None:
         Reading("refused", "never", "RuntimeError in the forward.", value=("forward", VIEW)),
     ),
     witness={"edit": "scaled", "hooks": 1},
-    covers=("module_backward.inplace.full.input_not_rg",),
 )
 @given(edit=EDIT, hooks=FEW)
 def test_input_without_grad(subject: Subject, edit: str, hooks: int) -> None:
@@ -297,7 +270,6 @@ def test_input_without_grad(subject: Subject, edit: str, hooks: int) -> None:
     "backward.inplace.pre_input",
     says="A module with a pre-hook alone cannot change an input in place that needs a gradient either.",
     source=PRE_IN_PLACE,
-    level="documented",
     needs=PRE,
     readings=(
         Reading(
@@ -309,7 +281,6 @@ def test_input_without_grad(subject: Subject, edit: str, hooks: int) -> None:
         Reading("accepted", "never", "Nothing is raised.", value=("fine",)),
     ),
     witness={"edit": "scaled", "hooks": 1, "grad": True},
-    covers=("module_backward.inplace.pre.input",),
 )
 @given(edit=EDIT, hooks=FEW, grad=st.booleans())
 def test_pre_input(subject: Subject, edit: str, hooks: int, grad: bool) -> None:
@@ -321,7 +292,6 @@ def test_pre_input(subject: Subject, edit: str, hooks: int, grad: bool) -> None:
     "backward.inplace.pre_output",
     says="The output of a module with a pre-hook alone cannot be changed in place: RuntimeError.",
     source=(PRE_DOCS, TESTS + "test_hook_inplace"),
-    level="implied",
     note="An output that needs a gradient. The docs of the pre-hook warn of changes of inputs, not of outputs.",
     needs=PRE,
     readings=(
@@ -331,7 +301,6 @@ def test_pre_input(subject: Subject, edit: str, hooks: int, grad: bool) -> None:
         Reading("accepted", "never", "Nothing is raised.", value=("fine",)),
     ),
     witness={"edit": "scaled", "hooks": 1, "grad": True},
-    covers=("module_backward.inplace.pre.output_after",),
 )
 @given(edit=EDIT, hooks=FEW, grad=st.booleans())
 def test_pre_output(subject: Subject, edit: str, hooks: int, grad: bool) -> None:
@@ -344,7 +313,6 @@ def test_pre_output(subject: Subject, edit: str, hooks: int, grad: bool) -> None
     "backward.inplace.callers_gradient",
     says="An in-place change in a full pre-hook at the root changes the tensor that was passed to backward().",
     source="measured",
-    level="observed",
     note="At the root: backward() begins at the output of the module.",
     needs=PRE,
     readings=(
@@ -357,7 +325,6 @@ def test_pre_output(subject: Subject, edit: str, hooks: int, grad: bool) -> None
         Reading("unchanged", "never", "Backward hooks are given copies of what backward() was given.", value=False),
     ),
     witness={"edits": [5], "shape": (), "grad": 1},
-    covers=("module_backward.eff.pre.inplace_grad_output",),
 )
 @given(
     edits=st.lists(FACTORS, min_size=1, max_size=3), shape=st.sampled_from([(), (3,), (2, 3)]), grad=st.integers(1, 5)

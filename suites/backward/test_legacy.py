@@ -40,7 +40,6 @@ def shapes(make: Any, *size: int) -> Any:
     "backward.legacy.linear",
     says="The legacy hook of a Linear has an order and shapes that depend on its bias and its input.",
     source="measured",
-    level="observed",
     concern="backward ?linear ?not_a_matrix",
     note=PROMISE + " In all versions a matrix has bias, input, weight; others without bias the product.",
     readings=(
@@ -66,13 +65,6 @@ def shapes(make: Any, *size: int) -> Any:
         ),
     ),
     witness={"batches": [[], [5, 4]], "features": (3, 2), "bias": True},
-    covers=(
-        "module_backward.legacy.linear_bias_1d",
-        "module_backward.legacy.linear_bias_2d",
-        "module_backward.legacy.linear_bias_3d",
-        "module_backward.legacy.linear_nobias_2d",
-        "module_backward.legacy.linear_nobias_3d",
-    ),
 )
 @given(
     batches=st.lists(st.lists(FEW, max_size=3), min_size=1, max_size=2),
@@ -100,7 +92,6 @@ def test_linear(subject: Subject, batches: List[List[int]], features: Tuple[int,
     "backward.legacy.convolution",
     says="The legacy hook of a Conv2d is given the gradients of input, weight and bias.",
     source="measured",
-    level="observed",
     note=PROMISE,
     readings=(
         Reading(
@@ -112,7 +103,6 @@ def test_linear(subject: Subject, batches: List[List[int]], features: Tuple[int,
         Reading("of the module", "never", "The input's alone.", value=1),
     ),
     witness={"batch": 1, "channels": (1, 2), "size": 5, "kernel": 3, "bias": True},
-    covers=("module_backward.legacy.conv2d_bias", "module_backward.legacy.conv2d_nobias"),
 )
 @given(batch=FEW, channels=st.tuples(FEW, FEW), size=st.integers(3, 5), kernel=FEW, bias=st.booleans())
 def test_convolution(
@@ -131,7 +121,6 @@ def test_convolution(
     "backward.legacy.convolution_1d",
     says="The legacy hook of a Conv1d is given the gradients of input, weight and bias.",
     source="measured",
-    level="observed",
     concern="backward ?convolution",
     note=PROMISE,
     readings=(
@@ -146,7 +135,6 @@ def test_convolution(
         ),
     ),
     witness={"batch": 1, "channels": (1, 2), "size": 5, "kernel": 3, "bias": True},
-    covers=("module_backward.legacy.conv1d_bias",),
 )
 @given(batch=FEW, channels=st.tuples(FEW, FEW), size=st.integers(3, 5), kernel=FEW, bias=st.booleans())
 def test_convolution_1d(
@@ -165,7 +153,6 @@ def test_convolution_1d(
     "backward.legacy.norm",
     says="The legacy hook of a LayerNorm is given the gradients of input, weight and bias.",
     source="measured",
-    level="observed",
     concern="backward ?layer_norm",
     readings=(
         Reading(
@@ -183,7 +170,6 @@ def test_convolution_1d(
         ),
     ),
     witness={"batch": [2], "size": [3], "affine": True},
-    covers=("module_backward.legacy.layernorm",),
 )
 @given(batch=st.lists(FEW, max_size=2), size=st.lists(FEW, min_size=1, max_size=2), affine=st.booleans())
 def test_norm(subject: Subject, batch: List[int], size: List[int], affine: bool) -> None:
@@ -197,7 +183,6 @@ def test_norm(subject: Subject, batch: List[int], size: List[int], affine: bool)
     "backward.legacy.loss",
     says="The legacy hook of an MSELoss is given the gradient of the input, and None for the target.",
     source="measured",
-    level="observed",
     concern="backward ?loss",
     readings=(
         Reading("with target", ">=1.7", "The legacy hook of an MSELoss has an entry for the target too.", value=[None]),
@@ -211,7 +196,6 @@ def test_norm(subject: Subject, batch: List[int], size: List[int], affine: bool)
         ),
     ),
     witness={"size": [2], "reduction": "mean"},
-    covers=("module_backward.legacy.mseloss",),
 )
 @given(size=st.lists(FEW, max_size=3), reduction=st.sampled_from(["mean", "sum", "none"]))
 def test_loss(subject: Subject, size: List[int], reduction: str) -> None:
@@ -229,7 +213,6 @@ def test_loss(subject: Subject, size: List[int], reduction: str) -> None:
     "backward.legacy.recurrent",
     says="The legacy hook of an LSTM is given the gradients of its last layer: input, parameters and states.",
     source="measured",
-    level="observed",
     concern="backward ?lstm",
     readings=(
         Reading(
@@ -248,7 +231,6 @@ def test_loss(subject: Subject, size: List[int], reduction: str) -> None:
         ),
     ),
     witness={"steps": 4, "batch": 1, "sizes": (2, 3), "layers": 1, "bias": True},
-    covers=("module_backward.legacy.lstm",),
 )
 @given(steps=st.integers(1, 4), batch=FEW, sizes=st.tuples(FEW, FEW), layers=st.integers(1, 2), bias=st.booleans())
 def test_recurrent(subject: Subject, steps: int, batch: int, sizes: Tuple[int, int], layers: int, bias: bool) -> None:

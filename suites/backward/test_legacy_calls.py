@@ -23,7 +23,6 @@ FUTURE = "https://github.com/pytorch/pytorch/pull/127689"
         FUTURE,
         "release 1.8: full backward hooks",
     ),
-    level="implied",
     concern="backward",
     instead="register_full_backward_hook, from torch 1.8 on.",
     note="Also for a leaf input and for a factor that is a constant: the check looks at the nodes behind the output's.",
@@ -49,15 +48,6 @@ FUTURE = "https://github.com/pytorch/pytorch/pull/127689"
             headline=False,
             harm="warning",
         ),
-    ),
-    covers=(
-        "module_backward.legacy.warn_const_operand",
-        "module_backward.legacy.warn_dict_out",
-        "module_backward.legacy.warn_leaf_input",
-        "module_backward.legacy.warn_linear",
-        "module_backward.legacy.warn_multi_node",
-        "module_backward.legacy.warn_nontensor_in",
-        "module_backward.legacy.warn_two_nodes",
     ),
 )
 def test_warnings(subject: Subject) -> None:
@@ -100,7 +90,6 @@ def test_warnings(subject: Subject) -> None:
         DEAD,
         "https://github.com/pytorch/pytorch/pull/80139",
     ),
-    level="implied",
     concern="backward ?module_gone",
     readings=(
         Reading("RuntimeError", ">=1.13", "A legacy hook holds its module weakly.", value=(False, "RuntimeError", 0)),
@@ -113,7 +102,6 @@ def test_warnings(subject: Subject) -> None:
             harm="silent",
         ),
     ),
-    covers=("module_backward.legacy.dead_module", "module_backward.mem.legacy.module_kept_by_output"),
 )
 def test_dead_module(subject: Subject) -> None:
     import torch
@@ -139,7 +127,6 @@ def test_dead_module(subject: Subject) -> None:
     "backward.legacy.not_callable",
     says="A legacy hook that cannot be called is accepted at registration.",
     source="measured",
-    level="observed",
     concern="never",
     readings=(
         Reading(
@@ -156,7 +143,6 @@ def test_dead_module(subject: Subject) -> None:
             harm="error",
         ),
     ),
-    covers=("module_backward.err.legacy.not_callable",),
 )
 def test_not_callable(subject: Subject) -> None:
     import torch

@@ -15,7 +15,6 @@ FULL = "torch.nn.Module.register_full_backward_hook"
     "backward.many.entries",
     says="A full hook is given an entry for each input and each output of its module, however many there are.",
     source=GRADIENTS,
-    level="documented",
     needs=FULL,
 )
 @given(plan=plans(kinds=("full_backward",), ops=("many",), inputs=(2, 12), outputs=(1, 12), depth=0))
@@ -31,7 +30,6 @@ def test_entries(subject: Subject, plan: Plan) -> None:
     "backward.many.everywhere",
     says="Backward hooks of modules run in each pass, for each call, for all inputs and outputs.",
     source="measured",
-    level="observed",
     about=("register_backward_hook", "register_full_backward_hook", "register_full_backward_pre_hook"),
 )
 @given(

@@ -30,13 +30,7 @@ def script(*steps: Any) -> Plan:
     "backward.membership.removed_after_forward",
     says="A full hook or pre-hook removed after the forward runs for that forward, and for no later one.",
     source="measured",
-    level="observed",
     needs=FULL,
-    covers=(
-        "module_backward.fire.full.removed_after_forward",
-        "module_backward.fire.pre.removed_after_forward",
-        "graph.full.hook_removed_after_forward",
-    ),
 )
 @given(
     plan=st.builds(
@@ -55,8 +49,6 @@ def test_removed_after_forward(subject: Subject, plan: Plan) -> None:
     "backward.membership.legacy_removed_after_forward",
     says="A legacy hook removed after the forward still runs for that forward, and for no later one.",
     source="measured",
-    level="observed",
-    covers=("module_backward.fire.legacy.removed_after_forward",),
 )
 @given(
     plan=st.builds(
@@ -78,13 +70,7 @@ def test_legacy_removed_after_forward(subject: Subject, plan: Plan) -> None:
     "backward.membership.registered_after_forward",
     says="A backward hook registered after the forward does not run for that forward, but for the next.",
     source="measured",
-    level="observed",
     needs=FULL,
-    covers=(
-        "module_backward.fire.full.added_after_forward",
-        "module_backward.fire.full.added_second_after_forward",
-        "graph.full.hook_registered_after_forward",
-    ),
 )
 @given(
     plan=st.builds(
@@ -106,9 +92,7 @@ def test_registered_after_forward(subject: Subject, plan: Plan) -> None:
     "backward.membership.removed_by_another",
     says="A full hook removed by an earlier hook of the module is still called in the pass that is running.",
     source="measured",
-    level="observed",
     needs=FULL,
-    covers=("module_backward.fire.full.removed_in_other_hook",),
 )
 @given(
     plan=st.builds(
@@ -135,7 +119,6 @@ def test_removed_by_another(subject: Subject, plan: Plan) -> None:
     "backward.membership.legacy_taken",
     says="The legacy hooks of a call are those that are registered when the call begins.",
     source="measured",
-    level="observed",
     concern="backward ?registers_inside",
     readings=(
         Reading(
@@ -154,7 +137,6 @@ def test_removed_by_another(subject: Subject, plan: Plan) -> None:
         ),
     ),
     witness=script(Hook("backward", "m0", "h0"), Hook("forward", "m0", "h1", (Drop("h0"),)), Forward(), Backward()),
-    covers=("module_backward.fire.legacy.removed_after_forward",),
 )
 @given(
     plan=st.builds(
@@ -180,14 +162,7 @@ def test_legacy_taken(subject: Subject, plan: Plan) -> None:
     "backward.membership.no_mixing",
     says="A module takes full hooks or legacy hooks: the sort that comes second raises RuntimeError.",
     source=MIXED,
-    level="implied",
     needs=FULL,
-    covers=(
-        "module_backward.mix.full_then_legacy",
-        "module_backward.mix.legacy_then_full",
-        "module_backward.mix.failed_registration_leaves_state",
-        "graph.legacy.mixed_with_full",
-    ),
 )
 @given(
     plan=st.lists(st.sampled_from(["backward", "full_backward"]), min_size=2, max_size=4).map(
@@ -207,9 +182,7 @@ def test_no_mixing(subject: Subject, plan: Plan) -> None:
     "backward.membership.choice_is_final",
     says="The other sort of backward hook is refused even after every hook of the first was removed.",
     source="measured",
-    level="observed",
     needs=FULL,
-    covers=("module_backward.mix.sticky_after_removal",),
 )
 @given(
     plan=st.sampled_from([("full_backward", "backward"), ("backward", "full_backward")]).map(
@@ -227,9 +200,7 @@ def test_choice_is_final(subject: Subject, plan: Plan) -> None:
     "backward.membership.pre_goes_with_both",
     says="Full backward pre-hooks go with full hooks and with legacy hooks on one module.",
     source="measured",
-    level="observed",
     needs=PRE,
-    covers=("module_backward.mix.pre_and_legacy", "module_backward.order.pre_then_full"),
 )
 @given(
     plan=st.builds(
@@ -249,13 +220,7 @@ def test_pre_goes_with_both(subject: Subject, plan: Plan) -> None:
     "backward.membership.around",
     says="Where the input needs a gradient, nested modules run pre-hooks outside in and full hooks inside out.",
     source="measured",
-    level="observed",
     needs=PRE,
-    covers=(
-        "module_backward.order.prefull.nested",
-        "module_backward.order.full.nested",
-        "module_backward.order.pre.nested",
-    ),
 )
 @given(
     plan=st.builds(
@@ -279,9 +244,7 @@ def test_around(subject: Subject, plan: Plan) -> None:
     "backward.membership.prepend",
     says="With prepend=True a full hook or pre-hook goes before those of its kind that are there.",
     source=PREPEND,
-    level="documented",
     needs=(PRE, FULL + "(prepend)"),
-    covers=("module_backward.order.full.prepend",),
 )
 @given(
     plan=st.builds(
@@ -308,13 +271,7 @@ def test_prepend(subject: Subject, plan: Plan) -> None:
         CALLED,
         TESTS + "test_hooks",
     ),
-    level="documented",
     needs=FULL,
-    covers=(
-        "module_backward.fire.full.retain_graph_twice",
-        "module_backward.eff.full.two_backward_accumulation",
-        "graph.full.retain_graph_twice",
-    ),
 )
 @given(
     plan=st.builds(
@@ -337,7 +294,6 @@ def test_once_per_backward(subject: Subject, plan: Plan) -> None:
         RULE_3,
         "https://github.com/pytorch/pytorch/issues/59901",
     ),
-    level="documented",
     concern="full_backward ?no_grad",
     needs=FULL,
     readings=(
@@ -350,7 +306,6 @@ def test_once_per_backward(subject: Subject, plan: Plan) -> None:
         Reading("an error", "never", "A hook that cannot run is refused.", value=("RuntimeError", None)),
     ),
     witness={"hooks": 1},
-    covers=("module_backward.fire.full.no_grad_forward", "graph.full.no_grad_forward"),
 )
 @given(hooks=st.integers(1, 3))
 def test_under_no_grad(subject: Subject, hooks: int) -> None:

@@ -26,9 +26,7 @@ def script(*steps: Any) -> Plan:
     "backward.membership.global_no_mixing",
     says="Global hooks, too, are full or legacy; each module makes its own choice apart from that.",
     source=MIXED,
-    level="implied",
     needs=(FULL, GLOBAL_FULL),
-    covers=("module_backward.mix.global_full_then_global_legacy", "module_backward.mix.global_legacy_local_full"),
 )
 @given(
     plan=st.lists(
@@ -53,9 +51,7 @@ def test_global_no_mixing(subject: Subject, plan: Plan) -> None:
         GLOBAL_ALL,
         GLOBAL_FIRST,
     ),
-    level="documented",
     needs=GLOBAL_FULL,
-    covers=("module_backward.fire.gfull.all_modules", "module_backward.order.full.global_before_local"),
 )
 @given(
     plan=st.builds(
@@ -88,9 +84,7 @@ def test_global_everywhere(subject: Subject, plan: Plan) -> None:
     "backward.membership.global_legacy",
     says="A global legacy hook runs for every module whose output came from an operation.",
     source="test: test/nn/test_module_hooks.py TestModuleGlobalHooks.test_module_global_hooks",
-    level="implied",
     needs="torch.nn.modules.module.register_module_backward_hook",
-    covers=("module_backward.fire.glegacy.all_modules", "module_backward.order.legacy.global_before_local"),
 )
 @given(plan=plans(kinds=("backward",), inputs=(1, 2), outputs=(1, 2), depth=2, everywhere=True))
 def test_global_legacy(subject: Subject, plan: Plan) -> None:

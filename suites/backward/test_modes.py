@@ -50,14 +50,12 @@ def due(weights: List[int], hooks: int) -> List[Any]:
     "backward.modes.frozen_parameters",
     says="A full hook runs where the input needs a gradient, whichever parameters are frozen.",
     source=RULE_1,
-    level="documented",
     needs=FULL,
     readings=(
         Reading("called", "", "Frozen parameters change nothing in what a full hook is given.", value=True),
         Reading("silent", "never", "There is nothing to learn.", value=False),
     ),
     witness={"weights": [2], "frozen": [True], "hooks": 1},
-    covers=("module_backward.fire.full.frozen_params",),
 )
 @given(weights=WEIGHTS, frozen=st.lists(st.booleans(), min_size=3, max_size=3), hooks=FEW)
 def test_frozen_parameters(subject: Subject, weights: List[int], frozen: List[bool], hooks: int) -> None:
@@ -76,7 +74,6 @@ def test_frozen_parameters(subject: Subject, weights: List[int], frozen: List[bo
     "backward.modes.no_grad_inside",
     says="Where all of forward runs under no_grad the full hook does not run; the output needs no gradient.",
     source=RULE_3,
-    level="documented",
     needs=FULL,
     readings=(
         Reading(
@@ -88,7 +85,6 @@ def test_frozen_parameters(subject: Subject, weights: List[int], frozen: List[bo
         Reading("called", "never", "The hook has its own grad mode.", value=True),
     ),
     witness={"weights": [2], "hooks": 1},
-    covers=("module_backward.fire.full.no_grad_inside_forward",),
 )
 @given(weights=WEIGHTS, hooks=FEW)
 def test_no_grad_inside(subject: Subject, weights: List[int], hooks: int) -> None:
@@ -109,7 +105,6 @@ def test_no_grad_inside(subject: Subject, weights: List[int], hooks: int) -> Non
     "backward.modes.inference",
     says="A module with a full hook can be called in inference mode.",
     source=UNDER_NO_GRAD,
-    level="implied",
     concern="full_backward ?no_grad",
     needs=(FULL, "torch.inference_mode"),
     readings=(
@@ -129,7 +124,6 @@ def test_no_grad_inside(subject: Subject, weights: List[int], hooks: int) -> Non
         ),
     ),
     witness={"weights": [2], "number": 3, "hooks": 1},
-    covers=("module_backward.fire.full.inference_mode", "graph.full.inference_mode_forward"),
 )
 @given(weights=WEIGHTS, number=NUMBERS, hooks=FEW)
 def test_inference(subject: Subject, weights: List[int], number: int, hooks: int) -> None:
@@ -154,7 +148,6 @@ def test_inference(subject: Subject, weights: List[int], number: int, hooks: int
     "backward.modes.called_in_hook",
     says="A full hook may call its module: grad mode there is off without create_graph, and nothing recurs.",
     source="measured",
-    level="observed",
     concern="full_backward ?calls_module",
     needs=FULL,
     readings=(
@@ -182,7 +175,6 @@ def test_inference(subject: Subject, weights: List[int], number: int, hooks: int
         ),
     ),
     witness={"times": [1], "create_graph": False},
-    covers=("module_backward.fire.full.forward_in_hook",),
 )
 @given(times=st.lists(FEW, min_size=1, max_size=3), create_graph=st.booleans())
 def test_called_in_hook(subject: Subject, times: List[int], create_graph: bool) -> None:
@@ -208,7 +200,6 @@ def test_called_in_hook(subject: Subject, times: List[int], create_graph: bool) 
     "backward.modes.checkpoint",
     says="The full hooks of modules that are run by checkpoint run once in each backward.",
     source=UNDER_NO_GRAD,
-    level="implied",
     concern="full_backward ?checkpoint",
     needs=FULL,
     readings=(
@@ -231,7 +222,6 @@ def test_called_in_hook(subject: Subject, times: List[int], create_graph: bool) 
         ),
     ),
     witness={"weights": [2], "hooks": 1, "passes": 1},
-    covers=("module_backward.fire.full.checkpoint", "graph.full.checkpoint_reentrant"),
 )
 @given(weights=WEIGHTS, hooks=FEW, passes=st.integers(1, 2))
 def test_checkpoint(subject: Subject, weights: List[int], hooks: int, passes: int) -> None:
@@ -257,7 +247,6 @@ def test_checkpoint(subject: Subject, weights: List[int], hooks: int, passes: in
     "backward.modes.checkpoint_not_reentrant",
     says="With use_reentrant=False, too, full hooks under checkpoint run once in each backward.",
     source="measured",
-    level="observed",
     needs=(FULL, "torch.utils.checkpoint.checkpoint(use_reentrant)"),
     readings=(
         Reading(
@@ -266,7 +255,6 @@ def test_checkpoint(subject: Subject, weights: List[int], hooks: int, passes: in
         Reading("twice", "never", "One call for each forward.", value=2),
     ),
     witness={"weights": [2], "hooks": 1, "passes": 1},
-    covers=("module_backward.fire.full.checkpoint", "graph.full.checkpoint_nonreentrant"),
 )
 @given(weights=WEIGHTS, hooks=FEW, passes=st.integers(1, 2))
 def test_checkpoint_not_reentrant(subject: Subject, weights: List[int], hooks: int, passes: int) -> None:
@@ -288,7 +276,6 @@ def test_checkpoint_not_reentrant(subject: Subject, weights: List[int], hooks: i
         "note: extending.html#forward-mode-ad",
         "measured",
     ),
-    level="observed",
     concern="full_backward ?forward_mode",
     needs=(FULL, "torch.autograd.forward_ad.dual_level"),
     readings=(
@@ -311,7 +298,6 @@ def test_checkpoint_not_reentrant(subject: Subject, weights: List[int], hooks: i
         ),
     ),
     witness={"weight": 2, "hooks": 1},
-    covers=("module_backward.tf.forward_ad",),
 )
 @given(weight=NUMBERS, hooks=st.integers(0, 3))
 def test_forward_ad(subject: Subject, weight: int, hooks: int) -> None:

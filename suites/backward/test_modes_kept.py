@@ -40,7 +40,6 @@ def warned(kind: str, hooks: int, passes: List[bool]) -> List[List[str]]:
         FIRING,
         WARNED,
     ),
-    level="implied",
     concern="full_backward",
     instead="let an input of the hooked module require grad, or filter the warning.",
     needs=FULL,
@@ -58,7 +57,6 @@ def warned(kind: str, hooks: int, passes: List[bool]) -> List[List[str]]:
         ),
     ),
     witness={"hooks": 1, "passes": [False]},
-    covers=("module_backward.fire.full.no_input_rg_warn",),
 )
 @given(hooks=FEW, passes=st.lists(st.booleans(), min_size=1, max_size=4))
 def test_warning_without_input(subject: Subject, hooks: int, passes: List[bool]) -> None:
@@ -72,7 +70,6 @@ def test_warning_without_input(subject: Subject, hooks: int, passes: List[bool])
         "https://github.com/pytorch/pytorch/pull/190685",
         "https://github.com/pytorch/pytorch/issues/189093",
     ),
-    level="implied",
     concern="full_backward_pre ?inputs_need_no_grad ?alone",
     needs=PRE,
     readings=(
@@ -87,7 +84,6 @@ def test_warning_without_input(subject: Subject, hooks: int, passes: List[bool])
         Reading("no warning", "", "Pre-hooks alone do not give the warning for full hooks.", value=[]),
     ),
     witness={"hooks": 1, "passes": [False]},
-    covers=("module_backward.fire.pre.no_input_rg_warn", "graph.full.prehook_only_no_input_grad_warning"),
 )
 @given(hooks=FEW, passes=st.lists(st.booleans(), min_size=1, max_size=4))
 def test_pre_warning_without_input(subject: Subject, hooks: int, passes: List[bool]) -> None:
@@ -98,7 +94,6 @@ def test_pre_warning_without_input(subject: Subject, hooks: int, passes: List[bo
     "backward.modes.gradients_released",
     says="After the hooks ran, nothing keeps the gradients of the output, though the output is kept.",
     source=CLEARING,
-    level="implied",
     concern="full_backward ?kept_alive",
     needs=FULL,
     readings=(
@@ -112,7 +107,6 @@ def test_pre_warning_without_input(subject: Subject, hooks: int, passes: List[bo
             harm="silent",
         ),
     ),
-    covers=("module_backward.mem.full.grad_output_released",),
 )
 def test_gradients_released(subject: Subject) -> None:
     import torch
@@ -132,7 +126,6 @@ def test_gradients_released(subject: Subject) -> None:
         CLEARING,
         "https://github.com/pytorch/pytorch/issues/82528",
     ),
-    level="implied",
     concern="full_backward ?create_graph",
     needs=FULL,
     readings=(
@@ -151,7 +144,6 @@ def test_gradients_released(subject: Subject) -> None:
             harm="silent",
         ),
     ),
-    covers=("module_backward.issue.82528_leak_create_graph",),
 )
 def test_graph_released(subject: Subject) -> None:
     import torch

@@ -61,7 +61,6 @@ def same(*grads: bool, kind: str = "full_backward", hooks: int = 1, frozen: bool
         INPUT_VIEW,
         OUTPUT_VIEW,
     ),
-    level="documented",
     concern="full_backward ?first_needs_no_grad",
     needs=FULL,
     readings=(
@@ -81,11 +80,6 @@ def same(*grads: bool, kind: str = "full_backward", hooks: int = 1, frozen: bool
         ),
     ),
     witness={"grads": [True, False], "hooks": 1, "frozen": False},
-    covers=(
-        "module_backward.ident.full.second_not_rg",
-        "module_backward.ident.full.output_no_input_rg",
-        "module_backward.issue.61446_input_identity",
-    ),
 )
 @given(grads=st.one_of(SOME, SOME.map(lambda some: [False for _ in some])), hooks=FEW, frozen=st.booleans())
 def test_replaced(subject: Subject, grads: List[bool], hooks: int, frozen: bool) -> None:
@@ -97,7 +91,6 @@ def test_replaced(subject: Subject, grads: List[bool], hooks: int, frozen: bool)
     "backward.objects.views",
     says="In grad mode a full hook makes views of inputs and outputs that need a gradient: no leaf, no .grad.",
     source=(INPUT_VIEW, OUTPUT_VIEW),
-    level="documented",
     note="They are in the same memory. Code in forward that asks for is_leaf or .grad of an input sees this.",
     needs=FULL,
     readings=(
@@ -107,7 +100,6 @@ def test_replaced(subject: Subject, grads: List[bool], hooks: int, frozen: bool)
         Reading("copies", "never", "A module with a full hook works on copies.", value=False),
     ),
     witness={"count": 1, "shape": (3,), "hooks": 1, "turned": False},
-    covers=("graph.full.input_seen_in_forward", "graph.full.output_is_view", "graph.full.output_shares_storage"),
 )
 @given(count=FEW, shape=st.sampled_from([(), (1,), (3,), (2, 3)]), hooks=FEW, turned=st.booleans())
 def test_views(subject: Subject, count: int, shape: Any, hooks: int, turned: bool) -> None:
@@ -132,7 +124,6 @@ def test_views(subject: Subject, count: int, shape: Any, hooks: int, turned: boo
         DOCS,
         "measured",
     ),
-    level="observed",
     docs="contradicts",
     note=VIEWS,
     needs=FULL,
@@ -143,7 +134,6 @@ def test_views(subject: Subject, count: int, shape: Any, hooks: int, turned: boo
         Reading("others", "never", "A view of each.", value=False),
     ),
     witness={"count": 1, "hooks": 1},
-    covers=("module_backward.ident.full.input_not_rg",),
 )
 @given(count=st.integers(1, 4), hooks=FEW)
 def test_kept(subject: Subject, count: int, hooks: int) -> None:
@@ -187,7 +177,6 @@ def test_kept(subject: Subject, count: int, hooks: int) -> None:
         ),
     ),
     witness={"grads": [True], "hooks": 1},
-    covers=("module_backward.ident.full.no_grad",),
 )
 @given(grads=SOME, hooks=FEW)
 def test_kept_under_no_grad(subject: Subject, grads: List[bool], hooks: int) -> None:
@@ -205,14 +194,12 @@ def test_kept_under_no_grad(subject: Subject, grads: List[bool], hooks: int) -> 
     "backward.objects.pre",
     says="Where an input needs a gradient, a full backward pre-hook alone replaces inputs and outputs too.",
     source=PRE_VIEW,
-    level="documented",
     needs=PRE,
     readings=(
         Reading("others", "", "A pre-hook alone puts new tensors in the place of inputs and outputs.", value=False),
         Reading("the same", "never", "Only a full hook needs the input.", value=True),
     ),
     witness={"grads": [True], "hooks": 1},
-    covers=("module_backward.ident.pre.both",),
 )
 @given(grads=st.lists(st.booleans(), min_size=1, max_size=4), hooks=FEW)
 def test_pre(subject: Subject, grads: List[bool], hooks: int) -> None:
@@ -227,7 +214,6 @@ def test_pre(subject: Subject, grads: List[bool], hooks: int) -> None:
         "https://github.com/pytorch/pytorch/pull/88357",
         DOCS,
     ),
-    level="implied",
     concern="full_backward ?lstm",
     docs="contradicts",
     note="The docs promise a call whenever gradients for the inputs are computed; with a loss on a state they are.",
@@ -256,7 +242,6 @@ def test_pre(subject: Subject, grads: List[bool], hooks: int) -> None:
             harm="error",
         ),
     ),
-    covers=("module_backward.arg.full.lstm", "module_backward.arg.full.embedding_sparse"),
 )
 def test_layers(subject: Subject) -> None:
     import torch
@@ -289,9 +274,7 @@ def test_layers(subject: Subject) -> None:
         FORWARD_GLOBAL,
         "https://github.com/pytorch/pytorch/pull/137403",
     ),
-    level="documented",
     needs=GLOBAL + "(with_kwargs)",
-    covers=("module_backward.issue.137403_global_forward_kwargs", "module_backward.issue.35643_forward_hook_kwargs"),
 )
 @given(
     plan=st.builds(

@@ -73,7 +73,6 @@ def bare(subject: Subject, size: Any, count: int, returned: Any, kind: str) -> N
         DOCS,
         "measured",
     ),
-    level="observed",
     note="The docs say a tuple or None; only the annotated type of the hook allows a Tensor, as if it were the one.",
     needs=FULL,
     readings=(
@@ -86,11 +85,6 @@ def bare(subject: Subject, size: Any, count: int, returned: Any, kind: str) -> N
         Reading("whole", "never", "As the gradient of the one input.", value="whole"),
     ),
     witness={"size": (1, 2), "count": 1, "returned": (1, 2)},
-    covers=(
-        "module_backward.ret.full.bare_tensor_len1",
-        "module_backward.ret.full.bare_tensor_0d",
-        "graph.full.return_bare_tensor_batch_of_one",
-    ),
 )
 @given(**BARE)
 def test_bare_tensor(subject: Subject, size: Any, count: int, returned: Any) -> None:
@@ -104,7 +98,6 @@ def test_bare_tensor(subject: Subject, size: Any, count: int, returned: Any) -> 
         PRE_DOCS,
         "measured",
     ),
-    level="observed",
     docs="contradicts",
     note="Since 2.10 the docs list a bare Tensor as a value to return.",
     needs=PRE,
@@ -115,7 +108,6 @@ def test_bare_tensor(subject: Subject, size: Any, count: int, returned: Any) -> 
         Reading("whole", "never", "As the gradient of the one output.", value="whole"),
     ),
     witness={"size": (1, 2), "count": 1, "returned": (1, 2)},
-    covers=("module_backward.ret.pre.bare_tensor_len1",),
 )
 @given(**BARE)
 def test_pre_bare_tensor(subject: Subject, size: Any, count: int, returned: Any) -> None:
@@ -126,7 +118,6 @@ def test_pre_bare_tensor(subject: Subject, size: Any, count: int, returned: Any)
     "backward.objects.no_broadcast",
     says="A full hook must return the exact shape: one that would sum or spread to it is refused.",
     source="measured",
-    level="observed",
     needs=FULL,
     readings=(
         Reading(
@@ -135,7 +126,6 @@ def test_pre_bare_tensor(subject: Subject, size: Any, count: int, returned: Any)
         Reading("fitted", "never", "As in autograd itself.", value="accepted"),
     ),
     witness={"size": (1, 2), "returned": (3, 1, 2), "hooks": 1},
-    covers=("module_backward.ret.full.expandable_shape",),
 )
 @given(size=SIZES, returned=SIZES, hooks=FEW)
 def test_no_broadcast(subject: Subject, size: Any, returned: Any, hooks: int) -> None:
@@ -154,7 +144,6 @@ def test_no_broadcast(subject: Subject, size: Any, returned: Any, hooks: int) ->
         ONLY_NONE,
         "https://github.com/pytorch/pytorch/pull/56693",
     ),
-    level="implied",
     concern="full_backward returns ?inputs_need_no_grad",
     needs=FULL,
     readings=(
@@ -174,7 +163,6 @@ def test_no_broadcast(subject: Subject, size: Any, returned: Any, hooks: int) ->
         ),
     ),
     witness={"as_list": True, "length": 1, "count": 1, "hooks": 1},
-    covers=("module_backward.ret.full.noin_none_list",),
 )
 @given(as_list=st.booleans(), length=st.integers(0, 3), count=FEW, hooks=FEW)
 def test_list_without_input(subject: Subject, as_list: bool, length: int, count: int, hooks: int) -> None:
@@ -188,7 +176,6 @@ def test_list_without_input(subject: Subject, as_list: bool, length: int, count:
     "backward.objects.list_chain",
     says="When a full hook returns a list, the next one is given that list.",
     source="measured",
-    level="observed",
     concern="full_backward returns ?hooked_again",
     needs=FULL,
     readings=(
@@ -203,7 +190,6 @@ def test_list_without_input(subject: Subject, as_list: bool, length: int, count:
         ),
     ),
     witness={"returned": ["list", None], "count": 1},
-    covers=("module_backward.ret.full.chain_list",),
 )
 @given(returned=st.lists(st.sampled_from(["list", "tuple", None]), min_size=1, max_size=5), count=FEW)
 def test_list_chain(subject: Subject, returned: List[Any], count: int) -> None:

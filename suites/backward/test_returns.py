@@ -38,9 +38,7 @@ def factors(plan: Plan) -> Any:
     "backward.returns.none_keeps",
     says="A backward hook of any kind that returns None leaves the gradients of all used inputs as they are.",
     source=DOCS + ' "hook(module, grad_input, grad_output) -> tuple(Tensor) or None"',
-    level="documented",
     needs=FULL,
-    covers=("module_backward.ret.full.none", "module_backward.eff.none.numerics"),
 )
 @given(
     plan=plans(
@@ -59,9 +57,7 @@ def test_none_keeps(subject: Subject, plan: Plan) -> None:
     "backward.returns.full_replaces_input",
     says="What a full hook returns replaces the gradient of the input, and of the input alone.",
     source=REPLACES,
-    level="documented",
     needs=FULL,
-    covers=("module_backward.ret.full.tuple", "module_backward.eff.full.scope"),
 )
 @given(plan=scaling("full_backward"))
 def test_full_replaces_input(subject: Subject, plan: Plan) -> None:
@@ -74,9 +70,7 @@ def test_full_replaces_input(subject: Subject, plan: Plan) -> None:
     "backward.returns.pre_replaces_all",
     says="What a full backward pre-hook returns is what all gradients of the module are made from.",
     source=PRE_REPLACES,
-    level="documented",
     needs=PRE,
-    covers=("module_backward.ret.pre.tuple", "module_backward.eff.pre.scope"),
 )
 @given(plan=scaling("full_backward_pre"))
 def test_pre_replaces_all(subject: Subject, plan: Plan) -> None:
@@ -89,8 +83,6 @@ def test_pre_replaces_all(subject: Subject, plan: Plan) -> None:
     "backward.returns.legacy_replaces_parameters",
     says="What a legacy hook returns replaces the gradients of the last operation's inputs, parameters too.",
     source="measured",
-    level="observed",
-    covers=("module_backward.ret.legacy.tuple", "module_backward.ret.legacy.linear_by_position"),
 )
 @given(plan=scaling("backward"))
 def test_legacy_replaces_parameters(subject: Subject, plan: Plan) -> None:
@@ -106,9 +98,7 @@ def test_legacy_replaces_parameters(subject: Subject, plan: Plan) -> None:
         IN_ORDER,
         OBSERVES,
     ),
-    level="documented",
     needs=FULL,
-    covers=("module_backward.ret.full.chain", "module_backward.order.full.registration", "graph.full.two_hooks_chain"),
 )
 @given(plan=scaling("full_backward", fewest=2, most=4))
 def test_full_chain(subject: Subject, plan: Plan) -> None:
@@ -127,9 +117,7 @@ def test_full_chain(subject: Subject, plan: Plan) -> None:
         IN_ORDER,
         OBSERVES,
     ),
-    level="documented",
     needs=PRE,
-    covers=("module_backward.ret.pre.chain", "module_backward.order.pre.registration"),
 )
 @given(plan=scaling("full_backward_pre", fewest=2, most=4))
 def test_pre_chain(subject: Subject, plan: Plan) -> None:
@@ -145,7 +133,6 @@ def test_pre_chain(subject: Subject, plan: Plan) -> None:
         PRE_REPLACES,
         "https://github.com/pytorch/pytorch/pull/116454",
     ),
-    level="documented",
     concern="full_backward_pre returns ?inputs_need_no_grad",
     needs=PRE,
     readings=(
@@ -161,7 +148,6 @@ def test_pre_chain(subject: Subject, plan: Plan) -> None:
         (Input(3, grad=False),),
         (Hook("full_backward_pre", "m0", "h0", (Scale(10),)), Forward(), Backward()),
     ),
-    covers=("module_backward.ret.pre.no_input_rg",),
 )
 @given(plan=scaling("full_backward_pre", grad=False, most=2))
 def test_pre_without_input(subject: Subject, plan: Plan) -> None:
@@ -172,9 +158,7 @@ def test_pre_without_input(subject: Subject, plan: Plan) -> None:
     "backward.returns.anywhere",
     says="In every drawn network a module upstream is given the gradients that hooks downstream put in place.",
     source=REPLACES,
-    level="documented",
     needs=FULL,
-    covers=("module_backward.eff.full.upstream_grad_output", "module_backward.eff.full.container_vs_child"),
 )
 @given(plan=plans(kinds=("full_backward", "full_backward_pre"), inputs=(1, 2), outputs=(1, 2), depth=2, most=5, runs=2))
 def test_anywhere(subject: Subject, plan: Plan) -> None:
@@ -185,8 +169,6 @@ def test_anywhere(subject: Subject, plan: Plan) -> None:
     "backward.returns.legacy_anywhere",
     says="In every drawn network what a legacy hook returns goes on from the node that the hook is on.",
     source="measured",
-    level="observed",
-    covers=("module_backward.ret.legacy.tuple",),
 )
 @given(plan=plans(kinds=("backward",), inputs=(1, 2), outputs=(1, 2), depth=2, most=5, runs=2))
 def test_legacy_anywhere(subject: Subject, plan: Plan) -> None:
@@ -197,9 +179,7 @@ def test_legacy_anywhere(subject: Subject, plan: Plan) -> None:
     "backward.returns.raising",
     says="What a full hook or pre-hook raises leaves backward() as it is; the later hooks are not called.",
     source="measured",
-    level="observed",
     needs=FULL,
-    covers=("module_backward.err.full.raise", "module_backward.err.full.later_hooks_skipped"),
 )
 @given(
     plan=st.builds(
@@ -253,7 +233,6 @@ NUMBERED: Dict[str, Callable[[List[Any]], Any]] = {
     "backward.returns.by_number",
     says="A full hook may return whatever has a length and items by number, such as {0: gradient}.",
     source="measured",
-    level="observed",
     needs=FULL,
     readings=(
         Reading(
@@ -262,7 +241,6 @@ NUMBERED: Dict[str, Callable[[List[Any]], Any]] = {
         Reading("refused", "never", "A full hook returns a tuple, or the pass ends with an error.", value=0),
     ),
     witness={"made": "dict", "grads": [2]},
-    covers=("module_backward.ret.full.dict",),
 )
 @given(made=st.sampled_from(sorted(NUMBERED)), grads=st.lists(NUMBERS, min_size=1, max_size=3))
 def test_by_number(subject: Subject, made: str, grads: List[int]) -> None:
@@ -278,7 +256,6 @@ def test_by_number(subject: Subject, made: str, grads: List[int]) -> None:
     "backward.returns.not_needed",
     says="What a full hook returns for an input without gradient, next to one with, is ignored.",
     source="measured",
-    level="observed",
     needs=FULL,
     readings=(
         Reading(
@@ -287,7 +264,6 @@ def test_by_number(subject: Subject, made: str, grads: List[int]) -> None:
         Reading("set", "never", "What a full hook returns is the .grad of each input.", value=0),
     ),
     witness={"needed": [False], "grad": 5},
-    covers=("module_backward.ret.full.nonrequiring_slot",),
 )
 @given(needed=st.lists(st.booleans(), min_size=1, max_size=3), grad=NUMBERS)
 def test_not_needed(subject: Subject, needed: List[bool], grad: int) -> None:

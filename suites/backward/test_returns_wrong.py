@@ -59,7 +59,6 @@ def outcome(kind: str, returned: Any, count: int = 1, grad: bool = True, hooks: 
     "backward.returns.full_wrong",
     says="A full hook that returns a wrong number of gradients, or none at all, ends backward() with an error.",
     source=NUMBER,
-    level="implied",
     needs=FULL,
     readings=(
         Reading(
@@ -71,14 +70,6 @@ def outcome(kind: str, returned: Any, count: int = 1, grad: bool = True, hooks: 
         Reading("lenient", "never", "What does not fit is ignored.", value=False),
     ),
     witness={"returned": ("tuple", []), "count": 1, "hooks": 1},
-    covers=(
-        "module_backward.ret.full.too_long",
-        "module_backward.ret.full.empty_tuple",
-        "module_backward.ret.full.bare_tensor_len2",
-        "module_backward.ret.full.number",
-        "module_backward.ret.full.false",
-        "graph.full.return_bare_tensor",
-    ),
 )
 @given(returned=st.one_of(TUPLES, LISTS, NO_GRADIENTS, st.just("g")), count=st.sampled_from([1, 3]), hooks=FEW)
 def test_full_wrong(subject: Subject, returned: Any, count: int, hooks: int) -> None:
@@ -94,7 +85,6 @@ def test_full_wrong(subject: Subject, returned: Any, count: int, hooks: int) -> 
     "backward.returns.full_wrong_tensor",
     says="A full hook that returns a tensor of another shape or dtype ends backward() with RuntimeError.",
     source="measured",
-    level="observed",
     needs=FULL,
     readings=(
         Reading(
@@ -103,12 +93,6 @@ def test_full_wrong(subject: Subject, returned: Any, count: int, hooks: int) -> 
         Reading("converted", "never", "What can be converted is.", value="accepted"),
     ),
     witness={"dtype": "float64", "size": (2,), "hooks": 1},
-    covers=(
-        "module_backward.ret.full.wrong_shape",
-        "module_backward.ret.full.scalar_for_vector",
-        "module_backward.ret.full.wrong_dtype",
-        "module_backward.ret.full.int_dtype",
-    ),
 )
 @given(
     dtype=st.sampled_from(["float32", "float64", "float16", "int64", "bool"]),
@@ -127,14 +111,12 @@ def test_full_wrong_tensor(subject: Subject, dtype: str, size: Any, hooks: int) 
     "backward.returns.full_containers",
     says="A full hook may return a list in place of a tuple, and None for a gradient that is dropped.",
     source="measured",
-    level="observed",
     needs=FULL,
     readings=(
         Reading("both", "", "From a full hook [g] counts as (g,); after (None,) x.grad is None.", value=True),
         Reading("neither", "never", "Only a tuple of tensors.", value=False),
     ),
     witness={"shape": "list", "grads": ["g"], "hooks": 1},
-    covers=("module_backward.ret.full.list", "module_backward.ret.full.none_in_tuple"),
 )
 @given(shape=st.sampled_from(["tuple", "list"]), grads=GRADS.filter(bool), hooks=FEW)
 def test_full_containers(subject: Subject, shape: str, grads: Any, hooks: int) -> None:
@@ -152,7 +134,6 @@ def test_full_containers(subject: Subject, shape: str, grads: Any, hooks: int) -
         ONLY_NONE,
         "https://github.com/pytorch/pytorch/pull/56693",
     ),
-    level="implied",
     concern="full_backward returns ?inputs_need_no_grad",
     needs=FULL,
     readings=(
@@ -165,11 +146,6 @@ def test_full_containers(subject: Subject, shape: str, grads: Any, hooks: int) -
         Reading("ignored", "never", "There is nothing to replace.", value="accepted"),
     ),
     witness={"returned": ("tuple", ["g"]), "count": 1, "hooks": 1},
-    covers=(
-        "module_backward.ret.full.noin_tuple",
-        "module_backward.ret.full.noin_none_tuple",
-        "graph.full.no_input_grad_return_non_none",
-    ),
 )
 @given(returned=st.one_of(TUPLES, LISTS, NO_GRADIENTS, st.none()), count=FEW, hooks=FEW)
 def test_full_without_input(subject: Subject, returned: Any, count: int, hooks: int) -> None:
@@ -186,7 +162,6 @@ def test_full_without_input(subject: Subject, returned: Any, count: int, hooks: 
         PRE_NUMBER,
         PRE_DOCS,
     ),
-    level="implied",
     docs="contradicts",
     note="Since 2.10 the docs list a bare Tensor as a value to return; one that is no row of rows is refused.",
     needs=PRE,
@@ -200,11 +175,6 @@ def test_full_without_input(subject: Subject, returned: Any, count: int, hooks: 
         Reading("a bare tensor will do", "never", "One tensor counts as a tuple of one.", value=("g",)),
     ),
     witness={"returned": "g", "count": 1, "hooks": 1},
-    covers=(
-        "module_backward.ret.pre.too_long",
-        "module_backward.ret.pre.bare_tensor",
-        "module_backward.ret.pre.number",
-    ),
 )
 @given(
     returned=st.one_of(
@@ -227,14 +197,12 @@ def test_pre_wrong(subject: Subject, returned: Any, count: int, hooks: int) -> N
     "backward.returns.legacy_not_a_tuple",
     says="A legacy hook that returns a bare tensor, a list or a number ends backward() with TypeError.",
     source="measured",
-    level="observed",
     concern="backward returns ?returns_wrong",
     readings=(
         Reading("refused", "", "A legacy hook must return a tuple or None.", value="TypeError"),
         Reading("taken", "never", "One tensor counts as a tuple of one.", value="accepted"),
     ),
     witness={"returned": "g", "hooks": 1},
-    covers=("module_backward.ret.legacy.bare_tensor", "module_backward.ret.legacy.list"),
 )
 @given(returned=st.one_of(LISTS, NO_GRADIENTS, st.sampled_from(["g", "row", "scalar"])), hooks=FEW)
 def test_legacy_not_a_tuple(subject: Subject, returned: Any, hooks: int) -> None:
@@ -245,7 +213,6 @@ def test_legacy_not_a_tuple(subject: Subject, returned: Any, hooks: int) -> None
     "backward.returns.legacy_wrong_length",
     says="A legacy hook that returns a tuple of another length or shape ends backward() with RuntimeError.",
     source=TESTS + "test_hook_invalid_outputs",
-    level="implied",
     readings=(
         Reading(
             "refused",
@@ -256,7 +223,6 @@ def test_legacy_not_a_tuple(subject: Subject, returned: Any, hooks: int) -> None
         Reading("taken", "never", "What is missing stays.", value="accepted"),
     ),
     witness={"grads": ["g"], "hooks": 1},
-    covers=("module_backward.ret.legacy.wrong_len", "module_backward.ret.legacy.wrong_shape"),
 )
 @given(grads=st.lists(st.sampled_from(["g", "g", None, "scalar", "row"]), max_size=4), hooks=FEW)
 def test_legacy_wrong_length(subject: Subject, grads: Any, hooks: int) -> None:

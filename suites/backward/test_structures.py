@@ -46,15 +46,7 @@ CONTAINERS = {
     "backward.structures.places",
     says="Inputs and outputs that are no tensors keep their place in grad_input and grad_output, with None.",
     source=NO_TENSOR,
-    level="documented",
     needs=FULL,
-    covers=(
-        "module_backward.arg.full.nontensor_args",
-        "module_backward.arg.full.output_none_entries",
-        "graph.full.doc_none_for_non_tensor",
-        "graph.full.non_tensor_args",
-        "graph.full.output_tuple_with_non_tensor",
-    ),
 )
 @given(plan=plans(kinds=("full_backward",), does=(), inputs=(1, 2), outputs=(1, 2), depth=0, structures=True))
 def test_places(subject: Subject, plan: Plan) -> None:
@@ -83,7 +75,6 @@ def given_twice(plan: Plan) -> Plan:
     source=(GRADIENTS, "measured"),
     level="observed",
     needs=FULL,
-    covers=("graph.full.same_tensor_passed_twice",),
 )
 @given(plan=plans(kinds=("full_backward",), does=(), inputs=(2, 2), outputs=(1, 2), depth=0).map(given_twice))
 def test_twice(subject: Subject, plan: Plan) -> None:
@@ -98,7 +89,6 @@ def test_twice(subject: Subject, plan: Plan) -> None:
     "backward.structures.detached_output",
     says="A detached tensor among the outputs has None in grad_output, and stays without gradient.",
     source="https://github.com/pytorch/pytorch/pull/59204",
-    level="implied",
     concern="full_backward ?output_detached",
     needs=FULL,
     readings=(
@@ -115,7 +105,6 @@ def test_twice(subject: Subject, plan: Plan) -> None:
         ),
     ),
     witness={"needs_grad": [False, True], "hooks": 1},
-    covers=("module_backward.arg.full.output_mixed_rg", "module_backward.issue.59203_mixed_rg_outputs"),
 )
 @given(needs_grad=st.lists(st.booleans(), min_size=1, max_size=4).filter(any), hooks=FEW)
 def test_detached_output(subject: Subject, needs_grad: List[bool], hooks: int) -> None:
@@ -143,7 +132,6 @@ def test_detached_output(subject: Subject, needs_grad: List[bool], hooks: int) -
         POSITIONAL,
         FROM_OUTPUT,
     ),
-    level="documented",
     concern="full_backward ?inputs_need_no_grad",
     needs=FULL,
     readings=(
@@ -158,15 +146,6 @@ def test_detached_output(subject: Subject, needs_grad: List[bool], hooks: int) -
         ),
     ),
     witness={"ways": ["list"], "keyword": False, "hooks": 1, "plain": False},
-    covers=(
-        "module_backward.fire.full.input_in_list",
-        "module_backward.outtype.full.namedtuple_arg",
-        "module_backward.fire.full.kwargs_only",
-        "module_backward.fire.full.no_args",
-        "module_backward.fire.full.module_arg_reassigned_requires_grad",
-        "graph.full.list_input",
-        "graph.full.only_kwargs",
-    ),
 )
 @given(
     # "later" is a tensor that comes to require grad after the call.
@@ -206,7 +185,6 @@ def test_unseen_inputs(subject: Subject, ways: List[str], keyword: bool, hooks: 
         DOCS,
         "https://github.com/pytorch/pytorch/pull/87547",
     ),
-    level="implied",
     concern="full_backward|full_backward_pre ?output_other",
     docs="contradicts",
     note=RULE + " Only a warning while running tells so.",
@@ -235,12 +213,6 @@ def test_unseen_inputs(subject: Subject, ways: List[str], keyword: bool, hooks: 
         ),
     ),
     witness={"name": "list", "by": [2], "hooks": 1},
-    covers=(
-        "module_backward.outtype.full.list",
-        "module_backward.outtype.full.generator",
-        "module_backward.outtype.full.dataclass",
-        "graph.full.list_output",
-    ),
 )
 @given(name=st.sampled_from(sorted(CONTAINERS)), by=st.lists(NUMBERS, min_size=1, max_size=3), hooks=FEW)
 def test_other_outputs(subject: Subject, name: str, by: List[int], hooks: int) -> None:
@@ -257,7 +229,6 @@ def test_other_outputs(subject: Subject, name: str, by: List[int], hooks: int) -
         TENSORS_ONLY,
         PRE_DOCS,
     ),
-    level="implied",
     docs="contradicts",
     note="The docs promise a call each time the gradients for the module are computed.",
     needs=PRE,
@@ -268,7 +239,6 @@ def test_other_outputs(subject: Subject, name: str, by: List[int], hooks: int) -
         Reading("called", "never", "With the gradients of the values.", value=True),
     ),
     witness={"name": "dict", "by": [2], "hooks": 1},
-    covers=("module_backward.outtype.pre.dict",),
 )
 @given(name=st.sampled_from(sorted(CONTAINERS)), by=st.lists(NUMBERS, min_size=1, max_size=3), hooks=FEW)
 def test_pre_other_outputs(subject: Subject, name: str, by: List[int], hooks: int) -> None:
@@ -285,7 +255,6 @@ def test_pre_other_outputs(subject: Subject, name: str, by: List[int], hooks: in
         TENSORS_ONLY,
         "https://github.com/pytorch/pytorch/pull/87547",
     ),
-    level="implied",
     concern="full_backward|full_backward_pre ?output_none",
     needs=FULL,
     readings=(
@@ -305,7 +274,6 @@ def test_pre_other_outputs(subject: Subject, name: str, by: List[int], hooks: in
         ),
     ),
     witness={"hooks": 1, "calls": 1},
-    covers=("module_backward.outtype.full.none",),
 )
 @given(hooks=FEW, calls=FEW)
 def test_no_output(subject: Subject, hooks: int, calls: int) -> None:
@@ -330,7 +298,6 @@ def returned_twice(plan: Plan) -> Plan:
     source=(GRADIENTS, "measured"),
     level="observed",
     needs=FULL,
-    covers=("module_backward.arg.full.output_same_twice",),
 )
 @given(plan=plans(kinds=("full_backward",), does=(), inputs=(1, 2), depth=0, values=True).map(returned_twice))
 def test_returned_twice(subject: Subject, plan: Plan) -> None:

@@ -25,7 +25,6 @@ class Pair(tuple):
     "backward.structures.types_kept",
     says="With a full hook a named tuple that the module returns stays one.",
     source=KEPT,
-    level="implied",
     concern="full_backward|full_backward_pre ?output_tuple_class",
     needs=FULL,
     readings=(
@@ -49,7 +48,6 @@ class Pair(tuple):
         (Input(3),),
         (Hook("full_backward", "m0", "h0"), Forward(), Backward()),
     ),
-    covers=("module_backward.outtype.full.namedtuple", "graph.full.namedtuple_output"),
 )
 @given(plan=plans(kinds=("full_backward",), does=(), inputs=(1, 2), outputs=(1, 2), structures=True))
 def test_types_kept(subject: Subject, plan: Plan) -> None:
@@ -75,7 +73,6 @@ def test_none_returned(subject: Subject, plan: Plan) -> None:
     "backward.structures.legacy_first",
     says="A legacy hook is for the first tensor of a nested output; an output without one raises in forward.",
     source=(LEGACY, "measured"),
-    level="observed",
 )
 @given(plan=plans(kinds=("backward",), does=(), inputs=(1, 2), outputs=(1, 2), depth=0, structures=True))
 def test_legacy_first(subject: Subject, plan: Plan) -> None:
@@ -114,7 +111,6 @@ def refused(item: Any) -> str:
         ),
     ),
     witness={"by": [2], "alone": True, "hooks": 1},
-    covers=("module_backward.outtype.full.tensor_subclass",),
 )
 @given(by=st.lists(NUMBERS, min_size=1, max_size=3), alone=st.booleans(), hooks=FEW)
 def test_subclass_kept(subject: Subject, by: List[int], alone: bool, hooks: int) -> None:
@@ -165,11 +161,6 @@ def test_subclass_kept(subject: Subject, by: List[int], alone: bool, hooks: int)
             + [("tuple", [[[[2.0, 2.0]], [[1.0, 1.0]]]], [2.0, 2.0], [])],
         ),
     ),
-    covers=(
-        "module_backward.outtype.full.return_types",
-        "module_backward.outtype.full.tuple_subclass",
-        "module_backward.outtype.full.tuple_subclass_one",
-    ),
 )
 def test_rebuilt(subject: Subject) -> None:
     import torch
@@ -185,7 +176,6 @@ def test_rebuilt(subject: Subject) -> None:
     "backward.structures.sparse",
     says="A sparse input that needs a gradient cannot pass a module with a full hook.",
     source="measured",
-    level="observed",
     concern="full_backward ?sparse",
     needs=FULL,
     readings=(
@@ -203,7 +193,6 @@ def test_rebuilt(subject: Subject) -> None:
         ),
     ),
     witness={"size": 2, "grad": True, "hooks": 1},
-    covers=("module_backward.arg.full.sparse_input",),
 )
 @given(size=FEW, grad=st.booleans(), hooks=st.integers(0, 2))
 def test_sparse(subject: Subject, size: int, grad: bool, hooks: int) -> None:

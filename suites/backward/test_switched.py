@@ -15,7 +15,6 @@ KINDS = ("backward", "full_backward", "full_backward_pre")
     "backward.switched.any_mode",
     says="Backward hooks of modules run in train and in eval mode, whatever is frozen or thawed in between.",
     source="measured",
-    level="observed",
     about=apis(KINDS, everywhere=True),
 )
 @given(plan=plans(kinds=KINDS, does=("scale",), inputs=(1, 2), outputs=(1, 2), everywhere=True, runs=3, modes=True))
@@ -27,9 +26,7 @@ def test_any_mode(subject: Subject, plan: Plan) -> None:
     "backward.switched.after_failure",
     says="After a pass in which a hook raised, the next pass calls the backward hooks of modules anew.",
     source="measured",
-    level="observed",
     about=apis(KINDS, everywhere=True),
-    covers=("graph.full.exception_then_reuse",),
 )
 @given(plan=plans(kinds=KINDS, does=("raise", "scale"), everywhere=True, least=2, runs=3, modes=True))
 def test_after_failure(subject: Subject, plan: Plan) -> None:

@@ -54,14 +54,12 @@ def line() -> Any:
     "backward.twice.create_graph",
     says="With create_graph grad mode is on in a full hook and its gradients need one; without, neither.",
     source=('docs: torch.autograd.backward "graph of the derivative will be constructed"'),
-    level="documented",
     needs=FULL,
     readings=(
         Reading("follows create_graph", "", "Grad mode in a full hook follows create_graph, pass by pass.", value=True),
         Reading("always off", "never", "A hook runs without grad mode.", value=False),
     ),
     witness={"passes": [True], "hooks": 1, "again": False},
-    covers=("module_backward.fire.full.create_graph_args",),
 )
 @given(passes=st.lists(st.booleans(), min_size=1, max_size=4), hooks=st.integers(1, 3), again=st.booleans())
 def test_create_graph(subject: Subject, passes: List[bool], hooks: int, again: bool) -> None:
@@ -88,7 +86,6 @@ def test_create_graph(subject: Subject, passes: List[bool], hooks: int, again: b
         DOCS,
         MISSED,
     ),
-    level="implied",
     concern="full_backward ?create_graph",
     docs="contradicts",
     note=RULE,
@@ -110,13 +107,6 @@ def test_create_graph(subject: Subject, passes: List[bool], hooks: int, again: b
         ),
     ),
     witness={"what": "cube", "number": 2, "hooks": 1},
-    covers=(
-        "module_backward.fire.full.double_backward",
-        "module_backward.issue.88312_hessian_loss",
-        "module_backward.tf.hessian",
-        "graph.full.double_backward",
-        "graph.full.double_backward_mse",
-    ),
 )
 @given(what=st.sampled_from(["cube", "loss", "hessian"]), number=NUMBERS, hooks=st.integers(1, 3))
 def test_second_pass(subject: Subject, what: str, number: int, hooks: int) -> None:
@@ -145,7 +135,6 @@ def test_second_pass(subject: Subject, what: str, number: int, hooks: int) -> No
         CLEARING,
         MISSED,
     ),
-    level="implied",
     concern="full_backward ?create_graph",
     needs=FULL,
     readings=(
@@ -165,7 +154,6 @@ def test_second_pass(subject: Subject, what: str, number: int, hooks: int) -> No
         ),
     ),
     witness={"curved": [False, True, False], "number": 1},
-    covers=("module_backward.fire.full.double_backward_linear",),
 )
 @given(curved=st.lists(st.booleans(), min_size=1, max_size=4).filter(any), number=st.sampled_from([1, -1]))
 def test_second_pass_of_many(subject: Subject, curved: List[bool], number: int) -> None:
@@ -192,7 +180,6 @@ def test_second_pass_of_many(subject: Subject, curved: List[bool], number: int) 
     "backward.twice.replacement",
     says="A replacement made under create_graph counts once in the second derivative.",
     source=CLEARING,
-    level="implied",
     concern="full_backward returns ?create_graph",
     needs=FULL,
     readings=(
@@ -212,7 +199,6 @@ def test_second_pass_of_many(subject: Subject, curved: List[bool], number: int) 
         ),
     ),
     witness={"number": 2, "factors": [10]},
-    covers=("module_backward.eff.full.create_graph_replacement",),
 )
 @given(number=NUMBERS, factors=st.lists(FACTORS, min_size=1, max_size=3))
 def test_replacement(subject: Subject, number: int, factors: List[int]) -> None:
@@ -238,7 +224,6 @@ def test_replacement(subject: Subject, number: int, factors: List[int]) -> None:
         "https://github.com/pytorch/pytorch/issues/57157",
         "https://github.com/pytorch/pytorch/pull/88357",
     ),
-    level="implied",
     concern="full_backward ?output_missed",
     docs="contradicts",
     note=RULE + " The output was passed inside a container, or its tensor was taken before the wrapping.",
@@ -260,13 +245,6 @@ def test_replacement(subject: Subject, number: int, factors: List[int]) -> None:
         ),
     ),
     witness={"way": "list", "number": 1, "hooks": 1},
-    covers=(
-        "module_backward.issue.57157_inner_activation",
-        "module_backward.arg.full.nested_only_path",
-        "graph.full.grad_from_forward_captured_output",
-        "graph.full.nested_tuple_output",
-        "graph.full.output_no_grad_flow_input_used_elsewhere",
-    ),
 )
 @given(way=st.sampled_from(["taken", "list", "dict", "tuple"]), number=NUMBERS, hooks=st.integers(1, 3))
 def test_output_missed(subject: Subject, way: str, number: int, hooks: int) -> None:
@@ -302,7 +280,6 @@ def test_output_missed(subject: Subject, way: str, number: int, hooks: int) -> N
         DOCS,
         "measured",
     ),
-    level="observed",
     docs="contradicts",
     note="The docs say that grad_output holds the gradients with respect to the outputs. Those of the first pass are "
     "kept until the hook runs, which that pass never does; the second pass does not reach the output at all.",
@@ -312,7 +289,6 @@ def test_output_missed(subject: Subject, way: str, number: int, hooks: int) -> N
         Reading("silent", "never", "The second pass misses the output.", value=False),
     ),
     witness={"stopped": [5], "root": 7, "hooks": 1, "twice": True},
-    covers=("module_backward.tf.double_backward_weight_only_stale", "module_backward.err.full.stale_after_error"),
 )
 @given(stopped=st.lists(NUMBERS, min_size=1, max_size=3), root=NUMBERS, hooks=st.integers(1, 3), twice=st.booleans())
 def test_stale(subject: Subject, stopped: List[int], root: int, hooks: int, twice: bool) -> None:
@@ -339,7 +315,6 @@ def test_stale(subject: Subject, stopped: List[int], root: int, hooks: int, twic
     "backward.twice.stale_replacement",
     says="After a pass that stopped at the weight, a full hook that scales corrupts a later gradient of x.",
     source="measured",
-    level="observed",
     note="The gradient of the second pass did not come through the module's output, and the hooks multiply it. By the "
     "docs' first rule a call is due; without the first pass torch makes none, as where the output is missed.",
     needs=FULL,
@@ -353,7 +328,6 @@ def test_stale(subject: Subject, stopped: List[int], root: int, hooks: int, twic
         Reading("untouched", "never", "The hook does not run.", value=False),
     ),
     witness={"grad": 5, "root": 7, "factors": [100]},
-    covers=("module_backward.tf.double_backward_weight_only_replace",),
 )
 @given(grad=NUMBERS, root=NUMBERS, factors=st.lists(FACTORS, min_size=1, max_size=3))
 def test_stale_replacement(subject: Subject, grad: int, root: int, factors: List[int]) -> None:

@@ -26,7 +26,6 @@ def hooked(*do: Recast, kind: str = "full_backward") -> Plan:
     source=GRADIENTS,
     level="observed",
     needs=FULL_HOOK,
-    covers=("module_backward.arg.full.dtype_change", "module_backward.arg.full.zero_size"),
 )
 @given(plan=plans(kinds=("full_backward",), does=(), inputs=(1, 2), outputs=(1, 2), depth=0, values=True))
 def test_full_given(subject: Subject, plan: Plan) -> None:
@@ -41,7 +40,6 @@ def test_full_given(subject: Subject, plan: Plan) -> None:
     "backward.values.any_layout",
     says="Full and legacy backward hooks may return gradients in any layout.",
     source="measured",
-    level="observed",
     about=("register_backward_hook", "register_full_backward_hook"),
 )
 @given(plan=plans(kinds=("backward", "full_backward"), inputs=(1, 2), outputs=(1, 2), values=True, recasts=("layout",)))
@@ -108,10 +106,6 @@ def test_last_is_checked(subject: Subject, plan: Plan) -> None:
         (ONE, replace(ONE, grad=False)),
         (Hook("full_backward", "m0", "h0"), Hook("forward", "m0", "h1"), Forward(), Backward((Like(1), None))),
     ),
-    covers=(
-        "graph.full.int_tensor_input",
-        "module_backward.arg.full.int_tensor_arg",
-    ),
 )
 @given(
     plan=plans(
@@ -126,7 +120,6 @@ def test_frozen_input(subject: Subject, plan: Plan) -> None:
     "backward.values.legacy_cast",
     says="A legacy hook of a module that changes the dtype is given one gradient for its one input.",
     source=(LEGACY, "measured"),
-    level="observed",
     concern="backward ?other_dtype",
     readings=(
         Reading(

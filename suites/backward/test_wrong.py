@@ -34,9 +34,7 @@ def line(values: Tuple[int, ...], hooks: Tuple[Any, ...], *steps: Any, grad: boo
         NUMBER,
         PRE_NUMBER,
     ),
-    level="implied",
     needs=FULL,
-    covers=("module_backward.ret.full.too_long", "module_backward.ret.pre.too_long", "graph.full.return_wrong_len"),
 )
 @given(
     plan=st.builds(
@@ -61,10 +59,8 @@ def test_longer(subject: Subject, plan: Plan) -> None:
     "backward.wrong.nones",
     says="A full hook may return None for a gradient: the hook of the module behind it then sees None.",
     source="measured",
-    level="observed",
     concern="full_backward returns ?returns_none_inside",
     needs=FULL,
-    covers=("module_backward.eff.full.none_upstream", "module_backward.ret.full.none_in_tuple"),
     readings=(
         Reading(
             "none",
@@ -102,8 +98,6 @@ def test_nones(subject: Subject, plan: Plan) -> None:
     "backward.wrong.legacy_anything",
     says="A legacy hook that returns a list, or a tuple that is too long, ends backward() with an error.",
     source=TESTS + "test_hook_invalid_outputs",
-    level="implied",
-    covers=("module_backward.ret.legacy.list", "module_backward.ret.legacy.wrong_len"),
 )
 @given(
     plan=st.builds(
@@ -122,7 +116,6 @@ def test_legacy_anything(subject: Subject, plan: Plan) -> None:
     "backward.wrong.legacy_nones",
     says="Where a legacy hook returns None for every gradient, each gradient behind it is None or zero.",
     source="measured",
-    level="observed",
 )
 @given(
     plan=st.builds(
@@ -139,9 +132,7 @@ def test_legacy_nones(subject: Subject, plan: Plan) -> None:
     "backward.wrong.list",
     says="A full hook or pre-hook may return a list in place of a tuple; the gradients in it count.",
     source="measured",
-    level="observed",
     needs=FULL,
-    covers=("module_backward.ret.full.list",),
 )
 @given(
     plan=st.builds(
@@ -163,9 +154,7 @@ def test_list(subject: Subject, plan: Plan) -> None:
     "backward.wrong.registered_in_hook",
     says="A backward hook that a backward hook registers runs from the next forward on.",
     source="measured",
-    level="observed",
     needs=FULL,
-    covers=("module_backward.fire.full.added_in_hook",),
 )
 @given(
     plan=st.builds(
@@ -189,9 +178,7 @@ def test_registered_in_hook(subject: Subject, plan: Plan) -> None:
     "backward.wrong.registered_in_pre_hook",
     says="A full hook that a forward pre-hook registers does not run for that call, but for the next.",
     source="measured",
-    level="observed",
     needs=FULL,
-    covers=("module_backward.fire.full.registered_in_forward_pre_hook",),
 )
 @given(
     plan=st.builds(
@@ -218,7 +205,6 @@ def test_registered_in_pre_hook(subject: Subject, plan: Plan) -> None:
         RULE_3,
         "https://github.com/pytorch/pytorch/issues/59901",
     ),
-    level="documented",
     concern="full_backward ?no_grad",
     needs=FULL,
     readings=(
@@ -241,7 +227,6 @@ def test_registered_in_pre_hook(subject: Subject, plan: Plan) -> None:
         ),
     ),
     witness=line((1, 1), (Hook("full_backward", "m1", "h0"),), Forward(grad=False), Forward(), Backward()),
-    covers=("module_backward.fire.full.no_grad_forward",),
 )
 @given(
     plan=st.builds(
@@ -265,7 +250,6 @@ def test_under_no_grad(subject: Subject, plan: Plan) -> None:
     "backward.wrong.anywhere",
     says="In every drawn network a wrong value from a full hook or pre-hook ends the pass as in one module.",
     source="measured",
-    level="observed",
     needs=FULL,
 )
 @given(
@@ -287,7 +271,6 @@ def test_anywhere(subject: Subject, plan: Plan) -> None:
     "backward.wrong.legacy_anywhere",
     says="In every drawn network a wrong value from a legacy hook ends the pass as it does in one module.",
     source="measured",
-    level="observed",
 )
 @given(
     plan=plans(

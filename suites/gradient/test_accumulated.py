@@ -49,9 +49,7 @@ def weights(
     "gradient.accumulated.grad_is_set",
     says="A post-accumulate hook runs after .grad was updated: it finds the whole accumulated value there.",
     source=POST_UPDATED,
-    level="documented",
     needs=NEEDS,
-    covers=("tensor.pag.grad_set", "tensor.pag.once", "tensor.pag.exists"),
 )
 @given(plan=weights(passes=3))
 def test_grad_is_set(subject: Subject, plan: Plan) -> None:
@@ -63,9 +61,7 @@ def test_grad_is_set(subject: Subject, plan: Plan) -> None:
     "gradient.accumulated.after_tensor_hooks",
     says="A post-accumulate hook runs after its leaf's tensor hooks, whichever came first, on what they left.",
     source=POST_ORDER,
-    level="documented",
     needs=NEEDS,
-    covers=("tensor.pag.sees_replacement",),
 )
 @given(plan=weights(tensor_hooks=2, most=2, passes=1))
 def test_after_tensor_hooks(subject: Subject, plan: Plan) -> None:
@@ -77,9 +73,7 @@ def test_after_tensor_hooks(subject: Subject, plan: Plan) -> None:
     "gradient.accumulated.order",
     says="Several post-accumulate hooks of a leaf run in order of registration.",
     source=IN_ORDER,
-    level="documented",
     needs=NEEDS,
-    covers=("tensor.pag.order",),
 )
 @given(plan=weights(fewest=2, most=4, act=True, passes=1))
 def test_order(subject: Subject, plan: Plan) -> None:
@@ -90,9 +84,7 @@ def test_order(subject: Subject, plan: Plan) -> None:
     "gradient.accumulated.may_set_grad",
     says="What a post-accumulate hook assigns to .grad stays, and the next backward adds to it.",
     source=POST_MODIFIES,
-    level="documented",
     needs=NEEDS,
-    covers=("tensor.pag.clear_grad",),
 )
 @given(plan=plans(kinds=("tensor", "post_accumulate"), on=("parameter",), inputs=(1, 2), depth=2, runs=3))
 def test_may_set_grad(subject: Subject, plan: Plan) -> None:
@@ -103,9 +95,7 @@ def test_may_set_grad(subject: Subject, plan: Plan) -> None:
     "gradient.accumulated.leaves_only",
     says="A post-accumulate hook on a tensor that is no leaf, or needs no gradient, is refused: RuntimeError.",
     source=POST_LEAVES,
-    level="documented",
     needs=NEEDS,
-    covers=("tensor.pag.nonleaf", "tensor.pag.no_requires_grad"),
 )
 @given(
     plan=st.builds(
@@ -130,9 +120,7 @@ def test_leaves_only(subject: Subject, plan: Plan) -> None:
     "gradient.accumulated.not_for_grad",
     says="autograd.grad accumulates nothing and calls no post-accumulate hook.",
     source=NOT_ACCUMULATED,
-    level="documented",
     needs=NEEDS,
-    covers=("tensor.pag.grad_api",),
 )
 @given(
     plan=st.builds(
@@ -174,7 +162,6 @@ UNDEFINED = Plan(
         "docs: torch.Tensor.register_post_accumulate_grad_hook",
         'code: torch/include/torch/csrc/autograd/variable.h ".grad field has been accumulated into"',
     ),
-    level="implied",
     concern="post_accumulate ?gradient_undefined",
     docs="contradicts",
     note="The docs say that the hook is called when .grad has been updated; since 2.8 it is called without.",
@@ -188,11 +175,6 @@ UNDEFINED = Plan(
         ),
     ),
     witness=UNDEFINED,
-    covers=(
-        "tensor.pag.undefined",
-        "tensor.pag.undefined_existing",
-        "graph.fn.return_none_leaf_postacc",
-    ),
 )
 @given(
     plan=st.builds(
@@ -209,13 +191,7 @@ def test_undefined(subject: Subject, plan: Plan) -> None:
     "gradient.accumulated.one_leaf_at_a_time",
     says="A leaf's hooks run and its .grad is set before the next leaf's turn, not at the end of the pass.",
     source="note: autograd.html#backward-hooks-execution",
-    level="observed",
     needs=NEEDS,
-    covers=(
-        "tensor.pag.during_backward",
-        "graph.order.postacc_before_or_after_later_node_hooks_of_other_leaf",
-        "tensor.pag.after_forward",
-    ),
     docs="contradicts",
     note="The note says that these hooks are triggered when .grad is updated at the end of the backward pass.",
 )
@@ -239,9 +215,7 @@ def test_one_leaf_at_a_time(subject: Subject, plan: Plan) -> None:
     "gradient.accumulated.once_for_the_sum",
     says="A leaf that is used several times has its post-accumulate hooks called once a pass, for the sum.",
     source=POST_ALL,
-    level="documented",
     needs=NEEDS,
-    covers=("graph.optim.used_twice_hook_once", "tensor.pag.once"),
 )
 @given(
     plan=plans(
@@ -257,9 +231,7 @@ def test_once_for_the_sum(subject: Subject, plan: Plan) -> None:
     "gradient.accumulated.removed",
     says="A removed post-accumulate hook is not called, even when others of the leaf are.",
     source=POST_REMOVES,
-    level="documented",
     needs=NEEDS,
-    covers=("tensor.pag.remove",),
 )
 @given(plan=plans(kinds=("post_accumulate", "tensor"), on=("parameter",), inputs=(1, 2), remove=True, runs=3, least=1))
 def test_removed(subject: Subject, plan: Plan) -> None:
@@ -270,9 +242,7 @@ def test_removed(subject: Subject, plan: Plan) -> None:
     "gradient.accumulated.registered_inside",
     says="A post-accumulate hook that a running one registers on its leaf waits for the next pass.",
     source="measured",
-    level="observed",
     needs=NEEDS,
-    covers=("tensor.pag.register_inside",),
 )
 @given(
     plan=weights(most=3, act=True, passes=1).map(
@@ -295,9 +265,7 @@ def test_registered_inside(subject: Subject, plan: Plan) -> None:
     "gradient.accumulated.raising",
     says="What a post-accumulate hook raises leaves backward() as it is: .grad is set, later hooks do not run.",
     source="measured",
-    level="observed",
     needs=NEEDS,
-    covers=("tensor.pag.exception",),
 )
 @given(
     plan=st.builds(
@@ -331,9 +299,7 @@ def test_raising(subject: Subject, plan: Plan) -> None:
     "gradient.accumulated.only_what_is_asked",
     says="backward(inputs=) calls the post-accumulate hooks of the leaves that it is asked for, no others.",
     source=OTHERS_IGNORED,
-    level="documented",
     needs=NEEDS,
-    covers=("tensor.pag.backward_inputs",),
 )
 @given(
     plan=st.builds(

@@ -69,21 +69,9 @@ WITNESS = Plan(NET, (Input(3),), (Hook("tensor", "x0", "h0", (Scale(10),)), Forw
         "https://github.com/pytorch/pytorch/pull/85849",
         "https://github.com/pytorch/pytorch/issues/35802",
     ),
-    level="documented",
     concern="tensor ?asked",
     readings=HOOKED + CAPTURED,
     witness=WITNESS,
-    covers=(
-        "tensor.inputs.grad_leaf",
-        "tensor.inputs.grad_no_accumulate",
-        "graph.api.hook_on_input_that_is_also_intermediate_consistency",
-        "tensor.inputs.grad_leaf_replaced",
-        "tensor.inputs.grad_nonleaf",
-        "tensor.node.retained_next_edge",
-        "graph.api.grad_leaf",
-        "graph.order.capture_leaf_tensor_hook",
-        "graph.order.capture_nonleaf_tensor_hook_node_not_needed",
-    ),
 )
 @given(plan=any_tensor(("x0", "m1.weight", INNER)))
 def test_inputs(subject: Subject, plan: Plan) -> None:
@@ -97,8 +85,6 @@ def test_inputs(subject: Subject, plan: Plan) -> None:
         REPLACES,
         NOT_ACCUMULATED,
     ),
-    level="documented",
-    covers=("tensor.inputs.grad_intermediate", "tensor.inputs.grad_outputs"),
 )
 @given(plan=st.sampled_from(["x0", "m1.weight"]).flatmap(lambda on: asking((on,), (INNER, ROOT))))
 def test_on_the_way(subject: Subject, plan: Plan) -> None:
@@ -117,7 +103,6 @@ def test_on_the_way(subject: Subject, plan: Plan) -> None:
         ALWAYS,
         "https://github.com/pytorch/pytorch/pull/85849",
     ),
-    level="documented",
     about=("register_hook", "autograd.grad"),
     concern="tensor inner ?root",
     readings=(
@@ -145,7 +130,6 @@ def test_on_the_way(subject: Subject, plan: Plan) -> None:
         ),
     ),
     witness={"factors": [10], "first": 1},
-    covers=("tensor.inputs.grad_root", "graph.api.grad_of_root_itself"),
 )
 @given(factors=st.lists(FACTORS, min_size=1, max_size=3).filter(lambda factors: prod(factors) != 1), first=NUMBERS)
 def test_root(subject: Subject, factors: List[int], first: int) -> None:
@@ -165,12 +149,6 @@ def test_root(subject: Subject, factors: List[int], first: int) -> None:
     "gradient.asked.together_with_a_leaf",
     says="Asked for an inner tensor and a leaf it is made from, autograd.grad returns the former's unhooked.",
     source=(GRAD, "docs: torch.Tensor.register_hook"),
-    level="observed",
-    covers=(
-        "tensor.inputs.grad_nonleaf_and_leaf",
-        "graph.api.hook_on_input_that_is_also_intermediate_consistency",
-        "graph.order.capture_nonleaf_tensor_hook_node_needed",
-    ),
     docs="contradicts",
     note="A hook's result is to be used in place of the gradient. So it is in the leaf's result, and in that of the "
     "inner tensor when nothing else is asked for: grad(out, m) and grad(out, (m, a))[0] differ.",
@@ -202,7 +180,6 @@ def test_together_with_a_leaf(subject: Subject, plan: Plan) -> None:
         RETAINED_LAST,
         "https://github.com/pytorch/pytorch/pull/85849",
     ),
-    level="implied",
     concern="retain_grad ?asked ?changing_hook",
     readings=(
         Reading(
@@ -225,7 +202,6 @@ def test_together_with_a_leaf(subject: Subject, plan: Plan) -> None:
         (Input(3),),
         (Forward(), Retain(INNER), Hook("tensor", INNER, "h0", (Scale(10),)), Ask((INNER, "x0"))),
     ),
-    covers=("tensor.rg.with_inputs_root_leaf", "graph.order.capture_vs_retain_grad"),
     docs="contradicts",
     note="A hook's result is to be used in place of the gradient, here it is in .grad and not in what is returned.",
 )
@@ -242,13 +218,6 @@ def test_kept_otherwise(subject: Subject, plan: Plan) -> None:
     "gradient.asked.other_leaf",
     says="autograd.grad calls no hook of a leaf it is not asked for, and none of a tensor it need not reach.",
     source=GRAD,
-    level="observed",
-    covers=(
-        "tensor.inputs.grad_other_leaf",
-        "tensor.inputs.grad_unused",
-        "graph.api.grad_allow_unused",
-        "graph.api.grad_branch_not_needed_node_hook",
-    ),
 )
 @given(
     plan=st.builds(
@@ -282,11 +251,9 @@ def test_other_leaf(subject: Subject, plan: Plan) -> None:
         TRAVERSED,
         "https://github.com/pytorch/pytorch/pull/85849",
     ),
-    level="implied",
     concern="tensor ?twice",
     readings=HOOKED + CAPTURED,
     witness=Plan(NET, (Input(3),), (*WITNESS.steps[:2], Ask(("x0", "x0")))),
-    covers=("tensor.inputs.grad_dup", "tensor.inputs.grad_dup_nonleaf"),
 )
 @given(plan=st.sampled_from(["x0", "m1.weight", INNER]).flatmap(lambda on: asking((on, on), (on,))))
 def test_same_input_twice(subject: Subject, plan: Plan) -> None:
@@ -299,7 +266,6 @@ def test_same_input_twice(subject: Subject, plan: Plan) -> None:
     "gradient.asked.errors",
     says="autograd.grad passes on what a hook raises, also the hook of a tensor that it is asked for.",
     source=SINCE_2_0,
-    level="implied",
     concern="tensor raises ?asked",
     readings=(
         Reading(
@@ -318,7 +284,6 @@ def test_same_input_twice(subject: Subject, plan: Plan) -> None:
         ),
     ),
     witness=Plan(NET, (Input(3),), (Hook("tensor", "x0", "h0", (Raise(),)), Forward(), Ask(("x0",)))),
-    covers=("tensor.inputs.grad_exception", "tensor.inputs.grad_wrong_return", "tensor.exc.autograd_grad"),
 )
 @given(
     plan=st.builds(
@@ -338,9 +303,7 @@ def test_errors(subject: Subject, plan: Plan) -> None:
     "gradient.asked.anything",
     says="In every plan of the grammar, whatever is asked for, hooks and kept gradients follow the model.",
     source=GRAD,
-    level="observed",
     about=("register_hook", "retain_grad", "autograd.grad"),
-    covers=("graph.api.grad_retain_grad_intermediate", "graph.api.several_roots"),
 )
 @given(plan=plans(kinds=("tensor",), inputs=(1, 2), outputs=(1, 2), depth=2, retain=True, runs=2, ask=True))
 def test_anything(subject: Subject, plan: Plan) -> None:

@@ -20,7 +20,6 @@ COMPLEXES = st.builds(complex, st.integers(-3, 3), st.integers(-3, 3))
     "gradient.kinds.complex",
     says="The hook of a complex tensor is given a complex gradient, conjugate as .grad has it.",
     source=CONJUGATE,
-    level="documented",
     concern="tensor ?complex",
     needs="torch.view_as_real",
     readings=(
@@ -40,7 +39,6 @@ COMPLEXES = st.builds(complex, st.integers(-3, 3), st.integers(-3, 3))
         ),
     ),
     witness={"z": 1 + 2j, "w": 3 - 1j, "first": 1 + 0j, "by": 1 + 0j},
-    covers=("tensor.kind.complex",),
 )
 @given(z=COMPLEXES, w=COMPLEXES, first=COMPLEXES, by=COMPLEXES)
 def test_complex(subject: Subject, z: complex, w: complex, first: complex, by: complex) -> None:
@@ -61,7 +59,6 @@ def test_complex(subject: Subject, z: complex, w: complex, first: complex, by: c
     "gradient.kinds.complex_replacement",
     says="A complex gradient takes a complex replacement; a real one ends backward() with RuntimeError.",
     source="measured",
-    level="observed",
     needs="torch.view_as_real",
     readings=(
         Reading(
@@ -73,7 +70,6 @@ def test_complex(subject: Subject, z: complex, w: complex, first: complex, by: c
         Reading("real is taken", "never", "It becomes a complex gradient.", value="accepted"),
     ),
     witness={"returned": [1], "inner": False},
-    covers=("tensor.kind.complex_replace", "tensor.kind.complex_return_real"),
 )
 @given(returned=st.lists(COMPLEXES | st.integers(-3, 3), min_size=1, max_size=3), inner=st.booleans())
 def test_complex_replacement(subject: Subject, returned: List[Any], inner: bool) -> None:
@@ -93,7 +89,6 @@ def test_complex_replacement(subject: Subject, returned: List[Any], inner: bool)
     "gradient.kinds.real_in_complex",
     says="The hook of a real tensor in a complex calculation is given a real gradient.",
     source=COMPLEX,
-    level="observed",
     concern="tensor ?complex",
     needs="torch.view_as_real",
     readings=(
@@ -113,7 +108,6 @@ def test_complex_replacement(subject: Subject, returned: List[Any], inner: bool)
         ),
     ),
     witness={"w": 1 + 2j, "first": 1 + 1j},
-    covers=("tensor.kind.real_leaf_complex_fn",),
 )
 @given(w=COMPLEXES, first=COMPLEXES)
 def test_real_in_complex(subject: Subject, w: complex, first: complex) -> None:

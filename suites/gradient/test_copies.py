@@ -66,7 +66,6 @@ def told(action: Callable[[], Any]) -> Tuple[Any, List[str]]:
     "gradient.copies.deepcopy",
     says="deepcopy of a hooked leaf or parameter drops the hooks without a warning; the original keeps them.",
     source="measured",
-    level="observed",
     readings=(
         Reading(
             "dropped",
@@ -77,7 +76,6 @@ def told(action: Callable[[], Any]) -> Tuple[Any, List[str]]:
         Reading("copied", "never", "The hooks are part of the copy.", value=True),
     ),
     witness={"make": "leaf", "factors": [10], "copies": 1},
-    covers=("tensor.ser.deepcopy_leaf", "tensor.ser.deepcopy_param", "tensor.ser.original_intact"),
 )
 @given(
     make=st.sampled_from(["leaf", "parameter"]),
@@ -102,13 +100,11 @@ def test_deepcopy(subject: Subject, make: str, factors: List[int], copies: int) 
     "gradient.copies.deepcopy_of_inner",
     says="deepcopy of an inner tensor raises RuntimeError, hooked or not.",
     source=DEEPCOPY,
-    level="implied",
     readings=(
         Reading("raises", "", "Only a leaf can be deepcopied; what detach() returns is one.", value="RuntimeError"),
         Reading("copies", "never", "A copy of the graph is made.", value="accepted"),
     ),
     witness={"row": ["times"], "factors": []},
-    covers=("tensor.ser.deepcopy_nonleaf",),
 )
 @given(
     row=st.lists(st.sampled_from(["times", "view", "detach"]), min_size=1, max_size=3),
@@ -131,7 +127,6 @@ def test_deepcopy_of_inner(subject: Subject, row: List[str], factors: List[int])
     "gradient.copies.pickle",
     says="A pickled tensor has lost its hooks, with a warning; a hook that cannot be pickled does not matter.",
     source=WARNED_OF,
-    level="documented",
     readings=(
         Reading(
             "lost, warned",
@@ -142,7 +137,6 @@ def test_deepcopy_of_inner(subject: Subject, row: List[str], factors: List[int])
         Reading("lost in silence", "never", "Without a warning.", value=False),
     ),
     witness={"make": "leaf", "way": "pickle", "factors": [10]},
-    covers=("tensor.ser.pickle_leaf", "tensor.ser.pickle_lambda", "tensor.ser.pickle_nonleaf", "tensor.ser.torch_save"),
 )
 @given(
     make=st.sampled_from(["leaf", "inner"]),
@@ -165,7 +159,6 @@ def test_pickle(subject: Subject, make: str, way: str, factors: List[int]) -> No
     "gradient.copies.pickled_parameter",
     says="A pickled parameter loses its hooks without the warning that other tensors get.",
     source="measured",
-    level="observed",
     readings=(
         Reading(
             "in silence",
@@ -176,7 +169,6 @@ def test_pickle(subject: Subject, make: str, way: str, factors: List[int]) -> No
         Reading("warned", "never", "Like any tensor.", value=WARNED),
     ),
     witness={"way": "pickle", "factors": [10]},
-    covers=("tensor.ser.pickle_param",),
 )
 @given(way=st.sampled_from(["pickle", "save"]), factors=st.lists(FACTORS, min_size=1, max_size=3))
 def test_pickled_parameter(subject: Subject, way: str, factors: List[int]) -> None:
@@ -191,7 +183,6 @@ def test_pickled_parameter(subject: Subject, way: str, factors: List[int]) -> No
     "gradient.copies.nothing_to_lose",
     says="Pickling does not warn about removed hooks.",
     source="measured",
-    level="observed",
     readings=(
         Reading(
             "silent",
@@ -202,7 +193,6 @@ def test_pickled_parameter(subject: Subject, way: str, factors: List[int]) -> No
         Reading("warns", "never", "Once hooked is enough for the warning.", value=WARNED),
     ),
     witness={"make": "leaf", "way": "pickle", "order": [0, 1, 2]},
-    covers=("tensor.ser.removed_no_warn",),
 )
 @given(
     make=st.sampled_from(["leaf", "inner"]),
@@ -222,7 +212,6 @@ def test_nothing_to_lose(subject: Subject, make: str, way: str, order: List[int]
     "gradient.copies.unserializable_hook",
     says="Pickling a tensor does not warn about hooks marked by torch.utils.hooks.unserializable_hook.",
     source=MARKED,
-    level="documented",
     concern="tensor ?marked_unserializable ?pickled",
     readings=(
         Reading(
@@ -242,7 +231,6 @@ def test_nothing_to_lose(subject: Subject, make: str, way: str, order: List[int]
     ),
     needs="torch.utils.hooks.unserializable_hook",
     witness={"marked": [True]},
-    covers=("tensor.ser.unserializable",),
 )
 @given(marked=st.lists(st.booleans(), min_size=1, max_size=3))
 def test_unserializable_hook(subject: Subject, marked: List[bool]) -> None:
@@ -261,7 +249,6 @@ def test_unserializable_hook(subject: Subject, marked: List[bool]) -> None:
     "gradient.copies.retain_grad",
     says="Pickling a tensor that keeps its gradient does not warn; the copy is a leaf.",
     source="https://github.com/pytorch/pytorch/pull/59362",
-    level="implied",
     about="retain_grad",
     concern="retain_grad ?pickled",
     readings=(
@@ -281,7 +268,6 @@ def test_unserializable_hook(subject: Subject, marked: List[bool]) -> None:
         ),
     ),
     witness={"calls": ["retain"], "way": "pickle"},
-    covers=("tensor.ser.retain_grad_pickle",),
 )
 @given(calls=st.lists(st.sampled_from(["retain", "hook"]), max_size=3), way=st.sampled_from(["pickle", "save"]))
 def test_retain_grad(subject: Subject, calls: List[str], way: str) -> None:

@@ -36,9 +36,7 @@ def self_removing(draw: Any) -> Plan:
     "gradient.crash.removes_itself_and_replaces",
     says="A hook that removes itself may still replace the gradient in that call, its last.",
     source=SNAPSHOT,
-    level="implied",
     concern="tensor returns ?removes_inside",
-    covers=("tensor.run.self_remove_return",),
     note="Before 1.10 torch used the freed hook to check what it returned: a segmentation fault.",
     isolated=True,
 )
@@ -53,7 +51,6 @@ def test_removes_itself_and_replaces(subject: Subject, plan: Plan) -> None:
     "gradient.crash.hook_on_a_stale_view",
     says="The first hook of a view can be registered after the base of the view was changed in place.",
     source=("https://github.com/pytorch/pytorch/pull/196514",),
-    level="implied",
     concern="tensor inner ?view ?edited_before",
     readings=(
         Reading(
@@ -64,7 +61,6 @@ def test_removes_itself_and_replaces(subject: Subject, plan: Plan) -> None:
         ),
         Reading("lost", "never", "The hook is on a node that is no more in the graph.", value=([], [30.0, 0.0])),
     ),
-    covers=("tensor.ip.view_stale_register",),
     note="From 2.0 to 2.14 registering followed a null pointer: a segmentation fault.",
     isolated=True,
 )
@@ -85,7 +81,6 @@ def test_hook_on_a_stale_view(subject: Subject) -> None:
     "gradient.crash.retain_on_a_stale_view",
     says="retain_grad() can be called on a view after the base of the view was changed in place.",
     source="docs: torch.Tensor.retain_grad",
-    level="observed",
     concern="retain_grad ?view ?edited_before",
     readings=(
         Reading(
@@ -96,7 +91,6 @@ def test_hook_on_a_stale_view(subject: Subject) -> None:
         ),
         Reading("lost", "never", "It is kept for a node that is no more in the graph.", value=(None, [30.0, 0.0])),
     ),
-    covers=("tensor.ip.view_stale_retain",),
     note="In 1.13 the call followed a null pointer: a segmentation fault.",
     isolated=True,
 )

@@ -35,7 +35,6 @@ def replace(by: int) -> Callable[[Any], Any]:
     "gradient.edits.own_gradient",
     says="An in-place change of the gradient in a hook that returns None acts like a replacement.",
     source=DOCS,
-    level="observed",
     readings=(
         Reading(
             "changed",
@@ -46,7 +45,6 @@ def replace(by: int) -> Callable[[Any], Any]:
         Reading("unchanged", "never", "Hooks are given copies: only what they return counts.", value=False),
     ),
     witness={"hooks": [("edit", 5)], "inner": False, "create_graph": False},
-    covers=("tensor.mut.leaf", "tensor.mut.nonleaf", "tensor.mut.create_graph"),
 )
 @given(
     hooks=st.lists(st.tuples(st.sampled_from(["edit", "replace"]), FACTORS), min_size=1, max_size=4),
@@ -69,7 +67,6 @@ def test_own_gradient(subject: Subject, hooks: List[Tuple[str, int]], inner: boo
     "gradient.edits.siblings",
     says="Where a sum sends one gradient to several tensors, a change in a hook is seen by all reached later.",
     source=DOCS,
-    level="observed",
     readings=(
         Reading(
             "if not yet accumulated",
@@ -80,7 +77,6 @@ def test_own_gradient(subject: Subject, hooks: List[Tuple[str, int]], inner: boo
         Reading("each its own", "never", "Each tensor has a gradient of its own.", value="none"),
     ),
     witness={"edits": [5, 2]},
-    covers=("tensor.mut.shared_sibling", "tensor.mut.shared_sibling_rev"),
     note="No error and no warning: a wrong gradient of a tensor without hooks is the only sign.",
 )
 @given(edits=st.lists(st.none() | FACTORS, min_size=2, max_size=4))
@@ -102,7 +98,6 @@ def test_siblings(subject: Subject, edits: List[Any]) -> None:
     "gradient.edits.other_hooks",
     says="An in-place change in a hook is seen by later hooks and in the tensor that an earlier one kept.",
     source=DOCS,
-    level="observed",
     readings=(
         Reading(
             "both",
@@ -113,7 +108,6 @@ def test_siblings(subject: Subject, edits: List[Any]) -> None:
         Reading("later only", "never", "A keepsake stays what it was.", value="later"),
     ),
     witness={"does": [("keep", 1), ("edit", 5), ("keep", 1)]},
-    covers=("tensor.mut.later_hook_sees", "tensor.mut.kept_by_earlier"),
 )
 @given(does=st.lists(st.tuples(st.sampled_from(["keep", "edit", "replace"]), FACTORS), min_size=1, max_size=5))
 def test_other_hooks(subject: Subject, does: List[Tuple[str, int]]) -> None:
@@ -137,7 +131,6 @@ def test_other_hooks(subject: Subject, does: List[Tuple[str, int]]) -> None:
     "gradient.edits.callers_gradient",
     says="An in-place change in the hook of the root changes the tensor that was passed to backward().",
     source=DOCS,
-    level="observed",
     readings=(
         Reading(
             "changed",
@@ -148,7 +141,6 @@ def test_other_hooks(subject: Subject, does: List[Tuple[str, int]]) -> None:
         Reading("unchanged", "never", "backward() copies what it is given.", value=False),
     ),
     witness={"edits": [5], "inner": True, "first": 1, "passes": 1},
-    covers=("tensor.mut.user_gradient", "tensor.mut.leaf_user_gradient", "tensor.root.gradient_arg"),
 )
 @given(edits=EDITS, inner=st.booleans(), first=NUMBERS, passes=st.integers(1, 3))
 def test_callers_gradient(subject: Subject, edits: List[int], inner: bool, first: int, passes: int) -> None:
@@ -168,7 +160,6 @@ def test_callers_gradient(subject: Subject, edits: List[int], inner: bool, first
     "gradient.edits.expanded",
     says="An in-place change of an expanded gradient, as sum() sends it, ends backward() with RuntimeError.",
     source="measured",
-    level="observed",
     readings=(
         Reading(
             "raises",
@@ -179,7 +170,6 @@ def test_callers_gradient(subject: Subject, edits: List[int], inner: bool, first
         Reading("changes", "never", "Every element of the gradient is changed.", value="accepted"),
     ),
     witness={"shape": [2], "by": 5, "before": 0},
-    covers=("tensor.mut.expanded",),
 )
 @given(shape=st.lists(st.integers(1, 3), max_size=3), by=FACTORS, before=st.integers(0, 2))
 def test_expanded(subject: Subject, shape: List[int], by: int, before: int) -> None:
@@ -221,7 +211,6 @@ def test_expanded(subject: Subject, shape: List[int], by: int, before: int) -> N
         ),
     ),
     witness={"edits": [5], "inner": True, "first": 2},
-    covers=("tensor.mut.grad_result", "graph.order.capture_then_inplace_in_hook"),
 )
 @given(edits=EDITS, inner=st.booleans(), first=NUMBERS)
 def test_result_of_grad(subject: Subject, edits: List[int], inner: bool, first: int) -> None:
@@ -250,7 +239,6 @@ KEPT = {
         RETAINED_LAST,
         "https://github.com/pytorch/pytorch/pull/85849",
     ),
-    level="implied",
     about=("register_hook", "retain_grad"),
     concern="retain_grad ?editing_hook",
     readings=(
@@ -278,7 +266,6 @@ KEPT = {
         ),
     ),
     witness={"piles": [([2, 3], 1), ([2], 0)], "upstream": 5},
-    covers=("tensor.mut.retain_own", "tensor.mut.retain_own_first", "tensor.mut.retained_grad_mutated_upstream"),
 )
 @given(piles=st.lists(st.tuples(EDITS, st.integers(0, 3)), min_size=1, max_size=2), upstream=FACTORS)
 def test_kept_gradient(subject: Subject, piles: List[Tuple[List[int], int]], upstream: int) -> None:
@@ -306,7 +293,6 @@ def times(numbers: Any, by: int) -> Any:
     "gradient.edits.any_form",
     says="The next hook is given a gradient as an in-place change left it, in any form but an expanded one.",
     source="measured",
-    level="observed",
     note="Any shape, dtype and layout; the same object. Of an expanded one speaks gradient.edits.expanded.",
 )
 @given(plan=plans(kinds=("tensor",), does=("edit",), depth=0, least=2, alike=True, values=True))

@@ -44,7 +44,6 @@ WITNESS = Plan(Leaf("m0", "scale", (2,)), (Input(3),), (Hook("tensor", "x0", "h0
     "gradient.errors.own_type",
     says="An exception raised in a tensor hook leaves backward() with its own type.",
     source=(TYPE_IS_LOST, "https://github.com/pytorch/pytorch/issues/42560"),
-    level="implied",
     concern="tensor raises",
     readings=(
         Reading(
@@ -55,7 +54,6 @@ WITNESS = Plan(Leaf("m0", "scale", (2,)), (Input(3),), (Hook("tensor", "x0", "h0
         ),
     ),
     witness=WITNESS,
-    covers=("tensor.exc.type", "tensor.exc.nonleaf"),
 )
 @given(plan=plans(kinds=("tensor",), does=("raise", "scale"), inputs=(1, 2), outputs=(1, 2)))
 def test_own_type(subject: Subject, plan: Plan) -> None:
@@ -66,7 +64,6 @@ def test_own_type(subject: Subject, plan: Plan) -> None:
     "gradient.errors.same_object",
     says="backward() raises the very exception object that a tensor hook raised.",
     source=TYPE_IS_LOST,
-    level="implied",
     concern="tensor raises",
     readings=(
         Reading(
@@ -78,7 +75,6 @@ def test_own_type(subject: Subject, plan: Plan) -> None:
         Reading("another one", "never", "A new exception is made.", value=False),
     ),
     witness={"kind": ValueError, "inner": False, "before": 0, "after": 0},
-    covers=("tensor.exc.identity", "tensor.exc.traceback"),
 )
 @given(
     kind=st.sampled_from([ValueError, KeyError, RuntimeError, ZeroDivisionError, OSError]),
@@ -108,8 +104,6 @@ def test_same_object(subject: Subject, kind: Any, inner: bool, before: int, afte
     "gradient.errors.ends_the_chain",
     says="After a tensor hook raised, the later hooks of its tensor are not called.",
     source="measured",
-    level="observed",
-    covers=("tensor.exc.later_not_called",),
 )
 @given(plan=st.sampled_from(["x0", "m0.weight", "m0>0"]).flatmap(failing))
 def test_ends_the_chain(subject: Subject, plan: Plan) -> None:
@@ -120,8 +114,6 @@ def test_ends_the_chain(subject: Subject, plan: Plan) -> None:
     "gradient.errors.grad_untouched",
     says="A leaf whose hook raised keeps the .grad it had.",
     source="measured",
-    level="observed",
-    covers=("tensor.exc.grad_untouched",),
 )
 @given(
     plan=failing("m0.weight").map(lambda plan: Plan(plan.net, plan.inputs, (Forward(), Backward((5,))) + plan.steps))
@@ -135,8 +127,6 @@ def test_grad_untouched(subject: Subject, plan: Plan) -> None:
     "gradient.errors.no_rollback",
     says="Gradients that were accumulated before a hook raised stay: nothing is rolled back.",
     source="measured",
-    level="observed",
-    covers=("tensor.exc.partial",),
 )
 @given(plan=plans(kinds=("tensor",), does=("raise",), inputs=(1, 2), outputs=(1, 2), depth=2, runs=2, least=1))
 def test_no_rollback(subject: Subject, plan: Plan) -> None:
@@ -147,8 +137,6 @@ def test_no_rollback(subject: Subject, plan: Plan) -> None:
     "gradient.errors.usable_again",
     says="With retain_graph the graph is usable again after a hook raised.",
     source="docs: torch.autograd.backward",
-    level="observed",
-    covers=("tensor.exc.graph_usable_retain", "tensor.exc.engine_alive"),
 )
 @given(
     plan=st.builds(
@@ -170,7 +158,6 @@ def test_usable_again(subject: Subject, plan: Plan) -> None:
     "gradient.errors.bad_value_ends_the_chain",
     says="After a tensor hook returned what it may not, no later hook of its tensor is called.",
     source=DOCS,
-    level="observed",
     concern="tensor returns ?returns_wrong",
     readings=(
         Reading(
@@ -183,7 +170,6 @@ def test_usable_again(subject: Subject, plan: Plan) -> None:
     witness=Plan(
         Leaf("m0", "scale", (2,)), (Input(3),), (Hook("tensor", "x0", "h0", (Give("number"),)), Forward(), Backward())
     ),
-    covers=("tensor.ret.bad_stops_chain", "tensor.ret.int", "tensor.ret.nonleaf_int"),
 )
 @given(
     plan=st.builds(
@@ -214,14 +200,12 @@ def test_bad_value_ends_the_chain(subject: Subject, plan: Plan) -> None:
     "gradient.errors.any_exception",
     says="What a tensor hook raises, KeyboardInterrupt too, leaves backward() with its own type.",
     source=TYPE_IS_LOST,
-    level="implied",
     concern="tensor raises",
     readings=(
         Reading("own type", "", "Whatever a tensor hook raises keeps its type, also under detect_anomaly.", value=""),
         Reading("swallowed", "never", "Only errors count.", value="accepted"),
     ),
     witness={"kind": KeyboardInterrupt, "before": 0, "anomaly": False, "inner": False},
-    covers=("tensor.exc.base_exception", "tensor.exc.anomaly"),
 )
 @given(
     kind=st.sampled_from([KeyboardInterrupt, SystemExit, StopIteration, GeneratorExit, MemoryError, AssertionError]),

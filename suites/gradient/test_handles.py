@@ -22,7 +22,6 @@ HANDLE = "docs: torch.utils.hooks.RemovableHandle"
         REMOVES,
         "docs: torch.utils.hooks.RemovableHandle",
     ),
-    level="documented",
     readings=(
         Reading(
             "a handle",
@@ -33,7 +32,6 @@ HANDLE = "docs: torch.utils.hooks.RemovableHandle"
         Reading("per tensor", "never", "Every tensor counts from 0.", value=False),
     ),
     witness={"on": [0, 1], "removed": None},
-    covers=("tensor.reg.fn_kwarg", "tensor.reg.returns_handle", "tensor.handle.ids", "tensor.handle.pickle"),
 )
 @given(on=st.lists(st.integers(0, 2), min_size=2, max_size=5), removed=st.none() | st.integers(0, 3))
 def test_handle(subject: Subject, on: List[int], removed: Any) -> None:
@@ -64,7 +62,6 @@ def test_handle(subject: Subject, on: List[int], removed: Any) -> None:
     "gradient.lifetime.removed_too_late",
     says="Removing a tensor hook twice, or after its tensor is gone, does nothing; a dropped handle keeps it.",
     source=HANDLE,
-    level="observed",
     readings=(
         Reading(
             "nothing",
@@ -75,7 +72,6 @@ def test_handle(subject: Subject, on: List[int], removed: Any) -> None:
         Reading("takes the next", "never", "The second call removes a neighbour.", value=False),
     ),
     witness={"inner": False, "removed": [1, 1]},
-    covers=("tensor.handle.remove_twice", "tensor.handle.remove_dead", "tensor.handle.dropped"),
 )
 @given(inner=st.booleans(), removed=st.lists(st.integers(0, 4), max_size=6))
 def test_removed_too_late(subject: Subject, inner: bool, removed: List[int]) -> None:

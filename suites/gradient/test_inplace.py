@@ -40,7 +40,6 @@ def edited_leaves(draw: Any) -> Plan:
         OLD_VERSION,
         "https://github.com/pytorch/pytorch/pull/92734",
     ),
-    level="documented",
     concern="tensor inner ?hooked_again ?edited_between",
     readings=(
         Reading(
@@ -69,7 +68,6 @@ def edited_leaves(draw: Any) -> Plan:
             Backward((2,)),
         ),
     ),
-    covers=("tensor.ip.both", "graph.order.inplace_hook_before_and_after", "graph.order.docs_example_inplace"),
 )
 @given(plan=edited("hook", "edit", "hook"))
 def test_own_version(subject: Subject, plan: Plan) -> None:
@@ -83,7 +81,6 @@ def test_own_version(subject: Subject, plan: Plan) -> None:
         OLD_NODE,
         "https://github.com/pytorch/pytorch/pull/92734",
     ),
-    level="documented",
     concern="tensor inner returns ?hooked_again ?edited_between",
     readings=(
         Reading("each in its place", ">=2.0", "A replacement takes effect at its own hook's version.", value="own"),
@@ -97,7 +94,6 @@ def test_own_version(subject: Subject, plan: Plan) -> None:
         ),
     ),
     witness={"steps": [("hook", 1), ("times", 5), ("hook", 100)]},
-    covers=("tensor.ip.both_replace",),
 )
 @given(
     steps=st.lists(st.tuples(st.sampled_from(["hook", "times"]), FACTORS), min_size=1, max_size=5).filter(
@@ -129,7 +125,6 @@ def test_replacements(subject: Subject, steps: List[Tuple[str, int]]) -> None:
     "gradient.inplace.masked",
     says="A hook on what relu_() then overwrites is given the gradient that relu_() has masked.",
     source=OLD_NODE,
-    level="documented",
     readings=(
         Reading(
             "masked",
@@ -140,7 +135,6 @@ def test_replacements(subject: Subject, steps: List[Tuple[str, int]]) -> None:
         Reading("as it came", "never", "It is given the gradient of what relu_() made.", value=False),
     ),
     witness={"values": [1, -1], "by": 3, "hooks": 1},
-    covers=("tensor.ip.set_grad_fn_same",),
 )
 @given(values=st.lists(NUMBERS, min_size=1, max_size=4), by=FACTORS, hooks=st.integers(1, 3))
 def test_masked(subject: Subject, values: List[int], by: int, hooks: int) -> None:
@@ -167,7 +161,6 @@ def test_masked(subject: Subject, values: List[int], by: int, hooks: int) -> Non
         "docs: torch.autograd.function.FunctionCtx.mark_dirty",
         "https://github.com/pytorch/pytorch/pull/92734",
     ),
-    level="implied",
     concern="tensor inner ?hooked_again ?edited_between",
     readings=(
         Reading(
@@ -186,7 +179,6 @@ def test_masked(subject: Subject, values: List[int], by: int, hooks: int) -> Non
         ),
     ),
     witness={"steps": ["hook", 2, "hook"]},
-    covers=("graph.fn.mark_dirty_hooks",),
 )
 @given(steps=CHANGES)
 def test_mark_dirty(subject: Subject, steps: List[Any]) -> None:
@@ -219,8 +211,6 @@ def test_mark_dirty(subject: Subject, steps: List[Any]) -> None:
     "gradient.inplace.leaf_is_refused",
     says="A hooked leaf refuses an in-place change; a change under no_grad leaves its hooks in place.",
     source="docs: torch.no_grad",
-    level="observed",
-    covers=("tensor.ip.leaf_requires_grad_inplace_error", "graph.order.leaf_inplace_nograd_hook_stays"),
 )
 @given(plan=edited_leaves())
 def test_leaf_is_refused(subject: Subject, plan: Plan) -> None:
@@ -250,7 +240,6 @@ def test_leaf_is_refused(subject: Subject, plan: Plan) -> None:
         ),
     ),
     witness={"hooks": 1, "by": 3},
-    covers=("tensor.ip.off_inplace_on",),
 )
 @given(hooks=st.integers(1, 3), by=FACTORS)
 def test_leaf_becomes_inner(subject: Subject, hooks: int, by: int) -> None:
@@ -269,13 +258,11 @@ def test_leaf_becomes_inner(subject: Subject, hooks: int, by: int) -> None:
     "gradient.inplace.becomes_a_leaf",
     says="A tensor that detach_() and requires_grad_() make a leaf keeps its hooks, next to new ones.",
     source="measured",
-    level="observed",
     readings=(
         Reading("kept", "", "The hooks of an inner tensor go on when detach_() makes it a leaf.", value=True),
         Reading("gone", "never", "detach_() ends the hooks with the graph.", value=False),
     ),
     witness={"before": 1, "after": 0, "by": 2},
-    covers=("tensor.ip.detach_then_rg",),
 )
 @given(before=st.integers(1, 3), after=st.integers(0, 2), by=NUMBERS)
 def test_becomes_a_leaf(subject: Subject, before: int, after: int, by: int) -> None:

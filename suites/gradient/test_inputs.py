@@ -44,15 +44,7 @@ def reached(plan: Plan) -> List[str]:
         OTHERS_IGNORED,
         "test: test/test_autograd.py TestAutograd.test_accumulate_grad_posthooks_should_not_execute",
     ),
-    level="documented",
     needs=NEEDS_INPUTS,
-    covers=(
-        "tensor.inputs.backward_leaf",
-        "tensor.inputs.backward_offpath",
-        "graph.api.backward_inputs_leaf",
-        "graph.api.backward_inputs_other_leaf_hooks",
-        "graph.api.backward_inputs_unreachable",
-    ),
 )
 @given(
     plan=st.lists(st.sampled_from(LEAVES), min_size=1, max_size=2, unique=True).flatmap(
@@ -73,7 +65,6 @@ def test_backward_inputs(subject: Subject, plan: Plan) -> None:
         INTO_GRAD,
         "https://github.com/pytorch/pytorch/pull/60521",
     ),
-    level="documented",
     concern="tensor inner ?asked",
     needs=NEEDS_INPUTS,
     readings=(
@@ -93,11 +84,6 @@ def test_backward_inputs(subject: Subject, plan: Plan) -> None:
         ),
     ),
     witness=Plan(NET, (Input(3),), (Forward(), Backward((1,), inputs=(INNER,)))),
-    covers=(
-        "tensor.inputs.backward_nonleaf",
-        "graph.api.backward_inputs_nonleaf",
-        "graph.api.backward_inputs_nonleaf_sets_retains_grad",
-    ),
 )
 @given(
     plan=st.builds(
@@ -114,7 +100,6 @@ def test_backward_inner(subject: Subject, plan: Plan) -> None:
     "gradient.asked.backward_inner_and_leaf",
     says="backward(inputs=) sets .grad of an inner tensor to the hooked gradient, whatever else is asked for.",
     source="https://github.com/pytorch/pytorch/pull/60521",
-    level="implied",
     concern="tensor inner ?asked",
     needs=NEEDS_INPUTS,
     readings=(
@@ -134,7 +119,6 @@ def test_backward_inner(subject: Subject, plan: Plan) -> None:
         ),
     ),
     witness=Plan(NET, (Input(3),), (Forward(), Backward((1,), inputs=(INNER,)))),
-    covers=("tensor.inputs.backward_nonleaf_replaced", "graph.api.backward_inputs_vs_grad_hook_modified"),
 )
 @given(plan=st.sampled_from([(INNER,), (INNER, "x0")]).flatmap(lambda asked: asking(asked, (INNER,), Backward)))
 def test_backward_inner_and_leaf(subject: Subject, plan: Plan) -> None:
@@ -148,7 +132,6 @@ def test_backward_inner_and_leaf(subject: Subject, plan: Plan) -> None:
         EMPTY,
         "docs: torch.Tensor.backward",
     ),
-    level="implied",
     needs=NEEDS_INPUTS,
     readings=(
         Reading(
@@ -160,7 +143,6 @@ def test_backward_inner_and_leaf(subject: Subject, plan: Plan) -> None:
         Reading("everything", "never", "An empty list counts as none given.", value="accepted"),
     ),
     witness={"on": [0], "before": False},
-    covers=("graph.api.backward_inputs_empty",),
 )
 @given(on=st.lists(st.integers(0, 2), min_size=1, max_size=3), before=st.booleans())
 def test_backward_nothing(subject: Subject, on: List[int], before: bool) -> None:

@@ -28,7 +28,6 @@ DOCS = "docs: torch.Tensor.register_hook"
     "gradient.kinds.argument",
     says="A tensor hook is called with one positional argument, the gradient: a tensor.",
     source=SIGNATURE,
-    level="documented",
     readings=(
         Reading(
             "one tensor",
@@ -39,7 +38,6 @@ DOCS = "docs: torch.Tensor.register_hook"
         Reading("tensor and gradient", "never", "The tensor comes first.", value=2),
     ),
     witness={"on": [0], "passes": 1},
-    covers=("tensor.reg.args",),
 )
 @given(on=st.lists(st.integers(0, 2), min_size=1, max_size=4), passes=st.integers(1, 2))
 def test_argument(subject: Subject, on: List[int], passes: int) -> None:
@@ -64,7 +62,6 @@ def test_argument(subject: Subject, on: List[int], passes: int) -> None:
     "gradient.kinds.example",
     says="The example of the documentation holds: a hook that doubles the gradient doubles .grad.",
     source=EXAMPLE,
-    level="documented",
     readings=(
         Reading(
             "doubled",
@@ -75,7 +72,6 @@ def test_argument(subject: Subject, on: List[int], passes: int) -> None:
         Reading("not doubled", "never", "What the hook returns is ignored.", value=1),
     ),
     witness={"passes": [[1, 2, 3]], "removed": 1},
-    covers=("tensor.reg.doc_example",),
 )
 @given(
     passes=st.lists(st.lists(NUMBERS, min_size=3, max_size=3), min_size=1, max_size=3),
@@ -105,13 +101,11 @@ OWN = st.none() | st.sampled_from(DTYPES) if applies(">=2.10", installed_version
     "gradient.kinds.dtype",
     says="On both sides of a cast a hook is given the dtype of its tensor, or the grad_dtype set on the leaf.",
     source=GRAD_DTYPE,
-    level="documented",
     readings=(
         Reading("the tensor's", "", "In a row of casts each hook is given its own tensor's dtype.", value="tensor"),
         Reading("the loss's", "never", "One dtype throughout.", value="loss"),
     ),
     witness={"casts": ["float32", "float64"], "own": "float32"},
-    covers=("tensor.kind.double",),
 )
 @given(casts=st.lists(st.sampled_from(DTYPES), min_size=1, max_size=4), own=OWN)
 def test_dtype(subject: Subject, casts: List[str], own: Any) -> None:
@@ -137,7 +131,6 @@ def test_dtype(subject: Subject, casts: List[str], own: Any) -> None:
     "gradient.kinds.strides",
     says="The .grad of a permuted leaf has the strides of the leaf; the gradient in its hook need not.",
     source=LAYOUT,
-    level="documented",
     concern="tensor ?strided",
     readings=(
         Reading(
@@ -156,7 +149,6 @@ def test_dtype(subject: Subject, casts: List[str], own: Any) -> None:
         ),
     ),
     witness={"sizes": [2, 3], "order": [1, 0]},
-    covers=("tensor.kind.noncontiguous_leaf",),
 )
 @given(
     sizes=st.lists(st.integers(2, 4), min_size=2, max_size=3),
@@ -181,7 +173,6 @@ def test_strides(subject: Subject, sizes: List[int], order: List[int]) -> None:
         REPLACES,
         "docs: torch.autograd.Function",
     ),
-    level="documented",
     readings=(
         Reading(
             "before",
@@ -194,7 +185,6 @@ def test_strides(subject: Subject, sizes: List[int], order: List[int]) -> None:
         ),
     ),
     witness={"row": [[10]], "at_leaf": 1},
-    covers=("tensor.kind.custom_function_output",),
 )
 @given(row=st.lists(st.lists(FACTORS, max_size=2), min_size=1, max_size=3), at_leaf=FACTORS)
 def test_custom_function(subject: Subject, row: List[List[int]], at_leaf: int) -> None:
@@ -234,14 +224,12 @@ def test_custom_function(subject: Subject, row: List[List[int]], at_leaf: int) -
         OVERRIDABLE,
         "docs: torch.overrides.get_overridable_functions",
     ),
-    level="implied",
     needs="torch.overrides",
     readings=(
         Reading("sees it", "", "register_hook is among the functions that __torch_function__ is given.", value=True),
         Reading("does not", "never", "register_hook goes past __torch_function__.", value=False),
     ),
     witness={"hooks": 1, "passes_on": False},
-    covers=("tensor.reg.torch_function",),
 )
 @given(hooks=st.integers(1, 3), passes_on=st.booleans())
 def test_subclass(subject: Subject, hooks: int, passes_on: bool) -> None:

@@ -42,7 +42,6 @@ class Watched:
     "gradient.lifetime.tensor_object_gone",
     says="A tensor hook is called, and can be removed, also when no Python name of its tensor is left.",
     source="measured",
-    level="observed",
     readings=(
         Reading(
             "called, then removed",
@@ -53,11 +52,6 @@ class Watched:
         Reading("never called", "never", "The hook goes with the Python object.", value=False),
     ),
     witness={"inner": True, "hooks": 1, "removed": [0]},
-    covers=(
-        "tensor.handle.nonleaf_object_dead",
-        "tensor.handle.nonleaf_object_dead_remove",
-        "tensor.handle.leaf_object_dead",
-    ),
 )
 @given(inner=st.booleans(), hooks=st.integers(1, 3), removed=st.lists(st.integers(0, 2), min_size=1, max_size=3))
 def test_tensor_object_gone(subject: Subject, inner: bool, hooks: int, removed: List[int]) -> None:
@@ -83,7 +77,6 @@ def test_tensor_object_gone(subject: Subject, inner: bool, hooks: int, removed: 
     "gradient.lifetime.survives_collection",
     says="A hook that refers to the node of its tensor survives garbage collection while the graph is alive.",
     source=GC,
-    level="implied",
     concern="tensor inner ?refers_to_node",
     readings=(
         Reading(
@@ -101,7 +94,6 @@ def test_tensor_object_gone(subject: Subject, inner: bool, hooks: int, removed: 
             harm="silent",
         ),
     ),
-    covers=("tensor.leak.gc_eats_live_hook", "graph.leak.gc_collects_hook_held_only_by_graph"),
 )
 def test_survives_collection(subject: Subject) -> None:
     import gc
@@ -124,7 +116,6 @@ def test_survives_collection(subject: Subject) -> None:
     "gradient.lifetime.freed",
     says="A tensor hook is freed when it is removed, or when its tensor and the graph are gone.",
     source="measured",
-    level="observed",
     readings=(
         Reading(
             "freed at once",
@@ -135,7 +126,6 @@ def test_survives_collection(subject: Subject) -> None:
         Reading("kept", "never", "It lives as long as the handle.", value=False),
     ),
     witness={"inner": False, "hooks": 1, "removed": [0]},
-    covers=("tensor.leak.leaf_freed", "tensor.leak.nonleaf_freed", "tensor.leak.remove_frees", "tensor.handle.weak"),
 )
 @given(
     inner=st.booleans(),
@@ -164,7 +154,6 @@ def test_freed(subject: Subject, inner: bool, hooks: int, removed: List[int]) ->
     "gradient.lifetime.own_cycle",
     says="A hook that refers to its tensor can be garbage-collected if that is a leaf, not if it is inner.",
     source="measured",
-    level="observed",
     readings=(
         Reading(
             "leaf only",
@@ -174,7 +163,6 @@ def test_freed(subject: Subject, inner: bool, hooks: int, removed: List[int]) ->
         ),
         Reading("both", "never", "The collector frees any cycle.", value=[True, True]),
     ),
-    covers=("tensor.leak.leaf_self_cycle", "tensor.leak.nonleaf_self_cycle", "tensor.leak.nonleaf_self_cycle_backward"),
 )
 def test_own_cycle(subject: Subject) -> None:
     import gc
@@ -206,7 +194,6 @@ def test_own_cycle(subject: Subject) -> None:
         CYCLE,
         "https://github.com/pytorch/pytorch/issues/7343",
     ),
-    level="documented",
     readings=(
         Reading(
             "leaks until then",
@@ -216,7 +203,6 @@ def test_own_cycle(subject: Subject) -> None:
         ),
         Reading("collected", "never", "The collector frees it.", value=(True, True)),
     ),
-    covers=("tensor.leak.create_graph_leaf",),
 )
 def test_create_graph_cycle(subject: Subject) -> None:
     import gc
@@ -247,7 +233,6 @@ def test_create_graph_cycle(subject: Subject) -> None:
     "gradient.lifetime.post_accumulate_cycle",
     says="A post-accumulate hook that refers to its leaf is never garbage-collected.",
     source="measured",
-    level="observed",
     needs="torch.Tensor.register_post_accumulate_grad_hook",
     readings=(
         Reading(
@@ -258,7 +243,6 @@ def test_create_graph_cycle(subject: Subject) -> None:
         ),
         Reading("collected", "never", "Like a tensor hook of a leaf.", value=[True, True]),
     ),
-    covers=("graph.leak.postacc_closure_over_leaf",),
 )
 def test_post_accumulate_cycle(subject: Subject) -> None:
     import gc

@@ -13,7 +13,6 @@ from fixtures.plan.grammar import Plan
     "gradient.many.passes",
     says="Hooks of tensors and of nodes run, and retain_grad() keeps, in each backward pass, however many.",
     source="measured",
-    level="observed",
     about=(*apis(("tensor", "post_accumulate", "node", "node_pre")), "retain_grad"),
 )
 @given(

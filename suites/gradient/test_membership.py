@@ -33,8 +33,6 @@ def frozen_input(draw: Any) -> Plan:
     "gradient.membership.needs_grad",
     says="Registering a hook on a tensor that does not require grad raises RuntimeError.",
     source=REFUSED,
-    level="implied",
-    covers=("tensor.reg.no_requires_grad",),
 )
 @given(plan=frozen_input())
 def test_needs_grad(subject: Subject, plan: Plan) -> None:
@@ -46,8 +44,6 @@ def test_needs_grad(subject: Subject, plan: Plan) -> None:
     "gradient.membership.after_the_forward",
     says="A tensor hook registered after the forward runs in the backward that follows.",
     source=CALLED,
-    level="documented",
-    covers=("tensor.reg.leaf_after_forward", "tensor.reg.nonleaf_after_use"),
 )
 @given(
     plan=st.builds(
@@ -64,8 +60,6 @@ def test_after_the_forward(subject: Subject, plan: Plan) -> None:
     "gradient.membership.between_backwards",
     says="A tensor hook registered between two backwards over one graph runs in the second only.",
     source=CALLED,
-    level="documented",
-    covers=("tensor.reg.after_backward_retained",),
 )
 @given(
     plan=st.builds(
@@ -87,8 +81,6 @@ def test_between_backwards(subject: Subject, plan: Plan) -> None:
         REMOVES,
         "docs: torch.utils.hooks.RemovableHandle",
     ),
-    level="documented",
-    covers=("tensor.handle.remove_stops", "tensor.chain.remove_middle"),
 )
 @given(
     plan=st.builds(
@@ -112,8 +104,6 @@ def test_removed_is_silent(subject: Subject, plan: Plan) -> None:
     "gradient.membership.removes_itself",
     says="A tensor hook that removes itself while it runs is called that once, its neighbours as ever.",
     source="measured",
-    level="observed",
-    covers=("tensor.run.self_remove",),
 )
 @given(
     plan=st.builds(
@@ -141,7 +131,6 @@ def test_removes_itself(subject: Subject, plan: Plan) -> None:
     "gradient.membership.removed_by_another",
     says="A hook removed by an earlier hook of the same tensor is still called in the pass that is running.",
     source=SNAPSHOT,
-    level="implied",
     concern="tensor ?removes_inside",
     readings=(
         Reading(
@@ -170,7 +159,6 @@ def test_removes_itself(subject: Subject, plan: Plan) -> None:
             Backward((2,)),
         ),
     ),
-    covers=("tensor.run.remove_later",),
 )
 @given(
     plan=st.builds(
@@ -199,7 +187,6 @@ def test_removed_by_another(subject: Subject, plan: Plan) -> None:
     "gradient.membership.registered_by_another",
     says="A hook registered by a running hook of the same tensor waits for the next pass.",
     source=SNAPSHOT,
-    level="implied",
     concern="tensor ?registers_inside",
     readings=(
         Reading(
@@ -220,7 +207,6 @@ def test_removed_by_another(subject: Subject, plan: Plan) -> None:
     witness=Plan(
         NET, (Input(2),), (Hook("tensor", "x0", "h0", (Add(Hook("tensor", "x0", "new")),)), Forward(), Backward())
     ),
-    covers=("tensor.run.register_same", "tensor.run.register_same_middle"),
 )
 @given(
     plan=st.builds(
@@ -259,8 +245,6 @@ def test_registered_by_another(subject: Subject, plan: Plan) -> None:
     "gradient.membership.upstream_at_once",
     says="A hook that a running hook puts on a tensor further upstream is called in the same pass.",
     source="measured",
-    level="observed",
-    covers=("tensor.run.register_upstream_leaf", "tensor.run.register_upstream_nonleaf"),
 )
 @given(
     plan=st.builds(
@@ -287,7 +271,6 @@ def test_upstream_at_once(subject: Subject, plan: Plan) -> None:
     "gradient.membership.many_registered",
     says="However many hooks a running hook registers on its tensor, none of them joins the pass.",
     source=SNAPSHOT,
-    level="implied",
     concern="tensor ?registers_inside",
     readings=(
         Reading(
@@ -308,7 +291,6 @@ def test_upstream_at_once(subject: Subject, plan: Plan) -> None:
     witness=Plan(
         NET, (Input(2),), (Hook("tensor", "x0", "h0", (Add(Hook("tensor", "x0", "a0")),)), Forward(), Backward())
     ),
-    covers=("tensor.run.register_many", "tensor.run.register_same"),
 )
 @given(
     plan=st.builds(

@@ -21,7 +21,6 @@ USES = st.lists(st.just(0) | NUMBERS, min_size=2, max_size=4).filter(any)
     "gradient.undefined.no_replacement",
     says="A tensor that a hook returns for an undefined gradient ends backward() with RuntimeError.",
     source="measured",
-    level="observed",
     readings=(
         Reading(
             "refused",
@@ -32,7 +31,6 @@ USES = st.lists(st.just(0) | NUMBERS, min_size=2, max_size=4).filter(any)
         Reading("taken", "never", "The tensor becomes the gradient.", value="accepted"),
     ),
     witness={"uses": [2, 0], "replaced": [False, True], "observers": 0},
-    covers=("tensor.kind.unused_output_return",),
 )
 @given(uses=USES, replaced=st.lists(st.booleans(), min_size=4, max_size=4), observers=st.integers(0, 2))
 def test_no_replacement(subject: Subject, uses: List[int], replaced: List[bool], observers: int) -> None:
@@ -58,7 +56,6 @@ def test_no_replacement(subject: Subject, uses: List[int], replaced: List[bool],
     "gradient.undefined.replaced",
     says="What a hook returns for an undefined gradient of a leaf or an inner tensor is refused.",
     source=(SINCE_2_0, UNDEFINED),
-    level="implied",
     concern="tensor returns ?gradient_undefined",
     readings=(
         Reading(
@@ -86,11 +83,6 @@ def test_no_replacement(subject: Subject, uses: List[int], replaced: List[bool],
     ),
     # At the leaf the first two readings differ, at an inner tensor these and the third.
     witness={"places": [(0, 0), (1, 0)], "depth": 1},
-    covers=(
-        "tensor.kind.undefined_leaf_return",
-        "tensor.kind.undefined_nonleaf_return",
-        "graph.fn.return_none_tensor_hook_replaces",
-    ),
 )
 @given(
     places=st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), min_size=1, max_size=2),
@@ -129,7 +121,6 @@ def test_replaced(subject: Subject, places: List[Any], depth: int) -> None:
         Reading("works", "never", "Hooks are given gradients only.", value="accepted"),
     ),
     witness={"uses": [2, 0], "hooked": [False, True, False, False]},
-    covers=("tensor.kind.unused_output_math",),
     docs="contradicts",
     note="The documentation says that the hook is called with the gradient, a tensor; None is not mentioned.",
 )
@@ -172,7 +163,6 @@ def test_example_fails(subject: Subject, uses: List[int], hooked: List[bool]) ->
         ),
     ),
     witness={"before": 1, "place": 1, "hooks": 1},
-    covers=("graph.fn.return_none_hook_maths_raises",),
     docs="contradicts",
     note="The documentation says that the hook is called with the gradient, a tensor; None is not mentioned.",
 )

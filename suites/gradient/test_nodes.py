@@ -73,8 +73,6 @@ NONES = LOOKS | st.just((Give("nones"),))
     "gradient.nodes.given",
     says="A hook of a node is given two tuples: the gradients it sends on, and those of its outputs.",
     source=SIGNATURE,
-    level="documented",
-    covers=("graph.node.hook_args",),
 )
 @given(plan=on_product(("node",), LOOKS))
 def test_given(subject: Subject, plan: Plan) -> None:
@@ -90,8 +88,6 @@ def test_given(subject: Subject, plan: Plan) -> None:
     "gradient.nodes.replaces",
     says="The tuple that a hook of a node returns replaces what the next hook is given and the node sends on.",
     source=(REPLACES, IN_ORDER),
-    level="documented",
-    covers=("graph.node.hook_ret_replace", "graph.node.hook_order_registration"),
 )
 @given(plan=on_product(("node",), SCALES | LOOKS))
 def test_replaces(subject: Subject, plan: Plan) -> None:
@@ -109,8 +105,6 @@ def test_replaces(subject: Subject, plan: Plan) -> None:
     "gradient.nodes.wrong",
     says="A hook of a node that returns no tuple, or one of another length, makes backward() raise.",
     source="code: torch/include/torch/csrc/autograd/python_hook.h",
-    level="implied",
-    covers=("graph.node.hook_ret_list", "graph.node.hook_ret_too_long"),
 )
 @given(plan=on_product(("node",), WRONG).filter(acts))
 def test_wrong(subject: Subject, plan: Plan) -> None:
@@ -123,8 +117,6 @@ def test_wrong(subject: Subject, plan: Plan) -> None:
     "gradient.nodes.none_drops",
     says="None in the tuple that a hook of a node returns drops that gradient: .grad stays as it was.",
     source="measured",
-    level="observed",
-    covers=("graph.node.hook_ret_none_element",),
 )
 @given(plan=on_product(("node",), NONES).filter(acts))
 def test_none_drops(subject: Subject, plan: Plan) -> None:
@@ -136,8 +128,6 @@ def test_none_drops(subject: Subject, plan: Plan) -> None:
     "gradient.nodes.after_tensor_hooks",
     says="A hook of a node is given what the hooks of its tensor left, whichever was registered first.",
     source=AFTER_TENSOR_HOOKS,
-    level="documented",
-    covers=("tensor.node.posthook_sees_nonleaf_replacement",),
 )
 @given(plan=on_product(("node", "tensor"), SCALES))
 def test_after_tensor_hooks(subject: Subject, plan: Plan) -> None:
@@ -151,8 +141,6 @@ def test_after_tensor_hooks(subject: Subject, plan: Plan) -> None:
     "gradient.nodes.removed",
     says="A hook of a node is called until its handle is removed; the other hooks of the node go on.",
     source=f'{HOOK} "that removes the hook from the module"',
-    level="documented",
-    covers=("graph.node.handle_remove",),
 )
 @given(
     plan=st.builds(
@@ -185,7 +173,6 @@ def test_removed(subject: Subject, plan: Plan) -> None:
     "gradient.nodes.of_each_module",
     says="A hook of the node that made a module's output is called once for each pass through the node.",
     source=CALLED,
-    level="documented",
 )
 @given(plan=plans(kinds=("node",), on=("output",), depth=2, outputs=(1, 2), most=3, runs=2))
 def test_of_each_module(subject: Subject, plan: Plan) -> None:
@@ -197,13 +184,11 @@ def test_of_each_module(subject: Subject, plan: Plan) -> None:
     "gradient.nodes.only_executed",
     says="autograd.grad of a tensor alone calls no hook of its node: the node itself is not executed.",
     source=ONLY_EXECUTED,
-    level="documented",
     readings=(
         Reading("not called", "", "A node that is not executed calls none of its hooks.", value=False),
         Reading("called", "never", "The hooks of the node whose gradient is asked for are called.", value=True),
     ),
     witness={"value": 1, "hooks": 1, "after": 1},
-    covers=("graph.order.capture_vs_prehook_node_not_needed",),
 )
 @given(value=NUMBERS, hooks=st.integers(1, 3), after=FACTORS)
 def test_only_executed(subject: Subject, value: int, hooks: int, after: int) -> None:
@@ -226,9 +211,7 @@ def test_only_executed(subject: Subject, value: int, hooks: int, after: int) -> 
     "gradient.nodes.pre_given",
     says="A pre-hook of a node is given one tuple: the gradients of the outputs, before the node uses them.",
     source=PRE_SIGNATURE,
-    level="documented",
     needs=HAS_PRE,
-    covers=("graph.node.prehook_args",),
 )
 @given(plan=on_product(("node_pre", "node"), LOOKS))
 def test_pre_given(subject: Subject, plan: Plan) -> None:
@@ -245,9 +228,7 @@ def test_pre_given(subject: Subject, plan: Plan) -> None:
     "gradient.nodes.pre_replaces",
     says="The tuple that a pre-hook of a node returns is what the next pre-hook and the node are given.",
     source=PRE_REPLACES,
-    level="documented",
     needs=HAS_PRE,
-    covers=("graph.node.prehook_ret_replace", "graph.node.prehook_order"),
 )
 @given(plan=on_product(("node_pre", "node"), SCALES | LOOKS))
 def test_pre_replaces(subject: Subject, plan: Plan) -> None:
@@ -263,10 +244,8 @@ def test_pre_replaces(subject: Subject, plan: Plan) -> None:
     "gradient.nodes.pre_several",
     says="A pre-hook of a node with several outputs is given a gradient for each, and may replace each.",
     source=PRE_REPLACES,
-    level="documented",
     needs=HAS_PRE,
     note="The node is that of a full backward hook, which is around all outputs of a module.",
-    covers=("graph.node.prehook_multi_output_sees_none",),
 )
 @given(
     plan=st.builds(
@@ -301,9 +280,7 @@ def test_pre_several(subject: Subject, plan: Plan) -> None:
     "gradient.nodes.pre_wrong",
     says="A pre-hook of a node that returns no tuple, or one of another length, makes backward() raise.",
     source="code: torch/include/torch/csrc/autograd/python_hook.h",
-    level="implied",
     needs=HAS_PRE,
-    covers=("graph.node.prehook_ret_list", "graph.node.prehook_ret_wrong_len"),
 )
 @given(plan=on_product(("node_pre",), WRONG).filter(acts))
 def test_pre_wrong(subject: Subject, plan: Plan) -> None:
@@ -316,9 +293,7 @@ def test_pre_wrong(subject: Subject, plan: Plan) -> None:
     "gradient.nodes.pre_none_drops",
     says="None in the tuple that a pre-hook of a node returns is what the node is given: it sends None on.",
     source="measured",
-    level="observed",
     needs=HAS_PRE,
-    covers=("graph.node.prehook_ret_none_element",),
 )
 @given(plan=on_product(("node_pre",), NONES, looking=("node",)).filter(acts))
 def test_pre_none_drops(subject: Subject, plan: Plan) -> None:
@@ -331,7 +306,6 @@ def test_pre_none_drops(subject: Subject, plan: Plan) -> None:
     "gradient.nodes.pre_after_tensor_hooks",
     says="A pre-hook of a node runs after all hooks of its tensor, whichever was registered first.",
     source=AFTER_TENSOR_HOOKS,
-    level="documented",
     concern="node_pre ?hooked_again",
     needs=HAS_PRE,
     readings=(

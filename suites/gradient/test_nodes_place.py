@@ -19,7 +19,6 @@ ABOUT = "Node.register_hook"
     "gradient.nodes.stays",
     says="A hook of a node stays on it when the tensor is changed in place: the new node has none.",
     source="docs: torch.autograd.graph.Node.register_hook",
-    level="observed",
     readings=(
         Reading("stays", "", "After an in-place change a hook of the old node is given the old gradient.", value=True),
         Reading("moves", "never", "The hooks move on to the node of the in-place change.", value=False),
@@ -72,7 +71,6 @@ def test_of_leaf(subject: Subject, value: int, passes: int, hooks: int) -> None:
     "gradient.nodes.of_leaf_replaces",
     says="What a pre-hook of the node that accumulates into a leaf returns is added to .grad.",
     source=PRE_REPLACES,
-    level="documented",
     needs=HAS_PRE,
     readings=(
         Reading("added", "", "The pre-hooks of an accumulating node replace what is added to .grad.", value=True),
@@ -95,7 +93,6 @@ def test_of_leaf_replaces(subject: Subject, value: int, factors: List[int], had:
     "gradient.nodes.goes_with_its_node",
     says="A hook of the node that accumulates into a leaf is gone when nothing holds that node any more.",
     source="measured",
-    level="observed",
     readings=(
         Reading("gone", "", "Only a held node, or a graph, keeps the hooks of an accumulating node.", value=False),
         Reading("kept", "never", "The leaf keeps the hooks of its node.", value=True),
@@ -119,13 +116,11 @@ def test_goes_with_its_node(subject: Subject, held: bool, graph: bool, value: in
     "gradient.nodes.none_to_hook",
     says="A leaf, and a tensor that no recorded operation made, has no node: its grad_fn is None.",
     source=HOOK,
-    level="observed",
     readings=(
         Reading("None", "", "grad_fn is None for a leaf and for what is made under no_grad.", value=True),
         Reading("a node", "never", "Every result of an operation has a node.", value=False),
     ),
     witness={"way": "no_grad"},
-    covers=("graph.node.leaf_and_nograd_have_no_grad_fn",),
 )
 @given(way=st.sampled_from(["leaf", "no_grad", "detached", "constant", "recorded"]))
 def test_none_to_hook(subject: Subject, way: str) -> None:

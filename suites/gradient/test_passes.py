@@ -27,8 +27,6 @@ TYPE_IS_LOST = "https://github.com/pytorch/pytorch/pull/43684"
         CALLED,
         ADDS,
     ),
-    level="documented",
-    covers=("tensor.dbl.retain_twice", "graph.accgrad.tensor_hook_on_leaf_survives"),
 )
 @given(plan=plans(kinds=("tensor",), inputs=(1, 2), outputs=(1, 2), depth=2, runs=3, remove=True))
 def test_each_pass_alone(subject: Subject, plan: Plan) -> None:
@@ -39,8 +37,6 @@ def test_each_pass_alone(subject: Subject, plan: Plan) -> None:
     "gradient.passes.freed_graph",
     says="A pass over a freed graph calls hooks until a freed node ends it with RuntimeError.",
     source=BACKWARD,
-    level="observed",
-    covers=("tensor.dbl.after_free", "graph.api.retain_graph_false_second_error_hooks"),
 )
 @given(
     plan=st.builds(
@@ -69,7 +65,6 @@ def test_freed_graph(subject: Subject, plan: Plan) -> None:
     "gradient.passes.failed_pass_frees",
     says="A pass that a hook ended, without retain_graph, has freed what the nodes it passed had saved.",
     source="measured",
-    level="observed",
     readings=(
         Reading(
             "freed",
@@ -80,7 +75,6 @@ def test_freed_graph(subject: Subject, plan: Plan) -> None:
         Reading("kept", "never", "A pass that failed frees nothing.", value="kept"),
     ),
     witness={"squares": [True, True], "fails": 1, "retain_graph": False},
-    covers=("tensor.exc.graph_usable_noretain",),
 )
 @given(
     squares=st.lists(st.booleans(), min_size=1, max_size=4),
@@ -134,11 +128,6 @@ def test_failed_pass_frees(subject: Subject, squares: List[bool], fails: int, re
         ),
     ),
     witness={"x": 2, "power": 3, "factors": [2]},
-    covers=(
-        "tensor.dbl.replacement_differentiable",
-        "graph.api.create_graph_hook_arg_requires_grad",
-        "tensor.dbl.fires_again",
-    ),
 )
 @given(x=NUMBERS, power=st.integers(2, 4), factors=st.lists(FACTORS, min_size=1, max_size=3))
 def test_double_backward(subject: Subject, x: int, power: int, factors: List[int]) -> None:
@@ -163,7 +152,6 @@ def test_double_backward(subject: Subject, x: int, power: int, factors: List[int
     "gradient.passes.differentiated_through",
     says="The second derivative goes through what the hooks of an inner tensor computed.",
     source=DERIVATIVES,
-    level="documented",
     about=("register_hook", "autograd.grad"),
     readings=(
         Reading(
@@ -175,7 +163,6 @@ def test_double_backward(subject: Subject, x: int, power: int, factors: List[int
         Reading("as a constant", "never", "What the hooks return has no graph.", value=False),
     ),
     witness={"x": 2, "hooks": ["square"]},
-    covers=("tensor.dbl.nonleaf_replacement_differentiable", "graph.api.create_graph_hook_result_differentiable"),
 )
 @given(x=NUMBERS, hooks=st.lists(st.just("square") | FACTORS, max_size=2))
 def test_differentiated_through(subject: Subject, x: int, hooks: List[Any]) -> None:
@@ -201,7 +188,6 @@ def test_differentiated_through(subject: Subject, x: int, hooks: List[Any]) -> N
     "gradient.passes.inside_a_hook",
     says="A hook may run a backward of its own; hooks called by that one run first, also of the same leaf.",
     source="measured",
-    level="observed",
     readings=(
         Reading(
             "allowed",
@@ -212,7 +198,6 @@ def test_differentiated_through(subject: Subject, x: int, hooks: List[Any]) -> N
         Reading("outer only", "never", "The inner passes are without effect.", value="outer"),
     ),
     witness={"factors": [1, 3], "by": 1},
-    covers=("graph.reent.backward_in_tensor_hook", "tensor.run.nested_same_leaf", "tensor.run.nested_backward"),
 )
 @given(factors=st.lists(NUMBERS, min_size=1, max_size=4), by=FACTORS)
 def test_inside_a_hook(subject: Subject, factors: List[int], by: int) -> None:
@@ -241,7 +226,6 @@ def test_inside_a_hook(subject: Subject, factors: List[int], by: int) -> None:
     "gradient.passes.inside_fails",
     says="An exception in a backward that a hook runs ends the outer backward with the same type.",
     source=TYPE_IS_LOST,
-    level="implied",
     concern="tensor raises ?calls_backward",
     readings=(
         Reading(
@@ -253,7 +237,6 @@ def test_inside_a_hook(subject: Subject, factors: List[int], by: int) -> None:
         Reading("swallowed", "never", "The outer pass goes on.", value="accepted"),
     ),
     witness={"kind": KeyError, "depth": 1},
-    covers=("graph.reent.exception_propagates",),
 )
 @given(kind=st.sampled_from([KeyError, ValueError, ZeroDivisionError, StopIteration]), depth=st.integers(0, 3))
 def test_inside_fails(subject: Subject, kind: Any, depth: int) -> None:
@@ -284,7 +267,6 @@ def test_inside_fails(subject: Subject, kind: Any, depth: int) -> None:
     "gradient.passes.grad_mode_of_the_hook",
     says="The grad mode that a hook sets holds for later hooks of its tensor, not for others, nor afterwards.",
     source=BACKWARD,
-    level="observed",
     readings=(
         Reading(
             "for later hooks",
@@ -296,12 +278,6 @@ def test_inside_fails(subject: Subject, kind: Any, depth: int) -> None:
         Reading("the caller's first", "never", "Each tensor's first hook has the caller's mode.", value="caller"),
     ),
     witness={"passes": [(True, False)], "inner": [None], "at_leaf": [False, None]},
-    covers=(
-        "tensor.mode.caller_no_grad",
-        "tensor.mode.retain_graph",
-        "tensor.mode.set_leaks_caller",
-        "tensor.mode.set_leaks_next_hook",
-    ),
 )
 @given(
     passes=st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=4),

@@ -29,13 +29,11 @@ DERIVED = {
     "gradient.membership.not_inherited",
     says="What is derived from a hooked tensor (detach, clone, view) has none of its hooks.",
     source="measured",
-    level="observed",
     readings=(
         Reading("none", "", "A tensor that is derived from a hooked one has none of its hooks.", value=False),
         Reading("copied", "never", "A derived tensor takes the hooks along.", value=True),
     ),
     witness={"ways": ["clone"], "hooks": 1},
-    covers=("tensor.reg.detach_no_inherit", "graph.api.hook_on_expanded_param_clone"),
 )
 @given(ways=st.lists(st.sampled_from(sorted(DERIVED)), min_size=1, max_size=3), hooks=st.integers(1, 3))
 def test_not_inherited(subject: Subject, ways: List[str], hooks: int) -> None:
@@ -59,7 +57,6 @@ def test_not_inherited(subject: Subject, ways: List[str], hooks: int) -> None:
     "gradient.membership.cleared",
     says="A hook that clears the dict of its tensor's hooks does not stop the later ones of the pass.",
     source=SNAPSHOT,
-    level="implied",
     concern="tensor ?removes_inside",
     readings=(
         Reading(
@@ -78,7 +75,6 @@ def test_not_inherited(subject: Subject, ways: List[str], hooks: int) -> None:
         ),
     ),
     witness={"before": 0, "after": 1, "again": False},
-    covers=("tensor.run.clear_dict",),
 )
 @given(before=st.integers(0, 2), after=st.integers(0, 3), again=st.booleans())
 def test_cleared(subject: Subject, before: int, after: int, again: bool) -> None:
@@ -116,7 +112,6 @@ def test_cleared(subject: Subject, before: int, after: int, again: bool) -> None
         Reading("accepted", "never", "The hook is kept, and never called.", value="accepted"),
     ),
     witness={"row": ["detach"]},
-    covers=("graph.api.hook_on_detached_view", "graph.mode.register_on_no_grad_result", "tensor.reg.detached"),
 )
 @given(row=st.lists(st.sampled_from(["times", "no_grad", "detach", "asked"]), max_size=4))
 def test_without_a_graph(subject: Subject, row: List[str]) -> None:

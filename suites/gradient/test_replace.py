@@ -56,8 +56,6 @@ def hooks_of(plan: Plan) -> Any:
     "gradient.replace.none_keeps",
     says="A tensor hook that returns None changes no gradient anywhere.",
     source=SIGNATURE,
-    level="documented",
-    covers=("tensor.ret.none",),
 )
 @given(plan=plans(kinds=("tensor",), does=(), inputs=(1, 2), outputs=(1, 2), depth=2, runs=2))
 def test_none_keeps(subject: Subject, plan: Plan) -> None:
@@ -69,8 +67,6 @@ def test_none_keeps(subject: Subject, plan: Plan) -> None:
     "gradient.replace.root_gradient",
     says="A hook on the tensor that backward starts from is given the gradient that backward was given.",
     source=OF_ROOT,
-    level="documented",
-    covers=("tensor.root.arg", "graph.order.tensor_hook_on_root"),
 )
 @given(plan=line("m0>0", most=1, act=False))
 def test_root_gradient(subject: Subject, plan: Plan) -> None:
@@ -82,8 +78,6 @@ def test_root_gradient(subject: Subject, plan: Plan) -> None:
     "gradient.replace.into_leaf",
     says="What the hook of a leaf returns is what goes into its .grad.",
     source=REPLACES,
-    level="documented",
-    covers=("tensor.ret.tensor_leaf", "tensor.reg.parameter"),
 )
 @given(plan=line("m0.weight", most=1))
 def test_into_leaf(subject: Subject, plan: Plan) -> None:
@@ -99,8 +93,6 @@ def test_into_leaf(subject: Subject, plan: Plan) -> None:
         REPLACES,
         "note: autograd.html#backward-hooks-execution",
     ),
-    level="documented",
-    covers=("tensor.ret.tensor_upstream", "tensor.root.replace"),
 )
 @given(plan=line("m0>0", most=1))
 def test_reaches_upstream(subject: Subject, plan: Plan) -> None:
@@ -114,8 +106,6 @@ def test_reaches_upstream(subject: Subject, plan: Plan) -> None:
     "gradient.replace.anywhere",
     says="In every plan of the grammar a replacement changes what is upstream of its tensor, and no more.",
     source=REPLACES,
-    level="documented",
-    covers=("tensor.ret.tensor_upstream", "tensor.chain.topological"),
 )
 @given(plan=plans(kinds=("tensor",), inputs=(1, 2), outputs=(1, 2), depth=2, most=5))
 def test_anywhere(subject: Subject, plan: Plan) -> None:
@@ -128,13 +118,6 @@ def test_anywhere(subject: Subject, plan: Plan) -> None:
     source=(
         IN_ORDER,
         OBSERVES,
-    ),
-    level="documented",
-    covers=(
-        "tensor.chain.order",
-        "graph.order.tensor_hooks_leaf_order",
-        "tensor.chain.order_nonleaf",
-        "tensor.chain.replacement_seen",
     ),
 )
 @given(plan=st.sampled_from(["m0.weight", "x0", "m0>0"]).flatmap(lambda on: line(on, fewest=2)))
@@ -150,14 +133,6 @@ def test_chains_in_order(subject: Subject, plan: Plan) -> None:
     "gradient.replace.sees_the_sum",
     says="The hook of a tensor with several consumers is called once a backward, with the summed gradient.",
     source=CALLED,
-    level="documented",
-    covers=(
-        "tensor.sum.leaf",
-        "tensor.sum.nonleaf",
-        "tensor.sum.same_op",
-        "tensor.sum.roots",
-        "graph.order.accumulated_before_hook_called",
-    ),
 )
 @given(plan=plans(kinds=("tensor",), ops=("cross", "add", "mul", "scale"), inputs=(2, 2), outputs=(1, 2), depth=2))
 def test_sees_the_sum(subject: Subject, plan: Plan) -> None:
@@ -169,7 +144,6 @@ def test_sees_the_sum(subject: Subject, plan: Plan) -> None:
     "gradient.replace.after_the_sum",
     says="A replacement is made once from the sum of all uses, not once for each of them.",
     source=REPLACES,
-    level="documented",
     readings=(
         Reading(
             "once", "", "A hook is called once with the sum of all uses; what it adds is added once.", value="once"
@@ -177,7 +151,6 @@ def test_sees_the_sum(subject: Subject, plan: Plan) -> None:
         Reading("for each part", "never", "Each of the parts gets its own 100.", value="each"),
     ),
     witness={"parts": [2, 3], "roots": 1, "inner": False},
-    covers=("tensor.sum.replace_after_sum",),
 )
 @given(parts=st.lists(NUMBERS, min_size=1, max_size=4), roots=st.integers(1, 2), inner=st.booleans())
 def test_after_the_sum(subject: Subject, parts: List[int], roots: int, inner: bool) -> None:
@@ -202,8 +175,6 @@ def test_after_the_sum(subject: Subject, parts: List[int], roots: int, inner: bo
         CALLED,
         ADDS,
     ),
-    level="documented",
-    covers=("tensor.sum.two_backwards", "tensor.leaf.replacement_added", "tensor.dbl.retain_twice"),
 )
 @given(plan=line("m0.weight", most=1, passes=3))
 def test_every_backward(subject: Subject, plan: Plan) -> None:
@@ -216,13 +187,11 @@ def test_every_backward(subject: Subject, plan: Plan) -> None:
     "gradient.replace.before_accumulation",
     says="While the hook of a leaf runs, .grad still holds what it held before.",
     source=AS_COMPUTED,
-    level="documented",
     readings=(
         Reading("before", "", "Each hook of a leaf finds the sum of the earlier passes in .grad.", value="before"),
         Reading("after", "never", "The hook sees the sum.", value="after"),
     ),
     witness={"had": 5, "passes": [2], "factors": [1]},
-    covers=("tensor.leaf.before_accumulate", "tensor.leaf.existing_grad"),
 )
 @given(
     had=st.none() | NUMBERS,
@@ -249,7 +218,6 @@ def test_before_accumulation(subject: Subject, had: Any, passes: List[int], fact
     "gradient.replace.grad_mode_is_off",
     says="A tensor hook runs with grad mode off, unless the backward pass builds a graph.",
     source=PASS_NO_GRAD,
-    level="documented",
     about="register_hook",
     readings=(
         Reading(
@@ -261,7 +229,6 @@ def test_before_accumulation(subject: Subject, had: Any, passes: List[int], fact
         Reading("as the caller has it", "never", "The caller's grad mode is on.", value=True),
     ),
     witness={"passes": [False, True], "hooks": [("x", None)]},
-    covers=("tensor.mode.default", "graph.mode.hook_grad_enabled_by_default", "tensor.mode.create_graph"),
 )
 @given(
     passes=st.lists(st.booleans(), min_size=1, max_size=3),

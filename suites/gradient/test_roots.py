@@ -22,8 +22,6 @@ GRAD = "docs: torch.autograd.grad"
     "gradient.roots.leaf",
     says="A leaf may be the root itself: its hooks are given what backward() was given, and fill .grad.",
     source=FROM_LEAF,
-    level="documented",
-    covers=("tensor.root.leaf", "graph.api.leaf_as_root"),
 )
 @given(
     plan=st.builds(
@@ -48,7 +46,6 @@ def test_leaf(subject: Subject, plan: Plan) -> None:
     "gradient.roots.no_gradient",
     says="backward() of a tensor with several elements needs a gradient: RuntimeError, and no hook is called.",
     source=NEEDS_GRADIENT,
-    level="documented",
     readings=(
         Reading(
             "raises", "", "Only a root with one element, of any shape, can go backward without a gradient.", value=False
@@ -56,7 +53,6 @@ def test_leaf(subject: Subject, plan: Plan) -> None:
         Reading("ones", "never", "A gradient of ones is made.", value=True),
     ),
     witness={"shape": [2], "factors": [1], "leaf_too": False},
-    covers=("graph.api.root_no_grad_output_none",),
 )
 @given(
     shape=st.lists(st.integers(1, 2), max_size=3),
@@ -106,7 +102,6 @@ def test_no_gradient(subject: Subject, shape: List[int], factors: List[int], lea
         ),
     ),
     witness={"rows": [[1, 0], [0, 1]], "inner": [10], "inputs": [3]},
-    covers=("tensor.inputs.grad_batched", "graph.api.is_grads_batched", "graph.api.is_grads_batched_hook_returns"),
 )
 @given(
     rows=st.lists(st.lists(NUMBERS, min_size=2, max_size=2), min_size=1, max_size=3),
@@ -135,7 +130,6 @@ def test_batch(subject: Subject, rows: List[List[int]], inner: List[int], inputs
     "gradient.roots.zeros_for_the_unused",
     says="The zeros that materialize_grads=True returns for an unused tensor go through none of its hooks.",
     source=GRAD,
-    level="observed",
     about=("register_hook", "autograd.grad"),
     needs="torch.autograd.grad(materialize_grads)",
     readings=(
@@ -148,7 +142,6 @@ def test_batch(subject: Subject, rows: List[List[int]], inner: List[int], inputs
         Reading("hooked", "never", "The hook is given the zeros.", value=True),
     ),
     witness={"uses": [2, 0]},
-    covers=("graph.api.grad_materialize_grads",),
 )
 @given(uses=st.lists(st.just(0) | NUMBERS, min_size=1, max_size=4).filter(any))
 def test_zeros_for_the_unused(subject: Subject, uses: List[int]) -> None:
@@ -169,7 +162,6 @@ def test_zeros_for_the_unused(subject: Subject, uses: List[int]) -> None:
     "gradient.roots.inside_post_accumulate",
     says="A post-accumulate hook may run a backward of its own, whose hooks may do the same.",
     source="measured",
-    level="observed",
     needs="torch.Tensor.register_post_accumulate_grad_hook",
     readings=(
         Reading(
@@ -181,7 +173,6 @@ def test_zeros_for_the_unused(subject: Subject, uses: List[int]) -> None:
         Reading("no effect", "never", "The inner passes are left out.", value="outer"),
     ),
     witness={"factors": [2, 3]},
-    covers=("graph.reent.backward_in_postacc",),
 )
 @given(factors=st.lists(NUMBERS, min_size=1, max_size=4))
 def test_inside_post_accumulate(subject: Subject, factors: List[int]) -> None:

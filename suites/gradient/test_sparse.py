@@ -39,7 +39,6 @@ def rows_of(grad: Any) -> Tuple[bool, List[List[float]]]:
     "gradient.kinds.sparse",
     says="The hook of a weight that is used sparsely is given a sparse gradient.",
     source=SPARSE,
-    level="documented",
     readings=(
         Reading(
             "sparse",
@@ -50,7 +49,6 @@ def rows_of(grad: Any) -> Tuple[bool, List[List[float]]]:
         Reading("dense", "never", "It is made dense for the hook.", value=False),
     ),
     witness={"passes": [([1, 1], False)], "by": 1, "columns": 1},
-    covers=("tensor.kind.sparse",),
     note="From 1.13 on to_dense() of such a gradient may lose a row: see gradient.kinds.sparse_and_dense.",
 )
 @given(passes=st.lists(LOOKED_UP, min_size=1, max_size=2), by=FACTORS, columns=COLUMNS)
@@ -90,7 +88,6 @@ def summed(uses: List[Any], columns: int, loses: bool) -> Tuple[bool, List[List[
     "gradient.kinds.sparse_and_dense",
     says="A weight used sparsely and densely has its hook called once, with the dense sum of all uses.",
     source=DENSE_SUM,
-    level="implied",
     concern="tensor ?sparse",
     readings=(
         Reading(
@@ -102,7 +99,6 @@ def summed(uses: List[Any], columns: int, loses: bool) -> Tuple[bool, List[List[
         Reading("for each use", "never", "It is called once for each use, with that one's gradient.", value="each"),
     ),
     witness={"uses": [([1], True), 1], "columns": 1},
-    covers=("tensor.kind.sparse_plus_dense",),
 )
 @given(uses=st.lists(LOOKED_UP | NUMBERS, min_size=1, max_size=3), columns=COLUMNS)
 def test_sparse_and_dense(subject: Subject, uses: List[Any], columns: int) -> None:

@@ -19,14 +19,12 @@ NEEDS = ("torch.Tensor.register_post_accumulate_grad_hook",)
     "gradient.accumulated.given_the_leaf",
     says="The argument of a post-accumulate hook is the leaf itself, not the gradient.",
     source=POST_LEAF,
-    level="documented",
     needs=NEEDS,
     readings=(
         Reading("the leaf", "", "`argument is x` holds in each post-accumulate hook of a leaf x.", value=True),
         Reading("something else", "never", "The gradient, or a copy of the leaf.", value=False),
     ),
     witness={"on": [0], "passes": 1},
-    covers=("tensor.pag.arg",),
 )
 @given(on=st.lists(st.integers(0, 2), min_size=1, max_size=5), passes=st.integers(1, 3))
 def test_given_the_leaf(subject: Subject, on: List[int], passes: int) -> None:
@@ -44,7 +42,6 @@ def test_given_the_leaf(subject: Subject, on: List[int], passes: int) -> None:
     "gradient.accumulated.returns_nothing",
     says="A post-accumulate hook returns None or the leaf; another tensor is a RuntimeError, else a TypeError.",
     source=POST_SIGNATURE,
-    level="documented",
     needs=NEEDS,
     readings=(
         Reading(
@@ -56,7 +53,6 @@ def test_given_the_leaf(subject: Subject, on: List[int], passes: int) -> None:
         Reading("ignored", "never", "What it returns is not looked at.", value=False),
     ),
     witness={"returned": [3], "had": None},
-    covers=("tensor.pag.return_tensor", "tensor.pag.return_int"),
     note="The example of the documentation returns the leaf: `lambda p: p.add_(p.grad, alpha=-lr)`.",
 )
 @given(
@@ -92,7 +88,6 @@ def test_returns_nothing(subject: Subject, returned: List[Any], had: Any) -> Non
     "gradient.accumulated.frees_grad",
     says="Setting .grad to None in a post-accumulate hook frees the gradient while backward goes on.",
     source=FREED,
-    level="documented",
     needs=NEEDS,
     readings=(
         Reading(
@@ -104,7 +99,6 @@ def test_returns_nothing(subject: Subject, returned: List[Any], had: Any) -> Non
         Reading("put back", "never", "The engine sets .grad again.", value=False),
     ),
     witness={"hooks": [True], "passes": [2]},
-    covers=("tensor.pag.clear_grad", "tensor.pag.detach_view_optim"),
 )
 @given(
     hooks=st.lists(st.booleans(), min_size=1, max_size=4),
@@ -146,7 +140,6 @@ def test_frees_grad(subject: Subject, hooks: List[bool], passes: List[int]) -> N
         POST_NO_GRAD,
         "https://docs.pytorch.org/tutorials/intermediate/optimizer_step_in_backward_tutorial.html",
     ),
-    level="documented",
     needs=NEEDS,
     readings=(
         Reading(
@@ -158,12 +151,6 @@ def test_frees_grad(subject: Subject, hooks: List[bool], passes: List[int]) -> N
         Reading("on", "never", "no_grad() is needed for the step.", value=True),
     ),
     witness={"start": 3, "passes": [(2, False)], "frees": True},
-    covers=(
-        "tensor.pag.step_inside",
-        "tensor.pag.grad_mode",
-        "graph.optim.postacc_step_and_free",
-        "graph.optim.postacc_under_create_graph",
-    ),
 )
 @given(
     start=NUMBERS,
@@ -198,7 +185,6 @@ def test_step_inside(subject: Subject, start: int, passes: List[Tuple[int, bool]
     "gradient.accumulated.step_spoils_the_graph",
     says="A post-accumulate hook that changes a leaf which the graph saved ends a second pass: RuntimeError.",
     source=CHECKED,
-    level="documented",
     needs=NEEDS,
     readings=(
         Reading(
@@ -210,7 +196,6 @@ def test_step_inside(subject: Subject, start: int, passes: List[Tuple[int, bool]
         Reading("new value", "never", "The gradient of the new value is computed.", value="accepted"),
     ),
     witness={"power": 2, "steps": 1, "by": 1},
-    covers=("graph.optim.step_in_backward_still_needed_weight",),
 )
 @given(power=st.integers(1, 3), steps=st.integers(0, 2), by=st.integers(0, 2))
 def test_step_spoils_the_graph(subject: Subject, power: int, steps: int, by: int) -> None:

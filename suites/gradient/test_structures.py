@@ -12,7 +12,6 @@ from fixtures.plan.grammar import Plan
     "gradient.structures.in_any",
     says="A hook on a tensor that a module returns in a list, a dict or an object acts as on any other.",
     source="docs: torch.Tensor.register_hook",
-    level="observed",
 )
 @given(plan=plans(kinds=("tensor",), does=("scale",), on=("output",), inputs=(1, 2), outputs=(1, 2), structures=True))
 def test_in_any(subject: Subject, plan: Plan) -> None:

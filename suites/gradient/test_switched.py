@@ -17,7 +17,6 @@ KINDS = ("tensor", "post_accumulate", "node", "node_pre")
     says="A leaf that is frozen after it was used still has its tensor hooks called, and gets no .grad.",
     source="https://github.com/pytorch/pytorch/pull/85849",
     note="Once it requires grad again it gets its .grad, and has all the hooks that it had.",
-    level="implied",
     about=(*apis(LEAF), "retain_grad"),
     concern="tensor ?switched_off",
     readings=(
@@ -39,7 +38,6 @@ KINDS = ("tensor", "post_accumulate", "node", "node_pre")
     witness=Plan(
         Leaf("m0", "scale", (2,)), (Input(3),), (Hook("tensor", "x0", "h0"), Forward(), Freeze("x0"), Backward())
     ),
-    covers=("graph.accgrad.requires_grad_toggle",),
 )
 @given(plan=plans(kinds=LEAF, does=("scale",), depth=1, runs=3, retain=True, on=("input", "parameter"), modes=True))
 def test_frozen(subject: Subject, plan: Plan) -> None:
@@ -50,7 +48,6 @@ def test_frozen(subject: Subject, plan: Plan) -> None:
     "gradient.switched.after_failure",
     says="After a pass in which a hook raised, the next pass calls the hooks anew and adds to what there is.",
     source="measured",
-    level="observed",
     about=apis(KINDS),
 )
 @given(plan=plans(kinds=KINDS, does=("raise", "scale"), depth=0, least=3, most=6, runs=6, modes=True))

@@ -17,7 +17,6 @@ ABOUT = "register_hook"
     "gradient.passes.calling_thread",
     says="On the CPU hooks run in the thread that called backward(), with its context variables.",
     source=CALLER,
-    level="documented",
     concern="tensor ?thread_local",
     readings=(
         Reading(
@@ -34,12 +33,6 @@ ABOUT = "register_hook"
             headline=False,
             harm="silent",
         ),
-    ),
-    covers=(
-        "tensor.run.thread",
-        "graph.thread.hook_in_worker_caller",
-        "graph.thread.hook_runs_in_calling_thread",
-        "graph.thread.contextvar_visible_in_hook",
     ),
 )
 def test_calling_thread(subject: Subject) -> None:
@@ -70,13 +63,11 @@ def test_calling_thread(subject: Subject) -> None:
     "gradient.passes.two_threads",
     says="Passes that run at once in several threads each call the hook of a leaf that they share.",
     source="note: autograd.html#multithreaded-autograd",
-    level="observed",
     readings=(
         Reading("each", "", "Every pass of every thread calls the hook once, with its own gradient.", value="each"),
         Reading("the first only", "never", "Threads that run at once share one pass.", value="first"),
     ),
     witness={"passes": [1, 1]},
-    covers=("graph.thread.shared_leaf_counts",),
     note="What .grad then holds is left out: torch calls accumulation from several threads non-deterministic.",
 )
 @given(passes=st.lists(st.integers(1, 12), min_size=2, max_size=4))

@@ -25,8 +25,6 @@ SINCE_2_0 = "https://github.com/pytorch/pytorch/pull/85849"
     "gradient.undefined.unreached",
     says="The hook of a tensor that the backward pass does not reach is not called.",
     source=CALLED,
-    level="documented",
-    covers=("tensor.sum.unreached", "graph.api.backward_with_unused_registered_hooks"),
 )
 @given(
     plan=st.builds(
@@ -58,7 +56,6 @@ USES = st.lists(st.just(0) | NUMBERS, min_size=2, max_size=4).filter(any)
     "gradient.undefined.unused_output",
     says="The hook of an unused output of a node that runs is called with None.",
     source="measured",
-    level="observed",
     readings=(
         Reading(
             "called with None",
@@ -70,7 +67,6 @@ USES = st.lists(st.just(0) | NUMBERS, min_size=2, max_size=4).filter(any)
         Reading("not called", "never", "Only tensors with a gradient have their hooks called.", value="nothing"),
     ),
     witness={"uses": [2, 0], "passes": 1},
-    covers=("tensor.kind.unused_output",),
 )
 @given(uses=USES, passes=st.integers(1, 2))
 def test_unused_output(subject: Subject, uses: List[int], passes: int) -> None:
@@ -96,7 +92,6 @@ def test_unused_output(subject: Subject, uses: List[int], passes: int) -> None:
         "release 1.7: a custom Function may return None and it stays None",
         "https://github.com/pytorch/pytorch/pull/12028",
     ),
-    level="implied",
     concern="tensor inner ?gradient_undefined",
     readings=(
         Reading(
@@ -115,7 +110,6 @@ def test_unused_output(subject: Subject, uses: List[int], passes: int) -> None:
         ),
     ),
     witness={"before": 1, "after": 0, "hooks": 1},
-    covers=("tensor.kind.undefined_nonleaf", "graph.fn.return_none_propagation"),
 )
 @given(before=st.integers(1, 3), after=st.integers(0, 2), hooks=st.integers(1, 3))
 def test_inner_tensor(subject: Subject, before: int, after: int, hooks: int) -> None:
@@ -140,7 +134,6 @@ def test_inner_tensor(subject: Subject, before: int, after: int, hooks: int) -> 
     "gradient.undefined.leaf",
     says="The hooks of a leaf whose gradient is undefined are called with None.",
     source=(SINCE_2_0, UNDEFINED),
-    level="implied",
     concern="tensor ?gradient_undefined",
     readings=(
         Reading(
@@ -167,7 +160,6 @@ def test_inner_tensor(subject: Subject, before: int, after: int, hooks: int) -> 
         ),
     ),
     witness={"hooks": 1, "had": None, "passes": 1},
-    covers=("tensor.kind.undefined_leaf",),
 )
 @given(hooks=st.integers(1, 3), had=st.none() | NUMBERS, passes=st.integers(1, 2))
 def test_leaf(subject: Subject, hooks: int, had: Any, passes: int) -> None:
@@ -186,7 +178,6 @@ def test_leaf(subject: Subject, hooks: int, had: Any, passes: int) -> None:
     "gradient.undefined.dropped_output",
     says="A leaf reached only by an undefined gradient has its hooks called with None and keeps its .grad.",
     source=SINCE_2_0,
-    level="implied",
     readings=(
         Reading(
             "called",
@@ -207,7 +198,6 @@ def test_leaf(subject: Subject, hooks: int, had: Any, passes: int) -> None:
             Backward((1, None)),
         ),
     ),
-    covers=("tensor.kind.undefined_leaf",),
 )
 @given(
     plan=st.builds(
@@ -235,7 +225,6 @@ def test_dropped_output(subject: Subject, plan: Plan) -> None:
     "gradient.undefined.asked",
     says="autograd.grad calls the hook of an input whose gradient is undefined with None, and returns None.",
     source=SINCE_2_0,
-    level="implied",
     about=("register_hook", "autograd.grad"),
     concern="tensor ?asked ?gradient_undefined",
     readings=(
@@ -263,7 +252,6 @@ def test_dropped_output(subject: Subject, plan: Plan) -> None:
         ),
     ),
     witness={"hooks": 1, "other": None},
-    covers=("tensor.kind.undefined_grad_api",),
 )
 @given(hooks=st.integers(1, 3), other=st.none() | NUMBERS)
 def test_asked(subject: Subject, hooks: int, other: Any) -> None:

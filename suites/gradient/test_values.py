@@ -50,7 +50,6 @@ def refused(trace: Trace) -> List[str]:
     says="The gradient of an input or parameter has its shape and dtype when a hook sees it.",
     source=(SIGNATURE, "measured"),
     level="observed",
-    covers=("tensor.kind.expand_input", "tensor.kind.zero_dim"),
 )
 @given(
     plan=plans(
@@ -85,7 +84,6 @@ def test_any_layout(subject: Subject, plan: Plan) -> None:
     "gradient.values.very_tensor",
     says="The first hook of the tensor that backward starts at is given the very gradient of the caller.",
     source=("docs: torch.Tensor.backward", "measured"),
-    level="observed",
 )
 @given(
     plan=plans(kinds=("tensor",), does=("scale",), on=("output",), depth=0, ops=("scale", "affine"), values=True),
@@ -106,13 +104,6 @@ def test_very_tensor(subject: Subject, plan: Plan) -> None:
     says="A replacement of another dtype or shape, even if it broadcasts, ends backward() in RuntimeError.",
     source=(REPLACES, "measured"),
     level="observed",
-    covers=(
-        "tensor.ret.shape_leaf",
-        "tensor.ret.shape_nonleaf",
-        "tensor.ret.shape_broadcastable",
-        "tensor.ret.shape_unsqueezed",
-        "tensor.ret.shape_scalar_tensor",
-    ),
 )
 @given(plan=plans(kinds=("tensor",), does=("scale",), values=True, recasts=("shape", "dtype")))
 def test_other_form(subject: Subject, plan: Plan) -> None:
@@ -137,7 +128,6 @@ def changes(action: Any, grad: Seen) -> bool:
     "gradient.values.own_grad",
     says="The .grad that backward makes is a new object, none that a hook or backward was given or returned.",
     source=MOVED,
-    level="implied",
 )
 @given(plan=plans(kinds=("tensor",), inputs=(1, 2), outputs=(1, 2), depth=0, values=True, recasts=("layout",)))
 def test_own_grad(subject: Subject, plan: Plan) -> None:
@@ -149,7 +139,6 @@ def test_own_grad(subject: Subject, plan: Plan) -> None:
     "gradient.values.grad_layout",
     says="The .grad of a leaf without gaps is laid out as the leaf is, whatever its hooks returned.",
     source=LAYOUT,
-    level="documented",
     concern="tensor ?strided",
     readings=(
         Reading(
@@ -178,7 +167,6 @@ def test_grad_layout(subject: Subject, plan: Plan) -> None:
     "gradient.values.cast_layout",
     says="A gradient that backward() is given in another dtype is cast for the hooks and keeps its layout.",
     source="measured",
-    level="observed",
     concern="tensor ?strided",
     readings=(
         Reading(
@@ -220,7 +208,6 @@ def put_in_grad(draw: Any) -> Plan:
     "gradient.values.expanded_grad",
     says="A .grad whose numbers share one place in memory ends the next backward in RuntimeError.",
     source="measured",
-    level="observed",
     needs="torch.Tensor.register_post_accumulate_grad_hook",
 )
 @given(plan=put_in_grad())

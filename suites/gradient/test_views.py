@@ -20,7 +20,6 @@ SINCE_2_3 = "https://github.com/pytorch/pytorch/pull/117552"
     "gradient.inplace.base_through_view",
     says="A base that is changed through a view has a new version too, with hooks of its own.",
     source=(NOTE, SINCE_2_3, "https://github.com/pytorch/pytorch/issues/117366"),
-    level="implied",
     concern="tensor inner ?hooked_again ?edited_between",
     readings=(
         Reading(
@@ -39,11 +38,6 @@ SINCE_2_3 = "https://github.com/pytorch/pytorch/pull/117552"
         ),
     ),
     witness={"steps": ["hook", 5, "hook"]},
-    covers=(
-        "tensor.ip.base_hooks_both",
-        "graph.order.inplace_on_view_base_hook",
-        "graph.order.base_tensor_hook_then_view_inplace",
-    ),
 )
 @given(steps=CHANGES)
 def test_base_through_view(subject: Subject, steps: List[Any]) -> None:
@@ -68,7 +62,6 @@ def test_base_through_view(subject: Subject, steps: List[Any]) -> None:
         "note: autograd.html#behavior-of-tensor-hooks-when-tensor-is-modified-in-place",
         "test: test/test_autograd.py TestAutograd.test_tensor_hooks_inplace_over_view",
     ),
-    level="implied",
     readings=(
         Reading(
             "not called",
@@ -79,7 +72,6 @@ def test_base_through_view(subject: Subject, steps: List[Any]) -> None:
         Reading("called", "never", "The hook stays with the version that it was put on.", value=True),
     ),
     witness={"change_view": True, "by": 5, "before": None, "hooks": 1},
-    covers=("tensor.ip.view_self", "tensor.ip.view_then_base"),
     docs="contradicts",
     note="The note says that hooks registered before the change go on getting gradients of the values before it.",
 )
@@ -107,7 +99,6 @@ def test_view_is_lost(subject: Subject, change_view: bool, by: int, before: Any,
     "gradient.inplace.view_hooked_again",
     says="A hook put on a hooked view after its base was changed is called, and the old one is not.",
     source=("https://github.com/pytorch/pytorch/pull/196514", "measured"),
-    level="implied",
     concern="tensor inner ?view ?hooked_again ?edited_between",
     instead="read view.grad_fn before the hook is registered.",
     readings=(
@@ -133,11 +124,6 @@ def test_view_is_lost(subject: Subject, change_view: bool, by: int, before: Any,
             headline=False,
             harm="silent",
         ),
-    ),
-    covers=(
-        "tensor.ip.view_stale_second",
-        "tensor.ip.view_then_base_dict",
-        "graph.order.inplace_view_regenerates_grad_fn",
     ),
 )
 def test_view_hooked_again(subject: Subject) -> None:

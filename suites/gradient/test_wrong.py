@@ -20,7 +20,6 @@ DOCS = "docs: torch.Tensor.register_hook"
     "gradient.errors.wrong_type",
     says="A tensor hook that returns anything but a tensor or None ends backward() with TypeError.",
     source=DOCS,
-    level="observed",
     concern="tensor returns ?returns_wrong",
     readings=(
         Reading(
@@ -32,7 +31,6 @@ DOCS = "docs: torch.Tensor.register_hook"
         Reading("falsy is None", "never", "0, False and what is empty count as None.", value=("TypeError", "accepted")),
     ),
     witness={"wrong": False, "inner": False, "before": [], "had": None},
-    covers=("tensor.ret.int", "tensor.ret.false", "tensor.ret.tuple", "tensor.ret.nonleaf_int"),
 )
 @given(
     wrong=st.sampled_from([3, 0, True, False, 1.0, "", "grad", [], [1.0, 1.0], (), {}, "a tuple with the gradient"]),
@@ -59,7 +57,6 @@ def test_wrong_type(subject: Subject, wrong: Any, inner: bool, before: List[int]
     "gradient.errors.wrong_dtype",
     says="A replacement with another dtype or layout than the gradient ends backward() with RuntimeError.",
     source="measured",
-    level="observed",
     readings=(
         Reading(
             "refused",
@@ -70,7 +67,6 @@ def test_wrong_type(subject: Subject, wrong: Any, inner: bool, before: List[int]
         Reading("converted", "never", "It is converted.", value="accepted"),
     ),
     witness={"dtype": "float64", "returned": "float32", "sparse": False, "inner": False},
-    covers=("tensor.ret.dtype_leaf", "tensor.ret.dtype_nonleaf", "tensor.ret.dtype_int_tensor", "tensor.ret.layout"),
 )
 @given(
     dtype=st.sampled_from(["float64", "float32"]),
@@ -95,13 +91,11 @@ def test_wrong_dtype(subject: Subject, dtype: str, returned: str, sparse: bool, 
     "gradient.errors.refused_leaves_grad",
     says="A replacement that is refused leaves .grad as it was, and the next pass adds to it.",
     source="measured",
-    level="observed",
     readings=(
         Reading("untouched", "", "A pass whose replacement was refused adds nothing to .grad.", value=0),
         Reading("unreplaced gradient added", "never", "The gradient goes in as it came.", value=1),
     ),
     witness={"had": 7, "passes": [True]},
-    covers=("tensor.ret.shape_leaf",),
 )
 @given(had=st.none() | NUMBERS, passes=st.lists(st.booleans(), min_size=1, max_size=4))
 def test_refused_leaves_grad(subject: Subject, had: Any, passes: List[bool]) -> None:
@@ -122,7 +116,6 @@ def test_refused_leaves_grad(subject: Subject, had: Any, passes: List[bool]) -> 
     "gradient.errors.not_callable",
     says="register_hook takes what is not callable; backward() then raises TypeError.",
     source="measured",
-    level="observed",
     concern="never",
     readings=(
         Reading(
@@ -134,7 +127,6 @@ def test_refused_leaves_grad(subject: Subject, had: Any, passes: List[bool]) -> 
         Reading("at registration", "never", "register_hook(3) raises.", value=["TypeError"]),
     ),
     witness={"hook": 3, "before": [], "inner": False},
-    covers=("tensor.reg.noncallable",),
 )
 @given(
     hook=st.sampled_from([3, None, False, "hook", [], (print,), {}]),
@@ -166,7 +158,6 @@ def test_not_callable(subject: Subject, hook: Any, before: List[int], inner: boo
     "gradient.errors.argument_returned",
     says="A tensor hook that returns its argument changes nothing, like one that returns None.",
     source=DOCS,
-    level="observed",
     readings=(
         Reading(
             "accepted",
@@ -177,7 +168,6 @@ def test_not_callable(subject: Subject, hook: Any, before: List[int], inner: boo
         Reading("refused", "never", "A replacement must be another tensor.", value="RuntimeError"),
     ),
     witness={"hooks": ["argument"], "inner": False, "first": 1},
-    covers=("tensor.ret.same_object",),
 )
 @given(
     hooks=st.lists(st.sampled_from(["argument", "none"]) | FACTORS, min_size=1, max_size=4),
@@ -212,7 +202,6 @@ ARITIES = {
     "gradient.errors.arity",
     says="register_hook takes a hook with any number of arguments; backward() fails unless it takes one.",
     source="measured",
-    level="observed",
     readings=(
         Reading(
             "at backward",
@@ -223,7 +212,6 @@ ARITIES = {
         Reading("at registration", "never", "register_hook refuses it.", value="registration"),
     ),
     witness={"hooks": ["none"], "inner": False},
-    covers=("tensor.reg.arity",),
 )
 @given(hooks=st.lists(st.sampled_from(sorted(ARITIES)), min_size=1, max_size=3), inner=st.booleans())
 def test_arity(subject: Subject, hooks: List[str], inner: bool) -> None:

@@ -60,8 +60,6 @@ def copied(draw, *steps, **options) -> Plan:
     "handles.copies.hooks_go_along",
     says="A deep copy of a module calls the same module hooks, in the same order and to the same effect.",
     source=COPIES,
-    level="observed",
-    covers=("module_forward.copy.deepcopy_keeps",),
 )
 @given(plan=copied())
 def test_hooks_go_along(subject: Subject, plan: Plan) -> None:
@@ -72,8 +70,6 @@ def test_hooks_go_along(subject: Subject, plan: Plan) -> None:
     "handles.copies.handle_stays",
     says="An original handle removes nothing from a deep copy of its module.",
     source=COPIES,
-    level="observed",
-    covers=("module_forward.copy.deepcopy_independent",),
 )
 @given(plan=copied(Remove("h0"), Remove("h1")))
 def test_handle_stays(subject: Subject, plan: Plan) -> None:
@@ -84,7 +80,6 @@ def test_handle_stays(subject: Subject, plan: Plan) -> None:
     "handles.copies.new_hooks_behind",
     says="A forward hook appended to a deep copy of a module runs after those copied along.",
     source=COPIES,
-    level="observed",
     about="register_forward_hook",
 )
 @given(plan=copied(Hook("forward", "m1", "new"), kinds=("forward",)))
@@ -115,9 +110,7 @@ def with_options(draw) -> Plan:
     "handles.copies.options_go_along",
     says="The forward hooks of a deep copy keep the options that they were registered with.",
     source=COPIES,
-    level="observed",
     needs="torch.nn.Module.register_forward_hook(with_kwargs)",
-    covers=("module_forward.copy.deepcopy_flags",),
 )
 @given(plan=with_options())
 def test_options_go_along(subject: Subject, plan: Plan) -> None:
@@ -134,7 +127,6 @@ def test_options_go_along(subject: Subject, plan: Plan) -> None:
     "handles.copies.sort_goes_along",
     says="A deep copy of a module with full backward hooks refuses legacy ones with RuntimeError.",
     source="measured",
-    level="observed",
     needs=FULL,
 )
 @given(plan=copied(Hook("backward", "m0", "legacy0"), Hook("backward", "m1", "legacy1"), kinds=("full_backward",)))
@@ -155,7 +147,6 @@ def in_between(draw) -> Plan:
     "handles.copies.graph_stays",
     says="Backward reaches the modules of its forward: a deep copy made in between gets no gradient.",
     source=COPIES,
-    level="observed",
     about=("register_backward_hook", "register_full_backward_hook"),
 )
 @given(plan=in_between())
@@ -169,7 +160,6 @@ def test_graph_stays(subject: Subject, plan: Plan) -> None:
     "handles.copies.anywhere",
     says="Every plan of the grammar that goes on with deep copies leaves the trace that the model predicts.",
     source="measured",
-    level="observed",
     about=apis((*MODULE_KINDS, "tensor"), everywhere=True),
 )
 @given(
@@ -193,7 +183,6 @@ def test_anywhere(subject: Subject, plan: Plan) -> None:
     "handles.copies.shallow_shares",
     says="A module, its copy.copy() and its DataParallel replica call the same forward hooks, later ones too.",
     source=COPIES,
-    level="observed",
     about="register_forward_hook",
     readings=(
         Reading(
@@ -205,7 +194,6 @@ def test_anywhere(subject: Subject, plan: Plan) -> None:
         Reading("never its own", "never", "Each copy has a dict of its own.", value=False),
     ),
     witness={"on": [1], "removed": []},
-    covers=("module_forward.copy.shallow_shares",),
 )
 @given(
     on=st.lists(st.integers(0, 2), min_size=1, max_size=4),
@@ -234,7 +222,6 @@ def test_shallow_shares(subject: Subject, on: List[int], removed: List[int]) -> 
     "handles.copies.what_is_copied",
     says="Deep-copied forward hooks: a function stays the same, a bound method, partial or object is copied.",
     source=COPIES,
-    level="observed",
     about="register_forward_hook",
     readings=(
         Reading(
@@ -251,12 +238,6 @@ def test_shallow_shares(subject: Subject, on: List[int], removed: List[int]) -> 
         ),
     ),
     witness={"names": ["closure", "bound method", "partial", "object"], "copies": 1},
-    covers=(
-        "module_forward.copy.deepcopy_own_method",
-        "module_forward.copy.deepcopy_closure",
-        "module_forward.copy.deepcopy_partial",
-        "module_forward.copy.deepcopy_callable_state",
-    ),
 )
 @given(
     names=st.lists(st.sampled_from(["closure", "bound method", "partial", "object"]), min_size=1, max_size=5),

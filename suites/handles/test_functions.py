@@ -36,9 +36,7 @@ def test_any_callable(subject: Subject, plan: Plan) -> None:
     "handles.functions.in_many_places",
     says="One function may be a hook in many places, and twice in one; each handle removes one registration.",
     source="measured",
-    level="observed",
     about=apis(HOOK_KINDS, everywhere=True),
-    covers=("tensor.reg.same_fn_twice",),
 )
 @given(
     plan=plans(
@@ -62,7 +60,6 @@ def test_in_many_places(subject: Subject, plan: Plan) -> None:
     "handles.functions.on_a_module",
     says="Whatever is called as a hook around a module is given and may return what a function is and may.",
     source="measured",
-    level="observed",
     about=apis(("forward_pre", "forward", "backward", "full_backward", "full_backward_pre"), everywhere=True),
 )
 @given(
@@ -97,7 +94,6 @@ class Made:
     "handles.functions.makes_an_object",
     says="A class, generator function or async def as a hook around forward replaces by the object it makes.",
     source="measured",
-    level="observed",
     note="The body of a generator function, or of async def, is not run.",
     about=("register_forward_hook", "register_forward_pre_hook"),
     readings=(
@@ -105,11 +101,6 @@ class Made:
         Reading("run", "never", "A generator is gone through, and a coroutine waited for.", value=[1]),
     ),
     witness={"kind": "forward", "made": "generator"},
-    covers=(
-        "module_forward.callable.coroutine",
-        "module_forward.callable.generator_fn",
-        "module_forward.callable.class",
-    ),
 )
 @given(
     kind=st.sampled_from(["forward", "forward_pre"]),

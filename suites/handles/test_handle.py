@@ -89,15 +89,6 @@ HANDLE = "https://github.com/pytorch/pytorch/blob/main/torch/utils/hooks.py"
             },
         ),
     ),
-    covers=(
-        "module_forward.api.nn.Module.register_forward_hook",
-        "module_forward.api.nn.Module.register_forward_pre_hook",
-        "module_forward.api.nn.modules.module.register_module_forward_hook",
-        "module_forward.api.nn.modules.module.register_module_forward_pre_hook",
-        "module_forward.global.fwd_prepend_rejected",
-        "module_forward.fwdkw.keyword_only",
-        "module_forward.prekw.keyword_only",
-    ),
 )
 def test_signatures(subject: Subject) -> None:
     import torch
@@ -128,12 +119,6 @@ def test_signatures(subject: Subject) -> None:
         Reading("never per module", "never", "Each module counts for itself.", value=False),
     ),
     witness={"doors": [0, 2], "removed": [False, False]},
-    covers=(
-        "module_forward.handle.id_increments",
-        "module_forward.handle.id_shared_tensor",
-        "module_forward.handle.id_not_reused",
-        "module_forward.handle.eq_identity",
-    ),
 )
 @given(
     doors=st.lists(st.integers(0, 5), min_size=1, max_size=6),
@@ -178,7 +163,6 @@ def test_ids(subject: Subject, doors: List[int], removed: List[bool]) -> None:
         Reading("never swallows", "never", "The error ends at the block.", value=False),
     ),
     witness={"kind": KeyError, "place": 0, "calls": 1},
-    covers=("module_forward.handle.context_manager", "module_forward.handle.context_exception"),
 )
 @given(
     kind=st.none() | st.sampled_from([KeyError, ValueError, StopIteration, KeyboardInterrupt, GeneratorExit]),
@@ -236,11 +220,6 @@ def test_block(subject: Subject, kind: Any, place: int, calls: int) -> None:
         ),
     ),
     witness={"kinds": ["forward", "forward_pre"], "kept": [True, False, True, True], "removed": []},
-    covers=(
-        "module_forward.handle.drop_keeps_hook",
-        "module_forward.handle.weak",
-        "module_forward.handle.after_death",
-    ),
 )
 @given(
     kinds=st.lists(st.sampled_from(["forward", "forward_pre"]), min_size=1, max_size=4),
@@ -290,7 +269,6 @@ def test_weak(subject: Subject, kinds: List[str], kept: List[bool], removed: Lis
         ),
         Reading("never any dict", "never", "Any mapping will do.", value=["none", "none"]),
     ),
-    covers=("module_forward.handle.plain_dict",),
 )
 def test_plain_dict(subject: Subject) -> None:
     from torch.utils.hooks import RemovableHandle
@@ -331,11 +309,6 @@ def whisper(module, args, output):
         Reading("never the original", "never", "A copied handle removes the original hook.", value=False),
     ),
     witness={"way": "pickle", "together": True, "hooks": 1, "place": 0},
-    covers=(
-        "module_forward.handle.pickle_with_module",
-        "module_forward.handle.deepcopy_with_module",
-        "module_forward.handle.pickle_alone",
-    ),
 )
 @given(
     way=st.sampled_from(["pickle", "deepcopy"]),

@@ -79,9 +79,7 @@ def news(trace):
     "handles.inside.pre_by_last_pre",
     says="The last forward pre-hook of a module may replace itself: the new one runs from the next call on.",
     source="measured",
-    level="observed",
     about="register_forward_pre_hook",
-    covers=("module_forward.dyn.pre_registers_pre",),
 )
 @given(plan=adding("forward_pre", "forward_pre", LAST, once=True))
 def test_pre_by_last_pre(subject: Subject, plan: Plan) -> None:
@@ -92,9 +90,7 @@ def test_pre_by_last_pre(subject: Subject, plan: Plan) -> None:
     "handles.inside.forward_by_last_forward",
     says="The last forward hook of a module may replace itself: the new one runs from the next call on.",
     source="measured",
-    level="observed",
     about="register_forward_hook",
-    covers=("module_forward.dyn.fwd_registers_fwd",),
 )
 @given(plan=adding("forward", "forward", LAST, once=True))
 def test_forward_by_last_forward(subject: Subject, plan: Plan) -> None:
@@ -135,7 +131,6 @@ def loop(hook: str):
     concern="forward_pre ?registers_inside",
     readings=loop("forward pre-hook"),
     witness=in_the_middle("forward_pre"),
-    covers=("module_forward.dyn.pre_registers_pre_two",),
 )
 @given(plan=adding("forward_pre", "forward_pre", ANY))
 def test_pre_by_pre(subject: Subject, plan: Plan) -> None:
@@ -175,8 +170,6 @@ def test_global_by_global(subject: Subject, plan: Plan) -> None:
     "handles.inside.forward_by_pre",
     says="A forward hook that a pre-hook registers on its module runs in the same call already.",
     source="measured",
-    level="observed",
-    covers=("module_forward.dyn.pre_registers_fwd",),
 )
 @given(plan=adding("forward_pre", "forward", ANY))
 def test_forward_by_pre(subject: Subject, plan: Plan) -> None:
@@ -188,9 +181,7 @@ def test_forward_by_pre(subject: Subject, plan: Plan) -> None:
     "handles.inside.global_forward_by_global_pre",
     says="A global forward hook that a global pre-hook registers runs in the same call already.",
     source="measured",
-    level="observed",
     needs=GLOBAL_FORWARD,
-    covers=("module_forward.global.pre_in_force_fwd_added",),
 )
 @given(plan=adding("forward_pre", "forward", ANY, on="*", new_on="*"))
 def test_global_forward_by_global_pre(subject: Subject, plan: Plan) -> None:
@@ -201,7 +192,6 @@ def test_global_forward_by_global_pre(subject: Subject, plan: Plan) -> None:
     "handles.inside.pre_by_forward",
     says="A forward pre-hook that a forward hook registers on its module runs from the next call on.",
     source="measured",
-    level="observed",
 )
 @given(plan=adding("forward", "forward_pre", ANY))
 def test_pre_by_forward(subject: Subject, plan: Plan) -> None:
@@ -212,7 +202,6 @@ def test_pre_by_forward(subject: Subject, plan: Plan) -> None:
     "handles.inside.full_by_pre",
     says="A full backward hook that a forward pre-hook registers is first called for the next forward.",
     source="measured",
-    level="observed",
     needs=FULL,
 )
 @given(plan=adding("forward_pre", "full_backward", ANY))
@@ -231,7 +220,6 @@ LEGACY_BY_PRE = Plan(
     "handles.inside.legacy_by_pre",
     says="A legacy backward hook that a forward pre-hook registers is first called for the next forward.",
     source="measured",
-    level="observed",
     concern="backward ?registers_inside",
     readings=(
         Reading(
@@ -260,7 +248,6 @@ def test_legacy_by_pre(subject: Subject, plan: Plan) -> None:
     "handles.inside.full_by_full",
     says="A full backward hook that another one registers is first called for the next forward.",
     source="measured",
-    level="observed",
     needs=FULL,
 )
 @given(plan=adding("full_backward", "full_backward", ANY))
@@ -281,7 +268,6 @@ def rescued(draw) -> Plan:
     "handles.inside.always_by_pre",
     says="An always_call hook that a pre-hook registers on its module runs even when that call fails later.",
     source="measured",
-    level="observed",
     needs=ALWAYS_CALL,
 )
 @given(plan=rescued())
@@ -304,7 +290,6 @@ def once_more(draw) -> Plan:
     "handles.inside.no_guard",
     says="A hook may register another of its kind at each call: all of them run in the later calls.",
     source="measured",
-    level="observed",
     concern="forward|forward_pre ?registers_inside",
     readings=(
         Reading(
@@ -337,7 +322,6 @@ def test_no_guard(subject: Subject, plan: Plan) -> None:
     "handles.inside.anywhere",
     says="Every plan of the grammar with hooks that add and drop hooks leaves the trace of the model.",
     source="measured",
-    level="observed",
     about=apis(MODULE_KINDS, everywhere=True),
 )
 @given(

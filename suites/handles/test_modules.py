@@ -17,7 +17,6 @@ GLOBAL_FORWARD = "torch.nn.modules.module.register_module_forward_hook"
     "handles.handle.nothing_left",
     says="Removing a hook around forward removes its entries from all dicts of the module, options included.",
     source="test: test/nn/test_module_hooks.py TestModuleHooks.test_remove_kwarg_hooks",
-    level="implied",
     needs="torch.nn.Module.register_forward_hook(with_kwargs)",
     readings=(
         Reading(
@@ -29,7 +28,6 @@ GLOBAL_FORWARD = "torch.nn.modules.module.register_module_forward_hook"
         Reading("never the options", "never", "The options stay behind.", value=False),
     ),
     witness={"hooks": [("forward", True, True, True)], "removed": [0]},
-    covers=("module_forward.fwdkw.flags_removed", "module_forward.prekw.flag_dict"),
 )
 @given(
     hooks=st.lists(
@@ -70,7 +68,6 @@ def test_nothing_left(subject: Subject, hooks: List[Tuple[str, bool, bool, bool]
     "handles.handle.before_init",
     says="Registering a hook before super().__init__() raises AttributeError.",
     source="measured",
-    level="observed",
     about="register_forward_hook",
     concern="never",
     readings=(
@@ -88,7 +85,6 @@ def test_nothing_left(subject: Subject, hooks: List[Tuple[str, bool, bool, bool]
         ),
         Reading("never accepted", "never", "The hook waits for its module.", value="none"),
     ),
-    covers=("module_forward.misc.before_init",),
 )
 def test_before_init(subject: Subject) -> None:
     import torch
@@ -111,7 +107,6 @@ def test_before_init(subject: Subject) -> None:
     "handles.handle.later_modules",
     says="A global forward hook runs for modules built after its registration too.",
     source='docs: torch.nn.modules.module.register_module_forward_hook "global forward hook for all the modules"',
-    level="documented",
     needs=GLOBAL_FORWARD,
     readings=(
         Reading(
@@ -120,7 +115,6 @@ def test_before_init(subject: Subject) -> None:
         Reading("never only older", "never", "It is put on the modules that there are.", value=False),
     ),
     witness={"does": ["add", "build", "call"]},
-    covers=("module_forward.global.later_modules",),
 )
 @given(does=st.lists(st.sampled_from(["add", "build", "call", "remove"]), min_size=1, max_size=8))
 def test_later_modules(subject: Subject, does: List[str]) -> None:
@@ -172,13 +166,11 @@ WALKS = {
     "handles.handle.walks",
     says="apply, train, to, zero_grad, load_state_dict and repr call no hook around forward and drop none.",
     source="measured",
-    level="observed",
     readings=(
         Reading("neither", "", "Hooks around forward are called by calls of the module alone.", value=False),
         Reading("never called", "never", "Each of them calls the module.", value=True),
     ),
     witness={"walks": ["apply"], "hooks": [("forward", 0)]},
-    covers=("module_forward.misc.apply_no_fire", "module_forward.misc.repr"),
 )
 @given(
     walks=st.lists(st.sampled_from(sorted(WALKS)), min_size=1, max_size=4),

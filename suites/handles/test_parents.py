@@ -33,8 +33,6 @@ def from_below(draw, hooked: bool) -> Plan:
     "handles.inside.parent_with_hooks",
     says="Where a parent has a hook, own or global, a forward hook that a child's hook adds runs in that call.",
     source="measured",
-    level="observed",
-    covers=("module_forward.dyn.child_registers_on_parent", "module_forward.dyn.forward_registers_fwd_hooked"),
 )
 @given(plan=from_below(hooked=True))
 def test_parent_with_hooks(subject: Subject, plan: Plan) -> None:
@@ -46,7 +44,6 @@ def test_parent_with_hooks(subject: Subject, plan: Plan) -> None:
     "handles.inside.bare_parent",
     says="Where a parent has no hook, even global, one that a child's hook adds runs from the next call on.",
     source=(SKIPS, SKIP_PULL),
-    level="implied",
     concern="forward ?registers_inside",
     readings=(
         Reading(
@@ -69,7 +66,6 @@ def test_parent_with_hooks(subject: Subject, plan: Plan) -> None:
         (Input(1),),
         (Hook("forward", "m1", "adds", (Add(Hook("forward", "m0", "new")),)), Forward()),
     ),
-    covers=("module_forward.dyn.forward_registers_fwd_bare",),
 )
 @given(plan=from_below(hooked=False))
 def test_bare_parent(subject: Subject, plan: Plan) -> None:

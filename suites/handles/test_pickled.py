@@ -28,7 +28,6 @@ def tail(module, args, output):
     "handles.copies.pickled",
     says="Pickling a module takes along forward hooks that pickle can find by name; with a lambda it fails.",
     source=("measured", "https://docs.python.org/3/library/pickle.html"),
-    level="observed",
     readings=(
         Reading(
             "taken along", "", "Unpickled forward hooks run in their order; a state dict holds no hooks.", value=True
@@ -36,11 +35,6 @@ def tail(module, args, output):
         Reading("never left out", "never", "Hooks are not pickled.", value=False),
     ),
     witness={"hooks": ["double"]},
-    covers=(
-        "module_forward.copy.pickle_function",
-        "module_forward.copy.pickle_lambda",
-        "module_forward.copy.state_dict_no_hooks",
-    ),
 )
 @given(hooks=st.lists(st.sampled_from(["double", "tail", "lambda"]), max_size=4))
 def test_pickled(subject: Subject, hooks: List[str]) -> None:
@@ -64,12 +58,10 @@ def test_pickled(subject: Subject, hooks: List[str]) -> None:
     "handles.copies.unpickled_id",
     says="Loading a pickled module reserves no ids: a later registration may replace a loaded hook.",
     source="measured",
-    level="observed",
     readings=(
         Reading("takes its place", "", "A new hook that gets the id of a loaded one replaces it.", value="new"),
         Reading("never both", "never", "The two hooks run one after the other.", value="xx new"),
     ),
-    covers=("module_forward.copy.unpickle_id_collision",),
     note="Ids count from 0 in each process, and only an unpickled handle moves the count on; set back here by hand.",
 )
 def test_unpickled_id(subject: Subject) -> None:
@@ -104,7 +96,6 @@ COMPLETED = (
     "handles.copies.older_state",
     says="A module state without the options' dicts works; without _forward_hooks calls raise AttributeError.",
     source=OLD_STATE,
-    level="implied",
     about=("_forward_hooks", "_forward_pre_hooks", "register_forward_hook", "register_forward_pre_hook"),
     concern="never",
     readings=(
@@ -123,7 +114,6 @@ COMPLETED = (
         Reading("never made up for", "never", "A module without that dict has no hooks.", value="none"),
     ),
     witness={"missing": ["_forward_hooks"], "kinds": []},
-    covers=("module_forward.copy.setstate_missing_forward_hooks", "module_forward.copy.setstate_missing_flags"),
 )
 @given(
     missing=st.lists(st.sampled_from([*COMPLETED, "_forward_hooks"]), min_size=1, max_size=7, unique=True),

@@ -84,8 +84,6 @@ def due(plan: Plan, modules: int = 1):
     "handles.removal.stops",
     says="A hook removed before a forward is called neither in it nor in its backward; the others still are.",
     source=REMOVES,
-    level="documented",
-    covers=("module_forward.handle.remove",),
 )
 @given(plan=lives())
 def test_stops(subject: Subject, plan: Plan) -> None:
@@ -97,8 +95,6 @@ def test_stops(subject: Subject, plan: Plan) -> None:
     "handles.removal.twice",
     says="Calling remove() on a handle again does nothing.",
     source="measured",
-    level="observed",
-    covers=("module_forward.handle.remove_twice",),
 )
 @given(plan=lives(times=3))
 def test_twice(subject: Subject, plan: Plan) -> None:
@@ -111,8 +107,6 @@ def test_twice(subject: Subject, plan: Plan) -> None:
     "handles.removal.with_block",
     says="Leaving a with block on a handle removes its hook, as remove() does.",
     source=("test: test/nn/test_module_hooks.py TestModuleHookNN.test_hook_inplace", HANDLE),
-    level="implied",
-    covers=("module_forward.handle.context_manager",),
 )
 @given(plan=lives(leave=True))
 def test_with_block(subject: Subject, plan: Plan) -> None:
@@ -124,9 +118,7 @@ def test_with_block(subject: Subject, plan: Plan) -> None:
     "handles.removal.prepended",
     says="The handle of a prepended hook removes that hook alone, wherever it is in the order.",
     source=MODULE_REMOVES,
-    level="documented",
     needs="torch.nn.Module.register_forward_hook(prepend)",
-    covers=("module_forward.prepend.removal",),
 )
 @given(plan=lives(kinds=("forward_pre", "forward", "full_backward", "full_backward_pre"), prepend=True))
 def test_prepended(subject: Subject, plan: Plan) -> None:
@@ -138,9 +130,7 @@ def test_prepended(subject: Subject, plan: Plan) -> None:
     "handles.removal.everywhere",
     says="Removing a global forward hook or pre-hook stops it for every module.",
     source=GLOBAL_REMOVES,
-    level="documented",
     needs="torch.nn.modules.module.register_module_forward_hook",
-    covers=("module_forward.global.remove",),
 )
 @given(plan=lives(kinds=("forward_pre", "forward"), on="*"))
 def test_everywhere(subject: Subject, plan: Plan) -> None:
@@ -163,9 +153,7 @@ def one_shot(draw) -> Plan:
     "handles.removal.by_itself",
     says="The last hook of a kind on a module may remove itself: its value counts, later forwards skip it.",
     source="measured",
-    level="observed",
     about=apis(MODULE_KINDS),
-    covers=("module_forward.dyn.pre_removes_self_last",),
 )
 @given(plan=one_shot())
 def test_by_itself(subject: Subject, plan: Plan) -> None:
@@ -191,9 +179,7 @@ def from_below(draw) -> Plan:
     "handles.removal.from_below",
     says="A global forward hook that a child's hook removes does not run for the modules around the child.",
     source="measured",
-    level="observed",
     needs="torch.nn.modules.module.register_module_forward_hook",
-    covers=("module_forward.global.remove_during_child",),
 )
 @given(plan=from_below())
 def test_from_below(subject: Subject, plan: Plan) -> None:
@@ -217,9 +203,7 @@ def dropped(draw, on: str) -> Plan:
     "handles.removal.keywords_go_first",
     says="A with_kwargs forward hook that an earlier one removes still runs, without the keyword arguments.",
     source="measured",
-    level="observed",
     needs="torch.nn.Module.register_forward_hook(with_kwargs)",
-    covers=("module_forward.dyn.remove_fwdkw_later",),
     note="The hooks of a call are those it began with, while with_kwargs is looked up when each one's turn comes.",
 )
 @given(plan=dropped("m0"))
@@ -254,7 +238,6 @@ GLOBAL_DROPPED = Plan(
         Reading("never goes", "never", "The entry goes with the hook.", {"global_kwargs_flag_stays": False}),
     ),
     witness=GLOBAL_DROPPED,
-    covers=("module_forward.global.leak_kwargs_flag",),
     note="The hook itself is removed, as documented; its id stays in torch's dict of the flags.",
 )
 @given(plan=dropped("*"))
@@ -266,7 +249,6 @@ def test_global_keywords_stay(subject: Subject, plan: Plan) -> None:
     "handles.removal.as_if_never_registered",
     says="Hooks around forward, full backward pre-hooks and tensor hooks removed before it have no effect.",
     source="measured",
-    level="observed",
     about=apis(("forward", "forward_pre", "full_backward_pre", "tensor"), everywhere=True),
 )
 @given(
@@ -290,7 +272,6 @@ def test_as_if_never_registered(subject: Subject, plan: Plan) -> None:
     "handles.removal.anywhere",
     says="Every plan of the grammar that removes hooks at any time leaves the trace that the model predicts.",
     source="measured",
-    level="observed",
     about=apis(EVERY_KIND, everywhere=True),
 )
 @given(

@@ -14,8 +14,6 @@ from fixtures.plan.grammar import Plan, Remove
     "handles.switched.failing_block",
     says="An exception leaves the with block of a handle as it is, and its hook, no other one, is removed.",
     source="docs: torch.utils.hooks.RemovableHandle",
-    level="observed",
-    covers=("tensor.handle.context", "tensor.handle.context_exception"),
     about=apis(HOOK_KINDS, everywhere=True),
 )
 @given(

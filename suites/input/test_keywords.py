@@ -54,8 +54,6 @@ def given_to_hooks(plan: Plan):
     "input.keywords.hidden",
     says="Without with_kwargs a pre-hook is not given the keyword arguments; forward still is.",
     source=f'{PRE_HOOK} "Keyword arguments won\'t be passed to the hooks and only to the ``forward``"',
-    level="documented",
-    covers=("module_forward.pre.kwargs_hidden",),
 )
 @given(plan=called_with(Scale, Bare))
 def test_hidden(subject: Subject, plan: Plan) -> None:
@@ -71,9 +69,7 @@ def test_hidden(subject: Subject, plan: Plan) -> None:
     "input.keywords.given",
     says="With with_kwargs=True a forward pre-hook is given (module, args, kwargs).",
     source=(f'{PRE_HOOK} "hook(module, args, kwargs) -> None or a tuple of modified input and kwargs"', PULL),
-    level="documented",
     needs=WITH_KWARGS,
-    covers=("module_forward.prekw.args", "module_forward.prekw.none"),
 )
 @given(plan=called_with(with_kwargs=(True,)))
 def test_given(subject: Subject, plan: Plan) -> None:
@@ -88,7 +84,6 @@ def test_given(subject: Subject, plan: Plan) -> None:
     source=(PULL, "measured"),
     level="observed",
     needs=WITH_KWARGS,
-    covers=("module_forward.prekw.empty_kwargs",),
 )
 @given(plan=called_with(Scale, with_kwargs=(True,), by=False))
 def test_none_given(subject: Subject, plan: Plan) -> None:
@@ -100,9 +95,7 @@ def test_none_given(subject: Subject, plan: Plan) -> None:
     "input.keywords.mixed_chain",
     says="Pre-hooks with and without with_kwargs share one chain; plain ones pass the keywords on.",
     source="measured",
-    level="observed",
     needs=WITH_KWARGS,
-    covers=("module_forward.prekw.replace",),
 )
 @given(plan=called_with(Scale, with_kwargs=(True, False)))
 def test_mixed_chain(subject: Subject, plan: Plan) -> None:
@@ -130,9 +123,7 @@ def dropped(draw) -> Plan:
     "input.keywords.removed_meanwhile",
     says="A with_kwargs pre-hook that an earlier one removes runs once more, without keyword arguments.",
     source="measured",
-    level="observed",
     needs=WITH_KWARGS,
-    covers=("module_forward.dyn.remove_kw_later",),
     note="The hooks of a call are those it began with, while with_kwargs is looked up when each one's turn comes.",
 )
 @given(plan=dropped())
@@ -148,7 +139,6 @@ def test_removed_meanwhile(subject: Subject, plan: Plan) -> None:
     "input.keywords.pair_replaces_both",
     says="A pair (args, kwargs) that a with_kwargs pre-hook returns replaces both for all that follows.",
     source=(f'{PRE_HOOK} "both the args and kwargs should be returned"', PULL),
-    level="documented",
     needs=WITH_KWARGS,
     readings=(
         Reading("both", "", "Of the args and kwargs from before the pair nothing is left.", value=lambda old, new: new),
@@ -160,11 +150,6 @@ def test_removed_meanwhile(subject: Subject, plan: Plan) -> None:
         ),
     ),
     witness={"caller": ((1,), {"a": 2}), "returned": [((5, 6), {"b": 7})]},
-    covers=(
-        "module_forward.prekw.replace",
-        "module_forward.prekw.drop_kwargs",
-        "module_forward.prekw.chain",
-    ),
 )
 @given(caller=PAIRS, returned=st.lists(st.one_of(st.none(), PAIRS, st.just("plain")), min_size=1, max_size=5))
 def test_pair_replaces_both(subject: Subject, caller, returned) -> None:
@@ -194,7 +179,6 @@ def test_pair_replaces_both(subject: Subject, caller, returned) -> None:
         'docs: torch.nn.Module.register_forward_hook "will be passed the ``kwargs`` given to the forward function"',
         "test: test/nn/test_module_hooks.py TestModuleHooks.test_kwarg_hooks",
     ),
-    level="documented",
     needs=(WITH_KWARGS, "torch.nn.Module.register_forward_hook(with_kwargs)"),
     readings=(
         Reading(
@@ -206,7 +190,6 @@ def test_pair_replaces_both(subject: Subject, caller, returned) -> None:
         Reading("never original", "never", "What the caller gave.", value="caller"),
     ),
     witness={"caller": ((1,), {"a": 2}), "returned": [((5,), {"a": 7})], "flags": [True]},
-    covers=("module_forward.prekw.fwd_sees_new",),
 )
 @given(
     caller=PAIRS,
@@ -229,14 +212,12 @@ def test_forward_hook_sees_them(subject: Subject, caller, returned, flags) -> No
     "input.keywords.dict_is_a_copy",
     says="A with_kwargs pre-hook may edit the dict it is given: forward sees the edit, the caller does not.",
     source="measured",
-    level="observed",
     needs=WITH_KWARGS,
     readings=(
         Reading("a copy", "", "Each call has a keyword dict of its own.", value=False),
         Reading("never the caller's", "never", "The dict is the caller's.", value=True),
     ),
     witness={"mine": {"a": 2}, "edits": [{"a": 9}]},
-    covers=("module_forward.prekw.inplace_dict",),
 )
 @given(
     mine=KEYWORDS,
@@ -260,7 +241,6 @@ def test_dict_is_a_copy(subject: Subject, mine, edits) -> None:
     "input.keywords.only_a_pair",
     says="A with_kwargs pre-hook that returns neither None nor a tuple of two raises RuntimeError.",
     source=('code: torch/nn/modules/module.py "forward pre-hook must return None or a tuple"', PULL),
-    level="implied",
     needs=WITH_KWARGS,
     readings=(
         Reading(
@@ -277,12 +257,6 @@ def test_dict_is_a_copy(subject: Subject, mine, edits) -> None:
         ),
     ),
     witness={"wrong": 5, "before": 0, "after": 0},
-    covers=(
-        "module_forward.prekw.single_rejected",
-        "module_forward.prekw.list_rejected",
-        "module_forward.prekw.tuple1_rejected",
-        "module_forward.prekw.tuple3_rejected",
-    ),
 )
 @given(
     wrong=st.one_of(
@@ -315,7 +289,6 @@ def test_only_a_pair(subject: Subject, wrong, before, after) -> None:
     "input.keywords.args_are_spread",
     says="The args of a pair that a with_kwargs pre-hook returns may be any iterable, and are spread.",
     source="measured",
-    level="observed",
     needs=WITH_KWARGS,
     readings=(
         Reading(
@@ -327,11 +300,6 @@ def test_only_a_pair(subject: Subject, wrong, before, after) -> None:
         Reading("never refused", "never", "Only a tuple will do.", value=tuple),
     ),
     witness={"items": ["a"], "shape": "list", "kwargs": {}},
-    covers=(
-        "module_forward.prekw.args_not_wrapped",
-        "module_forward.prekw.args_tensor_unpacked",
-        "module_forward.prekw.args_list_kept",
-    ),
     note="The docs ask for a pair of new args and kwargs, and leave open what args have to be.",
 )
 @given(
@@ -365,7 +333,6 @@ def test_args_are_spread(subject: Subject, items, shape, kwargs) -> None:
     "input.keywords.pair_of_inputs",
     says="A with_kwargs pre-hook that returns two inputs as a tuple has them read as (args, kwargs).",
     source="measured",
-    level="observed",
     needs=WITH_KWARGS,
     readings=(
         Reading(
@@ -374,7 +341,6 @@ def test_args_are_spread(subject: Subject, items, shape, kwargs) -> None:
         Reading("never both", "never", "A tuple is the positional arguments, as without with_kwargs.", value=True),
     ),
     witness={"x": 1, "y": 2},
-    covers=("module_forward.prekw.pair_ambiguity",),
 )
 @given(x=VALUES, y=MAYBE_VALUES)
 def test_pair_of_inputs(subject: Subject, x, y) -> None:

@@ -14,7 +14,6 @@ PRE_HOOK = "docs: torch.nn.Module.register_forward_pre_hook"
     "input.many.keywords",
     says="With with_kwargs=True a hook around forward is given all keyword arguments, however many.",
     source=f'{PRE_HOOK} "the forward pre-hook will be passed the kwargs given to the forward function"',
-    level="documented",
     about=("register_forward_hook", "register_forward_pre_hook"),
     needs="torch.nn.Module.register_forward_pre_hook(with_kwargs)",
 )
@@ -32,7 +31,6 @@ def test_keywords(subject: Subject, plan: Plan) -> None:
     "input.many.replaced_keywords",
     says="The keyword arguments that a with_kwargs pre-hook returns are those of forward, however many.",
     source=f'{PRE_HOOK} "both the args and kwargs should be returned"',
-    level="documented",
     needs="torch.nn.Module.register_forward_pre_hook(with_kwargs)",
 )
 @given(plan=plans(kinds=("forward_pre",), does=("keywords",), depth=0, least=2, options=True, by=True, many=8))
@@ -44,7 +42,6 @@ def test_replaced_keywords(subject: Subject, plan: Plan) -> None:
     "input.many.arguments",
     says="A tuple that a pre-hook returns is the arguments of forward, however many entries it has.",
     source=f'{PRE_HOOK} "We will wrap the value into a tuple if a single value is returned"',
-    level="documented",
 )
 @given(
     plan=plans(

@@ -11,7 +11,6 @@ WITH_KWARGS = "torch.nn.Module.register_forward_pre_hook(with_kwargs)"
     "input.keywords.flag_is_keyword_only",
     says="The options of register_forward_pre_hook are given by name: a second position raises TypeError.",
     source=f'{CODE} "prepend: bool = False, with_kwargs: bool = False"',
-    level="implied",
     needs=WITH_KWARGS,
     readings=(
         Reading(
@@ -19,7 +18,6 @@ WITH_KWARGS = "torch.nn.Module.register_forward_pre_hook(with_kwargs)"
         ),
         Reading("never by position", "never", "They have a position.", value="none"),
     ),
-    covers=("module_forward.prekw.keyword_only",),
 )
 def test_flag_is_keyword_only(subject: Subject) -> None:
     import torch
@@ -36,7 +34,6 @@ def test_flag_is_keyword_only(subject: Subject) -> None:
     "input.keywords.never_for_global",
     says="The function that registers a global forward pre-hook takes neither with_kwargs nor prepend.",
     source=f'{CODE} "def register_module_forward_pre_hook(hook: Callable[..., None]) -> RemovableHandle"',
-    level="implied",
     needs="torch.nn.modules.module.register_module_forward_pre_hook",
     readings=(
         Reading(
@@ -44,7 +41,6 @@ def test_flag_is_keyword_only(subject: Subject) -> None:
         ),
         Reading("never options", "never", "It takes what the module's method takes.", value=["none", "none"]),
     ),
-    covers=("module_forward.prekw.global_rejected",),
 )
 def test_never_for_global(subject: Subject) -> None:
     from torch.nn.modules.module import register_module_forward_pre_hook

@@ -65,8 +65,6 @@ def leaves(draw, op: str = "scale", steps=RUN, frozen: bool = False, **options) 
     "input.places.all_together",
     says="A pre-hook is given all positional inputs as one tuple, and replaces them together.",
     source=f'{NOTE} "Note that inputs are always wrapped in a tuple"',
-    level="documented",
-    covers=("module_forward.pre.tuple_is_args",),
 )
 @given(plan=leaves("mul"))
 def test_all_together(subject: Subject, plan: Plan) -> None:
@@ -81,7 +79,6 @@ def test_all_together(subject: Subject, plan: Plan) -> None:
     "input.places.handed_through",
     says="A module that returns its input returns what its pre-hooks made of it.",
     source=THROUGHOUT,
-    level="documented",
 )
 @given(plan=leaves("both", steps=(Forward(), Backward((1, 2)))))
 def test_handed_through(subject: Subject, plan: Plan) -> None:
@@ -93,7 +90,6 @@ def test_handed_through(subject: Subject, plan: Plan) -> None:
     "input.places.unused",
     says="Without backward hooks an unused input gets no gradient, though a pre-hook replaced it.",
     source="measured",
-    level="observed",
 )
 @given(plan=leaves("first"))
 def test_unused(subject: Subject, plan: Plan) -> None:
@@ -105,7 +101,6 @@ def test_unused(subject: Subject, plan: Plan) -> None:
     "input.places.without_gradient",
     says="The parameter's gradient is made with the replaced input, also where the input needs no gradient.",
     source="measured",
-    level="observed",
 )
 @given(plan=leaves(frozen=True))
 def test_without_gradient(subject: Subject, plan: Plan) -> None:
@@ -117,7 +112,6 @@ def test_without_gradient(subject: Subject, plan: Plan) -> None:
     "input.places.no_grad",
     says="Under no_grad pre-hooks run and replace as ever; backward() of the output raises RuntimeError.",
     source="measured",
-    level="observed",
 )
 @given(plan=leaves(steps=(Forward(grad=False), Backward((2,)))))
 def test_no_grad(subject: Subject, plan: Plan) -> None:
@@ -131,7 +125,6 @@ def test_no_grad(subject: Subject, plan: Plan) -> None:
     "input.places.backward_again",
     says="With retain_graph=True a second backward() uses the replacement and calls no pre-hook.",
     source="measured",
-    level="observed",
 )
 @given(plan=leaves(steps=(Forward(), Backward((2,)), Backward((3,)))))
 def test_backward_again(subject: Subject, plan: Plan) -> None:
@@ -155,7 +148,6 @@ def watched(draw) -> Plan:
     "input.places.callers_tensor",
     says="A hook on the caller's tensor is given the gradient that came back through the replacements.",
     source="measured",
-    level="observed",
     about=("register_forward_pre_hook", "register_hook"),
 )
 @given(plan=watched())
@@ -181,7 +173,6 @@ def towers(draw) -> Plan:
     "input.places.towers",
     says="In nested modules that pass their input on, a pre-hook is given what those around it left.",
     source=THROUGHOUT,
-    level="documented",
 )
 @given(plan=towers())
 def test_towers(subject: Subject, plan: Plan) -> None:
@@ -203,7 +194,6 @@ def side_by_side(draw) -> Plan:
     "input.places.siblings",
     says="A replaced input is that module's alone: a module next to it is given the original input.",
     source="measured",
-    level="observed",
 )
 @given(plan=side_by_side())
 def test_siblings(subject: Subject, plan: Plan) -> None:
@@ -222,7 +212,6 @@ def shared(draw) -> Plan:
     "input.places.shared",
     says="Pre-hooks of a module that is used in several places replace its input in each of them.",
     source=f'{PRE_HOOK} "The hook will be called every time before :func:`forward` is invoked"',
-    level="documented",
 )
 @given(plan=shared())
 def test_shared(subject: Subject, plan: Plan) -> None:
@@ -247,7 +236,6 @@ def failing_once(draw) -> Plan:
     "input.places.after_a_failure",
     says="After a call that a pre-hook made fail, the next call begins with its own input.",
     source="measured",
-    level="observed",
 )
 @given(plan=failing_once())
 def test_after_a_failure(subject: Subject, plan: Plan) -> None:
@@ -268,9 +256,7 @@ def everywhere(draw) -> Plan:
     "input.places.global_keywords",
     says="Global pre-hooks are never given the keyword arguments; forward is.",
     source=f'{GLOBAL_PRE_HOOK} "Keyword arguments won\'t be passed to the hooks"',
-    level="documented",
     needs=GLOBAL_PRE,
-    covers=("module_forward.global.pre_kwargs_hidden",),
 )
 @given(plan=everywhere())
 def test_global_keywords(subject: Subject, plan: Plan) -> None:
@@ -295,9 +281,7 @@ def in_front(draw) -> Plan:
     "input.places.prepended",
     says="A prepended pre-hook replaces the input before the older pre-hooks of the module see it.",
     source=f'{PRE_HOOK} "fired before all existing ``forward_pre`` hooks"',
-    level="documented",
     needs="torch.nn.Module.register_forward_pre_hook(prepend)",
-    covers=("module_forward.prepend.pre_order",),
 )
 @given(plan=in_front())
 def test_prepended(subject: Subject, plan: Plan) -> None:
@@ -321,7 +305,6 @@ def repeated(draw) -> Plan:
     "input.places.calls_apart",
     says="In backward() from the latest output only the replacements of that call count.",
     source="measured",
-    level="observed",
 )
 @given(plan=repeated())
 def test_calls_apart(subject: Subject, plan: Plan) -> None:
@@ -335,7 +318,6 @@ def test_calls_apart(subject: Subject, plan: Plan) -> None:
     "input.places.anywhere",
     says="In every plan of the grammar with pre-hooks only, each forward is given what they left.",
     source="measured",
-    level="observed",
     about=("register_forward_pre_hook", "register_module_forward_pre_hook"),
 )
 @given(

@@ -53,8 +53,6 @@ def along(plan: Plan):
     "input.replacement.none_keeps",
     says="A forward pre-hook that returns None replaces nothing.",
     source=f'{PRE_HOOK} "hook(module, args) -> None or modified input"',
-    level="documented",
-    covers=("module_forward.pre.none", "module_forward.pre.args"),
 )
 @given(plan=replacing())
 def test_none_keeps(subject: Subject, plan: Plan) -> None:
@@ -67,8 +65,6 @@ def test_none_keeps(subject: Subject, plan: Plan) -> None:
     "input.replacement.tuple_replaces",
     says="A tuple that a pre-hook without with_kwargs returns becomes the positional arguments.",
     source=f'{PRE_HOOK} "User can either return a tuple or a single modified value"',
-    level="documented",
-    covers=("module_forward.pre.tuple_is_args",),
 )
 @given(plan=replacing(Scale))
 def test_tuple_replaces(subject: Subject, plan: Plan) -> None:
@@ -81,8 +77,6 @@ def test_tuple_replaces(subject: Subject, plan: Plan) -> None:
     "input.replacement.bare_is_wrapped",
     says="A single value that a pre-hook without with_kwargs returns becomes the only argument, in a tuple.",
     source=f'{PRE_HOOK} "We will wrap the value into a tuple if a single value is returned"',
-    level="documented",
-    covers=("module_forward.pre.single_wrapped",),
 )
 @given(plan=replacing(Bare, ops=("same", "scale")))
 def test_bare_is_wrapped(subject: Subject, plan: Plan) -> None:
@@ -95,8 +89,6 @@ def test_bare_is_wrapped(subject: Subject, plan: Plan) -> None:
     "input.replacement.chain",
     says="Each forward pre-hook is given what the one before it left.",
     source=THROUGHOUT,
-    level="documented",
-    covers=("module_forward.pre.chain",),
 )
 @given(plan=replacing(Scale, Bare, ops=("scale", "affine", "same", "add", "mul", "cross", "both")))
 def test_chain(subject: Subject, plan: Plan) -> None:
@@ -109,9 +101,7 @@ def test_chain(subject: Subject, plan: Plan) -> None:
     "input.replacement.forward_hook_sees_it",
     says="The input that a forward hook is given is the replaced one, not the caller's.",
     source=THROUGHOUT,
-    level="documented",
     about=("register_forward_pre_hook", "register_forward_hook"),
-    covers=("module_forward.fwd.sees_pre_modified_input",),
 )
 @given(plan=replacing(Scale, Bare, ops=("scale", "affine", "same", "add", "both"), after=("forward",)))
 def test_forward_hook_sees_it(subject: Subject, plan: Plan) -> None:
@@ -125,7 +115,6 @@ def test_forward_hook_sees_it(subject: Subject, plan: Plan) -> None:
     "input.replacement.gradient_flows",
     says="Gradients flow back through what a pre-hook computed from the input, to the caller's tensor.",
     source="test: test/nn/test_module_hooks.py TestModuleHookNN.test_hook_forward_preforward_writable",
-    level="implied",
 )
 @given(plan=replacing(Scale, Bare))
 def test_gradient_flows(subject: Subject, plan: Plan) -> None:
@@ -143,7 +132,6 @@ def test_gradient_flows(subject: Subject, plan: Plan) -> None:
     "input.replacement.full_backward_sees_it",
     says="A full backward hook is given the gradient of the replaced input, not of the caller's.",
     source="measured",
-    level="observed",
     needs="torch.nn.Module.register_full_backward_hook",
 )
 @given(plan=replacing(Scale, Bare, after=("full_backward",)))
@@ -157,7 +145,6 @@ def test_full_backward_sees_it(subject: Subject, plan: Plan) -> None:
     "input.replacement.every_call",
     says="Each call starts from the caller's input again: a replacement does not outlive its call.",
     source="measured",
-    level="observed",
 )
 @given(plan=replacing(Scale, Bare, ops=("scale", "affine", "same"), runs=3))
 def test_every_call(subject: Subject, plan: Plan) -> None:
@@ -170,9 +157,7 @@ def test_every_call(subject: Subject, plan: Plan) -> None:
     "input.replacement.global_hook",
     says="Global pre-hooks replace the input too, and the module's own are given what those left.",
     source=(f'{GLOBAL_PRE_HOOK} "This hook has precedence over the specific module hooks registered"', THROUGHOUT),
-    level="documented",
     needs="torch.nn.modules.module.register_module_forward_pre_hook",
-    covers=("module_forward.global.pre_replace",),
 )
 @given(plan=replacing(Scale, Bare, ops=("same", "both", "add"), everywhere=True))
 def test_global_hook(subject: Subject, plan: Plan) -> None:
@@ -196,7 +181,6 @@ def nested(draw) -> Plan:
     "input.replacement.nested",
     says="A container that passes its input on calls its child with what the container's pre-hooks left.",
     source=THROUGHOUT,
-    level="documented",
 )
 @given(plan=nested())
 def test_nested(subject: Subject, plan: Plan) -> None:
@@ -223,7 +207,6 @@ def removed(draw) -> Plan:
     "input.replacement.removed",
     says="A pre-hook that is removed between calls no longer replaces anything; the others go on.",
     source=f'{PRE_HOOK} "a handle that can be used to remove the added hook"',
-    level="documented",
 )
 @given(plan=removed())
 def test_removed(subject: Subject, plan: Plan) -> None:
@@ -242,7 +225,6 @@ def test_removed(subject: Subject, plan: Plan) -> None:
     "input.replacement.anywhere",
     says="In every plan of the grammar with forward hooks, values and gradients fit the replaced inputs.",
     source="measured",
-    level="observed",
     about=("register_forward_pre_hook", "register_forward_hook"),
 )
 @given(

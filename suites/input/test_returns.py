@@ -43,9 +43,7 @@ def failing(draw) -> Plan:
     "input.returns.raising",
     says="What a pre-hook raises leaves the call; no later hook without always_call runs.",
     source="measured",
-    level="observed",
     about=("register_forward_pre_hook", "register_forward_hook"),
-    covers=("module_forward.pre.raises",),
 )
 @given(plan=failing())
 def test_raising(subject: Subject, plan: Plan) -> None:
@@ -60,7 +58,6 @@ def test_raising(subject: Subject, plan: Plan) -> None:
     "input.returns.only_tuples_are_spread",
     says="Of what a plain pre-hook returns only a tuple is spread; a list or a dict is one argument.",
     source=f'{PRE_HOOK} "(unless that value is already a tuple)"',
-    level="documented",
     readings=(
         Reading(
             "tuples",
@@ -71,13 +68,6 @@ def test_raising(subject: Subject, plan: Plan) -> None:
         Reading("never lists", "never", "A list is spread like a tuple.", value=(tuple, list)),
     ),
     witness={"returned": [[1, 2]]},
-    covers=(
-        "module_forward.pre.list_single",
-        "module_forward.pre.dict_single",
-        "module_forward.pre.tuple_value_needs_nesting",
-        "module_forward.pre.tuple_is_args",
-        "module_forward.pre.empty_tuple",
-    ),
 )
 @given(returned=st.lists(VALUES, min_size=1, max_size=3))
 def test_only_tuples_are_spread(subject: Subject, returned) -> None:
@@ -95,7 +85,6 @@ def test_only_tuples_are_spread(subject: Subject, returned) -> None:
     "input.returns.only_none_keeps",
     says="Only None keeps the input: 0, False, '' or [] that a plain pre-hook returns replaces it.",
     source="measured",
-    level="observed",
     readings=(
         Reading(
             "replace",
@@ -106,7 +95,6 @@ def test_only_tuples_are_spread(subject: Subject, returned) -> None:
         Reading("never keep", "never", "A false value keeps the input.", value=lambda given: not given),
     ),
     witness={"returned": [0]},
-    covers=("module_forward.pre.falsy_replaces",),
 )
 @given(returned=st.lists(MAYBE_VALUES, min_size=1, max_size=4))
 def test_only_none_keeps(subject: Subject, returned) -> None:
@@ -124,7 +112,6 @@ def test_only_none_keeps(subject: Subject, returned) -> None:
     "input.returns.keyword_only_call",
     says="In a keyword-only call a plain pre-hook is given (); what it returns goes before the keywords.",
     source="measured",
-    level="observed",
     readings=(
         Reading(
             "empty",
@@ -140,7 +127,6 @@ def test_only_none_keeps(subject: Subject, returned) -> None:
         ),
     ),
     witness={"keywords": {"a": 1}, "looks": 1, "returned": None},
-    covers=("module_forward.pre.kwargs_only_call", "module_forward.pre.kwargs_only_single_conflict"),
 )
 @given(
     keywords=st.dictionaries(st.sampled_from("abc"), NUMBERS, min_size=1),
@@ -175,7 +161,6 @@ def test_keyword_only_call(subject: Subject, keywords, looks, returned) -> None:
     "input.returns.checked_at_the_call",
     says="A pre-hook that cannot take (module, args) is registered all the same; the call raises TypeError.",
     source="measured",
-    level="observed",
     readings=(
         Reading(
             "at the call",
@@ -186,12 +171,6 @@ def test_keyword_only_call(subject: Subject, keywords, looks, returned) -> None:
         Reading("never at registration", "never", "Registration looks at the hook.", value="register"),
     ),
     witness={"wrong": (1, 0, False), "before": 0, "after": 0},
-    covers=(
-        "module_forward.pre.arity_short",
-        "module_forward.pre.arity_long",
-        "module_forward.pre.noncallable",
-        "module_forward.prekw.missing_flag_arity",
-    ),
 )
 @given(
     wrong=st.one_of(SIGNATURES, st.sampled_from([5, "hook"]), st.none()),
@@ -221,13 +200,11 @@ def test_checked_at_the_call(subject: Subject, wrong, before, after) -> None:
     "input.returns.in_place",
     says="An input that a pre-hook edits in place is edited for later hooks, forward and the caller.",
     source="measured",
-    level="observed",
     readings=(
         Reading("the caller's", "", "A pre-hook is given the caller's object itself, not a copy.", value=True),
         Reading("never a copy", "never", "The hook is given a copy.", value=False),
     ),
     witness={"shapes": ["tensor"], "edits": [(0, 8)]},
-    covers=("module_forward.pre.inplace_visible", "module_forward.pre.tensor_identity"),
 )
 @given(
     shapes=st.lists(st.sampled_from(["tensor", "list", "dict"]), min_size=1, max_size=3),
@@ -258,7 +235,6 @@ def test_in_place(subject: Subject, shapes, edits) -> None:
     "input.returns.full_hook_wraps",
     says="With a full backward hook, in grad mode, forward gets a new tensor for an input with grad.",
     source='docs: torch.nn.Module.register_full_backward_hook "receive a view of each Tensor passed to the Module"',
-    level="documented",
     needs="torch.nn.Module.register_full_backward_hook",
     readings=(
         Reading(
@@ -270,7 +246,6 @@ def test_in_place(subject: Subject, shapes, edits) -> None:
         Reading("never the same", "never", "Everybody is given the caller's tensor.", value=("pre", "forward", "post")),
     ),
     witness={"kinds": ["full", "post"], "grads": [True]},
-    covers=("module_backward.ident.full.forward_hooks_see",),
 )
 @given(
     kinds=st.lists(st.sampled_from(["pre", "post", "full"]), min_size=1, max_size=5),
@@ -310,7 +285,6 @@ def test_full_hook_wraps(subject: Subject, kinds, grads) -> None:
         "test: test/nn/test_lazy_modules.py TestLazyModules.test_lazy_pre_forward_hook",
         "https://github.com/pytorch/pytorch/issues/60132",
     ),
-    level="implied",
     concern="forward_pre own ?lazy",
     needs="torch.nn.LazyLinear",
     readings=(
@@ -327,7 +301,6 @@ def test_full_hook_wraps(subject: Subject, kinds, grads) -> None:
         ),
     ),
     witness={"kind": "LazyLinear", "size": (2, 3), "hooks": 1, "calls": 1},
-    covers=("module_forward.misc.lazy_user_hook", "module_forward.misc.lazy_own_hook"),
 )
 @given(
     kind=st.sampled_from(["LazyLinear", "LazyConv1d", "LazyConv2d", "LazyConvTranspose1d"]),

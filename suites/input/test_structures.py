@@ -16,7 +16,6 @@ PRE_HOOK = "docs: torch.nn.Module.register_forward_pre_hook"
     "input.structures.given",
     says="A pre-hook is given every positional argument in its place: None, constants and structures too.",
     source=PRE_HOOK + ' "the input contains only the positional arguments given to the module"',
-    level="documented",
 )
 @given(plan=plans(kinds=("forward_pre",), does=(), inputs=(1, 2), outputs=(1, 2), depth=0, structures=True))
 def test_given(subject: Subject, plan: Plan) -> None:
@@ -30,7 +29,6 @@ def test_given(subject: Subject, plan: Plan) -> None:
     "input.structures.keywords",
     says="A with_kwargs pre-hook is given the keywords in the order of the call, tensors with gradients too.",
     source=PRE_HOOK + ' "the forward pre-hook will be passed the kwargs given to the forward function"',
-    level="documented",
     needs="torch.nn.Module.register_forward_pre_hook(with_kwargs)",
 )
 @given(
@@ -59,7 +57,6 @@ def test_keywords(subject: Subject, plan: Plan) -> None:
     "input.structures.none_returned",
     says="None in the tuple that a pre-hook returns is an argument: the one that was there is gone.",
     source="measured",
-    level="observed",
 )
 @given(plan=plans(kinds=("forward_pre",), does=("blank",), inputs=(1, 2), outputs=(1, 2), depth=0, structures=True))
 def test_none_returned(subject: Subject, plan: Plan) -> None:
@@ -76,8 +73,6 @@ def test_none_returned(subject: Subject, plan: Plan) -> None:
     "input.structures.repacked",
     says="A tuple that a plain pre-hook returns, a named one too, is the arguments; all else is one argument.",
     source=PRE_HOOK + ' "(unless that value is already a tuple)"',
-    level="documented",
-    covers=("module_forward.pre.namedtuple_unpacked",),
 )
 @given(plan=plans(kinds=("forward_pre",), does=("repack",), inputs=(1, 2), outputs=(1, 2), depth=0, structures=True))
 def test_repacked(subject: Subject, plan: Plan) -> None:

@@ -56,8 +56,6 @@ def lined_up(plan: Plan, *kinds: str):
     "ordering.between.pre_then_forward",
     says="The forward pre-hooks of a module run before its forward hooks, whatever was registered first.",
     source=AROUND,
-    level="documented",
-    covers=("module_forward.pre.before_forward", "module_forward.fwd.after_forward"),
 )
 @given(plan=everywhere_and_own("forward_pre", "forward", on=("m0",)))
 def test_pre_then_forward(subject: Subject, plan: Plan) -> None:
@@ -69,9 +67,7 @@ def test_pre_then_forward(subject: Subject, plan: Plan) -> None:
     "ordering.between.global_forward_pre_first",
     says="Global forward pre-hooks run before those of the module, whatever was registered first.",
     source=GLOBAL["forward_pre"],
-    level="documented",
     needs="torch.nn.modules.module.register_module_forward_pre_hook",
-    covers=("module_forward.global.pre_before_local",),
 )
 @given(plan=everywhere_and_own("forward_pre"))
 def test_global_forward_pre_first(subject: Subject, plan: Plan) -> None:
@@ -83,9 +79,7 @@ def test_global_forward_pre_first(subject: Subject, plan: Plan) -> None:
     "ordering.between.global_forward_first",
     says="Global forward hooks run before those of the module, whatever was registered first.",
     source=GLOBAL["forward"],
-    level="documented",
     needs="torch.nn.modules.module.register_module_forward_hook",
-    covers=("module_forward.global.fwd_before_local",),
 )
 @given(plan=everywhere_and_own("forward"))
 def test_global_forward_first(subject: Subject, plan: Plan) -> None:
@@ -97,9 +91,7 @@ def test_global_forward_first(subject: Subject, plan: Plan) -> None:
     "ordering.between.global_full_backward_first",
     says="Global full backward hooks run before those of the module, whatever was registered first.",
     source=GLOBAL["full_backward"],
-    level="documented",
     needs="torch.nn.modules.module.register_module_full_backward_hook",
-    covers=("module_backward.order.full.global_before_local", "graph.full.global_and_module_order"),
 )
 @given(plan=everywhere_and_own("full_backward"))
 def test_global_full_backward_first(subject: Subject, plan: Plan) -> None:
@@ -111,9 +103,7 @@ def test_global_full_backward_first(subject: Subject, plan: Plan) -> None:
     "ordering.between.global_full_backward_pre_first",
     says="Global full backward pre-hooks run before those of the module, whatever was registered first.",
     source=GLOBAL["full_backward_pre"],
-    level="documented",
     needs="torch.nn.modules.module.register_module_full_backward_pre_hook",
-    covers=("module_backward.order.pre.global_before_local",),
 )
 @given(plan=everywhere_and_own("full_backward_pre"))
 def test_global_full_backward_pre_first(subject: Subject, plan: Plan) -> None:
@@ -125,9 +115,7 @@ def test_global_full_backward_pre_first(subject: Subject, plan: Plan) -> None:
     "ordering.between.global_legacy_first",
     says="Global legacy backward hooks run before those of the module, whatever was registered first.",
     source="test: test/nn/test_module_hooks.py TestModuleGlobalHooks.test_global_and_local_hooks_order",
-    level="implied",
     needs="torch.nn.modules.module.register_module_backward_hook",
-    covers=("module_backward.order.legacy.global_before_local",),
 )
 @given(plan=everywhere_and_own("backward"))
 def test_global_legacy_first(subject: Subject, plan: Plan) -> None:
@@ -139,9 +127,7 @@ def test_global_legacy_first(subject: Subject, plan: Plan) -> None:
     "ordering.between.global_before_prepended",
     says="A hook that a module prepends still runs after the global hooks of its kind.",
     source=tuple(PREPENDED.format(kind) for kind in ("forward_pre", "forward", "full_backward_pre", "full_backward")),
-    level="documented",
     needs="torch.nn.Module.register_forward_hook(prepend)",
-    covers=("module_forward.prepend.global_first", "module_backward.order.full.global_before_local"),
 )
 @given(plan=everywhere_and_own("forward_pre", "forward", "full_backward_pre", "full_backward", prepend=True))
 def test_global_before_prepended(subject: Subject, plan: Plan) -> None:
@@ -153,9 +139,7 @@ def test_global_before_prepended(subject: Subject, plan: Plan) -> None:
     "ordering.between.pre_then_full_backward",
     says="For one call of a module, all full pre-hooks, global ones too, run before its full hooks.",
     source="test: test/nn/test_module_hooks.py TestModuleHooks.test_mixed_hooks",
-    level="implied",
     needs="torch.nn.Module.register_full_backward_pre_hook",
-    covers=("module_backward.order.pre_then_full",),
 )
 @given(plan=everywhere_and_own("full_backward_pre", "full_backward"))
 def test_pre_then_full_backward(subject: Subject, plan: Plan) -> None:
@@ -190,9 +174,7 @@ AROUND_FULL = (("tensor", "m0>0"), ("tensor", "m0.weight"), ("full_backward", "m
     "ordering.between.tensors_around_full",
     says="Hooks around one multiplication called once run so: output's, weight's, module's (full), input's.",
     source="measured",
-    level="observed",
     needs="torch.nn.Module.register_full_backward_hook",
-    covers=("module_backward.order.tensor.leaf_input", "module_backward.order.tensor.nonleaf_input"),
 )
 @given(plan=all_around(*AROUND_FULL))
 def test_tensors_around_full(subject: Subject, plan: Plan) -> None:
@@ -207,9 +189,7 @@ AROUND_PRE = (("tensor", "m0>0"), ("full_backward_pre", "m0"), ("tensor", "m0.we
     "ordering.between.tensors_around_pre",
     says="Around one multiplication a full pre-hook runs after its output's hooks, before its weight's.",
     source="measured",
-    level="observed",
     needs="torch.nn.Module.register_full_backward_pre_hook",
-    covers=("module_backward.order.tensor.leaf_input", "module_backward.order.tensor.nonleaf_input"),
 )
 @given(plan=all_around(*AROUND_PRE))
 def test_tensors_around_pre(subject: Subject, plan: Plan) -> None:
@@ -224,9 +204,7 @@ AROUND_LEGACY = (("tensor", "m0>0"), ("backward", "m0"), ("tensor", "m0.weight")
     "ordering.between.tensors_around_legacy",
     says="Around one multiplication a legacy hook runs after its output's hooks, before its weight's.",
     source="measured",
-    level="observed",
     about=("register_backward_hook", "register_hook"),
-    covers=("module_backward.order.tensor.legacy", "module_backward.order.linear.param_accumulation"),
 )
 @given(plan=all_around(*AROUND_LEGACY))
 def test_tensors_around_legacy(subject: Subject, plan: Plan) -> None:
@@ -250,9 +228,7 @@ def used(draw) -> Plan:
     "ordering.between.weights_before_full",
     says="Where the input needs a gradient, a weight of one call has its .grad before that call's full hook.",
     source="measured",
-    level="observed",
     needs="torch.Tensor.register_post_accumulate_grad_hook",
-    covers=("module_backward.order.tensor.post_accumulate", "module_backward.order.linear.param_accumulation"),
 )
 @given(plan=used())
 def test_weights_before_full(subject: Subject, plan: Plan) -> None:

@@ -58,15 +58,9 @@ def first_drops_second(kind: str, on: str = "m0") -> Plan:
     "ordering.changes.forward_pre_removed",
     says="A forward pre-hook may remove pre-hooks of its module, itself too: the call still runs them all.",
     source=(SNAPSHOT_PULL, REMOVABLE.format("preforward")),
-    level="implied",
     concern="forward_pre ?removes_inside",
     readings=iteration("forward pre-hook"),
     witness=first_drops_second("forward_pre"),
-    covers=(
-        "module_forward.dyn.pre_removes_self",
-        "module_forward.dyn.pre_removes_self_last",
-        "module_forward.dyn.pre_removes_later",
-    ),
 )
 @given(plan=interrupted("forward_pre"))
 def test_forward_pre_removed(subject: Subject, plan: Plan) -> None:
@@ -77,11 +71,9 @@ def test_forward_pre_removed(subject: Subject, plan: Plan) -> None:
     "ordering.changes.forward_removed",
     says="A forward hook may remove forward hooks of its module, itself too: the call still runs them all.",
     source=(SNAPSHOT_PULL, REMOVABLE.format("forward")),
-    level="implied",
     concern="forward ?removes_inside",
     readings=iteration("forward hook"),
     witness=first_drops_second("forward"),
-    covers=("module_forward.dyn.fwd_removes_self", "module_forward.dyn.fwd_removes_later"),
 )
 @given(plan=interrupted("forward"))
 def test_forward_removed(subject: Subject, plan: Plan) -> None:
@@ -97,7 +89,6 @@ def test_forward_removed(subject: Subject, plan: Plan) -> None:
     needs="torch.nn.modules.module.register_module_forward_hook",
     readings=iteration("global forward hook"),
     witness=first_drops_second("forward", "*"),
-    covers=("module_forward.dyn.global_removes_self",),
 )
 @given(plan=interrupted("forward", "*"))
 def test_global_forward_removed(subject: Subject, plan: Plan) -> None:
@@ -108,7 +99,6 @@ def test_global_forward_removed(subject: Subject, plan: Plan) -> None:
     "ordering.changes.tensor_removed",
     says="A tensor hook removed by an earlier one of the same tensor still runs in that backward.",
     source="measured",
-    level="observed",
     concern="tensor ?removes_inside",
     readings=(
         Reading(
@@ -137,9 +127,7 @@ def test_tensor_removed(subject: Subject, plan: Plan) -> None:
     "ordering.changes.post_accumulate_removed",
     says="A post-accumulate hook that removes itself, or that an earlier one removes, still runs in that pass.",
     source="measured",
-    level="observed",
     needs="torch.Tensor.register_post_accumulate_grad_hook",
-    covers=("tensor.pag.self_remove", "tensor.pag.remove_later"),
 )
 @given(plan=interrupted("post_accumulate", "x0"))
 def test_post_accumulate_removed(subject: Subject, plan: Plan) -> None:
@@ -152,7 +140,6 @@ def test_post_accumulate_removed(subject: Subject, plan: Plan) -> None:
     "ordering.changes.full_backward_removed",
     says="A full backward hook that another one removes, or itself, is still called in that backward.",
     source="measured",
-    level="observed",
     needs="torch.nn.Module.register_full_backward_hook",
 )
 @given(plan=interrupted("full_backward"))
@@ -166,7 +153,6 @@ def test_full_backward_removed(subject: Subject, plan: Plan) -> None:
     "ordering.changes.forward_registers_hook",
     says="A forward hook that forward registers runs in that call only if there is one already, even global.",
     source=(SKIPS, "https://github.com/pytorch/pytorch/pull/52576"),
-    level="implied",
     about=("register_forward_hook", "register_forward_pre_hook", "register_module_forward_pre_hook"),
     concern="forward ?registers_inside",
     readings=(
@@ -186,7 +172,6 @@ def test_full_backward_removed(subject: Subject, plan: Plan) -> None:
         ),
     ),
     witness={"pres": [], "everywhere": False, "adds": [1], "calls": 2},
-    covers=("module_forward.dyn.forward_registers_fwd_bare",),
 )
 @given(
     pres=st.lists(st.booleans(), max_size=2),

@@ -14,7 +14,6 @@ from fixtures.plan.grammar import Plan, hooks_of
     "ordering.many.in_one_place",
     says="However many hooks of a kind are in one place, each is called in turn, in order of registration.",
     source="measured",
-    level="observed",
     about=apis(HOOK_KINDS, everywhere=True),
 )
 @given(plan=plans(kinds=HOOK_KINDS, outputs=(1, 2), depth=0, least=3, most=5, everywhere=True, alike=True, many=4))
@@ -30,7 +29,6 @@ def test_in_one_place(subject: Subject, plan: Plan) -> None:
     "ordering.many.with_options",
     says="However many hooks a module has, each stands in line as its options said.",
     source="measured",
-    level="observed",
     about=apis(("forward_pre", "forward", "full_backward", "full_backward_pre"), everywhere=True),
     needs="torch.nn.Module.register_forward_hook(prepend)",
 )

@@ -60,8 +60,6 @@ def brackets(net, before: str, after: str, backward: bool = False):
     "ordering.nested.forward",
     says="Hooks around forward nest: a parent's pre-hooks, its children's hooks in turn, its forward hooks.",
     source=AROUND,
-    level="documented",
-    covers=("module_forward.nest.order", "module_forward.nest.sequential", "module_forward.nest.parent_module_arg"),
 )
 @given(plan=trees("forward_pre", "forward"))
 def test_forward(subject: Subject, plan: Plan) -> None:
@@ -81,9 +79,7 @@ def watched(draw, *kinds: str) -> Plan:
     "ordering.nested.global_forward",
     says="Global forward pre-hooks run for outer modules first, global forward hooks for inner ones first.",
     source=AROUND_GLOBALLY,
-    level="documented",
     needs="torch.nn.modules.module.register_module_forward_hook",
-    covers=("module_forward.global.fires_everywhere", "module_forward.global.pre_fires_everywhere"),
 )
 @given(plan=watched("forward_pre", "forward"))
 def test_global_forward(subject: Subject, plan: Plan) -> None:
@@ -97,13 +93,7 @@ def test_global_forward(subject: Subject, plan: Plan) -> None:
     "ordering.nested.full_backward",
     says="In a chain whose input needs a gradient, full hooks run last child first, a parent's after them.",
     source="measured",
-    level="observed",
     needs="torch.nn.Module.register_full_backward_hook",
-    covers=(
-        "module_backward.order.full.nested",
-        "module_backward.order.full.upstream_sees_after",
-        "graph.full.nested_order",
-    ),
 )
 @given(plan=trees("full_backward"))
 def test_full_backward(subject: Subject, plan: Plan) -> None:
@@ -116,9 +106,7 @@ def test_full_backward(subject: Subject, plan: Plan) -> None:
     "ordering.nested.full_backward_pre",
     says="In a chain a parent's full backward pre-hook runs before its children's, the last child first.",
     source="measured",
-    level="observed",
     needs="torch.nn.Module.register_full_backward_pre_hook",
-    covers=("module_backward.order.pre.nested",),
 )
 @given(plan=trees("full_backward_pre") | trees("full_backward_pre", grad=False))
 def test_full_backward_pre(subject: Subject, plan: Plan) -> None:
@@ -131,9 +119,7 @@ def test_full_backward_pre(subject: Subject, plan: Plan) -> None:
     "ordering.nested.backward_brackets",
     says="Where a chain's input needs a gradient, full pre-hooks and full hooks open and close like brackets.",
     source="measured",
-    level="observed",
     needs="torch.nn.Module.register_full_backward_pre_hook",
-    covers=("module_backward.order.prefull.nested", "module_backward.order.full.upstream_sees_after"),
 )
 @given(plan=trees("full_backward_pre", "full_backward"))
 def test_backward_brackets(subject: Subject, plan: Plan) -> None:
@@ -145,7 +131,6 @@ def test_backward_brackets(subject: Subject, plan: Plan) -> None:
     "ordering.nested.input_without_grad",
     says="The full hook of a module whose input needs no gradient runs as soon as its output has one.",
     source=WITHOUT_INPUT,
-    level="documented",
     concern="full_backward ?inputs_need_no_grad",
     needs="torch.nn.Module.register_full_backward_hook",
     readings=(
@@ -175,12 +160,6 @@ def test_backward_brackets(subject: Subject, plan: Plan) -> None:
             Backward(),
         ),
     ),
-    covers=(
-        "module_backward.order.full.nested_no_input_rg",
-        "module_backward.order.prefull.nested_no_input_rg",
-        "module_backward.issue.100528_order_first_layer",
-        "graph.full.nested_order_no_input_grad",
-    ),
 )
 @given(plan=trees("full_backward", grad=False) | trees("full_backward_pre", "full_backward", grad=False))
 def test_input_without_grad(subject: Subject, plan: Plan) -> None:
@@ -191,9 +170,7 @@ def test_input_without_grad(subject: Subject, plan: Plan) -> None:
     "ordering.nested.legacy_backward",
     says="A chain's legacy hook runs right after its last child's, before those of its other children.",
     source="measured",
-    level="observed",
     about="register_backward_hook",
-    covers=("module_backward.order.legacy.nested",),
     note="Both hooks are on the node that made the output, which the container shares with its last child.",
 )
 @given(plan=trees("backward"))
@@ -219,9 +196,7 @@ def siblings(draw, *kinds: str) -> Plan:
     "ordering.nested.siblings",
     says="Of modules side by side on one input, the one called last runs its full hooks first in backward.",
     source="measured",
-    level="observed",
     needs="torch.nn.Module.register_full_backward_hook",
-    covers=("module_backward.order.full.siblings",),
 )
 @given(plan=siblings("forward", "full_backward"))
 def test_siblings(subject: Subject, plan: Plan) -> None:
@@ -245,8 +220,6 @@ def shared(draw, *kinds: str) -> Plan:
     "ordering.nested.shared_forward",
     says="The hooks around forward of a module called several times run once per call, all in each call.",
     source=AROUND,
-    level="documented",
-    covers=("module_forward.nest.shared_twice", "module_forward.nest.shared_two_names"),
 )
 @given(plan=shared("forward_pre", "forward"))
 def test_shared_forward(subject: Subject, plan: Plan) -> None:
@@ -258,7 +231,6 @@ def test_shared_forward(subject: Subject, plan: Plan) -> None:
     "ordering.nested.shared_backward",
     says="The full hooks of a module called several times in a row run once per call, the last call first.",
     source="measured",
-    level="observed",
     needs="torch.nn.Module.register_full_backward_hook",
 )
 @given(plan=shared("full_backward"))
@@ -284,7 +256,6 @@ def repeated(draw, kind: str) -> Plan:
     "ordering.nested.every_forward",
     says="Each call of a module runs its forward hooks anew, in the same order.",
     source=AROUND[1],
-    level="documented",
 )
 @given(plan=repeated("forward"))
 def test_every_forward(subject: Subject, plan: Plan) -> None:

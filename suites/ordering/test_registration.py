@@ -26,8 +26,6 @@ NOTE = 'note: autograd.html#backward-hooks-execution "they are executed in the o
     "ordering.registration.forward_pre",
     says="Without prepend=, the forward pre-hooks of a module run in the order of their registration.",
     source=AFTER["forward_pre"],
-    level="documented",
-    covers=("module_forward.pre.order",),
 )
 @given(plan=plans(kinds=("forward_pre",), inputs=(1, 2), outputs=(1, 2), depth=0, least=2))
 def test_forward_pre(subject: Subject, plan: Plan) -> None:
@@ -39,8 +37,6 @@ def test_forward_pre(subject: Subject, plan: Plan) -> None:
     "ordering.registration.forward",
     says="Without prepend=, the forward hooks of a module run in the order of their registration.",
     source=AFTER["forward"],
-    level="documented",
-    covers=("module_forward.fwd.order",),
 )
 @given(plan=plans(kinds=("forward",), inputs=(1, 2), outputs=(1, 2), depth=0, least=2))
 def test_forward(subject: Subject, plan: Plan) -> None:
@@ -52,9 +48,7 @@ def test_forward(subject: Subject, plan: Plan) -> None:
     "ordering.registration.full_backward",
     says="Without prepend=, the full backward hooks of a module run in the order of their registration.",
     source=AFTER["full_backward"],
-    level="documented",
     needs="torch.nn.Module.register_full_backward_hook",
-    covers=("module_backward.order.full.registration",),
 )
 @given(plan=plans(kinds=("full_backward",), inputs=(1, 2), outputs=(1, 2), depth=0, least=2))
 def test_full_backward(subject: Subject, plan: Plan) -> None:
@@ -66,9 +60,7 @@ def test_full_backward(subject: Subject, plan: Plan) -> None:
     "ordering.registration.full_backward_pre",
     says="Without prepend=, the full backward pre-hooks of a module run in the order of registration.",
     source=AFTER["full_backward_pre"],
-    level="documented",
     needs="torch.nn.Module.register_full_backward_pre_hook",
-    covers=("module_backward.order.pre.registration",),
 )
 @given(plan=plans(kinds=("full_backward_pre",), inputs=(1, 2), outputs=(1, 2), depth=0, least=2))
 def test_full_backward_pre(subject: Subject, plan: Plan) -> None:
@@ -80,9 +72,7 @@ def test_full_backward_pre(subject: Subject, plan: Plan) -> None:
     "ordering.registration.legacy_backward",
     says="The legacy backward hooks of a module run in the order of their registration.",
     source="measured",
-    level="observed",
     about="register_backward_hook",
-    covers=("module_backward.order.legacy.registration",),
 )
 @given(plan=plans(kinds=("backward",), ops=("scale", "affine", "add", "mul"), inputs=(1, 2), depth=0, least=2))
 def test_legacy_backward(subject: Subject, plan: Plan) -> None:
@@ -108,9 +98,7 @@ def on_tensors(draw, kind: str) -> Plan:
     "ordering.registration.tensor",
     says="The hooks of a tensor that is not changed in place run in the order of their registration.",
     source=NOTE,
-    level="documented",
     about="register_hook",
-    covers=("tensor.chain.order", "tensor.chain.order_nonleaf"),
 )
 @given(plan=on_tensors("tensor"))
 def test_tensor(subject: Subject, plan: Plan) -> None:
@@ -124,9 +112,7 @@ def test_tensor(subject: Subject, plan: Plan) -> None:
     "ordering.registration.post_accumulate",
     says="The post-accumulate-grad hooks of a tensor run in the order of their registration.",
     source=NOTE,
-    level="documented",
     needs="torch.Tensor.register_post_accumulate_grad_hook",
-    covers=("tensor.pag.order",),
 )
 @given(plan=on_tensors("post_accumulate"))
 def test_post_accumulate(subject: Subject, plan: Plan) -> None:
@@ -162,9 +148,7 @@ def prepended(plan: Plan):
     "ordering.registration.prepend_forward_pre",
     says="A forward pre-hook registered with prepend=True runs before all that its module had so far.",
     source=(BEFORE["forward_pre"], PREPEND_PULL),
-    level="documented",
     needs="torch.nn.Module.register_forward_pre_hook(prepend)",
-    covers=("module_forward.prepend.pre_order", "module_forward.prepend.empty"),
 )
 @given(plan=one_module("forward_pre"))
 def test_prepend_forward_pre(subject: Subject, plan: Plan) -> None:
@@ -176,14 +160,7 @@ def test_prepend_forward_pre(subject: Subject, plan: Plan) -> None:
     "ordering.registration.prepend_forward",
     says="A forward hook registered with prepend=True runs before all that its module had so far.",
     source=(BEFORE["forward"], PREPEND_PULL),
-    level="documented",
     needs="torch.nn.Module.register_forward_hook(prepend)",
-    covers=(
-        "module_forward.prepend.fwd_order",
-        "module_forward.prepend.two_reverse",
-        "module_forward.prepend.then_append",
-        "module_forward.prepend.chain_value",
-    ),
 )
 @given(plan=one_module("forward"))
 def test_prepend_forward(subject: Subject, plan: Plan) -> None:
@@ -195,9 +172,7 @@ def test_prepend_forward(subject: Subject, plan: Plan) -> None:
     "ordering.registration.prepend_full_backward",
     says="A full backward hook registered with prepend=True runs before all that its module had so far.",
     source=(BEFORE["full_backward"], PREPEND_PULL),
-    level="documented",
     needs="torch.nn.Module.register_full_backward_hook(prepend)",
-    covers=("module_backward.order.full.prepend",),
 )
 @given(plan=one_module("full_backward"))
 def test_prepend_full_backward(subject: Subject, plan: Plan) -> None:
@@ -209,9 +184,7 @@ def test_prepend_full_backward(subject: Subject, plan: Plan) -> None:
     "ordering.registration.prepend_full_backward_pre",
     says="A full backward pre-hook with prepend=True runs before all that its module had so far.",
     source=(BEFORE["full_backward_pre"], PREPEND_PULL),
-    level="documented",
     needs="torch.nn.Module.register_full_backward_pre_hook(prepend)",
-    covers=("module_backward.order.pre.registration",),
 )
 @given(plan=one_module("full_backward_pre"))
 def test_prepend_full_backward_pre(subject: Subject, plan: Plan) -> None:
@@ -223,9 +196,7 @@ def test_prepend_full_backward_pre(subject: Subject, plan: Plan) -> None:
     "ordering.registration.keyword_hooks_in_line",
     says="Forward hooks with and without with_kwargs=True share one order, that of their registration.",
     source=AFTER["forward"],
-    level="documented",
     needs="torch.nn.Module.register_forward_hook(with_kwargs)",
-    covers=("module_forward.fwdkw.mixed_order",),
 )
 @given(plan=one_module("forward", option="with_kwargs"))
 def test_keyword_hooks_in_line(subject: Subject, plan: Plan) -> None:
@@ -263,8 +234,6 @@ def due(plan: Plan):
     "ordering.registration.pre_hook_again_goes_last",
     says="Removing a forward pre-hook keeps the order of the rest; registered again, it runs last.",
     source=AFTER["forward_pre"],
-    level="documented",
-    covers=("module_forward.pre.order_after_remove",),
 )
 @given(plan=renewed("forward_pre"))
 def test_pre_hook_again_goes_last(subject: Subject, plan: Plan) -> None:
@@ -276,7 +245,6 @@ def test_pre_hook_again_goes_last(subject: Subject, plan: Plan) -> None:
     "ordering.registration.hook_again_goes_last",
     says="Removing a forward hook keeps the order of the rest; registered again, it runs last.",
     source=AFTER["forward"],
-    level="documented",
 )
 @given(plan=renewed("forward"))
 def test_hook_again_goes_last(subject: Subject, plan: Plan) -> None:
@@ -288,7 +256,6 @@ def test_hook_again_goes_last(subject: Subject, plan: Plan) -> None:
     "ordering.registration.outputs_of_one_node",
     says="Hooks on the outputs of one node run tensor by tensor, in the order of each tensor's first hook.",
     source="measured",
-    level="observed",
     about=("register_hook",),
     readings=(
         Reading(
@@ -300,7 +267,6 @@ def test_hook_again_goes_last(subject: Subject, plan: Plan) -> None:
         Reading("rows", "never", "The hooks run in the order of the outputs.", value=lambda places: sorted({*places})),
     ),
     witness={"places": [1, 0], "op": "unbind"},
-    covers=("tensor.kind.multi_output_order",),
 )
 @given(places=st.lists(st.integers(0, 3), min_size=1, max_size=8), op=st.sampled_from(["unbind", "split", "chunk"]))
 def test_outputs_of_one_node(subject: Subject, places, op) -> None:

@@ -15,7 +15,6 @@ FORWARD = ("forward_pre", "forward")
     "ordering.values.global_first",
     says="Around forward global hooks run before those of the module, whatever form the tensors have.",
     source='docs: torch.nn.modules.module.register_module_forward_hook "executed before specific module hooks"',
-    level="documented",
     about=apis(FORWARD, everywhere=True),
     needs="torch.nn.modules.module.register_module_forward_hook",
 )

@@ -76,9 +76,7 @@ def due(plan: Plan):
     "output.always.in_line",
     says="In a call that succeeds an always_call hook runs once, in its place, and may replace the output.",
     source=ALWAYS_TEST,
-    level="implied",
     needs=ALWAYS_CALL,
-    covers=("module_forward.always.normal_once", "module_forward.always.normal_replace"),
 )
 @given(plan=lines("scale"))
 def test_in_line(subject: Subject, plan: Plan) -> None:
@@ -92,10 +90,6 @@ def test_in_line(subject: Subject, plan: Plan) -> None:
     source=(PULL, "measured"),
     level="observed",
     needs=ALWAYS_CALL,
-    covers=(
-        "module_forward.always.pre_hook_raises",
-        "module_forward.always.others_skipped",
-    ),
 )
 @given(plan=lines("give", fails="pre"))
 def test_before_output(subject: Subject, plan: Plan) -> None:
@@ -116,13 +110,7 @@ def test_before_output(subject: Subject, plan: Plan) -> None:
         'code: torch/nn/modules/module.py "run always called hooks if they have not already been run"',
         ALWAYS_TEST,
     ),
-    level="implied",
     needs=ALWAYS_CALL,
-    covers=(
-        "module_forward.always.earlier_fwd_hook_raises",
-        "module_forward.always.later_fwd_hook_raises",
-        "module_forward.always.own_exception_normal",
-    ),
 )
 @given(plan=lines("scale", "scale", fails="hook"))
 def test_after_a_hook(subject: Subject, plan: Plan) -> None:
@@ -135,9 +123,7 @@ def test_after_a_hook(subject: Subject, plan: Plan) -> None:
     "output.always.global_first",
     says="After a failure global always_call hooks run before the module's own, prepended ones included.",
     source="measured",
-    level="observed",
     needs=(ALWAYS_CALL, "torch.nn.modules.module.register_module_forward_hook(always_call)"),
-    covers=("module_forward.always.order_failure",),
 )
 @given(plan=lines("scale", fails="pre", everywhere=True))
 def test_global_first(subject: Subject, plan: Plan) -> None:
@@ -149,9 +135,7 @@ def test_global_first(subject: Subject, plan: Plan) -> None:
     "output.always.keywords",
     says="After a failure an always_call hook of the module with with_kwargs=True is given the keywords too.",
     source=(f'{FORWARD_HOOK} "the ``hook`` will be passed the kwargs given to the forward function"', PULL),
-    level="documented",
     needs=ALWAYS_CALL,
-    covers=("module_forward.always.with_kwargs_local",),
 )
 @given(plan=lines("scale", fails="pre", with_kwargs=True))
 def test_keywords(subject: Subject, plan: Plan) -> None:
@@ -181,9 +165,7 @@ def towers(draw) -> Plan:
     "output.always.innermost_first",
     says="A failure passes the always_call hooks of every module on its way out, innermost first.",
     source="measured",
-    level="observed",
     needs=(ALWAYS_CALL, "torch.nn.modules.module.register_module_forward_hook(always_call)"),
-    covers=("module_forward.always.nested", "module_forward.always.global_each_level"),
 )
 @given(plan=towers())
 def test_innermost_first(subject: Subject, plan: Plan) -> None:
@@ -208,7 +190,6 @@ def global_keywords(draw) -> Plan:
     level="observed",
     needs="torch.nn.modules.module.register_module_forward_hook(with_kwargs)",
     docs="contradicts",
-    covers=("module_forward.always.with_kwargs_global",),
     note="A hook written with four parameters ends in a TypeError that is turned into a warning: it never runs.",
 )
 @given(plan=global_keywords())
@@ -230,9 +211,7 @@ def changed_under_way(draw) -> Plan:
     "output.always.changed_under_way",
     says="After a failure an always_call hook, not the last, that changes the hooks causes RuntimeError.",
     source="measured",
-    level="observed",
     needs=ALWAYS_CALL,
-    covers=("module_forward.always.register_in_failure", "module_forward.always.remove_self_in_failure"),
     note="The loop runs over the dict itself; a change that the last hook makes goes unnoticed.",
 )
 @given(plan=changed_under_way())
@@ -257,9 +236,7 @@ def removed_in_time(draw) -> Plan:
     "output.always.removed_in_time",
     says="An always_call hook that is removed before the call fails does not run.",
     source="measured",
-    level="observed",
     needs=ALWAYS_CALL,
-    covers=("module_forward.always.removed_in_call",),
 )
 @given(plan=removed_in_time())
 def test_removed_in_time(subject: Subject, plan: Plan) -> None:

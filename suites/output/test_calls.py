@@ -39,7 +39,6 @@ Pair = namedtuple("Pair", "first second")
     "output.calls.forward_runs_none",
     says="module.forward() skips the module's hooks, and global ones for it; modules it calls run theirs.",
     source=f'{FORWARD} "the registered hooks while the latter silently ignores them"',
-    level="documented",
     about=apis(MODULE_KINDS, everywhere=True),
     readings=(
         Reading(
@@ -52,7 +51,6 @@ Pair = namedtuple("Pair", "first second")
         Reading("never none at all", "never", "forward() silences the modules that it calls, too.", value=()),
     ),
     witness={"hooks": [("outer", "forward"), ("inner", "forward")], "last": "backward", "ways": ["forward"]},
-    covers=("module_forward.call.direct_forward",),
 )
 @given(
     hooks=st.lists(PLACED, min_size=1, max_size=6),
@@ -93,14 +91,12 @@ def test_forward_runs_none(subject: Subject, hooks, last, ways) -> None:
     "output.calls.super_forward",
     says="super().forward() inside forward does not run the hooks again, however many classes pass it on.",
     source=f'{FORWARD} "the registered hooks while the latter silently ignores them"',
-    level="documented",
     about=("register_forward_hook", "register_forward_pre_hook"),
     readings=(
         Reading("once", "", "One call of a module runs its hooks once, whatever forward passes on to.", value=False),
         Reading("never twice", "never", "Each forward runs them.", value=True),
     ),
     witness={"depth": 1, "pres": [False], "calls": 1},
-    covers=("module_forward.call.super_forward",),
 )
 @given(depth=FEW, pres=PRE_OR_NOT, calls=FEW)
 def test_super_forward(subject: Subject, depth, pres, calls) -> None:
@@ -130,14 +126,12 @@ def test_super_forward(subject: Subject, depth, pres, calls) -> None:
     "output.calls.grad_mode",
     says="A hook around forward runs in the caller's grad mode, not in that of a decorated forward.",
     source="measured",
-    level="observed",
     about=("register_forward_hook", "register_forward_pre_hook"),
     readings=(
         Reading("the caller's", "", "A grad mode that is set around forward does not reach the hooks.", value="caller"),
         Reading("never forward's", "never", "What is set around forward covers the hooks.", value="forward"),
     ),
     witness={"pres": [True, False], "caller": True, "inner": False},
-    covers=("module_forward.fwd.grad_mode",),
 )
 @given(pres=PRE_OR_NOT, caller=st.booleans(), inner=st.booleans())
 def test_grad_mode(subject: Subject, pres, caller, inner) -> None:
@@ -166,7 +160,6 @@ def test_grad_mode(subject: Subject, pres, caller, inner) -> None:
     "output.calls.only_none_keeps",
     says="Only None keeps the output: whatever else a hook returns, false or not, is the output as it is.",
     source="measured",
-    level="observed",
     readings=(
         Reading(
             "replace",
@@ -177,7 +170,6 @@ def test_grad_mode(subject: Subject, pres, caller, inner) -> None:
         Reading("never keep", "never", "A false value keeps the output.", value=lambda given: not given),
     ),
     witness={"returned": [0]},
-    covers=("module_forward.fwd.falsy_replaces", "module_forward.fwd.cannot_set_none"),
 )
 @given(returned=st.lists(MAYBE_VALUES, min_size=1, max_size=4))
 def test_only_none_keeps(subject: Subject, returned) -> None:
@@ -203,13 +195,11 @@ def test_only_none_keeps(subject: Subject, returned) -> None:
     "output.calls.none_output",
     says="An output that is None reaches every hook as None, until one of them replaces it.",
     source="measured",
-    level="observed",
     readings=(
         Reading("as None", "", "Forward hooks are called with an output of None like with any other.", value="as None"),
         Reading("never skipped", "never", "Without an output there is nothing to hook.", value="skipped"),
     ),
     witness={"returned": ["new"], "inside": False},
-    covers=("module_forward.fwd.none_output",),
 )
 @given(returned=st.lists(st.one_of(st.none(), st.none(), VALUES), min_size=1, max_size=4), inside=st.booleans())
 def test_none_output(subject: Subject, returned, inside) -> None:
@@ -230,13 +220,11 @@ def test_none_output(subject: Subject, returned, inside) -> None:
     "output.calls.same_object",
     says="Without backward hooks nothing is copied: hooks and caller are given the very objects returned.",
     source="measured",
-    level="observed",
     readings=(
         Reading("itself", "", "Without backward hooks no output is copied or rebuilt.", value=True),
         Reading("never a copy", "never", "Containers are rebuilt.", value=False),
     ),
     witness={"shapes": ["list"], "replace": [False]},
-    covers=("module_forward.fwd.nontensor_outputs", "module_forward.fwd.any_type"),
 )
 @given(
     shapes=st.lists(
@@ -275,13 +263,11 @@ def test_same_object(subject: Subject, shapes, replace) -> None:
     "output.calls.arity",
     says="A plain forward hook that cannot take (module, args, output) raises TypeError only at the call.",
     source="measured",
-    level="observed",
     readings=(
         Reading("three", "", "A plain forward hook is called with the module, the inputs and the output.", value=3),
         Reading("never two", "never", "A hook may leave out the inputs.", value=2),
     ),
     witness={"signature": (2, 0, False), "before": 0, "after": 0},
-    covers=("module_forward.fwd.arity_short",),
 )
 @given(signature=SIGNATURES, before=st.integers(0, 2), after=st.integers(0, 2))
 def test_arity(subject: Subject, signature, before, after) -> None:

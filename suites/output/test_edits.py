@@ -16,13 +16,11 @@ FORWARD_HOOK = "docs: torch.nn.Module.register_forward_hook"
     "output.calls.edited_in_place",
     says="An edit of the output in place by a hook that returns None is seen by later hooks and the caller.",
     source="measured",
-    level="observed",
     readings=(
         Reading("seen", "", "Every forward hook is given the output itself, not a copy.", value=True),
         Reading("never lost", "never", "Every hook is given a copy.", value=False),
     ),
     witness={"shape": "list", "added": [9]},
-    covers=("module_forward.fwd.output_inplace",),
 )
 @given(
     shape=st.sampled_from(["tensor", "list", "dict", "tensor in tuple"]),
@@ -57,7 +55,6 @@ def test_edited_in_place(subject: Subject, shape, added) -> None:
     "output.calls.input_edited_late",
     says="An in-place edit of the input in a forward hook changes the output only if they share memory.",
     source=f'{FORWARD_HOOK} "modify the input inplace but it will not have effect on forward"',
-    level="documented",
     readings=(
         Reading(
             "late",
@@ -68,7 +65,6 @@ def test_edited_in_place(subject: Subject, shape, added) -> None:
         Reading("never seen", "never", "No edit of the input reaches the output.", value=()),
     ),
     witness={"does": "same", "added": [8]},
-    covers=("module_forward.fwd.input_mutation_late", "module_forward.fwd.input_mutation_aliased"),
 )
 @given(
     does=st.sampled_from(["product", "copy", "same", "view"]),

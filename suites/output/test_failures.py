@@ -18,7 +18,6 @@ ALWAYS_CALL = "torch.nn.Module.register_forward_hook(always_call)"
     "output.always.error_stands",
     says="The first error leaves the call, whatever always_call hooks return or which Exception they raise.",
     source=(f'{CODE} "that was silenced as another error was raised in forward"', ALWAYS_TEST),
-    level="implied",
     needs=ALWAYS_CALL,
     readings=(
         Reading(
@@ -41,13 +40,6 @@ ALWAYS_CALL = "torch.nn.Module.register_forward_hook(always_call)"
         ),
     ),
     witness={"where": "forward", "hooks": [(True, "return"), (True, "raise")]},
-    covers=(
-        "module_forward.always.forward_raises",
-        "module_forward.always.return_does_not_swallow",
-        "module_forward.always.return_feeds_next",
-        "module_forward.always.own_exception_silenced",
-        "module_forward.always.silenced_continues",
-    ),
 )
 @given(
     where=st.sampled_from(["forward", "pre-hook", "hook"]),
@@ -97,7 +89,6 @@ def test_error_stands(subject: Subject, where, hooks) -> None:
     "output.always.only_exceptions",
     says="An always_call hook does not run for KeyboardInterrupt, SystemExit or GeneratorExit.",
     source=("measured", FORWARD_HOOK),
-    level="observed",
     needs=ALWAYS_CALL,
     docs="contradicts",
     readings=(
@@ -107,7 +98,6 @@ def test_error_stands(subject: Subject, where, hooks) -> None:
         Reading("never all", "never", "It runs for whatever is raised, as the docstring has it.", value=BaseException),
     ),
     witness={"errors": [KeyboardInterrupt], "where": "forward", "always": [True]},
-    covers=("module_forward.always.base_exception",),
 )
 @given(
     errors=st.lists(
@@ -150,14 +140,12 @@ def test_only_exceptions(subject: Subject, errors, where, always) -> None:
     "output.always.silenced_is_warned",
     says="Each Exception that an always_call hook raises after a failure becomes one UserWarning.",
     source=f'{CODE} "that was silenced as another error was raised in forward"',
-    level="implied",
     needs=ALWAYS_CALL,
     readings=(
         Reading("warned", "", "What always_call hooks raise after a failure is turned into warnings.", value=1),
         Reading("never quiet", "never", "The errors of the hooks are dropped without a word.", value=0),
     ),
     witness={"where": "forward", "fails": [True]},
-    covers=("module_forward.always.warning_text_local", "module_forward.always.own_exception_silenced"),
 )
 @given(where=st.sampled_from(["forward", "pre-hook", "hook"]), fails=st.lists(st.booleans(), min_size=1, max_size=5))
 def test_silenced_is_warned(subject: Subject, where, fails) -> None:
@@ -196,7 +184,6 @@ def test_silenced_is_warned(subject: Subject, where, fails) -> None:
     "output.always.base_exceptions",
     says="A KeyboardInterrupt or the like that an always_call hook raises takes the place of the first error.",
     source=("measured", FORWARD_HOOK),
-    level="observed",
     needs=ALWAYS_CALL,
     readings=(
         Reading(
@@ -208,7 +195,6 @@ def test_silenced_is_warned(subject: Subject, where, fails) -> None:
         Reading("the first", "never", "The first error leaves the call, whatever is raised.", value=BaseException),
     ),
     witness={"errors": [KeyboardInterrupt]},
-    covers=("module_forward.always.hook_base_exception",),
 )
 @given(errors=st.lists(st.sampled_from([KeyboardInterrupt, SystemExit, GeneratorExit, ValueError]), max_size=4))
 def test_base_exceptions(subject: Subject, errors) -> None:

@@ -40,8 +40,6 @@ def given_to_hooks(plan: Plan):
     "output.keywords.hidden",
     says="Without with_kwargs a forward hook is given the positional arguments only.",
     source=f'{FORWARD_HOOK} "Keyword arguments won\'t be passed to the hooks and only to the ``forward``"',
-    level="documented",
-    covers=("module_forward.fwd.kwargs_hidden",),
 )
 @given(plan=called_with())
 def test_hidden(subject: Subject, plan: Plan) -> None:
@@ -54,9 +52,7 @@ def test_hidden(subject: Subject, plan: Plan) -> None:
     "output.keywords.given",
     says="With with_kwargs=True a forward hook is given (module, args, kwargs, output); kwargs may be empty.",
     source=(f'{FORWARD_HOOK} "hook(module, args, kwargs, output) -> None or modified output"', PULL),
-    level="documented",
     needs=WITH_KWARGS,
-    covers=("module_forward.fwdkw.args",),
 )
 @given(plan=called_with((True,)))
 def test_given(subject: Subject, plan: Plan) -> None:
@@ -69,9 +65,7 @@ def test_given(subject: Subject, plan: Plan) -> None:
     "output.keywords.mixed_chain",
     says="Forward hooks with and without with_kwargs=True replace the output in one chain.",
     source="measured",
-    level="observed",
     needs=WITH_KWARGS,
-    covers=("module_forward.fwdkw.mixed_order", "module_forward.fwdkw.replace"),
 )
 @given(plan=called_with((True, False)))
 def test_mixed_chain(subject: Subject, plan: Plan) -> None:
@@ -84,10 +78,8 @@ def test_mixed_chain(subject: Subject, plan: Plan) -> None:
     "output.keywords.global",
     says="In a call that succeeds a global forward hook with with_kwargs=True is given the keywords.",
     source="https://github.com/pytorch/pytorch/pull/137403",
-    level="implied",
     needs="torch.nn.modules.module.register_module_forward_hook(with_kwargs)",
     docs="contradicts",
-    covers=("module_forward.global.fwd_with_kwargs",),
     note="The docstring of the function still says that keyword arguments are not passed.",
 )
 @given(plan=called_with((True, False), "*"))
@@ -101,7 +93,6 @@ def test_global(subject: Subject, plan: Plan) -> None:
     "output.keywords.one_dict",
     says="All with_kwargs forward hooks of a call share one dict: what one puts in, the next one finds.",
     source="measured",
-    level="observed",
     needs=WITH_KWARGS,
     readings=(
         Reading(
@@ -110,7 +101,6 @@ def test_global(subject: Subject, plan: Plan) -> None:
         Reading("never a copy each", "never", "Each hook has its own.", value=False),
     ),
     witness={"kwargs": {"a": 2}, "edits": [{"b": 1}, {}]},
-    covers=("module_forward.fwdkw.mutation_visible_later",),
 )
 @given(
     kwargs=st.dictionaries(st.sampled_from("abc"), NUMBERS),
@@ -158,7 +148,6 @@ def test_one_dict(subject: Subject, kwargs, edits) -> None:
     "output.keywords.flags_by_name",
     says="The options of register_forward_hook are given by name: a second position raises TypeError.",
     source=f'{CODE} "prepend: bool = False, with_kwargs: bool = False, always_call: bool = False"',
-    level="implied",
     needs=WITH_KWARGS,
     readings=(
         Reading(
@@ -169,7 +158,6 @@ def test_one_dict(subject: Subject, kwargs, edits) -> None:
         ),
         Reading("never by position", "never", "They have a position.", value="none"),
     ),
-    covers=("module_forward.fwdkw.keyword_only",),
 )
 def test_flags_by_name(subject: Subject) -> None:
     import torch

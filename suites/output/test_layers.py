@@ -34,7 +34,6 @@ def hook_up(module, pres, ran, name):
     "output.layers.built_in",
     says="Linear, Bilinear, Dropout, BatchNorm1d, LayerNorm, ReLU, Softmax and Flatten call their hooks.",
     source=f'{NOTE} "this functionality can be applied to third-party or PyTorch-provided modules"',
-    level="documented",
     about="register_forward_hook",
     readings=(
         Reading("like any", "", "Built-in layers call their hooks in training and in evaluation.", value=(True, False)),
@@ -83,7 +82,6 @@ def test_built_in(subject: Subject, names, states, count) -> None:
     "output.layers.containers",
     says="A loop over a ModuleList or ModuleDict runs only the children's hooks, Sequential its own too.",
     source="measured",
-    level="observed",
     readings=(
         Reading(
             "called or not",
@@ -99,7 +97,6 @@ def test_built_in(subject: Subject, names, states, count) -> None:
         ),
     ),
     witness={"kind": "ModuleList", "size": 1, "own": [False], "inner": [False]},
-    covers=("module_forward.call.containers",),
 )
 @given(kind=st.sampled_from(["Sequential", "ModuleList", "ModuleDict"]), size=FEW, own=PRE_OR_NOT, inner=PRE_OR_NOT)
 def test_containers(subject: Subject, kind, size, own, inner) -> None:
@@ -137,7 +134,6 @@ def test_containers(subject: Subject, kind, size, own, inner) -> None:
     "output.layers.own_call",
     says="Hooks run in Module.__call__: a replaced forward keeps them, a replaced __call__ must pass on to it.",
     source="measured",
-    level="observed",
     readings=(
         Reading(
             "hooks are in __call__",
@@ -154,7 +150,6 @@ def test_containers(subject: Subject, kind, size, own, inner) -> None:
         Reading("never an own call", "never", "A class with its own __call__ runs none.", value=("instance", "class")),
     ),
     witness={"owns": ["call", "super"], "ways": [], "pres": [False], "calls": 1},
-    covers=("module_forward.call.call_override", "module_forward.call.instance_forward"),
 )
 @given(
     owns=st.lists(st.sampled_from(["no", "call", "super"]), min_size=1, max_size=3),
@@ -192,7 +187,6 @@ def test_own_call(subject: Subject, owns, ways, pres, calls) -> None:
     "output.layers.called_by_a_hook",
     says="A forward hook may call its module's forward; calling the module runs the hook again, and so on.",
     source="measured",
-    level="observed",
     readings=(
         Reading(
             "again and again",
@@ -203,7 +197,6 @@ def test_own_call(subject: Subject, owns, ways, pres, calls) -> None:
         Reading("never again", "never", "A hook does not run inside itself.", value=False),
     ),
     witness={"most": 2, "by_forward": False, "pres": 0},
-    covers=("module_forward.call.reentrant", "module_forward.call.infinite_recursion"),
 )
 @given(most=st.sampled_from([0, 1, 2, 3, 4, 10**6]), by_forward=st.booleans(), pres=st.integers(0, 2))
 def test_called_by_a_hook(subject: Subject, most, by_forward, pres) -> None:
@@ -244,13 +237,11 @@ def test_called_by_a_hook(subject: Subject, most, by_forward, pres) -> None:
     "output.layers.attention",
     says="A call of MultiheadAttention runs its own hooks and never those of its out_proj.",
     source="measured",
-    level="observed",
     readings=(
         Reading("passed by", "", "MultiheadAttention uses the weight of out_proj and does not call it.", value=False),
         Reading("never both", "never", "The projection is called like a module.", value=True),
     ),
     witness={"heads": 1, "size": (1, 1), "training": True, "own": [False], "inner": [False]},
-    covers=("module_forward.call.mha_out_proj",),
 )
 @given(heads=FEW, size=st.tuples(FEW, FEW), training=st.booleans(), own=PRE_OR_NOT, inner=PRE_OR_NOT)
 def test_attention(subject: Subject, heads, size, training, own, inner) -> None:
@@ -292,7 +283,6 @@ OUT_PROJ = "self_attn.out_proj"
         FAST_PATH,
         "https://github.com/pytorch/pytorch/pull/128415",
     ),
-    level="implied",
     concern="forward|forward_pre own encoder_part",
     instead="call the model with gradients enabled.",
     readings=(
@@ -313,7 +303,6 @@ OUT_PROJ = "self_attn.out_proj"
         Reading("never the pre-hook", "never", "Only a forward hook keeps the fast path away.", value=("forward",)),
     ),
     witness={"hooks": [("linear1", "forward_pre"), ("linear1", "forward")], "training": False, "grad": False},
-    covers=("module_forward.call.encoder_fastpath", "module_forward.call.encoder_fastpath_pre"),
 )
 @given(
     hooks=st.lists(st.tuples(st.sampled_from((*PARTS, OUT_PROJ)), st.sampled_from(KINDS)), min_size=1, max_size=3),
@@ -356,7 +345,6 @@ def test_fast_path(subject: Subject, hooks, training, grad) -> None:
         ),
     ),
     witness={"kinds": ["forward"], "training": False, "grad": False},
-    covers=("module_forward.call.encoder_fastpath_global",),
     note="Asked with batch_first=True. The fast path heeds hooks on the parts since 2.5, and global ones never.",
 )
 @given(kinds=st.lists(st.sampled_from(KINDS), min_size=1, max_size=3), training=RARELY, grad=RARELY)

@@ -14,7 +14,6 @@ ABOUT = ("register_forward_hook", "register_forward_pre_hook")
     "output.many.calls",
     says="Hooks around forward run in each call of their module, however many and however deep.",
     source="measured",
-    level="observed",
 )
 @given(
     plan=plans(
@@ -29,7 +28,6 @@ def test_calls(subject: Subject, plan: Plan) -> None:
     "output.many.entries",
     says="A forward hook may return a tuple of any length; what comes next is given all its entries.",
     source="measured",
-    level="observed",
     about="register_forward_hook",
 )
 @given(

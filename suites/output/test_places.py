@@ -64,8 +64,6 @@ def leaves(draw, op: str = "scale", steps=RUN, frozen: bool = False) -> Plan:
     "output.places.all_together",
     says="A forward hook is given several outputs as the one tuple they are, and replaces them together.",
     source=AS_IS,
-    level="documented",
-    covers=("module_forward.fwd.replace",),
 )
 @given(plan=leaves("split", steps=(Forward(), Backward((1, 2)))))
 def test_all_together(subject: Subject, plan: Plan) -> None:
@@ -80,7 +78,6 @@ def test_all_together(subject: Subject, plan: Plan) -> None:
     "output.places.left_out",
     says="Without backward hooks the parameter behind an unused output gets no gradient, replaced or not.",
     source="measured",
-    level="observed",
 )
 @given(plan=leaves("split", steps=(Forward(), Backward((2, None)))))
 def test_left_out(subject: Subject, plan: Plan) -> None:
@@ -92,7 +89,6 @@ def test_left_out(subject: Subject, plan: Plan) -> None:
     "output.places.input_untouched",
     says="A hook that replaces the output of a module that returns its input leaves the input as it was.",
     source="measured",
-    level="observed",
 )
 @given(plan=leaves("same"))
 def test_input_untouched(subject: Subject, plan: Plan) -> None:
@@ -105,7 +101,6 @@ def test_input_untouched(subject: Subject, plan: Plan) -> None:
     "output.places.without_gradient",
     says="The parameter's gradient comes through the replaced output, also if the input needs none.",
     source="measured",
-    level="observed",
 )
 @given(plan=leaves(frozen=True))
 def test_without_gradient(subject: Subject, plan: Plan) -> None:
@@ -117,8 +112,6 @@ def test_without_gradient(subject: Subject, plan: Plan) -> None:
     "output.places.no_grad",
     says="Under no_grad forward hooks run and replace as ever; backward() of the output raises.",
     source="measured",
-    level="observed",
-    covers=("module_forward.fwd.train_eval",),
 )
 @given(plan=leaves(steps=(Forward(grad=False), Backward((2,)))))
 def test_no_grad(subject: Subject, plan: Plan) -> None:
@@ -132,7 +125,6 @@ def test_no_grad(subject: Subject, plan: Plan) -> None:
     "output.places.backward_again",
     says="With retain_graph=True a second backward() uses the replacement and calls no forward hook.",
     source="measured",
-    level="observed",
 )
 @given(plan=leaves(steps=(Forward(), Backward((2,)), Backward((3,)))))
 def test_backward_again(subject: Subject, plan: Plan) -> None:
@@ -154,7 +146,6 @@ def kept(draw) -> Plan:
     "output.places.callers_tensor",
     says="Hooks and retain_grad() on the output that the caller gets see the gradient of the replacement.",
     source="measured",
-    level="observed",
     about=("register_forward_hook", "register_hook", "retain_grad"),
 )
 @given(plan=kept())
@@ -182,7 +173,6 @@ def towers(draw) -> Plan:
     "output.places.towers",
     says="In nested modules a forward hook is given what the hooks inside left, where that is handed on.",
     source=THROUGHOUT,
-    level="documented",
 )
 @given(plan=towers())
 def test_towers(subject: Subject, plan: Plan) -> None:
@@ -207,7 +197,6 @@ def side_by_side(draw) -> Plan:
     "output.places.siblings",
     says="A replaced output is that module's alone: the output of a module next to it stays.",
     source="measured",
-    level="observed",
 )
 @given(plan=side_by_side())
 def test_siblings(subject: Subject, plan: Plan) -> None:
@@ -227,7 +216,6 @@ def shared(draw) -> Plan:
     "output.places.shared",
     says="Forward hooks of a module that is used in several places replace its output in each of them.",
     source=f'{FORWARD_HOOK} "called every time after :func:`forward` has computed an output"',
-    level="documented",
 )
 @given(plan=shared())
 def test_shared(subject: Subject, plan: Plan) -> None:
@@ -250,7 +238,6 @@ def failing_once(draw) -> Plan:
     "output.places.after_a_failure",
     says="After a call that a forward hook made fail, the next call begins anew.",
     source="measured",
-    level="observed",
 )
 @given(plan=failing_once())
 def test_after_a_failure(subject: Subject, plan: Plan) -> None:
@@ -273,8 +260,6 @@ def failing_inside(draw) -> Plan:
     "output.places.forward_raises",
     says="If forward raises, no forward hook of the module or its parents without always_call runs.",
     source=f'{CODE} "forward hooks that should always be called even if an exception is raised"',
-    level="implied",
-    covers=("module_forward.fwd.forward_raises",),
 )
 @given(plan=failing_inside())
 def test_forward_raises(subject: Subject, plan: Plan) -> None:
@@ -298,9 +283,7 @@ def in_front(draw) -> Plan:
     "output.places.prepended",
     says="A prepended forward hook replaces the output before the older ones of the module see it.",
     source=f'{FORWARD_HOOK} "fired before all existing ``forward`` hooks"',
-    level="documented",
     needs="torch.nn.Module.register_forward_hook(prepend)",
-    covers=("module_forward.prepend.chain_value",),
 )
 @given(plan=in_front())
 def test_prepended(subject: Subject, plan: Plan) -> None:
@@ -324,7 +307,6 @@ def named(draw) -> Plan:
     "output.places.structure",
     says="A dict that a forward hook returns in place of forward's dict is what the calling code gets.",
     source=THROUGHOUT,
-    level="documented",
 )
 @given(plan=named())
 def test_structure(subject: Subject, plan: Plan) -> None:
@@ -337,7 +319,6 @@ def test_structure(subject: Subject, plan: Plan) -> None:
     "output.places.anywhere",
     says="In every plan of the grammar with forward hooks only, the caller of a module gets what they left.",
     source="measured",
-    level="observed",
     about=("register_forward_hook", "register_module_forward_hook"),
 )
 @given(

@@ -76,8 +76,6 @@ def factor_of(plan: Plan) -> int:
     "output.replacement.hook_is_given",
     says="A plain forward hook is given (module, args, output), the first one what forward returned.",
     source=f'{FORWARD_HOOK} "hook(module, args, output) -> None or modified output"',
-    level="documented",
-    covers=("module_forward.fwd.args", "module_forward.fwd.after_forward"),
 )
 @given(plan=replacing(ops=("scale", "add", "split", "both"), scale=False))
 def test_hook_is_given(subject: Subject, plan: Plan) -> None:
@@ -91,8 +89,6 @@ def test_hook_is_given(subject: Subject, plan: Plan) -> None:
     "output.replacement.none_keeps",
     says="A forward hook that returns None does not replace the output.",
     source=f'{FORWARD_HOOK} "hook(module, args, output) -> None or modified output"',
-    level="documented",
-    covers=("module_forward.fwd.none",),
 )
 @given(plan=replacing(ops=("scale", "add", "split", "both", "named"), scale=False))
 def test_none_keeps(subject: Subject, plan: Plan) -> None:
@@ -104,8 +100,6 @@ def test_none_keeps(subject: Subject, plan: Plan) -> None:
     "output.replacement.value_replaces",
     says="What a forward hook returns, unless it is None, replaces the output that the caller gets.",
     source=(f'{FORWARD_HOOK} "The hook can modify the output"', THROUGHOUT),
-    level="documented",
-    covers=("module_forward.fwd.replace",),
 )
 @given(plan=replacing(ops=("same", "scale", "add")))
 def test_value_replaces(subject: Subject, plan: Plan) -> None:
@@ -117,8 +111,6 @@ def test_value_replaces(subject: Subject, plan: Plan) -> None:
     "output.replacement.chain",
     says="Each forward hook is given the output that the one before it left.",
     source=THROUGHOUT,
-    level="documented",
-    covers=("module_forward.fwd.chain",),
 )
 @given(plan=replacing(ops=("same", "scale", "add", "both", "split")))
 def test_chain(subject: Subject, plan: Plan) -> None:
@@ -131,8 +123,6 @@ def test_chain(subject: Subject, plan: Plan) -> None:
     "output.replacement.structures",
     says="An output that is a tuple or a dict is given to forward hooks, and replaced, as a whole.",
     source=AS_IS,
-    level="documented",
-    covers=("module_forward.fwd.any_type", "module_forward.fwd.nontensor_outputs"),
 )
 @given(plan=replacing(ops=("both", "split", "named")))
 def test_structures(subject: Subject, plan: Plan) -> None:
@@ -146,8 +136,6 @@ def test_structures(subject: Subject, plan: Plan) -> None:
     "output.replacement.gradient_flows",
     says="Gradients flow back through what a forward hook computed from the output, into the module.",
     source="test: test/nn/test_module_hooks.py TestModuleHookNN.test_hook_forward_preforward_writable",
-    level="implied",
-    covers=("module_forward.fwd.grad_through_replacement",),
 )
 @given(plan=replacing(ops=("scale",)))
 def test_gradient_flows(subject: Subject, plan: Plan) -> None:
@@ -161,7 +149,6 @@ def test_gradient_flows(subject: Subject, plan: Plan) -> None:
     "output.replacement.full_backward_sees_it",
     says="A full backward hook is given the gradient of the replaced output, the one the caller has.",
     source="measured",
-    level="observed",
     needs="torch.nn.Module.register_full_backward_hook",
 )
 @given(plan=replacing(ops=("scale",), after=("full_backward",)))
@@ -176,7 +163,6 @@ def test_full_backward_sees_it(subject: Subject, plan: Plan) -> None:
     "output.replacement.tensor_hook_inside",
     says="A tensor hook that a forward hook puts on its output runs after full pre-hooks, before full hooks.",
     source="measured",
-    level="observed",
     needs="torch.nn.Module.register_full_backward_hook",
     readings=(
         Reading(
@@ -193,7 +179,6 @@ def test_full_backward_sees_it(subject: Subject, plan: Plan) -> None:
         ),
     ),
     witness={"factors": [2], "kinds": ["full_backward"], "grad": 3},
-    covers=("module_backward.order.tensor.forward_hook_tensor_hook",),
 )
 @given(
     factors=st.lists(FACTORS, min_size=1, max_size=3),
@@ -227,7 +212,6 @@ def test_tensor_hook_inside(subject: Subject, factors, kinds, grad) -> None:
     "output.replacement.legacy_backward_sees_it",
     says="A legacy backward hook is on the operation that made the replaced output, not the module's own.",
     source="measured",
-    level="observed",
     about=("register_backward_hook", "register_forward_hook"),
 )
 @given(plan=replacing(ops=("scale", "add", "split"), after=("backward",)))
@@ -245,7 +229,6 @@ def test_legacy_backward_sees_it(subject: Subject, plan: Plan) -> None:
     "output.replacement.every_call",
     says="In each call forward hooks replace what that call's forward returned.",
     source=f'{FORWARD_HOOK} "called every time after :func:`forward` has computed an output"',
-    level="documented",
 )
 @given(plan=replacing(ops=("same", "scale", "both"), runs=3))
 def test_every_call(subject: Subject, plan: Plan) -> None:
@@ -260,9 +243,7 @@ def test_every_call(subject: Subject, plan: Plan) -> None:
         f'{GLOBAL_HOOK} "by returning a new value that will replace the output"',
         f'{GLOBAL_HOOK} "executed before specific module hooks registered with"',
     ),
-    level="documented",
     needs="torch.nn.modules.module.register_module_forward_hook",
-    covers=("module_forward.global.fwd_replace",),
 )
 @given(plan=replacing(ops=("same", "both", "named"), everywhere=True))
 def test_global_hook(subject: Subject, plan: Plan) -> None:
@@ -285,8 +266,6 @@ def nested(draw) -> Plan:
     "output.replacement.nested",
     says="A container goes on with what its child's forward hooks left; its own hooks replace its result.",
     source=THROUGHOUT,
-    level="documented",
-    covers=("module_forward.nest.child_replacement", "module_forward.nest.sequential"),
 )
 @given(plan=nested())
 def test_nested(subject: Subject, plan: Plan) -> None:
@@ -313,7 +292,6 @@ def removed(draw) -> Plan:
     "output.replacement.removed",
     says="A forward hook that is removed between calls no longer replaces anything; the others go on.",
     source=f'{FORWARD_HOOK} "a handle that can be used to remove the added hook"',
-    level="documented",
 )
 @given(plan=removed())
 def test_removed(subject: Subject, plan: Plan) -> None:
@@ -346,8 +324,6 @@ def failing(draw) -> Plan:
     "output.replacement.raising",
     says="What a forward hook raises leaves the call; no later hook without always_call runs.",
     source="measured",
-    level="observed",
-    covers=("module_forward.fwd.raises", "module_forward.fwd.forward_raises"),
 )
 @given(plan=failing())
 def test_raising(subject: Subject, plan: Plan) -> None:
@@ -362,7 +338,6 @@ def test_raising(subject: Subject, plan: Plan) -> None:
     "output.replacement.anywhere",
     says="In every plan of the grammar with forward hooks, values and gradients fit the replaced outputs.",
     source="measured",
-    level="observed",
 )
 @given(plan=plans(kinds=("forward",), does=("scale",), inputs=(1, 2), outputs=(1, 2), depth=2, runs=2))
 def test_anywhere(subject: Subject, plan: Plan) -> None:

@@ -24,7 +24,6 @@ def called_again(plan: Plan) -> Plan:
     "output.structures.given",
     says="A forward hook is given what forward returned: a list, dict or object, with all that is in it.",
     source=(AS_IS, FORWARD_HOOK),
-    level="documented",
 )
 @given(
     plan=plans(kinds=("forward",), does=(), inputs=(1, 2), outputs=(1, 2), depth=0, structures=True).map(called_again)
@@ -40,7 +39,6 @@ def test_given(subject: Subject, plan: Plan) -> None:
     "output.structures.repacked",
     says="A forward hook may return another structure, a list, a dict or an object: that is the output then.",
     source=FORWARD_HOOK + ' "hook(module, args, output) -> None or modified output"',
-    level="documented",
 )
 @given(
     plan=plans(kinds=("forward",), does=("repack",), inputs=(1, 2), outputs=(1, 2), depth=0, structures=True).map(
@@ -60,7 +58,6 @@ def test_repacked(subject: Subject, plan: Plan) -> None:
     "output.structures.with_gradients",
     says="Forward hooks that pack an output anew change no gradient, in every network of the grammar.",
     source="measured",
-    level="observed",
 )
 @given(plan=plans(kinds=("forward",), does=("repack",), inputs=(1, 2), outputs=(1, 2), depth=2, structures=True))
 def test_with_gradients(subject: Subject, plan: Plan) -> None:

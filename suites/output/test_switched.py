@@ -16,8 +16,6 @@ CALLED = 'docs: torch.nn.Module.register_forward_hook "called every time after :
     "output.switched.any_mode",
     says="Hooks around forward run in train and in eval mode, with and without gradients, also when switched.",
     source=CALLED,
-    level="documented",
-    covers=("module_forward.fwd.train_eval",),
 )
 @given(
     plan=plans(
@@ -32,7 +30,6 @@ def test_any_mode(subject: Subject, plan: Plan) -> None:
     "output.switched.after_failure",
     says="After a call that a hook made fail, the next call runs all hooks anew.",
     source="measured",
-    level="observed",
 )
 @given(
     plan=plans(

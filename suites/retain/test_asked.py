@@ -34,7 +34,6 @@ def keeping(draw: Any, *steps: Any) -> Plan:
     "retain.asked.seen_upstream",
     says="When the hook of a tensor runs, gradients kept for tensors made from it are already there.",
     source='note: autograd.html#backward-hooks-execution "field is updated for Tensors that retain_grad"',
-    level="documented",
     about=("retain_grad", "register_hook"),
     readings=(
         Reading(
@@ -46,7 +45,6 @@ def keeping(draw: Any, *steps: Any) -> Plan:
         Reading("at the end", "never", "Kept gradients are set when the whole pass is over.", value=False),
     ),
     witness={"kept": [False, True], "hooks": 1},
-    covers=("tensor.rg.seen_upstream",),
 )
 @given(kept=st.lists(st.booleans(), min_size=2, max_size=5), hooks=st.integers(1, 2))
 def test_seen_upstream(subject: Subject, kept: List[bool], hooks: int) -> None:
@@ -87,7 +85,6 @@ FINDS = {
         'note: autograd.html#backward-hooks-execution "field is updated for Tensors that retain_grad"',
         SINCE_2_0,
     ),
-    level="documented",
     about=("retain_grad", "register_hook"),
     concern="retain_grad ?reading_hook",
     readings=(
@@ -115,7 +112,6 @@ FINDS = {
         ),
     ),
     witness={"piles": [(2, 1), (1, 0)], "passes": 1},
-    covers=("tensor.rg.seen_in_own_hook",),
 )
 @given(
     piles=st.lists(st.tuples(st.integers(1, 3), st.integers(0, 3)), min_size=1, max_size=2),
@@ -143,7 +139,6 @@ def test_not_in_its_own_hook(subject: Subject, piles: List[Tuple[int, int]], pas
     "retain.asked.input_of_grad",
     says="autograd.grad with respect to a tensor that keeps its gradient also sets its .grad.",
     source=("docs: torch.autograd.grad", SINCE_2_0),
-    level="implied",
     concern="retain_grad ?asked",
     readings=(
         Reading(
@@ -162,7 +157,6 @@ def test_not_in_its_own_hook(subject: Subject, piles: List[Tuple[int, int]], pas
         ),
     ),
     witness=Plan(NET, (Input(3),), (Forward(), Retain(INNER), Ask((INNER,)))),
-    covers=("tensor.inputs.grad_retain_grad",),
     docs="contradicts",
     note="The docs say that the gradient of an input is returned and not accumulated into .grad.",
 )
@@ -175,9 +169,7 @@ def test_input_of_grad(subject: Subject, plan: Plan) -> None:
     "retain.asked.on_the_way_of_grad",
     says="autograd.grad sets the .grad of a tensor on its way that keeps its gradient.",
     source="measured",
-    level="observed",
     about=("retain_grad", "autograd.grad"),
-    covers=("tensor.inputs.grad_retain_grad_intermediate",),
 )
 @given(plan=keeping(lambda grad: Ask(("x0",), (grad,)), lambda grad: Ask(("m1.weight", "m2.weight"), (grad,))))
 def test_on_the_way_of_grad(subject: Subject, plan: Plan) -> None:
@@ -189,7 +181,6 @@ def test_on_the_way_of_grad(subject: Subject, plan: Plan) -> None:
     "retain.asked.backward_inputs",
     says="backward(inputs=[y]) on a tensor that keeps its gradient counts the gradient once.",
     source="https://github.com/pytorch/pytorch/pull/60521",
-    level="implied",
     concern="retain_grad ?asked",
     readings=(
         Reading(
@@ -209,7 +200,6 @@ def test_on_the_way_of_grad(subject: Subject, plan: Plan) -> None:
     ),
     needs=("torch.Tensor.backward(inputs)",),
     witness=Plan(NET, (Input(3),), (Forward(), Retain(INNER), Backward(inputs=(INNER,)))),
-    covers=("tensor.inputs.backward_nonleaf_retains",),
 )
 @given(plan=keeping(lambda grad: Backward((grad,), inputs=(INNER,)), lambda grad: Backward((grad,))))
 def test_backward_inputs(subject: Subject, plan: Plan) -> None:
@@ -220,7 +210,6 @@ def test_backward_inputs(subject: Subject, plan: Plan) -> None:
     "retain.asked.create_graph",
     says="A kept gradient that depends on a leaf can be differentiated again only with create_graph=True.",
     source='docs: torch.autograd.backward "allowing to compute higher order derivative"',
-    level="documented",
     about=("retain_grad", "autograd.grad"),
     readings=(
         Reading(
@@ -232,7 +221,6 @@ def test_backward_inputs(subject: Subject, plan: Plan) -> None:
         Reading("detached", "never", "The kept gradient is detached, also with create_graph=True.", value=False),
     ),
     witness={"x": 1, "power": 2, "create_graph": True},
-    covers=("tensor.rg.create_graph",),
 )
 @given(x=NUMBERS, power=st.integers(1, 4), create_graph=st.booleans())
 def test_create_graph(subject: Subject, x: int, power: int, create_graph: bool) -> None:

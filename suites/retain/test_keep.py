@@ -46,8 +46,6 @@ def reaching(plan: Plan) -> List[int]:
     "retain.keep.inner_tensor",
     says="After retain_grad() an inner tensor has its gradient in .grad once a backward has reached it.",
     source=KEPT,
-    level="documented",
-    covers=("tensor.rg.nonleaf", "tensor.rg.late", "tensor.rg.root"),
 )
 @given(plan=kept())
 def test_inner_tensor(subject: Subject, plan: Plan) -> None:
@@ -60,7 +58,6 @@ def test_inner_tensor(subject: Subject, plan: Plan) -> None:
     says="Where hooks only look, the kept gradient is the one that the hooks of the tensor are given.",
     source=(KEPT, "measured"),
     level="observed",
-    covers=("tensor.rg.nonleaf",),
 )
 @given(plan=kept(hook=True))
 def test_what_hooks_see(subject: Subject, plan: Plan) -> None:
@@ -72,8 +69,6 @@ def test_what_hooks_see(subject: Subject, plan: Plan) -> None:
     "retain.keep.changes_nothing_else",
     says="Where the tensor gets a gradient, retain_grad() changes no other gradient and no hook call.",
     source=(DOCS, "measured"),
-    level="observed",
-    covers=("tensor.rg.nonleaf",),
 )
 @given(plan=plans(kinds=("tensor",), does=("scale",), inputs=(1, 2), outputs=(1, 2), depth=2, retain=True, runs=2))
 def test_changes_nothing_else(subject: Subject, plan: Plan) -> None:
@@ -87,8 +82,6 @@ def test_changes_nothing_else(subject: Subject, plan: Plan) -> None:
     "retain.keep.adds_up",
     says="Over several backwards the kept gradients add up.",
     source='docs: torch.Tensor.grad "will accumulate (add) gradients into it"',
-    level="documented",
-    covers=("tensor.rg.accumulates", "graph.order.retain_accumulates_over_backwards"),
 )
 @given(plan=kept(passes=4, fewest=2))
 def test_adds_up(subject: Subject, plan: Plan) -> None:
@@ -102,8 +95,6 @@ def test_adds_up(subject: Subject, plan: Plan) -> None:
     "retain.keep.once_is_enough",
     says="Calling retain_grad() again on the same tensor changes nothing.",
     source="test: test/test_autograd.py TestAutograd.test_retain_grad",
-    level="implied",
-    covers=("tensor.rg.twice",),
 )
 @given(plan=plans(kinds=("tensor",), does=(), inputs=(1, 2), outputs=(1, 2), retain=True, runs=2))
 def test_once_is_enough(subject: Subject, plan: Plan) -> None:
@@ -118,8 +109,6 @@ def test_once_is_enough(subject: Subject, plan: Plan) -> None:
     "retain.keep.nothing_for_leaves",
     says="retain_grad() on a leaf that requires grad does nothing: its gradient is added to .grad once.",
     source=NO_OP,
-    level="documented",
-    covers=("tensor.rg.leaf_noop",),
 )
 @given(
     plan=st.builds(
@@ -144,7 +133,6 @@ def test_nothing_for_leaves(subject: Subject, plan: Plan) -> None:
         DOCS,
         REFUSED + ' "can\'t retain_grad on Tensor that has requires_grad=False"',
     ),
-    level="implied",
     concern="retain_grad ?no_grad",
     docs="contradicts",
     note="The docs say that it does nothing for a leaf, and what requires no gradient is a leaf.",
@@ -165,7 +153,6 @@ def test_nothing_for_leaves(subject: Subject, plan: Plan) -> None:
         ),
     ),
     witness=Plan(Leaf("m0", "scale", (2,)), (Input(1, grad=False),), (Retain("x0"), Forward(), Backward())),
-    covers=("tensor.rg.no_requires_grad",),
 )
 @given(
     plan=st.builds(
@@ -186,8 +173,6 @@ def test_needs_grad(subject: Subject, plan: Plan) -> None:
     "retain.keep.too_late",
     says="retain_grad() after a backward is accepted, and keeps the gradients of later backwards only.",
     source="measured",
-    level="observed",
-    covers=("tensor.rg.after_backward",),
 )
 @given(
     plan=st.builds(
@@ -233,7 +218,6 @@ def test_too_late(subject: Subject, plan: Plan) -> None:
         ),
     ),
     witness={"row": [False], "hooks": 0},
-    covers=("tensor.rg.absent", "tensor.rg.no_warning_when_retained"),
 )
 @given(row=st.lists(st.booleans(), min_size=1, max_size=4), hooks=st.integers(0, 1))
 def test_not_by_itself(subject: Subject, row: List[bool], hooks: int) -> None:
@@ -261,7 +245,6 @@ def test_not_by_itself(subject: Subject, row: List[bool], hooks: int) -> None:
     "retain.keep.attribute",
     says="retains_grad is True once retain_grad() was called on an inner tensor, and False otherwise.",
     source=('docs: torch.Tensor.retains_grad "if this Tensor is non-leaf and its :attr:`grad` is enabled"', PORTED),
-    level="documented",
     concern="retain_grad ?attribute_read",
     note="It stays True when detach_() makes the tensor a leaf: retain.versions.detached.",
     readings=(
@@ -276,7 +259,6 @@ def test_not_by_itself(subject: Subject, row: List[bool], hooks: int) -> None:
         ),
     ),
     witness={"calls": [0], "detached": []},
-    covers=("tensor.rg.attr",),
 )
 @given(calls=st.lists(st.integers(0, 3), max_size=5), detached=st.lists(st.integers(1, 3), max_size=2))
 def test_attribute(subject: Subject, calls: List[int], detached: List[int]) -> None:
@@ -313,7 +295,6 @@ def test_attribute(subject: Subject, calls: List[int], detached: List[int]) -> N
         ),
     ),
     witness={"kept": True, "value": False},
-    covers=("tensor.rg.attr_readonly",),
 )
 @given(kept=st.booleans(), value=st.sampled_from([False, True, None]))
 def test_attribute_is_read_only(subject: Subject, kept: bool, value: Any) -> None:
@@ -333,7 +314,6 @@ def test_attribute_is_read_only(subject: Subject, kept: bool, value: Any) -> Non
     "retain.keep.no_hook_of_its_own",
     says="retain_grad() adds nothing to the _backward_hooks of the tensor.",
     source=PORTED,
-    level="implied",
     concern="retain_grad ?dict_read",
     readings=(
         Reading("no entry", ">=1.10", "_backward_hooks holds only what was registered.", value=0),
@@ -347,7 +327,6 @@ def test_attribute_is_read_only(subject: Subject, kept: bool, value: Any) -> Non
         ),
     ),
     witness={"calls": ["retain"]},
-    covers=("tensor.rg.dict",),
 )
 @given(calls=st.lists(st.sampled_from(["retain", "hook"]), max_size=5))
 def test_no_hook_of_its_own(subject: Subject, calls: List[str]) -> None:
@@ -366,13 +345,11 @@ def test_no_hook_of_its_own(subject: Subject, calls: List[str]) -> None:
     "retain.keep.own_memory",
     says="The kept gradient has memory of its own: changing it changes no other gradient.",
     source="measured",
-    level="observed",
     readings=(
         Reading("its own", "", "Changing a kept gradient in place changes no other gradient.", value=0),
         Reading("shared", "never", "The kept gradient is the tensor that the hooks and x.grad have too.", value=1),
     ),
     witness={"adds": [(True, 2)], "size": 1},
-    covers=("tensor.rg.storage", "tensor.rg.expanded_value"),
 )
 @given(adds=st.lists(st.tuples(st.booleans(), NUMBERS), max_size=4), size=st.integers(1, 3))
 def test_own_memory(subject: Subject, adds: List[Any], size: int) -> None:

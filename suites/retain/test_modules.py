@@ -42,7 +42,6 @@ def hooked_output(draw: Any) -> Plan:
     "retain.modules.output_is_grad_output",
     says="Without backward pre-hooks, an output's kept gradient is the grad_output of its full hooks.",
     source=(FULL_DOCS, "https://github.com/pytorch/pytorch/pull/85849"),
-    level="implied",
     concern="retain_grad ?module_output ?changing_hook",
     readings=(
         Reading(
@@ -84,7 +83,6 @@ def hooked_output(draw: Any) -> Plan:
         ),
     ),
     needs=FULL,
-    covers=("module_backward.fire.full.leaf_input", "graph.full.retain_grad_on_output_vs_fullhook"),
 )
 @given(plan=hooked_output())
 def test_output_is_grad_output(subject: Subject, plan: Plan) -> None:
@@ -98,9 +96,7 @@ def test_output_is_grad_output(subject: Subject, plan: Plan) -> None:
     "retain.modules.output_before_pre_hook",
     says="The gradient kept for a module's output is the one before any backward pre-hook replaced it.",
     source="measured",
-    level="observed",
     needs=PRE,
-    covers=("module_backward.eff.pre.out_retain_grad", "graph.full.retain_grad_on_output_vs_prehook"),
 )
 @given(plan=around("full_backward_pre", "m0>0"))
 def test_output_before_pre_hook(subject: Subject, plan: Plan) -> None:
@@ -112,9 +108,7 @@ def test_output_before_pre_hook(subject: Subject, plan: Plan) -> None:
     "retain.modules.input_after_full_hook",
     says="What full backward hooks of a module return is in the gradient kept for its input.",
     source=FULL_DOCS + ' "will be used in place of :attr:`grad_input` in subsequent computations"',
-    level="documented",
     needs=FULL,
-    covers=("module_backward.eff.full.in_retain_grad", "graph.full.return_replaces_grad_input"),
 )
 @given(plan=around("full_backward", "x0"))
 def test_input_after_full_hook(subject: Subject, plan: Plan) -> None:
@@ -127,9 +121,7 @@ def test_input_after_full_hook(subject: Subject, plan: Plan) -> None:
     "retain.modules.input_after_legacy_hook",
     says="What legacy hooks of a one-operation module return is in the gradient kept for its input.",
     source="measured",
-    level="observed",
     about=("retain_grad", "register_backward_hook"),
-    covers=("module_backward.ret.legacy.tuple",),
 )
 @given(plan=around("backward", "x0"))
 def test_input_after_legacy_hook(subject: Subject, plan: Plan) -> None:
@@ -142,9 +134,7 @@ def test_input_after_legacy_hook(subject: Subject, plan: Plan) -> None:
     "retain.modules.any_mixture",
     says="In every plan of the grammar full, pre- and tensor hooks act on kept gradients as each does alone.",
     source="measured",
-    level="observed",
     needs=FULL,
-    covers=("module_backward.eff.full.in_retain_grad",),
 )
 @given(
     plan=plans(
@@ -164,7 +154,6 @@ def test_any_mixture(subject: Subject, plan: Plan) -> None:
     "retain.modules.undefined",
     says="Under a full hook, an output that keeps its gradient and gets none has its .grad as it was.",
     source="https://github.com/pytorch/pytorch/pull/92604",
-    level="implied",
     concern="retain_grad ?module_output ?gradient_undefined",
     needs=FULL,
     readings=(
@@ -180,7 +169,6 @@ def test_any_mixture(subject: Subject, plan: Plan) -> None:
         (Input(1), Input(2)),
         (Hook("full_backward", "m0", "h0"), Forward(), Retain("m0>1"), Backward((1, None))),
     ),
-    covers=("tensor.rg.undefined", "tensor.kind.unused_output_retain"),
 )
 @given(
     plan=st.builds(
@@ -204,7 +192,6 @@ def test_undefined(subject: Subject, plan: Plan) -> None:
     "retain.modules.unused_output",
     says="retain_grad() on an unused output of a node that runs leaves its .grad None.",
     source="https://github.com/pytorch/pytorch/pull/92604",
-    level="implied",
     concern="retain_grad ?gradient_undefined",
     readings=(
         Reading(
@@ -216,7 +203,6 @@ def test_undefined(subject: Subject, plan: Plan) -> None:
         Reading("zero", "never", "An undefined gradient is kept as zero.", value=0.0),
     ),
     witness={"uses": [2, 0], "kept": [False, True, False, False]},
-    covers=("tensor.kind.unused_output_retain", "graph.order.multi_output_retain_unused"),
 )
 @given(
     uses=st.lists(st.just(0) | NUMBERS, min_size=2, max_size=4).filter(any),
@@ -244,7 +230,6 @@ def test_unused_output(subject: Subject, uses: List[int], kept: List[bool]) -> N
     "retain.modules.input_inside_forward",
     says="Under a full backward hook, retain_grad() inside forward keeps the gradient of forward's own view.",
     source=FULL_DOCS + ' "receive a view of each Tensor passed to the Module"',
-    level="documented",
     needs=FULL,
     readings=(
         Reading(
@@ -256,7 +241,6 @@ def test_unused_output(subject: Subject, uses: List[int], kept: List[bool]) -> N
         Reading("of the caller's tensor", "never", "forward is given the caller's tensor.", value=True),
     ),
     witness={"factors": [10], "times": [2]},
-    covers=("module_backward.ident.full.retain_grad_in_forward",),
 )
 @given(
     factors=st.lists(FACTORS, min_size=1, max_size=3),

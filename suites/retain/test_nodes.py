@@ -30,7 +30,6 @@ def by_turns(kinds: List[str]) -> List[str]:
     "retain.nodes.before_pre_hooks",
     says="The gradient is kept before the pre-hooks of the tensor's node run; what these return is not in it.",
     source=(NOTE, ORDERED),
-    level="implied",
     concern="node_pre returns ?kept",
     needs=PREHOOKS,
     readings=(
@@ -56,13 +55,6 @@ def by_turns(kinds: List[str]) -> List[str]:
         ),
     ),
     witness={"hooks": [("pre", 10), ("tensor", 3)], "place": 1, "passes": 1},
-    covers=(
-        "tensor.rg.vs_node_prehook",
-        "tensor.rg.set_seen_in_prehook",
-        "graph.order.retain_vs_prehook_value",
-        "graph.order.retain_grad_set_when_prehook_runs",
-        "graph.order.nonleaf_all_kinds",
-    ),
     docs="contradicts",
     note="The note lists pre-hooks of nodes as step 2 and the update of a retained .grad as step 3.",
 )
@@ -105,7 +97,6 @@ def test_before_pre_hooks(subject: Subject, hooks: List[Tuple[str, int]], place:
     "retain.nodes.after_tensor_hooks",
     says="Tensor hooks run before the pre-hooks of the node, whichever was registered first.",
     source=(FIRST_TENSOR_HOOKS, ORDERED),
-    level="documented",
     concern="node_pre ?hooked_again",
     needs=PREHOOKS,
     readings=(
@@ -125,10 +116,6 @@ def test_before_pre_hooks(subject: Subject, hooks: List[Tuple[str, int]], place:
         ),
     ),
     witness={"hooks": [("pre", 3), ("tensor", 10)], "passes": 1},
-    covers=(
-        "tensor.rg.prehook_after_tensor_hook",
-        "graph.order.prehook_registered_before_tensor_hook",
-    ),
 )
 @given(hooks=HOOKS, passes=st.integers(1, 2))
 def test_after_tensor_hooks(subject: Subject, hooks: List[Tuple[str, int]], passes: int) -> None:
@@ -163,7 +150,6 @@ PRE_HOOKS_FIRST = ("pre", "tensor", "post")
     "retain.nodes.leaf",
     says="For a leaf: tensor hooks, pre-hooks of its node, .grad, post-accumulate hooks, hooks of its node.",
     source=(FIRST_TENSOR_HOOKS, "test: test/test_autograd.py TestAutograd.test_post_accumulate_grad_hook_ordering"),
-    level="documented",
     concern="node_pre ?hooked_again",
     needs=PREHOOKS,
     note="Post-accumulate hooks are drawn where there are any: from 2.1 on.",
@@ -185,12 +171,6 @@ PRE_HOOKS_FIRST = ("pre", "tensor", "post")
         Reading("by registration", "never", "The hooks of a leaf run in the order of the calls.", value="calls"),
     ),
     witness={"hooks": ["post", "tensor", "pre", "tensor"], "passes": 1},
-    covers=(
-        "tensor.node.prehook_leaf_order",
-        "tensor.pag.after_tensor_hook",
-        "graph.order.leaf_all_kinds",
-        "graph.order.leaf_grad_visible_at_each_stage",
-    ),
 )
 @given(
     hooks=st.lists(st.sampled_from(available(contract_for(installed_version()), KINDS)), min_size=1, max_size=7),
@@ -225,7 +205,6 @@ def test_leaf(subject: Subject, hooks: List[str], passes: int) -> None:
         'docs: torch.autograd.graph.Node.register_hook "which will be used in place of :attr:`grad_inputs`"',
         NOTE + ' "post-hook registered to Node are executed (if Node is executed)"',
     ),
-    level="documented",
     readings=(
         Reading(
             "upstream only",
@@ -236,7 +215,6 @@ def test_leaf(subject: Subject, hooks: List[str], passes: int) -> None:
         Reading("in both", "never", "What hooks of a node return is in the kept gradient too.", value=True),
     ),
     witness={"factors": [10], "passes": 1, "retain_first": True},
-    covers=("graph.order.retain_vs_nodehook_value",),
 )
 @given(
     factors=st.lists(FACTORS, min_size=1, max_size=3),

@@ -16,7 +16,6 @@ from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Plan, Re
         "test: test/test_autograd.py TestAutograd.test_retains_grad_can_always_observe_tensor_prehook",
         "https://github.com/pytorch/pytorch/pull/85849",
     ),
-    level="documented",
     concern="retain_grad ?changing_hook",
     readings=(
         Reading(
@@ -55,12 +54,6 @@ from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Plan, Re
             Hook("tensor", "m0>1", "h2", (Scale(2),)),
             Backward((1, 1)),
         ),
-    ),
-    covers=(
-        "tensor.rg.order_between",
-        "graph.order.retain_between_two_hooks_value",
-        "graph.order.retain_then_tensor_hook_value",
-        "graph.order.tensor_hook_then_retain_value",
     ),
 )
 @given(plan=plans(kinds=("tensor",), outputs=(1, 2), retain=True, runs=2))

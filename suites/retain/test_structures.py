@@ -12,7 +12,6 @@ from fixtures.plan.grammar import Plan
     "retain.structures.in_any",
     says="retain_grad() keeps the gradient of a tensor that a module returns in a list, a dict or an object.",
     source='docs: torch.Tensor.retain_grad "to have their :attr:`grad` populated during"',
-    level="documented",
 )
 @given(
     plan=plans(kinds=("tensor",), on=("output",), inputs=(1, 2), outputs=(1, 2), least=0, retain=True, structures=True)

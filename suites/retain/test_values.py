@@ -36,7 +36,6 @@ def test_own_copy(subject: Subject, plan: Plan) -> None:
     "retain.values.later_passes",
     says="Where retain_grad() keeps gradients of any form, a later pass leaves their sum in a new tensor.",
     source="measured",
-    level="observed",
 )
 @given(plan=plans(kinds=("tensor",), inputs=(1, 2), depth=0, runs=3, retain=True, values=True, recasts=("layout",)))
 def test_later_passes(subject: Subject, plan: Plan) -> None:

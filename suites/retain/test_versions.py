@@ -38,8 +38,6 @@ def used_twice(first: int, by: int, second: int) -> Plan:
     "retain.versions.changed_before",
     says="retain_grad() after an in-place change keeps the gradient of the changed tensor.",
     source=(NOTE, "measured"),
-    level="observed",
-    covers=("tensor.rg.inplace_before",),
 )
 @given(plan=edited("edit", "retain"))
 def test_changed_before(subject: Subject, plan: Plan) -> None:
@@ -51,7 +49,6 @@ def test_changed_before(subject: Subject, plan: Plan) -> None:
     "retain.versions.changed_after",
     says="After y.retain_grad() and an in-place operation on y, y.grad is the gradient of the new y.",
     source=(INPLACE, FOLLOWS),
-    level="implied",
     concern="retain_grad ?edited_after",
     readings=(
         Reading(
@@ -70,7 +67,6 @@ def test_changed_before(subject: Subject, plan: Plan) -> None:
         ),
     ),
     witness=loss_of_two_y(Retain("m0>0"), Edit("m0>0", 5)),
-    covers=("tensor.rg.inplace_after", "graph.order.inplace_retain_grad_moves"),
 )
 @given(plan=edited("retain", "edit"))
 def test_changed_after(subject: Subject, plan: Plan) -> None:
@@ -81,7 +77,6 @@ def test_changed_after(subject: Subject, plan: Plan) -> None:
     "retain.versions.changed_twice",
     says="After y.retain_grad() and two in-place operations on y, y.grad is the gradient of the last y.",
     source=FOLLOWS,
-    level="implied",
     concern="retain_grad ?edited_after",
     readings=(
         Reading(
@@ -100,7 +95,6 @@ def test_changed_after(subject: Subject, plan: Plan) -> None:
         ),
     ),
     witness=loss_of_two_y(Retain("m0>0"), Edit("m0>0", 5), Edit("m0>0", 7)),
-    covers=("tensor.rg.inplace_multi", "graph.order.retain_grad_after_many_inplace"),
 )
 @given(plan=edited("retain", "edit", "edit"))
 def test_changed_twice(subject: Subject, plan: Plan) -> None:
@@ -130,7 +124,6 @@ def test_changed_twice(subject: Subject, plan: Plan) -> None:
         ),
     ),
     witness=loss_of_two_y(Hook("tensor", "m0>0", "h0"), Retain("m0>0"), Edit("m0>0", 5)),
-    covers=("tensor.rg.inplace_and_hook", "tensor.ip.hook_before"),
 )
 @given(plan=edited("hook", "retain", "edit"))
 def test_hook_stays(subject: Subject, plan: Plan) -> None:
@@ -142,7 +135,6 @@ def test_hook_stays(subject: Subject, plan: Plan) -> None:
     "retain.versions.asked_again",
     says="Calling retain_grad() again after an in-place change does not count the gradient twice.",
     source=FOLLOWS,
-    level="implied",
     concern="retain_grad ?edited_after",
     readings=(
         Reading(
@@ -160,7 +152,6 @@ def test_hook_stays(subject: Subject, plan: Plan) -> None:
         ),
     ),
     witness=loss_of_two_y(Retain("m0>0"), Edit("m0>0", 5), Retain("m0>0")),
-    covers=("tensor.rg.inplace_twice",),
 )
 @given(plan=edited("retain", "edit", "retain"))
 def test_asked_again(subject: Subject, plan: Plan) -> None:
@@ -171,7 +162,6 @@ def test_asked_again(subject: Subject, plan: Plan) -> None:
     "retain.versions.used_before",
     says="Uses of a tensor before its in-place change do not count in the gradient that it keeps.",
     source=FOLLOWS,
-    level="implied",
     concern="retain_grad ?edited_after",
     readings=(
         Reading(
@@ -190,7 +180,6 @@ def test_asked_again(subject: Subject, plan: Plan) -> None:
         ),
     ),
     witness=used_twice(100, 5, 2),
-    covers=("tensor.rg.inplace_used_before",),
 )
 @given(plan=st.builds(used_twice, NUMBERS, FACTORS, NUMBERS))
 def test_used_before(subject: Subject, plan: Plan) -> None:
@@ -201,7 +190,6 @@ def test_used_before(subject: Subject, plan: Plan) -> None:
     "retain.versions.became_a_leaf",
     says="A tensor that keeps its gradient and becomes a leaf by detach_() adds it to .grad once a pass.",
     source="https://github.com/pytorch/pytorch/pull/92604",
-    level="implied",
     concern="retain_grad ?became_leaf",
     readings=(
         Reading(
@@ -213,7 +201,6 @@ def test_used_before(subject: Subject, plan: Plan) -> None:
         Reading("not at all", "never", "A tensor made a leaf by detach_() keeps nothing any more.", value=0),
     ),
     witness={"by": 2, "passes": 1},
-    covers=("tensor.rg.detach_then_rg",),
 )
 @given(by=NUMBERS, passes=st.integers(1, 3))
 def test_became_a_leaf(subject: Subject, by: int, passes: int) -> None:
@@ -230,7 +217,6 @@ def test_became_a_leaf(subject: Subject, by: int, passes: int) -> None:
     "retain.versions.detached",
     says="detach_() leaves retains_grad True, on what is now a leaf that requires no gradient.",
     source=("docs: torch.Tensor.retains_grad", "measured"),
-    level="observed",
     readings=(
         Reading(
             "stays True",
@@ -241,7 +227,6 @@ def test_became_a_leaf(subject: Subject, by: int, passes: int) -> None:
         Reading("becomes False", "never", "detach_() makes retains_grad False, as it is on any leaf.", value=False),
     ),
     witness={"row": [True]},
-    covers=("tensor.rg.detach_",),
     docs="contradicts",
     note="By its documentation it is True only for a tensor that is no leaf and whose .grad is going to be set.",
 )
@@ -305,7 +290,6 @@ def test_detached(subject: Subject, row: List[bool]) -> None:
         Edit("m0>0", 5),
         Hook("tensor", "m0>0", "h1", (Scale(3),)),
     ),
-    covers=("graph.order.tensor_hook_then_retain_after_inplace",),
 )
 @given(plan=edited("scale", "retain", "edit", "scale"))
 def test_hooks_of_each_version(subject: Subject, plan: Plan) -> None:

@@ -27,7 +27,6 @@ VIEWED = {
     "retain.versions.view",
     says="A view keeps the gradient of its own uses; what its base keeps has these and the base's own.",
     source="measured",
-    level="observed",
     readings=(
         Reading(
             "each its own uses",
@@ -38,7 +37,6 @@ VIEWED = {
         Reading("the base's share", "never", "A view keeps its part of the base's gradient.", value=1),
     ),
     witness={"size": 2, "start": 1, "of_view": 5, "of_base": 2},
-    covers=("tensor.rg.view",),
 )
 @given(size=st.integers(1, 3), start=st.integers(0, 2), of_view=NUMBERS, of_base=NUMBERS)
 def test_view(subject: Subject, size: int, start: int, of_view: int, of_base: int) -> None:
@@ -58,7 +56,6 @@ def test_view(subject: Subject, size: int, start: int, of_view: int, of_base: in
     "retain.versions.view_changed",
     says="A view that keeps its gradient keeps that of the new view after an in-place operation on it.",
     source=FOLLOWS,
-    level="implied",
     concern="retain_grad ?edited_after",
     readings=(
         Reading(
@@ -77,7 +74,6 @@ def test_view(subject: Subject, size: int, start: int, of_view: int, of_base: in
         ),
     ),
     witness={"size": 2, "part": 1, "edits": [5], "grad": 2},
-    covers=("tensor.rg.inplace_view_self",),
 )
 @given(**VIEWED)
 def test_view_changed(subject: Subject, size: int, part: int, edits: List[int], grad: int) -> None:
@@ -98,7 +94,6 @@ def test_view_changed(subject: Subject, size: int, part: int, edits: List[int], 
     "retain.versions.base_changed_by_view",
     says="A base that keeps its gradient keeps that of the new base after a change through a view of it.",
     source=("https://github.com/pytorch/pytorch/pull/117552", "https://github.com/pytorch/pytorch/issues/117366"),
-    level="implied",
     concern="retain_grad ?edited_after",
     readings=(
         Reading(
@@ -117,7 +112,6 @@ def test_view_changed(subject: Subject, size: int, part: int, edits: List[int], 
         ),
     ),
     witness={"size": 2, "part": 1, "edits": [5], "grad": 2},
-    covers=("tensor.rg.inplace_view_of_base", "graph.order.retain_grad_on_base_then_view_inplace"),
 )
 @given(**VIEWED)
 def test_base_changed_by_view(subject: Subject, size: int, part: int, edits: List[int], grad: int) -> None:
@@ -139,7 +133,6 @@ def test_base_changed_by_view(subject: Subject, size: int, part: int, edits: Lis
     "retain.versions.base_of_kept_view",
     says="A view that keeps its gradient keeps that of the new view after an in-place change of its base.",
     source=FOLLOWS,
-    level="implied",
     concern="retain_grad ?edited_after",
     readings=(
         Reading(
@@ -158,7 +151,6 @@ def test_base_changed_by_view(subject: Subject, size: int, part: int, edits: Lis
         ),
     ),
     witness={"size": 2, "part": 1, "edits": [5], "grad": 2},
-    covers=("tensor.rg.inplace_base_of_view",),
 )
 @given(**VIEWED)
 def test_base_of_kept_view(subject: Subject, size: int, part: int, edits: List[int], grad: int) -> None:

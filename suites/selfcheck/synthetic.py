@@ -105,7 +105,7 @@ def clause(number, rng, chapter=None):
         "says": says[:100], "source": [rng.choice(SOURCES)], "readings": _readings(rng, chapter),
         "needs": rng.choice(([], [], ["torch.nn.Module.register_full_backward_hook"])),
         "about": ["register_forward_hook", *ABOUT.get(chapter, [])],
-        "covers": ["torch.nn.Module.register_forward_hook"], "docs": "contradicts" if rng.random() < 0.06 else "",
+        "docs": "contradicts" if rng.random() < 0.06 else "",
         "note": "Measured on every version; the note on autograd is silent here." if rng.random() < 0.2 else "",
         "code": CODE.format(id=name, says=says, name=name.split(".")[2]),
         "file": f"suites/{chapter}/test_forward.py", "line": 10 + number, "digest": "",

@@ -12,7 +12,7 @@ from pathlib import Path
 import torch
 
 from fixtures.judge.cause import deviations_of
-from fixtures.judge.clause import CLAUSES, LEVELS, Clause
+from fixtures.judge.clause import CLAUSES, DOCUMENTS, HINTS, LEVELS, Clause
 from suites.deviations import CAUSES
 from suites.selfcheck.everything import import_suites
 
@@ -21,8 +21,6 @@ SUITES = Path(__file__).resolve().parents[1]
 #: Sources that are not installed with torch -> when they were looked up, and words found there.
 LOOKED_UP = json.loads((SUITES / "sources.json").read_text("utf-8"))
 QUOTED = re.compile(r'(?P<where>[^"]+?) "(?P<words>[^"]+)"')
-DOCUMENTS = ("docs: ", "note: ", "release ", "https://docs.pytorch.org/", "tutorial: ")
-HINTS = ("test: ", "code: ", "https://github.com/pytorch/pytorch/")
 FEWEST_WORDS = 3
 #: First words that need the sentence before.
 LEANING = ("It", "Its", "So", "They", "Their", "This", "That", "These", "Those", "Such", "Both", "And", "But")

@@ -31,7 +31,6 @@ EVERY_OP = ("scale", "affine", "same", "both", "add", "mul", "first", "split", "
     "together.forward.any_hooks",
     says="Every plan of the grammar with forward hooks and pre-hooks leaves the trace that the model predicts.",
     source="measured",
-    level="observed",
     about=apis(("forward_pre", "forward"), everywhere=True),
 )
 @given(
@@ -62,7 +61,6 @@ def test_any_forward_hooks(subject: Subject, plan: Plan) -> None:
     "together.backward.any_hooks",
     says="Every plan of the grammar with backward hooks on modules leaves the trace that the model predicts.",
     source="measured",
-    level="observed",
     about=apis(("backward", "full_backward", "full_backward_pre"), everywhere=True),
 )
 @given(
@@ -93,7 +91,6 @@ def test_any_backward_hooks(subject: Subject, plan: Plan) -> None:
     "together.tensor.any_hooks",
     says="Every plan of the grammar with tensor hooks or retain_grad leaves the trace that the model predicts.",
     source="measured",
-    level="observed",
     about=("register_hook", "register_post_accumulate_grad_hook", "retain_grad"),
 )
 @given(
@@ -125,7 +122,6 @@ def test_any_tensor_hooks(subject: Subject, plan: Plan) -> None:
     "together.node.any_hooks",
     says="Every plan of the grammar with hooks of autograd nodes or of tensors leaves the trace of the model.",
     source="measured",
-    level="observed",
     about=apis(("node", "node_pre", "tensor")),
 )
 @given(
@@ -159,7 +155,6 @@ def test_any_node_hooks(subject: Subject, plan: Plan) -> None:
     says="Every plan of the grammar leaves the trace that the model predicts.",
     source="measured",
     note="These plans are of single numbers; fixtures/plan/draw.py says which nets, hooks and scripts it draws.",
-    level="observed",
     about=(*apis(HOOK_KINDS, everywhere=True), "retain_grad"),
 )
 @given(

@@ -18,7 +18,6 @@ GENTLE = ("scale", "bare", "drop", "add", "single", "edit")
     "together.meeting.forward",
     says="Every plan of the grammar with many hooks around one forward leaves the trace of the model.",
     source="measured",
-    level="observed",
     about=apis(("forward_pre", "forward"), everywhere=True),
 )
 @given(
@@ -47,7 +46,6 @@ def test_forward(subject: Subject, plan: Plan) -> None:
     "together.meeting.backward",
     says="Every plan of the grammar with many backward hooks on one module leaves the trace of the model.",
     source="measured",
-    level="observed",
     about=apis(("backward", "full_backward", "full_backward_pre"), everywhere=True),
 )
 @given(
@@ -75,7 +73,6 @@ def test_backward(subject: Subject, plan: Plan) -> None:
     "together.meeting.tensor",
     says="Every plan of the grammar with many hooks on tensors of one module leaves the trace of the model.",
     source="measured",
-    level="observed",
     about=("register_hook", "register_post_accumulate_grad_hook", "retain_grad"),
 )
 @given(
@@ -103,7 +100,6 @@ def test_tensor(subject: Subject, plan: Plan) -> None:
     "together.meeting.failing",
     says="Every plan of the grammar in which a hook around forward raises leaves the trace of the model.",
     source="measured",
-    level="observed",
     about=apis(("forward_pre", "forward"), everywhere=True),
 )
 @given(
@@ -133,7 +129,6 @@ def test_failing(subject: Subject, plan: Plan) -> None:
     "together.meeting.of_a_kind",
     says="Every plan of the grammar with many hooks of one kind in one place leaves the trace of the model.",
     source="measured",
-    level="observed",
     about=apis(HOOK_KINDS, everywhere=True),
 )
 @given(
@@ -162,7 +157,6 @@ def test_of_a_kind(subject: Subject, plan: Plan) -> None:
     "together.meeting.of_every_kind",
     says="Every plan of the grammar with any hooks on one module or its tensors leaves the trace of the model.",
     source="measured",
-    level="observed",
     about=(*apis(HOOK_KINDS, everywhere=True), "retain_grad"),
 )
 @given(

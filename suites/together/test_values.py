@@ -18,7 +18,6 @@ from suites.together.test_grammar import EVERY_ACTION
     "together.values.forward",
     says="Every plan with hooks around forward that meet tensors of any form leaves the trace of the model.",
     source="measured",
-    level="observed",
     about=apis(("forward_pre", "forward"), everywhere=True),
 )
 @given(
@@ -50,7 +49,6 @@ def test_forward(subject: Subject, plan: Plan) -> None:
     "together.values.tensor",
     says="Every plan with tensor hooks that meet gradients of any form leaves the trace of the model.",
     source="measured",
-    level="observed",
     about=("register_hook", "register_post_accumulate_grad_hook", "retain_grad"),
 )
 @given(
@@ -83,7 +81,6 @@ def test_tensor(subject: Subject, plan: Plan) -> None:
     "together.values.backward",
     says="Every plan with module backward hooks that meet gradients of any form leaves the trace of the model.",
     source="measured",
-    level="observed",
     about=apis(("backward", "full_backward", "full_backward_pre"), everywhere=True),
 )
 @given(
@@ -113,7 +110,6 @@ def test_backward(subject: Subject, plan: Plan) -> None:
     "together.values.node",
     says="Every plan with node hooks that meet gradients of any form leaves the trace of the model.",
     source="measured",
-    level="observed",
     about=apis(("node", "node_pre")),
 )
 @given(
@@ -142,7 +138,6 @@ def test_node(subject: Subject, plan: Plan) -> None:
     says="Every plan of the grammar on tensors of any shape, dtype and layout leaves the trace of the model.",
     source="measured",
     note="fixtures/plan/draw_forms.py says which; what a dtype would round, and what shared memory does, is set aside.",
-    level="observed",
     about=(*apis(HOOK_KINDS, everywhere=True), "retain_grad"),
 )
 @given(

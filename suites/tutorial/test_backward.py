@@ -33,7 +33,6 @@ def two_inputs(draw: Any) -> Plan:
     "tutorial.backward.t08_arguments",
     says="For y = x1*x2*W a full backward hook gets (x1.grad, x2.grad) and (y.grad,), and nothing about W.",
     source=(NOTES, RESPECTIVELY),
-    level="documented",
     readings=(
         Reading(
             "true",
@@ -45,7 +44,6 @@ def two_inputs(draw: Any) -> Plan:
     ),
     witness={"xs": [2, 3], "weight": 5, "grad": 1, "hooks": 1},
     needs=NEEDS_FULL,
-    covers=("module_backward.arg.full.types", "graph.full.linear_args"),
 )
 @given(xs=st.lists(NUMBERS, min_size=1, max_size=3), weight=NUMBERS, grad=NUMBERS, hooks=st.integers(1, 3))
 def test_t08_arguments(subject: Subject, xs: List[int], weight: int, grad: int, hooks: int) -> None:
@@ -84,7 +82,6 @@ def test_t08_arguments(subject: Subject, xs: List[int], weight: int, grad: int, 
     "tutorial.backward.t10_collected",
     says="Collecting grad_input, then grad_output, in one list gives [x1.grad, x2.grad, output.grad].",
     source=(NOTES, RESPECTIVELY),
-    level="documented",
     readings=(
         Reading(
             "true",
@@ -100,7 +97,6 @@ def test_t08_arguments(subject: Subject, xs: List[int], weight: int, grad: int, 
         (Hook("full_backward", "m0", "h0"), Forward(), Retain("m0>0"), Backward((1,))),
     ),
     needs=NEEDS_FULL,
-    covers=("module_backward.arg.full.types",),
 )
 @given(plan=two_inputs())
 def test_t10_collected(subject: Subject, plan: Plan) -> None:
@@ -119,7 +115,6 @@ def test_t10_collected(subject: Subject, plan: Plan) -> None:
         "test: test/test_autograd.py TestAutograd.test_retains_grad_can_always_observe_tensor_prehook",
         "release 2.0: retain_grad keeps the gradient that every hook of the tensor has left",
     ),
-    level="implied",
     concern="never",
     readings=(
         Reading(
@@ -139,7 +134,6 @@ def test_t10_collected(subject: Subject, plan: Plan) -> None:
     ),
     witness={"hooks": [10], "retained_first": True, "grad": 3},
     needs=NEEDS_FULL,
-    covers=("tensor.rg.order_retain_then_hook",),
     note="The output may have tensor hooks. What a full backward pre-hook returns is never in output.grad.",
 )
 @given(
@@ -173,7 +167,6 @@ def test_t09_retained_output(subject: Subject, hooks: List[int], retained_first:
     "tutorial.backward.t26_use_tensor_hooks",
     says="No hook on a module can be trusted with the gradient of its input: only tensor hooks can.",
     source=(NOTES, LEGACY, RESPECTIVELY, "release 1.8: full backward hooks of modules"),
-    level="documented",
     about=("register_backward_hook", "register_full_backward_hook", "register_hook"),
     concern="never",
     readings=(
@@ -192,7 +185,6 @@ def test_t09_retained_output(subject: Subject, hooks: List[int], retained_first:
         ),
     ),
     witness={"factors": [3], "x": 2, "grad": 1},
-    covers=("module_backward.legacy.multi_op", "graph.full.basic_args"),
 )
 @given(factors=st.lists(st.sampled_from([2, 3, -2]), min_size=1, max_size=3), x=NUMBERS, grad=NUMBERS)
 def test_t26_use_tensor_hooks(subject: Subject, factors: List[int], x: int, grad: int) -> None:

@@ -68,7 +68,6 @@ PLACES += [("*", kind) for kind in ("forward_pre", "forward") if CONTRACT.global
     "tutorial.calling.t29_only_call",
     says="module(x) runs the hooks of a module; module.forward(x) only those of the modules that it calls.",
     source=(NOTES, 'docs: torch.nn.Module.forward "the former takes care of running the registered hooks"'),
-    level="documented",
     about=apis(MODULE_KINDS, everywhere=True),
     readings=(
         Reading(
@@ -80,7 +79,6 @@ PLACES += [("*", kind) for kind in ("forward_pre", "forward") if CONTRACT.global
         Reading("false", "never", "Both run the hooks.", value=("module(x)", "module.forward(x)")),
     ),
     witness={"hooks": [("outer", "forward")], "backward": "backward", "ways": ["module.forward(x)"]},
-    covers=("module_forward.call.direct_forward", "module_backward.fire.full.direct_forward"),
 )
 @given(
     hooks=st.lists(st.sampled_from(PLACES), min_size=1, max_size=5),
@@ -117,7 +115,6 @@ def test_t29_only_call(subject: Subject, hooks: Any, backward: str, ways: Any) -
     "tutorial.calling.t30_three_kinds",
     says="The call of a module knows forward pre-hooks, forward hooks and backward hooks of its own, no more.",
     source=(NOTES, MODULE, GLOBAL + ' "Register a global forward hook for all the modules"'),
-    level="documented",
     about=("register_forward_pre_hook", "register_forward_hook", "register_backward_hook"),
     concern="never",
     readings=(
@@ -152,7 +149,6 @@ def test_t29_only_call(subject: Subject, hooks: Any, backward: str, ways: Any) -
             harm="silent",
         ),
     ),
-    covers=("module_forward.prekw.args",),
 )
 def test_t30_three_kinds(subject: Subject) -> None:
     import torch
@@ -184,7 +180,6 @@ def test_t30_three_kinds(subject: Subject) -> None:
     "tutorial.calling.t14_three_dicts",
     says="A module keeps forward and backward hooks in three OrderedDicts, each under its handle's id.",
     source=(NOTES, MODULE, "docs: torch.nn.Module.register_full_backward_pre_hook", "measured"),
-    level="observed",
     concern="module_dicts all_dicts",
     instead="take _backward_pre_hooks too, where the module has it.",
     readings=(
@@ -204,7 +199,6 @@ def test_t30_three_kinds(subject: Subject) -> None:
         ),
     ),
     witness={"times": 1, "removed": False},
-    covers=("module_forward.handle.type", "module_forward.handle.dict_key"),
 )
 @given(times=st.integers(1, 3), removed=st.booleans())
 def test_t14_three_dicts(subject: Subject, times: int, removed: bool) -> None:
@@ -235,7 +229,6 @@ def test_t14_three_dicts(subject: Subject, times: int, removed: bool) -> None:
         GLOBAL + ' "This hook will be executed before specific module hooks"',
         'docs: torch.nn.modules.module.register_module_full_backward_hook "will be called before hooks registered"',
     ),
-    level="documented",
     readings=(
         Reading(
             "true",
@@ -249,12 +242,6 @@ def test_t14_three_dicts(subject: Subject, times: int, removed: bool) -> None:
         Leaf("m0", "scale", (2,)), (Input(3),), (Hook("forward", "m0", "h0"), Hook("forward", "*", "h1"), Forward())
     ),
     needs="torch.nn.modules.module.register_module_forward_pre_hook",
-    covers=(
-        "module_forward.global.pre_before_local",
-        "module_forward.global.fwd_before_local",
-        "module_backward.order.full.global_before_local",
-        "module_backward.order.legacy.global_before_local",
-    ),
 )
 @given(plan=plans(kinds=MODULE_KINDS, inputs=(1, 2), depth=0, least=2, most=6, everywhere=True, options=True))
 def test_t15_global_first(subject: Subject, plan: Plan) -> None:
@@ -273,7 +260,6 @@ def test_t15_global_first(subject: Subject, plan: Plan) -> None:
         'docs: torch.nn.Module.register_forward_hook "The hook will be called every time after"',
         'docs: torch.Tensor.register_hook "will be called every time a gradient"',
     ),
-    level="documented",
     readings=(
         Reading(
             "true",
@@ -287,12 +273,6 @@ def test_t15_global_first(subject: Subject, plan: Plan) -> None:
         Chain("m0", (Leaf("m1", "scale", (2,)), Again("m1"))),
         (Input(3),),
         (Hook("forward", "m1", "h0"), Hook("tensor", "x0", "h1"), Forward(), Backward(), Backward()),
-    ),
-    covers=(
-        "module_backward.fire.full.two_forwards",
-        "module_backward.fire.full.shared_chain",
-        "module_backward.fire.full.retain_graph_twice",
-        "tensor.sum.two_backwards",
     ),
     note="So activation checkpointing, which calls forward again during backward, runs forward hooks twice.",
 )
@@ -316,7 +296,6 @@ def test_t32_every_time(subject: Subject, plan: Plan) -> None:
         "test: test/test_autograd.py TestAutograd.test_hook_with_no_name",
         "https://github.com/pytorch/pytorch/pull/37785",
     ),
-    level="implied",
     about=("register_forward_hook", "register_hook"),
     concern="tensor returns ?without_name",
     readings=(
@@ -344,11 +323,6 @@ def test_t32_every_time(subject: Subject, plan: Plan) -> None:
                 "bound method": [60.0, 20.0, "fine"],
             },
         ),
-    ),
-    covers=(
-        "module_forward.callable.lambda",
-        "module_forward.callable.partial",
-        "module_forward.callable.bound_method",
     ),
     note="Being called is all that is said: a module with a lambda for a hook cannot be pickled.",
 )

@@ -33,7 +33,6 @@ def factor(hook: Hook) -> int:
     "tutorial.forward.t02_arguments",
     says="After every forward, a forward hook is called with the module, the tuple of inputs and the output.",
     source=(NOTES, PARAMETERS),
-    level="documented",
     readings=(
         Reading(
             "true",
@@ -44,7 +43,6 @@ def factor(hook: Hook) -> int:
         Reading("false", "never", "The output comes before the inputs.", value=("module", "output", "inputs")),
     ),
     witness=Plan(Leaf("m0", "scale", (2,)), (Input(3),), (Hook("forward", "m0", "h0"), Forward(), Forward())),
-    covers=("module_forward.fwd.after_forward", "module_forward.fwd.args"),
 )
 @given(plan=plans(kinds=("forward",), does=(), inputs=(1, 2), outputs=(1, 2), depth=0, runs=3, backward=False))
 def test_t02_arguments(subject: Subject, plan: Plan) -> None:
@@ -67,13 +65,11 @@ def test_t02_arguments(subject: Subject, plan: Plan) -> None:
         NOTES,
         'docs: torch.nn.modules.module.register_module_forward_hook "will replace the output from the"',
     ),
-    level="documented",
     readings=(
         Reading("true", "", "The caller gets what the forward hook returned.", value="hook"),
         Reading("false", "never", "The caller gets what forward returned.", value="forward"),
     ),
     witness=Plan(Leaf("m0", "scale", (2,)), (Input(3),), (Hook("forward", "m0", "h0", (Scale(10),)), Forward())),
-    covers=("module_forward.fwd.replace",),
 )
 @given(
     plan=plans(
@@ -97,7 +93,6 @@ def test_t04_replaces(subject: Subject, plan: Plan) -> None:
     "tutorial.forward.t17_chain",
     says="What a forward hook returns is the output that the next forward hook sees, and at last the caller.",
     source=(NOTES, "measured"),
-    level="observed",
     readings=(
         Reading("true", "", "The output is handed from forward hook to forward hook.", value="one before"),
         Reading("false", "never", "Every hook is given what forward returned.", value="forward"),
@@ -107,7 +102,6 @@ def test_t04_replaces(subject: Subject, plan: Plan) -> None:
         (Input(3),),
         (Hook("forward", "m0", "h0", (Scale(10),)), Hook("forward", "m0", "h1", (Scale(3),)), Forward()),
     ),
-    covers=("module_forward.fwd.chain",),
 )
 @given(
     plan=plans(
@@ -134,13 +128,11 @@ def test_t17_chain(subject: Subject, plan: Plan) -> None:
     "tutorial.forward.t13_output_in_place",
     says="A forward hook that edits the output in place and returns nothing changes the result as well.",
     source=(NOTES, FORWARD, "measured"),
-    level="observed",
     readings=(
         Reading("true", "", "The next hook and the caller get the output as edited in place.", value=True),
         Reading("false", "never", "They get the output as forward left it.", value=False),
     ),
     witness={"x": 3, "added": [5]},
-    covers=("module_forward.fwd.output_inplace",),
 )
 @given(x=NUMBERS, added=st.lists(NUMBERS, min_size=1, max_size=4))
 def test_t13_output_in_place(subject: Subject, x: int, added: Any) -> None:
@@ -165,7 +157,6 @@ def test_t13_output_in_place(subject: Subject, x: int, added: Any) -> None:
     "tutorial.forward.t03_inputs_come_too_late",
     says="Changing the inputs inside a forward hook never changes the result: forward has used them already.",
     source=(NOTES, FORWARD, "measured"),
-    level="observed",
     readings=(
         Reading("true", "never", "No change of the inputs reaches the result.", value=False),
         Reading(
@@ -178,7 +169,6 @@ def test_t13_output_in_place(subject: Subject, x: int, added: Any) -> None:
         ),
     ),
     witness={"x": 3, "same": True, "edits": [5]},
-    covers=("module_forward.fwd.input_mutation_late", "module_forward.fwd.input_mutation_aliased"),
     note="True for a name bound anew, and for an edit in place when the output has its own memory.",
 )
 @given(x=NUMBERS, same=st.booleans(), edits=st.lists(st.one_of(st.none(), NUMBERS), min_size=1, max_size=4))
@@ -222,7 +212,6 @@ TAKES = {
     "tutorial.forward.t12_two_parameters",
     says="A forward hook may be written with the two parameters module and output.",
     source=(NOTES, PARAMETERS),
-    level="documented",
     readings=(
         Reading("true", "never", "A forward hook with two parameters is called with module and output.", value=(2, 3)),
         Reading(
@@ -235,7 +224,6 @@ TAKES = {
         ),
     ),
     witness={"written": "module, output"},
-    covers=("module_forward.fwd.arity_short",),
 )
 @given(written=st.sampled_from(sorted(TAKES)))
 def test_t12_two_parameters(subject: Subject, written: str) -> None:

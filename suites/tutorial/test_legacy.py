@@ -25,7 +25,6 @@ def factor(hook: Hook) -> int:
     "tutorial.backward.t18_first_tensor",
     says="register_backward_hook() hooks the node of the first tensor that is found in the output.",
     source=(NOTES, LEGACY, "measured"),
-    level="observed",
     readings=(
         Reading(
             "true",
@@ -55,12 +54,6 @@ def factor(hook: Hook) -> int:
                 "tuple in dict": ["StopIteration"],
             },
         ),
-    ),
-    covers=(
-        "module_backward.legacy.out_dict",
-        "module_backward.legacy.out_nested",
-        "module_backward.legacy.out_nontensor_first",
-        "graph.legacy.tuple_output_only_first",
     ),
     note="True for the outputs of most modules: tensors, tuples and lists that begin with one, dicts of tensors.",
 )
@@ -106,7 +99,6 @@ def test_t18_first_tensor(subject: Subject) -> None:
     "tutorial.backward.t19_no_node",
     says="When the first tensor of the output has no grad_fn, a legacy hook is not called and nothing raises.",
     source=(NOTES, LEGACY, "measured"),
-    level="observed",
     readings=(
         Reading(
             "true",
@@ -117,7 +109,6 @@ def test_t18_first_tensor(subject: Subject) -> None:
         Reading("false", "never", "It is called for the leaf that the module returns.", value=1),
     ),
     witness=Plan(Leaf("m0", "same"), (Input(2),), (Hook("backward", "m0", "h0"), Forward(), Backward((1,)))),
-    covers=("module_backward.legacy.out_leaf", "module_backward.legacy.out_passthrough"),
     note="A tensor that was computed has a node: returned unchanged, it lets the hook hear its producer.",
 )
 @given(plan=plans(kinds=("backward",), does=(), ops=("same",), depth=0, most=1))
@@ -131,7 +122,6 @@ def test_t19_no_node(subject: Subject, plan: Plan) -> None:
     "tutorial.backward.t20_last_operation",
     says="A legacy hook gets the gradients of the last operation: input (or None), weight and bias, mixed.",
     source=(NOTES, LEGACY, "measured"),
-    level="observed",
     readings=(
         Reading(
             "true",
@@ -153,11 +143,6 @@ def test_t19_no_node(subject: Subject, plan: Plan) -> None:
                 "Sequential": ["None", "weight", "bias"],
             },
         ),
-    ),
-    covers=(
-        "module_backward.legacy.linear_bias_norg",
-        "graph.legacy.conv2d_input_no_grad",
-        "module_backward.legacy.sequential",
     ),
     note="For a batch of vectors or images. Linear on 3-D input ends in another operation, which changed in 1.12.",
 )
@@ -190,7 +175,6 @@ def test_t20_last_operation(subject: Subject) -> None:
     "tutorial.backward.t21_returns",
     says="What a legacy hook returns replaces the gradients it was given as grad_input.",
     source=(NOTES, LEGACY, "measured"),
-    level="observed",
     readings=(
         Reading("true", "", "Gradients that a legacy hook returns go on and reach .grad.", value="replaced"),
         Reading("false", "never", "The gradients stay as they were.", value="kept"),
@@ -198,7 +182,6 @@ def test_t20_last_operation(subject: Subject) -> None:
     witness=Plan(
         Leaf("m0", "scale", (2,)), (Input(3),), (Hook("backward", "m0", "h0", (Scale(10),)), Forward(), Backward((1,)))
     ),
-    covers=("graph.legacy.return_replaces",),
 )
 @given(plan=plans(kinds=("backward",), does=("scale",), ops=("scale",), depth=0))
 def test_t21_returns(subject: Subject, plan: Plan) -> None:

@@ -36,7 +36,6 @@ def factor(hook: Hook) -> int:
         PRE + ' "hook(module, args, kwargs) -> None or a tuple of modified input and kwargs"',
         "release 2.0: forward hooks can ask for the keyword arguments",
     ),
-    level="documented",
     concern="never",
     readings=(
         Reading(
@@ -53,7 +52,6 @@ def factor(hook: Hook) -> int:
             headline=False,
         ),
     ),
-    covers=("module_forward.pre.args", "module_forward.prekw.args"),
 )
 def test_t05_pre_arguments(subject: Subject) -> None:
     import torch
@@ -76,7 +74,6 @@ def test_t05_pre_arguments(subject: Subject) -> None:
     "tutorial.forward.t06_collects_inputs",
     says="A pre-hook on an adder can collect all inputs in order, and they are the caller's own objects.",
     source=(NOTES, PRE, "measured"),
-    level="observed",
     readings=(
         Reading(
             "true",
@@ -87,7 +84,6 @@ def test_t05_pre_arguments(subject: Subject) -> None:
         Reading("false", "never", "Where there is a backward hook the pre-hook is given other tensors.", value=False),
     ),
     witness={"inputs": [2, 3], "pres": 1, "watched": True},
-    covers=("module_forward.pre.tensor_identity",),
     note="A full backward hook does give forward and the forward hooks other tensors, but only after the pre-hooks.",
 )
 @given(inputs=st.lists(NUMBERS, min_size=1, max_size=4), pres=st.integers(1, 3), watched=st.booleans())
@@ -115,7 +111,6 @@ def test_t06_collects_inputs(subject: Subject, inputs: Any, pres: int, watched: 
     "tutorial.forward.t07_pre_returns_tuple",
     says="A tuple that a pre-hook returns becomes the inputs; a pre-hook that returns nothing keeps them.",
     source=(NOTES, PRE + ' "User can either return a tuple or a single modified value"'),
-    level="documented",
     readings=(
         Reading("true", "", "Later hooks and forward get the tuple that a pre-hook returned.", value="the tuple"),
         Reading("false", "never", "Later hooks and forward get what the caller gave.", value="the caller's"),
@@ -130,7 +125,6 @@ def test_t06_collects_inputs(subject: Subject, inputs: Any, pres: int, watched: 
             Forward(),
         ),
     ),
-    covers=("module_forward.pre.tuple_is_args", "module_forward.pre.none"),
 )
 @given(
     plan=plans(
@@ -157,7 +151,6 @@ def test_t07_pre_returns_tuple(subject: Subject, plan: Plan) -> None:
     "tutorial.forward.t16_pre_returns_bare",
     says="What a plain pre-hook returns without a tuple is wrapped in one, for the next pre-hook and forward.",
     source=(NOTES, PRE + ' "We will wrap the value into a tuple if a single value is returned"'),
-    level="documented",
     readings=(
         Reading(
             "true",
@@ -172,7 +165,6 @@ def test_t07_pre_returns_tuple(subject: Subject, plan: Plan) -> None:
         (Input(3),),
         (Hook("forward_pre", "m0", "h0", (Bare(10),)), Hook("forward_pre", "m0", "h1"), Forward()),
     ),
-    covers=("module_forward.pre.single_wrapped", "module_forward.pre.chain"),
     note="Since 2.0 this is not so for a pre-hook registered with with_kwargs=True: it returns (args, kwargs).",
 )
 @given(

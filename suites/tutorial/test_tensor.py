@@ -48,7 +48,6 @@ def factor(hook: Hook) -> int:
     "tutorial.tensor.t01_one_dict",
     says="Every hook of a tensor is in its _backward_hooks, which is None before the first one.",
     source=(NOTES, HOOK, "docs: torch.Tensor.register_post_accumulate_grad_hook", "measured"),
-    level="observed",
     concern="tensor_dict",
     instead="look at _post_accumulate_grad_hooks too, where the tensor has it.",
     readings=(
@@ -67,7 +66,6 @@ def factor(hook: Hook) -> int:
             harm="silent",
         ),
     ),
-    covers=("tensor.dict.initial", "tensor.dict.type", "tensor.pag.dict"),
     note="Before 1.10 retain_grad() put its own hook into _backward_hooks as well.",
 )
 def test_t01_one_dict(subject: Subject) -> None:
@@ -87,7 +85,6 @@ def test_t01_one_dict(subject: Subject) -> None:
     "tutorial.tensor.t28_returns",
     says="A tensor hook that returns None keeps the gradient; one that returns a tensor replaces it.",
     source=(NOTES, REPLACES),
-    level="documented",
     readings=(
         Reading(
             "true",
@@ -102,7 +99,6 @@ def test_t01_one_dict(subject: Subject) -> None:
         (Input(1),),
         (Forward(), Hook("tensor", "m0>0", "h0", (Scale(10),)), Hook("tensor", "m0>0", "h1"), Backward((3,))),
     ),
-    covers=("tensor.ret.none", "tensor.ret.tensor_leaf", "tensor.ret.tensor_upstream"),
 )
 @given(plan=pile(1))
 def test_t28_returns(subject: Subject, plan: Plan) -> None:
@@ -125,7 +121,6 @@ def test_t28_returns(subject: Subject, plan: Plan) -> None:
         NOTE + ' "they are executed in the order in which they are registered"',
         NOTE + ' "observe the modifications to the gradient made by earlier hooks"',
     ),
-    level="documented",
     readings=(
         Reading("true", "", "A tensor's gradient is handed from hook to hook, oldest first.", value="one before"),
         Reading("false", "never", "Every hook is given the gradient that autograd computed.", value="autograd"),
@@ -135,7 +130,6 @@ def test_t28_returns(subject: Subject, plan: Plan) -> None:
         (Input(1),),
         (Forward(), Hook("tensor", "x0", "h0", (Scale(10),)), Hook("tensor", "x0", "h1"), Backward((3,))),
     ),
-    covers=("tensor.chain.order", "tensor.chain.order_nonleaf", "tensor.chain.replacement_seen"),
 )
 @given(plan=pile(2))
 def test_t22_chain(subject: Subject, plan: Plan) -> None:
@@ -152,7 +146,6 @@ def test_t22_chain(subject: Subject, plan: Plan) -> None:
     "tutorial.tensor.t11_sees_the_final_gradient",
     says="A hook on the parameter W is given the value that W.grad holds afterwards.",
     source=(NOTES, ADDS, REPLACES),
-    level="documented",
     readings=(
         Reading("true", "never", "Hook and W.grad agree always.", value=True),
         Reading(
@@ -165,7 +158,6 @@ def test_t22_chain(subject: Subject, plan: Plan) -> None:
         ),
     ),
     witness={"passes": [3, 3], "factors": [10]},
-    covers=("tensor.leaf.existing_grad", "tensor.ret.tensor_leaf"),
     note="True for the first backward with one hook, which is the program that the notes show.",
 )
 @given(passes=st.lists(NUMBERS, min_size=1, max_size=3), factors=st.lists(FACTORS, min_size=1, max_size=3))
@@ -188,7 +180,6 @@ def test_t11_sees_the_final_gradient(subject: Subject, passes: List[int], factor
     "tutorial.tensor.t25_never_edit_in_place",
     says="Editing a gradient in place in a tensor hook is wrong: others that hold the same gradient see it.",
     source=(NOTES, HOOK + ' "The hook should not modify its argument"'),
-    level="documented",
     readings=(
         Reading(
             "true",
@@ -199,7 +190,6 @@ def test_t11_sees_the_final_gradient(subject: Subject, passes: List[int], factor
         Reading("false", "never", "Only the hook's own tensor has another gradient.", value=False),
     ),
     witness={"on": "x", "first": 3, "edits": [10]},
-    covers=("tensor.mut.shared_sibling", "tensor.mut.user_gradient", "tensor.mut.downstream_retained"),
     note="Who sees it depends on the order: with the hook on y, x.grad is kept already and stays as it was.",
 )
 @given(on=st.sampled_from(["x", "y"]), first=NUMBERS, edits=st.lists(FACTORS, min_size=1, max_size=3))
@@ -225,7 +215,6 @@ def test_t25_never_edit_in_place(subject: Subject, on: str, first: int, edits: L
         IN_PLACE + ' "they actually become permanently bound to the grad_fn"',
         "release 2.0: tensor hooks stay with the version of the tensor they were put on",
     ),
-    level="documented",
     concern="never",
     readings=(
         Reading(
@@ -245,7 +234,6 @@ def test_t25_never_edit_in_place(subject: Subject, on: str, first: int, edits: L
         Reading("false at all", "never", "The hook goes when the tensor object goes.", value="object"),
     ),
     witness={"row": ["hook", 5, "hook"], "deleted": True},
-    covers=("tensor.handle.nonleaf_object_dead", "tensor.ip.hook_after", "tensor.ip.both", "tensor.ip.dict_reset"),
 )
 @given(row=st.lists(st.just("hook") | NUMBERS, min_size=1, max_size=5), deleted=st.booleans())
 def test_t27_known_to_the_node(subject: Subject, row: List[Any], deleted: bool) -> None:
@@ -280,7 +268,6 @@ def test_t27_known_to_the_node(subject: Subject, row: List[Any], deleted: bool) 
         RETAIN_MOVED,
         "https://github.com/pytorch/pytorch/pull/85849",
     ),
-    level="documented",
     concern="never",
     readings=(
         Reading(
@@ -320,7 +307,6 @@ def test_t27_known_to_the_node(subject: Subject, row: List[Any], deleted: bool) 
             Backward((1, 1)),
         ),
     ),
-    covers=("tensor.rg.order_between", "tensor.rg.order_retain_then_hook", "tensor.rg.dict"),
 )
 @given(plan=plans(kinds=("tensor",), outputs=(1, 2), depth=0, retain=True, runs=2))
 def test_t24_is_a_hook(subject: Subject, plan: Plan) -> None:
@@ -337,7 +323,6 @@ def test_t24_is_a_hook(subject: Subject, plan: Plan) -> None:
         RETAIN_MOVED,
         "https://github.com/pytorch/pytorch/pull/85849",
     ),
-    level="documented",
     concern="never",
     readings=(
         Reading(
@@ -355,7 +340,6 @@ def test_t24_is_a_hook(subject: Subject, plan: Plan) -> None:
             value={"printed": [10.0], "a": 30.0, "b": 20.0, "c": 10.0, "d": 112.0, "e": 1.0},
         ),
     ),
-    covers=("tensor.rg.order_retain_then_hook", "tensor.rg.order_hook_then_retain"),
 )
 def test_t23_exercise(subject: Subject) -> None:
     import torch
