@@ -14,7 +14,7 @@ from packaging.version import Version
 from reports.data.merge import check_group
 from reports.data.runfile import Key, Run, is_release, run_key
 from reports.data.strict import BadInput
-from reports.data.verdicts import Recorded, Table, entry
+from reports.data.verdicts import Recorded, Table, all_renamed, entry, renamed
 
 VERDICT_NAMES = ("conforms", "deviates", "crashed", "hung", "refused", "absent", "unseen")
 OLDER_TEXT = "recorded with an older text of the clause"
@@ -64,6 +64,7 @@ class Column:
     this_run: bool = False
     nearest: str | None = None
     unfinished: int = 0
+    instruments: str | None = None
 
     @property
     def version(self) -> Version:
@@ -107,12 +108,14 @@ def build(table: Table, recorded: Iterable[Recorded], runs: Iterable[Run] = ()) 
     """Merge everything into one atlas."""
     recorded, runs = list(recorded), list(runs)
     suite, clauses = newest_table(table, runs)
+    recorded = all_renamed(recorded, table.clauses, clauses)
     columns: dict[str, Column] = {}
     cells: dict[tuple[str, str, str], Cell] = {}
     fresh = _grouped(runs)
     for old in recorded:
         if old.minor not in fresh:
-            columns[old.minor] = Column(old.minor, old.minor, old.torch, old.python, old.platform, old.device)
+            where = old.python, old.platform, old.device
+            columns[old.minor] = Column(old.minor, old.minor, old.torch, *where, instruments=old.instruments)
             cells.update(_keyed(old.minor, recorded_cells(old, clauses)))
     for key, group in fresh.items():
         columns[key] = _run_column(key, group, recorded)
@@ -155,10 +158,15 @@ def recorded_cells(recorded: Recorded, clauses: Mapping[str, Any]) -> dict[Key, 
 def run_cells(run: Run, clauses: Mapping[str, Any]) -> dict[Key, Cell]:
     """Return the cells of a run, those of an older text as unseen."""
     return {
-        key: _cell({"note": cell["note"], **entry(cell, run.clauses[key[0]]["digest"])}, clauses[key[0]])
-        for key, cell in run.cells.items()
-        if key[0] in clauses
+        (clause, mode): _cell(_named(run, clause, cell, clauses[clause]), clauses[clause])
+        for (clause, mode), cell in run.cells.items()
+        if clause in clauses
     }
+
+
+def _named(run: Run, clause: str, cell: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
+    own = run.clauses[clause]
+    return renamed({"note": cell["note"], **entry(cell, own["digest"])}, own, now)
 
 
 def in_force(clause: Mapping[str, Any], version: Version) -> str | None:
@@ -241,6 +249,7 @@ def _run_column(key: str, group: list[Run], recorded: list[Recorded]) -> Column:
         this_run=True,
         nearest=nearest,
         unfinished=sum(len(each.missing) for each in group),
+        instruments=header.get("instruments"),
     )
 
 

@@ -16,6 +16,7 @@ from reports.data.verdicts import (
     VERDICTS,
     Recorded,
     Table,
+    all_renamed,
     from_runs,
     read_recorded,
     read_table,
@@ -129,17 +130,17 @@ def prepared(runs: Iterable[Run], folder: Path = VERDICTS, *, replace: bool = Fa
 
     With `gone`, clauses that whole runs do not have are dropped on every release. Raises BadInput without such a run.
     """
-    before = {old.minor: old for old in read_recorded(folder)}
-    runs = list(runs)
+    runs, table = list(runs), read_table(folder)
+    suite, clauses = newest_table(table, runs)
+    before = {old.minor: old for old in all_renamed(read_recorded(folder), table.clauses, clauses)}
     after = []
     for name, group in _by_release(runs).items():
         for run in group:
             _check_recordable(run)
-        new = from_runs(group)
+        new = from_runs(group, clauses)
         if name in before:
             new = _added(_rest(before[name], new) if replace else before[name], new)
         after.append(new)
-    suite, clauses = newest_table(read_table(folder), runs)
     if replace:
         cells = {**{name: old.cells for name, old in before.items()}, **{new.minor: new.cells for new in after}}
         clauses = {name: found for name, found in clauses.items() if any(name in held for held in cells.values())}
@@ -189,9 +190,9 @@ class Comparison:
 
 def comparison(runs: Iterable[Run], folder: Path = VERDICTS) -> Comparison:
     """Compare runs with what is recorded. Cells that a run was not asked for are not missing."""
-    before = {old.minor: old for old in read_recorded(folder)}
-    runs = list(runs)
-    _, clauses = newest_table(read_table(folder), runs)
+    runs, table = list(runs), read_table(folder)
+    _, clauses = newest_table(table, runs)
+    before = {old.minor: old for old in all_renamed(read_recorded(folder), table.clauses, clauses)}
     changes: list[CellChange] = []
     recorded = 0
     for name, group in _by_release(runs).items():
@@ -199,7 +200,7 @@ def comparison(runs: Iterable[Run], folder: Path = VERDICTS) -> Comparison:
             hint = f"compare it with the nearest release: python -m reports diff {_last(before)} {group[0].path}"
             raise BadInput(group[0].path, "", f"torch {name} is not recorded", hint)
         whole = any(map(_is_whole, group))
-        old, new = before[name].cells, from_runs(group).cells
+        old, new = before[name].cells, from_runs(group, clauses).cells
         recorded += sum(map(len, old.values()))
         modes = {mode for run in group for mode in run.header["modes"]}
         asked = {

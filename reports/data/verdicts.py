@@ -26,6 +26,7 @@ COSTS_NAME = stored.COSTS  # what hooks cost, see reports/costs/recorded.py
 EMPTY: Mapping[str, Any] = {
     "about": [], "concern": "", "deviations": [], "docs": "", "instead": "", "needs": [], "note": ""
 }  # fmt: skip
+Clauses = Mapping[str, Any]
 EXPLAINED = ("deviates", "refused")  # their notes are reasons; those of a crash change from run to run
 
 
@@ -40,6 +41,8 @@ class Recorded:
     device: str
     cells: Mapping[str, Mapping[str, Mapping[str, Any]]]
     build: str | None = None
+    #: The digest of what drew, played and judged when cells of it were recorded last.
+    instruments: str | None = None
 
     @property
     def version(self) -> Version:
@@ -121,8 +124,36 @@ def entry(cell: Mapping[str, Any], digest: str) -> dict[str, Any]:
     return found
 
 
-def from_runs(runs: Iterable[Run]) -> Recorded:
-    """Return what a recording of these runs, all of one torch version, would hold.
+def renamed(cell: Mapping[str, Any], before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a cell of a clause with the text `before` under the names that its readings have in its text `now`.
+
+    Only between texts of the same digest: the readings of another text are others.
+    """
+    known = before["digest"] == now["digest"]
+    return stored.renamed(dict(cell), names_of(before), names_of(now)) if known else dict(cell)
+
+
+def all_renamed(recorded: Iterable[Recorded], before: Clauses, now: Clauses) -> list[Recorded]:
+    """Return what is recorded under the table `before` with the names of the table `now`."""
+    new = {name for name, clause in now.items() if name in before and names_of(before[name]) != names_of(clause)}
+    return [replace(old, cells=_all_renamed(old, new, before, now)) for old in recorded] if new else list(recorded)
+
+
+def _all_renamed(old: Recorded, new: Iterable[str], before: Clauses, now: Clauses) -> dict[str, Any]:
+    found = dict(old.cells)
+    for clause in new:
+        cells = old.cells.get(clause, {})
+        found[clause] = {mode: renamed(cell, before[clause], now[clause]) for mode, cell in cells.items()}
+    return {clause: cells for clause, cells in found.items() if cells}
+
+
+def names_of(clause: Mapping[str, Any]) -> list[str]:
+    """Return the names of the readings of a clause, in order."""
+    return [one["name"] for one in clause["readings"]]
+
+
+def from_runs(runs: Iterable[Run], clauses: Mapping[str, Any]) -> Recorded:
+    """Return what a recording of these runs, all of one torch version, would hold; readings are named as in `clauses`.
 
     A mode that deviates as declared has no evidence there: the sentence of its rule, or of the cause that eager has,
     says it for all clauses, and the plan with its traces is in the run file.
@@ -132,14 +163,15 @@ def from_runs(runs: Iterable[Run]) -> Recorded:
     cells: dict[str, dict[str, Any]] = {}
     for run in runs:
         for (clause, mode), cell in run.cells.items():
-            found = entry(cell, run.clauses[clause]["digest"])
+            found = renamed(entry(cell, run.clauses[clause]["digest"]), run.clauses[clause], clauses[clause])
             if mode != "eager" and cell["declared"]:
                 found.pop("evidence", None)
             if torch != header["torch"]:  # "2.13.0+cpu": the build is told once, not in each text
                 found = stored.named(stored.unnamed(found, header["torch"]), torch)
             cells.setdefault(clause, {})[mode] = found
     python = ".".join(header["python"].split(".")[:2])
-    return Recorded(torch, header["suite"], python, header["platform"], header["device"], cells, header.get("build"))
+    more = header.get("build"), header.get("instruments")
+    return Recorded(torch, header["suite"], python, header["platform"], header["device"], cells, *more)
 
 
 def write_recorded(recorded: Iterable[Recorded], folder: Path = VERDICTS) -> list[Path]:

@@ -14,7 +14,7 @@ from reports.data.ranking import rank
 from reports.data.runfile import Run, read_run
 from reports.data.statements import KINDS, Statement, harm_of_change, statement
 from reports.data.strict import BadInput
-from reports.data.verdicts import Recorded, Table
+from reports.data.verdicts import Recorded, Table, all_renamed
 from reports.verbs.chapters import order
 from reports.verbs.choice import Choice, everything
 
@@ -106,8 +106,11 @@ def compare(
     `mode` is that of the first side, and of the second one where `to_mode` is not named. Where none is named, it is the
     mode of a run file that has only one, or else eager.
     """
-    sides = side_named(first, recorded), side_named(second, recorded)
-    _, clauses = newest_table(table, [side for side in sides if isinstance(side, Run)])
+    named = side_named(first, recorded), side_named(second, recorded)
+    _, clauses = newest_table(table, [side for side in named if isinstance(side, Run)])
+    recorded = all_renamed(recorded, table.clauses, clauses)
+    old, new = (side if isinstance(side, Run) else side_named(side.minor, recorded) for side in named)
+    sides = old, new
     choice = choose(clauses)
     clauses = {name: clauses[name] for name in choice.clauses}
     own = [_only_mode(side) for side in sides]

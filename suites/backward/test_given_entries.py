@@ -5,7 +5,7 @@ from typing import Any, List
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import Reading, clause
+from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import NUMBERS
 from suites.backward.sources import INPUT_VIEW, OUTPUT_VIEW, POSITIONAL
@@ -23,10 +23,8 @@ def show(grads: Any) -> List[Any]:
     says="grad_input has one entry for each positional input, grad_output one for each output.",
     source=POSITIONAL,
     needs=FULL,
-    readings=(
-        Reading("each its own", "", "Each input and output of a module has its own gradient.", value=True),
-        Reading("the first two", "never", "Two places are enough.", value=False),
-    ),
+    value=True,
+    wrong={"the first two": False},
     witness={"ins": [1, 2, 3], "outs": [1, 2, 3], "hooks": 1},
 )
 @given(ins=SOME, outs=SOME, hooks=st.integers(1, 2))
@@ -59,15 +57,8 @@ def test_one_entry_each(subject: Subject, ins: List[int], outs: List[int], hooks
         OUTPUT_VIEW,
     ),
     needs=FULL,
-    readings=(
-        Reading(
-            "other objects",
-            "",
-            "Only without a full hook are input and output the same objects to forward and caller.",
-            value=[(True, True), (False, False)],
-        ),
-        Reading("the same", "never", "Hooks are invisible to forward.", value=[(True, True), (True, True)]),
-    ),
+    value=[(True, True), (False, False)],
+    wrong={"the same": [(True, True), (True, True)]},
 )
 def test_other_objects(subject: Subject) -> None:
     import torch
@@ -94,10 +85,8 @@ def test_other_objects(subject: Subject) -> None:
     says="Keyword inputs have no entry in grad_input.",
     source=POSITIONAL,
     needs=FULL,
-    readings=(
-        Reading("left out", "", "A full hook is given the gradients of positional inputs alone.", value=False),
-        Reading("seen", "never", "Every tensor that is passed is an input.", value=True),
-    ),
+    value=False,
+    wrong={"seen": True},
     witness={"ins": [1], "named": [(2, True)], "hooks": 1},
 )
 @given(

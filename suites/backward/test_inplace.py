@@ -84,10 +84,8 @@ def changing(edit: str) -> Any:
     "backward.inplace.without_hook",
     says="Without a hook the output of a module may be changed in place, if its operation does not need it.",
     source="note: autograd.html#in-place-operations-with-autograd",
-    readings=(
-        Reading("allowed", "", "Modules without hooks may change inputs, and their outputs be changed.", value="fine"),
-        Reading("refused", "never", "Outputs are not for editing.", value="edit"),
-    ),
+    value="fine",
+    wrong={"refused": "edit"},
     witness={"edit": "scaled"},
 )
 @given(edit=EDIT)
@@ -164,10 +162,8 @@ def test_output_without_input(subject: Subject, edit: str, hooks: int) -> None:
     says="None of several outputs of a hooked module can be changed in place: the change raises RuntimeError.",
     source=IN_PLACE,
     needs=FULL,
-    readings=(
-        Reading("refused", "", "Each of several outputs is refused at the change.", value=("edit", VIEW)),
-        Reading("accepted", "never", "Nothing is raised.", value=("fine",)),
-    ),
+    value=("edit", VIEW),
+    wrong={"accepted": ("fine",)},
     witness={"edit": "scaled", "hooks": 1, "count": 2, "which": 0},
 )
 @given(edit=EDIT, hooks=FEW, count=st.integers(2, 4), which=st.integers(0, 3))
@@ -250,10 +246,8 @@ def test_input(subject: Subject, edit: str, hooks: int, way: str) -> None:
     docs="contradicts",
     note="The docs warn that in-place changes of inputs or outputs raise an error with a full hook, without exception.",
     needs=FULL,
-    readings=(
-        Reading("accepted", "", "Changing an input that needs no gradient in place raises nothing.", value=("fine",)),
-        Reading("refused", "never", "RuntimeError in the forward.", value=("forward", VIEW)),
-    ),
+    value=("fine",),
+    wrong={"refused": ("forward", VIEW)},
     witness={"edit": "scaled", "hooks": 1},
 )
 @given(edit=EDIT, hooks=FEW)
@@ -271,15 +265,8 @@ def test_input_without_grad(subject: Subject, edit: str, hooks: int) -> None:
     says="A module with a pre-hook alone cannot change an input in place that needs a gradient either.",
     source=PRE_IN_PLACE,
     needs=PRE,
-    readings=(
-        Reading(
-            "refused",
-            "",
-            "With a pre-hook the in-place change of an input raises RuntimeError.",
-            value=("forward", VIEW),
-        ),
-        Reading("accepted", "never", "Nothing is raised.", value=("fine",)),
-    ),
+    value=("forward", VIEW),
+    wrong={"accepted": ("fine",)},
     witness={"edit": "scaled", "hooks": 1, "grad": True},
 )
 @given(edit=EDIT, hooks=FEW, grad=st.booleans())
@@ -294,12 +281,8 @@ def test_pre_input(subject: Subject, edit: str, hooks: int, grad: bool) -> None:
     source=(PRE_DOCS, TESTS + "test_hook_inplace"),
     note="An output that needs a gradient. The docs of the pre-hook warn of changes of inputs, not of outputs.",
     needs=PRE,
-    readings=(
-        Reading(
-            "refused", "", "With a pre-hook the in-place change of an output raises RuntimeError.", value=("edit", VIEW)
-        ),
-        Reading("accepted", "never", "Nothing is raised.", value=("fine",)),
-    ),
+    value=("edit", VIEW),
+    wrong={"accepted": ("fine",)},
     witness={"edit": "scaled", "hooks": 1, "grad": True},
 )
 @given(edit=EDIT, hooks=FEW, grad=st.booleans())
@@ -315,15 +298,8 @@ def test_pre_output(subject: Subject, edit: str, hooks: int, grad: bool) -> None
     source="measured",
     note="At the root: backward() begins at the output of the module.",
     needs=PRE,
-    readings=(
-        Reading(
-            "changed",
-            "",
-            "The tensor that was passed to backward() has the changes that full pre-hooks of the last module made.",
-            value=True,
-        ),
-        Reading("unchanged", "never", "Backward hooks are given copies of what backward() was given.", value=False),
-    ),
+    value=True,
+    wrong={"unchanged": False},
     witness={"edits": [5], "shape": (), "grad": 1},
 )
 @given(

@@ -51,10 +51,8 @@ def due(weights: List[int], hooks: int) -> List[Any]:
     says="A full hook runs where the input needs a gradient, whichever parameters are frozen.",
     source=RULE_1,
     needs=FULL,
-    readings=(
-        Reading("called", "", "Frozen parameters change nothing in what a full hook is given.", value=True),
-        Reading("silent", "never", "There is nothing to learn.", value=False),
-    ),
+    value=True,
+    wrong={"silent": False},
     witness={"weights": [2], "frozen": [True], "hooks": 1},
 )
 @given(weights=WEIGHTS, frozen=st.lists(st.booleans(), min_size=3, max_size=3), hooks=FEW)
@@ -75,15 +73,8 @@ def test_frozen_parameters(subject: Subject, weights: List[int], frozen: List[bo
     says="Where all of forward runs under no_grad the full hook does not run; the output needs no gradient.",
     source=RULE_3,
     needs=FULL,
-    readings=(
-        Reading(
-            "silent",
-            "",
-            "A module whose forward runs under no_grad leaves the gradients of the others right.",
-            value=False,
-        ),
-        Reading("called", "never", "The hook has its own grad mode.", value=True),
-    ),
+    value=False,
+    wrong={"called": True},
     witness={"weights": [2], "hooks": 1},
 )
 @given(weights=WEIGHTS, hooks=FEW)
@@ -248,12 +239,8 @@ def test_checkpoint(subject: Subject, weights: List[int], hooks: int, passes: in
     says="With use_reentrant=False, too, full hooks under checkpoint run once in each backward.",
     source="measured",
     needs=(FULL, "torch.utils.checkpoint.checkpoint(use_reentrant)"),
-    readings=(
-        Reading(
-            "once", "", "Under checkpoint with use_reentrant=False full hooks run as often as without it.", value=1
-        ),
-        Reading("twice", "never", "One call for each forward.", value=2),
-    ),
+    value=1,
+    wrong={"twice": 2},
     witness={"weights": [2], "hooks": 1, "passes": 1},
 )
 @given(weights=WEIGHTS, hooks=FEW, passes=st.integers(1, 2))

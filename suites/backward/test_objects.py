@@ -93,12 +93,8 @@ def test_replaced(subject: Subject, grads: List[bool], hooks: int, frozen: bool)
     source=(INPUT_VIEW, OUTPUT_VIEW),
     note="They are in the same memory. Code in forward that asks for is_leaf or .grad of an input sees this.",
     needs=FULL,
-    readings=(
-        Reading(
-            "views", "", "A module with a full hook works on views: no leaf, no .grad, the same memory.", value=True
-        ),
-        Reading("copies", "never", "A module with a full hook works on copies.", value=False),
-    ),
+    value=True,
+    wrong={"copies": False},
     witness={"count": 1, "shape": (3,), "hooks": 1, "turned": False},
 )
 @given(count=FEW, shape=st.sampled_from([(), (1,), (3,), (2, 3)]), hooks=FEW, turned=st.booleans())
@@ -127,12 +123,8 @@ def test_views(subject: Subject, count: int, shape: Any, hooks: int, turned: boo
     docs="contradicts",
     note=VIEWS,
     needs=FULL,
-    readings=(
-        Reading(
-            "the same", "", "With a full hook inputs that need no gradient stay the caller's own objects.", value=True
-        ),
-        Reading("others", "never", "A view of each.", value=False),
-    ),
+    value=True,
+    wrong={"others": False},
     witness={"count": 1, "hooks": 1},
 )
 @given(count=st.integers(1, 4), hooks=FEW)
@@ -195,10 +187,8 @@ def test_kept_under_no_grad(subject: Subject, grads: List[bool], hooks: int) -> 
     says="Where an input needs a gradient, a full backward pre-hook alone replaces inputs and outputs too.",
     source=PRE_VIEW,
     needs=PRE,
-    readings=(
-        Reading("others", "", "A pre-hook alone puts new tensors in the place of inputs and outputs.", value=False),
-        Reading("the same", "never", "Only a full hook needs the input.", value=True),
-    ),
+    value=False,
+    wrong={"the same": True},
     witness={"grads": [True], "hooks": 1},
 )
 @given(grads=st.lists(st.booleans(), min_size=1, max_size=4), hooks=FEW)

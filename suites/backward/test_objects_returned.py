@@ -75,15 +75,8 @@ def bare(subject: Subject, size: Any, count: int, returned: Any, kind: str) -> N
     ),
     note="The docs say a tuple or None; only the annotated type of the hook allows a Tensor, as if it were the one.",
     needs=FULL,
-    readings=(
-        Reading(
-            "rows",
-            "",
-            "Wrong rows from a full hook raise RuntimeError, a tensor without dimension TypeError.",
-            value="rows",
-        ),
-        Reading("whole", "never", "As the gradient of the one input.", value="whole"),
-    ),
+    value="rows",
+    wrong={"whole": "whole"},
     witness={"size": (1, 2), "count": 1, "returned": (1, 2)},
 )
 @given(**BARE)
@@ -101,12 +94,8 @@ def test_bare_tensor(subject: Subject, size: Any, count: int, returned: Any) -> 
     docs="contradicts",
     note="Since 2.10 the docs list a bare Tensor as a value to return.",
     needs=PRE,
-    readings=(
-        Reading(
-            "rows", "", "A tensor whose one row has the shape of the output will do from a pre-hook.", value="rows"
-        ),
-        Reading("whole", "never", "As the gradient of the one output.", value="whole"),
-    ),
+    value="rows",
+    wrong={"whole": "whole"},
     witness={"size": (1, 2), "count": 1, "returned": (1, 2)},
 )
 @given(**BARE)
@@ -119,12 +108,8 @@ def test_pre_bare_tensor(subject: Subject, size: Any, count: int, returned: Any)
     says="A full hook must return the exact shape: one that would sum or spread to it is refused.",
     source="measured",
     needs=FULL,
-    readings=(
-        Reading(
-            "refused", "", "A gradient of another shape from a full hook raises RuntimeError.", value="RuntimeError"
-        ),
-        Reading("fitted", "never", "As in autograd itself.", value="accepted"),
-    ),
+    value="RuntimeError",
+    wrong={"fitted": "accepted"},
     witness={"size": (1, 2), "returned": (3, 1, 2), "hooks": 1},
 )
 @given(size=SIZES, returned=SIZES, hooks=FEW)

@@ -234,12 +234,8 @@ NUMBERED: Dict[str, Callable[[List[Any]], Any]] = {
     says="A full hook may return whatever has a length and items by number, such as {0: gradient}.",
     source="measured",
     needs=FULL,
-    readings=(
-        Reading(
-            "by number", "", "Of what a full hook returns len() and the items by their number are asked for.", value=1
-        ),
-        Reading("refused", "never", "A full hook returns a tuple, or the pass ends with an error.", value=0),
-    ),
+    value=1,
+    wrong={"refused": 0},
     witness={"made": "dict", "grads": [2]},
 )
 @given(made=st.sampled_from(sorted(NUMBERED)), grads=st.lists(NUMBERS, min_size=1, max_size=3))
@@ -257,12 +253,8 @@ def test_by_number(subject: Subject, made: str, grads: List[int]) -> None:
     says="What a full hook returns for an input without gradient, next to one with, is ignored.",
     source="measured",
     needs=FULL,
-    readings=(
-        Reading(
-            "ignored", "", "A full hook may return a gradient for an input that needs none: it goes nowhere.", value=1
-        ),
-        Reading("set", "never", "What a full hook returns is the .grad of each input.", value=0),
-    ),
+    value=1,
+    wrong={"set": 0},
     witness={"needed": [False], "grad": 5},
 )
 @given(needed=st.lists(st.booleans(), min_size=1, max_size=3), grad=NUMBERS)

@@ -5,7 +5,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import Reading, clause
+from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from suites.backward.sources import NUMBER, ONLY_NONE, PRE_DOCS, PRE_NUMBER, TESTS
 
@@ -60,15 +60,8 @@ def outcome(kind: str, returned: Any, count: int = 1, grad: bool = True, hooks: 
     says="A full hook that returns a wrong number of gradients, or none at all, ends backward() with an error.",
     source=NUMBER,
     needs=FULL,
-    readings=(
-        Reading(
-            "by kind of mistake",
-            "",
-            "A wrong number of gradients from a full hook raises RuntimeError, a bare number TypeError.",
-            value=True,
-        ),
-        Reading("lenient", "never", "What does not fit is ignored.", value=False),
-    ),
+    value=True,
+    wrong={"lenient": False},
     witness={"returned": ("tuple", []), "count": 1, "hooks": 1},
 )
 @given(returned=st.one_of(TUPLES, LISTS, NO_GRADIENTS, st.just("g")), count=st.sampled_from([1, 3]), hooks=FEW)
@@ -86,12 +79,8 @@ def test_full_wrong(subject: Subject, returned: Any, count: int, hooks: int) -> 
     says="A full hook that returns a tensor of another shape or dtype ends backward() with RuntimeError.",
     source="measured",
     needs=FULL,
-    readings=(
-        Reading(
-            "refused", "", "A tensor that could be converted is refused from a full hook as well.", value="RuntimeError"
-        ),
-        Reading("converted", "never", "What can be converted is.", value="accepted"),
-    ),
+    value="RuntimeError",
+    wrong={"converted": "accepted"},
     witness={"dtype": "float64", "size": (2,), "hooks": 1},
 )
 @given(
@@ -112,10 +101,8 @@ def test_full_wrong_tensor(subject: Subject, dtype: str, size: Any, hooks: int) 
     says="A full hook may return a list in place of a tuple, and None for a gradient that is dropped.",
     source="measured",
     needs=FULL,
-    readings=(
-        Reading("both", "", "From a full hook [g] counts as (g,); after (None,) x.grad is None.", value=True),
-        Reading("neither", "never", "Only a tuple of tensors.", value=False),
-    ),
+    value=True,
+    wrong={"neither": False},
     witness={"shape": "list", "grads": ["g"], "hooks": 1},
 )
 @given(shape=st.sampled_from(["tuple", "list"]), grads=GRADS.filter(bool), hooks=FEW)
@@ -136,15 +123,8 @@ def test_full_containers(subject: Subject, shape: str, grads: Any, hooks: int) -
     ),
     concern="full_backward returns ?inputs_need_no_grad",
     needs=FULL,
-    readings=(
-        Reading(
-            "refused",
-            "",
-            "Where no input needs a gradient, all but None and a tuple of None is refused.",
-            value="RuntimeError",
-        ),
-        Reading("ignored", "never", "There is nothing to replace.", value="accepted"),
-    ),
+    value="RuntimeError",
+    wrong={"ignored": "accepted"},
     witness={"returned": ("tuple", ["g"]), "count": 1, "hooks": 1},
 )
 @given(returned=st.one_of(TUPLES, LISTS, NO_GRADIENTS, st.none()), count=FEW, hooks=FEW)
@@ -165,15 +145,8 @@ def test_full_without_input(subject: Subject, returned: Any, count: int, hooks: 
     docs="contradicts",
     note="Since 2.10 the docs list a bare Tensor as a value to return; one that is no row of rows is refused.",
     needs=PRE,
-    readings=(
-        Reading(
-            "by kind of mistake",
-            "",
-            "A wrong number of gradients from a pre-hook raises RuntimeError, a bare number TypeError.",
-            value=(),
-        ),
-        Reading("a bare tensor will do", "never", "One tensor counts as a tuple of one.", value=("g",)),
-    ),
+    value=(),
+    wrong={"a bare tensor will do": ("g",)},
     witness={"returned": "g", "count": 1, "hooks": 1},
 )
 @given(
@@ -198,10 +171,8 @@ def test_pre_wrong(subject: Subject, returned: Any, count: int, hooks: int) -> N
     says="A legacy hook that returns a bare tensor, a list or a number ends backward() with TypeError.",
     source="measured",
     concern="backward returns ?returns_wrong",
-    readings=(
-        Reading("refused", "", "A legacy hook must return a tuple or None.", value="TypeError"),
-        Reading("taken", "never", "One tensor counts as a tuple of one.", value="accepted"),
-    ),
+    value="TypeError",
+    wrong={"taken": "accepted"},
     witness={"returned": "g", "hooks": 1},
 )
 @given(returned=st.one_of(LISTS, NO_GRADIENTS, st.sampled_from(["g", "row", "scalar"])), hooks=FEW)
@@ -213,15 +184,8 @@ def test_legacy_not_a_tuple(subject: Subject, returned: Any, hooks: int) -> None
     "backward.returns.legacy_wrong_length",
     says="A legacy hook that returns a tuple of another length or shape ends backward() with RuntimeError.",
     source=TESTS + "test_hook_invalid_outputs",
-    readings=(
-        Reading(
-            "refused",
-            "",
-            "A legacy hook must return one gradient for each input of the operation, of its shape.",
-            value="RuntimeError",
-        ),
-        Reading("taken", "never", "What is missing stays.", value="accepted"),
-    ),
+    value="RuntimeError",
+    wrong={"taken": "accepted"},
     witness={"grads": ["g"], "hooks": 1},
 )
 @given(grads=st.lists(st.sampled_from(["g", "g", None, "scalar", "row"]), max_size=4), hooks=FEW)

@@ -55,10 +55,8 @@ def line() -> Any:
     says="With create_graph grad mode is on in a full hook and its gradients need one; without, neither.",
     source=('docs: torch.autograd.backward "graph of the derivative will be constructed"'),
     needs=FULL,
-    readings=(
-        Reading("follows create_graph", "", "Grad mode in a full hook follows create_graph, pass by pass.", value=True),
-        Reading("always off", "never", "A hook runs without grad mode.", value=False),
-    ),
+    value=True,
+    wrong={"always off": False},
     witness={"passes": [True], "hooks": 1, "again": False},
 )
 @given(passes=st.lists(st.booleans(), min_size=1, max_size=4), hooks=st.integers(1, 3), again=st.booleans())
@@ -284,10 +282,8 @@ def test_output_missed(subject: Subject, way: str, number: int, hooks: int) -> N
     note="The docs say that grad_output holds the gradients with respect to the outputs. Those of the first pass are "
     "kept until the hook runs, which that pass never does; the second pass does not reach the output at all.",
     needs=FULL,
-    readings=(
-        Reading("old", "", "The old grad_output is that of the last pass that stopped at the weight.", value=True),
-        Reading("silent", "never", "The second pass misses the output.", value=False),
-    ),
+    value=True,
+    wrong={"silent": False},
     witness={"stopped": [5], "root": 7, "hooks": 1, "twice": True},
 )
 @given(stopped=st.lists(NUMBERS, min_size=1, max_size=3), root=NUMBERS, hooks=st.integers(1, 3), twice=st.booleans())
@@ -318,15 +314,8 @@ def test_stale(subject: Subject, stopped: List[int], root: int, hooks: int, twic
     note="The gradient of the second pass did not come through the module's output, and the hooks multiply it. By the "
     "docs' first rule a call is due; without the first pass torch makes none, as where the output is missed.",
     needs=FULL,
-    readings=(
-        Reading(
-            "corrupted",
-            "",
-            "A gradient of x that came past the output is multiplied by what every full hook multiplies by.",
-            value=True,
-        ),
-        Reading("untouched", "never", "The hook does not run.", value=False),
-    ),
+    value=True,
+    wrong={"untouched": False},
     witness={"grad": 5, "root": 7, "factors": [100]},
 )
 @given(grad=NUMBERS, root=NUMBERS, factors=st.lists(FACTORS, min_size=1, max_size=3))

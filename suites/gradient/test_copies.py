@@ -66,15 +66,8 @@ def told(action: Callable[[], Any]) -> Tuple[Any, List[str]]:
     "gradient.copies.deepcopy",
     says="deepcopy of a hooked leaf or parameter drops the hooks without a warning; the original keeps them.",
     source="measured",
-    readings=(
-        Reading(
-            "dropped",
-            "",
-            "A deepcopy of a hooked leaf has no hook and gives no warning, nor has a copy of the copy.",
-            value=False,
-        ),
-        Reading("copied", "never", "The hooks are part of the copy.", value=True),
-    ),
+    value=False,
+    wrong={"copied": True},
     witness={"make": "leaf", "factors": [10], "copies": 1},
 )
 @given(
@@ -100,10 +93,8 @@ def test_deepcopy(subject: Subject, make: str, factors: List[int], copies: int) 
     "gradient.copies.deepcopy_of_inner",
     says="deepcopy of an inner tensor raises RuntimeError, hooked or not.",
     source=DEEPCOPY,
-    readings=(
-        Reading("raises", "", "Only a leaf can be deepcopied; what detach() returns is one.", value="RuntimeError"),
-        Reading("copies", "never", "A copy of the graph is made.", value="accepted"),
-    ),
+    value="RuntimeError",
+    wrong={"copies": "accepted"},
     witness={"row": ["times"], "factors": []},
 )
 @given(
@@ -127,15 +118,8 @@ def test_deepcopy_of_inner(subject: Subject, row: List[str], factors: List[int])
     "gradient.copies.pickle",
     says="A pickled tensor has lost its hooks, with a warning; a hook that cannot be pickled does not matter.",
     source=WARNED_OF,
-    readings=(
-        Reading(
-            "lost, warned",
-            "",
-            "Pickling a tensor warns once for each of its hooks; the copy is a leaf without hooks.",
-            value=True,
-        ),
-        Reading("lost in silence", "never", "Without a warning.", value=False),
-    ),
+    value=True,
+    wrong={"lost in silence": False},
     witness={"make": "leaf", "way": "pickle", "factors": [10]},
 )
 @given(
@@ -159,15 +143,8 @@ def test_pickle(subject: Subject, make: str, way: str, factors: List[int]) -> No
     "gradient.copies.pickled_parameter",
     says="A pickled parameter loses its hooks without the warning that other tensors get.",
     source="measured",
-    readings=(
-        Reading(
-            "in silence",
-            "",
-            "Pickling a hooked parameter does not warn; the copy has no hook, the original keeps its own.",
-            value=[],
-        ),
-        Reading("warned", "never", "Like any tensor.", value=WARNED),
-    ),
+    value=[],
+    wrong={"warned": WARNED},
     witness={"way": "pickle", "factors": [10]},
 )
 @given(way=st.sampled_from(["pickle", "save"]), factors=st.lists(FACTORS, min_size=1, max_size=3))
@@ -183,15 +160,8 @@ def test_pickled_parameter(subject: Subject, way: str, factors: List[int]) -> No
     "gradient.copies.nothing_to_lose",
     says="Pickling does not warn about removed hooks.",
     source="measured",
-    readings=(
-        Reading(
-            "silent",
-            "",
-            "Pickling a tensor warns about the hooks that it still has, and not about removed ones.",
-            value=[],
-        ),
-        Reading("warns", "never", "Once hooked is enough for the warning.", value=WARNED),
-    ),
+    value=[],
+    wrong={"warns": WARNED},
     witness={"make": "leaf", "way": "pickle", "order": [0, 1, 2]},
 )
 @given(

@@ -35,15 +35,8 @@ def replace(by: int) -> Callable[[Any], Any]:
     "gradient.edits.own_gradient",
     says="An in-place change of the gradient in a hook that returns None acts like a replacement.",
     source=DOCS,
-    readings=(
-        Reading(
-            "changed",
-            "",
-            "A hook that changes its gradient in place acts as if it had returned the result.",
-            value=True,
-        ),
-        Reading("unchanged", "never", "Hooks are given copies: only what they return counts.", value=False),
-    ),
+    value=True,
+    wrong={"unchanged": False},
     witness={"hooks": [("edit", 5)], "inner": False, "create_graph": False},
 )
 @given(
@@ -67,15 +60,8 @@ def test_own_gradient(subject: Subject, hooks: List[Tuple[str, int]], inner: boo
     "gradient.edits.siblings",
     says="Where a sum sends one gradient to several tensors, a change in a hook is seen by all reached later.",
     source=DOCS,
-    readings=(
-        Reading(
-            "if not yet accumulated",
-            "",
-            "In (a + b) + c the hooks of c, a and b are reached in this order; each sees earlier in-place changes.",
-            value="later ones",
-        ),
-        Reading("each its own", "never", "Each tensor has a gradient of its own.", value="none"),
-    ),
+    value="later ones",
+    wrong={"each its own": "none"},
     witness={"edits": [5, 2]},
     note="No error and no warning: a wrong gradient of a tensor without hooks is the only sign.",
 )
@@ -98,15 +84,8 @@ def test_siblings(subject: Subject, edits: List[Any]) -> None:
     "gradient.edits.other_hooks",
     says="An in-place change in a hook is seen by later hooks and in the tensor that an earlier one kept.",
     source=DOCS,
-    readings=(
-        Reading(
-            "both",
-            "",
-            "A gradient that a hook kept follows every in-place change up to the next replacement.",
-            value="both",
-        ),
-        Reading("later only", "never", "A keepsake stays what it was.", value="later"),
-    ),
+    value="both",
+    wrong={"later only": "later"},
     witness={"does": [("keep", 1), ("edit", 5), ("keep", 1)]},
 )
 @given(does=st.lists(st.tuples(st.sampled_from(["keep", "edit", "replace"]), FACTORS), min_size=1, max_size=5))
@@ -131,15 +110,8 @@ def test_other_hooks(subject: Subject, does: List[Tuple[str, int]]) -> None:
     "gradient.edits.callers_gradient",
     says="An in-place change in the hook of the root changes the tensor that was passed to backward().",
     source=DOCS,
-    readings=(
-        Reading(
-            "changed",
-            "",
-            "The next pass with the tensor that was passed to backward() begins with what a root's hook made of it.",
-            value=True,
-        ),
-        Reading("unchanged", "never", "backward() copies what it is given.", value=False),
-    ),
+    value=True,
+    wrong={"unchanged": False},
     witness={"edits": [5], "inner": True, "first": 1, "passes": 1},
 )
 @given(edits=EDITS, inner=st.booleans(), first=NUMBERS, passes=st.integers(1, 3))
@@ -160,15 +132,8 @@ def test_callers_gradient(subject: Subject, edits: List[int], inner: bool, first
     "gradient.edits.expanded",
     says="An in-place change of an expanded gradient, as sum() sends it, ends backward() with RuntimeError.",
     source="measured",
-    readings=(
-        Reading(
-            "raises",
-            "",
-            "A hook that changes in place a gradient whose elements share memory ends backward() with RuntimeError.",
-            value="RuntimeError",
-        ),
-        Reading("changes", "never", "Every element of the gradient is changed.", value="accepted"),
-    ),
+    value="RuntimeError",
+    wrong={"changes": "accepted"},
     witness={"shape": [2], "by": 5, "before": 0},
 )
 @given(shape=st.lists(st.integers(1, 3), max_size=3), by=FACTORS, before=st.integers(0, 2))

@@ -5,7 +5,7 @@ from typing import Any, List
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import Reading, clause
+from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from suites.gradient.said import REMOVES
 from suites.tensors import leaf
@@ -22,15 +22,8 @@ HANDLE = "docs: torch.utils.hooks.RemovableHandle"
         REMOVES,
         "docs: torch.utils.hooks.RemovableHandle",
     ),
-    readings=(
-        Reading(
-            "a handle",
-            "",
-            "No two handles have the same number; a pickled handle keeps its own.",
-            value=True,
-        ),
-        Reading("per tensor", "never", "Every tensor counts from 0.", value=False),
-    ),
+    value=True,
+    wrong={"per tensor": False},
     witness={"on": [0, 1], "removed": None},
 )
 @given(on=st.lists(st.integers(0, 2), min_size=2, max_size=5), removed=st.none() | st.integers(0, 3))
@@ -62,15 +55,8 @@ def test_handle(subject: Subject, on: List[int], removed: Any) -> None:
     "gradient.lifetime.removed_too_late",
     says="Removing a tensor hook twice, or after its tensor is gone, does nothing; a dropped handle keeps it.",
     source=HANDLE,
-    readings=(
-        Reading(
-            "nothing",
-            "",
-            "Removing a tensor hook twice or after its tensor is gone leaves its neighbours alone.",
-            value=True,
-        ),
-        Reading("takes the next", "never", "The second call removes a neighbour.", value=False),
-    ),
+    value=True,
+    wrong={"takes the next": False},
     witness={"inner": False, "removed": [1, 1]},
 )
 @given(inner=st.booleans(), removed=st.lists(st.integers(0, 4), max_size=6))

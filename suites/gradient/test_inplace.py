@@ -125,15 +125,8 @@ def test_replacements(subject: Subject, steps: List[Tuple[str, int]]) -> None:
     "gradient.inplace.masked",
     says="A hook on what relu_() then overwrites is given the gradient that relu_() has masked.",
     source=OLD_NODE,
-    readings=(
-        Reading(
-            "masked",
-            "",
-            "A hook on what relu_() then overwrites is given the gradient where the value was positive, else 0.",
-            value=True,
-        ),
-        Reading("as it came", "never", "It is given the gradient of what relu_() made.", value=False),
-    ),
+    value=True,
+    wrong={"as it came": False},
     witness={"values": [1, -1], "by": 3, "hooks": 1},
 )
 @given(values=st.lists(NUMBERS, min_size=1, max_size=4), by=FACTORS, hooks=st.integers(1, 3))
@@ -258,10 +251,8 @@ def test_leaf_becomes_inner(subject: Subject, hooks: int, by: int) -> None:
     "gradient.inplace.becomes_a_leaf",
     says="A tensor that detach_() and requires_grad_() make a leaf keeps its hooks, next to new ones.",
     source="measured",
-    readings=(
-        Reading("kept", "", "The hooks of an inner tensor go on when detach_() makes it a leaf.", value=True),
-        Reading("gone", "never", "detach_() ends the hooks with the graph.", value=False),
-    ),
+    value=True,
+    wrong={"gone": False},
     witness={"before": 1, "after": 0, "by": 2},
 )
 @given(before=st.integers(1, 3), after=st.integers(0, 2), by=NUMBERS)

@@ -28,15 +28,8 @@ DOCS = "docs: torch.Tensor.register_hook"
     "gradient.kinds.argument",
     says="A tensor hook is called with one positional argument, the gradient: a tensor.",
     source=SIGNATURE,
-    readings=(
-        Reading(
-            "one tensor",
-            "",
-            "A tensor hook is called with the gradient alone: no more arguments and no keywords.",
-            value=1,
-        ),
-        Reading("tensor and gradient", "never", "The tensor comes first.", value=2),
-    ),
+    value=1,
+    wrong={"tensor and gradient": 2},
     witness={"on": [0], "passes": 1},
 )
 @given(on=st.lists(st.integers(0, 2), min_size=1, max_size=4), passes=st.integers(1, 2))
@@ -62,15 +55,8 @@ def test_argument(subject: Subject, on: List[int], passes: int) -> None:
     "gradient.kinds.example",
     says="The example of the documentation holds: a hook that doubles the gradient doubles .grad.",
     source=EXAMPLE,
-    readings=(
-        Reading(
-            "doubled",
-            "",
-            "The documentation's hook, grad * 2, doubles what goes into .grad until it is removed.",
-            value=2,
-        ),
-        Reading("not doubled", "never", "What the hook returns is ignored.", value=1),
-    ),
+    value=2,
+    wrong={"not doubled": 1},
     witness={"passes": [[1, 2, 3]], "removed": 1},
 )
 @given(
@@ -101,10 +87,8 @@ OWN = st.none() | st.sampled_from(DTYPES) if applies(">=2.10", installed_version
     "gradient.kinds.dtype",
     says="On both sides of a cast a hook is given the dtype of its tensor, or the grad_dtype set on the leaf.",
     source=GRAD_DTYPE,
-    readings=(
-        Reading("the tensor's", "", "In a row of casts each hook is given its own tensor's dtype.", value="tensor"),
-        Reading("the loss's", "never", "One dtype throughout.", value="loss"),
-    ),
+    value="tensor",
+    wrong={"the loss's": "loss"},
     witness={"casts": ["float32", "float64"], "own": "float32"},
 )
 @given(casts=st.lists(st.sampled_from(DTYPES), min_size=1, max_size=4), own=OWN)
@@ -173,17 +157,8 @@ def test_strides(subject: Subject, sizes: List[int], order: List[int]) -> None:
         REPLACES,
         "docs: torch.autograd.Function",
     ),
-    readings=(
-        Reading(
-            "before",
-            "",
-            "In a row of custom Functions each backward is given what the hooks of its output left.",
-            value="before",
-        ),
-        Reading(
-            "after", "never", "Each is given the gradient as it came, and the hooks' factors come later.", value="after"
-        ),
-    ),
+    value="before",
+    wrong={"after": "after"},
     witness={"row": [[10]], "at_leaf": 1},
 )
 @given(row=st.lists(st.lists(FACTORS, max_size=2), min_size=1, max_size=3), at_leaf=FACTORS)
@@ -225,10 +200,8 @@ def test_custom_function(subject: Subject, row: List[List[int]], at_leaf: int) -
         "docs: torch.overrides.get_overridable_functions",
     ),
     needs="torch.overrides",
-    readings=(
-        Reading("sees it", "", "register_hook is among the functions that __torch_function__ is given.", value=True),
-        Reading("does not", "never", "register_hook goes past __torch_function__.", value=False),
-    ),
+    value=True,
+    wrong={"does not": False},
     witness={"hooks": 1, "passes_on": False},
 )
 @given(hooks=st.integers(1, 3), passes_on=st.booleans())

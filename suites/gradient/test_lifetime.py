@@ -42,15 +42,8 @@ class Watched:
     "gradient.lifetime.tensor_object_gone",
     says="A tensor hook is called, and can be removed, also when no Python name of its tensor is left.",
     source="measured",
-    readings=(
-        Reading(
-            "called, then removed",
-            "",
-            "Hooks of a tensor without a Python name are called, and their handles remove them, in any order.",
-            value=True,
-        ),
-        Reading("never called", "never", "The hook goes with the Python object.", value=False),
-    ),
+    value=True,
+    wrong={"never called": False},
     witness={"inner": True, "hooks": 1, "removed": [0]},
 )
 @given(inner=st.booleans(), hooks=st.integers(1, 3), removed=st.lists(st.integers(0, 2), min_size=1, max_size=3))
@@ -116,15 +109,8 @@ def test_survives_collection(subject: Subject) -> None:
     "gradient.lifetime.freed",
     says="A tensor hook is freed when it is removed, or when its tensor and the graph are gone.",
     source="measured",
-    readings=(
-        Reading(
-            "freed at once",
-            "",
-            "A removed hook is freed at once, without garbage collection; the others of its tensor are not.",
-            value=True,
-        ),
-        Reading("kept", "never", "It lives as long as the handle.", value=False),
-    ),
+    value=True,
+    wrong={"kept": False},
     witness={"inner": False, "hooks": 1, "removed": [0]},
 )
 @given(
@@ -154,15 +140,8 @@ def test_freed(subject: Subject, inner: bool, hooks: int, removed: List[int]) ->
     "gradient.lifetime.own_cycle",
     says="A hook that refers to its tensor can be garbage-collected if that is a leaf, not if it is inner.",
     source="measured",
-    readings=(
-        Reading(
-            "leaf only",
-            "",
-            "A cycle of a hook and its tensor is collected at a leaf, not at an inner tensor.",
-            value=[True, False],
-        ),
-        Reading("both", "never", "The collector frees any cycle.", value=[True, True]),
-    ),
+    value=[True, False],
+    wrong={"both": [True, True]},
 )
 def test_own_cycle(subject: Subject) -> None:
     import gc
@@ -194,15 +173,8 @@ def test_own_cycle(subject: Subject) -> None:
         CYCLE,
         "https://github.com/pytorch/pytorch/issues/7343",
     ),
-    readings=(
-        Reading(
-            "leaks until then",
-            "",
-            "After backward(create_graph=True) a leaf's hook outlives the leaf until its .grad is set to None.",
-            value=(False, True),
-        ),
-        Reading("collected", "never", "The collector frees it.", value=(True, True)),
-    ),
+    value=(False, True),
+    wrong={"collected": (True, True)},
 )
 def test_create_graph_cycle(subject: Subject) -> None:
     import gc
@@ -234,15 +206,8 @@ def test_create_graph_cycle(subject: Subject) -> None:
     says="A post-accumulate hook that refers to its leaf is never garbage-collected.",
     source="measured",
     needs="torch.Tensor.register_post_accumulate_grad_hook",
-    readings=(
-        Reading(
-            "never collected",
-            "",
-            "A post-accumulate hook that refers to its leaf is freed by its removal alone.",
-            value=[False, True],
-        ),
-        Reading("collected", "never", "Like a tensor hook of a leaf.", value=[True, True]),
-    ),
+    value=[False, True],
+    wrong={"collected": [True, True]},
 )
 def test_post_accumulate_cycle(subject: Subject) -> None:
     import gc

@@ -21,15 +21,8 @@ USES = st.lists(st.just(0) | NUMBERS, min_size=2, max_size=4).filter(any)
     "gradient.undefined.no_replacement",
     says="A tensor that a hook returns for an undefined gradient ends backward() with RuntimeError.",
     source="measured",
-    readings=(
-        Reading(
-            "refused",
-            "",
-            "An undefined gradient cannot be replaced: a hook that returns a tensor for it ends backward().",
-            value="RuntimeError",
-        ),
-        Reading("taken", "never", "The tensor becomes the gradient.", value="accepted"),
-    ),
+    value="RuntimeError",
+    wrong={"taken": "accepted"},
     witness={"uses": [2, 0], "replaced": [False, True], "observers": 0},
 )
 @given(uses=USES, replaced=st.lists(st.booleans(), min_size=4, max_size=4), observers=st.integers(0, 2))
@@ -111,15 +104,8 @@ def test_replaced(subject: Subject, places: List[Any], depth: int) -> None:
     source=("docs: torch.Tensor.register_hook", "https://github.com/pytorch/pytorch/issues/11751"),
     level="observed",
     concern="tensor ?gradient_undefined",
-    readings=(
-        Reading(
-            "TypeError",
-            "",
-            "The documentation's hook, grad * 2, raises TypeError on an unused output: it is given None.",
-            value="TypeError",
-        ),
-        Reading("works", "never", "Hooks are given gradients only.", value="accepted"),
-    ),
+    value="TypeError",
+    wrong={"works": "accepted"},
     witness={"uses": [2, 0], "hooked": [False, True, False, False]},
     docs="contradicts",
     note="The documentation says that the hook is called with the gradient, a tensor; None is not mentioned.",

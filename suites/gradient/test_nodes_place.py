@@ -6,7 +6,7 @@ from typing import Any, List
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import Reading, clause
+from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import FACTORS, NUMBERS
 from suites.gradient.test_nodes import HAS_PRE, HOOK, PRE_REPLACES
@@ -19,10 +19,8 @@ ABOUT = "Node.register_hook"
     "gradient.nodes.stays",
     says="A hook of a node stays on it when the tensor is changed in place: the new node has none.",
     source="docs: torch.autograd.graph.Node.register_hook",
-    readings=(
-        Reading("stays", "", "After an in-place change a hook of the old node is given the old gradient.", value=True),
-        Reading("moves", "never", "The hooks move on to the node of the in-place change.", value=False),
-    ),
+    value=True,
+    wrong={"moves": False},
     witness={"value": 1, "by": 3, "hooks": 1},
 )
 @given(value=NUMBERS, by=st.sampled_from([2, 3, -1, 10]), hooks=st.integers(1, 3))
@@ -47,10 +45,8 @@ def accumulates(x: Any) -> Any:
     says="A hook of the node that accumulates into a leaf sends nothing on, and sees the new .grad.",
     source='note: autograd.html#backward-hooks-execution "are run as gradients are being computed"',
     level="observed",
-    readings=(
-        Reading("after", "", "Hooks of an accumulating node see the new .grad and send nothing on.", value=True),
-        Reading("before", "never", "They see .grad as it was.", value=False),
-    ),
+    value=True,
+    wrong={"before": False},
     witness={"value": 1, "passes": 2, "hooks": 1},
 )
 @given(value=NUMBERS, passes=st.integers(1, 3), hooks=st.integers(1, 3))
@@ -72,10 +68,8 @@ def test_of_leaf(subject: Subject, value: int, passes: int, hooks: int) -> None:
     says="What a pre-hook of the node that accumulates into a leaf returns is added to .grad.",
     source=PRE_REPLACES,
     needs=HAS_PRE,
-    readings=(
-        Reading("added", "", "The pre-hooks of an accumulating node replace what is added to .grad.", value=True),
-        Reading("ignored", "never", "What they return is ignored.", value=False),
-    ),
+    value=True,
+    wrong={"ignored": False},
     witness={"value": 1, "factors": [3], "had": None},
 )
 @given(value=NUMBERS, factors=st.lists(FACTORS, min_size=1, max_size=3), had=st.none() | NUMBERS)
@@ -93,10 +87,8 @@ def test_of_leaf_replaces(subject: Subject, value: int, factors: List[int], had:
     "gradient.nodes.goes_with_its_node",
     says="A hook of the node that accumulates into a leaf is gone when nothing holds that node any more.",
     source="measured",
-    readings=(
-        Reading("gone", "", "Only a held node, or a graph, keeps the hooks of an accumulating node.", value=False),
-        Reading("kept", "never", "The leaf keeps the hooks of its node.", value=True),
-    ),
+    value=False,
+    wrong={"kept": True},
     witness={"held": False, "graph": False, "value": 1},
 )
 @given(held=st.booleans(), graph=st.booleans(), value=NUMBERS)
@@ -116,10 +108,8 @@ def test_goes_with_its_node(subject: Subject, held: bool, graph: bool, value: in
     "gradient.nodes.none_to_hook",
     says="A leaf, and a tensor that no recorded operation made, has no node: its grad_fn is None.",
     source=HOOK,
-    readings=(
-        Reading("None", "", "grad_fn is None for a leaf and for what is made under no_grad.", value=True),
-        Reading("a node", "never", "Every result of an operation has a node.", value=False),
-    ),
+    value=True,
+    wrong={"a node": False},
     witness={"way": "no_grad"},
 )
 @given(way=st.sampled_from(["leaf", "no_grad", "detached", "constant", "recorded"]))

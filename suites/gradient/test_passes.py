@@ -65,15 +65,8 @@ def test_freed_graph(subject: Subject, plan: Plan) -> None:
     "gradient.passes.failed_pass_frees",
     says="A pass that a hook ended, without retain_graph, has freed what the nodes it passed had saved.",
     source="measured",
-    readings=(
-        Reading(
-            "freed",
-            "",
-            "A pass that a hook ended, without retain_graph, has freed what the nodes it passed had saved.",
-            value="freed",
-        ),
-        Reading("kept", "never", "A pass that failed frees nothing.", value="kept"),
-    ),
+    value="freed",
+    wrong={"kept": "kept"},
     witness={"squares": [True, True], "fails": 1, "retain_graph": False},
 )
 @given(
@@ -153,15 +146,8 @@ def test_double_backward(subject: Subject, x: int, power: int, factors: List[int
     says="The second derivative goes through what the hooks of an inner tensor computed.",
     source=DERIVATIVES,
     about=("register_hook", "autograd.grad"),
-    readings=(
-        Reading(
-            "through it",
-            "",
-            "The second derivative goes through what hooks of an inner tensor computed from the gradient.",
-            value=True,
-        ),
-        Reading("as a constant", "never", "What the hooks return has no graph.", value=False),
-    ),
+    value=True,
+    wrong={"as a constant": False},
     witness={"x": 2, "hooks": ["square"]},
 )
 @given(x=NUMBERS, hooks=st.lists(st.just("square") | FACTORS, max_size=2))
@@ -188,15 +174,8 @@ def test_differentiated_through(subject: Subject, x: int, hooks: List[Any]) -> N
     "gradient.passes.inside_a_hook",
     says="A hook may run a backward of its own; hooks called by that one run first, also of the same leaf.",
     source="measured",
-    readings=(
-        Reading(
-            "allowed",
-            "",
-            "A pass in a hook of a pass, to any depth, is run at once; the gradients of all are accumulated.",
-            value="all",
-        ),
-        Reading("outer only", "never", "The inner passes are without effect.", value="outer"),
-    ),
+    value="all",
+    wrong={"outer only": "outer"},
     witness={"factors": [1, 3], "by": 1},
 )
 @given(factors=st.lists(NUMBERS, min_size=1, max_size=4), by=FACTORS)
@@ -227,15 +206,8 @@ def test_inside_a_hook(subject: Subject, factors: List[int], by: int) -> None:
     says="An exception in a backward that a hook runs ends the outer backward with the same type.",
     source=TYPE_IS_LOST,
     concern="tensor raises ?calls_backward",
-    readings=(
-        Reading(
-            "the same type",
-            "",
-            "An exception in a backward that a hook runs ends all outer passes with its type, from any depth.",
-            value="",
-        ),
-        Reading("swallowed", "never", "The outer pass goes on.", value="accepted"),
-    ),
+    value="",
+    wrong={"swallowed": "accepted"},
     witness={"kind": KeyError, "depth": 1},
 )
 @given(kind=st.sampled_from([KeyError, ValueError, ZeroDivisionError, StopIteration]), depth=st.integers(0, 3))
@@ -267,16 +239,8 @@ def test_inside_fails(subject: Subject, kind: Any, depth: int) -> None:
     "gradient.passes.grad_mode_of_the_hook",
     says="The grad mode that a hook sets holds for later hooks of its tensor, not for others, nor afterwards.",
     source=BACKWARD,
-    readings=(
-        Reading(
-            "for later hooks",
-            "",
-            "Each tensor's first hook has the mode of create_graph, not the caller's.",
-            value="",
-        ),
-        Reading("for none", "never", "Every hook has the mode of create_graph.", value="none"),
-        Reading("the caller's first", "never", "Each tensor's first hook has the caller's mode.", value="caller"),
-    ),
+    value="",
+    wrong={"for none": "none", "the caller's first": "caller"},
     witness={"passes": [(True, False)], "inner": [None], "at_leaf": [False, None]},
 )
 @given(

@@ -29,10 +29,8 @@ DERIVED = {
     "gradient.membership.not_inherited",
     says="What is derived from a hooked tensor (detach, clone, view) has none of its hooks.",
     source="measured",
-    readings=(
-        Reading("none", "", "A tensor that is derived from a hooked one has none of its hooks.", value=False),
-        Reading("copied", "never", "A derived tensor takes the hooks along.", value=True),
-    ),
+    value=False,
+    wrong={"copied": True},
     witness={"ways": ["clone"], "hooks": 1},
 )
 @given(ways=st.lists(st.sampled_from(sorted(DERIVED)), min_size=1, max_size=3), hooks=st.integers(1, 3))
@@ -102,15 +100,8 @@ def test_cleared(subject: Subject, before: int, after: int, again: bool) -> None
         NEVER_REQUIRES,
     ),
     level="implied",
-    readings=(
-        Reading(
-            "refused",
-            "",
-            "What detach() or no_grad() returns, and what is made from it, refuses hooks until it requires grad.",
-            value="RuntimeError",
-        ),
-        Reading("accepted", "never", "The hook is kept, and never called.", value="accepted"),
-    ),
+    value="RuntimeError",
+    wrong={"accepted": "accepted"},
     witness={"row": ["detach"]},
 )
 @given(row=st.lists(st.sampled_from(["times", "no_grad", "detach", "asked"]), max_size=4))

@@ -9,7 +9,7 @@ from typing import Any, List
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import Reading, clause
+from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import FACTORS, NUMBERS, plans
 from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Plan, Scale
@@ -144,12 +144,8 @@ def test_sees_the_sum(subject: Subject, plan: Plan) -> None:
     "gradient.replace.after_the_sum",
     says="A replacement is made once from the sum of all uses, not once for each of them.",
     source=REPLACES,
-    readings=(
-        Reading(
-            "once", "", "A hook is called once with the sum of all uses; what it adds is added once.", value="once"
-        ),
-        Reading("for each part", "never", "Each of the parts gets its own 100.", value="each"),
-    ),
+    value="once",
+    wrong={"for each part": "each"},
     witness={"parts": [2, 3], "roots": 1, "inner": False},
 )
 @given(parts=st.lists(NUMBERS, min_size=1, max_size=4), roots=st.integers(1, 2), inner=st.booleans())
@@ -187,10 +183,8 @@ def test_every_backward(subject: Subject, plan: Plan) -> None:
     "gradient.replace.before_accumulation",
     says="While the hook of a leaf runs, .grad still holds what it held before.",
     source=AS_COMPUTED,
-    readings=(
-        Reading("before", "", "Each hook of a leaf finds the sum of the earlier passes in .grad.", value="before"),
-        Reading("after", "never", "The hook sees the sum.", value="after"),
-    ),
+    value="before",
+    wrong={"after": "after"},
     witness={"had": 5, "passes": [2], "factors": [1]},
 )
 @given(
@@ -219,15 +213,8 @@ def test_before_accumulation(subject: Subject, had: Any, passes: List[int], fact
     says="A tensor hook runs with grad mode off, unless the backward pass builds a graph.",
     source=PASS_NO_GRAD,
     about="register_hook",
-    readings=(
-        Reading(
-            "off unless create_graph",
-            "",
-            "Grad mode is off in every tensor hook of a pass without create_graph, and on with it.",
-            value=False,
-        ),
-        Reading("as the caller has it", "never", "The caller's grad mode is on.", value=True),
-    ),
+    value=False,
+    wrong={"as the caller has it": True},
     witness={"passes": [False, True], "hooks": [("x", None)]},
 )
 @given(

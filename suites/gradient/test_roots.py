@@ -46,12 +46,8 @@ def test_leaf(subject: Subject, plan: Plan) -> None:
     "gradient.roots.no_gradient",
     says="backward() of a tensor with several elements needs a gradient: RuntimeError, and no hook is called.",
     source=NEEDS_GRADIENT,
-    readings=(
-        Reading(
-            "raises", "", "Only a root with one element, of any shape, can go backward without a gradient.", value=False
-        ),
-        Reading("ones", "never", "A gradient of ones is made.", value=True),
-    ),
+    value=False,
+    wrong={"ones": True},
     witness={"shape": [2], "factors": [1], "leaf_too": False},
 )
 @given(
@@ -132,15 +128,8 @@ def test_batch(subject: Subject, rows: List[List[int]], inner: List[int], inputs
     source=GRAD,
     about=("register_hook", "autograd.grad"),
     needs="torch.autograd.grad(materialize_grads)",
-    readings=(
-        Reading(
-            "no hook",
-            "",
-            "With materialize_grads=True the hooks of the used tensors are called once, those of the others not.",
-            value=False,
-        ),
-        Reading("hooked", "never", "The hook is given the zeros.", value=True),
-    ),
+    value=False,
+    wrong={"hooked": True},
     witness={"uses": [2, 0]},
 )
 @given(uses=st.lists(st.just(0) | NUMBERS, min_size=1, max_size=4).filter(any))
@@ -163,15 +152,8 @@ def test_zeros_for_the_unused(subject: Subject, uses: List[int]) -> None:
     says="A post-accumulate hook may run a backward of its own, whose hooks may do the same.",
     source="measured",
     needs="torch.Tensor.register_post_accumulate_grad_hook",
-    readings=(
-        Reading(
-            "allowed",
-            "",
-            "A pass in a post-accumulate hook fills its leaves, and the outer pass ends well.",
-            value="all",
-        ),
-        Reading("no effect", "never", "The inner passes are left out.", value="outer"),
-    ),
+    value="all",
+    wrong={"no effect": "outer"},
     witness={"factors": [2, 3]},
 )
 @given(factors=st.lists(NUMBERS, min_size=1, max_size=4))

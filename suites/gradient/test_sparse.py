@@ -5,7 +5,7 @@ from typing import Any, List, Tuple
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import Reading, clause
+from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import FACTORS, NUMBERS
 from suites.gradient.said import DENSE_SUM, SPARSE
@@ -39,15 +39,8 @@ def rows_of(grad: Any) -> Tuple[bool, List[List[float]]]:
     "gradient.kinds.sparse",
     says="The hook of a weight that is used sparsely is given a sparse gradient.",
     source=SPARSE,
-    readings=(
-        Reading(
-            "sparse",
-            "",
-            "The sparse gradient in a hook has each row that was looked up, as often, and so has .grad.",
-            value=True,
-        ),
-        Reading("dense", "never", "It is made dense for the hook.", value=False),
-    ),
+    value=True,
+    wrong={"dense": False},
     witness={"passes": [([1, 1], False)], "by": 1, "columns": 1},
     note="From 1.13 on to_dense() of such a gradient may lose a row: see gradient.kinds.sparse_and_dense.",
 )
@@ -89,15 +82,8 @@ def summed(uses: List[Any], columns: int, loses: bool) -> Tuple[bool, List[List[
     says="A weight used sparsely and densely has its hook called once, with the dense sum of all uses.",
     source=DENSE_SUM,
     concern="tensor ?sparse",
-    readings=(
-        Reading(
-            "once, dense",
-            "",
-            "The hook of a weight is given one gradient, the sum of all uses: dense if one of them is.",
-            value="once",
-        ),
-        Reading("for each use", "never", "It is called once for each use, with that one's gradient.", value="each"),
-    ),
+    value="once",
+    wrong={"for each use": "each"},
     witness={"uses": [([1], True), 1], "columns": 1},
 )
 @given(uses=st.lists(LOOKED_UP | NUMBERS, min_size=1, max_size=3), columns=COLUMNS)

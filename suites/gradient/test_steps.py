@@ -5,7 +5,7 @@ from typing import Any, List, Tuple
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import Reading, clause
+from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import NUMBERS
 from suites.gradient.said import CHECKED, FREED, POST_LEAF, POST_NO_GRAD, POST_SIGNATURE
@@ -20,10 +20,8 @@ NEEDS = ("torch.Tensor.register_post_accumulate_grad_hook",)
     says="The argument of a post-accumulate hook is the leaf itself, not the gradient.",
     source=POST_LEAF,
     needs=NEEDS,
-    readings=(
-        Reading("the leaf", "", "`argument is x` holds in each post-accumulate hook of a leaf x.", value=True),
-        Reading("something else", "never", "The gradient, or a copy of the leaf.", value=False),
-    ),
+    value=True,
+    wrong={"something else": False},
     witness={"on": [0], "passes": 1},
 )
 @given(on=st.lists(st.integers(0, 2), min_size=1, max_size=5), passes=st.integers(1, 3))
@@ -43,15 +41,8 @@ def test_given_the_leaf(subject: Subject, on: List[int], passes: int) -> None:
     says="A post-accumulate hook returns None or the leaf; another tensor is a RuntimeError, else a TypeError.",
     source=POST_SIGNATURE,
     needs=NEEDS,
-    readings=(
-        Reading(
-            "refused",
-            "",
-            "A post-accumulate hook that returns neither None nor the leaf ends backward() with an error.",
-            value=True,
-        ),
-        Reading("ignored", "never", "What it returns is not looked at.", value=False),
-    ),
+    value=True,
+    wrong={"ignored": False},
     witness={"returned": [3], "had": None},
     note="The example of the documentation returns the leaf: `lambda p: p.add_(p.grad, alpha=-lr)`.",
 )
@@ -89,15 +80,8 @@ def test_returns_nothing(subject: Subject, returned: List[Any], had: Any) -> Non
     says="Setting .grad to None in a post-accumulate hook frees the gradient while backward goes on.",
     source=FREED,
     needs=NEEDS,
-    readings=(
-        Reading(
-            "freed",
-            "",
-            "A gradient set to None in a post-accumulate hook is freed before the pass reaches the next leaf.",
-            value=True,
-        ),
-        Reading("put back", "never", "The engine sets .grad again.", value=False),
-    ),
+    value=True,
+    wrong={"put back": False},
     witness={"hooks": [True], "passes": [2]},
 )
 @given(
@@ -141,15 +125,8 @@ def test_frees_grad(subject: Subject, hooks: List[bool], passes: List[int]) -> N
         "https://docs.pytorch.org/tutorials/intermediate/optimizer_step_in_backward_tutorial.html",
     ),
     needs=NEEDS,
-    readings=(
-        Reading(
-            "off",
-            "",
-            "In a pass without create_graph a post-accumulate hook can change its leaf in place.",
-            value=False,
-        ),
-        Reading("on", "never", "no_grad() is needed for the step.", value=True),
-    ),
+    value=False,
+    wrong={"on": True},
     witness={"start": 3, "passes": [(2, False)], "frees": True},
 )
 @given(
@@ -186,15 +163,8 @@ def test_step_inside(subject: Subject, start: int, passes: List[Tuple[int, bool]
     says="A post-accumulate hook that changes a leaf which the graph saved ends a second pass: RuntimeError.",
     source=CHECKED,
     needs=NEEDS,
-    readings=(
-        Reading(
-            "raises",
-            "",
-            "After a step in a post-accumulate hook a second pass fails where the graph saved the leaf.",
-            value="RuntimeError",
-        ),
-        Reading("new value", "never", "The gradient of the new value is computed.", value="accepted"),
-    ),
+    value="RuntimeError",
+    wrong={"new value": "accepted"},
     witness={"power": 2, "steps": 1, "by": 1},
 )
 @given(power=st.integers(1, 3), steps=st.integers(0, 2), by=st.integers(0, 2))

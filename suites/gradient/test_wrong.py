@@ -6,7 +6,7 @@ from typing import Any, List
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import Reading, clause
+from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import FACTORS, NUMBERS
 from suites.tensors import item, leaf, outcome
@@ -21,15 +21,8 @@ DOCS = "docs: torch.Tensor.register_hook"
     says="A tensor hook that returns anything but a tensor or None ends backward() with TypeError.",
     source=DOCS,
     concern="tensor returns ?returns_wrong",
-    readings=(
-        Reading(
-            "TypeError",
-            "",
-            "Any value but a tensor or None from a tensor hook raises TypeError, whatever its truth value.",
-            value=("TypeError", "TypeError"),
-        ),
-        Reading("falsy is None", "never", "0, False and what is empty count as None.", value=("TypeError", "accepted")),
-    ),
+    value=("TypeError", "TypeError"),
+    wrong={"falsy is None": ("TypeError", "accepted")},
     witness={"wrong": False, "inner": False, "before": [], "had": None},
 )
 @given(
@@ -57,15 +50,8 @@ def test_wrong_type(subject: Subject, wrong: Any, inner: bool, before: List[int]
     "gradient.errors.wrong_dtype",
     says="A replacement with another dtype or layout than the gradient ends backward() with RuntimeError.",
     source="measured",
-    readings=(
-        Reading(
-            "refused",
-            "",
-            "A replacement of any dtype or layout but the gradient's own is refused with RuntimeError.",
-            value="RuntimeError",
-        ),
-        Reading("converted", "never", "It is converted.", value="accepted"),
-    ),
+    value="RuntimeError",
+    wrong={"converted": "accepted"},
     witness={"dtype": "float64", "returned": "float32", "sparse": False, "inner": False},
 )
 @given(
@@ -91,10 +77,8 @@ def test_wrong_dtype(subject: Subject, dtype: str, returned: str, sparse: bool, 
     "gradient.errors.refused_leaves_grad",
     says="A replacement that is refused leaves .grad as it was, and the next pass adds to it.",
     source="measured",
-    readings=(
-        Reading("untouched", "", "A pass whose replacement was refused adds nothing to .grad.", value=0),
-        Reading("unreplaced gradient added", "never", "The gradient goes in as it came.", value=1),
-    ),
+    value=0,
+    wrong={"unreplaced gradient added": 1},
     witness={"had": 7, "passes": [True]},
 )
 @given(had=st.none() | NUMBERS, passes=st.lists(st.booleans(), min_size=1, max_size=4))
@@ -117,15 +101,8 @@ def test_refused_leaves_grad(subject: Subject, had: Any, passes: List[bool]) -> 
     says="register_hook takes what is not callable; backward() then raises TypeError.",
     source="measured",
     concern="never",
-    readings=(
-        Reading(
-            "at backward",
-            "",
-            "register_hook(3) returns a handle, and backward() raises TypeError.",
-            value=["registered", "TypeError"],
-        ),
-        Reading("at registration", "never", "register_hook(3) raises.", value=["TypeError"]),
-    ),
+    value=["registered", "TypeError"],
+    wrong={"at registration": ["TypeError"]},
     witness={"hook": 3, "before": [], "inner": False},
 )
 @given(
@@ -158,15 +135,8 @@ def test_not_callable(subject: Subject, hook: Any, before: List[int], inner: boo
     "gradient.errors.argument_returned",
     says="A tensor hook that returns its argument changes nothing, like one that returns None.",
     source=DOCS,
-    readings=(
-        Reading(
-            "accepted",
-            "",
-            "A tensor hook may return its argument, wherever it is among the hooks of the tensor.",
-            value="accepted",
-        ),
-        Reading("refused", "never", "A replacement must be another tensor.", value="RuntimeError"),
-    ),
+    value="accepted",
+    wrong={"refused": "RuntimeError"},
     witness={"hooks": ["argument"], "inner": False, "first": 1},
 )
 @given(
@@ -202,15 +172,8 @@ ARITIES = {
     "gradient.errors.arity",
     says="register_hook takes a hook with any number of arguments; backward() fails unless it takes one.",
     source="measured",
-    readings=(
-        Reading(
-            "at backward",
-            "",
-            "A hook that cannot be called with one argument is registered, and ends backward().",
-            value="backward",
-        ),
-        Reading("at registration", "never", "register_hook refuses it.", value="registration"),
-    ),
+    value="backward",
+    wrong={"at registration": "registration"},
     witness={"hooks": ["none"], "inner": False},
 )
 @given(hooks=st.lists(st.sampled_from(sorted(ARITIES)), min_size=1, max_size=3), inner=st.booleans())

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fixtures.judge.about import apis
-from fixtures.judge.clause import Reading, clause
+from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.model.contract import contract_for, installed_version
 from fixtures.plan.draw import FACTORS, NUMBERS, available, plans
@@ -184,15 +184,8 @@ def test_anywhere(subject: Subject, plan: Plan) -> None:
     says="A module, its copy.copy() and its DataParallel replica call the same forward hooks, later ones too.",
     source=COPIES,
     about="register_forward_hook",
-    readings=(
-        Reading(
-            "shared",
-            "",
-            "A shallow copy and a DataParallel replica have the dict of hooks of their module.",
-            value=True,
-        ),
-        Reading("never its own", "never", "Each copy has a dict of its own.", value=False),
-    ),
+    value=True,
+    wrong={"never its own": False},
     witness={"on": [1], "removed": []},
 )
 @given(
@@ -223,20 +216,15 @@ def test_shallow_shares(subject: Subject, on: List[int], removed: List[int]) -> 
     says="Deep-copied forward hooks: a function stays the same, a bound method, partial or object is copied.",
     source=COPIES,
     about="register_forward_hook",
-    readings=(
-        Reading(
-            "as deepcopy does",
-            "",
-            "In a deep copy, what the function of a hook closes over is still the original's.",
-            value={"closure": "original", "bound method": "copy", "partial": "copy", "object": "copy"},
-        ),
-        Reading(
-            "never all shared",
-            "never",
-            "The copy calls the very same objects.",
-            value={"closure": "original", "bound method": "original", "partial": "original", "object": "original"},
-        ),
-    ),
+    value={"closure": "original", "bound method": "copy", "partial": "copy", "object": "copy"},
+    wrong={
+        "never all shared": {
+            "closure": "original",
+            "bound method": "original",
+            "partial": "original",
+            "object": "original",
+        }
+    },
     witness={"names": ["closure", "bound method", "partial", "object"], "copies": 1},
 )
 @given(

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from fixtures.families import HOOK_KINDS
 from fixtures.judge.about import apis
-from fixtures.judge.clause import Reading, clause
+from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import plans
 from fixtures.plan.grammar import Plan
@@ -96,10 +96,8 @@ class Made:
     source="measured",
     note="The body of a generator function, or of async def, is not run.",
     about=("register_forward_hook", "register_forward_pre_hook"),
-    readings=(
-        Reading("not run", "", "A hook is called and nothing else: what it makes is taken as it is.", value=[]),
-        Reading("run", "never", "A generator is gone through, and a coroutine waited for.", value=[1]),
-    ),
+    value=[],
+    wrong={"run": [1]},
     witness={"kind": "forward", "made": "generator"},
 )
 @given(

@@ -114,10 +114,8 @@ def test_signatures(subject: Subject) -> None:
     source=("measured", HANDLE),
     level="observed",
     about=("register_backward_hook", "register_forward_hook", "register_forward_pre_hook", "register_hook"),
-    readings=(
-        Reading("one count", "", "The id of a removed hook is not given again.", value=True),
-        Reading("never per module", "never", "Each module counts for itself.", value=False),
-    ),
+    value=True,
+    wrong={"never per module": False},
     witness={"doors": [0, 2], "removed": [False, False]},
 )
 @given(
@@ -153,15 +151,8 @@ def test_ids(subject: Subject, doors: List[int], removed: List[bool]) -> None:
     says="A with block on a handle gives the handle, removes the hook even on an error, and lets it out.",
     source=("measured", HANDLE),
     level="observed",
-    readings=(
-        Reading(
-            "lets it out",
-            "",
-            "An error leaves a with block on a handle as it came, and the hook is removed.",
-            value=True,
-        ),
-        Reading("never swallows", "never", "The error ends at the block.", value=False),
-    ),
+    value=True,
+    wrong={"never swallows": False},
     witness={"kind": KeyError, "place": 0, "calls": 1},
 )
 @given(
@@ -199,26 +190,11 @@ def test_block(subject: Subject, kind: Any, place: int, calls: int) -> None:
     source=("measured", HANDLE),
     level="observed",
     about=("register_forward_hook", "register_forward_pre_hook"),
-    readings=(
-        Reading(
-            "weak",
-            "",
-            "A handle has a weak reference to the dict of hooks, which the module owns.",
-            value={"dropped": "stays", "hook": "freed"},
-        ),
-        Reading(
-            "never owns the hook",
-            "never",
-            "The hook lives as long as its handle.",
-            value={"dropped": "gone", "hook": "freed"},
-        ),
-        Reading(
-            "never holds the dict",
-            "never",
-            "The handle keeps the hooks of its module.",
-            value={"dropped": "stays", "hook": "alive"},
-        ),
-    ),
+    value={"dropped": "stays", "hook": "freed"},
+    wrong={
+        "never owns the hook": {"dropped": "gone", "hook": "freed"},
+        "never holds the dict": {"dropped": "stays", "hook": "alive"},
+    },
     witness={"kinds": ["forward", "forward_pre"], "kept": [True, False, True, True], "removed": []},
 )
 @given(
@@ -260,15 +236,8 @@ def test_weak(subject: Subject, kinds: List[str], kept: List[bool], removed: Lis
     source=("measured", HANDLE),
     level="observed",
     about=(),
-    readings=(
-        Reading(
-            "not a plain dict",
-            "",
-            "RemovableHandle needs a dict that can be referred to weakly.",
-            value=["TypeError", "none"],
-        ),
-        Reading("never any dict", "never", "Any mapping will do.", value=["none", "none"]),
-    ),
+    value=["TypeError", "none"],
+    wrong={"never any dict": ["none", "none"]},
 )
 def test_plain_dict(subject: Subject) -> None:
     from torch.utils.hooks import RemovableHandle
@@ -299,15 +268,8 @@ def whisper(module, args, output):
     says="A handle copied together with its module removes from that copy; copied alone it removes nothing.",
     source=("measured", HANDLE),
     level="observed",
-    readings=(
-        Reading(
-            "with its module",
-            "",
-            "A handle pickled or deep-copied with its module removes its own hook from that copy.",
-            value=True,
-        ),
-        Reading("never the original", "never", "A copied handle removes the original hook.", value=False),
-    ),
+    value=True,
+    wrong={"never the original": False},
     witness={"way": "pickle", "together": True, "hooks": 1, "place": 0},
 )
 @given(

@@ -18,15 +18,8 @@ GLOBAL_FORWARD = "torch.nn.modules.module.register_module_forward_hook"
     says="Removing a hook around forward removes its entries from all dicts of the module, options included.",
     source="test: test/nn/test_module_hooks.py TestModuleHooks.test_remove_kwarg_hooks",
     needs="torch.nn.Module.register_forward_hook(with_kwargs)",
-    readings=(
-        Reading(
-            "nothing",
-            "",
-            "A module's dicts of hooks and options have the ids of those left, and no others.",
-            value=True,
-        ),
-        Reading("never the options", "never", "The options stay behind.", value=False),
-    ),
+    value=True,
+    wrong={"never the options": False},
     witness={"hooks": [("forward", True, True, True)], "removed": [0]},
 )
 @given(
@@ -108,12 +101,8 @@ def test_before_init(subject: Subject) -> None:
     says="A global forward hook runs for modules built after its registration too.",
     source='docs: torch.nn.modules.module.register_module_forward_hook "global forward hook for all the modules"',
     needs=GLOBAL_FORWARD,
-    readings=(
-        Reading(
-            "too", "", "Global forward hooks are looked up at each call, whenever the module was built.", value=True
-        ),
-        Reading("never only older", "never", "It is put on the modules that there are.", value=False),
-    ),
+    value=True,
+    wrong={"never only older": False},
     witness={"does": ["add", "build", "call"]},
 )
 @given(does=st.lists(st.sampled_from(["add", "build", "call", "remove"]), min_size=1, max_size=8))
@@ -166,10 +155,8 @@ WALKS = {
     "handles.handle.walks",
     says="apply, train, to, zero_grad, load_state_dict and repr call no hook around forward and drop none.",
     source="measured",
-    readings=(
-        Reading("neither", "", "Hooks around forward are called by calls of the module alone.", value=False),
-        Reading("never called", "never", "Each of them calls the module.", value=True),
-    ),
+    value=False,
+    wrong={"never called": True},
     witness={"walks": ["apply"], "hooks": [("forward", 0)]},
 )
 @given(

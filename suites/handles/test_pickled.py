@@ -28,12 +28,8 @@ def tail(module, args, output):
     "handles.copies.pickled",
     says="Pickling a module takes along forward hooks that pickle can find by name; with a lambda it fails.",
     source=("measured", "https://docs.python.org/3/library/pickle.html"),
-    readings=(
-        Reading(
-            "taken along", "", "Unpickled forward hooks run in their order; a state dict holds no hooks.", value=True
-        ),
-        Reading("never left out", "never", "Hooks are not pickled.", value=False),
-    ),
+    value=True,
+    wrong={"never left out": False},
     witness={"hooks": ["double"]},
 )
 @given(hooks=st.lists(st.sampled_from(["double", "tail", "lambda"]), max_size=4))
@@ -58,10 +54,8 @@ def test_pickled(subject: Subject, hooks: List[str]) -> None:
     "handles.copies.unpickled_id",
     says="Loading a pickled module reserves no ids: a later registration may replace a loaded hook.",
     source="measured",
-    readings=(
-        Reading("takes its place", "", "A new hook that gets the id of a loaded one replaces it.", value="new"),
-        Reading("never both", "never", "The two hooks run one after the other.", value="xx new"),
-    ),
+    value="new",
+    wrong={"never both": "xx new"},
     note="Ids count from 0 in each process, and only an unpickled handle moves the count on; set back here by hand.",
 )
 def test_unpickled_id(subject: Subject) -> None:

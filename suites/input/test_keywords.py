@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import Reading, clause
+from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import FACTORS, NUMBERS
 from fixtures.plan.grammar import Bare, Drop, Forward, Hook, Input, Leaf, Plan, Scale, hooks_of
@@ -140,15 +140,8 @@ def test_removed_meanwhile(subject: Subject, plan: Plan) -> None:
     says="A pair (args, kwargs) that a with_kwargs pre-hook returns replaces both for all that follows.",
     source=(f'{PRE_HOOK} "both the args and kwargs should be returned"', PULL),
     needs=WITH_KWARGS,
-    readings=(
-        Reading("both", "", "Of the args and kwargs from before the pair nothing is left.", value=lambda old, new: new),
-        Reading(
-            "never merged",
-            "never",
-            "New keyword arguments are added to the old.",
-            value=lambda old, new: {**old, **new},
-        ),
-    ),
+    value=lambda old, new: new,
+    wrong={"never merged": lambda old, new: {**old, **new}},
     witness={"caller": ((1,), {"a": 2}), "returned": [((5, 6), {"b": 7})]},
 )
 @given(caller=PAIRS, returned=st.lists(st.one_of(st.none(), PAIRS, st.just("plain")), min_size=1, max_size=5))
@@ -180,15 +173,8 @@ def test_pair_replaces_both(subject: Subject, caller, returned) -> None:
         "test: test/nn/test_module_hooks.py TestModuleHooks.test_kwarg_hooks",
     ),
     needs=(WITH_KWARGS, "torch.nn.Module.register_forward_hook(with_kwargs)"),
-    readings=(
-        Reading(
-            "replaced",
-            "",
-            "A forward hook sees the kwargs that forward was given, not those that the caller gave.",
-            value="forward",
-        ),
-        Reading("never original", "never", "What the caller gave.", value="caller"),
-    ),
+    value="forward",
+    wrong={"never original": "caller"},
     witness={"caller": ((1,), {"a": 2}), "returned": [((5,), {"a": 7})], "flags": [True]},
 )
 @given(
@@ -213,10 +199,8 @@ def test_forward_hook_sees_them(subject: Subject, caller, returned, flags) -> No
     says="A with_kwargs pre-hook may edit the dict it is given: forward sees the edit, the caller does not.",
     source="measured",
     needs=WITH_KWARGS,
-    readings=(
-        Reading("a copy", "", "Each call has a keyword dict of its own.", value=False),
-        Reading("never the caller's", "never", "The dict is the caller's.", value=True),
-    ),
+    value=False,
+    wrong={"never the caller's": True},
     witness={"mine": {"a": 2}, "edits": [{"a": 9}]},
 )
 @given(
@@ -242,20 +226,8 @@ def test_dict_is_a_copy(subject: Subject, mine, edits) -> None:
     says="A with_kwargs pre-hook that returns neither None nor a tuple of two raises RuntimeError.",
     source=('code: torch/nn/modules/module.py "forward pre-hook must return None or a tuple"', PULL),
     needs=WITH_KWARGS,
-    readings=(
-        Reading(
-            "refused",
-            "",
-            "A single value that a with_kwargs pre-hook returns is not wrapped: RuntimeError.",
-            value=lambda given: False,
-        ),
-        Reading(
-            "never wrapped",
-            "never",
-            "A single value becomes the only argument.",
-            value=lambda given: not isinstance(given, (list, tuple)),
-        ),
-    ),
+    value=lambda given: False,
+    wrong={"never wrapped": lambda given: not isinstance(given, (list, tuple))},
     witness={"wrong": 5, "before": 0, "after": 0},
 )
 @given(
@@ -290,15 +262,8 @@ def test_only_a_pair(subject: Subject, wrong, before, after) -> None:
     says="The args of a pair that a with_kwargs pre-hook returns may be any iterable, and are spread.",
     source="measured",
     needs=WITH_KWARGS,
-    readings=(
-        Reading(
-            "spread",
-            "",
-            "The args of a returned pair are iterated: a text gives letters, a tensor rows, a number TypeError.",
-            value=object,
-        ),
-        Reading("never refused", "never", "Only a tuple will do.", value=tuple),
-    ),
+    value=object,
+    wrong={"never refused": tuple},
     witness={"items": ["a"], "shape": "list", "kwargs": {}},
     note="The docs ask for a pair of new args and kwargs, and leave open what args have to be.",
 )
@@ -334,12 +299,8 @@ def test_args_are_spread(subject: Subject, items, shape, kwargs) -> None:
     says="A with_kwargs pre-hook that returns two inputs as a tuple has them read as (args, kwargs).",
     source="measured",
     needs=WITH_KWARGS,
-    readings=(
-        Reading(
-            "misread", "", "The second of two inputs is read as kwargs: TypeError unless it is a mapping.", value=False
-        ),
-        Reading("never both", "never", "A tuple is the positional arguments, as without with_kwargs.", value=True),
-    ),
+    value=False,
+    wrong={"never both": True},
     witness={"x": 1, "y": 2},
 )
 @given(x=VALUES, y=MAYBE_VALUES)

@@ -1,6 +1,6 @@
 """The options that the functions which register forward pre-hooks take."""
 
-from fixtures.judge.clause import Reading, clause
+from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 
 CODE = "code: torch/nn/modules/module.py"
@@ -12,12 +12,8 @@ WITH_KWARGS = "torch.nn.Module.register_forward_pre_hook(with_kwargs)"
     says="The options of register_forward_pre_hook are given by name: a second position raises TypeError.",
     source=f'{CODE} "prepend: bool = False, with_kwargs: bool = False"',
     needs=WITH_KWARGS,
-    readings=(
-        Reading(
-            "by name", "", "In register_forward_pre_hook prepend and with_kwargs are keyword-only.", value="TypeError"
-        ),
-        Reading("never by position", "never", "They have a position.", value="none"),
-    ),
+    value="TypeError",
+    wrong={"never by position": "none"},
 )
 def test_flag_is_keyword_only(subject: Subject) -> None:
     import torch
@@ -35,12 +31,8 @@ def test_flag_is_keyword_only(subject: Subject) -> None:
     says="The function that registers a global forward pre-hook takes neither with_kwargs nor prepend.",
     source=f'{CODE} "def register_module_forward_pre_hook(hook: Callable[..., None]) -> RemovableHandle"',
     needs="torch.nn.modules.module.register_module_forward_pre_hook",
-    readings=(
-        Reading(
-            "no options", "", "register_module_forward_pre_hook takes the hook alone.", value=["TypeError", "TypeError"]
-        ),
-        Reading("never options", "never", "It takes what the module's method takes.", value=["none", "none"]),
-    ),
+    value=["TypeError", "TypeError"],
+    wrong={"never options": ["none", "none"]},
 )
 def test_never_for_global(subject: Subject) -> None:
     from torch.nn.modules.module import register_module_forward_pre_hook

@@ -58,15 +58,8 @@ def test_raising(subject: Subject, plan: Plan) -> None:
     "input.returns.only_tuples_are_spread",
     says="Of what a plain pre-hook returns only a tuple is spread; a list or a dict is one argument.",
     source=f'{PRE_HOOK} "(unless that value is already a tuple)"',
-    readings=(
-        Reading(
-            "tuples",
-            "",
-            "A tuple of any length is spread; to pass one tuple a plain pre-hook returns it in a tuple.",
-            value=(tuple,),
-        ),
-        Reading("never lists", "never", "A list is spread like a tuple.", value=(tuple, list)),
-    ),
+    value=(tuple,),
+    wrong={"never lists": (tuple, list)},
     witness={"returned": [[1, 2]]},
 )
 @given(returned=st.lists(VALUES, min_size=1, max_size=3))
@@ -85,15 +78,8 @@ def test_only_tuples_are_spread(subject: Subject, returned) -> None:
     "input.returns.only_none_keeps",
     says="Only None keeps the input: 0, False, '' or [] that a plain pre-hook returns replaces it.",
     source="measured",
-    readings=(
-        Reading(
-            "replace",
-            "",
-            "0, False, '' and [] that a plain pre-hook returns are inputs like any other.",
-            value=lambda given: given is None,
-        ),
-        Reading("never keep", "never", "A false value keeps the input.", value=lambda given: not given),
-    ),
+    value=lambda given: given is None,
+    wrong={"never keep": lambda given: not given},
     witness={"returned": [0]},
 )
 @given(returned=st.lists(MAYBE_VALUES, min_size=1, max_size=4))
@@ -112,20 +98,8 @@ def test_only_none_keeps(subject: Subject, returned) -> None:
     "input.returns.keyword_only_call",
     says="In a keyword-only call a plain pre-hook is given (); what it returns goes before the keywords.",
     source="measured",
-    readings=(
-        Reading(
-            "empty",
-            "",
-            "A plain pre-hook sees no keywords; replacing an argument that the keywords give raises TypeError.",
-            value=lambda keywords: (),
-        ),
-        Reading(
-            "never the keyword",
-            "never",
-            "It is given the values of the keywords.",
-            value=lambda keywords: tuple(keywords.values()),
-        ),
-    ),
+    value=lambda keywords: (),
+    wrong={"never the keyword": lambda keywords: tuple(keywords.values())},
     witness={"keywords": {"a": 1}, "looks": 1, "returned": None},
 )
 @given(
@@ -161,15 +135,8 @@ def test_keyword_only_call(subject: Subject, keywords, looks, returned) -> None:
     "input.returns.checked_at_the_call",
     says="A pre-hook that cannot take (module, args) is registered all the same; the call raises TypeError.",
     source="measured",
-    readings=(
-        Reading(
-            "at the call",
-            "",
-            "Registration looks at no pre-hook; its call raises TypeError where it does not fit.",
-            value="call",
-        ),
-        Reading("never at registration", "never", "Registration looks at the hook.", value="register"),
-    ),
+    value="call",
+    wrong={"never at registration": "register"},
     witness={"wrong": (1, 0, False), "before": 0, "after": 0},
 )
 @given(
@@ -200,10 +167,8 @@ def test_checked_at_the_call(subject: Subject, wrong, before, after) -> None:
     "input.returns.in_place",
     says="An input that a pre-hook edits in place is edited for later hooks, forward and the caller.",
     source="measured",
-    readings=(
-        Reading("the caller's", "", "A pre-hook is given the caller's object itself, not a copy.", value=True),
-        Reading("never a copy", "never", "The hook is given a copy.", value=False),
-    ),
+    value=True,
+    wrong={"never a copy": False},
     witness={"shapes": ["tensor"], "edits": [(0, 8)]},
 )
 @given(
@@ -236,15 +201,8 @@ def test_in_place(subject: Subject, shapes, edits) -> None:
     says="With a full backward hook, in grad mode, forward gets a new tensor for an input with grad.",
     source='docs: torch.nn.Module.register_full_backward_hook "receive a view of each Tensor passed to the Module"',
     needs="torch.nn.Module.register_full_backward_hook",
-    readings=(
-        Reading(
-            "a new one",
-            "",
-            "With a full backward hook pre-hooks see the caller's tensor; forward and forward hooks a new one.",
-            value=("pre",),
-        ),
-        Reading("never the same", "never", "Everybody is given the caller's tensor.", value=("pre", "forward", "post")),
-    ),
+    value=("pre",),
+    wrong={"never the same": ("pre", "forward", "post")},
     witness={"kinds": ["full", "post"], "grads": [True]},
 )
 @given(

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import Reading, clause
+from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import FACTORS, NUMBERS, plans
 from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Plan, Remove, Scale, hooks_of
@@ -257,15 +257,8 @@ def test_hook_again_goes_last(subject: Subject, plan: Plan) -> None:
     says="Hooks on the outputs of one node run tensor by tensor, in the order of each tensor's first hook.",
     source="measured",
     about=("register_hook",),
-    readings=(
-        Reading(
-            "first hooks",
-            "",
-            "Of x.unbind() the row that was hooked first has its hooks called first, whichever row it is.",
-            value=lambda places: list(dict.fromkeys(places)),
-        ),
-        Reading("rows", "never", "The hooks run in the order of the outputs.", value=lambda places: sorted({*places})),
-    ),
+    value=lambda places: list(dict.fromkeys(places)),
+    wrong={"rows": lambda places: sorted({*places})},
     witness={"places": [1, 0], "op": "unbind"},
 )
 @given(places=st.lists(st.integers(0, 3), min_size=1, max_size=8), op=st.sampled_from(["unbind", "split", "chunk"]))

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from fixtures.families import MODULE_KINDS
 from fixtures.judge.about import apis
-from fixtures.judge.clause import Reading, clause
+from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.model.contract import contract_for, installed_version
 from fixtures.plan.draw import available
@@ -40,16 +40,8 @@ Pair = namedtuple("Pair", "first second")
     says="module.forward() skips the module's hooks, and global ones for it; modules it calls run theirs.",
     source=f'{FORWARD} "the registered hooks while the latter silently ignores them"',
     about=apis(MODULE_KINDS, everywhere=True),
-    readings=(
-        Reading(
-            "its own hooks",
-            "",
-            "Hooks belong to the call of a module: forward() alone runs none of its own, and no global one for it.",
-            value=("inner",),
-        ),
-        Reading("never all", "never", "Hooks belong to forward.", value=("outer", "inner")),
-        Reading("never none at all", "never", "forward() silences the modules that it calls, too.", value=()),
-    ),
+    value=("inner",),
+    wrong={"never all": ("outer", "inner"), "never none at all": ()},
     witness={"hooks": [("outer", "forward"), ("inner", "forward")], "last": "backward", "ways": ["forward"]},
 )
 @given(
@@ -92,10 +84,8 @@ def test_forward_runs_none(subject: Subject, hooks, last, ways) -> None:
     says="super().forward() inside forward does not run the hooks again, however many classes pass it on.",
     source=f'{FORWARD} "the registered hooks while the latter silently ignores them"',
     about=("register_forward_hook", "register_forward_pre_hook"),
-    readings=(
-        Reading("once", "", "One call of a module runs its hooks once, whatever forward passes on to.", value=False),
-        Reading("never twice", "never", "Each forward runs them.", value=True),
-    ),
+    value=False,
+    wrong={"never twice": True},
     witness={"depth": 1, "pres": [False], "calls": 1},
 )
 @given(depth=FEW, pres=PRE_OR_NOT, calls=FEW)
@@ -127,10 +117,8 @@ def test_super_forward(subject: Subject, depth, pres, calls) -> None:
     says="A hook around forward runs in the caller's grad mode, not in that of a decorated forward.",
     source="measured",
     about=("register_forward_hook", "register_forward_pre_hook"),
-    readings=(
-        Reading("the caller's", "", "A grad mode that is set around forward does not reach the hooks.", value="caller"),
-        Reading("never forward's", "never", "What is set around forward covers the hooks.", value="forward"),
-    ),
+    value="caller",
+    wrong={"never forward's": "forward"},
     witness={"pres": [True, False], "caller": True, "inner": False},
 )
 @given(pres=PRE_OR_NOT, caller=st.booleans(), inner=st.booleans())
@@ -160,15 +148,8 @@ def test_grad_mode(subject: Subject, pres, caller, inner) -> None:
     "output.calls.only_none_keeps",
     says="Only None keeps the output: whatever else a hook returns, false or not, is the output as it is.",
     source="measured",
-    readings=(
-        Reading(
-            "replace",
-            "",
-            "0, False, '' and () that a forward hook returns are outputs like any other.",
-            value=lambda given: given is None,
-        ),
-        Reading("never keep", "never", "A false value keeps the output.", value=lambda given: not given),
-    ),
+    value=lambda given: given is None,
+    wrong={"never keep": lambda given: not given},
     witness={"returned": [0]},
 )
 @given(returned=st.lists(MAYBE_VALUES, min_size=1, max_size=4))
@@ -195,10 +176,8 @@ def test_only_none_keeps(subject: Subject, returned) -> None:
     "output.calls.none_output",
     says="An output that is None reaches every hook as None, until one of them replaces it.",
     source="measured",
-    readings=(
-        Reading("as None", "", "Forward hooks are called with an output of None like with any other.", value="as None"),
-        Reading("never skipped", "never", "Without an output there is nothing to hook.", value="skipped"),
-    ),
+    value="as None",
+    wrong={"never skipped": "skipped"},
     witness={"returned": ["new"], "inside": False},
 )
 @given(returned=st.lists(st.one_of(st.none(), st.none(), VALUES), min_size=1, max_size=4), inside=st.booleans())
@@ -220,10 +199,8 @@ def test_none_output(subject: Subject, returned, inside) -> None:
     "output.calls.same_object",
     says="Without backward hooks nothing is copied: hooks and caller are given the very objects returned.",
     source="measured",
-    readings=(
-        Reading("itself", "", "Without backward hooks no output is copied or rebuilt.", value=True),
-        Reading("never a copy", "never", "Containers are rebuilt.", value=False),
-    ),
+    value=True,
+    wrong={"never a copy": False},
     witness={"shapes": ["list"], "replace": [False]},
 )
 @given(
@@ -263,10 +240,8 @@ def test_same_object(subject: Subject, shapes, replace) -> None:
     "output.calls.arity",
     says="A plain forward hook that cannot take (module, args, output) raises TypeError only at the call.",
     source="measured",
-    readings=(
-        Reading("three", "", "A plain forward hook is called with the module, the inputs and the output.", value=3),
-        Reading("never two", "never", "A hook may leave out the inputs.", value=2),
-    ),
+    value=3,
+    wrong={"never two": 2},
     witness={"signature": (2, 0, False), "before": 0, "after": 0},
 )
 @given(signature=SIGNATURES, before=st.integers(0, 2), after=st.integers(0, 2))

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import Reading, clause
+from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import NUMBERS
 
@@ -16,10 +16,8 @@ FORWARD_HOOK = "docs: torch.nn.Module.register_forward_hook"
     "output.calls.edited_in_place",
     says="An edit of the output in place by a hook that returns None is seen by later hooks and the caller.",
     source="measured",
-    readings=(
-        Reading("seen", "", "Every forward hook is given the output itself, not a copy.", value=True),
-        Reading("never lost", "never", "Every hook is given a copy.", value=False),
-    ),
+    value=True,
+    wrong={"never lost": False},
     witness={"shape": "list", "added": [9]},
 )
 @given(
@@ -55,15 +53,8 @@ def test_edited_in_place(subject: Subject, shape, added) -> None:
     "output.calls.input_edited_late",
     says="An in-place edit of the input in a forward hook changes the output only if they share memory.",
     source=f'{FORWARD_HOOK} "modify the input inplace but it will not have effect on forward"',
-    readings=(
-        Reading(
-            "late",
-            "",
-            "After an edit of the input what forward computed stays; an alias of the input changes.",
-            value=("same", "view"),
-        ),
-        Reading("never seen", "never", "No edit of the input reaches the output.", value=()),
-    ),
+    value=("same", "view"),
+    wrong={"never seen": ()},
     witness={"does": "same", "added": [8]},
 )
 @given(

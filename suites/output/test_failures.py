@@ -5,7 +5,7 @@ import warnings
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import Reading, clause
+from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 
 CODE = "code: torch/nn/modules/module.py"
@@ -19,26 +19,11 @@ ALWAYS_CALL = "torch.nn.Module.register_forward_hook(always_call)"
     says="The first error leaves the call, whatever always_call hooks return or which Exception they raise.",
     source=(f'{CODE} "that was silenced as another error was raised in forward"', ALWAYS_TEST),
     needs=ALWAYS_CALL,
-    readings=(
-        Reading(
-            "the first",
-            "",
-            "What always_call hooks return or raise after an error leaves that error as it is.",
-            value=lambda first, output, errors: first,
-        ),
-        Reading(
-            "never what a hook returned",
-            "never",
-            "What an always_call hook returns takes the place of the error.",
-            value=lambda first, output, errors: first if output in (None, "made") else output,
-        ),
-        Reading(
-            "never the last",
-            "never",
-            "The latest error leaves the call.",
-            value=lambda first, output, errors: [first, *errors][-1],
-        ),
-    ),
+    value=lambda first, output, errors: first,
+    wrong={
+        "never what a hook returned": lambda first, output, errors: first if output in (None, "made") else output,
+        "never the last": lambda first, output, errors: [first, *errors][-1],
+    },
     witness={"where": "forward", "hooks": [(True, "return"), (True, "raise")]},
 )
 @given(
@@ -91,12 +76,8 @@ def test_error_stands(subject: Subject, where, hooks) -> None:
     source=("measured", FORWARD_HOOK),
     needs=ALWAYS_CALL,
     docs="contradicts",
-    readings=(
-        Reading(
-            "exceptions", "", "An always_call hook runs only for errors that derive from Exception.", value=Exception
-        ),
-        Reading("never all", "never", "It runs for whatever is raised, as the docstring has it.", value=BaseException),
-    ),
+    value=Exception,
+    wrong={"never all": BaseException},
     witness={"errors": [KeyboardInterrupt], "where": "forward", "always": [True]},
 )
 @given(
@@ -141,10 +122,8 @@ def test_only_exceptions(subject: Subject, errors, where, always) -> None:
     says="Each Exception that an always_call hook raises after a failure becomes one UserWarning.",
     source=f'{CODE} "that was silenced as another error was raised in forward"',
     needs=ALWAYS_CALL,
-    readings=(
-        Reading("warned", "", "What always_call hooks raise after a failure is turned into warnings.", value=1),
-        Reading("never quiet", "never", "The errors of the hooks are dropped without a word.", value=0),
-    ),
+    value=1,
+    wrong={"never quiet": 0},
     witness={"where": "forward", "fails": [True]},
 )
 @given(where=st.sampled_from(["forward", "pre-hook", "hook"]), fails=st.lists(st.booleans(), min_size=1, max_size=5))
@@ -185,15 +164,8 @@ def test_silenced_is_warned(subject: Subject, where, fails) -> None:
     says="A KeyboardInterrupt or the like that an always_call hook raises takes the place of the first error.",
     source=("measured", FORWARD_HOOK),
     needs=ALWAYS_CALL,
-    readings=(
-        Reading(
-            "the later one",
-            "",
-            "An always_call hook that raises what is no Exception ends the call with that, and no later one runs.",
-            value=Exception,
-        ),
-        Reading("the first", "never", "The first error leaves the call, whatever is raised.", value=BaseException),
-    ),
+    value=Exception,
+    wrong={"the first": BaseException},
     witness={"errors": [KeyboardInterrupt]},
 )
 @given(errors=st.lists(st.sampled_from([KeyboardInterrupt, SystemExit, GeneratorExit, ValueError]), max_size=4))

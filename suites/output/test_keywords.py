@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import Reading, clause
+from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import FACTORS, NUMBERS
 from fixtures.plan.grammar import Forward, Hook, Input, Leaf, Plan, Scale, hooks_of
@@ -94,12 +94,8 @@ def test_global(subject: Subject, plan: Plan) -> None:
     says="All with_kwargs forward hooks of a call share one dict: what one puts in, the next one finds.",
     source="measured",
     needs=WITH_KWARGS,
-    readings=(
-        Reading(
-            "shared", "", "The with_kwargs forward hooks of a call are all given the dict of the call.", value=True
-        ),
-        Reading("never a copy each", "never", "Each hook has its own.", value=False),
-    ),
+    value=True,
+    wrong={"never a copy each": False},
     witness={"kwargs": {"a": 2}, "edits": [{"b": 1}, {}]},
 )
 @given(
@@ -149,15 +145,8 @@ def test_one_dict(subject: Subject, kwargs, edits) -> None:
     says="The options of register_forward_hook are given by name: a second position raises TypeError.",
     source=f'{CODE} "prepend: bool = False, with_kwargs: bool = False, always_call: bool = False"',
     needs=WITH_KWARGS,
-    readings=(
-        Reading(
-            "by name",
-            "",
-            "In register_forward_hook prepend, with_kwargs and always_call are keyword-only.",
-            value="TypeError",
-        ),
-        Reading("never by position", "never", "They have a position.", value="none"),
-    ),
+    value="TypeError",
+    wrong={"never by position": "none"},
 )
 def test_flags_by_name(subject: Subject) -> None:
     import torch

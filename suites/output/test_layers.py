@@ -35,10 +35,8 @@ def hook_up(module, pres, ran, name):
     says="Linear, Bilinear, Dropout, BatchNorm1d, LayerNorm, ReLU, Softmax and Flatten call their hooks.",
     source=f'{NOTE} "this functionality can be applied to third-party or PyTorch-provided modules"',
     about="register_forward_hook",
-    readings=(
-        Reading("like any", "", "Built-in layers call their hooks in training and in evaluation.", value=(True, False)),
-        Reading("never in eval", "never", "In training only.", value=(True,)),
-    ),
+    value=(True, False),
+    wrong={"never in eval": (True,)},
     witness={"names": ["Linear"], "states": [False], "count": 1},
 )
 @given(
@@ -82,20 +80,8 @@ def test_built_in(subject: Subject, names, states, count) -> None:
     "output.layers.containers",
     says="A loop over a ModuleList or ModuleDict runs only the children's hooks, Sequential its own too.",
     source="measured",
-    readings=(
-        Reading(
-            "called or not",
-            "",
-            "ModuleList and ModuleDict are not called when their elements are; Sequential is.",
-            value=("Sequential",),
-        ),
-        Reading(
-            "never all alike",
-            "never",
-            "A container's hooks run with those of its children.",
-            value=("Sequential", "ModuleList", "ModuleDict"),
-        ),
-    ),
+    value=("Sequential",),
+    wrong={"never all alike": ("Sequential", "ModuleList", "ModuleDict")},
     witness={"kind": "ModuleList", "size": 1, "own": [False], "inner": [False]},
 )
 @given(kind=st.sampled_from(["Sequential", "ModuleList", "ModuleDict"]), size=FEW, own=PRE_OR_NOT, inner=PRE_OR_NOT)
@@ -134,21 +120,8 @@ def test_containers(subject: Subject, kind, size, own, inner) -> None:
     "output.layers.own_call",
     says="Hooks run in Module.__call__: a replaced forward keeps them, a replaced __call__ must pass on to it.",
     source="measured",
-    readings=(
-        Reading(
-            "hooks are in __call__",
-            "",
-            "Module.__call__ runs the hooks, of any forward and of every class that passes on to it.",
-            value=("super", "instance", "class"),
-        ),
-        Reading(
-            "never elsewhere",
-            "never",
-            "Hooks run however forward is reached.",
-            value=("call", "super", "instance", "class"),
-        ),
-        Reading("never an own call", "never", "A class with its own __call__ runs none.", value=("instance", "class")),
-    ),
+    value=("super", "instance", "class"),
+    wrong={"never elsewhere": ("call", "super", "instance", "class"), "never an own call": ("instance", "class")},
     witness={"owns": ["call", "super"], "ways": [], "pres": [False], "calls": 1},
 )
 @given(
@@ -187,15 +160,8 @@ def test_own_call(subject: Subject, owns, ways, pres, calls) -> None:
     "output.layers.called_by_a_hook",
     says="A forward hook may call its module's forward; calling the module runs the hook again, and so on.",
     source="measured",
-    readings=(
-        Reading(
-            "again and again",
-            "",
-            "A hook that calls its module recurses until it stops or Python raises RecursionError.",
-            value=True,
-        ),
-        Reading("never again", "never", "A hook does not run inside itself.", value=False),
-    ),
+    value=True,
+    wrong={"never again": False},
     witness={"most": 2, "by_forward": False, "pres": 0},
 )
 @given(most=st.sampled_from([0, 1, 2, 3, 4, 10**6]), by_forward=st.booleans(), pres=st.integers(0, 2))
@@ -237,10 +203,8 @@ def test_called_by_a_hook(subject: Subject, most, by_forward, pres) -> None:
     "output.layers.attention",
     says="A call of MultiheadAttention runs its own hooks and never those of its out_proj.",
     source="measured",
-    readings=(
-        Reading("passed by", "", "MultiheadAttention uses the weight of out_proj and does not call it.", value=False),
-        Reading("never both", "never", "The projection is called like a module.", value=True),
-    ),
+    value=False,
+    wrong={"never both": True},
     witness={"heads": 1, "size": (1, 1), "training": True, "own": [False], "inner": [False]},
 )
 @given(heads=FEW, size=st.tuples(FEW, FEW), training=st.booleans(), own=PRE_OR_NOT, inner=PRE_OR_NOT)

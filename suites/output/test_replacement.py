@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import Reading, clause
+from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.model.contract import contract_for, installed_version
 from fixtures.plan.draw import FACTORS, NUMBERS, available, plans
@@ -164,20 +164,8 @@ def test_full_backward_sees_it(subject: Subject, plan: Plan) -> None:
     says="A tensor hook that a forward hook puts on its output runs after full pre-hooks, before full hooks.",
     source="measured",
     needs="torch.nn.Module.register_full_backward_hook",
-    readings=(
-        Reading(
-            "inside",
-            "",
-            "A tensor hook set by a forward hook is called between the full pre-hooks and full hooks of the module.",
-            value=lambda pres, inside, fulls: pres + inside + fulls,
-        ),
-        Reading(
-            "never outside",
-            "never",
-            "The tensor hook runs when the full hooks of the module are done.",
-            value=lambda pres, inside, fulls: pres + fulls + inside,
-        ),
-    ),
+    value=lambda pres, inside, fulls: pres + inside + fulls,
+    wrong={"never outside": lambda pres, inside, fulls: pres + fulls + inside},
     witness={"factors": [2], "kinds": ["full_backward"], "grad": 3},
 )
 @given(

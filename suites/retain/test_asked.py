@@ -35,15 +35,8 @@ def keeping(draw: Any, *steps: Any) -> Plan:
     says="When the hook of a tensor runs, gradients kept for tensors made from it are already there.",
     source='note: autograd.html#backward-hooks-execution "field is updated for Tensors that retain_grad"',
     about=("retain_grad", "register_hook"),
-    readings=(
-        Reading(
-            "already there",
-            "",
-            "A hook finds the kept gradients of tensors that the pass went through, none of those ahead.",
-            value=True,
-        ),
-        Reading("at the end", "never", "Kept gradients are set when the whole pass is over.", value=False),
-    ),
+    value=True,
+    wrong={"at the end": False},
     witness={"kept": [False, True], "hooks": 1},
 )
 @given(kept=st.lists(st.booleans(), min_size=2, max_size=5), hooks=st.integers(1, 2))
@@ -211,15 +204,8 @@ def test_backward_inputs(subject: Subject, plan: Plan) -> None:
     says="A kept gradient that depends on a leaf can be differentiated again only with create_graph=True.",
     source='docs: torch.autograd.backward "allowing to compute higher order derivative"',
     about=("retain_grad", "autograd.grad"),
-    readings=(
-        Reading(
-            "with create_graph only",
-            "",
-            "With create_graph=True a kept gradient that depends on a leaf can be differentiated, else not.",
-            value=True,
-        ),
-        Reading("detached", "never", "The kept gradient is detached, also with create_graph=True.", value=False),
-    ),
+    value=True,
+    wrong={"detached": False},
     witness={"x": 1, "power": 2, "create_graph": True},
 )
 @given(x=NUMBERS, power=st.integers(1, 4), create_graph=st.booleans())

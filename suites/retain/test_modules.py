@@ -193,15 +193,8 @@ def test_undefined(subject: Subject, plan: Plan) -> None:
     says="retain_grad() on an unused output of a node that runs leaves its .grad None.",
     source="https://github.com/pytorch/pytorch/pull/92604",
     concern="retain_grad ?gradient_undefined",
-    readings=(
-        Reading(
-            "None for unused ones",
-            "",
-            "An unused output of a node that runs keeps no gradient: its .grad stays None.",
-            value=None,
-        ),
-        Reading("zero", "never", "An undefined gradient is kept as zero.", value=0.0),
-    ),
+    value=None,
+    wrong={"zero": 0.0},
     witness={"uses": [2, 0], "kept": [False, True, False, False]},
 )
 @given(
@@ -231,15 +224,8 @@ def test_unused_output(subject: Subject, uses: List[int], kept: List[bool]) -> N
     says="Under a full backward hook, retain_grad() inside forward keeps the gradient of forward's own view.",
     source=FULL_DOCS + ' "receive a view of each Tensor passed to the Module"',
     needs=FULL,
-    readings=(
-        Reading(
-            "of the view",
-            "",
-            "What full hooks return is in the gradient kept for the caller's tensor, not for forward's view.",
-            value=False,
-        ),
-        Reading("of the caller's tensor", "never", "forward is given the caller's tensor.", value=True),
-    ),
+    value=False,
+    wrong={"of the caller's tensor": True},
     witness={"factors": [10], "times": [2]},
 )
 @given(

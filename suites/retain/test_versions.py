@@ -191,15 +191,8 @@ def test_used_before(subject: Subject, plan: Plan) -> None:
     says="A tensor that keeps its gradient and becomes a leaf by detach_() adds it to .grad once a pass.",
     source="https://github.com/pytorch/pytorch/pull/92604",
     concern="retain_grad ?became_leaf",
-    readings=(
-        Reading(
-            "once",
-            "",
-            "A tensor that keeps its gradient and becomes a leaf by detach_() adds it to .grad once a pass.",
-            value=1,
-        ),
-        Reading("not at all", "never", "A tensor made a leaf by detach_() keeps nothing any more.", value=0),
-    ),
+    value=1,
+    wrong={"not at all": 0},
     witness={"by": 2, "passes": 1},
 )
 @given(by=NUMBERS, passes=st.integers(1, 3))
@@ -217,15 +210,8 @@ def test_became_a_leaf(subject: Subject, by: int, passes: int) -> None:
     "retain.versions.detached",
     says="detach_() leaves retains_grad True, on what is now a leaf that requires no gradient.",
     source=("docs: torch.Tensor.retains_grad", "measured"),
-    readings=(
-        Reading(
-            "stays True",
-            "",
-            "detach_() leaves retains_grad True, on what is now a leaf that requires no gradient.",
-            value=True,
-        ),
-        Reading("becomes False", "never", "detach_() makes retains_grad False, as it is on any leaf.", value=False),
-    ),
+    value=True,
+    wrong={"becomes False": False},
     witness={"row": [True]},
     docs="contradicts",
     note="By its documentation it is True only for a tensor that is no leaf and whose .grad is going to be set.",

@@ -27,15 +27,8 @@ VIEWED = {
     "retain.versions.view",
     says="A view keeps the gradient of its own uses; what its base keeps has these and the base's own.",
     source="measured",
-    readings=(
-        Reading(
-            "each its own uses",
-            "",
-            "A view keeps the gradient of its own uses; what its base keeps has these and the base's own.",
-            value=0,
-        ),
-        Reading("the base's share", "never", "A view keeps its part of the base's gradient.", value=1),
-    ),
+    value=0,
+    wrong={"the base's share": 1},
     witness={"size": 2, "start": 1, "of_view": 5, "of_base": 2},
 )
 @given(size=st.integers(1, 3), start=st.integers(0, 2), of_view=NUMBERS, of_base=NUMBERS)

@@ -89,7 +89,7 @@ def seconds(action: Callable[[], Any]) -> float:
 def test_an_example_costs_at_most_twice_the_same_by_hand() -> None:
     version = installed_version()
     reading = Reading("always", "", "")
-    clause = Clause("a.b.c", "", (), (reading,), (), None, (), "", "", False, "observed", the_clause)
+    clause = Clause("a.b.c", "", (), (reading,), (), None, "", "", False, "observed", the_clause)
     subject = Subject("eager", "cpu", version, contract_for(version), reading, Eager().play)
     search(clause, subject)
     by_hand()

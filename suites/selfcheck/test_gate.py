@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -57,6 +58,15 @@ def test_another_text_or_release_is_no_change(tmp_path):
     absent = replace(SAME, verdict="absent", reading=None)
     assert Gate(room(tmp_path, digest="0" * 12), VERSION, strict=False).complaint(CLAUSE, absent) == ""
     assert Gate(str(tmp_path), "9.9.0", strict=False).complaint(CLAUSE, absent) == ""
+
+
+def test_a_reading_is_known_by_its_place(tmp_path):
+    """What was recorded before its readings had other names is the same still."""
+    root = room(tmp_path, entry={"reading": "so it was called"})
+    table = {"clauses": {CLAUSE.id: {"readings": [{"name": "so it was called"}]}}}
+    (tmp_path / "reports" / "verdicts" / "clauses.json").write_text(json.dumps(table), encoding="utf-8")
+    assert Gate(root, VERSION, strict=False).complaint(CLAUSE, SAME) == ""
+    assert "is recorded of torch" in Gate(root, VERSION, strict=False).complaint(CLAUSE, replace(SAME, reading="other"))
 
 
 @pytest.mark.parametrize("verdict", ["deviates", "crashed", "hung"])

@@ -68,7 +68,7 @@ def in_error(subject: Subject) -> None:
 
 
 def made(function: Any, readings: tuple[Reading, ...] = (LAST, HOOK), witness: Any = WITNESS) -> Clause:
-    return Clause("a.b.c", "A sentence.", ("measured",), readings, (), witness, (), "", "", False, "", function)
+    return Clause("a.b.c", "A sentence.", ("measured",), readings, (), witness, "", "", False, "", function)
 
 
 def subject(contract: Any = NEW, version: str = "2.15.0", lib: Any = Model) -> Subject:

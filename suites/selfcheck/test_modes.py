@@ -60,7 +60,6 @@ def made(function: Any, **changes: Any) -> Clause:
         readings,
         (),
         changes.pop("witness", None),
-        (),
         "",
         "",
         False,

@@ -201,6 +201,30 @@ def test_check_tells_of_a_changed_text_and_the_page_shows_such_cells_as_unseen(r
     assert "1 on 1.4, 1 on 1.13; measure them again: python -m reports sweep 1.4 1.13" in capsys.readouterr().err
 
 
+def test_readings_may_get_other_names(room, capsys):
+    """A run under new names says the same; once it is recorded, the rows of every release have them, swapped or not."""
+    name = next(name for name, clause in room.table.items() if len(clause["readings"]) > 1)
+    before = {minor: cells[name]["eager"]["reading"] for minor, cells in room.recorded().items()}
+    lines = room.lines()
+    readings = lines[0]["clauses"][name]["readings"]
+    names = [one["name"] for one in readings]
+    now = dict(zip(names, [*names[1:], names[0]], strict=True))
+    for one in readings:
+        one["name"] = now[one["name"]]
+    for line in lines:
+        if line["type"] == "cell" and line["clause"] == name:
+            line["reading"] = now.get(line["reading"])
+            line["refuted"] = [now[one] for one in line["refuted"]]
+    run = room.write("renamed.jsonl", lines)
+    assert room.call("check", run) == 0, capsys.readouterr().out
+    assert room.call("record", run) == 0
+    after = {minor: cells[name]["eager"]["reading"] for minor, cells in room.recorded().items()}
+    assert after == {minor: now.get(reading) for minor, reading in before.items()}
+    assert len(set(before.values()) - {None}) > 1, "nothing could be swapped"
+    capsys.readouterr()
+    assert room.call("check", room.run) == 0, "a run under the old names says the same too"
+
+
 @pytest.mark.parametrize(
     ("changes", "said"),
     [

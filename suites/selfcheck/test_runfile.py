@@ -98,7 +98,7 @@ def test_any_run_is_read_as_it_was_written(tmp_path, lines):
 @given(lines=runs())
 def test_any_run_is_recorded_and_read_back(tmp_path, lines):
     run = read_run(synthetic.write_lines(tmp_path / "a.jsonl", lines))
-    recorded = verdicts.from_runs([run])
+    recorded = verdicts.from_runs([run], run.clauses)
     verdicts.write_table(verdicts.Table("0.1.0", run.clauses), tmp_path / "verdicts")
     verdicts.write_recorded([recorded], tmp_path / "verdicts")
     assert verdicts.read_recorded(tmp_path / "verdicts") == [recorded]
