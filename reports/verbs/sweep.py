@@ -318,6 +318,7 @@ def run(args: argparse.Namespace) -> int:
     """Sweep, sum up, and return 0 when every version was measured to its end."""
     versions = prepare(args, ROOT)
     sweep = Sweep(versions, args, tox_command(args))
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends it as Ctrl-C does, with all that it started
     try:
         sweep.run()
     except KeyboardInterrupt:
