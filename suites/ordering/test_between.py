@@ -1,10 +1,13 @@
 """The order between kinds of hooks, and between global hooks and those of a module."""
 
+from typing import Any
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
+from fixtures.judge.table import Row, each
 from fixtures.plan.draw import FACTORS, NUMBERS
 from fixtures.plan.grammar import Again, Backward, Chain, Forward, Hook, Input, Leaf, Plan, Scale, hooks_of
 
@@ -52,99 +55,71 @@ def lined_up(plan: Plan, *kinds: str):
     return order
 
 
-@clause(
-    "ordering.between.pre_then_forward",
-    says="The forward pre-hooks of a module run before its forward hooks, whatever was registered first.",
-    source=AROUND,
+PREPENDING = ("forward_pre", "forward", "full_backward_pre", "full_backward")
+
+
+@each(
+    Row(
+        "ordering.between.pre_then_forward",
+        "The forward pre-hooks of a module run before its forward hooks, whatever was registered first.",
+        AROUND,
+        kinds=("forward_pre", "forward"),
+        drawn={"on": ("m0",)},
+    ),
+    Row(
+        "ordering.between.global_forward_pre_first",
+        "Global forward pre-hooks run before those of the module, whatever was registered first.",
+        GLOBAL["forward_pre"],
+        needs="torch.nn.modules.module.register_module_forward_pre_hook",
+        kinds=("forward_pre",),
+    ),
+    Row(
+        "ordering.between.global_forward_first",
+        "Global forward hooks run before those of the module, whatever was registered first.",
+        GLOBAL["forward"],
+        needs="torch.nn.modules.module.register_module_forward_hook",
+        kinds=("forward",),
+    ),
+    Row(
+        "ordering.between.global_full_backward_first",
+        "Global full backward hooks run before those of the module, whatever was registered first.",
+        GLOBAL["full_backward"],
+        needs="torch.nn.modules.module.register_module_full_backward_hook",
+        kinds=("full_backward",),
+    ),
+    Row(
+        "ordering.between.global_full_backward_pre_first",
+        "Global full backward pre-hooks run before those of the module, whatever was registered first.",
+        GLOBAL["full_backward_pre"],
+        needs="torch.nn.modules.module.register_module_full_backward_pre_hook",
+        kinds=("full_backward_pre",),
+    ),
+    Row(
+        "ordering.between.global_legacy_first",
+        "Global legacy backward hooks run before those of the module, whatever was registered first.",
+        "test: test/nn/test_module_hooks.py TestModuleGlobalHooks.test_global_and_local_hooks_order",
+        needs="torch.nn.modules.module.register_module_backward_hook",
+        kinds=("backward",),
+    ),
+    Row(
+        "ordering.between.global_before_prepended",
+        "A hook that a module prepends still runs after the global hooks of its kind.",
+        tuple(PREPENDED.format(kind) for kind in PREPENDING),
+        needs="torch.nn.Module.register_forward_hook(prepend)",
+        kinds=PREPENDING,
+        drawn={"prepend": True},
+    ),
+    Row(
+        "ordering.between.pre_then_full_backward",
+        "For one call of a module, all full pre-hooks, global ones too, run before its full hooks.",
+        "test: test/nn/test_module_hooks.py TestModuleHooks.test_mixed_hooks",
+        needs="torch.nn.Module.register_full_backward_pre_hook",
+        kinds=("full_backward_pre", "full_backward"),
+    ),
+    plan=lambda row: everywhere_and_own(*row.kinds, **getattr(row, "drawn", {})),
 )
-@given(plan=everywhere_and_own("forward_pre", "forward", on=("m0",)))
-def test_pre_then_forward(subject: Subject, plan: Plan) -> None:
-    trace = subject.holds(plan)
-    assert trace.calls() == lined_up(plan, "forward_pre", "forward")
-
-
-@clause(
-    "ordering.between.global_forward_pre_first",
-    says="Global forward pre-hooks run before those of the module, whatever was registered first.",
-    source=GLOBAL["forward_pre"],
-    needs="torch.nn.modules.module.register_module_forward_pre_hook",
-)
-@given(plan=everywhere_and_own("forward_pre"))
-def test_global_forward_pre_first(subject: Subject, plan: Plan) -> None:
-    trace = subject.holds(plan)
-    assert trace.calls() == lined_up(plan, "forward_pre")
-
-
-@clause(
-    "ordering.between.global_forward_first",
-    says="Global forward hooks run before those of the module, whatever was registered first.",
-    source=GLOBAL["forward"],
-    needs="torch.nn.modules.module.register_module_forward_hook",
-)
-@given(plan=everywhere_and_own("forward"))
-def test_global_forward_first(subject: Subject, plan: Plan) -> None:
-    trace = subject.holds(plan)
-    assert trace.calls() == lined_up(plan, "forward")
-
-
-@clause(
-    "ordering.between.global_full_backward_first",
-    says="Global full backward hooks run before those of the module, whatever was registered first.",
-    source=GLOBAL["full_backward"],
-    needs="torch.nn.modules.module.register_module_full_backward_hook",
-)
-@given(plan=everywhere_and_own("full_backward"))
-def test_global_full_backward_first(subject: Subject, plan: Plan) -> None:
-    trace = subject.holds(plan)
-    assert trace.calls() == lined_up(plan, "full_backward")
-
-
-@clause(
-    "ordering.between.global_full_backward_pre_first",
-    says="Global full backward pre-hooks run before those of the module, whatever was registered first.",
-    source=GLOBAL["full_backward_pre"],
-    needs="torch.nn.modules.module.register_module_full_backward_pre_hook",
-)
-@given(plan=everywhere_and_own("full_backward_pre"))
-def test_global_full_backward_pre_first(subject: Subject, plan: Plan) -> None:
-    trace = subject.holds(plan)
-    assert trace.calls() == lined_up(plan, "full_backward_pre")
-
-
-@clause(
-    "ordering.between.global_legacy_first",
-    says="Global legacy backward hooks run before those of the module, whatever was registered first.",
-    source="test: test/nn/test_module_hooks.py TestModuleGlobalHooks.test_global_and_local_hooks_order",
-    needs="torch.nn.modules.module.register_module_backward_hook",
-)
-@given(plan=everywhere_and_own("backward"))
-def test_global_legacy_first(subject: Subject, plan: Plan) -> None:
-    trace = subject.holds(plan)
-    assert trace.calls() == lined_up(plan, "backward")
-
-
-@clause(
-    "ordering.between.global_before_prepended",
-    says="A hook that a module prepends still runs after the global hooks of its kind.",
-    source=tuple(PREPENDED.format(kind) for kind in ("forward_pre", "forward", "full_backward_pre", "full_backward")),
-    needs="torch.nn.Module.register_forward_hook(prepend)",
-)
-@given(plan=everywhere_and_own("forward_pre", "forward", "full_backward_pre", "full_backward", prepend=True))
-def test_global_before_prepended(subject: Subject, plan: Plan) -> None:
-    trace = subject.holds(plan)
-    assert trace.calls() == lined_up(plan, "forward_pre", "forward", "full_backward_pre", "full_backward")
-
-
-@clause(
-    "ordering.between.pre_then_full_backward",
-    says="For one call of a module, all full pre-hooks, global ones too, run before its full hooks.",
-    source="test: test/nn/test_module_hooks.py TestModuleHooks.test_mixed_hooks",
-    needs="torch.nn.Module.register_full_backward_pre_hook",
-)
-@given(plan=everywhere_and_own("full_backward_pre", "full_backward"))
-def test_pre_then_full_backward(subject: Subject, plan: Plan) -> None:
-    trace = subject.holds(plan)
-    assert trace.calls() == lined_up(plan, "full_backward_pre", "full_backward")
+def in_line(subject: Subject, plan: Plan, *, row: Any) -> None:
+    assert subject.holds(plan).calls() == lined_up(plan, *row.kinds)
 
 
 @st.composite
@@ -167,49 +142,33 @@ def called(plan: Plan, trace):
     return [where[label] for label in trace.calls()]
 
 
-AROUND_FULL = (("tensor", "m0>0"), ("tensor", "m0.weight"), ("full_backward", "m0"), ("tensor", "x0"))
-
-
-@clause(
-    "ordering.between.tensors_around_full",
-    says="Hooks around one multiplication called once run so: output's, weight's, module's (full), input's.",
-    source="measured",
-    needs="torch.nn.Module.register_full_backward_hook",
+@each(
+    Row(
+        "ordering.between.tensors_around_full",
+        "Hooks around one multiplication called once run so: output's, weight's, module's (full), input's.",
+        "measured",
+        needs="torch.nn.Module.register_full_backward_hook",
+        order=(("tensor", "m0>0"), ("tensor", "m0.weight"), ("full_backward", "m0"), ("tensor", "x0")),
+    ),
+    Row(
+        "ordering.between.tensors_around_pre",
+        "Around one multiplication a full pre-hook runs after its output's hooks, before its weight's.",
+        "measured",
+        needs="torch.nn.Module.register_full_backward_pre_hook",
+        order=(("tensor", "m0>0"), ("full_backward_pre", "m0"), ("tensor", "m0.weight"), ("tensor", "x0")),
+    ),
+    Row(
+        "ordering.between.tensors_around_legacy",
+        "Around one multiplication a legacy hook runs after its output's hooks, before its weight's.",
+        "measured",
+        about=("register_backward_hook", "register_hook"),
+        order=(("tensor", "m0>0"), ("backward", "m0"), ("tensor", "m0.weight"), ("tensor", "x0")),
+    ),
+    plan=lambda row: all_around(*row.order),
 )
-@given(plan=all_around(*AROUND_FULL))
-def test_tensors_around_full(subject: Subject, plan: Plan) -> None:
+def tensors_around(subject: Subject, plan: Plan, *, row: Any) -> None:
     trace = subject.holds(plan)
-    assert called(plan, trace) == list(AROUND_FULL)
-
-
-AROUND_PRE = (("tensor", "m0>0"), ("full_backward_pre", "m0"), ("tensor", "m0.weight"), ("tensor", "x0"))
-
-
-@clause(
-    "ordering.between.tensors_around_pre",
-    says="Around one multiplication a full pre-hook runs after its output's hooks, before its weight's.",
-    source="measured",
-    needs="torch.nn.Module.register_full_backward_pre_hook",
-)
-@given(plan=all_around(*AROUND_PRE))
-def test_tensors_around_pre(subject: Subject, plan: Plan) -> None:
-    trace = subject.holds(plan)
-    assert called(plan, trace) == list(AROUND_PRE)
-
-
-AROUND_LEGACY = (("tensor", "m0>0"), ("backward", "m0"), ("tensor", "m0.weight"), ("tensor", "x0"))
-
-
-@clause(
-    "ordering.between.tensors_around_legacy",
-    says="Around one multiplication a legacy hook runs after its output's hooks, before its weight's.",
-    source="measured",
-    about=("register_backward_hook", "register_hook"),
-)
-@given(plan=all_around(*AROUND_LEGACY))
-def test_tensors_around_legacy(subject: Subject, plan: Plan) -> None:
-    trace = subject.holds(plan)
-    assert called(plan, trace) == list(AROUND_LEGACY)
+    assert called(plan, trace) == list(row.order)
 
 
 @st.composite

@@ -1,10 +1,13 @@
 """The order among the hooks of one kind: as they were registered, unless `prepend=True` said otherwise."""
 
+from typing import Any
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
+from fixtures.judge.table import Row, each
 from fixtures.plan.draw import FACTORS, NUMBERS, plans
 from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Plan, Remove, Scale, hooks_of
 
@@ -22,50 +25,42 @@ PREPEND_PULL = "https://github.com/pytorch/pytorch/pull/87370"
 NOTE = 'note: autograd.html#backward-hooks-execution "they are executed in the order in which they are registered"'
 
 
-@clause(
-    "ordering.registration.forward_pre",
-    says="Without prepend=, the forward pre-hooks of a module run in the order of their registration.",
-    source=AFTER["forward_pre"],
+def registered(plan: Plan, on: str = ""):
+    """The labels of the hooks, or of those on one target, in the order of registration."""
+    return [hook.label for hook in hooks_of(plan) if on in ("", hook.on)]
+
+
+@each(
+    Row(
+        "ordering.registration.forward_pre",
+        "Without prepend=, the forward pre-hooks of a module run in the order of their registration.",
+        AFTER["forward_pre"],
+        kind="forward_pre",
+    ),
+    Row(
+        "ordering.registration.forward",
+        "Without prepend=, the forward hooks of a module run in the order of their registration.",
+        AFTER["forward"],
+        kind="forward",
+    ),
+    Row(
+        "ordering.registration.full_backward",
+        "Without prepend=, the full backward hooks of a module run in the order of their registration.",
+        AFTER["full_backward"],
+        needs="torch.nn.Module.register_full_backward_hook",
+        kind="full_backward",
+    ),
+    Row(
+        "ordering.registration.full_backward_pre",
+        "Without prepend=, the full backward pre-hooks of a module run in the order of registration.",
+        AFTER["full_backward_pre"],
+        needs="torch.nn.Module.register_full_backward_pre_hook",
+        kind="full_backward_pre",
+    ),
+    plan=lambda row: plans(kinds=(row.kind,), inputs=(1, 2), outputs=(1, 2), depth=0, least=2),
 )
-@given(plan=plans(kinds=("forward_pre",), inputs=(1, 2), outputs=(1, 2), depth=0, least=2))
-def test_forward_pre(subject: Subject, plan: Plan) -> None:
-    trace = subject.holds(plan)
-    assert trace.calls() == [hook.label for hook in hooks_of(plan)]
-
-
-@clause(
-    "ordering.registration.forward",
-    says="Without prepend=, the forward hooks of a module run in the order of their registration.",
-    source=AFTER["forward"],
-)
-@given(plan=plans(kinds=("forward",), inputs=(1, 2), outputs=(1, 2), depth=0, least=2))
-def test_forward(subject: Subject, plan: Plan) -> None:
-    trace = subject.holds(plan)
-    assert trace.calls() == [hook.label for hook in hooks_of(plan)]
-
-
-@clause(
-    "ordering.registration.full_backward",
-    says="Without prepend=, the full backward hooks of a module run in the order of their registration.",
-    source=AFTER["full_backward"],
-    needs="torch.nn.Module.register_full_backward_hook",
-)
-@given(plan=plans(kinds=("full_backward",), inputs=(1, 2), outputs=(1, 2), depth=0, least=2))
-def test_full_backward(subject: Subject, plan: Plan) -> None:
-    trace = subject.holds(plan)
-    assert trace.calls() == [hook.label for hook in hooks_of(plan)]
-
-
-@clause(
-    "ordering.registration.full_backward_pre",
-    says="Without prepend=, the full backward pre-hooks of a module run in the order of registration.",
-    source=AFTER["full_backward_pre"],
-    needs="torch.nn.Module.register_full_backward_pre_hook",
-)
-@given(plan=plans(kinds=("full_backward_pre",), inputs=(1, 2), outputs=(1, 2), depth=0, least=2))
-def test_full_backward_pre(subject: Subject, plan: Plan) -> None:
-    trace = subject.holds(plan)
-    assert trace.calls() == [hook.label for hook in hooks_of(plan)]
+def of_a_module(subject: Subject, plan: Plan, *, row: Any) -> None:
+    assert subject.holds(plan).calls() == registered(plan)
 
 
 @clause(
@@ -76,8 +71,7 @@ def test_full_backward_pre(subject: Subject, plan: Plan) -> None:
 )
 @given(plan=plans(kinds=("backward",), ops=("scale", "affine", "add", "mul"), inputs=(1, 2), depth=0, least=2))
 def test_legacy_backward(subject: Subject, plan: Plan) -> None:
-    trace = subject.holds(plan)
-    assert trace.calls() == [hook.label for hook in hooks_of(plan)]
+    assert subject.holds(plan).calls() == registered(plan)
 
 
 @st.composite
@@ -94,32 +88,28 @@ def on_tensors(draw, kind: str) -> Plan:
     return Plan(Leaf("m0", "scale", (draw(NUMBERS),)), (x0,), (*early, Forward(), *late, Backward((draw(NUMBERS),))))
 
 
-@clause(
-    "ordering.registration.tensor",
-    says="The hooks of a tensor that is not changed in place run in the order of their registration.",
-    source=NOTE,
-    about="register_hook",
+@each(
+    Row(
+        "ordering.registration.tensor",
+        "The hooks of a tensor that is not changed in place run in the order of their registration.",
+        NOTE,
+        about="register_hook",
+        kind="tensor",
+    ),
+    Row(
+        "ordering.registration.post_accumulate",
+        "The post-accumulate-grad hooks of a tensor run in the order of their registration.",
+        NOTE,
+        needs="torch.Tensor.register_post_accumulate_grad_hook",
+        kind="post_accumulate",
+    ),
+    plan=lambda row: on_tensors(row.kind),
 )
-@given(plan=on_tensors("tensor"))
-def test_tensor(subject: Subject, plan: Plan) -> None:
+def of_a_tensor(subject: Subject, plan: Plan, *, row: Any) -> None:
     trace = subject.holds(plan)
-    for target in ("x0", "m0.weight", "m0>0"):
-        registered = [hook.label for hook in hooks_of(plan) if hook.on == target]
-        assert [label for label in trace.calls() if label in registered] == registered
-
-
-@clause(
-    "ordering.registration.post_accumulate",
-    says="The post-accumulate-grad hooks of a tensor run in the order of their registration.",
-    source=NOTE,
-    needs="torch.Tensor.register_post_accumulate_grad_hook",
-)
-@given(plan=on_tensors("post_accumulate"))
-def test_post_accumulate(subject: Subject, plan: Plan) -> None:
-    trace = subject.holds(plan)
-    for target in ("x0", "m0.weight"):
-        registered = [hook.label for hook in hooks_of(plan) if hook.on == target]
-        assert [label for label in trace.calls() if label in registered] == registered
+    for target in {hook.on for hook in hooks_of(plan)}:
+        own = registered(plan, target)
+        assert [label for label in trace.calls() if label in own] == own
 
 
 @st.composite
@@ -144,52 +134,39 @@ def prepended(plan: Plan):
     return order
 
 
-@clause(
-    "ordering.registration.prepend_forward_pre",
-    says="A forward pre-hook registered with prepend=True runs before all that its module had so far.",
-    source=(BEFORE["forward_pre"], PREPEND_PULL),
-    needs="torch.nn.Module.register_forward_pre_hook(prepend)",
+@each(
+    Row(
+        "ordering.registration.prepend_forward_pre",
+        "A forward pre-hook registered with prepend=True runs before all that its module had so far.",
+        (BEFORE["forward_pre"], PREPEND_PULL),
+        needs="torch.nn.Module.register_forward_pre_hook(prepend)",
+        kind="forward_pre",
+    ),
+    Row(
+        "ordering.registration.prepend_forward",
+        "A forward hook registered with prepend=True runs before all that its module had so far.",
+        (BEFORE["forward"], PREPEND_PULL),
+        needs="torch.nn.Module.register_forward_hook(prepend)",
+        kind="forward",
+    ),
+    Row(
+        "ordering.registration.prepend_full_backward",
+        "A full backward hook registered with prepend=True runs before all that its module had so far.",
+        (BEFORE["full_backward"], PREPEND_PULL),
+        needs="torch.nn.Module.register_full_backward_hook(prepend)",
+        kind="full_backward",
+    ),
+    Row(
+        "ordering.registration.prepend_full_backward_pre",
+        "A full backward pre-hook with prepend=True runs before all that its module had so far.",
+        (BEFORE["full_backward_pre"], PREPEND_PULL),
+        needs="torch.nn.Module.register_full_backward_pre_hook(prepend)",
+        kind="full_backward_pre",
+    ),
+    plan=lambda row: one_module(row.kind),
 )
-@given(plan=one_module("forward_pre"))
-def test_prepend_forward_pre(subject: Subject, plan: Plan) -> None:
-    trace = subject.holds(plan)
-    assert trace.calls() == prepended(plan)
-
-
-@clause(
-    "ordering.registration.prepend_forward",
-    says="A forward hook registered with prepend=True runs before all that its module had so far.",
-    source=(BEFORE["forward"], PREPEND_PULL),
-    needs="torch.nn.Module.register_forward_hook(prepend)",
-)
-@given(plan=one_module("forward"))
-def test_prepend_forward(subject: Subject, plan: Plan) -> None:
-    trace = subject.holds(plan)
-    assert trace.calls() == prepended(plan)
-
-
-@clause(
-    "ordering.registration.prepend_full_backward",
-    says="A full backward hook registered with prepend=True runs before all that its module had so far.",
-    source=(BEFORE["full_backward"], PREPEND_PULL),
-    needs="torch.nn.Module.register_full_backward_hook(prepend)",
-)
-@given(plan=one_module("full_backward"))
-def test_prepend_full_backward(subject: Subject, plan: Plan) -> None:
-    trace = subject.holds(plan)
-    assert trace.calls() == prepended(plan)
-
-
-@clause(
-    "ordering.registration.prepend_full_backward_pre",
-    says="A full backward pre-hook with prepend=True runs before all that its module had so far.",
-    source=(BEFORE["full_backward_pre"], PREPEND_PULL),
-    needs="torch.nn.Module.register_full_backward_pre_hook(prepend)",
-)
-@given(plan=one_module("full_backward_pre"))
-def test_prepend_full_backward_pre(subject: Subject, plan: Plan) -> None:
-    trace = subject.holds(plan)
-    assert trace.calls() == prepended(plan)
+def first(subject: Subject, plan: Plan, *, row: Any) -> None:
+    assert subject.holds(plan).calls() == prepended(plan)
 
 
 @clause(
@@ -200,8 +177,7 @@ def test_prepend_full_backward_pre(subject: Subject, plan: Plan) -> None:
 )
 @given(plan=one_module("forward", option="with_kwargs"))
 def test_keyword_hooks_in_line(subject: Subject, plan: Plan) -> None:
-    trace = subject.holds(plan)
-    assert trace.calls() == [hook.label for hook in hooks_of(plan)]
+    assert subject.holds(plan).calls() == registered(plan)
 
 
 @st.composite
@@ -230,26 +206,23 @@ def due(plan: Plan):
     return calls
 
 
-@clause(
-    "ordering.registration.pre_hook_again_goes_last",
-    says="Removing a forward pre-hook keeps the order of the rest; registered again, it runs last.",
-    source=AFTER["forward_pre"],
+@each(
+    Row(
+        "ordering.registration.pre_hook_again_goes_last",
+        "Removing a forward pre-hook keeps the order of the rest; registered again, it runs last.",
+        AFTER["forward_pre"],
+        kind="forward_pre",
+    ),
+    Row(
+        "ordering.registration.hook_again_goes_last",
+        "Removing a forward hook keeps the order of the rest; registered again, it runs last.",
+        AFTER["forward"],
+        kind="forward",
+    ),
+    plan=lambda row: renewed(row.kind),
 )
-@given(plan=renewed("forward_pre"))
-def test_pre_hook_again_goes_last(subject: Subject, plan: Plan) -> None:
-    trace = subject.holds(plan)
-    assert trace.calls() == due(plan)
-
-
-@clause(
-    "ordering.registration.hook_again_goes_last",
-    says="Removing a forward hook keeps the order of the rest; registered again, it runs last.",
-    source=AFTER["forward"],
-)
-@given(plan=renewed("forward"))
-def test_hook_again_goes_last(subject: Subject, plan: Plan) -> None:
-    trace = subject.holds(plan)
-    assert trace.calls() == due(plan)
+def again(subject: Subject, plan: Plan, *, row: Any) -> None:
+    assert subject.holds(plan).calls() == due(plan)
 
 
 @clause(
