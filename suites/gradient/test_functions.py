@@ -1,12 +1,17 @@
 """What can be a hook of a tensor or of a node: anything that can be called, and one function several times."""
 
+from functools import partial
+from typing import Any, List
+
 from hypothesis import given
+from hypothesis import strategies as st
 
 from fixtures.judge.about import apis
-from fixtures.judge.clause import clause
+from fixtures.judge.clause import Reading, clause
 from fixtures.judge.subject import Subject
-from fixtures.plan.draw import plans
+from fixtures.plan.draw import FACTORS, plans
 from fixtures.plan.grammar import Plan
+from suites.tensors import leaf
 
 NAMES = "https://github.com/pytorch/pytorch/pull/37785"
 
@@ -33,3 +38,60 @@ NAMES = "https://github.com/pytorch/pytorch/pull/37785"
 )
 def test_any_callable(subject: Subject, plan: Plan) -> None:
     subject.holds(plan)
+
+
+class Times:
+    """A hook that is an object, and has no __name__."""
+
+    def __init__(self, by: int) -> None:
+        self.by = by
+
+    def __call__(self, grad: Any) -> Any:
+        return grad * self.by
+
+
+def times(by: int, grad: Any) -> Any:
+    return grad * by
+
+
+@clause(
+    "gradient.functions.without_a_name",
+    says="A tensor hook without a __name__, such as a partial, may return a gradient.",
+    source=("test: test/test_autograd.py TestAutograd.test_hook_with_no_name", NAMES),
+    about="register_hook",
+    concern="tensor returns ?without_name",
+    readings=(
+        Reading(
+            "may",
+            ">=1.6",
+            "A tensor hook replaces the gradient whether it has a __name__ or not, and later passes are as usual.",
+            value="fine",
+        ),
+        Reading(
+            "next pass raises",
+            "<1.6",
+            "After a tensor hook without a __name__ has returned a gradient, the next backward() raises.",
+            value="raises",
+            headline=False,
+            harm="error",
+        ),
+    ),
+    witness={"kinds": ["partial"], "by": 2},
+)
+@given(kinds=st.lists(st.sampled_from(["partial", "object", "function"]), min_size=1, max_size=3), by=FACTORS)
+def test_without_a_name(subject: Subject, kinds: List[str], by: int) -> None:
+    x, result, passed = leaf(1), "fine", []
+    for kind in kinds:
+        x.register_hook({"partial": partial(times, by), "object": Times(by), "function": lambda grad: grad * by}[kind])
+    for _ in range(2):
+        x.grad = None
+        try:
+            (x * 3).backward()
+            passed.append(x.grad.item())
+        # An error is pending then, and who meets it first makes another one of it.
+        except (AttributeError, RuntimeError, SystemError, TypeError):
+            result = "raises"
+            break
+    due = subject.value if {"partial", "object"} & {*kinds} else "fine"
+    assert result == due
+    assert passed == [3 * by ** len(kinds)] * len(passed)

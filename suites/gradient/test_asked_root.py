@@ -1,0 +1,67 @@
+"""autograd.grad of a tensor that leads to nothing of what is asked for."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fixtures.judge.clause import Reading, clause
+from fixtures.judge.subject import Subject
+from fixtures.plan.draw import FACTORS, NUMBERS
+from fixtures.plan.grammar import Ask, Forward, Hook, Input, Leaf, Plan, Retain, Scale
+
+
+@st.composite
+def of_the_other_output(draw) -> Plan:
+    """A module with two outputs, each with a weight of its own; asked is for the weight of the output not used."""
+    hooks = [
+        Hook("tensor", "m0>0", f"h{place}", do)
+        for place, do in enumerate(draw(st.lists(st.just(()) | FACTORS.map(lambda by: (Scale(by),)), max_size=3)))
+    ]
+    more = draw(st.lists(st.sampled_from([Retain("m0>0"), Hook("node", "m0>0", "of the node")]), unique=True))
+    asked = draw(st.sampled_from([("m0.other",), ("x0",)]))
+    last = Ask(asked, (draw(NUMBERS), None))
+    return Plan(
+        Leaf("m0", "split", (draw(NUMBERS), draw(NUMBERS))), (Input(draw(NUMBERS)),), (Forward(), *hooks, *more, last)
+    )
+
+
+@clause(
+    "gradient.asked.root_to_nothing",
+    says="autograd.grad calls the hooks of a single output also where that leads to nothing it is asked for.",
+    source="measured",
+    concern="tensor",
+    readings=(
+        Reading(
+            "called",
+            ">=2.0",
+            "The hooks of a single output are called by autograd.grad whatever that output leads to.",
+            {"unasked_root": "hooks"},
+        ),
+        Reading(
+            "not called",
+            "<2.0,!=1.8.*",
+            "autograd.grad calls no hook of a single output that leads to nothing it is asked for.",
+            {"unasked_root": "nothing"},
+            headline=False,
+            harm="silent",
+        ),
+        Reading(
+            "runs",
+            ">=1.8,<1.9",
+            "autograd.grad calls the hooks of a single output, and runs its node, though nothing there is asked for.",
+            {"unasked_root": "runs"},
+        ),
+    ),
+    witness=Plan(
+        Leaf("m0", "split", (3, 1)),
+        (Input(2),),
+        (
+            Forward(),
+            Hook("tensor", "m0>0", "of the tensor"),
+            Hook("node", "m0>0", "of the node"),
+            Ask(("m0.other",), (2, None)),
+        ),
+    ),
+)
+@given(plan=of_the_other_output())
+def test_root_to_nothing(subject: Subject, plan: Plan) -> None:
+    subject.holds(plan)
