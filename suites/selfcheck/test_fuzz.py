@@ -51,7 +51,6 @@ VERBS: dict[str, tuple[list[str], tuple[int, ...]]] = {
     "explain": (["explain", next(iter(TABLE)), "--run", "RUN"], (0,)),
     "affects": (["affects", "CODE", "--from", TORCH, "--run", "RUN"], (0, 1)),
     "badge": (["badge", "RUN"], (0,)),
-    "compat": (["compat", "RUN"], (0,)),
     "atlas": (["atlas", "RUN", "--out", "OUT"], (0,)),
     "page": (["page", "RUN", "--out", "OUT"], (0,)),
     "merge": (["merge", "RUN", "--out", "OUT"], (0,)),
