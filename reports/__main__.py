@@ -35,8 +35,7 @@ class Parser(argparse.ArgumentParser):
 
 def parser(verb: str | None, prog: str = IN_A_CLONE) -> Parser:
     """Return the parser; sweep is loaded only when it is asked for."""
-    from reports.usage import affects
-    from reports.verbs import badge, chapters, commands, diff_forms, explain, export, overhead, rely, triage
+    from reports.verbs import affects, badge, chapters, commands, diff_forms, explain, export, overhead, rely, triage
 
     top = Parser(prog=prog, description="Read what the suites measured.")
     sub = top.add_subparsers(dest="verb", metavar="VERB", required=True, parser_class=Parser)

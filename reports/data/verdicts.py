@@ -15,6 +15,8 @@ from typing import Any
 from packaging.version import Version
 
 from fixtures.run import recorded as stored
+from reports.data.cell import Cell, Cells
+from reports.data.clause import Clauses, read_clauses
 from reports.data.layout import in_order, laid_out
 from reports.data.neighbours import neighbours
 from reports.data.runfile import Run, check_clauses, check_version, minor
@@ -38,7 +40,7 @@ class Recorded:
     python: str
     platform: str
     device: str
-    cells: Mapping[str, Mapping[str, Mapping[str, Any]]]
+    cells: Cells
     build: str | None = None
 
     @property
@@ -57,7 +59,7 @@ class Table:
     """The clause table of the newest recording."""
 
     suite: str
-    clauses: Mapping[str, Any]
+    clauses: Clauses
 
 
 def read_table(folder: Path = VERDICTS) -> Table:
@@ -67,27 +69,32 @@ def read_table(folder: Path = VERDICTS) -> Table:
         return Table("0", {})
     document = _document(path, "clauses.schema.json", FORMAT)
     check_version(path, "", "suite", document["suite"])
-    check_clauses(path, "", document["clauses"])
-    return Table(document["suite"], {name: {**EMPTY, **clause} for name, clause in document["clauses"].items()})
+    clauses = read_clauses({name: {**EMPTY, **record} for name, record in document["clauses"].items()})
+    check_clauses(path, "", clauses.values())
+    return Table(document["suite"], clauses)
 
 
 def read_recorded(folder: Path = VERDICTS) -> list[Recorded]:
     """Return what is recorded of each release, oldest torch first; nothing where nothing was recorded yet."""
     releases: dict[str, dict[str, Any]] = {}
-    cells: dict[str, stored.Cells] = {}
+    entries: dict[str, stored.Cells] = {}
     for name in stored.names(str(folder)):
         path = folder / name
         if name == stored.RELEASES:
             releases = stored.in_order(_document(path, "releases.schema.json", stored.FORMAT)["releases"])
-            cells = {each: {} for each in releases}
+            entries = {each: {} for each in releases}
             _check_releases(path, releases)
             continue
         document = _document(path, "verdicts.schema.json", stored.FORMAT)
         try:
-            stored.unfold(document, releases, cells, str(path))
+            stored.unfold(document, releases, entries, str(path))
         except stored.Damaged as damage:
             raise BadInput(path, damage.place, damage.fault, stored.HINT) from None
-    return [Recorded(**releases[name], cells=cells[name]) for name in releases]
+    return [Recorded(**releases[name], cells=_cells(entries[name])) for name in releases]
+
+
+def _cells(entries: stored.Cells) -> Cells:
+    return {clause: {mode: Cell.of_record(entry) for mode, entry in modes.items()} for clause, modes in entries.items()}
 
 
 def _document(path: Path, schema: str, number: int) -> Any:
@@ -105,22 +112,6 @@ def _check_releases(path: Path, releases: Mapping[str, Mapping[str, Any]]) -> No
             raise BadInput(path, name, f"holds torch {known['torch']}", stored.HINT)
 
 
-def entry(cell: Mapping[str, Any], digest: str) -> dict[str, Any]:
-    """Return what is known of a cell: no time, no date, nothing that changes from run to run."""
-    found = {"verdict": cell["verdict"], "reading": cell["reading"], "digest": digest}
-    if cell["declared"]:
-        found["declared"] = True
-    if cell.get("deviation"):
-        found["deviation"] = cell["deviation"]
-    if cell["holds"]:
-        found["holds"] = sorted(cell["holds"])
-    if cell["note"] and cell["verdict"] in EXPLAINED:
-        found["note"] = cell["note"]
-    if cell["evidence"] is not None:
-        found["evidence"] = dict(cell["evidence"])
-    return found
-
-
 def from_runs(runs: Iterable[Run]) -> Recorded:
     """Return what a recording of these runs, all of one torch version, would hold.
 
@@ -129,15 +120,16 @@ def from_runs(runs: Iterable[Run]) -> Recorded:
     """
     runs = list(runs)
     header, torch = runs[0].header, runs[0].version.public
-    cells: dict[str, dict[str, Any]] = {}
+    cells: dict[str, dict[str, Cell]] = {}
     for run in runs:
         for (clause, mode), cell in run.cells.items():
-            found = entry(cell, run.clauses[clause]["digest"])
-            if mode != "eager" and cell["declared"]:
-                found.pop("evidence", None)
-            if torch != header["torch"]:  # "2.13.0+cpu": the build is told once, not in each text
-                found = stored.named(stored.unnamed(found, header["torch"]), torch)
-            cells.setdefault(clause, {})[mode] = found
+            note = cell.note if cell.verdict in EXPLAINED else ""
+            evidence = None if mode != "eager" and cell.declared else cell.evidence
+            if torch != header["torch"]:  # "2.13.0+cpu": the build is named once, not in each text
+                note, evidence = (
+                    stored.named(stored.unnamed(each, header["torch"]), torch) for each in (note, evidence)
+                )
+            cells.setdefault(clause, {})[mode] = replace(cell, note=note, evidence=evidence)
     python = ".".join(header["python"].split(".")[:2])
     return Recorded(torch, header["suite"], python, header["platform"], header["device"], cells, header.get("build"))
 
@@ -171,9 +163,9 @@ def _releases(releases: Iterable[Recorded]) -> str:
 def _chapter(releases: Sequence[Recorded], clauses: Mapping[str, Iterable[str]]) -> str:
     """Return the text of a chapter: a line for each row, and more lines for one that holds much."""
     newest = next(each for each in reversed(releases) if any(clause in each.cells for clause in clauses))
-    told = []
+    texts = []
     for clause in sorted(clauses):
-        digests = Counter(cell["digest"] for each in releases for cell in each.cells.get(clause, {}).values())
+        digests = Counter(cell.digest for each in releases for cell in each.cells.get(clause, {}).values())
         usual = max(digests, key=lambda digest: (digests[digest], digest))
         modes = []
         for mode in sorted(clauses[clause], key=lambda mode: (mode != "eager", mode)):
@@ -185,19 +177,19 @@ def _chapter(releases: Sequence[Recorded], clauses: Mapping[str, Iterable[str]])
                     end = stored.NEWEST if last is newest else last.minor
                     rows.append(f"  {laid_out([first.minor, end, *row], '  ')}")
             modes.append(f" {_json(mode)}: [\n" + ",\n".join(rows) + "]")
-        told.append(f'{_json(clause)}: {{"digest": {_json(usual)}, "modes": {{\n' + ",\n".join(modes) + "}}")
+        texts.append(f'{_json(clause)}: {{"digest": {_json(usual)}, "modes": {{\n' + ",\n".join(modes) + "}}")
     head = f'{{"format": {stored.FORMAT}, "newest": {_json(newest.minor)}, "clauses": {{\n'
-    return head + ",\n".join(told) + "\n}}\n"
+    return head + ",\n".join(texts) + "\n}}\n"
 
 
-def _row(cell: Mapping[str, Any] | None, torch: str, usual: str) -> list[Any] | None:
+def _row(cell: Cell | None, torch: str, usual: str) -> list[Any] | None:
     """Return what a row says of a cell, the same for two torches that do the same."""
     if cell is None:
         return None
-    more = {key: value for key, value in cell.items() if key not in ("verdict", "reading")}
-    if more["digest"] == usual:
+    more = cell.more
+    if cell.digest == usual:
         del more["digest"]
-    row = [cell["verdict"], cell["reading"], stored.unnamed(in_order(more), torch)]
+    row = [cell.verdict, cell.reading, stored.unnamed(in_order(more), torch)]
     while row[-1] in (None, {}):
         row.pop()
     return row
@@ -206,8 +198,8 @@ def _row(cell: Mapping[str, Any] | None, torch: str, usual: str) -> list[Any] | 
 def write_table(table: Table, folder: Path = VERDICTS) -> list[Path]:
     """Write the clause table; return the file if it has changed."""
     shortened = {
-        name: {key: value for key, value in clause.items() if key not in EMPTY or value != EMPTY[key]}
-        for name, clause in in_order(table.clauses).items()
+        name: {key: value for key, value in record.items() if key not in EMPTY or value != EMPTY[key]}
+        for name, record in in_order({name: clause.record for name, clause in table.clauses.items()}).items()
     }
     clauses = ",\n".join(f"{_json(name)}: {laid_out(each)}" for name, each in shortened.items())
     head = f'{{"format": {FORMAT}, "suite": {_json(table.suite)}, "clauses": {{\n'

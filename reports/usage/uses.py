@@ -16,7 +16,7 @@ from packaging.version import Version
 
 from fixtures.families import KINDS
 from fixtures.judge.unstated import SINCE, UNSTATED
-from reports.data.about import NODE_HOOK
+from reports.data.clause import NODE_HOOK
 from reports.data.strict import BadInput, read_bytes
 from reports.usage.guards import Guards, Has, caught, conditions
 from reports.usage.hooks import Sight, seen

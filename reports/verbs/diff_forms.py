@@ -11,16 +11,16 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from reports.data import forms
+from reports.data.forms import escaped, fenced
 from reports.data.neighbours import from_to
 from reports.data.statements import HARMS, KINDS, in_contrast
 from reports.data.strict import FORMAT
 from reports.data.traces import side_by_side
 from reports.data.verdicts import VERDICTS, read_recorded, read_table
 from reports.page.programs import asked_by
-from reports.verbs import forms
 from reports.verbs.choice import CLAUSES, add_choice, choose, left_out
 from reports.verbs.diff import Change, Diff, Passing, Side, compare
-from reports.verbs.forms import escaped, fenced
 
 USUAL = "warning"
 PASSING = "come and go between the two"
@@ -97,7 +97,7 @@ def as_json(diff: Diff) -> str:
                 "mode": change.mode,
                 "to_mode": change.to_mode,
                 "kind": change.kind,
-                "says": change.record["says"],
+                "says": change.record.says,
                 "since": change.since,
                 "before": _plain(change.before),
                 "after": _plain(change.after),
@@ -109,7 +109,7 @@ def as_json(diff: Diff) -> str:
                 "clause": one.clause,
                 "mode": one.mode,
                 "kind": one.kind,
-                "says": one.record["says"],
+                "says": one.record.says,
                 "ends": _plain(one.ends),
                 "inside": [{"from": first, "to": last, **_plain(side)} for first, last, side in one.inside],
             }
@@ -151,17 +151,14 @@ def _evidence(diff: Diff, change: Change) -> Iterator[tuple[str, Mapping[str, An
     """Yield each side that has traces to show, with its name."""
     for torch, side in ((diff.before, change.before), (diff.after, change.after)):
         evidence = side.cell.evidence
-        if evidence is not None and (evidence["expected"] or evidence["observed"]):
+        if evidence is not None and any(side.cell.traces or ()):
             yield torch, evidence
 
 
 def _plain(side: Side) -> dict[str, Any]:
     cell = side.cell
     return {
-        "verdict": cell.verdict,
-        "reading": cell.reading,
-        "declared": cell.declared,
-        "holds": list(cell.holds),
+        **cell.plain,
         "evidence": dict(cell.evidence) if cell.evidence is not None else None,
         **side.statement.plain(),
     }

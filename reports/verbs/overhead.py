@@ -11,9 +11,9 @@ from reports.costs import forms as costs_forms
 from reports.costs.change import Change, check
 from reports.costs.counts import COUNT, HOOK, Costs, Times, read
 from reports.costs.recorded import COSTS, Record, merged, read_record, write_record
+from reports.data import forms
 from reports.data.names import did_you_mean, recorded_as
 from reports.data.strict import BadInput, one_line, shown
-from reports.verbs import forms
 
 EPILOG = (
     "exit status: 0 shown or within the limit, 1 a kind of hook costs more than it may, 2 a file cannot be used.\n"

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from fixtures.run import triage as shared
 from fixtures.run.triage import Cluster
+from reports.data import forms
 from reports.data.runfile import Run, read_run
 from reports.data.strict import FORMAT
-from reports.verbs import forms
 
 EPILOG = """exit status: 0 nothing failed, 1 something did, 2 the file cannot be read.
 example: python -m reports triage mine.jsonl"""
@@ -31,7 +31,7 @@ class Triage:
     @property
     def summary(self) -> str:
         """The verdicts in words."""
-        return f"torch {self.run.header['torch']}: {shared.summary(list(self.run.cells.values())) or 'no cells'}"
+        return f"torch {self.run.header['torch']}: {shared.summary(list(self.run.lines.values())) or 'no cells'}"
 
 
 def plan_of(one: Cluster) -> str:
@@ -95,6 +95,6 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 def run(args: argparse.Namespace) -> int:
     """Print the clusters; 1 when there are any."""
     found = read_run(args.runfile, partial=True)
-    answer = Triage(found, tuple(shared.triage(list(found.cells.values()))))
+    answer = Triage(found, tuple(shared.triage(list(found.lines.values()))))
     forms.show(answer, FORMS, args.format)
     return 1 if answer.clusters else 0

@@ -105,7 +105,7 @@ def build_recorded(folder):
     """Build the page of the committed verdicts as a user does, and note how many calls that took."""
     out = folder / "index.html"
     taken = calls(lambda: main(["page", "--out", str(out)]))
-    return Built(out, read_table().clauses, taken)
+    return Built(out, {name: clause.record for name, clause in read_table().clauses.items()}, taken)
 
 
 def calls(work):

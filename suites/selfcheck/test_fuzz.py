@@ -225,7 +225,7 @@ def test_every_cell_before_a_cut_is_still_read(tmp_path, place):
     path.write_bytes(GOOD[:place])
     whole = [json.loads(line) for line in GOOD.splitlines()[: GOOD[: place + 1].count(b"\n")]]
     cells = [line for line in whole if line["type"] == "cell"]
-    assert list(read_run(path, partial=True).cells.values())[: len(cells)] == cells
+    assert list(read_run(path, partial=True).lines.values())[: len(cells)] == cells
 
 
 def reading_verbs() -> set[str]:

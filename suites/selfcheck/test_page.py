@@ -6,7 +6,8 @@ import re
 
 import pytest
 
-from reports.verbs.chapters import order
+from reports.data.clause import read_clauses
+from reports.data.order import order
 from suites.selfcheck import synthetic
 from suites.selfcheck.pages import CONTRAST, SETTLED, Reader, watched
 
@@ -109,7 +110,8 @@ def test_filters_narrow_and_stand_in_the_address(reader, built):
 
 
 def in_order(names, table):
-    return sorted(names, key=lambda name: order(name, table[name]))
+    clauses = read_clauses(table)
+    return sorted(names, key=lambda name: order(clauses[name]))
 
 
 def same(name, clause, one, two):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reports.verbs.disagreements import read_scripts
+from reports.data.disagreements import read_scripts
 from suites.selfcheck import synthetic
 from suites.selfcheck.pages import CONTRAST, Reader, build, watched
 from suites.selfcheck.test_page_data import EVIL

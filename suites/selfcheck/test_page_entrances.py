@@ -8,10 +8,10 @@ import re
 import pytest
 
 from reports.__main__ import main
-from reports.data.about import known_apis
+from reports.data.clause import known_apis, read_clauses
+from reports.data.forms import counted
+from reports.data.history import STATUSES
 from reports.data.statements import KINDS
-from reports.verbs.forms import counted
-from reports.verbs.rely import STANDS
 from suites.selfcheck import synthetic
 from suites.selfcheck.pages import CONTRAST, Reader, build, watched
 
@@ -73,8 +73,8 @@ def in_any_order(groups):
 def test_rely_answers_as_in_a_terminal(reader, built, capsys, query, arguments):
     told = in_terminal(built, capsys, "rely", *arguments)
     page = reader.open("#rely" + query).page
-    assert in_any_order(answered(page, "rely")) == grouped(told["clauses"], "stands", STANDS)
-    counts = ", ".join(counted(count, *STANDS[each]) for each, count in told["counts"].items() if count)
+    assert in_any_order(answered(page, "rely")) == grouped(told["clauses"], "stands", STATUSES)
+    counts = ", ".join(counted(count, *STATUSES[each]) for each, count in told["counts"].items() if count)
     assert page.inner_text("#rely-said").endswith(
         f": of {counted(len(told['clauses']), 'clause', 'clauses')} {counts}."
     )
@@ -91,12 +91,12 @@ def test_rely_knows_every_api_and_its_options(browser, tmp_path, capsys):
     with watched(browser) as page:
         Reader(page, made.url).open("#rely")
         boxes = page.eval_on_selector_all("#rely-api input", "all => all.map(box => box.value)")
-        assert known_apis(table) < set(boxes)
+        assert known_apis(read_clauses(table)) < set(boxes)
         page.click("#view-rely >> text=Hook APIs:")
         page.check("#rely-api [value='register_forward_hook(prepend)']")
         told = in_terminal(made, capsys, "rely", "--from", "2.0", "--api", "register_forward_hook(prepend)")
         assert len(told["clauses"]) == 8
-        assert in_any_order(answered(page, "rely")) == grouped(told["clauses"], "stands", STANDS)
+        assert in_any_order(answered(page, "rely")) == grouped(told["clauses"], "stands", STATUSES)
         assert "--api 'register_forward_hook(prepend)'" in page.inner_text("#view-rely .terminal")
 
 
@@ -261,7 +261,7 @@ def test_two_modes_and_ones_own_run_are_compared(browser, tmp_path):
         assert "not seen on both" not in page.inner_text("#upgrade-said")
         page.goto(made.url + "#rely?from=2.14&to=2.15&mode=compiled")
         assert page.inner_text("#rely-said").endswith(
-            f"of {len(table)} clauses {counted(len(table), *STANDS['unseen'])}."
+            f"of {len(table)} clauses {counted(len(table), *STATUSES['unseen'])}."
         )
         assert "2.15 (this run), compiled" in page.inner_text("#rely-said")
 

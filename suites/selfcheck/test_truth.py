@@ -14,11 +14,12 @@ from collections import Counter
 import pytest
 
 from fixtures.run import recorded as stored
-from reports.data.atlas import Cell, build
+from reports.data.atlas import build
+from reports.data.cell import Cell
+from reports.data.history import STATUSES
 from reports.data.statements import statement
 from reports.data.verdicts import VERDICTS, read_recorded, read_table
 from reports.verbs import choice, diff, diff_forms, rely
-from reports.verbs.rely import STANDS
 from suites.selfcheck import measured
 
 EVERYTHING = argparse.Namespace(begins=[], clauses=[], chapter=[], api=[], tutorial=True)
@@ -99,7 +100,7 @@ def check_rely(truth, first, last, text):
             title = line.partition(" (")[0]
         elif not line.startswith("    "):
             clause, _, says = line[2:].partition("  ")
-            if title in STANDS["holds"]:
+            if title in STATUSES["holds"]:
                 wrong.append(truth.judge(clause, whole, f"holds: {says}"))
                 seen["holds"] += 1
             elif says:
@@ -116,7 +117,7 @@ def check_rely(truth, first, last, text):
             wrong.append(truth.judge(clause, keys, words))
             seen["span"] += 1
         else:
-            assert title in STANDS["otherwise"], line
+            assert title in STATUSES["otherwise"], line
     return [each for each in wrong if each], seen
 
 
@@ -157,7 +158,7 @@ def brute(folder, monkeypatch):
             whole = truth.range(first, last)
             columns = tuple(column for column in atlas.columns if column.key in whole)
             told = rely.rely(atlas, columns, chosen, "eager")
-            assert {one.clause for one in told.standings} == set(truth.clauses)
+            assert {one.clause for one in told.clauses} == set(truth.clauses)
             changed = diff.compare(first, last, table, recorded)
             known = [name for name in truth.clauses if "unseen" not in truth.verdicts(name, first, last)]
             assert len(changed.changes) + changed.same == len(known)
@@ -219,9 +220,9 @@ def test_every_kind_of_statement_is_looked_at(made, monkeypatch):
 @pytest.mark.parametrize(
     ("module", "name", "fault"),
     [
-        (rely, "stands", lambda found: "holds" if all(one.cell.verdict == "conforms" for one in found) else "nowhere"),
-        (rely, "stands", lambda found: "otherwise" if len(list(found)) > 1 else "holds"),
-        (rely, "stands", lambda found: "nowhere"),
+        (rely, "status", lambda found: "holds" if all(one.cell.verdict == "conforms" for one in found) else "nowhere"),
+        (rely, "status", lambda found: "otherwise" if len(list(found)) > 1 else "holds"),
+        (rely, "status", lambda found: "nowhere"),
         (
             rely,
             "timeline",

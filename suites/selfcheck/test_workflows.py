@@ -139,7 +139,7 @@ def job(tmp_path):
     fetched.mkdir(parents=True)
     (tmp_path / "reports" / "schemas").symlink_to(SCHEMAS)
     table = dict(list(read_table().clauses.items())[:3])
-    table = {name: {**clause, "readings": clause["readings"][:1]} for name, clause in table.items()}
+    table = {name: {**clause.record, "readings": clause.record["readings"][:1]} for name, clause in table.items()}
     synthetic.write_run(fetched / "torch2.14.jsonl", table, "2.14.1")
     lines = synthetic.run_lines(table, "2.15.0")
     cell = next(line for line in lines if line["type"] == "cell")
