@@ -7,11 +7,10 @@ import re
 import pytest
 
 from suites.selfcheck.counts import KINDS
-from suites.selfcheck.pages import CONTRAST, PRICED, Reader, watched
+from suites.selfcheck.pages import CONTRAST, PRICED, SCREENS, Reader, watched
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize(("scheme", "width"), SCREENS)
 def test_the_chapter_can_be_read(browser, priced, scheme, width):
     with watched(browser, color_scheme=scheme, viewport={"width": width, "height": 844}) as page:
         Reader(page, priced.url).open("#costs")

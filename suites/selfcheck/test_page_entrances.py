@@ -13,7 +13,7 @@ from reports.data.forms import counted
 from reports.data.history import STATUSES
 from reports.data.statements import KINDS
 from suites.selfcheck import synthetic
-from suites.selfcheck.pages import CONTRAST, Reader, build, watched
+from suites.selfcheck.pages import CONTRAST, SCREENS, Reader, build, watched
 
 VIEWS = ("rely", "upgrade", "build")
 
@@ -51,35 +51,27 @@ def in_any_order(groups):
     return {title: sorted(names) for title, names in groups.items()}
 
 
-@pytest.mark.parametrize(
-    ("query", "arguments"),
-    [
-        ("", ["--from", "2.0"]),
-        ("?tutorial=1", ["--from", "2.0", "--tutorial"]),
-        ("?from=1.13&to=2.15", ["--from", "1.13", "--to", "2.15"]),
-        ("?from=1.4&to=1.4", ["--to", "1.4"]),
-        ("?from=1.4&chapter=tutorial", ["--chapter", "tutorial"]),
-        ("?chapter=tutorial+ordering&from=2.0", ["--chapter", "tutorial", "--chapter", "ordering", "--from", "2.0"]),
-        ("?from=1.4&api=register_forward_hook", ["--api", "register_forward_hook"]),
-        ("?from=1.4&clause=retain_grad.", ["retain_grad."]),
-        ("?from=1.4&clause=ordering.tensor+tutorial.&to=2.0", ["ordering.tensor", "tutorial.", "--to", "2.0"]),
-        ("?from=1.4&clause=ordering.f&chapter=ordering", ["ordering.f", "--chapter", "ordering"]),
-        (
-            "?api=register_full_backward_hook&from=2.1&tutorial=1",
-            ["--api", "register_full_backward_hook", "--from", "2.1", "--tutorial"],
-        ),
-    ],
-)
-def test_rely_answers_as_in_a_terminal(reader, built, capsys, query, arguments):
-    told = in_terminal(built, capsys, "rely", *arguments)
-    page = reader.open("#rely" + query).page
-    assert in_any_order(answered(page, "rely")) == grouped(told["clauses"], "stands", STATUSES)
-    counts = ", ".join(counted(count, *STATUSES[each]) for each, count in told["counts"].items() if count)
-    assert page.inner_text("#rely-said").endswith(
-        f": of {counted(len(told['clauses']), 'clause', 'clauses')} {counts}."
-    )
-    left_out = page.locator("#view-rely .left-out").all_inner_texts()
-    assert [int(each.split()[0]) for each in left_out] == [told["left_out"]] * bool(told["left_out"])
+#: What is asked of Rely in the address, and in a terminal.
+ASKED = {
+    "?from=1.13&to=2.15&tutorial=1": ["--from", "1.13", "--to", "2.15", "--tutorial"],
+    "?from=1.4&to=1.4": ["--to", "1.4"],
+    "?from=1.4&chapter=tutorial": ["--chapter", "tutorial"],
+    "?from=1.4&api=register_forward_hook": ["--api", "register_forward_hook"],
+    "?from=1.4&clause=ordering.tensor+tutorial.&to=2.0": ["ordering.tensor", "tutorial.", "--to", "2.0"],
+    "?from=1.4&clause=ordering.f&chapter=ordering": ["ordering.f", "--chapter", "ordering"],
+}
+
+
+def test_rely_answers_as_in_a_terminal(reader, built, capsys):
+    for query, arguments in ASKED.items():
+        answer = in_terminal(built, capsys, "rely", *arguments)
+        page = reader.open("#rely" + query).page
+        assert in_any_order(answered(page, "rely")) == grouped(answer["clauses"], "stands", STATUSES), query
+        counts = ", ".join(counted(count, *STATUSES[each]) for each, count in answer["counts"].items() if count)
+        clauses = counted(len(answer["clauses"]), "clause", "clauses")
+        assert page.inner_text("#rely-said").endswith(f": of {clauses} {counts}.")
+        left_out = page.locator("#view-rely .left-out").all_inner_texts()
+        assert [int(each.split()[0]) for each in left_out] == [answer["left_out"]] * bool(answer["left_out"])
 
 
 def test_rely_knows_every_api_and_its_options(browser, tmp_path, capsys):
@@ -147,7 +139,7 @@ def test_rely_says_what_cannot_be_answered(reader):
     assert page.inner_text("#rely-said") == "No clause is of all that: choose less at once."
 
 
-@pytest.mark.parametrize(("before", "after"), [("1.13", "2.15"), ("2.15", "1.13"), ("1.4", "1.8"), ("2.2", "2.3")])
+@pytest.mark.parametrize(("before", "after"), [("2.15", "1.13"), ("1.4", "2.15")])
 def test_upgrade_answers_as_in_a_terminal(reader, built, capsys, before, after):
     told = in_terminal(built, capsys, "diff", before, after)
     page = reader.open(f"#upgrade?from={before}&to={after}").page
@@ -205,16 +197,15 @@ def test_a_program_is_said_to_show_both_only_where_both_sides_conform(reader):
     assert set(found["Other values or calls, without a word"]) == {"Example", "Program that shows both"}
 
 
-@pytest.mark.parametrize(
-    ("asked", "named"),
-    [
-        ("to=2.15&from-mode=eager&to-mode=compiled", "2.15 --mode eager --to-mode compiled"),
-        ("to=2.0&from-mode=eager&to-mode=compiled", "2.0 --mode eager --to-mode compiled"),
-        ("to=2.15&from-mode=compiled", "2.15 --mode compiled"),
-        ("to=2.15", "2.15"),
-    ],
-)
-def test_two_modes_are_compared_as_in_a_terminal(browser, tmp_path, capsys, asked, named):
+#: What is asked of Upgrade in the address, and behind `diff 2.0` in a terminal.
+MODES_ASKED = {
+    "to=2.15&from-mode=eager&to-mode=compiled": "2.15 --mode eager --to-mode compiled",
+    "to=2.0&from-mode=eager&to-mode=compiled": "2.0 --mode eager --to-mode compiled",
+    "to=2.15&from-mode=compiled": "2.15 --mode compiled",
+}
+
+
+def test_two_modes_are_compared_as_in_a_terminal(browser, tmp_path, capsys):
     table = synthetic.clauses(20)
     folder = synthetic.write_verdicts(tmp_path / "verdicts", table, ("2.0.0", "2.15.0"))
     for minor, verdict in (("2.0", "conforms"), ("2.15", "hung")):
@@ -224,11 +215,11 @@ def test_two_modes_are_compared_as_in_a_terminal(browser, tmp_path, capsys, aske
                     modes["compiled"] = {**modes["eager"], "verdict": verdict}
     built = build(tmp_path, table)
     with watched(browser) as page:
-        Reader(page, built.url).open(f"#upgrade?from=2.0&{asked}")
-        shown = in_any_order(answered(page, "upgrade"))
-        assert page.inner_text(".terminal code") == f"python -m reports diff 2.0 {named}"
-    told = in_terminal(built, capsys, "diff", "2.0", *named.split())
-    assert shown == grouped(told["changes"], "kind", KINDS)
+        for asked, named in MODES_ASKED.items():
+            Reader(page, built.url).open(f"#upgrade?from=2.0&{asked}")
+            assert page.inner_text(".terminal code") == f"python -m reports diff 2.0 {named}"
+            answer = in_terminal(built, capsys, "diff", "2.0", *named.split())
+            assert in_any_order(answered(page, "upgrade")) == grouped(answer["changes"], "kind", KINDS)
 
 
 def test_two_modes_and_ones_own_run_are_compared(browser, tmp_path):
@@ -368,8 +359,7 @@ def test_the_views_are_reached_by_keyboard_and_have_names(reader):
     assert len(reader.rows()) == 80
 
 
-@pytest.mark.parametrize("width", [390, 1440])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("scheme", "width"), SCREENS)
 def test_both_can_be_read_in_both_themes_and_at_any_width(browser, built, scheme, width):
     with watched(browser, color_scheme=scheme, viewport={"width": width, "height": 844}) as page:
         reader = Reader(page, built.url).open("#rely?from=1.9")

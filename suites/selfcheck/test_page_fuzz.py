@@ -1,4 +1,4 @@
-"""Thousands of damaged run files in a real browser, and pages built of hostile ones: nothing of theirs ever runs."""
+"""Hundreds of damaged run files in a real browser, and pages built of hostile ones: nothing of theirs ever runs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from suites.selfcheck.pages import Reader, build, watched
 from suites.selfcheck.test_page_axe import VIEWS
 
 GUARD = Path(__file__).with_name("guard.js").read_text("utf-8")
-EACH, BATCH = 1000, 250
+EACH, BATCH = 300, 150
 GOOD = test_fuzz.GOOD
 DAMAGES = ("cut", "flipped", "pasted", "shuffled", "spoiled", "marked", "deep")
 #: Reads files as My build does when they are dropped, opens all that it shows, and looks at the whole page after each.

@@ -107,15 +107,15 @@ def test_rely_shows_the_worst_change_first_and_what_is_only_absent_last(reader):
     assert harmful == sorted(harmful, reverse=True)
 
 
-@pytest.mark.parametrize("asked", [*UNSTATED, "compile", "DDP", "saved_tensors", "CUDA"])
-def test_a_search_for_what_is_not_covered_says_why(reader, asked):
+def test_a_search_for_what_is_not_covered_says_why(reader):
     page = reader.page
-    page.fill("#q", asked)
-    assert page.inner_text("#none-scope").startswith("Not covered: ")
-    page.fill("#q", "")
-    assert page.inner_text("#none-scope") == ""
     page.click("text=What is not covered yet, and why")
     assert "saved_tensors_hooks" in page.inner_text("#scope")
+    for asked in (*UNSTATED, "compile", "DDP", "saved_tensors", "CUDA"):
+        page.fill("#q", asked)
+        assert page.inner_text("#none-scope").startswith("Not covered: "), asked
+    page.fill("#q", "")
+    assert page.inner_text("#none-scope") == ""
 
 
 def test_my_build_shows_a_sample_and_how_to_get_a_file(reader, built):
