@@ -98,7 +98,7 @@ def _check_texts(known: dict[str, tuple[str, Run]], run: Run) -> None:
 
 
 def _check_shards(group: list[Run]) -> None:
-    """Refuse shards that are not those of one run: the merged run would look whole."""
+    """Refuse shards that are not those of one run: the merged run would seem whole."""
     of = {run.header["shard"][1] for run in group}
     for total in sorted(of - {1}):
         have = {run.header["shard"][0]: run for run in group if run.header["shard"][1] == total}

@@ -80,7 +80,7 @@ def disk_usage(folder: Path) -> int:
     total = 0
     for parent, _, names in os.walk(folder):
         for name in names:
-            with contextlib.suppress(OSError):  # tox and uv move files while we look
+            with contextlib.suppress(OSError):  # tox and uv move files meanwhile
                 entry = os.lstat(os.path.join(parent, name))
                 if (entry.st_dev, entry.st_ino) not in seen:
                     seen.add((entry.st_dev, entry.st_ino))

@@ -52,10 +52,10 @@ def test_the_claims_of_tutorials_have_a_link_that_tells_how_many_are_true(browse
     assert true > 0 < false
     with watched(browser, viewport={"width": width, "height": 844}) as page:
         reader = Reader(page, built.url).open("#?verdict=deviates")
-        told = page.inner_text(".also:has(#claims)")
-        assert told.startswith("What tutorials teach: 12 sentences, ")
-        assert f", on torch 2.15 {true} true and {false} false" in told
-        assert told.endswith(f", {other} without an answer." if other else f" {false} false.")
+        answer = page.inner_text(".also:has(#claims)")
+        assert answer.startswith("What tutorials teach: 12 sentences, ")
+        assert f", on torch 2.15 {true} true and {false} false" in answer
+        assert answer.endswith(f", {other} without an answer." if other else f" {false} false.")
         page.click("#claims")
         page.wait_for_function("() => readFields().chapter === 'tutorial'")
         assert sorted(reader.rows()) == sorted(claims)
@@ -90,7 +90,7 @@ def test_search_finds_sentence_id_and_source(reader, built):
     assert len(reader.rows()) == 80
 
 
-def test_filters_narrow_and_stand_in_the_address(reader, built):
+def test_filters_narrow_and_are_kept_in_the_address(reader, built):
     page = reader.page
     reader.choose(chapter="ordering")
     assert set(reader.rows()) == {name for name in built.table if name.startswith("ordering.")}

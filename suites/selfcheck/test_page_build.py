@@ -58,9 +58,9 @@ def test_a_run_is_held_against_the_nearest_release_as_diff_does(reader, built, l
     run = str(synthetic.write_lines(tmp_path / "run.jsonl", lines))
     capsys.readouterr()
     main(["diff", "2.15", run, "--tutorial", "--format", "json", "--verdicts", str(built.path.parent / "verdicts")])
-    told = json.loads(capsys.readouterr().out)
-    assert len(told["changes"]) == 3
-    assert in_any_order(answered(page, "build")) == grouped(told["changes"], "kind", KINDS)
+    answer = json.loads(capsys.readouterr().out)
+    assert len(answer["changes"]) == 3
+    assert in_any_order(answered(page, "build")) == grouped(answer["changes"], "kind", KINDS)
     assert page.inner_text("#build-said") == (
         f"Torch 2.15 → your torch {OWN}: 3 of 80 cells differ: 1 silent, 2 error."
     )
@@ -69,8 +69,8 @@ def test_a_run_is_held_against_the_nearest_release_as_diff_does(reader, built, l
     assert page.url.endswith("#build?with=2.0")
     capsys.readouterr()
     main(["diff", "2.0", run, "--tutorial", "--format", "json", "--verdicts", str(built.path.parent / "verdicts")])
-    told = json.loads(capsys.readouterr().out)
-    assert in_any_order(answered(page, "build")) == grouped(told["changes"], "kind", KINDS)
+    answer = json.loads(capsys.readouterr().out)
+    assert in_any_order(answered(page, "build")) == grouped(answer["changes"], "kind", KINDS)
 
 
 def test_a_new_deviation_shows_the_plan_and_the_traces_of_the_run(reader, lines):
@@ -122,7 +122,7 @@ VERSIONS = (
 
 
 def test_a_version_is_one_where_it_is_for_python(reader):
-    """Each is told at once, however long it is."""
+    """Each is answer at once, however long it is."""
     found = reader.page.evaluate("all => all.map(versionOf)", VERSIONS)
     for torch, version in zip(VERSIONS, found, strict=True):
         try:
@@ -143,7 +143,7 @@ def shards_of(lines, count):
     return found
 
 
-def test_shards_are_joined_and_what_is_told_twice_is_refused(reader, lines):
+def test_shards_are_joined_and_what_is_given_twice_is_refused(reader, lines):
     shards = [text_of(shard) for shard in shards_of(lines, 2)]
     page = reader.open("#build").page
     choose(page, *shards)
@@ -192,7 +192,7 @@ def test_shards_with_two_texts_of_a_clause_are_not_joined(reader, lines):
     )
 
 
-def test_what_was_not_chosen_of_the_shards_is_told(reader, lines):
+def test_what_was_not_chosen_of_the_shards_is_named(reader, lines):
     page = reader.open("#build").page
     shards = [text_of(shard) for shard in shards_of(lines, 4)]
     choose(page, shards[0], shards[3])
@@ -201,8 +201,8 @@ def test_what_was_not_chosen_of_the_shards_is_told(reader, lines):
     choose(page, shards[0], shards[1], shards[3])
     assert "shard 3 of 4 is not here" in page.inner_text("#build-found .facts")
     choose(page, text_of(shards_of(lines, 40)[4]))
-    told = page.inner_text("#build-found .facts")
-    assert "shards 1, 2, 3, 4, 6 and 34 more of 40 are not here" in told
+    answer = page.inner_text("#build-found .facts")
+    assert "shards 1, 2, 3, 4, 6 and 34 more of 40 are not here" in answer
 
 
 def test_shards_of_two_modes_are_joined_with_the_cells_of_both(reader, lines):

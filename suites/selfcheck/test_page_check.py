@@ -136,8 +136,8 @@ def test_the_page_says_of_the_cells_what_check_says(reader, lines, checked):
 
 def test_a_declared_deviation_with_another_trace_shows_both(reader, lines, checked):
     other_trace(lines)
-    told = checked(lines)
-    assert {one["told"].rpartition(", ")[2] for one in told} == {"but with another trace than recorded"}
+    answer = checked(lines)
+    assert {one["told"].rpartition(", ")[2] for one in answer} == {"but with another trace than recorded"}
     page = reader.open("#build").page
     choose(page, text_of(lines))
     found = answered(page, "build")

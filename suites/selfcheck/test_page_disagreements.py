@@ -22,7 +22,7 @@ def is_in_view(page, selector):
     return 0 <= box["y"] <= height
 
 
-def test_each_script_is_told_with_its_page_and_its_versions(reader, scripts, built):
+def test_each_script_is_shown_with_its_page_and_its_versions(reader, scripts, built):
     page = reader.page
     assert page.locator("#view-disagreements article").count() == len(scripts) == 5
     assert page.inner_text(".views [href='#disagreements']").split("\n") == ["Docs disagree", "5 places and scripts"]

@@ -39,11 +39,11 @@ def in_terminal(built, capsys, verb, *arguments):
 
 
 def grouped(entries, key, words):
-    """Return title -> ids of what a verb told, in the words of the page: one for all, or for one and for several."""
+    """Return title -> ids of what a verb answer, in the words of the page: one for all, or for one and for several."""
     found = {}
     for entry in entries:
         found.setdefault(words[entry[key]], []).append(entry["clause"])
-    titles = {told if isinstance(told, str) else told[len(names) > 1]: names for told, names in found.items()}
+    titles = {answer if isinstance(answer, str) else answer[len(names) > 1]: names for answer, names in found.items()}
     return {title[0].upper() + title[1:]: sorted(names) for title, names in titles.items()}
 
 
@@ -86,13 +86,13 @@ def test_rely_knows_every_api_and_its_options(browser, tmp_path, capsys):
         assert known_apis(read_clauses(table)) < set(boxes)
         page.click("#view-rely >> text=Hook APIs:")
         page.check("#rely-api [value='register_forward_hook(prepend)']")
-        told = in_terminal(made, capsys, "rely", "--from", "2.0", "--api", "register_forward_hook(prepend)")
-        assert len(told["clauses"]) == 8
-        assert in_any_order(answered(page, "rely")) == grouped(told["clauses"], "stands", STATUSES)
+        answer = in_terminal(made, capsys, "rely", "--from", "2.0", "--api", "register_forward_hook(prepend)")
+        assert len(answer["clauses"]) == 8
+        assert in_any_order(answered(page, "rely")) == grouped(answer["clauses"], "stands", STATUSES)
         assert "--api 'register_forward_hook(prepend)'" in page.inner_text("#view-rely .terminal")
 
 
-def test_the_beginning_of_clauses_is_typed_and_stands_in_the_address(reader, built):
+def test_the_beginning_of_clauses_is_typed_and_kept_in_the_address(reader, built):
     page = reader.open("#rely?from=2.0").page
     topics = page.eval_on_selector_all("#rely-topics option", "all => all.map(option => option.value)")
     assert sorted(topics) == sorted({name.rpartition(".")[0] + "." for name in built.table})
@@ -110,10 +110,10 @@ def test_the_beginning_of_clauses_is_typed_and_stands_in_the_address(reader, bui
 
 
 def test_rely_tells_where_a_clause_changes(reader, built, capsys):
-    told = in_terminal(built, capsys, "rely", "--from", "1.9")
+    answer = in_terminal(built, capsys, "rely", "--from", "1.9")
     page = reader.open("#rely?from=1.9").page
     answered(page, "rely")
-    changing = [each for each in told["clauses"] if each["stands"] == "changes"]
+    changing = [each for each in answer["clauses"] if each["stands"] == "changes"]
     assert len(changing) > 5
     for each in changing:
         row = page.locator("#view-rely .found > li", has=page.locator(f"code:text-is('{each['clause']}')"))
@@ -141,16 +141,16 @@ def test_rely_says_what_cannot_be_answered(reader):
 
 @pytest.mark.parametrize(("before", "after"), [("2.15", "1.13"), ("1.4", "2.15")])
 def test_upgrade_answers_as_in_a_terminal(reader, built, capsys, before, after):
-    told = in_terminal(built, capsys, "diff", before, after)
+    answer = in_terminal(built, capsys, "diff", before, after)
     page = reader.open(f"#upgrade?from={before}&to={after}").page
-    assert in_any_order(answered(page, "upgrade")) == grouped(told["changes"], "kind", KINDS)
-    differ = len(told["changes"])
+    assert in_any_order(answered(page, "upgrade")) == grouped(answer["changes"], "kind", KINDS)
+    differ = len(answer["changes"])
     assert (
-        f"torch {after}: {differ} of {differ + told['same']} cells {'differs' if differ == 1 else 'differ'}"
+        f"torch {after}: {differ} of {differ + answer['same']} cells {'differs' if differ == 1 else 'differ'}"
         in page.inner_text("#upgrade-said")
     )
     assert page.inner_text(".terminal code") == f"python -m reports diff {before} {after}"
-    for change in told["changes"][:12]:
+    for change in answer["changes"][:12]:
         row = page.locator("#view-upgrade .found > li", has=page.locator(f"code:text-is('{change['clause']}')"))
         assert row.locator(".when").all_inner_texts() == [f"torch {before}", f"torch {after}"]
         for side, shown in zip(("before", "after"), row.locator(".spans > li").all_inner_texts(), strict=True):
@@ -257,7 +257,7 @@ def test_two_modes_and_ones_own_run_are_compared(browser, tmp_path):
         assert "2.15 (this run), compiled" in page.inner_text("#rely-said")
 
 
-def test_what_is_chosen_stands_in_the_address_and_comes_back(reader):
+def test_what_is_chosen_is_kept_in_the_address_and_comes_back(reader):
     page = reader.open().page
     page.click(".views >> text=Rely")
     page.select_option("#rely-from", "1.13")

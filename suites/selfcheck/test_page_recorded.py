@@ -25,8 +25,8 @@ def test_every_claim_is_counted_as_true_or_false_on_the_newest_torch(browser, re
     assert all((cell.reading or "").startswith(("true", "false")) for cell in cells)
     with watched(browser) as page:
         Reader(page, recorded.url).open()
-        told = page.inner_text(".also:has(#claims)")
-        numbers = [int(number) for number in re.findall(r" (\d+) ", told.replace("torch 2.15", ""))]
+        answer = page.inner_text(".also:has(#claims)")
+        numbers = [int(number) for number in re.findall(r" (\d+) ", answer.replace("torch 2.15", ""))]
         assert numbers == [len(cells), sum(answers), len(cells) - sum(answers)]
 
 

@@ -106,7 +106,7 @@ def several(tmp_path_factory):
     return build(folder, table, synthetic.write_lines(folder / "run.jsonl", lines))
 
 
-def test_the_script_draws_bars_as_they_stand_in_the_page(browser, built, several):
+def test_the_script_draws_bars_as_they_are_in_the_page(browser, built, several):
     for made in (built, several):
         with watched(browser) as page:
             Reader(page, made.url).open()
