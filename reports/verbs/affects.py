@@ -24,6 +24,7 @@ from reports.usage.answer import FORMS, as_json, lines_of
 from reports.usage.bounds import read_bounds
 from reports.usage.lacks import Table
 from reports.usage.uses import read_code
+from reports.verbs.verb import add_verb
 
 EPILOG = """exit status: 0 nothing differs that does this harm or worse, 1 something does, 2 the code cannot be read.
 example: python -m reports affects src/mylib --from 1.13 --to 2.15"""
@@ -31,12 +32,8 @@ example: python -m reports affects src/mylib --from 1.13 --to 2.15"""
 
 def add_parser(sub: Any) -> None:
     """Add the verb to the command line."""
-    parser = sub.add_parser(
-        "affects",
-        help="what differs between the releases that someone's code supports",
-        description=__doc__,
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    parser = add_verb(
+        sub, "affects", run, "what differs between the releases that someone's code supports", EPILOG, __doc__
     )
     parser.add_argument("path", type=Path, metavar="PATH", help="a Python file, a notebook, or a folder of them")
     add_range(parser)
@@ -48,7 +45,6 @@ def add_parser(sub: Any) -> None:
     parser.add_argument("--write-baseline", type=Path, metavar="FILE", help="write this answer in JSON, for --baseline")
     forms.add_format(parser, FORMS)
     add_sources(parser)
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -14,6 +14,7 @@ from reports.data.names import column_named, read_atlas
 from reports.data.statements import statement
 from reports.data.strict import one_line, write_atomic
 from reports.data.verdicts import VERDICTS
+from reports.verbs.verb import add_verb
 
 APPLIES_NOT = ("absent", "unseen", "refused")
 #: all is true; torch does as recorded and some sentences are not true; something is wrong or not known
@@ -93,13 +94,7 @@ FORMS = {"svg": as_svg, "json": forms.as_json, "text": as_text, "markdown": as_m
 
 def add_parser(sub: Any) -> None:
     """Add the verb to the command line."""
-    parser = sub.add_parser(
-        "badge",
-        help="an SVG that says how one torch does",
-        description=__doc__,
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = add_verb(sub, "badge", run, "an SVG that says how one torch does", EPILOG, __doc__)
     parser.add_argument(
         "runs", nargs="*", type=Path, metavar="RUNFILE", help="runs to show instead of what is recorded"
     )
@@ -107,7 +102,6 @@ def add_parser(sub: Any) -> None:
     forms.add_out(parser)
     forms.add_format(parser, FORMS, "svg")
     parser.add_argument("--verdicts", type=Path, default=VERDICTS, help=argparse.SUPPRESS)
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

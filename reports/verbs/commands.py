@@ -19,6 +19,7 @@ from reports.data.strict import FORMAT, BadInput, one_line, write_atomic
 from reports.data.verdicts import COSTS_NAME, VERDICTS, read_recorded, read_table
 from reports.page.programs import examples
 from reports.verbs import disagreements, written
+from reports.verbs.verb import add_verb
 
 OUT = Path("reports/out/index.html")
 EPILOGS = {
@@ -58,14 +59,7 @@ def add_parsers(sub: Any) -> None:
 
 
 def _verb(sub: Any, name: str, run: Any, says: str, runs: str = "") -> argparse.ArgumentParser:
-    parser = sub.add_parser(
-        name,
-        help=says,
-        description=says[0].upper() + says[1:] + ".",
-        epilog=EPILOGS[name],
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.set_defaults(run=run)
+    parser = add_verb(sub, name, run, says, EPILOGS[name])
     if runs:
         parser.add_argument("runs", nargs=runs, type=Path, metavar="RUNFILE")
     parser.add_argument("--verdicts", type=Path, default=VERDICTS, help=argparse.SUPPRESS)

@@ -21,6 +21,7 @@ from reports.data.verdicts import VERDICTS, read_recorded, read_table
 from reports.page.programs import asked_by
 from reports.verbs.choice import CLAUSES, add_choice, choose, left_out
 from reports.verbs.diff import Change, Diff, Passing, Side, compare
+from reports.verbs.verb import add_verb
 
 USUAL = "warning"
 PASSING = "come and go between the two"
@@ -181,12 +182,13 @@ FORMS = {"text": as_text, "json": as_json, "markdown": as_markdown}
 
 def add_parser(sub: Any) -> None:
     """Add the verb to the command line."""
-    parser = sub.add_parser(
+    parser = add_verb(
+        sub,
         "diff",
-        help="what an upgrade changes, worst first",
-        description="Show what is different between two torches, worst first, with both statements and since when.",
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        run,
+        "what an upgrade changes, worst first",
+        EPILOG,
+        "Show what is different between two torches, worst first, with both statements and since when.",
     )
     parser.add_argument("before", metavar="A", help="a recorded minor version or a run file")
     parser.add_argument("after", metavar="B", help="a recorded minor version or a run file")
@@ -200,7 +202,6 @@ def add_parser(sub: Any) -> None:
     )
     forms.add_format(parser, FORMS)
     parser.add_argument("--verdicts", type=Path, default=VERDICTS, help=argparse.SUPPRESS)
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -17,6 +17,7 @@ from reports.data.neighbours import from_to, neighbours
 from reports.data.sources import link
 from reports.data.strict import FORMAT
 from reports.page.programs import asked_by, example
+from reports.verbs.verb import add_verb
 
 EPILOG = """exit status: 0 explained, 2 no such clause.
 example: python -m reports explain retain.keep.adds_up --example"""
@@ -180,19 +181,12 @@ FORMS = {"text": as_text, "json": as_json, "markdown": as_markdown}
 
 def add_parser(sub: Any) -> None:
     """Add the verb to the command line."""
-    parser = sub.add_parser(
-        "explain",
-        help="one clause in full: readings, releases, source, test",
-        description=__doc__,
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = add_verb(sub, "explain", run, "one clause in full: readings, releases, source, test", EPILOG, __doc__)
     parser.add_argument("clause", metavar="CLAUSE", help="the id of a clause: chapter.topic.point")
     only = parser.add_mutually_exclusive_group()
     only.add_argument("--example", action="store_true", help="only its example: a program that needs torch only")
     forms.add_format(only, FORMS)
     add_sources(parser)
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -18,6 +18,7 @@ from reports.data.names import read_atlas
 from reports.data.statements import statement
 from reports.data.strict import FORMAT, one_line, write_atomic
 from reports.data.verdicts import COSTS_NAME, VERDICTS
+from reports.verbs.verb import add_verb
 
 EPILOG = """Its schema is reports/schemas/atlas.schema.json.
 exit status: 0 written, 2 a file cannot be read.
@@ -81,17 +82,10 @@ def _cell(clause: Clause, cell: Cell) -> dict[str, Any]:
 
 def add_parser(sub: Any) -> None:
     """Add the verb to the command line."""
-    parser = sub.add_parser(
-        "atlas",
-        help="all verdicts and these runs as one JSON document",
-        description=__doc__,
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = add_verb(sub, "atlas", run, "all verdicts and these runs as one JSON document", EPILOG, __doc__)
     parser.add_argument("runs", nargs="*", type=Path, metavar="RUNFILE")
     forms.add_out(parser, required=True)
     parser.add_argument("--verdicts", type=Path, default=VERDICTS, help=argparse.SUPPRESS)
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

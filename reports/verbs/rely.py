@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import dataclass, replace
+from typing import Any
 
 from reports.data import forms
 from reports.data.atlas import Atlas, Column
@@ -14,6 +15,7 @@ from reports.data.order import order
 from reports.data.statements import HARMS, NOTHING
 from reports.data.strict import FORMAT
 from reports.verbs.choice import CLAUSES, Choice, add_choice, choose, left_out
+from reports.verbs.verb import add_verb
 
 EPILOG = f"""{CLAUSES}
 exit status: 0 the sentences of all these clauses are true on every release of the range, 1 some are not,
@@ -149,21 +151,14 @@ def as_markdown(reliance: Reliance) -> str:
 FORMS = {"text": as_text, "json": as_json, "markdown": as_markdown}
 
 
-def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def add_parser(sub: Any) -> None:
     """Add the verb to the command line."""
-    parser = sub.add_parser(
-        "rely",
-        help="which clauses hold on every release of a range",
-        description=__doc__,
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = add_verb(sub, "rely", run, "which clauses hold on every release of a range", EPILOG, __doc__)
     add_choice(parser)
     add_range(parser)
     parser.add_argument("--mode", help="the mode of execution (default: eager)")
     forms.add_format(parser, FORMS)
     add_sources(parser)
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
