@@ -62,9 +62,9 @@ class Change:
         registration.
         """
         old, new = self.before, self.after
-        apart = old.highest < new.lowest or new.highest < old.lowest
+        separate = old.highest < new.lowest or new.highest < old.lowest
         floor = {"both": 0.005 * old.bare, "nothing": 0.03 * old.added, "leaf": 160.0}.get(old.work, 50.0)
-        return apart and abs(new.added - old.added) > floor
+        return separate and abs(new.added - old.added) > floor
 
     @property
     def reported(self) -> bool:

@@ -8,8 +8,8 @@ from typing import Any
 
 from reports.costs.change import Change, both, changes
 from reports.costs.counts import HOOK, NOT_COUNTED, PLAIN, WORKLOADS, Costs, Figure, Times
+from reports.data.forms import as_json, escaped
 from reports.data.strict import FORMAT
-from reports.verbs.forms import as_json, escaped
 
 COLUMNS = {"hook": "one hook adds", "second": "the 2nd", "sixteenth": "the 16th", "register": "register and remove"}
 THOUSAND = 1000

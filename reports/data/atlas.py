@@ -2,53 +2,26 @@
 
 from __future__ import annotations
 
-import functools
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
-from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
+from reports.data.cell import Cell, Key
+from reports.data.clause import Clause, Clauses
 from reports.data.merge import check_group
-from reports.data.runfile import Key, Run, is_release, run_key
+from reports.data.runfile import Run, is_release, run_key
 from reports.data.strict import BadInput
-from reports.data.verdicts import Recorded, Table, all_renamed, entry, renamed
+from reports.data.verdicts import Recorded, Table, all_renamed
 
 VERDICT_NAMES = ("conforms", "deviates", "crashed", "hung", "refused", "absent", "unseen")
 OLDER_TEXT = "recorded with an older text of the clause"
 NOT_RUN = "not run here"
-PLAIN = 3  # a recorded cell with only its verdict, reading and digest
-
-
-@dataclass(frozen=True)
-class Cell:
-    """What is known of one clause on one torch in one mode."""
-
-    verdict: str
-    reading: str | None = None
-    declared: bool = False
-    holds: tuple[str, ...] = ()
-    note: str = ""
-    evidence: Mapping[str, Any] | None = None
-    deviation: str | None = None
-
-    @property
-    def essence(self) -> tuple[Any, ...]:
-        """What the evidence shows, without the words that name the torch it was seen on."""
-        if self.evidence is None:
-            return ()
-        shown = (self.evidence["plan"], tuple(self.evidence["expected"]), tuple(self.evidence["observed"]))
-        return shown if any(shown) else (self.evidence["message"],)
-
-    @property
-    def new(self) -> bool:
-        """Whether this deviation is one nobody declared."""
-        return self.verdict == "deviates" and not self.declared
 
 
 UNSEEN = Cell("unseen", note=NOT_RUN)
+OUTDATED = Cell("unseen", note=OLDER_TEXT)
 
 
 @dataclass(frozen=True)
@@ -77,7 +50,7 @@ class Atlas:
     """Clauses, columns and the cells between them, keyed clause, column key, mode."""
 
     suite: str
-    clauses: Mapping[str, Any]
+    clauses: Clauses
     columns: tuple[Column, ...]
     modes: tuple[str, ...]
     cells: Mapping[tuple[str, str, str], Cell]
@@ -133,7 +106,7 @@ def build(table: Table, recorded: Iterable[Recorded], runs: Iterable[Run] = ()) 
     return Atlas(suite, clauses, ordered, tuple(modes), cells)
 
 
-def newest_table(table: Table, runs: Iterable[Run]) -> tuple[str, Mapping[str, Any]]:
+def newest_table(table: Table, runs: Iterable[Run]) -> tuple[str, Clauses]:
     """Return the suite and the clause table of the newest text: a run's wins over a recording of the same suite."""
     suite, clauses = table.suite, dict(table.clauses)
     for run in sorted(runs, key=lambda run: (Version(run.header["suite"]), run.header["began"])):
@@ -145,79 +118,27 @@ def newest_table(table: Table, runs: Iterable[Run]) -> tuple[str, Mapping[str, A
     return suite, dict(sorted(clauses.items()))
 
 
-def recorded_cells(recorded: Recorded, clauses: Mapping[str, Any]) -> dict[Key, Cell]:
+def recorded_cells(recorded: Recorded, clauses: Clauses) -> dict[Key, Cell]:
     """Return the recorded cells of the clauses, those of an older text as unseen."""
     return {
-        (clause, mode): _cell(found, clauses[clause])
+        (clause, mode): _of_text(cell, clauses[clause])
         for clause, modes in recorded.cells.items()
         if clause in clauses
-        for mode, found in modes.items()
+        for mode, cell in modes.items()
     }
 
 
-def run_cells(run: Run, clauses: Mapping[str, Any]) -> dict[Key, Cell]:
+def run_cells(run: Run, clauses: Clauses) -> dict[Key, Cell]:
     """Return the cells of a run, those of an older text as unseen."""
     return {
-        (clause, mode): _cell(_named(run, clause, cell, clauses[clause]), clauses[clause])
+        (clause, mode): _of_text(cell.under(run.clauses[clause], clauses[clause]), clauses[clause])
         for (clause, mode), cell in run.cells.items()
         if clause in clauses
     }
 
 
-def _named(run: Run, clause: str, cell: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
-    own = run.clauses[clause]
-    return renamed({"note": cell["note"], **entry(cell, own["digest"])}, own, now)
-
-
-def in_force(clause: Mapping[str, Any], version: Version) -> str | None:
-    """Return the name of the reading that the clause claims for a torch version."""
-    for reading in clause["readings"]:
-        if reading["torch"] != "never" and admits(reading["torch"], version.base_version):
-            return reading["name"]
-    return None
-
-
-@functools.cache
-def admits(versions: str, version: str) -> bool:
-    """Return whether a range such as ">=2.0" has a version in it; "never" is no range."""
-    return SpecifierSet(versions).contains(version, prereleases=True)
-
-
-def is_claim(clause: Mapping[str, Any]) -> bool:
-    """Say whether the clause asks if a claim is true: then the names of its readings begin so."""
-    return {truth(reading["name"]) for reading in clause["readings"]} <= {"true", "false"}
-
-
-def truth(reading: str | None) -> str:
-    """Return "true" or "false" for a reading of a claim, which may be "false since 1.8"."""
-    return (reading or "").partition(" ")[0]
-
-
-def varies(clause: Mapping[str, Any]) -> bool:
-    """Say whether torch changed on purpose: more than one reading is in force somewhere."""
-    return sum(reading["torch"] != "never" for reading in clause["readings"]) > 1
-
-
-def _cell(found: Mapping[str, Any], clause: Mapping[str, Any]) -> Cell:
-    if found["digest"] != clause["digest"]:
-        return Cell("unseen", note=OLDER_TEXT)
-    if len(found) == PLAIN:
-        return _plain_cell(found["verdict"], found["reading"])
-    return Cell(
-        verdict=found["verdict"],
-        reading=found["reading"],
-        declared=found.get("declared", False),
-        holds=tuple(found.get("holds", ())),
-        note=found.get("note", ""),
-        evidence=found.get("evidence"),
-        deviation=found.get("deviation"),
-    )
-
-
-@functools.cache
-def _plain_cell(verdict: str, reading: str | None) -> Cell:
-    """Return the cell of which no more is known, the same one each time: most of a million cells are such."""
-    return Cell(verdict, reading)
+def _of_text(cell: Cell, clause: Clause) -> Cell:
+    return cell if cell.digest == clause.digest else OUTDATED
 
 
 def _keyed(key: str, cells: Mapping[Key, Cell]) -> dict[tuple[str, str, str], Cell]:

@@ -6,10 +6,21 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from reports.data.atlas import Atlas, Cell, Column
+from reports.data.atlas import Atlas, Column
+from reports.data.cell import Cell
 from reports.data.neighbours import from_to, neighbours
-from reports.data.statements import Statement, statement
-from reports.verbs.diff import state
+from reports.data.statements import UNKNOWN, Statement, statement
+
+#: how a clause, and how several, may be in a range; in the order shown: a program has most to fear from the first
+STATUSES = {
+    "changes": ("changes", "change"),
+    "otherwise": ("is otherwise on every release", "are otherwise on every release"),
+    "nowhere": ("holds on no release", "hold on no release"),
+    "unseen": ("not measured on every release", "not measured on every release"),
+    "holds": ("holds on every release", "hold on every release"),
+}
+#: of these it is known what torch does, and it is one thing: a program may rely on that
+CONSTANT = ("otherwise", "false", "deviates")
 
 
 @dataclass(frozen=True)
@@ -30,10 +41,7 @@ class Span:
         return {
             "from": self.columns[0].label,
             "to": self.columns[-1].label,
-            "verdict": self.cell.verdict,
-            "reading": self.cell.reading,
-            "declared": self.cell.declared,
-            "holds": list(self.cell.holds),
+            **self.cell.plain,
             "note": self.cell.note,
             **self.statement.plain(),
         }
@@ -43,12 +51,12 @@ def spans(atlas: Atlas, clause: str, mode: str, columns: Iterable[Column] | None
     """Return the spans of a clause, oldest first, over these columns or all."""
     chosen = atlas.columns if columns is None else columns
 
-    def look(column: Column) -> tuple[Any, ...]:
+    def same(column: Column) -> tuple[Any, ...]:
         cell = atlas.cell(clause, column, mode)
-        return state(cell), cell.declared, cell.note
+        return cell.state, cell.declared, cell.note
 
     found = []
-    for _, together in neighbours(chosen, look):
+    for _, together in neighbours(chosen, same):
         cell = atlas.cell(clause, together[0], mode)
         found.append(Span(together, cell, statement(atlas.clauses[clause], cell)))
     return found
@@ -67,3 +75,18 @@ def timeline(found: Iterable[Span]) -> list[tuple[str, str]]:
     if len(joined) > 1 and not joined[-1][1][-1].this_run:
         lines[-1] = (f"since {joined[-1][1][0].label}", lines[-1][1])
     return lines
+
+
+def status(found: Iterable[Span]) -> str:
+    """Return how a clause with these spans is in the range: it holds where its own sentence is true on each release."""
+    statements = [span.statement for span in found]
+    if any(each.answer == "unseen" for each in statements):
+        return "unseen"
+    good = [each.good for each in statements]
+    if all(good):
+        return "holds"
+    if any(good):
+        return "changes"
+    first = statements[0]
+    known = first.answer in CONSTANT and first.says != UNKNOWN and not first.new
+    return "otherwise" if known and len({(each.answer, each.says) for each in statements}) == 1 else "nowhere"

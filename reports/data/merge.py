@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from reports.data.runfile import Key, Run, run_key
+from reports.data.cell import Key
+from reports.data.clause import Clause
+from reports.data.runfile import Run, run_key
 from reports.data.strict import BadInput, shown
 
 SAME = ("torch", "build", "python", "platform", "device", "profile", "examples", "seed")
@@ -35,14 +37,16 @@ def _one(group: list[Run]) -> Run:
     first = group[0]
     header: dict[str, Any] = {**first.header, "shard": [1, 1]}
     header["modes"], header["clauses"], header["nodes"] = [], {}, {}
-    cells: dict[Key, Any] = {}
+    clauses: dict[str, Clause] = {}
+    lines: dict[Key, Any] = {}
     for run in group:
-        header["clauses"].update(run.clauses)
+        clauses.update(run.clauses)
+        header["clauses"].update(run.header["clauses"])
         header["nodes"].update(run.header["nodes"])
         header["modes"] += [mode for mode in run.header["modes"] if mode not in header["modes"]]
-        cells.update(run.cells)
+        lines.update(run.lines)
     header["began"] = min(run.header["began"] for run in group)
-    return Run(first.path, header, cells, sum(run.seconds for run in group))
+    return Run(first.path, header, clauses, lines, sum(run.seconds for run in group))
 
 
 def _check_whole(run: Run) -> None:
@@ -54,18 +58,18 @@ def _check_whole(run: Run) -> None:
 
 def check_group(group: list[Run]) -> None:
     """Refuse runs that cannot be one column: of two environments, builds, searches or suites, or with a cell twice."""
-    told: dict[Key, Run] = {}
+    seen: dict[Key, Run] = {}
     texts: dict[str, tuple[str, Run]] = {}
     for run in group:
         _check_same(group[0], run)
         _check_suite(group[0], run)
         _check_texts(texts, run)
         for key, cell in run.cells.items():
-            other = told.setdefault(key, run)
+            other = seen.setdefault(key, run)
             if other is not run:
-                was, now = other.cells[key]["verdict"], cell["verdict"]
-                lie = "both say " + now if was == now else f"{was} there, {now} here"
-                fault = f"{key[0]} [{key[1]}] is also in {other.path} ({lie})"
+                was, now = other.cells[key].verdict, cell.verdict
+                verdicts = "both say " + now if was == now else f"{was} there, {now} here"
+                fault = f"{key[0]} [{key[1]}] is also in {other.path} ({verdicts})"
                 raise BadInput(run.path, "", fault, "give one of the two files")
 
 
@@ -87,14 +91,14 @@ def _check_suite(first: Run, run: Run) -> None:
 def _check_texts(known: dict[str, tuple[str, Run]], run: Run) -> None:
     """Refuse two texts of one clause: cells of the one would be shown under the sentence of the other."""
     for name, clause in run.clauses.items():
-        digest, other = known.setdefault(name, (clause["digest"], run))
-        if digest != clause["digest"]:
+        digest, other = known.setdefault(name, (clause.digest, run))
+        if digest != clause.digest:
             fault = f"the clause {name} has another text than in {other.path}"
             raise BadInput(run.path, "line 1", fault, "run all from one checkout")
 
 
 def _check_shards(group: list[Run]) -> None:
-    """Refuse shards that are not those of one run: the merged run would look whole."""
+    """Refuse shards that are not those of one run: the merged run would seem whole."""
     of = {run.header["shard"][1] for run in group}
     for total in sorted(of - {1}):
         have = {run.header["shard"][0]: run for run in group if run.header["shard"][1] == total}
@@ -124,8 +128,8 @@ def _check_cut(shards: list[Run]) -> None:
     sizes = [len(run.header["nodes"]) for run in shards]
     for run, size, before in zip(shards[1:], sizes[1:], sizes, strict=False):
         if set(run.header["modes"]) != set(first.header["modes"]):
-            told, other = (", ".join(each.header["modes"]) for each in (run, first))
-            raise BadInput(run.path, "line 1", f"has the modes {told}, but {first.path} has {other}", hint)
+            ours, theirs = (", ".join(each.header["modes"]) for each in (run, first))
+            raise BadInput(run.path, "line 1", f"has the modes {ours}, but {first.path} has {theirs}", hint)
         if not sizes[0] - 1 <= size <= before:
             shard, of = run.header["shard"]
             fault = f"shard {shard} of {of} has {size} cells and the first one {sizes[0]}: not cut from the same cells"

@@ -6,9 +6,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from reports.data.atlas import newest_table
+from reports.data.cell import BROKEN, Cell, Cells
+from reports.data.clause import Clauses
+from reports.data.forms import counted
 from reports.data.merge import check_group
 from reports.data.runfile import Run, is_release, minor
 from reports.data.strict import BadInput
@@ -23,31 +25,26 @@ from reports.data.verdicts import (
     write_recorded,
     write_table,
 )
-from reports.verbs.forms import counted
-
-Entries = Mapping[str, Mapping[str, Mapping[str, Any]]]
-
 
 #: What a recording refuses unless it is accepted by its word.
 ACCEPTS = {
     "undeclared": "deviations, crashes and hangs that nobody declared",
     "build": "another build of a release than the recorded one",
 }
-BROKEN = ("deviates", "crashed", "hung")
 
 
 @dataclass(frozen=True)
 class CellChange:
-    """One cell that is not as recorded: `kind` is verdict, text, trace, missing or new; `told` says it in words."""
+    """One cell that is not as recorded: `kind` is verdict, text, trace, missing or new; `words` say it."""
 
     torch: str
     clause: str
     mode: str
     kind: str
     level: str
-    told: str
-    before: Mapping[str, Any] | None
-    after: Mapping[str, Any] | None
+    words: str
+    before: Cell | None
+    after: Cell | None
 
     @property
     def weight(self) -> str:
@@ -58,8 +55,8 @@ class CellChange:
 
     def __str__(self) -> str:
         """Return the change as a line."""
-        told = {"wrong": f" (wrong: {self.level})", "different": " (different: only observed)"}.get(self.weight, "")
-        return f"{self.torch} {self.clause} [{self.mode}]: {self.told}{told}"
+        weight = {"wrong": f" (wrong: {self.level})", "different": " (different: only observed)"}.get(self.weight, "")
+        return f"{self.torch} {self.clause} [{self.mode}]: {self.words}{weight}"
 
 
 @dataclass(frozen=True)
@@ -81,7 +78,7 @@ class Recording:
 
     def undeclared(self) -> list[CellChange]:
         """Return the changed cells that deviate, crash or hang although nobody declared it."""
-        return [one for one in self.changes() if one.after and one.after["verdict"] in BROKEN and not _declared(one)]
+        return [one for one in self.changes() if one.after and one.after.verdict in BROKEN and not one.after.declared]
 
     def builds(self) -> list[Recorded]:
         """Return what would be recorded of another build than the recorded one of the same release."""
@@ -109,10 +106,10 @@ class Recording:
         found: dict[str, int] = {}
         for old in self.before.values():
             stale = sum(
-                entry["digest"] != self.table.clauses[clause]["digest"]
+                cell.digest != self.table.clauses[clause].digest
                 for clause, modes in old.cells.items()
                 if clause in self.table.clauses
-                for entry in modes.values()
+                for cell in modes.values()
             )
             if stale and old.minor not in now:
                 found[old.minor] = stale
@@ -179,13 +176,13 @@ class Comparison:
     def __str__(self) -> str:
         """Return the numbers in one line."""
         cells, differ = counted(self.cells, "cell", "cells"), counted(len(self.changes), "differs", "differ")
-        told = f"compared {cells} with the {self.recorded} recorded ones: {differ}"
+        text = f"compared {cells} with the {self.recorded} recorded ones: {differ}"
         weights = Counter(one.weight for one in self.changes)
         if self.changes:
-            told += f", {weights['wrong']} from what torch documents or tests"
+            text += f", {weights['wrong']} from what torch documents or tests"
         if self.searched:
-            told += f"; searched with the profile {', '.join(self.searched)}, so traces were not compared"
-        return told
+            text += f"; searched with the profile {', '.join(self.searched)}, so traces were not compared"
+        return text
 
 
 def comparison(runs: Iterable[Run], folder: Path = VERDICTS) -> Comparison:
@@ -230,10 +227,6 @@ def _by_release(runs: Iterable[Run]) -> dict[str, list[Run]]:
     return groups
 
 
-def _declared(one: CellChange) -> bool:
-    return bool(one.after and one.after.get("declared"))
-
-
 def _rest(old: Recorded, new: Recorded) -> Recorded:
     """Return what a run does not replace: the other modes, except of clauses that are gone: a run in eager has all."""
     ran = {mode for modes in new.cells.values() for mode in modes}
@@ -262,56 +255,39 @@ def _check_recordable(run: Run) -> None:
         raise BadInput(run.path, "", f"was run on the device {header['device']}: only the CPU is recorded", hint)
 
 
-def _changes(name: str, old: Entries, new: Entries, clauses: Mapping[str, Any]) -> Iterator[CellChange]:
+def _changes(name: str, old: Cells, new: Cells, clauses: Clauses) -> Iterator[CellChange]:
     keys = {(clause, mode) for side in (old, new) for clause, modes in side.items() for mode in modes}
     for clause, mode in sorted(keys):
         before = old.get(clause, {}).get(mode)
         after = new.get(clause, {}).get(mode)
-        kind, told = change(before, after)
+        kind, words = change(before, after)
         if kind:
-            level = clauses.get(clause, {}).get("level", "")
-            yield CellChange(name, clause, mode, kind, level, told, _plain(before), _plain(after))
+            level = clauses[clause].level if clause in clauses else ""
+            yield CellChange(name, clause, mode, kind, level, words, before, after)
 
 
-def change(before: Mapping[str, Any] | None, after: Mapping[str, Any] | None) -> tuple[str, str]:
+def change(before: Cell | None, after: Cell | None) -> tuple[str, str]:
     """Return what is different between two recorded cells: its kind, and words; both empty where they say the same."""
-    was, now = _entry_words(before), _entry_words(after)
+    was, now = _words(before), _words(after)
     if before is None or after is None:
         return ("", "") if before is after else ("new" if before is None else "missing", f"{was} -> {now}")
     if was != now:
         return "verdict", f"{was} -> {now}"
-    if before["digest"] != after["digest"]:
+    if before.digest != after.digest:
         return "text", f"{now}, but the text of the clause has changed since it was recorded"
-    if before.get("declared") and _traces(before) != _traces(after):
+    if before.declared and before.traces != after.traces:
         return "trace", f"{now}, but with another trace than recorded"
     return "", ""
 
 
-def _plain(entry: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    """Return a cell as the answer of check holds it."""
-    if entry is None:
-        return None
-    return {
-        "verdict": entry["verdict"],
-        "reading": entry["reading"],
-        "declared": entry.get("declared", False),
-        "holds": list(entry.get("holds", ())),
-    }
-
-
-def _entry_words(entry: Mapping[str, Any] | None) -> str:
-    if entry is None:
+def _words(cell: Cell | None) -> str:
+    if cell is None:
         return "not recorded"
-    words = entry["verdict"]
-    if entry["reading"] not in (None, "always"):
-        words += f" ({entry['reading']})"
-    if entry["verdict"] == "deviates" and not entry.get("declared"):
+    words = cell.verdict
+    if cell.reading not in (None, "always"):
+        words += f" ({cell.reading})"
+    if cell.new:
         words += " undeclared"
-    if entry.get("holds"):
-        words += f", behaves as {' / '.join(entry['holds'])}"
+    if cell.holds:
+        words += f", behaves as {' / '.join(cell.holds)}"
     return words
-
-
-def _traces(entry: Mapping[str, Any]) -> tuple[Any, Any]:
-    evidence = entry.get("evidence") or {}
-    return evidence.get("expected"), evidence.get("observed")

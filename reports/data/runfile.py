@@ -1,11 +1,15 @@
-"""The run file: JSON lines of one session in one environment, read into a validated object and written back."""
+"""The run file: JSON lines of one session in one environment, read into a validated object and written back.
+
+A file that still grows is read by a `Follower`.
+"""
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,13 +17,12 @@ from typing import Any
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import InvalidVersion, Version
 
+from reports.data.cell import Cell, Key
+from reports.data.clause import Clause, Clauses, read_clauses
 from reports.data.strict import BadInput, foreign_format, parse, read_bytes, shown, validate, write_atomic
-
-__all__ = ["BadInput", "Run", "dump", "read_run", "read_runs", "write_runs"]
 
 KINDS = ("header", "started", "cell", "footer")
 AGAIN = "run the suite again into a new file"
-Key = tuple[str, str]
 USUAL = {"platform": "Linux-x86_64", "device": "cpu"}  # where releases are recorded
 #: The local part of a version that PyTorch itself gives to a build of a release: cpu, cu117, rocm6.2.
 OFFICIAL = re.compile(r"cpu(\.cxx11\.abi)?|cu\d+(\.[a-z.]+)?|rocm[\d.]+|xpu")
@@ -27,19 +30,20 @@ OFFICIAL = re.compile(r"cpu(\.cxx11\.abi)?|cu\d+(\.[a-z.]+)?|rocm[\d.]+|xpu")
 
 @dataclass(frozen=True)
 class Run:
-    """One validated session: the header, its cells keyed by clause and mode, and whether it was finished."""
+    """One validated session: the header, the lines of its cells by clause and mode, and whether it was finished."""
 
     path: Path
     header: Mapping[str, Any]
-    cells: Mapping[Key, Mapping[str, Any]]
+    clauses: Clauses
+    lines: Mapping[Key, Mapping[str, Any]]
     seconds: float = 0.0
     missing: tuple[Key, ...] = field(default=())
     footer: bool = True
 
-    @property
-    def clauses(self) -> Mapping[str, Any]:
-        """The clause table that the run carries."""
-        return self.header["clauses"]
+    @functools.cached_property
+    def cells(self) -> Mapping[Key, Cell]:
+        """What was measured."""
+        return {key: Cell.of_line(line, self.clauses[key[0]].digest) for key, line in self.lines.items()}
 
     @property
     def version(self) -> Version:
@@ -151,15 +155,15 @@ def _sections(path: Path, lines: list[tuple[int, dict[str, Any]]]) -> list[list[
 
 def _run(path: Path, lines: list[tuple[int, dict[str, Any]]]) -> Run:
     number, header = lines[0]
-    _check_header(path, f"line {number}", header)
+    clauses = _check_header(path, f"line {number}", header)
     cells: dict[Key, dict[str, Any]] = {}
     footer: dict[str, Any] | None = None
     for number, line in lines[1:]:
         place = f"line {number}"
         if line["type"] == "cell":
-            _add_cell(path, place, header, cells, line)
+            _add_cell(path, place, clauses, header["modes"], cells, line)
         elif line["type"] == "started":
-            _check_key(path, place, header, line)
+            _check_key(path, place, clauses, header["modes"], line)
         else:
             _check_footer(path, place, cells, line)
             footer = line
@@ -170,21 +174,24 @@ def _run(path: Path, lines: list[tuple[int, dict[str, Any]]]) -> Run:
         fault = "the run is not finished: it has no footer and no nodes"
         raise BadInput(path, f"line {number}", fault, f"resume it with: python -m pytest --resume --run-file={path}")
     seconds = footer["seconds"] if footer else sum(cell["seconds"] for cell in cells.values())
-    return Run(path, header, cells, seconds, missing, footer is not None)
+    return Run(path, header, clauses, cells, seconds, missing, footer is not None)
 
 
-def _check_header(path: Path, place: str, header: dict[str, Any]) -> None:
+def _check_header(path: Path, place: str, header: dict[str, Any]) -> Clauses:
+    """Return the clauses of a header that contradicts itself nowhere."""
     for name in ("torch", "suite"):
         check_version(path, place, name, header[name])
     shard, of = header["shard"]
     if shard > of:
         raise BadInput(path, place, f"shard {shard} of {of} cannot be", "shards count from 1: --shard 1/3 … 3/3")
-    check_clauses(path, place, header["clauses"])
+    clauses = read_clauses(header["clauses"])
+    check_clauses(path, place, clauses.values())
     for node, (clause, mode) in header["nodes"].items():
-        if clause not in header["clauses"]:
+        if clause not in clauses:
             raise BadInput(path, place, f"node {shown(node)} is of the unknown clause {clause}", AGAIN)
         if mode not in header["modes"]:
             raise BadInput(path, place, f"node {shown(node)} is of the unknown mode {mode}", AGAIN)
+    return clauses
 
 
 def check_version(path: Path, place: str, name: str, version: str, hint: str = AGAIN) -> None:
@@ -195,34 +202,38 @@ def check_version(path: Path, place: str, name: str, version: str, hint: str = A
         raise BadInput(path, place, f"{name} {shown(version)} is not a version", hint) from None
 
 
-def check_clauses(path: Path, place: str, clauses: Mapping[str, Any]) -> None:
+def check_clauses(path: Path, place: str, clauses: Iterable[Clause]) -> None:
     """Raise BadInput for a clause whose readings have one name or no readable range."""
-    for name, clause in clauses.items():
-        names = [reading["name"] for reading in clause["readings"]]
-        if len(set(names)) != len(names):
-            raise BadInput(path, place, f"two readings of {name} have one name", "name each reading differently")
-        for reading in clause["readings"]:
+    for clause in clauses:
+        if len(set(clause.reading_names)) != len(clause.readings):
+            raise BadInput(path, place, f"two readings of {clause.id} have one name", "name each reading differently")
+        for reading in clause.readings:
             try:
-                SpecifierSet("" if reading["torch"] == "never" else reading["torch"])
+                SpecifierSet("" if reading.never else reading.torch)
             except InvalidSpecifier:
-                fault = f"the reading {shown(reading['name'])} of {name} has the range {shown(reading['torch'])}"
+                fault = f"the reading {shown(reading.name)} of {clause.id} has the range {shown(reading.torch)}"
                 raise BadInput(path, place, fault, 'write a range such as ">=1.10,<2.0" or "never"') from None
 
 
-def _check_key(path: Path, place: str, header: dict[str, Any], line: dict[str, Any]) -> Key:
+def _check_key(path: Path, place: str, clauses: Clauses, modes: list[str], line: dict[str, Any]) -> Key:
     clause, mode = line["clause"], line["mode"]
-    if clause not in header["clauses"]:
+    if clause not in clauses:
         raise BadInput(path, place, f"is of the clause {clause}, which the header does not know", AGAIN)
-    if mode not in header["modes"]:
+    if mode not in modes:
         raise BadInput(path, place, f"is of the mode {mode}, which the header does not know", AGAIN)
     return clause, mode
 
 
 def _add_cell(
-    path: Path, place: str, header: dict[str, Any], cells: dict[Key, dict[str, Any]], line: dict[str, Any]
+    path: Path,
+    place: str,
+    clauses: Clauses,
+    modes: list[str],
+    cells: dict[Key, dict[str, Any]],
+    line: dict[str, Any],
 ) -> None:
-    key = _check_key(path, place, header, line)
-    names = {reading["name"] for reading in header["clauses"][key[0]]["readings"]}
+    key = _check_key(path, place, clauses, modes, line)
+    names = set(clauses[key[0]].reading_names)
     named = {*line["refuted"], *line["holds"], *([] if line["reading"] is None else [line["reading"]])}
     if named - names:
         fault = f"names the reading {shown(min(named - names))}, which {key[0]} does not have"
@@ -236,21 +247,21 @@ def _add_cell(
 
 def _check_footer(path: Path, place: str, cells: Mapping[Key, Any], footer: dict[str, Any]) -> None:
     counts = dict(Counter(cell["verdict"] for cell in cells.values()))
-    told = {verdict: count for verdict, count in footer["counts"].items() if count}
-    if footer["cells"] != len(cells) or told != counts:
-        fault = f"the footer speaks of {footer['cells']} cells {told}, the file holds {len(cells)} {counts}"
+    named = {verdict: count for verdict, count in footer["counts"].items() if count}
+    if footer["cells"] != len(cells) or named != counts:
+        fault = f"the footer speaks of {footer['cells']} cells {named}, the file holds {len(cells)} {counts}"
         raise BadInput(path, place, fault, AGAIN)
 
 
 def dump(run: Run) -> str:
     """Return the run as the lines of a run file, with a footer when nothing is missing."""
     lines: list[Mapping[str, Any]] = [run.header]
-    for (clause, mode), cell in run.cells.items():
-        lines += [{"type": "started", "clause": clause, "mode": mode}, cell]
+    for (clause, mode), line in run.lines.items():
+        lines += [{"type": "started", "clause": clause, "mode": mode}, line]
     if run.footer:
-        counts = Counter(cell["verdict"] for cell in run.cells.values())
+        counts = Counter(line["verdict"] for line in run.lines.values())
         lines.append(
-            {"type": "footer", "cells": len(run.cells), "counts": dict(sorted(counts.items())), "seconds": run.seconds}
+            {"type": "footer", "cells": len(run.lines), "counts": dict(sorted(counts.items())), "seconds": run.seconds}
         )
     return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
 
@@ -258,3 +269,38 @@ def dump(run: Run) -> str:
 def write_runs(path: Path, runs: list[Run]) -> None:
     """Write the runs one after another into one file."""
     write_atomic(path, "".join(dump(run) for run in runs))
+
+
+class Follower:
+    """A run file that still grows: how far the run is, and what came out so far."""
+
+    def __init__(self, path: Path) -> None:
+        """Begin before its first line."""
+        self.path = path
+        self.offset = self.number = 0
+        self.header: Mapping[str, Any] | None = None
+        self.cells: dict[Key, Cell] = {}
+        self.finished = False
+
+    def read(self) -> None:
+        """Take in the whole lines written since the last call. Raises BadInput."""
+        if not self.path.exists():
+            return
+        with self.path.open("rb") as stream:
+            stream.seek(self.offset)
+            fresh = stream.read()
+        whole = fresh[: fresh.rfind(b"\n") + 1]
+        self.offset += len(whole)
+        for raw in whole.split(b"\n")[:-1]:
+            self.number += 1
+            line = _line(self.path, self.number, raw)
+            if line["type"] == "header":
+                self.header = line
+            elif line["type"] == "cell":
+                self.cells[line["clause"], line["mode"]] = Cell.of_line(line, "")
+            self.finished = line["type"] == "footer"
+
+    @property
+    def progress(self) -> str:
+        """How many cells there are, of how many."""
+        return f"{len(self.cells)} of {len(self.header['nodes'])} clauses" if self.header else ""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
-from reports.data.atlas import Cell, is_claim, truth
+from reports.data.cell import BROKEN, Cell
+from reports.data.clause import Clause, truth
 
 #: What a cell is to a reader, in the order shown: `holds` where the sentence of the clause is true, `otherwise` where
 #: torch behaves as recorded and that sentence is not true; `true` and `false` of claims; else the verdict.
@@ -33,7 +33,6 @@ KINDS = {
     "fixed": "fixed",
     "internal": "otherwise different",
 }
-BROKEN = ("deviates", "crashed", "hung")
 #: There is nothing to call: what comes after it breaks no code, whatever it is.
 NOTHING = ("absent", "refused")
 UNKNOWN = "Torch does something else; no statement describes it."
@@ -102,15 +101,14 @@ def harm_of_change(before: Statement, after: Statement) -> str:
     return "warning" if after.harm == "warning" and before.harm == "none" else "fixed"
 
 
-def statement(clause: Mapping[str, Any], cell: Cell) -> Statement:
+def statement(clause: Clause, cell: Cell) -> Statement:
     """Return what the clause says in this cell."""
     if cell.verdict == "conforms":
         return _reading(clause, cell.reading)
     if cell.declared:
-        for one in clause.get("deviations", ()):
-            if cell.deviation == one["name"]:
-                cause = one.get("cause", "")  # older files have no name for it
-                return Statement(one["says"], cell.verdict, one["harm"], one["reason"], one["ref"], cause=cause)
+        for one in clause.deviations:
+            if cell.deviation == one.name:
+                return Statement(one.says, cell.verdict, one.harm, one.reason, one.ref, cause=one.cause)
     if cell.verdict == "deviates":
         known = [_reading(clause, name) for name in cell.holds]
         says, harm = (known[0].detail or known[0].says, known[0].harm) if known else (cell.note or UNKNOWN, "silent")
@@ -119,7 +117,7 @@ def statement(clause: Mapping[str, Any], cell: Cell) -> Statement:
         return Statement(says, cell.verdict, harm if harm != "none" else "silent", cause=rule, new=cell.new)
     if cell.verdict in ("crashed", "hung"):
         return Statement(f"The process {cell.verdict}.", cell.verdict, "error")
-    missing = _missing(clause["needs"]) if cell.verdict == "absent" else ""
+    missing = _missing(clause.needs) if cell.verdict == "absent" else ""
     return Statement(cell.note[:1].upper() + cell.note[1:] or missing, cell.verdict)
 
 
@@ -130,14 +128,13 @@ def _missing(needs: Sequence[str]) -> str:
     return f"This torch lacks at least one of {', '.join(needs)}." if needs else ""
 
 
-def _reading(clause: Mapping[str, Any], name: str | None) -> Statement:
+def _reading(clause: Clause, name: str | None) -> Statement:
     """Return what a reading says: the clause's own sentence wherever that is true."""
-    found = next((one for one in clause["readings"] if one["name"] == name), None)
+    found = next((one for one in clause.readings if one.name == name), None)
     if found is None:
         return Statement(UNKNOWN, "otherwise", "silent")
-    harm = found.get("harm", "none")
-    detail = found["says"] if found["says"] != clause["says"] else ""
-    answer = truth(name) if is_claim(clause) else "holds" if found.get("headline", True) else "otherwise"
+    detail = found.says if found.says != clause.says else ""
+    answer = truth(name) if clause.is_claim else "holds" if found.headline else "otherwise"
     if answer in ("holds", "true"):
-        return Statement(clause["says"], answer, harm, detail=detail)
-    return Statement(found["says"] or UNKNOWN, answer, harm)
+        return Statement(clause.says, answer, found.harm, detail=detail)
+    return Statement(found.says or UNKNOWN, answer, found.harm)

@@ -8,6 +8,7 @@ import hashlib
 import json
 import os
 import re
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,8 +16,8 @@ from typing import Any
 
 from fixtures.run.naming import named
 from fixtures.run.progress import clock
-from reports.data.follower import Follower, RunFileError
 from reports.data.names import version_hint
+from reports.data.runfile import Follower
 from reports.data.strict import BadInput
 
 RUNS = Path("reports/out/runs")
@@ -80,7 +81,7 @@ def disk_usage(folder: Path) -> int:
     total = 0
     for parent, _, names in os.walk(folder):
         for name in names:
-            with contextlib.suppress(OSError):  # tox and uv move files while we look
+            with contextlib.suppress(OSError):  # tox and uv move files meanwhile
                 entry = os.lstat(os.path.join(parent, name))
                 if (entry.st_dev, entry.st_ino) not in seen:
                     seen.add((entry.st_dev, entry.st_ino))
@@ -181,15 +182,15 @@ class Release:
     @property
     def ended(self) -> bool:
         """Whether all is measured, and written."""
-        return self.run_file.exists() if self.counting else self.follower.footer
+        return self.run_file.exists() if self.counting else self.follower.finished
 
-    def look(self) -> None:
+    def update(self) -> None:
         """Read on in the run file; a damaged one counts as none."""
         if self.counting:
             return
         try:
             self.follower.read()
-        except RunFileError:
+        except BadInput:
             self.follower = Follower(self.run_file)
 
     def far(self) -> str:
@@ -199,14 +200,16 @@ class Release:
                 self.tox_log.read_text(encoding="utf-8", errors="replace").splitlines() if self.tox_log.exists() else []
             )
             return next((line for line in reversed(lines) if line.startswith("seed ")), "installing")
-        return f"{self.follower.done} of {self.follower.total} clauses" if self.follower.header else "installing"
+        return self.follower.progress or "installing"
 
     def counts(self) -> str:
         """Say how many cells got which verdict, and how many deviations nobody has declared."""
         if self.counting:
             return "counted"
-        text = ", ".join(f"{number} {verdict}" for verdict, number in self.follower.counts().items())
-        undeclared = len(self.follower.undeclared())
+        cells = self.follower.cells.values()
+        counts = Counter(cell.verdict for cell in cells)
+        text = ", ".join(f"{number} {verdict}" for verdict, number in sorted(counts.items()))
+        undeclared = sum(cell.new for cell in cells)
         return f"{text} ({undeclared} not declared)" if undeclared else text
 
 

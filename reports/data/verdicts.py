@@ -15,6 +15,8 @@ from typing import Any
 from packaging.version import Version
 
 from fixtures.run import recorded as stored
+from reports.data.cell import Cell, Cells
+from reports.data.clause import Clause, Clauses, read_clauses
 from reports.data.layout import in_order, laid_out
 from reports.data.neighbours import neighbours
 from reports.data.runfile import Run, check_clauses, check_version, minor
@@ -26,7 +28,6 @@ COSTS_NAME = stored.COSTS  # what hooks cost, see reports/costs/recorded.py
 EMPTY: Mapping[str, Any] = {
     "about": [], "concern": "", "deviations": [], "docs": "", "instead": "", "needs": [], "note": ""
 }  # fmt: skip
-Clauses = Mapping[str, Any]
 EXPLAINED = ("deviates", "refused")  # their notes are reasons; those of a crash change from run to run
 
 
@@ -39,7 +40,7 @@ class Recorded:
     python: str
     platform: str
     device: str
-    cells: Mapping[str, Mapping[str, Mapping[str, Any]]]
+    cells: Cells
     build: str | None = None
     #: The digest of what drew, played and judged when cells of it were recorded last.
     instruments: str | None = None
@@ -60,7 +61,7 @@ class Table:
     """The clause table of the newest recording."""
 
     suite: str
-    clauses: Mapping[str, Any]
+    clauses: Clauses
 
 
 def read_table(folder: Path = VERDICTS) -> Table:
@@ -70,27 +71,32 @@ def read_table(folder: Path = VERDICTS) -> Table:
         return Table("0", {})
     document = _document(path, "clauses.schema.json", FORMAT)
     check_version(path, "", "suite", document["suite"])
-    check_clauses(path, "", document["clauses"])
-    return Table(document["suite"], {name: {**EMPTY, **clause} for name, clause in document["clauses"].items()})
+    clauses = read_clauses({name: {**EMPTY, **record} for name, record in document["clauses"].items()})
+    check_clauses(path, "", clauses.values())
+    return Table(document["suite"], clauses)
 
 
 def read_recorded(folder: Path = VERDICTS) -> list[Recorded]:
     """Return what is recorded of each release, oldest torch first; nothing where nothing was recorded yet."""
     releases: dict[str, dict[str, Any]] = {}
-    cells: dict[str, stored.Cells] = {}
+    entries: dict[str, stored.Cells] = {}
     for name in stored.names(str(folder)):
         path = folder / name
         if name == stored.RELEASES:
             releases = stored.in_order(_document(path, "releases.schema.json", stored.FORMAT)["releases"])
-            cells = {each: {} for each in releases}
+            entries = {each: {} for each in releases}
             _check_releases(path, releases)
             continue
         document = _document(path, "verdicts.schema.json", stored.FORMAT)
         try:
-            stored.unfold(document, releases, cells, str(path))
+            stored.unfold(document, releases, entries, str(path))
         except stored.Damaged as damage:
             raise BadInput(path, damage.place, damage.fault, stored.HINT) from None
-    return [Recorded(**releases[name], cells=cells[name]) for name in releases]
+    return [Recorded(**releases[name], cells=_cells(entries[name])) for name in releases]
+
+
+def _cells(entries: stored.Cells) -> Cells:
+    return {clause: {mode: Cell.of_record(entry) for mode, entry in modes.items()} for clause, modes in entries.items()}
 
 
 def _document(path: Path, schema: str, number: int) -> Any:
@@ -108,51 +114,22 @@ def _check_releases(path: Path, releases: Mapping[str, Mapping[str, Any]]) -> No
             raise BadInput(path, name, f"holds torch {known['torch']}", stored.HINT)
 
 
-def entry(cell: Mapping[str, Any], digest: str) -> dict[str, Any]:
-    """Return what is known of a cell: no time, no date, nothing that changes from run to run."""
-    found = {"verdict": cell["verdict"], "reading": cell["reading"], "digest": digest}
-    if cell["declared"]:
-        found["declared"] = True
-    if cell.get("deviation"):
-        found["deviation"] = cell["deviation"]
-    if cell["holds"]:
-        found["holds"] = sorted(cell["holds"])
-    if cell["note"] and cell["verdict"] in EXPLAINED:
-        found["note"] = cell["note"]
-    if cell["evidence"] is not None:
-        found["evidence"] = dict(cell["evidence"])
+def all_renamed(recorded: Iterable[Recorded], before: Clauses, now: Clauses) -> list[Recorded]:
+    """Return what is recorded under the table `before` with the names that readings have in the table `now`."""
+    pairs = [(before[name], clause) for name, clause in now.items() if name in before]
+    new = [(old, clause) for old, clause in pairs if old.reading_names != clause.reading_names]
+    return [replace(each, cells=_all_renamed(each.cells, new)) for each in recorded] if new else list(recorded)
+
+
+def _all_renamed(cells: Cells, new: Iterable[tuple[Clause, Clause]]) -> Cells:
+    found = dict(cells)
+    for old, clause in new:
+        if clause.id in cells:
+            found[clause.id] = {mode: cell.under(old, clause) for mode, cell in cells[clause.id].items()}
     return found
 
 
-def renamed(cell: Mapping[str, Any], before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a cell of a clause with the text `before` under the names that its readings have in its text `now`.
-
-    Only between texts of the same digest: the readings of another text are others.
-    """
-    known = before["digest"] == now["digest"]
-    return stored.renamed(dict(cell), names_of(before), names_of(now)) if known else dict(cell)
-
-
-def all_renamed(recorded: Iterable[Recorded], before: Clauses, now: Clauses) -> list[Recorded]:
-    """Return what is recorded under the table `before` with the names of the table `now`."""
-    new = {name for name, clause in now.items() if name in before and names_of(before[name]) != names_of(clause)}
-    return [replace(old, cells=_all_renamed(old, new, before, now)) for old in recorded] if new else list(recorded)
-
-
-def _all_renamed(old: Recorded, new: Iterable[str], before: Clauses, now: Clauses) -> dict[str, Any]:
-    found = dict(old.cells)
-    for clause in new:
-        cells = old.cells.get(clause, {})
-        found[clause] = {mode: renamed(cell, before[clause], now[clause]) for mode, cell in cells.items()}
-    return {clause: cells for clause, cells in found.items() if cells}
-
-
-def names_of(clause: Mapping[str, Any]) -> list[str]:
-    """Return the names of the readings of a clause, in order."""
-    return [one["name"] for one in clause["readings"]]
-
-
-def from_runs(runs: Iterable[Run], clauses: Mapping[str, Any]) -> Recorded:
+def from_runs(runs: Iterable[Run], clauses: Clauses) -> Recorded:
     """Return what a recording of these runs, all of one torch version, would hold; readings are named as in `clauses`.
 
     A mode that deviates as declared has no evidence there: the sentence of its rule, or of the cause that eager has,
@@ -160,15 +137,18 @@ def from_runs(runs: Iterable[Run], clauses: Mapping[str, Any]) -> Recorded:
     """
     runs = list(runs)
     header, torch = runs[0].header, runs[0].version.public
-    cells: dict[str, dict[str, Any]] = {}
+    cells: dict[str, dict[str, Cell]] = {}
     for run in runs:
         for (clause, mode), cell in run.cells.items():
-            found = renamed(entry(cell, run.clauses[clause]["digest"]), run.clauses[clause], clauses[clause])
-            if mode != "eager" and cell["declared"]:
-                found.pop("evidence", None)
-            if torch != header["torch"]:  # "2.13.0+cpu": the build is told once, not in each text
-                found = stored.named(stored.unnamed(found, header["torch"]), torch)
-            cells.setdefault(clause, {})[mode] = found
+            note = cell.note if cell.verdict in EXPLAINED else ""
+            evidence = None if mode != "eager" and cell.declared else cell.evidence
+            if torch != header["torch"]:  # "2.13.0+cpu": the build is named once, not in each text
+                note, evidence = (
+                    stored.named(stored.unnamed(each, header["torch"]), torch) for each in (note, evidence)
+                )
+            cells.setdefault(clause, {})[mode] = replace(
+                cell.under(run.clauses[clause], clauses[clause]), note=note, evidence=evidence
+            )
     python = ".".join(header["python"].split(".")[:2])
     more = header.get("build"), header.get("instruments")
     return Recorded(torch, header["suite"], python, header["platform"], header["device"], cells, *more)
@@ -203,9 +183,9 @@ def _releases(releases: Iterable[Recorded]) -> str:
 def _chapter(releases: Sequence[Recorded], clauses: Mapping[str, Iterable[str]]) -> str:
     """Return the text of a chapter: a line for each row, and more lines for one that holds much."""
     newest = next(each for each in reversed(releases) if any(clause in each.cells for clause in clauses))
-    told = []
+    texts = []
     for clause in sorted(clauses):
-        digests = Counter(cell["digest"] for each in releases for cell in each.cells.get(clause, {}).values())
+        digests = Counter(cell.digest for each in releases for cell in each.cells.get(clause, {}).values())
         usual = max(digests, key=lambda digest: (digests[digest], digest))
         modes = []
         for mode in sorted(clauses[clause], key=lambda mode: (mode != "eager", mode)):
@@ -217,19 +197,19 @@ def _chapter(releases: Sequence[Recorded], clauses: Mapping[str, Iterable[str]])
                     end = stored.NEWEST if last is newest else last.minor
                     rows.append(f"  {laid_out([first.minor, end, *row], '  ')}")
             modes.append(f" {_json(mode)}: [\n" + ",\n".join(rows) + "]")
-        told.append(f'{_json(clause)}: {{"digest": {_json(usual)}, "modes": {{\n' + ",\n".join(modes) + "}}")
+        texts.append(f'{_json(clause)}: {{"digest": {_json(usual)}, "modes": {{\n' + ",\n".join(modes) + "}}")
     head = f'{{"format": {stored.FORMAT}, "newest": {_json(newest.minor)}, "clauses": {{\n'
-    return head + ",\n".join(told) + "\n}}\n"
+    return head + ",\n".join(texts) + "\n}}\n"
 
 
-def _row(cell: Mapping[str, Any] | None, torch: str, usual: str) -> list[Any] | None:
+def _row(cell: Cell | None, torch: str, usual: str) -> list[Any] | None:
     """Return what a row says of a cell, the same for two torches that do the same."""
     if cell is None:
         return None
-    more = {key: value for key, value in cell.items() if key not in ("verdict", "reading")}
-    if more["digest"] == usual:
+    more = cell.more
+    if cell.digest == usual:
         del more["digest"]
-    row = [cell["verdict"], cell["reading"], stored.unnamed(in_order(more), torch)]
+    row = [cell.verdict, cell.reading, stored.unnamed(in_order(more), torch)]
     while row[-1] in (None, {}):
         row.pop()
     return row
@@ -238,8 +218,8 @@ def _row(cell: Mapping[str, Any] | None, torch: str, usual: str) -> list[Any] | 
 def write_table(table: Table, folder: Path = VERDICTS) -> list[Path]:
     """Write the clause table; return the file if it has changed."""
     shortened = {
-        name: {key: value for key, value in clause.items() if key not in EMPTY or value != EMPTY[key]}
-        for name, clause in in_order(table.clauses).items()
+        name: {key: value for key, value in record.items() if key not in EMPTY or value != EMPTY[key]}
+        for name, record in in_order({name: clause.record for name, clause in table.clauses.items()}).items()
     }
     clauses = ",\n".join(f"{_json(name)}: {laid_out(each)}" for name, each in shortened.items())
     head = f'{{"format": {FORMAT}, "suite": {_json(table.suite)}, "clauses": {{\n'

@@ -16,11 +16,11 @@ from fixtures.run.triage import HOMES
 from reports.costs.chapter import chapter
 from reports.costs.recorded import NOTHING, Record
 from reports.data.atlas import Atlas, undeclared
+from reports.data.disagreements import Disagreement
 from reports.data.neighbours import from_to
 from reports.page.choices import SCOPE, choices
 from reports.page.details import NO_EXAMPLES, embedded
 from reports.page.matrix import MANY_COLUMNS, MEANINGS, SIGNS, chapters, claims, present, tally
-from reports.verbs.disagreements import Disagreement
 
 TEMPLATES = Path(__file__).parent / "templates"
 STYLES = ("tokens", "page", "matrix", "drawer", "views", "disagreements", "costs", "print")

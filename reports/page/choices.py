@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from fixtures.judge.unstated import UNSTATED
-from reports.data.about import about, known_apis
 from reports.data.atlas import Atlas, Column
+from reports.data.clause import Clauses, known_apis
 
 
 @dataclass(frozen=True)
@@ -62,8 +61,8 @@ def choices(atlas: Atlas) -> Choices:
     return Choices(_apis(atlas.clauses), atlas.columns[0], newest, same[0] if len(same) > 1 else atlas.columns[0])
 
 
-def _apis(clauses: Mapping[str, Mapping[str, Any]]) -> tuple[Api, ...]:
-    named = sorted({one for clause in clauses.values() for one in about(clause)})
+def _apis(clauses: Clauses) -> tuple[Api, ...]:
+    named = sorted({one for clause in clauses.values() for one in clause.needed})
     return tuple(
         Api(name, tuple(f"{name}({option})" for api, option in named if api == name and option))
         for name in sorted(known_apis(clauses))

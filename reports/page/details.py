@@ -9,18 +9,19 @@ from typing import Any
 
 from markupsafe import Markup
 
-from reports.data.about import asked_as
-from reports.data.atlas import NOT_RUN, VERDICT_NAMES, Atlas, Cell, in_force, is_claim, varies
+from reports.data.atlas import NOT_RUN, VERDICT_NAMES, Atlas
+from reports.data.cell import Cell
+from reports.data.clause import Reading
+from reports.data.disagreements import Disagreement, when
+from reports.data.history import STATUSES
 from reports.data.neighbours import neighbours
-from reports.data.ranking import rank
+from reports.data.order import rank
 from reports.data.sources import link
 from reports.data.statements import KINDS
 from reports.data.traces import aligned
 from reports.page.choices import SCOPE
 from reports.page.matrix import CIRCLED, FEW_COLUMNS, SIGNS, WORD_NEEDS, ranges
 from reports.page.programs import Lines
-from reports.verbs.disagreements import Disagreement, when
-from reports.verbs.rely import STANDS
 
 NO_EXAMPLES: Mapping[str, str] = MappingProxyType({})
 
@@ -40,17 +41,17 @@ def document(
 ) -> dict[str, Any]:
     """Return the data of the page."""
     evidence = _Pool()
-    sources = sorted({source for clause in atlas.clauses.values() for source in clause["source"]})
-    about = {name: asked_as(clause) for name, clause in atlas.clauses.items()}
+    sources = sorted({source for clause in atlas.clauses.values() for source in clause.source})
+    about = {name: clause.asked_as for name, clause in atlas.clauses.items()}
     apis = sorted(set().union(*about.values()))
     clauses = {name: _clause(atlas, name, evidence) for name in atlas.clauses}
     lines = Lines()
     for name, found in clauses.items():
-        found["code"] = lines.packed(_test(atlas.clauses[name]["code"]))
+        found["code"] = lines.packed(_test(atlas.clauses[name].code))
         example = examples.get(name, "")
         if example.startswith(f'"""{name}: {found["says"]}\n'):  # the clause of a run may have another sentence
             found["example"] = lines.packed(example)
-        found["source"] = [sources.index(source) for source in atlas.clauses[name]["source"]]
+        found["source"] = [sources.index(source) for source in atlas.clauses[name].source]
         found["apis"] = [apis.index(api) for api in sorted(about[name])]
     return {
         "columns": [
@@ -67,7 +68,7 @@ def document(
         "not_run": NOT_RUN,
         "roomy": [WORD_NEEDS, FEW_COLUMNS],
         "kinds": KINDS,
-        "stands": STANDS,
+        "stands": STATUSES,
         "apis": apis,
         "scope": [{"what": one.what, "why": one.why, "words": one.words} for one in SCOPE],
         "sources": [[source, link(source)] for source in sources],
@@ -115,34 +116,31 @@ class _Pool:
 
 def _clause(atlas: Atlas, name: str, pool: _Pool) -> dict[str, Any]:
     clause = atlas.clauses[name]
-    force = [in_force(clause, column.version) for column in atlas.columns]
-    names = [reading["name"] for reading in clause["readings"]]
+    force = [clause.in_force(column.version) for column in atlas.columns]
+    names = clause.reading_names
     found = {
-        "says": clause["says"],
-        "readings": [_reading(reading, clause["says"]) for reading in clause["readings"]],
+        "says": clause.says,
+        "readings": [_reading(reading, clause.says) for reading in clause.readings],
         "force": _packed([names.index(each) if each is not None else -1 for each in force]),
-        "digest": clause["digest"],
-        "place": f"{clause['file']}:{clause['line']}",
+        "digest": clause.digest,
+        "place": f"{clause.file}:{clause.line}",
         "cells": {mode: _ranges(atlas, name, mode, names, pool) for mode in atlas.modes},
     }
-    deviations = clause.get("deviations", ())
-    extras = {"level": clause.get("level"), "needs": clause["needs"], "docs": clause["docs"], "note": clause["note"]}
-    extras["rank"] = rank(name, clause)
-    extras["deviations"] = [
-        [*(one[key] for key in ("name", "says", "harm", "reason", "ref")), one.get("cause", "")] for one in deviations
-    ]
+    extras = {"level": clause.level, "needs": clause.needs, "docs": clause.docs, "note": clause.note}
+    extras["rank"] = rank(clause)
+    extras["deviations"] = [[one.name, one.says, one.harm, one.reason, one.ref, one.cause] for one in clause.deviations]
     found.update({key: value for key, value in extras.items() if value})
-    if is_claim(clause):
+    if clause.is_claim:
         found["claim"] = True
-    elif varies(clause):
+    elif clause.varies:
         found["varies"] = True
     return found
 
 
-def _reading(reading: Mapping[str, Any], says: str) -> list[Any]:
+def _reading(reading: Reading, says: str) -> list[Any]:
     """Return a reading: name, range, sentence (0: the clause's), harm, and 1 where the clause's is false under it."""
-    packed = [reading["name"], reading["torch"], 0 if reading["says"] == says else reading["says"]]
-    packed += [reading.get("harm", "none"), int(not reading.get("headline", True))]
+    packed = [reading.name, reading.torch, 0 if reading.says == says else reading.says]
+    packed += [reading.harm, int(not reading.headline)]
     while len(packed) > 2 and packed[-1] in (0, "none"):
         packed.pop()
     return packed

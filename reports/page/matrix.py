@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby
 
-from reports.data.atlas import Atlas, Cell, Column, is_claim, varies
+from reports.data.atlas import Atlas, Column
+from reports.data.cell import Cell
 from reports.data.neighbours import from_to, neighbours
+from reports.data.order import order
 from reports.data.statements import ANSWERS, statement
-from reports.verbs.chapters import order
 
 SIGNS = {
     "holds": "✓",
@@ -79,8 +80,7 @@ class Chapter:
 
 def chapters(atlas: Atlas) -> list[Chapter]:
     """Return all rows, grouped by chapter, in the order in which the suite is read."""
-    clauses = sorted(atlas.clauses, key=lambda clause: order(clause, atlas.clauses[clause]))
-    rows = [_row(atlas, clause) for clause in clauses]
+    rows = [_row(atlas, clause.id) for clause in sorted(atlas.clauses.values(), key=order)]
     grouped = groupby(rows, key=lambda row: row.clause.split(".")[0])
     return [Chapter(name, title(name), tuple(found)) for name, found in grouped]
 
@@ -93,18 +93,18 @@ def tally(atlas: Atlas) -> dict[str, dict[str, int]]:
         counts: Counter[str] = Counter()
         for name, found in atlas.clauses.items():
             cell = atlas.cell(name, column, atlas.modes[0])
-            look = (name, cell.verdict, cell.reading)
-            if look not in known:
-                known[look] = statement(found, cell).answer
-            counts[known[look]] += 1
+            key = (name, cell.verdict, cell.reading)
+            if key not in known:
+                known[key] = statement(found, cell).answer
+            counts[known[key]] += 1
         tallied[column.key] = {answer: counts[answer] for answer in ANSWERS if counts[answer]}
     return tallied
 
 
 def present(atlas: Atlas) -> list[str]:
     """Return the answers that are given anywhere on the page, in any mode."""
-    looks = {(clause, cell.verdict, cell.reading) for (clause, _, _), cell in atlas.cells.items()}
-    seen = {statement(atlas.clauses[clause], Cell(verdict, reading)).answer for clause, verdict, reading in looks}
+    found = {(clause, cell.verdict, cell.reading) for (clause, _, _), cell in atlas.cells.items()}
+    seen = {statement(atlas.clauses[clause], Cell(verdict, reading)).answer for clause, verdict, reading in found}
     if len(atlas.cells) < len(atlas.clauses) * len(atlas.columns) * len(atlas.modes):
         seen.add("unseen")
     return [answer for answer in ANSWERS if answer in seen]
@@ -112,7 +112,7 @@ def present(atlas: Atlas) -> list[str]:
 
 def claims(atlas: Atlas) -> Counter[str]:
     """Return how many claims of tutorials are true on the torch in focus, how many false, how many unanswered."""
-    found = {name: clause for name, clause in atlas.clauses.items() if is_claim(clause)}
+    found = {name: clause for name, clause in atlas.clauses.items() if clause.is_claim}
     answers = (statement(found[name], atlas.cell(name, atlas.focus, atlas.modes[0])).answer for name in found)
     return Counter(answer if answer in ("true", "false") else "" for answer in answers)
 
@@ -127,19 +127,19 @@ def _row(atlas: Atlas, clause: str) -> Row:
     found = atlas.clauses[clause]
     point = clause.partition(".")[2]
     shown = tuple(ranges(atlas, clause, atlas.modes[0]))
-    return Row(clause, found["says"], point, found["docs"] == "contradicts", shown)
+    return Row(clause, found.says, point, found.docs == "contradicts", shown)
 
 
 def ranges(atlas: Atlas, clause: str, mode: str, *, fine: bool = False) -> Iterator[Range]:
-    """Yield a clause's cells from the oldest torch to the newest, equal neighbours as one; fine looks at traces too."""
+    """Yield a clause's cells from the oldest torch to the newest, equal neighbours as one; fine compares traces too."""
 
-    def look(column: Column) -> tuple[object, ...]:
+    def same(column: Column) -> tuple[object, ...]:
         """Return what lets two neighbours be drawn as one: a run of your own is never joined with others."""
         cell = atlas.cell(clause, column, mode)
-        same = (cell.verdict, cell.reading, cell.declared, cell.deviation, cell.holds, cell.note)
-        return *same, column.this_run and column.key, fine and cell.essence
+        shown = (cell.verdict, cell.reading, cell.declared, cell.deviation, cell.holds, cell.note)
+        return *shown, column.this_run and column.key, fine and cell.essence
 
-    for _, columns in neighbours(atlas.columns, look):
+    for _, columns in neighbours(atlas.columns, same):
         yield _range(atlas, clause, columns, atlas.cell(clause, columns[0], mode))
 
 
@@ -147,11 +147,11 @@ def _range(atlas: Atlas, clause: str, columns: tuple[Column, ...], cell: Cell) -
     found = atlas.clauses[clause]
     answer = statement(found, cell).answer
     number, word, spoken = "", answer, answer + (", not declared" if cell.new else "")
-    if cell.reading is not None and is_claim(found):
+    if cell.reading is not None and found.is_claim:
         word = cell.reading if cell.verdict == "conforms" else word
         spoken = f"the claim is {cell.reading}" if cell.verdict == "conforms" else f"{spoken} from: {cell.reading}"
-    elif cell.reading is not None and varies(found):
-        names = [reading["name"] for reading in found["readings"]]
+    elif cell.reading is not None and found.varies:
+        names = found.reading_names
         index = names.index(cell.reading) if cell.reading in names else 0
         number = CIRCLED[index] if index < len(CIRCLED) else str(index + 1)
         word = cell.reading if cell.verdict == "conforms" else word

@@ -6,12 +6,12 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
+from reports.data import forms
 from reports.data.neighbours import from_to
 from reports.data.statements import HARMS
 from reports.data.strict import FORMAT
 from reports.usage.affects import Effect, Finding
 from reports.usage.uses import Use
-from reports.verbs import forms
 
 MOST_PLACES = 6
 #: Of SARIF, and of a workflow.

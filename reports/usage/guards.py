@@ -1,7 +1,7 @@
 """On which releases of torch a piece of someone's code runs: its guards, as the releases that they let through.
 
 A guard is worked out for each release: true, false, or None where it hangs on something else. Understood are
-comparisons of the version of torch, `hasattr`, a look into a signature, and flags and functions that hold such a test.
+comparisons of the version of torch, `hasattr`, a test of a signature, and flags and functions that hold such a test.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ def _numbers(node: ast.expr) -> tuple[int, ...] | None:
 
 
 def conditions(chain: list[ast.AST]) -> Iterator[tuple[ast.expr, bool]]:
-    """Yield the tests around a node, and what each must be; `chain` is the node and all that it stands in."""
+    """Yield the tests around a node, and what each must be; `chain` is the node and all that it is inside of."""
     for child, parent in pairwise(chain):
         if isinstance(parent, (ast.If, ast.IfExp)) and child is not parent.test:
             yield parent.test, child is parent.body or (isinstance(parent.body, list) and child in parent.body)

@@ -18,7 +18,7 @@ DEPTH = 5
 
 @dataclass(frozen=True)
 class Sight:
-    """A use as it stands in its file: `chain` is the node and all that it stands in, `guards` the tests around it."""
+    """A use as it is in its file: `chain` is the node and all that it is inside of, `guards` the tests around it."""
 
     node: ast.AST
     name: str

@@ -5,8 +5,8 @@ from __future__ import annotations
 from packaging.version import Version
 
 from fixtures.judge.unstated import SINCE
-from reports.data.about import about, need
 from reports.data.atlas import Atlas
+from reports.data.clause import need
 from reports.usage.uses import Use
 
 
@@ -16,12 +16,12 @@ class Table:
     def __init__(self, atlas: Atlas) -> None:
         """Read what was measured: a clause that needs one API alone is absent where a release lacks it."""
         self.lacking: dict[tuple[str, str], set[tuple[int, ...]]] = {}
-        for clause, record in atlas.clauses.items():
-            needed = {need(text) for text in record["needs"]}
+        for name, clause in atlas.clauses.items():
+            needed = {need(text) for text in clause.needs}
             verdicts = [
-                (_minor(each.version), atlas.cell(clause, each, atlas.modes[0]).verdict) for each in atlas.columns
+                (_minor(each.version), atlas.cell(name, each, atlas.modes[0]).verdict) for each in atlas.columns
             ]
-            if len(needed) == 1 and needed <= about(record) and all(verdict != "unseen" for _, verdict in verdicts):
+            if len(needed) == 1 and needed <= clause.needed and all(verdict != "unseen" for _, verdict in verdicts):
                 absent = {release for release, verdict in verdicts if verdict == "absent"}
                 self.lacking.setdefault(needed.pop(), absent).intersection_update(absent)
         for text, first in SINCE.items():

@@ -1,4 +1,4 @@
-"""Someone's Python files: where each node stands, what names stand for, and which are the code's own."""
+"""Someone's Python files: where each node is, what names mean, and which are the code's own."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class File:
         depth: dict[ast.AST, int] = {tree: 0}
         for node in self.nodes:
             for child in ast.iter_child_nodes(node):
-                if not isinstance(child, ast.expr_context):  # one object stands in many places
+                if not isinstance(child, ast.expr_context):  # one object is in many places
                     self.parents[child], depth[child] = node, depth[node] + 1
                     self.nodes.append(child)
             if isinstance(node, ast.Attribute):
@@ -63,14 +63,14 @@ class File:
         return self.imports.get(name.partition(".")[0], "").partition(".")[0] == "torch"
 
     def chain(self, node: ast.AST) -> list[ast.AST]:
-        """Return a node and all that it stands in."""
+        """Return a node and all that it is inside of."""
         found = [node]
         while found[-1] in self.parents:
             found.append(self.parents[found[-1]])
         return found
 
     def around(self, node: ast.AST, *kinds: type[ast.AST]) -> ast.AST | None:
-        """Return the nearest of some kinds that a node stands in."""
+        """Return the nearest of some kinds that a node is inside of."""
         return next((each for each in self.chain(node)[1:] if isinstance(each, kinds)), None)
 
     def words(self, node: ast.expr, depth: int = 0) -> list[str]:

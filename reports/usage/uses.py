@@ -16,7 +16,7 @@ from packaging.version import Version
 
 from fixtures.families import KINDS
 from fixtures.judge.unstated import SINCE, UNSTATED
-from reports.data.about import NODE_HOOK
+from reports.data.clause import NODE_HOOK
 from reports.data.strict import BadInput, read_bytes
 from reports.usage.guards import Guards, Has, caught, conditions
 from reports.usage.hooks import Sight, seen
@@ -175,7 +175,7 @@ class Reader:
                     yield self._use(place, name, called)
 
     def _names(self, node: ast.AST, call: ast.Call | None) -> Iterator[str]:
-        """Yield the APIs that a node stands for; what it calls has to fit."""
+        """Yield the APIs that a node means; what it calls has to fit."""
         found: list[str] = []
         if isinstance(node, (ast.Name, ast.Attribute)):
             name = self.file.imported(node.id) if isinstance(node, ast.Name) else self._of(node.value, node.attr)

@@ -7,12 +7,14 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from reports.data.atlas import Atlas, Column, is_claim
+from reports.data import forms
+from reports.data.atlas import Atlas, Column
+from reports.data.cell import BROKEN
 from reports.data.names import column_named, read_atlas
-from reports.data.statements import BROKEN, statement
+from reports.data.statements import statement
 from reports.data.strict import one_line, write_atomic
 from reports.data.verdicts import VERDICTS
-from reports.verbs import forms
+from reports.verbs.verb import add_verb
 
 APPLIES_NOT = ("absent", "unseen", "refused")
 #: all is true; torch does as recorded and some sentences are not true; something is wrong or not known
@@ -39,9 +41,9 @@ def badge(atlas: Atlas, column: Column) -> dict[str, Any]:
     """Return label, message and colour: how many sentences are true there, and claims of tutorials."""
     found = {(clause, mode): atlas.cell(clause, column, mode) for clause in atlas.clauses for mode in atlas.modes}
     eager = atlas.modes[0]  # other modes have no cells of some clauses
-    cells = [(is_claim(atlas.clauses[clause]), clause, cell) for (clause, mode), cell in found.items() if mode == eager]
-    said = [(claim, statement(atlas.clauses[clause], cell)) for claim, clause, cell in cells]
-    own, claims = ([each for claim, each in said if claim == asked] for asked in (False, True))
+    cells = [(atlas.clauses[clause].is_claim, clause, cell) for (clause, mode), cell in found.items() if mode == eager]
+    statements = [(claim, statement(atlas.clauses[clause], cell)) for claim, clause, cell in cells]
+    own, claims = ([each for claim, each in statements if claim == asked] for asked in (False, True))
     apply, judged = ([each for each in every if each.answer not in APPLIES_NOT] for every in (own, claims))
     others = [each for each in apply if each.answer == "otherwise"]
     new = sum(cell.verdict in BROKEN and not cell.declared for cell in found.values())
@@ -92,13 +94,7 @@ FORMS = {"svg": as_svg, "json": forms.as_json, "text": as_text, "markdown": as_m
 
 def add_parser(sub: Any) -> None:
     """Add the verb to the command line."""
-    parser = sub.add_parser(
-        "badge",
-        help="an SVG that says how one torch does",
-        description=__doc__,
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = add_verb(sub, "badge", run, "an SVG that says how one torch does", EPILOG, __doc__)
     parser.add_argument(
         "runs", nargs="*", type=Path, metavar="RUNFILE", help="runs to show instead of what is recorded"
     )
@@ -106,7 +102,6 @@ def add_parser(sub: Any) -> None:
     forms.add_out(parser)
     forms.add_format(parser, FORMS, "svg")
     parser.add_argument("--verdicts", type=Path, default=VERDICTS, help=argparse.SUPPRESS)
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

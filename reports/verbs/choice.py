@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 from fixtures.judge.unstated import UNSTATED
-from reports.data.about import about, known_apis, need
-from reports.data.atlas import is_claim
+from reports.data import forms
+from reports.data.clause import Clause, Clauses, known_apis, need
 from reports.data.names import unknown
 from reports.data.strict import BadInput
-from reports.verbs import forms
 
 CLAUSES = """CLAUSE is the id of a clause or its beginning: retain. or backward.returns.none_keeps; none means all."""
 
@@ -25,7 +23,7 @@ class Choice:
     left_out: int
 
 
-def everything(clauses: Mapping[str, Any]) -> Choice:
+def everything(clauses: Clauses) -> Choice:
     """Return the choice of all clauses."""
     return Choice(tuple(clauses), 0)
 
@@ -49,10 +47,10 @@ def add_choice(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def choose(clauses: Mapping[str, Mapping[str, Any]], args: argparse.Namespace) -> Choice:
+def choose(clauses: Clauses, args: argparse.Namespace) -> Choice:
     """Return the clauses that begin so, are of these chapters and about one of these APIs. Raises BadInput."""
     begins, chapters = (*args.begins, *args.clauses), args.chapter
-    known = {name.partition(".")[0] for name in clauses}
+    known = {clause.chapter for clause in clauses.values()}
     for chapter in chapters:
         if chapter not in known:
             raise unknown("chapter", chapter, known, f"the chapters are {', '.join(sorted(known))}")
@@ -65,27 +63,26 @@ def choose(clauses: Mapping[str, Mapping[str, Any]], args: argparse.Namespace) -
         for name in clauses
         if name in of_apis
         and (not begins or name.startswith(tuple(begins)))
-        and (not chapters or name.partition(".")[0] in chapters)
+        and (not chapters or clauses[name].chapter in chapters)
     ]
-    asked = found if args.tutorial else [name for name in found if _asked(name, clauses[name], begins, chapters)]
+    asked = found if args.tutorial else [name for name in found if _asked(clauses[name], begins, chapters)]
     if not asked:
         hint = "ask for less at once" if not found else "--tutorial asks for the claims of tutorials"
         raise BadInput("reports", "", "no clause is of all that", hint)
     return Choice(tuple(asked), len(found) - len(asked))
 
 
-def _asked(name: str, clause: Mapping[str, Any], begins: Iterable[str], chapters: Iterable[str]) -> bool:
+def _asked(clause: Clause, begins: Iterable[str], chapters: Iterable[str]) -> bool:
     """Say whether a clause counts: a claim does where its chapter is named, alone or at the beginning of an id."""
-    if not is_claim(clause):
+    if not clause.is_claim:
         return True
-    chapter = name.partition(".")[0]
-    return chapter in chapters or any(begin.partition(".")[0] == chapter for begin in begins)
+    return clause.chapter in chapters or any(begin.partition(".")[0] == clause.chapter for begin in begins)
 
 
-def about_apis(clauses: Mapping[str, Mapping[str, Any]], apis: Iterable[str]) -> set[str]:
+def about_apis(clauses: Clauses, apis: Iterable[str]) -> set[str]:
     """Return the clauses about one of these APIs, each with an option in brackets where that is meant."""
     known = known_apis(clauses)
-    options = {one for clause in clauses.values() for one in about(clause)}
+    options = {one for clause in clauses.values() for one in clause.needed}
     found: set[str] = set()
     for asked in apis:
         api, option = need(asked)
@@ -98,6 +95,6 @@ def about_apis(clauses: Mapping[str, Mapping[str, Any]], apis: Iterable[str]) ->
                 f"option of {api}", option, [one for name, one in options if name == api and one], "leave it out"
             )
         for name, clause in clauses.items():
-            if any(api == one and option in ("", its) for one, its in about(clause)):
+            if any(api == one and option in ("", its) for one, its in clause.needed):
                 found.add(name)
     return found

@@ -5,20 +5,21 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterable
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from reports.costs.recorded import read_record
-from reports.data import recording
+from reports.data import forms, recording
 from reports.data.atlas import build
+from reports.data.disagreements import UPSTREAM, known
 from reports.data.merge import merge
-from reports.data.recording import Comparison
+from reports.data.recording import CellChange, Comparison
 from reports.data.runfile import Run, read_runs, write_runs
 from reports.data.strict import FORMAT, BadInput, one_line, write_atomic
 from reports.data.verdicts import COSTS_NAME, VERDICTS, read_recorded, read_table
 from reports.page.programs import examples
-from reports.verbs import disagreements, forms, written
+from reports.verbs import disagreements, written
+from reports.verbs.verb import add_verb
 
 OUT = Path("reports/out/index.html")
 EPILOGS = {
@@ -37,7 +38,7 @@ def add_parsers(sub: Any) -> None:
     page = _verb(sub, "page", run_page, "build the page from the committed verdicts and these runs", "*")
     forms.add_out(page, OUT)
     forms.add_format(page, written.FORMS)
-    page.add_argument("--upstream", type=Path, default=disagreements.UPSTREAM, help=argparse.SUPPRESS)
+    page.add_argument("--upstream", type=Path, default=UPSTREAM, help=argparse.SUPPRESS)
     record = _verb(sub, "record", run_record, "write the committed verdicts from these runs", "+")
     record.add_argument(
         "--replace",
@@ -58,14 +59,7 @@ def add_parsers(sub: Any) -> None:
 
 
 def _verb(sub: Any, name: str, run: Any, says: str, runs: str = "") -> argparse.ArgumentParser:
-    parser = sub.add_parser(
-        name,
-        help=says,
-        description=says[0].upper() + says[1:] + ".",
-        epilog=EPILOGS[name],
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.set_defaults(run=run)
+    parser = add_verb(sub, name, run, says, EPILOGS[name])
     if runs:
         parser.add_argument("runs", nargs=runs, type=Path, metavar="RUNFILE")
     parser.add_argument("--verdicts", type=Path, default=VERDICTS, help=argparse.SUPPRESS)
@@ -88,7 +82,7 @@ def run_page(args: argparse.Namespace) -> int:
     atlas = build(read_table(args.verdicts), read_recorded(args.verdicts), runs)
     costs = read_record(args.verdicts / COSTS_NAME)
     programs = examples() if args.verdicts == VERDICTS else {}  # they say what is recorded there
-    write_atomic(args.out, render(atlas, disagreements.known(atlas, args.upstream), costs, programs))
+    write_atomic(args.out, render(atlas, known(atlas, args.upstream), costs, programs))
     forms.show(written.of_atlas(args.out, atlas), written.FORMS, args.format)
     return 0
 
@@ -123,15 +117,23 @@ def _check_text(found: Comparison) -> str:
 
 
 def _check_json(found: Comparison) -> str:
-    changes = [{**asdict(change), "weight": change.weight} for change in found.changes]
+    changes = [_change(one) for one in found.changes]
     numbers = {"compared": found.cells, "recorded": found.recorded, "searched": list(found.searched)}
     return forms.as_json({"format": FORMAT, **numbers, "changes": changes})
+
+
+def _change(one: CellChange) -> dict[str, Any]:
+    before, after = (None if cell is None else cell.plain for cell in (one.before, one.after))
+    return {
+        "torch": one.torch, "clause": one.clause, "mode": one.mode, "kind": one.kind, "level": one.level,
+        "told": one.words, "before": before, "after": after, "weight": one.weight,
+    }  # fmt: skip
 
 
 def _check_markdown(found: Comparison) -> str:
     lines = [forms.escaped(str(found)), ""]
     lines += ["| torch | clause | mode | change |", "|---|---|---|---|"] if found.changes else ["No verdict changes."]
-    lines += [f"| {one.torch} | `{one.clause}` | {one.mode} | {forms.escaped(one.told)} |" for one in found.changes]
+    lines += [f"| {one.torch} | `{one.clause}` | {one.mode} | {forms.escaped(one.words)} |" for one in found.changes]
     return "\n".join(lines) + "\n"
 
 

@@ -7,18 +7,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from reports.data.atlas import Cell, newest_table, recorded_cells, run_cells
+from reports.data.atlas import UNSEEN, newest_table, recorded_cells, run_cells
+from reports.data.cell import Cell
+from reports.data.clause import Clause, Clauses
 from reports.data.names import did_you_mean, near, recorded_as, unknown
 from reports.data.neighbours import neighbours
-from reports.data.ranking import rank
+from reports.data.order import order, rank
 from reports.data.runfile import Run, read_run
 from reports.data.statements import KINDS, Statement, harm_of_change, statement
 from reports.data.strict import BadInput
 from reports.data.verdicts import Recorded, Table, all_renamed
-from reports.verbs.chapters import order
 from reports.verbs.choice import Choice, everything
 
-UNSEEN = Cell("unseen")
 USUAL = "eager"
 
 
@@ -41,7 +41,7 @@ class Change:
     clause: str
     mode: str
     to_mode: str
-    record: Mapping[str, Any]
+    record: Clause
     before: Side
     after: Side
     since: str = ""
@@ -59,7 +59,7 @@ class Passing:
 
     clause: str
     mode: str
-    record: Mapping[str, Any]
+    record: Clause
     ends: Side
     inside: tuple[tuple[str, str, Side], ...]
 
@@ -99,7 +99,7 @@ def compare(
     recorded: Sequence[Recorded],
     mode: str | None = None,
     to_mode: str | None = None,
-    choose: Callable[[Mapping[str, Any]], Choice] = everything,
+    choose: Callable[[Clauses], Choice] = everything,
 ) -> Diff:
     """Compare two sides, each a minor version or a run file, each in one mode.
 
@@ -134,7 +134,7 @@ def compare(
             continue
         record = clauses[clause]
         path = [(each.key, each.cells.get(clause, UNSEEN)) for each in between]
-        if state(old) == state(new):
+        if old.state == new.state:
             same += 1
             inside = tuple(_inside(record, path, old))
             if inside:
@@ -148,10 +148,10 @@ def compare(
 
 
 def _worst_first(one: Change | Passing) -> tuple[Any, ...]:
-    return list(KINDS).index(one.kind), rank(one.clause, one.record), order(one.clause, one.record), one.mode
+    return list(KINDS).index(one.kind), rank(one.record), order(one.record), one.mode
 
 
-def _side(clause: Mapping[str, Any], cell: Cell) -> Side:
+def _side(clause: Clause, cell: Cell) -> Side:
     return Side(cell, statement(clause, cell))
 
 
@@ -165,19 +165,19 @@ def _between(sides: tuple[Recorded | Run, Recorded | Run], recorded: Iterable[Re
 def _since(path: list[tuple[str, Cell]], new: Cell) -> str:
     """Return the first release from which on all is as at the end of the path; "≤" where it may be one before."""
     first = len(path) - 1
-    while first > 0 and state(path[first - 1][1]) == state(new):
+    while first > 0 and path[first - 1][1].state == new.state:
         first -= 1
     unsure = first > 0 and path[first - 1][1].verdict == "unseen"
     return "≤" * unsure + path[first][0]
 
 
-def _inside(clause: Mapping[str, Any], path: list[tuple[str, Cell]], ends: Cell) -> Iterable[tuple[str, str, Side]]:
+def _inside(clause: Clause, path: list[tuple[str, Cell]], ends: Cell) -> Iterable[tuple[str, str, Side]]:
     """Yield the neighbouring releases that are alike and not as both ends are."""
     if all(cell is ends for _, cell in path):  # as most are: cells of which no more is known are one object
         return
-    for there, found in neighbours(path, lambda pair: state(pair[1])):
+    for there, found in neighbours(path, lambda pair: pair[1].state):
         (first, cell), (last, _) = found[0], found[-1]
-        if cell.verdict != "unseen" and there != state(ends):
+        if cell.verdict != "unseen" and there != ends.state:
             yield first, last, _side(clause, cell)
 
 
@@ -191,12 +191,6 @@ def _only_mode(side: Recorded | Run) -> str:
     """Return the mode of a run file that has only one, else ""."""
     modes = _modes(side) if isinstance(side, Run) else set()
     return modes.pop() if len(modes) == 1 else ""
-
-
-def state(cell: Cell) -> tuple[Any, ...]:
-    """Return what makes two cells equal for a reader: the verdict, the reading, and which reading or bug is there."""
-    bug = cell.deviation or cell.note if cell.declared else None  # older files name it by its sentence only
-    return cell.verdict, cell.reading, cell.holds, bug
 
 
 def side_named(name: str, recorded: Sequence[Recorded]) -> Recorded | Run:
@@ -215,7 +209,7 @@ def side_named(name: str, recorded: Sequence[Recorded]) -> Recorded | Run:
     raise BadInput(name, "", "is neither a recorded version nor a run file", f"recorded are {listed}")
 
 
-def _torch(side: Recorded | Run, clauses: Mapping[str, Any], mode: str, plain: bool = False) -> _Torch:
+def _torch(side: Recorded | Run, clauses: Clauses, mode: str, plain: bool = False) -> _Torch:
     """Return a torch in one mode, which is a part of its name unless it is `plain`."""
     if isinstance(side, Run):
         name, key, cells = f"{side.header['torch']} (this run)", side.header["torch"], run_cells(side, clauses)

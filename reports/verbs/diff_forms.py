@@ -11,16 +11,17 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from reports.data import forms
+from reports.data.forms import escaped, fenced
 from reports.data.neighbours import from_to
 from reports.data.statements import HARMS, KINDS, in_contrast
 from reports.data.strict import FORMAT
 from reports.data.traces import side_by_side
 from reports.data.verdicts import VERDICTS, read_recorded, read_table
 from reports.page.programs import asked_by
-from reports.verbs import forms
 from reports.verbs.choice import CLAUSES, add_choice, choose, left_out
 from reports.verbs.diff import Change, Diff, Passing, Side, compare
-from reports.verbs.forms import escaped, fenced
+from reports.verbs.verb import add_verb
 
 USUAL = "warning"
 PASSING = "come and go between the two"
@@ -97,7 +98,7 @@ def as_json(diff: Diff) -> str:
                 "mode": change.mode,
                 "to_mode": change.to_mode,
                 "kind": change.kind,
-                "says": change.record["says"],
+                "says": change.record.says,
                 "since": change.since,
                 "before": _plain(change.before),
                 "after": _plain(change.after),
@@ -109,7 +110,7 @@ def as_json(diff: Diff) -> str:
                 "clause": one.clause,
                 "mode": one.mode,
                 "kind": one.kind,
-                "says": one.record["says"],
+                "says": one.record.says,
                 "ends": _plain(one.ends),
                 "inside": [{"from": first, "to": last, **_plain(side)} for first, last, side in one.inside],
             }
@@ -151,17 +152,14 @@ def _evidence(diff: Diff, change: Change) -> Iterator[tuple[str, Mapping[str, An
     """Yield each side that has traces to show, with its name."""
     for torch, side in ((diff.before, change.before), (diff.after, change.after)):
         evidence = side.cell.evidence
-        if evidence is not None and (evidence["expected"] or evidence["observed"]):
+        if evidence is not None and any(side.cell.traces or ()):
             yield torch, evidence
 
 
 def _plain(side: Side) -> dict[str, Any]:
     cell = side.cell
     return {
-        "verdict": cell.verdict,
-        "reading": cell.reading,
-        "declared": cell.declared,
-        "holds": list(cell.holds),
+        **cell.plain,
         "evidence": dict(cell.evidence) if cell.evidence is not None else None,
         **side.statement.plain(),
     }
@@ -184,12 +182,13 @@ FORMS = {"text": as_text, "json": as_json, "markdown": as_markdown}
 
 def add_parser(sub: Any) -> None:
     """Add the verb to the command line."""
-    parser = sub.add_parser(
+    parser = add_verb(
+        sub,
         "diff",
-        help="what an upgrade changes, worst first",
-        description="Show what is different between two torches, worst first, with both statements and since when.",
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        run,
+        "what an upgrade changes, worst first",
+        EPILOG,
+        "Show what is different between two torches, worst first, with both statements and since when.",
     )
     parser.add_argument("before", metavar="A", help="a recorded minor version or a run file")
     parser.add_argument("after", metavar="B", help="a recorded minor version or a run file")
@@ -203,7 +202,6 @@ def add_parser(sub: Any) -> None:
     )
     forms.add_format(parser, FORMS)
     parser.add_argument("--verdicts", type=Path, default=VERDICTS, help=argparse.SUPPRESS)
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -8,14 +8,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from reports.data.atlas import Atlas, Column, admits, in_force
+from reports.data import forms
+from reports.data.atlas import Atlas, Column
+from reports.data.clause import Clause, Reading
 from reports.data.history import Span, spans
 from reports.data.names import add_sources, clause_named, read_atlas
 from reports.data.neighbours import from_to, neighbours
 from reports.data.sources import link
 from reports.data.strict import FORMAT
 from reports.page.programs import asked_by, example
-from reports.verbs import forms
+from reports.verbs.verb import add_verb
 
 EPILOG = """exit status: 0 explained, 2 no such clause.
 example: python -m reports explain retain.keep.adds_up --example"""
@@ -25,22 +27,21 @@ example: python -m reports explain retain.keep.adds_up --example"""
 class Explanation:
     """All that is known of one clause."""
 
-    clause: str
-    record: Mapping[str, Any]
+    clause: Clause
     history: Mapping[str, list[Span]]  # mode -> spans
     related: Mapping[str, str]  # clauses of the same topic -> their sentence
     stated: Mapping[str, str]  # reading -> for which torch it is stated
 
 
-def explain(atlas: Atlas, clause: str) -> Explanation:
+def explain(atlas: Atlas, name: str) -> Explanation:
     """Return what is known of a clause."""
-    measured = [mode for mode in atlas.modes if any((clause, one.key, mode) in atlas.cells for one in atlas.columns)]
-    topic = clause.rpartition(".")[0] + "."
-    related = {name: atlas.clauses[name]["says"] for name in atlas.clauses if name.startswith(topic) and name != clause}
-    history = {mode: spans(atlas, clause, mode) for mode in measured}
-    record = atlas.clauses[clause]
-    stated = {reading["name"]: _range(atlas, clause, reading) for reading in record["readings"]}
-    return Explanation(clause, record, history, related, stated)
+    measured = [mode for mode in atlas.modes if any((name, one.key, mode) in atlas.cells for one in atlas.columns)]
+    topic = name.rpartition(".")[0] + "."
+    related = {each: one.says for each, one in atlas.clauses.items() if each.startswith(topic) and each != name}
+    history = {mode: spans(atlas, name, mode) for mode in measured}
+    clause = atlas.clauses[name]
+    stated = {reading.name: _range(atlas, clause, reading) for reading in clause.readings}
+    return Explanation(clause, history, related, stated)
 
 
 #: who says it, in words
@@ -51,31 +52,31 @@ LEVELS = {
 }
 
 
-def _range(atlas: Atlas, clause: str, reading: Mapping[str, Any]) -> str:
+def _range(atlas: Atlas, clause: Clause, reading: Reading) -> str:
     """Return for which torch a reading is stated: its range, or what another reading and a missing API leave of it."""
-    if reading["torch"] == "never":
+    if reading.never:
         return "no torch"
-    admitted = [column for column in atlas.columns if admits(reading["torch"], column.version.base_version)]
+    admitted = [column for column in atlas.columns if reading.admits(column.version)]
     there = [column for column in admitted if _stated(atlas, clause, reading, column)]
     if there == admitted:
-        return f"torch {reading['torch']}" if reading["torch"] else "every torch"
+        return f"torch {reading.torch}" if reading.torch else "every torch"
     if not there:
-        return f"torch {reading['torch']}, where it is not measured"
+        return f"torch {reading.torch}, where it is not measured"
     ranges = neighbours(atlas.columns, there.__contains__)
     return "torch " + ", ".join(from_to(found[0].label, found[-1].label) for inside, found in ranges if inside)
 
 
-def _stated(atlas: Atlas, clause: str, reading: Mapping[str, Any], column: Column) -> bool:
-    first = in_force(atlas.clauses[clause], column.version) == reading["name"]
-    return first and atlas.cell(clause, column, atlas.modes[0]).verdict != "absent"
+def _stated(atlas: Atlas, clause: Clause, reading: Reading, column: Column) -> bool:
+    first = clause.in_force(column.version) == reading.name
+    return first and atlas.cell(clause.id, column, atlas.modes[0]).verdict != "absent"
 
 
-def _reading(answer: Explanation, reading: Mapping[str, Any]) -> str:
+def _reading(answer: Explanation, reading: Reading) -> str:
     """Return for which torch a reading is stated, and that the clause's own sentence is not true there."""
-    stated = answer.stated[reading["name"]]
-    if reading.get("headline", True) or reading["torch"] == "never":
+    stated = answer.stated[reading.name]
+    if reading.headline or reading.never:
         return stated
-    return f"{stated}; there the sentence is not true" + f" ({reading['harm']})" * (reading["harm"] != "none")
+    return f"{stated}; there the sentence is not true" + f" ({reading.harm})" * (reading.harm != "none")
 
 
 def _measured(span: Span) -> str:
@@ -91,16 +92,16 @@ def _evidence(answer: Explanation) -> list[tuple[Span, Mapping[str, Any]]]:
 
 def as_text(answer: Explanation) -> str:
     """Return the explanation for a terminal."""
-    record = answer.record
-    lines = [f"{answer.clause}  {record['says']}"]
-    if record["docs"] == "contradicts":
+    clause = answer.clause
+    lines = [f"{clause.id}  {clause.says}"]
+    if clause.docs == "contradicts":
         lines.append("The documentation says otherwise.")
-    if record["note"]:
-        lines.append(record["note"])
-    if record.get("level"):
-        lines.append(LEVELS[record["level"]])
+    if clause.note:
+        lines.append(clause.note)
+    if clause.level:
+        lines.append(LEVELS[clause.level])
     lines += ["", "readings, each stated for"]
-    lines += [f"  {one['name']} ({_reading(answer, one)}): {one['says']}" for one in record["readings"]]
+    lines += [f"  {one.name} ({_reading(answer, one)}): {one.says}" for one in clause.readings]
     for mode, history in answer.history.items():
         lines += ["", f"measured, {mode}"]
         width = max(len(span.releases) for span in history)
@@ -113,13 +114,12 @@ def as_text(answer: Explanation) -> str:
             lines += ["  reproducer", *_indented(evidence["reproducer"], 4)]
     lines += ["", "source"]
     lines += [
-        f"  {source}" + (f"  {link(source)}" if link(source) not in (None, source) else "")
-        for source in record["source"]
+        f"  {source}" + (f"  {link(source)}" if link(source) not in (None, source) else "") for source in clause.source
     ]
-    if record["needs"]:
-        lines += ["", "needs", *(f"  {need}" for need in record["needs"])]
-    lines += ["", f"checked by {record['file']}:{record['line']}", *_indented(record["code"])]
-    lines += ["", f"an example that needs torch only: {asked_by(answer.clause)}"]
+    if clause.needs:
+        lines += ["", "needs", *(f"  {need}" for need in clause.needs)]
+    lines += ["", f"checked by {clause.file}:{clause.line}", *_indented(clause.code)]
+    lines += ["", f"an example that needs torch only: {asked_by(clause.id)}"]
     if answer.related:
         lines += ["", "related", *(f"  {name}  {says}" for name, says in answer.related.items())]
     return "\n".join(lines) + "\n"
@@ -134,9 +134,9 @@ def as_json(answer: Explanation) -> str:
     return forms.as_json(
         {
             "format": FORMAT,
-            "clause": answer.clause,
-            "record": dict(answer.record),
-            "links": [link(source) for source in answer.record["source"]],
+            "clause": answer.clause.id,
+            "record": dict(answer.clause.record),
+            "links": [link(source) for source in answer.clause.source],
             "history": {
                 mode: [{**span.plain(), "evidence": span.cell.evidence} for span in history]
                 for mode, history in answer.history.items()
@@ -148,23 +148,23 @@ def as_json(answer: Explanation) -> str:
 
 def as_markdown(answer: Explanation) -> str:
     """Return the explanation for an issue."""
-    record = answer.record
-    lines = [f"### `{answer.clause}`", "", forms.escaped(record["says"]), ""]
-    if record["docs"] == "contradicts":
+    clause = answer.clause
+    lines = [f"### `{clause.id}`", "", forms.escaped(clause.says), ""]
+    if clause.docs == "contradicts":
         lines += ["The documentation says otherwise.", ""]
-    if record["note"]:
-        lines += [forms.escaped(record["note"]), ""]
-    if record.get("level"):
-        lines += [forms.escaped(LEVELS[record["level"]]), ""]
+    if clause.note:
+        lines += [forms.escaped(clause.note), ""]
+    if clause.level:
+        lines += [forms.escaped(LEVELS[clause.level]), ""]
     lines += ["| reading | stated for | says |", "|---|---|---|"]
-    for one in record["readings"]:
-        lines.append(f"| {' | '.join(map(forms.escaped, (one['name'], _reading(answer, one), one['says'])))} |")
+    for one in clause.readings:
+        lines.append(f"| {' | '.join(map(forms.escaped, (one.name, _reading(answer, one), one.says)))} |")
     lines += ["", "| torch | mode | measured |", "|---|---|---|"]
     for mode, history in answer.history.items():
         lines += [f"| {span.releases} | {mode} | {forms.escaped(_measured(span))} |" for span in history]
-    lines += ["", "Source: " + ", ".join(_linked(source) for source in record["source"]), ""]
-    lines += [f"Checked by {forms.escaped(record['file'])}:", "", *forms.fenced(record["code"])]
-    lines += ["", f"An example that needs torch only: `{asked_by(answer.clause)}`"]
+    lines += ["", "Source: " + ", ".join(_linked(source) for source in clause.source), ""]
+    lines += [f"Checked by {forms.escaped(clause.file)}:", "", *forms.fenced(clause.code)]
+    lines += ["", f"An example that needs torch only: `{asked_by(clause.id)}`"]
     for span, evidence in _evidence(answer):
         if evidence["reproducer"]:
             lines += ["", f"On torch {span.releases}, this shows it:", "", *forms.fenced(evidence["reproducer"])]
@@ -181,19 +181,12 @@ FORMS = {"text": as_text, "json": as_json, "markdown": as_markdown}
 
 def add_parser(sub: Any) -> None:
     """Add the verb to the command line."""
-    parser = sub.add_parser(
-        "explain",
-        help="one clause in full: readings, releases, source, test",
-        description=__doc__,
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = add_verb(sub, "explain", run, "one clause in full: readings, releases, source, test", EPILOG, __doc__)
     parser.add_argument("clause", metavar="CLAUSE", help="the id of a clause: chapter.topic.point")
     only = parser.add_mutually_exclusive_group()
     only.add_argument("--example", action="store_true", help="only its example: a program that needs torch only")
     forms.add_format(only, FORMS)
     add_sources(parser)
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

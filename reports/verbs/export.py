@@ -10,12 +10,15 @@ from typing import Any
 
 from reports.costs import recorded as costs_recorded
 from reports.costs.recorded import NOTHING, Record
-from reports.data.atlas import Atlas, Cell
+from reports.data import forms
+from reports.data.atlas import Atlas
+from reports.data.cell import Cell
+from reports.data.clause import Clause
 from reports.data.names import read_atlas
 from reports.data.statements import statement
 from reports.data.strict import FORMAT, one_line, write_atomic
 from reports.data.verdicts import COSTS_NAME, VERDICTS
-from reports.verbs import forms
+from reports.verbs.verb import add_verb
 
 EPILOG = """Its schema is reports/schemas/atlas.schema.json.
 exit status: 0 written, 2 a file cannot be read.
@@ -44,7 +47,7 @@ def document(atlas: Atlas, costs: Record = NOTHING) -> dict[str, Any]:
         "suite": atlas.suite,
         "modes": list(atlas.modes),
         "columns": columns,
-        "clauses": dict(atlas.clauses),
+        "clauses": {name: dict(clause.record) for name, clause in atlas.clauses.items()},
         "cells": cells,
         "costs": costs_recorded.document(costs) if costs.costs else None,
     }
@@ -67,12 +70,9 @@ def _object(answer: Mapping[str, Any], write: Callable[[Any], str], depth: int) 
     return "{\n" + ",\n".join(lines) + "\n" + " " * (depth - 1) + "}"
 
 
-def _cell(clause: Mapping[str, Any], cell: Cell) -> dict[str, Any]:
+def _cell(clause: Clause, cell: Cell) -> dict[str, Any]:
     return {
-        "verdict": cell.verdict,
-        "reading": cell.reading,
-        "declared": cell.declared,
-        "holds": list(cell.holds),
+        **cell.plain,
         "note": cell.note,
         "evidence": None if cell.evidence is None else dict(cell.evidence),
         **({"deviation": cell.deviation} if cell.deviation else {}),
@@ -82,17 +82,10 @@ def _cell(clause: Mapping[str, Any], cell: Cell) -> dict[str, Any]:
 
 def add_parser(sub: Any) -> None:
     """Add the verb to the command line."""
-    parser = sub.add_parser(
-        "atlas",
-        help="all verdicts and these runs as one JSON document",
-        description=__doc__,
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = add_verb(sub, "atlas", run, "all verdicts and these runs as one JSON document", EPILOG, __doc__)
     parser.add_argument("runs", nargs="*", type=Path, metavar="RUNFILE")
     forms.add_out(parser, required=True)
     parser.add_argument("--verdicts", type=Path, default=VERDICTS, help=argparse.SUPPRESS)
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -11,9 +11,10 @@ from reports.costs import forms as costs_forms
 from reports.costs.change import Change, check
 from reports.costs.counts import COUNT, HOOK, Costs, Times, read
 from reports.costs.recorded import COSTS, Record, merged, read_record, write_record
+from reports.data import forms
 from reports.data.names import did_you_mean, recorded_as
 from reports.data.strict import BadInput, one_line, shown
-from reports.verbs import forms
+from reports.verbs.verb import add_verb
 
 EPILOG = (
     "exit status: 0 shown or within the limit, 1 a kind of hook costs more than it may, 2 a file cannot be used.\n"
@@ -25,10 +26,7 @@ GATE_HINT = "such as: NEW.json --baseline OLD.json --max-ratio forward=1.05"
 def add_parser(sub: Any) -> None:
     """Add the verb overhead to the command line."""
     says = "show what hooks cost: as recorded of a release, or as python -m suites.timing counted it"
-    parser = sub.add_parser(
-        "overhead", help=says, description=says[0].upper() + says[1:] + ".", epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )  # fmt: skip
+    parser = add_verb(sub, "overhead", run, says, EPILOG)
     file = "a counts file, or a recorded release"
     parser.add_argument("files", nargs="*", metavar="FILE", help=f"{file}, and perhaps JSON of pytest-benchmark")
     parser.add_argument("--from", dest="before", metavar="A", help=file)
@@ -43,7 +41,6 @@ def add_parser(sub: Any) -> None:
     )
     forms.add_format(parser, costs_forms.FORMS)
     parser.add_argument("--costs", type=Path, default=COSTS, help=argparse.SUPPRESS)
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -3,55 +3,45 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import Any
 
+from reports.data import forms
 from reports.data.atlas import Atlas, Column
-from reports.data.history import Span, spans, timeline
+from reports.data.history import STATUSES, Span, spans, status, timeline
 from reports.data.names import add_range, add_sources, between, read_atlas, unknown
 from reports.data.neighbours import from_to
-from reports.data.statements import HARMS, NOTHING, UNKNOWN
+from reports.data.order import order
+from reports.data.statements import HARMS, NOTHING
 from reports.data.strict import FORMAT
-from reports.verbs import forms
-from reports.verbs.chapters import order
 from reports.verbs.choice import CLAUSES, Choice, add_choice, choose, left_out
+from reports.verbs.verb import add_verb
 
 EPILOG = f"""{CLAUSES}
 exit status: 0 the sentences of all these clauses are true on every release of the range, 1 some are not,
 2 the question cannot be answered.
 example: python -m reports rely --from 2.0 --to 2.15 --api register_full_backward_hook"""
 
-#: how a clause, and how several, may be in a range; in the order shown: a program has most to fear from the first
-STANDS = {
-    "changes": ("changes", "change"),
-    "otherwise": ("is otherwise on every release", "are otherwise on every release"),
-    "nowhere": ("holds on no release", "hold on no release"),
-    "unseen": ("not measured on every release", "not measured on every release"),
-    "holds": ("holds on every release", "hold on every release"),
-}
-#: of these it is known what torch does, and it is one thing: a program may rely on that
-CONSTANT = ("otherwise", "false", "deviates")
-
 
 @dataclass(frozen=True)
-class Standing:
+class Status:
     """One clause in the range."""
 
     clause: str
     says: str
-    stands: str
+    status: str
     spans: tuple[Span, ...]
 
     @property
     def harm(self) -> int:
         """How bad the worst is that torch does where the clause's own sentence is not true; only absent is least."""
-        said = [span.statement for span in self.spans if not span.statement.good]
-        return min(len(HARMS) if one.answer in NOTHING else HARMS.index(one.harm) for one in said)
+        untrue = [span.statement for span in self.spans if not span.statement.good]
+        return min(len(HARMS) if one.answer in NOTHING else HARMS.index(one.harm) for one in untrue)
 
     @property
     def sentence(self) -> str:
         """What may be relied on in the whole range: the clause's own sentence, or the one that holds instead of it."""
-        return {"holds": self.says, "otherwise": self.spans[0].statement.says}.get(self.stands, "")
+        return {"holds": self.says, "otherwise": self.spans[0].statement.says}.get(self.status, "")
 
 
 @dataclass(frozen=True)
@@ -60,7 +50,7 @@ class Reliance:
 
     columns: tuple[Column, ...]
     mode: str
-    standings: tuple[Standing, ...]
+    clauses: tuple[Status, ...]
     left_out: int
 
     @property
@@ -68,46 +58,33 @@ class Reliance:
         """The range of releases in words."""
         return f"torch {from_to(self.columns[0].label, self.columns[-1].label)}"
 
-    def of(self, stands: str) -> list[Standing]:
+    def of(self, status: str) -> list[Status]:
         """Return the clauses of this group; of those that change, the ones that do most harm first."""
-        found = [each for each in self.standings if each.stands == stands]
-        return sorted(found, key=lambda one: one.harm) if stands == "changes" else found
+        found = [each for each in self.clauses if each.status == status]
+        return sorted(found, key=lambda one: one.harm) if status == "changes" else found
 
     @property
     def summary(self) -> str:
         """The counts in words."""
-        groups = ", ".join(forms.counted(len(self.of(each)), *words) for each, words in STANDS.items() if self.of(each))
-        return f"{self.range}, {self.mode}: of {forms.counted(len(self.standings), 'clause', 'clauses')} {groups}"
-
-
-def stands(found: Iterable[Span]) -> str:
-    """Return how a clause with these spans is in the range: it holds where its own sentence is true on each release."""
-    found = list(found)
-    said = [span.statement for span in found]
-    if any(each.answer == "unseen" for each in said):
-        return "unseen"
-    good = [each.good for each in said]
-    if all(good):
-        return "holds"
-    if any(good):
-        return "changes"
-    known = said[0].answer in CONSTANT and said[0].says != UNKNOWN and not said[0].new
-    return "otherwise" if known and len({(each.answer, each.says) for each in said}) == 1 else "nowhere"
+        groups = ", ".join(
+            forms.counted(len(self.of(each)), *words) for each, words in STATUSES.items() if self.of(each)
+        )
+        return f"{self.range}, {self.mode}: of {forms.counted(len(self.clauses), 'clause', 'clauses')} {groups}"
 
 
 def rely(atlas: Atlas, columns: tuple[Column, ...], choice: Choice, mode: str) -> Reliance:
     """Return how the clauses are on these releases."""
     found = []
-    for clause in sorted(choice.clauses, key=lambda name: order(name, atlas.clauses[name])):
+    for clause in sorted(choice.clauses, key=lambda name: order(atlas.clauses[name])):
         history = tuple(spans(atlas, clause, mode, columns))
-        found.append(Standing(clause, atlas.clauses[clause]["says"], stands(history), history))
+        found.append(Status(clause, atlas.clauses[clause].says, status(history), history))
     return Reliance(columns, mode, tuple(found), choice.left_out)
 
 
 def as_text(reliance: Reliance) -> str:
     """Return the answer for a terminal."""
     lines = [reliance.summary]
-    for each, words in STANDS.items():
+    for each, words in STATUSES.items():
         group = reliance.of(each)
         if group:
             lines += ["", f"{words[len(group) > 1]} ({len(group)})"]
@@ -117,15 +94,15 @@ def as_text(reliance: Reliance) -> str:
     return "\n".join([*lines, *left_out(reliance.left_out)]) + "\n"
 
 
-def _more(one: Standing) -> list[str]:
+def _more(one: Status) -> list[str]:
     """Return what is said of a clause besides the sentence that may be relied on."""
-    if one.stands == "holds":
+    if one.status == "holds":
         return []
     not_true = f"not true here: {one.says}"
-    if one.stands == "otherwise":
+    if one.status == "otherwise":
         return [replace(one.spans[0].statement, says="").words, not_true]
     lines = [f"{when}: {words}" for when, words in timeline(one.spans)]
-    return [*lines, not_true] if one.stands == "nowhere" else lines
+    return [*lines, not_true] if one.status == "nowhere" else lines
 
 
 def as_json(reliance: Reliance) -> str:
@@ -136,16 +113,16 @@ def as_json(reliance: Reliance) -> str:
             "releases": [column.torch for column in reliance.columns],
             "mode": reliance.mode,
             "left_out": reliance.left_out,
-            "counts": {each: len(reliance.of(each)) for each in STANDS},
+            "counts": {each: len(reliance.of(each)) for each in STATUSES},
             "clauses": [
                 {
                     "clause": one.clause,
                     "says": one.says,
-                    "stands": one.stands,
+                    "stands": one.status,
                     "sentence": one.sentence,
                     "history": [s.plain() for s in one.spans],
                 }
-                for one in reliance.standings
+                for one in reliance.clauses
             ],
         }
     )
@@ -154,7 +131,7 @@ def as_json(reliance: Reliance) -> str:
 def as_markdown(reliance: Reliance) -> str:
     """Return the answer as tables for an issue or a page of documentation."""
     lines = [f"**{forms.escaped(reliance.summary)}**"]
-    for each, words in STANDS.items():
+    for each, words in STATUSES.items():
         group = reliance.of(each)
         if group:
             lines += [
@@ -174,21 +151,14 @@ def as_markdown(reliance: Reliance) -> str:
 FORMS = {"text": as_text, "json": as_json, "markdown": as_markdown}
 
 
-def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def add_parser(sub: Any) -> None:
     """Add the verb to the command line."""
-    parser = sub.add_parser(
-        "rely",
-        help="which clauses hold on every release of a range",
-        description=__doc__,
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = add_verb(sub, "rely", run, "which clauses hold on every release of a range", EPILOG, __doc__)
     add_choice(parser)
     add_range(parser)
     parser.add_argument("--mode", help="the mode of execution (default: eager)")
     forms.add_format(parser, FORMS)
     add_sources(parser)
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -200,4 +170,4 @@ def run(args: argparse.Namespace) -> int:
     columns = between(atlas, args.first, args.last)
     reliance = rely(atlas, columns, choose(atlas.clauses, args), mode)
     forms.show(reliance, FORMS, args.format)
-    return 0 if len(reliance.of("holds")) == len(reliance.standings) else 1
+    return 0 if len(reliance.of("holds")) == len(reliance.clauses) else 1

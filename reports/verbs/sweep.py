@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from fixtures.run.progress import clock
-from reports.data.follower import Follower
+from reports.data.runfile import Follower
 from reports.data.strict import BadInput
 from reports.data.torches import (
     COUNTED,
@@ -112,7 +112,7 @@ class Sweep:
     def bring(self, version: Release) -> None:
         if self.stop.is_set():
             return
-        version.look()
+        version.update()
         mine = not self.options.fresh and has_note(version, self.notes[version.minor])
         if mine and version.ended:
             version.state, version.says = "kept", version.counts()
@@ -199,7 +199,7 @@ class Sweep:
 
     def judge(self, version: Release, ended: str) -> None:
         """Say what became of a version, from its run file and not from any exit status."""
-        version.look()
+        version.update()
         if version.ended:
             version.state, version.says = "measured", version.counts()
         elif version.begun:
@@ -219,7 +219,7 @@ class Sweep:
         running = [version for version in self.versions if version.state == "running"]
         parts = [f"{len(ended)} of {len(self.versions)} versions"]
         for version in running:
-            version.look()
+            version.update()
             parts.append(f"{version.env}: {version.far()}")
         elapsed = time.monotonic() - self.began
         parts.append(f"{clock(elapsed)} elapsed")

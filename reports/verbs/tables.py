@@ -17,8 +17,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--verdicts", type=Path, default=VERDICTS, help=argparse.SUPPRESS)
 
 
-def write(path: Path, name: str, table: str, *, check: bool) -> int:
-    """Write the table of that name, or say that it is out of date; the name is that of the verb too."""
+def write(path: Path, name: str, table: str, *, check: bool, command: str = "") -> int:
+    """Write the table of that name, or say that it is out of date; a command makes it, or a verb of its name."""
     try:
         text = path.read_text("utf-8")
     except OSError as error:
@@ -30,8 +30,9 @@ def write(path: Path, name: str, table: str, *, check: bool) -> int:
     if fresh == text:
         print(one_line(f"{path}: the table of {name} is up to date"))
         return 0
+    again = command or f"python -m reports {name}"
     if check:
-        print(one_line(f"{path}: the table of {name} is out of date: python -m reports {name}"), file=sys.stderr)
+        print(one_line(f"{path}: the table of {name} is out of date: {again}"), file=sys.stderr)
         return 1
     write_atomic(path, fresh)
     print(one_line(str(path)))

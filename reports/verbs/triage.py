@@ -5,12 +5,14 @@ from __future__ import annotations
 import argparse
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from fixtures.run import triage as shared
 from fixtures.run.triage import Cluster
+from reports.data import forms
 from reports.data.runfile import Run, read_run
 from reports.data.strict import FORMAT
-from reports.verbs import forms
+from reports.verbs.verb import add_verb
 
 EPILOG = """exit status: 0 nothing failed, 1 something did, 2 the file cannot be read.
 example: python -m reports triage mine.jsonl"""
@@ -31,7 +33,7 @@ class Triage:
     @property
     def summary(self) -> str:
         """The verdicts in words."""
-        return f"torch {self.run.header['torch']}: {shared.summary(list(self.run.cells.values())) or 'no cells'}"
+        return f"torch {self.run.header['torch']}: {shared.summary(list(self.run.lines.values())) or 'no cells'}"
 
 
 def plan_of(one: Cluster) -> str:
@@ -78,23 +80,16 @@ def as_markdown(answer: Triage) -> str:
 FORMS = {"text": as_text, "json": as_json, "markdown": as_markdown}
 
 
-def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def add_parser(sub: Any) -> None:
     """Add the verb to the command line."""
-    parser = sub.add_parser(
-        "triage",
-        help="what the failures of a run share, and where to start",
-        description=__doc__,
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = add_verb(sub, "triage", run, "what the failures of a run share, and where to start", EPILOG, __doc__)
     parser.add_argument("runfile", type=Path, metavar="RUNFILE", help="the run file; an unfinished one will do")
     forms.add_format(parser, FORMS)
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
     """Print the clusters; 1 when there are any."""
     found = read_run(args.runfile, partial=True)
-    answer = Triage(found, tuple(shared.triage(list(found.cells.values()))))
+    answer = Triage(found, tuple(shared.triage(list(found.lines.values()))))
     forms.show(answer, FORMS, args.format)
     return 1 if answer.clusters else 0

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from reports.data import forms
 from reports.data.atlas import VERDICT_NAMES, Atlas
 from reports.data.runfile import Run
 from reports.data.strict import FORMAT
-from reports.verbs import forms
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ def of_atlas(out: Path, atlas: Atlas) -> Written:
 
 def of_runs(out: Path, runs: list[Run]) -> Written:
     """Return the answer about these runs."""
-    answer = [(run.header["torch"], Counter(cell["verdict"] for cell in run.cells.values())) for run in runs]
+    answer = [(run.header["torch"], Counter(cell.verdict for cell in run.cells.values())) for run in runs]
     return Written(
         out, tuple((torch, {each: counts[each] for each in VERDICT_NAMES if counts[each]}) for torch, counts in answer)
     )

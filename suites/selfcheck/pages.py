@@ -18,6 +18,8 @@ WAITING = 120_000
 PRICED = {"1.12.0": {}, "1.13.1": {}, "2.0.0": {"forward": 1.5}, "2.1.0": {"forward": 1.5}}
 
 
+#: Theme and width of the screens on which a view is looked at: each theme and each width once.
+SCREENS = (("light", 1440), ("dark", 390))
 #: Resolves when what was asked for has been handed over to be painted.
 FRAME = "new Promise((done) => requestAnimationFrame(() => setTimeout(done)))"
 #: Resolves when nothing moves or fades any more, however long that takes here.
@@ -105,7 +107,7 @@ def build_recorded(folder):
     """Build the page of the committed verdicts as a user does, and note how many calls that took."""
     out = folder / "index.html"
     taken = calls(lambda: main(["page", "--out", str(out)]))
-    return Built(out, read_table().clauses, taken)
+    return Built(out, {name: clause.record for name, clause in read_table().clauses.items()}, taken)
 
 
 def calls(work):

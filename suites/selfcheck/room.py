@@ -32,7 +32,7 @@ class Room:
 
     def recorded(self):
         """Return all recorded cells: release -> clause -> mode -> cell."""
-        return {each.minor: each.cells for each in read_recorded(self.verdicts)}
+        return {each.minor: synthetic.as_entries(each.cells) for each in read_recorded(self.verdicts)}
 
     def lines(self, torch=NEW, **changes):
         return copy.deepcopy(synthetic.run_lines(self.table, torch, **changes))

@@ -11,6 +11,8 @@ from collections import Counter
 from pathlib import Path
 
 from reports.data import verdicts
+from reports.data.cell import Cell
+from reports.data.clause import read_clauses
 
 TORCHES = (*(f"1.{minor}.0" for minor in range(4, 13)), "1.13.1", *(f"2.{minor}.0" for minor in range(16)))
 CHAPTERS = (
@@ -268,9 +270,10 @@ def write_verdicts(folder, table, torches=TORCHES):
 
 def write_cells(folder, table, cells):
     """Write verdicts: torch -> clause -> mode -> what is recorded of the cell."""
-    told = ("0.1.0", "3.11", "Linux-x86_64", "cpu")
-    verdicts.write_recorded([verdicts.Recorded(torch, *told, found) for torch, found in cells.items()], Path(folder))
-    verdicts.write_table(verdicts.Table("0.1.0", table), Path(folder))
+    where = ("0.1.0", "3.11", "Linux-x86_64", "cpu")
+    made = [verdicts.Recorded(torch, *where, as_cells(found)) for torch, found in cells.items()]
+    verdicts.write_recorded(made, Path(folder))
+    verdicts.write_table(verdicts.Table("0.1.0", read_clauses(table)), Path(folder))
     return Path(folder)
 
 
@@ -278,10 +281,23 @@ def write_cells(folder, table, cells):
 def changing(folder, minor):
     """Give the recorded cells of a release, clause -> mode -> cell; they are written as they are left."""
     recorded = {each.minor: each for each in verdicts.read_recorded(folder)}
-    cells = json.loads(json.dumps(recorded[minor].cells))
+    cells = json.loads(json.dumps(as_entries(recorded[minor].cells)))
     yield cells
-    recorded[minor] = dataclasses.replace(recorded[minor], cells=cells)
+    recorded[minor] = dataclasses.replace(recorded[minor], cells=as_cells(cells))
     verdicts.write_recorded(recorded.values(), folder)
+
+
+def as_cells(entries):
+    """Return recorded cells, clause -> mode -> cell, as the reports read them."""
+    return {name: {mode: Cell.of_record(each) for mode, each in modes.items()} for name, modes in entries.items()}
+
+
+def as_entries(cells):
+    """Return cells as they are recorded."""
+    return {
+        name: {mode: {"verdict": each.verdict, "reading": each.reading, **each.more} for mode, each in modes.items()}
+        for name, modes in cells.items()
+    }
 
 
 def write_scripts(folder, table, **changes):

@@ -11,7 +11,7 @@ from fixtures.families import KINDS
 from fixtures.judge.about import GRAD, about, api, apis, used
 from fixtures.judge.clause import CLAUSES, Clause
 from fixtures.plan.grammar import Add, Forward, Hook, Leaf, Plan, Retain
-from reports.data.about import need
+from reports.data.clause import need
 from suites.selfcheck.everything import import_suites
 
 import_suites()

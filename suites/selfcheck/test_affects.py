@@ -8,7 +8,7 @@ import os
 import pytest
 
 from reports.__main__ import main
-from reports.data.about import need
+from reports.data.clause import need
 from reports.data.strict import validate
 from suites.selfcheck.scored import Form, answer, effect, forms, packages, recorded
 

@@ -14,7 +14,7 @@ from fixtures.judge.about import about
 from fixtures.judge.clause import CLAUSES, BadClause, clause
 from fixtures.judge.concern import DICTS, NEVER, SEEN, UNSEEN, unknown
 from fixtures.judge.unstated import SINCE
-from reports.data.about import need
+from reports.data.clause import need
 from reports.usage.affects import spans
 from suites.selfcheck.everything import import_suites
 from suites.selfcheck.scored import recorded

@@ -28,7 +28,7 @@ ADDRESSES = "https://github.com/pytorch/pytorch/"
 def recorded(clause: Clause) -> dict[str, Any]:
     """Return the eager cells of a clause that a cause could be about, by release."""
     cells = {each.torch: each.cells.get(clause.id, {}).get("eager") for each in RECORDED}
-    return {torch: cell for torch, cell in cells.items() if cell and cell["verdict"] not in SILENT}
+    return {torch: cell for torch, cell in cells.items() if cell and cell.verdict not in SILENT}
 
 
 def faults_of(cause: Cause) -> list[str]:
@@ -56,7 +56,7 @@ def unmet(causes: tuple[Cause, ...]) -> list[str]:
     for clause in CLAUSES.values():
         for torch, cell in recorded(clause).items():
             one = in_force(causes, clause, torch, "eager")
-            if one and cell.get("declared") and cell.get("deviation") == one.name:
+            if one and cell.declared and cell.deviation == one.name:
                 met |= {(one.cause.name, clause.id, one.name), (one.cause.name, "", "")}
     wanted = [(cause.name, "", "") for cause in causes]
     wanted += [(cause.name, one.clause, one.name or cause.name) for cause in causes for one in cause.effects]
@@ -70,8 +70,8 @@ def differing(causes: tuple[Cause, ...]) -> list[str]:
         for torch, cell in recorded(clause).items():
             one = in_force(causes, clause, torch, "eager")
             wanted = (one.verdict, one.name) if one else (None, None)
-            if wanted != ((cell["verdict"], cell.get("deviation")) if cell.get("declared") else (None, None)):
-                found.append(f"{clause.id} on torch {torch}: {wanted} by the causes, recorded {cell['verdict']}")
+            if wanted != ((cell.verdict, cell.deviation) if cell.declared else (None, None)):
+                found.append(f"{clause.id} on torch {torch}: {wanted} by the causes, recorded {cell.verdict}")
     return found
 
 

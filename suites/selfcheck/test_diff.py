@@ -7,9 +7,9 @@ import json
 import pytest
 
 from reports.__main__ import main
+from reports.data import forms
+from reports.data.statements import KINDS
 from reports.data.strict import validate
-from reports.verbs import forms
-from reports.verbs.diff import KINDS
 from suites.selfcheck import measured, synthetic
 
 GOOD, TRUE, LOUD, MUTE = (("conforms", name) for name in ("good", "true", "loud", "mute"))

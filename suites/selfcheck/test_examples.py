@@ -7,6 +7,7 @@ import json
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -241,7 +242,8 @@ def test_a_clause_that_is_not_recorded_has_no_program_yet(tmp_path: Path, monkey
 def test_a_program_is_shown_only_next_to_its_own_sentence(folder: Path) -> None:
     atlas = build(read_table(VERDICTS), read_recorded(VERDICTS)[-1:], [])
     texts = {name: (folder / f"{name}.py").read_text(encoding="utf-8") for name in (A_PLAN, A_TEST)}
-    atlas.clauses[A_TEST]["says"] = "Another sentence."
+    other = replace(atlas.clauses[A_TEST], says="Another sentence.")
+    atlas = replace(atlas, clauses={**atlas.clauses, A_TEST: other})
     clauses = details.document(atlas, examples=texts)["clauses"]
     assert [name for name, clause in clauses.items() if "example" in clause] == [A_PLAN]
 

@@ -51,7 +51,6 @@ VERBS: dict[str, tuple[list[str], tuple[int, ...]]] = {
     "explain": (["explain", next(iter(TABLE)), "--run", "RUN"], (0,)),
     "affects": (["affects", "CODE", "--from", TORCH, "--run", "RUN"], (0, 1)),
     "badge": (["badge", "RUN"], (0,)),
-    "compat": (["compat", "RUN"], (0,)),
     "atlas": (["atlas", "RUN", "--out", "OUT"], (0,)),
     "page": (["page", "RUN", "--out", "OUT"], (0,)),
     "merge": (["merge", "RUN", "--out", "OUT"], (0,)),
@@ -226,7 +225,7 @@ def test_every_cell_before_a_cut_is_still_read(tmp_path, place):
     path.write_bytes(GOOD[:place])
     whole = [json.loads(line) for line in GOOD.splitlines()[: GOOD[: place + 1].count(b"\n")]]
     cells = [line for line in whole if line["type"] == "cell"]
-    assert list(read_run(path, partial=True).cells.values())[: len(cells)] == cells
+    assert list(read_run(path, partial=True).lines.values())[: len(cells)] == cells
 
 
 def reading_verbs() -> set[str]:

@@ -19,6 +19,7 @@ from fixtures.judge.verdict import Cell
 from fixtures.model.contract import installed_version
 from fixtures.run.gate import Gate
 from reports.data.verdicts import Recorded, write_recorded
+from suites.selfcheck import synthetic
 from suites.selfcheck.everything import import_suites
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -30,7 +31,7 @@ CLAUSE = CLAUSES["retain.keep.once_is_enough"]
 def room(path, digest=None, entry=None):
     """Write a verdict file of the installed torch with one cell."""
     found = {"verdict": "conforms", "reading": "always", "digest": digest or CLAUSE.record(str(path))["digest"]}
-    cells = {CLAUSE.id: {"eager": {**found, **(entry or {})}}}
+    cells = synthetic.as_cells({CLAUSE.id: {"eager": {**found, **(entry or {})}}})
     write_recorded([Recorded(VERSION, "0.1.0", "3.11", "Linux-x86_64", "cpu", cells)], path / "reports" / "verdicts")
     return str(path)
 

@@ -12,7 +12,7 @@ import pytest
 from reports.__main__ import main, parser
 from suites.selfcheck import measured, synthetic
 
-MINE = ("page", "record", "check", "merge", "diff", "explain", "rely", "affects", "compat", "badge", "atlas", "triage",
+MINE = ("page", "record", "check", "merge", "diff", "explain", "rely", "affects", "badge", "atlas", "triage",
         "overhead")  # fmt: skip
 FORMS: dict[str, list[str]] = {"explain": ["a.b.c"], "rely": [], "diff": ["2.0", "2.15"], "affects": [], "check": []}
 TABLE = {"a.b.c": measured.clause("a.b.c", "def test_c(it):\n    it.register_hook(print)\n", readings=("old", "new"))}

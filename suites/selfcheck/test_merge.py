@@ -76,7 +76,7 @@ def test_shards_in_any_order_become_the_whole_run(room, of):
     assert room.merge(*reversed(shards)) == 0
     (merged,) = read_runs(room.out)
     whole = synthetic.run_lines(TABLE, TORCH)
-    assert merged.clauses == TABLE
+    assert merged.header["clauses"] == TABLE
     assert merged.header["shard"] == [1, 1]
     assert sorted(merged.cells) == sorted((line["clause"], "eager") for line in whole if line["type"] == "cell")
     assert merged.header["nodes"] == whole[0]["nodes"]

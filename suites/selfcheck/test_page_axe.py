@@ -1,4 +1,4 @@
-"""Every view of the page against axe-core: no violation of WCAG 2.1 AA, in both themes, wide and narrow."""
+"""Every view of the page against axe-core: no violation of WCAG 2.1 AA, wide in light and narrow in dark."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 from suites.selfcheck import synthetic
-from suites.selfcheck.pages import OPEN_ALL, SETTLED, Reader, watched
+from suites.selfcheck.pages import OPEN_ALL, SCREENS, SETTLED, Reader, watched
 
 RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"], "resultTypes": ["violations"]}
 VIEWS = ("", "#rely?from=1.9", "#upgrade?from=2.2&to=2.3", "#build", "#disagreements", "clause")
@@ -29,8 +29,7 @@ OTHERS = [
     ("noted", "#upgrade?from=2.16.0a0%2Bgit1a2b3c4&from-mode=eager&to-mode=compiled"),
     ("noted", "clause"),
 ]
-in_both_themes = pytest.mark.parametrize("scheme", ["light", "dark"])
-wide_and_narrow = pytest.mark.parametrize("width", [390, 1440])
+on_each_screen = pytest.mark.parametrize(("scheme", "width"), SCREENS)
 
 
 def opened(page):
@@ -40,8 +39,7 @@ def opened(page):
     return violations(page)
 
 
-@wide_and_narrow
-@in_both_themes
+@on_each_screen
 @pytest.mark.parametrize(("made", "address"), OTHERS)
 def test_no_other_page_has_a_violation(browser, request, made, address, scheme, width):
     page_of = request.getfixturevalue(made)
@@ -51,8 +49,7 @@ def test_no_other_page_has_a_violation(browser, request, made, address, scheme, 
         assert opened(page) == {}
 
 
-@wide_and_narrow
-@in_both_themes
+@on_each_screen
 def test_a_run_file_that_is_refused_has_no_violation(browser, built, tmp_path, scheme, width):
     (tmp_path / "run.jsonl").write_text("torch==2.15\n", encoding="utf-8")
     with watched(browser, color_scheme=scheme, viewport={"width": width, "height": 900}, bypass_csp=True) as page:
@@ -62,8 +59,7 @@ def test_a_run_file_that_is_refused_has_no_violation(browser, built, tmp_path, s
         assert opened(page) == {}
 
 
-@wide_and_narrow
-@in_both_themes
+@on_each_screen
 @pytest.mark.parametrize("view", VIEWS)
 def test_no_view_has_a_violation(browser, built, tmp_path, view, scheme, width):
     address = "#" + built.having("deviates")[0] if view == "clause" else view

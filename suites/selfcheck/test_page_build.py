@@ -14,7 +14,7 @@ from reports.data.statements import KINDS
 from reports.data.verdicts import read_recorded
 from reports.page.details import aligned
 from suites.selfcheck import synthetic
-from suites.selfcheck.pages import CONTRAST, Reader, watched
+from suites.selfcheck.pages import CONTRAST, SCREENS, Reader, watched
 from suites.selfcheck.test_page_data import EVIL
 from suites.selfcheck.test_page_entrances import answered, grouped, in_any_order
 
@@ -58,9 +58,9 @@ def test_a_run_is_held_against_the_nearest_release_as_diff_does(reader, built, l
     run = str(synthetic.write_lines(tmp_path / "run.jsonl", lines))
     capsys.readouterr()
     main(["diff", "2.15", run, "--tutorial", "--format", "json", "--verdicts", str(built.path.parent / "verdicts")])
-    told = json.loads(capsys.readouterr().out)
-    assert len(told["changes"]) == 3
-    assert in_any_order(answered(page, "build")) == grouped(told["changes"], "kind", KINDS)
+    answer = json.loads(capsys.readouterr().out)
+    assert len(answer["changes"]) == 3
+    assert in_any_order(answered(page, "build")) == grouped(answer["changes"], "kind", KINDS)
     assert page.inner_text("#build-said") == (
         f"Torch 2.15 → your torch {OWN}: 3 of 80 cells differ: 1 silent, 2 error."
     )
@@ -69,8 +69,8 @@ def test_a_run_is_held_against_the_nearest_release_as_diff_does(reader, built, l
     assert page.url.endswith("#build?with=2.0")
     capsys.readouterr()
     main(["diff", "2.0", run, "--tutorial", "--format", "json", "--verdicts", str(built.path.parent / "verdicts")])
-    told = json.loads(capsys.readouterr().out)
-    assert in_any_order(answered(page, "build")) == grouped(told["changes"], "kind", KINDS)
+    answer = json.loads(capsys.readouterr().out)
+    assert in_any_order(answered(page, "build")) == grouped(answer["changes"], "kind", KINDS)
 
 
 def test_a_new_deviation_shows_the_plan_and_the_traces_of_the_run(reader, lines):
@@ -85,38 +85,32 @@ def test_a_new_deviation_shows_the_plan_and_the_traces_of_the_run(reader, lines)
     assert signs == ["≠", "+"]
 
 
-@pytest.mark.parametrize(
-    ("expected", "observed"),
-    [
-        ([], []),
-        (["a"], []),
-        ([], ["a", "b"]),
-        (["a", "b", "c"], ["a", "x", "c"]),
-        (["a", "b", "c"], ["a", "c", "d"]),
-        (["h0(1)", "h1(2)", "grads({x0: 2})"], ["h1(1)", "h0(3)", "grads({x0: 3})"]),
-        (["h0(1)", "h1(2)", "grads({x0: 2})"], ["h0(1)", "h0(1)", "h1(2)", "grads({x0: 2})"]),
-        (["h0(1)", "returns(2)"], ["raises(forward, Boom)"]),
-        (["[(1,)]", "x y"], ["[]"]),
-        (["a"] * 401, ["a"] * 400 + ["b"]),
-        (["a(1)"] * 401, ["b(1)"] * 400 + ["b"]),
-    ],
+TRACES = (
+    ([], []),
+    (["a"], []),
+    ([], ["a", "b"]),
+    (["a", "b", "c"], ["a", "x", "c"]),
+    (["a", "b", "c"], ["a", "c", "d"]),
+    (["h0(1)", "h1(2)", "grads({x0: 2})"], ["h1(1)", "h0(3)", "grads({x0: 3})"]),
+    (["h0(1)", "h1(2)", "grads({x0: 2})"], ["h0(1)", "h0(1)", "h1(2)", "grads({x0: 2})"]),
+    (["h0(1)", "returns(2)"], ["raises(forward, Boom)"]),
+    (["[(1,)]", "x y"], ["[]"]),
+    (["a"] * 401, ["a"] * 400 + ["b"]),
+    (["a(1)"] * 401, ["b(1)"] * 400 + ["b"]),
 )
-def test_traces_are_aligned_as_those_of_the_page(reader, expected, observed):
-    found = reader.page.evaluate("([one, two]) => aligned(one, two)", [expected, observed])
-    assert [tuple(line) for line in found] == aligned(expected, observed)
 
 
-@pytest.mark.parametrize(
-    "torch", ["2.16.0a0+git1", "2.15.0a0+git1", "2.15.1a0", "2.15.0+gabc", "2.7.3.dev1", "1.0.0", "3.1", "2.5.0rc1"]
-)
-def test_the_nearest_release_is_the_one_that_the_atlas_knows(reader, built, torch):
-    wanted = _nearest(Version(torch), read_recorded(built.path.parent / "verdicts"))
-    assert reader.page.evaluate("torch => nearestTo(torch).key", torch) == wanted
+def test_traces_are_aligned_as_those_of_the_page(reader):
+    found = reader.page.evaluate("all => all.map(([one, two]) => aligned(one, two))", TRACES)
+    assert [[tuple(line) for line in lines] for lines in found] == [aligned(*both) for both in TRACES]
 
 
-@pytest.mark.parametrize(("torch", "wanted"), [("2.15.0+cpu", "2.15"), ("2.3.1", "2.3"), ("1.13.1+cu117", "1.13")])
-def test_a_release_is_held_against_itself(reader, torch, wanted):
-    assert reader.page.evaluate("torch => nearestTo(torch).key", torch) == wanted
+def test_the_nearest_release_is_the_one_that_the_atlas_knows(reader, built):
+    recorded = read_recorded(built.path.parent / "verdicts")
+    builds = ("2.16.0a0+git1", "2.15.0a0+git1", "2.15.1a0", "2.15.0+gabc", "2.7.3.dev1", "1.0.0", "3.1", "2.5.0rc1")
+    wanted = {torch: _nearest(Version(torch), recorded) for torch in builds}
+    wanted |= {"2.15.0+cpu": "2.15", "2.3.1": "2.3", "1.13.1+cu117": "1.13"}  # a release is compared with itself
+    assert reader.page.evaluate("all => all.map(torch => nearestTo(torch).key)", [*wanted]) == [*wanted.values()]
 
 
 VERSIONS = (
@@ -128,7 +122,7 @@ VERSIONS = (
 
 
 def test_a_version_is_one_where_it_is_for_python(reader):
-    """Each is told at once, however long it is."""
+    """Each is answer at once, however long it is."""
     found = reader.page.evaluate("all => all.map(versionOf)", VERSIONS)
     for torch, version in zip(VERSIONS, found, strict=True):
         try:
@@ -149,7 +143,7 @@ def shards_of(lines, count):
     return found
 
 
-def test_shards_are_joined_and_what_is_told_twice_is_refused(reader, lines):
+def test_shards_are_joined_and_what_is_given_twice_is_refused(reader, lines):
     shards = [text_of(shard) for shard in shards_of(lines, 2)]
     page = reader.open("#build").page
     choose(page, *shards)
@@ -170,20 +164,20 @@ OTHERS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", OTHERS)
-def test_shards_that_merge_would_refuse_are_not_joined(reader, lines, tmp_path, capsys, name):
-    one, two = shards_of(lines, 2)
-    two[0][name] = OTHERS[name]
+def test_shards_that_merge_would_refuse_are_not_joined(reader, lines, tmp_path, capsys):
     page = reader.open("#build").page
-    choose(page, text_of(one), text_of(two))
-    was, now = (json.dumps(shard[0].get(name)) for shard in (one, two))
-    hint = "choose the shards of one run"
-    assert complaint(page) == f"mine1.jsonl: {name} is {now}, but {was} in mine0.jsonl; {hint}."
-    assert page.inner_text("#build-said") == ""
-    if name not in ("torch", "platform", "device"):  # of these merge puts one run after the other
-        files = [synthetic.write_lines(tmp_path / f"{n}.jsonl", each) for n, each in enumerate((one, two))]
-        assert main(["merge", *map(str, files), "--out", str(tmp_path / "merged.jsonl")]) != 0
-        assert str(OTHERS[name]) in capsys.readouterr().err
+    for name, other in OTHERS.items():
+        one, two = shards_of(lines, 2)
+        two[0][name] = other
+        choose(page, text_of(one), text_of(two))
+        was, now = (json.dumps(shard[0].get(name)) for shard in (one, two))
+        hint = "choose the shards of one run"
+        assert complaint(page) == f"mine1.jsonl: {name} is {now}, but {was} in mine0.jsonl; {hint}."
+        assert page.inner_text("#build-said") == ""
+        if name not in ("torch", "platform", "device"):  # of these merge puts one run after the other
+            files = [synthetic.write_lines(tmp_path / f"{n}.jsonl", each) for n, each in enumerate((one, two))]
+            assert main(["merge", *map(str, files), "--out", str(tmp_path / "merged.jsonl")]) != 0
+            assert str(other) in capsys.readouterr().err
 
 
 def test_shards_with_two_texts_of_a_clause_are_not_joined(reader, lines):
@@ -198,7 +192,7 @@ def test_shards_with_two_texts_of_a_clause_are_not_joined(reader, lines):
     )
 
 
-def test_what_was_not_chosen_of_the_shards_is_told(reader, lines):
+def test_what_was_not_chosen_of_the_shards_is_named(reader, lines):
     page = reader.open("#build").page
     shards = [text_of(shard) for shard in shards_of(lines, 4)]
     choose(page, shards[0], shards[3])
@@ -207,8 +201,8 @@ def test_what_was_not_chosen_of_the_shards_is_told(reader, lines):
     choose(page, shards[0], shards[1], shards[3])
     assert "shard 3 of 4 is not here" in page.inner_text("#build-found .facts")
     choose(page, text_of(shards_of(lines, 40)[4]))
-    told = page.inner_text("#build-found .facts")
-    assert "shards 1, 2, 3, 4, 6 and 34 more of 40 are not here" in told
+    answer = page.inner_text("#build-found .facts")
+    assert "shards 1, 2, 3, 4, 6 and 34 more of 40 are not here" in answer
 
 
 def test_shards_of_two_modes_are_joined_with_the_cells_of_both(reader, lines):
@@ -283,18 +277,19 @@ DAMAGE = {
 }
 
 
-@pytest.mark.parametrize("fault", DAMAGE)
-def test_a_damaged_or_foreign_file_gets_one_clear_line(reader, lines, fault):
+def test_a_damaged_or_foreign_file_gets_one_clear_line(reader, lines):
     page = reader.open("#build").page
-    choose(page, text_of(lines))
-    choose(page, DAMAGE[fault](lines))
-    told = complaint(page)
-    assert fault in told
-    assert told.startswith("mine0.jsonl")
-    assert len(told) < 250
-    assert "\n" not in told
-    assert page.inner_text("#build-said") == page.inner_text("#build-found") == ""
-    assert page.get_by_role("alert").inner_text() == told
+    for fault, damage in DAMAGE.items():
+        choose(page, text_of(lines))
+        assert complaint(page) == ""
+        choose(page, damage(lines))
+        line = complaint(page)
+        assert fault in line
+        assert line.startswith("mine0.jsonl")
+        assert len(line) < 250
+        assert "\n" not in line
+        assert page.inner_text("#build-said") == page.inner_text("#build-found") == ""
+        assert page.get_by_role("alert").inner_text() == line
     choose(page, text_of(lines))
     assert complaint(page) == ""
 
@@ -340,8 +335,7 @@ def test_a_file_is_dropped_anywhere(reader, lines):
     assert "3 of 80 cells differ" in page.inner_text("#build-said")
 
 
-@pytest.mark.parametrize("width", [390, 1440])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("scheme", "width"), SCREENS)
 def test_it_can_be_read_in_both_themes_and_at_any_width(browser, built, lines, scheme, width):
     with watched(browser, color_scheme=scheme, viewport={"width": width, "height": 844}) as page:
         Reader(page, built.url).open("#build")

@@ -7,11 +7,10 @@ import re
 import pytest
 
 from suites.selfcheck.counts import KINDS
-from suites.selfcheck.pages import CONTRAST, PRICED, Reader, watched
+from suites.selfcheck.pages import CONTRAST, PRICED, SCREENS, Reader, watched
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize(("scheme", "width"), SCREENS)
 def test_the_chapter_can_be_read(browser, priced, scheme, width):
     with watched(browser, color_scheme=scheme, viewport={"width": width, "height": 844}) as page:
         Reader(page, priced.url).open("#costs")
@@ -25,7 +24,7 @@ def test_the_chapter_can_be_read(browser, priced, scheme, width):
         assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
-def test_the_chapter_is_told_in_words_and_tables(browser, priced):
+def test_the_chapter_is_given_in_words_and_tables(browser, priced):
     with watched(browser) as page:
         Reader(page, priced.url).open("#costs")
         section = page.get_by_role("main", name="What a hook costs")
@@ -36,9 +35,9 @@ def test_the_chapter_is_told_in_words_and_tables(browser, priced):
         row = table.get_by_role("row", name=re.compile("^post-accumulate hook"))
         assert [cell.split("\n")[-1] for cell in row.get_by_role("cell").all_inner_texts()][:2] == ["not counted"] * 2
         changed = section.get_by_role("table", name="Changes from release to release")
-        told = changed.get_by_role("row").all_inner_texts()
-        assert [line.split("\t")[0] for line in told] == ["torch", "1.13 → 2.0", "1.12 → 1.13"]
-        assert "not compared: they were counted with different builds" in told[2]
+        rows = changed.get_by_role("row").all_inner_texts()
+        assert [line.split("\t")[0] for line in rows] == ["torch", "1.13 → 2.0", "1.12 → 1.13"]
+        assert "not compared: they were counted with different builds" in rows[2]
         assert "Times are never compared between releases or machines" in section.inner_text()
         times = section.get_by_role("table", name=re.compile("^Nanoseconds that one hook adds on Made-up 9000"))
         assert times.get_by_role("row").count() == 2

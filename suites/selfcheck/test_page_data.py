@@ -15,7 +15,7 @@ from suites.selfcheck.pages import Reader, build, calls, watched
 EVIL = "</script><script>window.hit=1</script><img src=x onerror=window.hit=1>\"'><b>{{7*7}}"
 
 
-def test_a_deviation_nobody_declared_stands_out(browser, tmp_path):
+def test_a_deviation_nobody_declared_is_marked(browser, tmp_path):
     table = synthetic.clauses(6)
     lines = copy.deepcopy(synthetic.run_lines(table, "2.15.0"))
     cell = next(line for line in lines if line.get("verdict") == "conforms")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from reports.verbs.disagreements import read_scripts
+from reports.data.disagreements import read_scripts
 from suites.selfcheck import synthetic
-from suites.selfcheck.pages import CONTRAST, Reader, build, watched
+from suites.selfcheck.pages import CONTRAST, SCREENS, Reader, build, watched
 from suites.selfcheck.test_page_data import EVIL
 
 TITLE = "Where torch and its documentation disagree"
@@ -22,7 +22,7 @@ def is_in_view(page, selector):
     return 0 <= box["y"] <= height
 
 
-def test_each_script_is_told_with_its_page_and_its_versions(reader, scripts, built):
+def test_each_script_is_shown_with_its_page_and_its_versions(reader, scripts, built):
     page = reader.page
     assert page.locator("#view-disagreements article").count() == len(scripts) == 5
     assert page.inner_text(".views [href='#disagreements']").split("\n") == ["Docs disagree", "5 places and scripts"]
@@ -119,8 +119,7 @@ def test_the_list_and_its_scripts_have_names(reader, scripts):
     page.get_by_role("group", name=f"{scripts[0].clause}.py", exact=True).wait_for()
 
 
-@pytest.mark.parametrize("width", [390, 768, 1440])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("scheme", "width"), SCREENS)
 def test_it_can_be_read_in_both_themes_and_at_any_width(browser, built, scheme, width):
     with watched(browser, color_scheme=scheme, viewport={"width": width, "height": 844}) as page:
         Reader(page, built.url).open("#disagreements")

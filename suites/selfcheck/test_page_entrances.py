@@ -8,12 +8,12 @@ import re
 import pytest
 
 from reports.__main__ import main
-from reports.data.about import known_apis
+from reports.data.clause import known_apis, read_clauses
+from reports.data.forms import counted
+from reports.data.history import STATUSES
 from reports.data.statements import KINDS
-from reports.verbs.forms import counted
-from reports.verbs.rely import STANDS
 from suites.selfcheck import synthetic
-from suites.selfcheck.pages import CONTRAST, Reader, build, watched
+from suites.selfcheck.pages import CONTRAST, SCREENS, Reader, build, watched
 
 VIEWS = ("rely", "upgrade", "build")
 
@@ -39,11 +39,11 @@ def in_terminal(built, capsys, verb, *arguments):
 
 
 def grouped(entries, key, words):
-    """Return title -> ids of what a verb told, in the words of the page: one for all, or for one and for several."""
+    """Return title -> ids of what a verb answer, in the words of the page: one for all, or for one and for several."""
     found = {}
     for entry in entries:
         found.setdefault(words[entry[key]], []).append(entry["clause"])
-    titles = {told if isinstance(told, str) else told[len(names) > 1]: names for told, names in found.items()}
+    titles = {answer if isinstance(answer, str) else answer[len(names) > 1]: names for answer, names in found.items()}
     return {title[0].upper() + title[1:]: sorted(names) for title, names in titles.items()}
 
 
@@ -51,35 +51,27 @@ def in_any_order(groups):
     return {title: sorted(names) for title, names in groups.items()}
 
 
-@pytest.mark.parametrize(
-    ("query", "arguments"),
-    [
-        ("", ["--from", "2.0"]),
-        ("?tutorial=1", ["--from", "2.0", "--tutorial"]),
-        ("?from=1.13&to=2.15", ["--from", "1.13", "--to", "2.15"]),
-        ("?from=1.4&to=1.4", ["--to", "1.4"]),
-        ("?from=1.4&chapter=tutorial", ["--chapter", "tutorial"]),
-        ("?chapter=tutorial+ordering&from=2.0", ["--chapter", "tutorial", "--chapter", "ordering", "--from", "2.0"]),
-        ("?from=1.4&api=register_forward_hook", ["--api", "register_forward_hook"]),
-        ("?from=1.4&clause=retain_grad.", ["retain_grad."]),
-        ("?from=1.4&clause=ordering.tensor+tutorial.&to=2.0", ["ordering.tensor", "tutorial.", "--to", "2.0"]),
-        ("?from=1.4&clause=ordering.f&chapter=ordering", ["ordering.f", "--chapter", "ordering"]),
-        (
-            "?api=register_full_backward_hook&from=2.1&tutorial=1",
-            ["--api", "register_full_backward_hook", "--from", "2.1", "--tutorial"],
-        ),
-    ],
-)
-def test_rely_answers_as_in_a_terminal(reader, built, capsys, query, arguments):
-    told = in_terminal(built, capsys, "rely", *arguments)
-    page = reader.open("#rely" + query).page
-    assert in_any_order(answered(page, "rely")) == grouped(told["clauses"], "stands", STANDS)
-    counts = ", ".join(counted(count, *STANDS[each]) for each, count in told["counts"].items() if count)
-    assert page.inner_text("#rely-said").endswith(
-        f": of {counted(len(told['clauses']), 'clause', 'clauses')} {counts}."
-    )
-    left_out = page.locator("#view-rely .left-out").all_inner_texts()
-    assert [int(each.split()[0]) for each in left_out] == [told["left_out"]] * bool(told["left_out"])
+#: What is asked of Rely in the address, and in a terminal.
+ASKED = {
+    "?from=1.13&to=2.15&tutorial=1": ["--from", "1.13", "--to", "2.15", "--tutorial"],
+    "?from=1.4&to=1.4": ["--to", "1.4"],
+    "?from=1.4&chapter=tutorial": ["--chapter", "tutorial"],
+    "?from=1.4&api=register_forward_hook": ["--api", "register_forward_hook"],
+    "?from=1.4&clause=ordering.tensor+tutorial.&to=2.0": ["ordering.tensor", "tutorial.", "--to", "2.0"],
+    "?from=1.4&clause=ordering.f&chapter=ordering": ["ordering.f", "--chapter", "ordering"],
+}
+
+
+def test_rely_answers_as_in_a_terminal(reader, built, capsys):
+    for query, arguments in ASKED.items():
+        answer = in_terminal(built, capsys, "rely", *arguments)
+        page = reader.open("#rely" + query).page
+        assert in_any_order(answered(page, "rely")) == grouped(answer["clauses"], "stands", STATUSES), query
+        counts = ", ".join(counted(count, *STATUSES[each]) for each, count in answer["counts"].items() if count)
+        clauses = counted(len(answer["clauses"]), "clause", "clauses")
+        assert page.inner_text("#rely-said").endswith(f": of {clauses} {counts}.")
+        left_out = page.locator("#view-rely .left-out").all_inner_texts()
+        assert [int(each.split()[0]) for each in left_out] == [answer["left_out"]] * bool(answer["left_out"])
 
 
 def test_rely_knows_every_api_and_its_options(browser, tmp_path, capsys):
@@ -91,16 +83,16 @@ def test_rely_knows_every_api_and_its_options(browser, tmp_path, capsys):
     with watched(browser) as page:
         Reader(page, made.url).open("#rely")
         boxes = page.eval_on_selector_all("#rely-api input", "all => all.map(box => box.value)")
-        assert known_apis(table) < set(boxes)
+        assert known_apis(read_clauses(table)) < set(boxes)
         page.click("#view-rely >> text=Hook APIs:")
         page.check("#rely-api [value='register_forward_hook(prepend)']")
-        told = in_terminal(made, capsys, "rely", "--from", "2.0", "--api", "register_forward_hook(prepend)")
-        assert len(told["clauses"]) == 8
-        assert in_any_order(answered(page, "rely")) == grouped(told["clauses"], "stands", STANDS)
+        answer = in_terminal(made, capsys, "rely", "--from", "2.0", "--api", "register_forward_hook(prepend)")
+        assert len(answer["clauses"]) == 8
+        assert in_any_order(answered(page, "rely")) == grouped(answer["clauses"], "stands", STATUSES)
         assert "--api 'register_forward_hook(prepend)'" in page.inner_text("#view-rely .terminal")
 
 
-def test_the_beginning_of_clauses_is_typed_and_stands_in_the_address(reader, built):
+def test_the_beginning_of_clauses_is_typed_and_kept_in_the_address(reader, built):
     page = reader.open("#rely?from=2.0").page
     topics = page.eval_on_selector_all("#rely-topics option", "all => all.map(option => option.value)")
     assert sorted(topics) == sorted({name.rpartition(".")[0] + "." for name in built.table})
@@ -118,10 +110,10 @@ def test_the_beginning_of_clauses_is_typed_and_stands_in_the_address(reader, bui
 
 
 def test_rely_tells_where_a_clause_changes(reader, built, capsys):
-    told = in_terminal(built, capsys, "rely", "--from", "1.9")
+    answer = in_terminal(built, capsys, "rely", "--from", "1.9")
     page = reader.open("#rely?from=1.9").page
     answered(page, "rely")
-    changing = [each for each in told["clauses"] if each["stands"] == "changes"]
+    changing = [each for each in answer["clauses"] if each["stands"] == "changes"]
     assert len(changing) > 5
     for each in changing:
         row = page.locator("#view-rely .found > li", has=page.locator(f"code:text-is('{each['clause']}')"))
@@ -147,18 +139,18 @@ def test_rely_says_what_cannot_be_answered(reader):
     assert page.inner_text("#rely-said") == "No clause is of all that: choose less at once."
 
 
-@pytest.mark.parametrize(("before", "after"), [("1.13", "2.15"), ("2.15", "1.13"), ("1.4", "1.8"), ("2.2", "2.3")])
+@pytest.mark.parametrize(("before", "after"), [("2.15", "1.13"), ("1.4", "2.15")])
 def test_upgrade_answers_as_in_a_terminal(reader, built, capsys, before, after):
-    told = in_terminal(built, capsys, "diff", before, after)
+    answer = in_terminal(built, capsys, "diff", before, after)
     page = reader.open(f"#upgrade?from={before}&to={after}").page
-    assert in_any_order(answered(page, "upgrade")) == grouped(told["changes"], "kind", KINDS)
-    differ = len(told["changes"])
+    assert in_any_order(answered(page, "upgrade")) == grouped(answer["changes"], "kind", KINDS)
+    differ = len(answer["changes"])
     assert (
-        f"torch {after}: {differ} of {differ + told['same']} cells {'differs' if differ == 1 else 'differ'}"
+        f"torch {after}: {differ} of {differ + answer['same']} cells {'differs' if differ == 1 else 'differ'}"
         in page.inner_text("#upgrade-said")
     )
     assert page.inner_text(".terminal code") == f"python -m reports diff {before} {after}"
-    for change in told["changes"][:12]:
+    for change in answer["changes"][:12]:
         row = page.locator("#view-upgrade .found > li", has=page.locator(f"code:text-is('{change['clause']}')"))
         assert row.locator(".when").all_inner_texts() == [f"torch {before}", f"torch {after}"]
         for side, shown in zip(("before", "after"), row.locator(".spans > li").all_inner_texts(), strict=True):
@@ -205,16 +197,15 @@ def test_a_program_is_said_to_show_both_only_where_both_sides_conform(reader):
     assert set(found["Other values or calls, without a word"]) == {"Example", "Program that shows both"}
 
 
-@pytest.mark.parametrize(
-    ("asked", "named"),
-    [
-        ("to=2.15&from-mode=eager&to-mode=compiled", "2.15 --mode eager --to-mode compiled"),
-        ("to=2.0&from-mode=eager&to-mode=compiled", "2.0 --mode eager --to-mode compiled"),
-        ("to=2.15&from-mode=compiled", "2.15 --mode compiled"),
-        ("to=2.15", "2.15"),
-    ],
-)
-def test_two_modes_are_compared_as_in_a_terminal(browser, tmp_path, capsys, asked, named):
+#: What is asked of Upgrade in the address, and behind `diff 2.0` in a terminal.
+MODES_ASKED = {
+    "to=2.15&from-mode=eager&to-mode=compiled": "2.15 --mode eager --to-mode compiled",
+    "to=2.0&from-mode=eager&to-mode=compiled": "2.0 --mode eager --to-mode compiled",
+    "to=2.15&from-mode=compiled": "2.15 --mode compiled",
+}
+
+
+def test_two_modes_are_compared_as_in_a_terminal(browser, tmp_path, capsys):
     table = synthetic.clauses(20)
     folder = synthetic.write_verdicts(tmp_path / "verdicts", table, ("2.0.0", "2.15.0"))
     for minor, verdict in (("2.0", "conforms"), ("2.15", "hung")):
@@ -224,11 +215,11 @@ def test_two_modes_are_compared_as_in_a_terminal(browser, tmp_path, capsys, aske
                     modes["compiled"] = {**modes["eager"], "verdict": verdict}
     built = build(tmp_path, table)
     with watched(browser) as page:
-        Reader(page, built.url).open(f"#upgrade?from=2.0&{asked}")
-        shown = in_any_order(answered(page, "upgrade"))
-        assert page.inner_text(".terminal code") == f"python -m reports diff 2.0 {named}"
-    told = in_terminal(built, capsys, "diff", "2.0", *named.split())
-    assert shown == grouped(told["changes"], "kind", KINDS)
+        for asked, named in MODES_ASKED.items():
+            Reader(page, built.url).open(f"#upgrade?from=2.0&{asked}")
+            assert page.inner_text(".terminal code") == f"python -m reports diff 2.0 {named}"
+            answer = in_terminal(built, capsys, "diff", "2.0", *named.split())
+            assert in_any_order(answered(page, "upgrade")) == grouped(answer["changes"], "kind", KINDS)
 
 
 def test_two_modes_and_ones_own_run_are_compared(browser, tmp_path):
@@ -261,12 +252,12 @@ def test_two_modes_and_ones_own_run_are_compared(browser, tmp_path):
         assert "not seen on both" not in page.inner_text("#upgrade-said")
         page.goto(made.url + "#rely?from=2.14&to=2.15&mode=compiled")
         assert page.inner_text("#rely-said").endswith(
-            f"of {len(table)} clauses {counted(len(table), *STANDS['unseen'])}."
+            f"of {len(table)} clauses {counted(len(table), *STATUSES['unseen'])}."
         )
         assert "2.15 (this run), compiled" in page.inner_text("#rely-said")
 
 
-def test_what_is_chosen_stands_in_the_address_and_comes_back(reader):
+def test_what_is_chosen_is_kept_in_the_address_and_comes_back(reader):
     page = reader.open().page
     page.click(".views >> text=Rely")
     page.select_option("#rely-from", "1.13")
@@ -368,8 +359,7 @@ def test_the_views_are_reached_by_keyboard_and_have_names(reader):
     assert len(reader.rows()) == 80
 
 
-@pytest.mark.parametrize("width", [390, 1440])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("scheme", "width"), SCREENS)
 def test_both_can_be_read_in_both_themes_and_at_any_width(browser, built, scheme, width):
     with watched(browser, color_scheme=scheme, viewport={"width": width, "height": 844}) as page:
         reader = Reader(page, built.url).open("#rely?from=1.9")

@@ -1,4 +1,4 @@
-"""Thousands of damaged run files in a real browser, and pages built of hostile ones: nothing of theirs ever runs."""
+"""Hundreds of damaged run files in a real browser, and pages built of hostile ones: nothing of theirs ever runs."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from suites.selfcheck.pages import Reader, build, watched
 from suites.selfcheck.test_page_axe import VIEWS
 
 GUARD = Path(__file__).with_name("guard.js").read_text("utf-8")
-EACH, BATCH = 1000, 250
+EACH, BATCH = 300, 150
 GOOD = test_fuzz.GOOD
 DAMAGES = ("cut", "flipped", "pasted", "shuffled", "spoiled", "marked", "deep")
 #: Reads files as My build does when they are dropped, opens all that it shows, and looks at the whole page after each.
 READ = """async (texts) => {
-  const told = [];
+  const answer = [];
   for (const text of texts) {
     const bytes = Uint8Array.from(atob(text), (sign) => sign.charCodeAt(0));
     await chooseRuns([new File([bytes], "x.jsonl")]);
@@ -30,9 +30,9 @@ READ = """async (texts) => {
     const bad = [...guard.risky(byId("build-found")), ...guard.wrong(byId("view-build"))];
     if (JSON.stringify(DATA) !== guard.data) bad.push("the data of the page is not what it was");
     if (byId("matrix").outerHTML !== guard.matrix) bad.push("the matrix is not what it was");
-    told.push([wrong, said, mine && [mine.cells.size, mine.missing], bad]);
+    answer.push([wrong, said, mine && [mine.cells.size, mine.missing], bad]);
   }
-  return told;
+  return answer;
 }"""
 KEEP = 'guard.data = JSON.stringify(DATA); guard.matrix = byId("matrix").outerHTML;'
 
@@ -84,15 +84,15 @@ def test_no_damage_makes_the_page_fail_or_loses_what_is_good(browser, small, tmp
         guarded(page, small.url, "#build").evaluate(KEEP)
         for start in range(0, len(raws), BATCH):
             batch = [*raws[start : start + BATCH], GOOD]
-            told = page.evaluate(READ, [base64.b64encode(raw).decode() for raw in batch])
-            for raw, (wrong, said, cells, bad) in zip(batch, told, strict=True):
+            answer = page.evaluate(READ, [base64.b64encode(raw).decode() for raw in batch])
+            for raw, (wrong, said, cells, bad) in zip(batch, answer, strict=True):
                 assert bool(wrong) != bool(said)
                 assert "\n" not in wrong
                 assert bad == []
                 wanted = by_python(tmp_path / "run.jsonl", raw)
                 assert wanted is None or cells == wanted, (wrong, raw)
                 seen.add(bool(said))
-            assert told[-1][1].startswith("Torch 2.15 → your torch 2.15.0+cpu:")
+            assert answer[-1][1].startswith("Torch 2.15 → your torch 2.15.0+cpu:")
         assert page.evaluate("guard.hits") == []
     assert seen == {True, False}
 

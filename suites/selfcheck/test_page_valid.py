@@ -31,7 +31,7 @@ def serialised(page):
 
 
 @pytest.fixture(scope="module")
-def told(browser, built, priced, noted, recorded, tmp_path_factory):
+def complaints(browser, built, priced, noted, recorded, tmp_path_factory):
     """Give what the checker says of every document; it starts once for all."""
     folder = tmp_path_factory.mktemp("checked")
     served, badge = recorded.path.read_text("utf-8"), folder / "hooks.svg"
@@ -60,24 +60,24 @@ def name_of(view):
 
 
 @pytest.mark.parametrize("document", ["served", "costs", "noted", *map(name_of, VIEWS)])
-def test_the_page_is_valid(told, document):
-    first, *others = told[f"{document}.html"]
+def test_the_page_is_valid(complaints, document):
+    first, *others = complaints[f"{document}.html"]
     assert first.startswith(EMBEDDED)
     assert '<script type="application/json" id="data">' in first
     assert others == []
 
 
-def test_the_badge_is_valid(told):
-    assert told["hooks.svg"] == []
+def test_the_badge_is_valid(complaints):
+    assert complaints["hooks.svg"] == []
 
 
 @pytest.mark.parametrize("markup", BREAKS)
-def test_what_is_wrong_is_found(told, markup):
-    assert any(message.startswith(BREAKS[markup]) for message in told["broken.html"])
+def test_what_is_wrong_is_found(complaints, markup):
+    assert any(message.startswith(BREAKS[markup]) for message in complaints["broken.html"])
 
 
-def test_a_wrong_badge_is_found(told):
-    assert told["broken.svg"][0].startswith("Attribute “colour” not allowed on element “rect”")
+def test_a_wrong_badge_is_found(complaints):
+    assert complaints["broken.svg"][0].startswith("Attribute “colour” not allowed on element “rect”")
 
 
 def test_without_a_checker_one_line_says_so(monkeypatch):

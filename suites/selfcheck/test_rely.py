@@ -7,7 +7,7 @@ import json
 import pytest
 
 from reports.__main__ import main
-from reports.verbs import forms
+from reports.data import forms
 from reports.verbs.choice import left_out
 from suites.selfcheck import measured, synthetic
 

@@ -34,7 +34,7 @@ def test_page_prints_the_counts_and_then_the_path(room, capsys):
     assert "2.15 (this run)" in out.read_text("utf-8")
 
 
-@pytest.mark.parametrize("verb", ["page", "atlas", "badge", "compat", "merge"])
+@pytest.mark.parametrize("verb", ["page", "atlas", "badge", "merge"])
 def test_every_verb_that_writes_a_file_makes_its_folder_and_says_so(room, capsys, verb):
     out = room.path / "deep" / "deeper" / "file"
     assert room.call(verb, room.run, "--out", out) == 0

@@ -1,4 +1,4 @@
-"""The three rooms: who may import whom, how long a file may be, which files may name versions and paths.
+"""The three rooms and their folders: who may import whom, how long a file may be, which files name versions and paths.
 
 Each test is about all files at once, and lists those that break its rule.
 """
@@ -9,10 +9,15 @@ import ast
 import re
 import subprocess
 from collections.abc import Iterable, Iterator
+from graphlib import TopologicalSorter
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 ROOMS = ("suites", "fixtures", "reports")
+#: The folders of a room, the lowest first: a file imports from its own and from lower ones.
+FLOORS = {"reports": ("data", "costs", "usage", "page", "verbs")}
 DOORS_TO_TORCH = ("fixtures/play/stage.py", "fixtures/play/surroundings.py", "fixtures/modes/")
 LONGEST, LONGEST_CONFTEST = 400, 100
 GENERATED = ("reports/verdicts/",)
@@ -79,6 +84,26 @@ def test_reports_import_no_torch_and_nothing_of_suites() -> None:
     readers = [name for name in sources("reports/") if not name.startswith(SENT)]
     assert imported(readers, "torch", "suites") == []
     assert imported({path for name in readers for path in fixtures_behind(name)}, "torch") == []
+
+
+def loaded(name: str) -> set[str]:
+    """The files of this repository that a file imports."""
+    return {path for module in imports(name) if (ROOT / (path := module.replace(".", "/") + ".py")).is_file()}
+
+
+@pytest.mark.parametrize("room", FLOORS)
+def test_a_folder_imports_nothing_of_those_above_it(room: str) -> None:
+    floors = [f"{room}/{folder}/" for folder in FLOORS[room]]
+    above = {folder: tuple(floors[place + 1 :]) for place, folder in enumerate(floors)}
+    files = [(folder, name) for folder in floors for name in sources(folder)]
+    up = {name: {each for each in loaded(name) if each.startswith(above[folder])} for folder, name in files}
+    assert {name: found for name, found in up.items() if found} == {}
+
+
+@pytest.mark.parametrize("room", FLOORS)
+def test_no_two_files_need_each_other(room: str) -> None:
+    needs = {name: {each for each in loaded(name) if each.startswith(f"{room}/")} for name in sources(f"{room}/")}
+    TopologicalSorter(needs).prepare()  # raises where they go round
 
 
 def test_torch_is_behind_its_doors() -> None:

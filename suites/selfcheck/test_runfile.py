@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from reports.data import runfile, strict, verdicts
 from reports.data.atlas import build
+from reports.data.clause import read_clauses
 from reports.data.runfile import BadInput, read_run, read_runs
 from reports.data.strict import SCHEMAS
 from reports.page.build import render
@@ -88,10 +89,10 @@ def test_any_run_is_read_as_it_was_written(tmp_path, lines):
     path = synthetic.write_lines(tmp_path / "a.jsonl", lines)
     run = read_run(path)
     assert run.header == lines[0]
-    assert list(run.cells.values()) == lines[1:-1]
+    assert list(run.lines.values()) == lines[1:-1]
     runfile.write_runs(tmp_path / "b.jsonl", [run])
     again = read_run(tmp_path / "b.jsonl")
-    assert (again.header, again.cells, again.seconds) == (run.header, run.cells, run.seconds)
+    assert (again.header, again.lines, again.seconds) == (run.header, run.lines, run.seconds)
 
 
 @QUICK
@@ -102,8 +103,8 @@ def test_any_run_is_recorded_and_read_back(tmp_path, lines):
     verdicts.write_table(verdicts.Table("0.1.0", run.clauses), tmp_path / "verdicts")
     verdicts.write_recorded([recorded], tmp_path / "verdicts")
     assert verdicts.read_recorded(tmp_path / "verdicts") == [recorded]
-    whole = {name: {**verdicts.EMPTY, **clause} for name, clause in run.clauses.items()}
-    assert verdicts.read_table(tmp_path / "verdicts").clauses == whole
+    whole = {name: {**verdicts.EMPTY, **clause.record} for name, clause in run.clauses.items()}
+    assert verdicts.read_table(tmp_path / "verdicts").clauses == read_clauses(whole)
     assert verdicts.write_recorded([recorded], tmp_path / "verdicts") == []
 
 

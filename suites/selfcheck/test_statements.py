@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 
 import pytest
 
-from reports.data.atlas import Cell
+from reports.data.cell import Cell
+from reports.data.clause import Clause, Deviation, Reading
 from reports.data.statements import ANSWERS, HARMS, KINDS, UNKNOWN, Statement, harm_of_change, statement
 
 KINDS_BY_LETTER = {"s": "silent", "e": "error", "w": "warning", "a": "added", "f": "fixed", ".": "internal"}
@@ -53,28 +55,17 @@ def test_the_worst_comes_first():
     assert list(KINDS)[:3] == list(HARMS)[:3]
 
 
-DEVIATION = {
-    "name": "lost", "torch": "", "cause": "a slip", "verdict": "deviates", "says": "It is lost.", "harm": "error",
-    "reason": "A bug.", "ref": "measured",
-}  # fmt: skip
-CLAUSE = {
-    "says": "It is.",
-    "needs": ["torch.it"],
-    "readings": [
-        {"name": "now", "torch": "", "says": "It is, in its place."},
-        {"name": "plain", "torch": "", "says": "It is."},
-        {"name": "was", "torch": "", "says": "It was.", "headline": False, "harm": "silent"},
-        {"name": "mute", "torch": "", "says": "", "headline": False, "harm": "warning"},
-    ],
-    "deviations": [DEVIATION, {**DEVIATION, "name": "gone", "says": "It is gone."}],
-}
-CLAIM = {
-    **CLAUSE,
-    "readings": [
-        {"name": "true", "torch": "", "says": "So it is."},
-        {"name": "false since 2.0", "torch": "", "says": "It is not.", "headline": True, "harm": "error"},
-    ],
-}
+DEVIATION = Deviation("lost", "", "deviates", "It is lost.", "error", "A bug.", "measured", "a slip")
+READINGS = (
+    Reading("now", "", "It is, in its place."),
+    Reading("plain", "", "It is."),
+    Reading("was", "", "It was.", headline=False, harm="silent"),
+    Reading("mute", "", "", headline=False, harm="warning"),
+)
+BUGS = (DEVIATION, replace(DEVIATION, name="gone", says="It is gone."))
+CLAUSE = Clause("a.b.c", "It is.", (), READINGS, "", "", 0, "", {}, needs=("torch.it",), deviations=BUGS)
+CLAIMS = (Reading("true", "", "So it is."), Reading("false since 2.0", "", "It is not.", harm="error"))
+CLAIM = replace(CLAUSE, readings=CLAIMS)
 
 
 @pytest.mark.parametrize(
@@ -107,7 +98,7 @@ CLAIM = {
         (CLAUSE, Cell("absent"), Statement("This torch has no torch.it.", "absent")),
         (CLAUSE, Cell("absent", note="no such thing"), Statement("No such thing", "absent")),
         (
-            {**CLAUSE, "needs": ["a.b", "c"]},
+            replace(CLAUSE, needs=("a.b", "c")),
             Cell("absent"),
             Statement("This torch lacks at least one of a.b, c.", "absent"),
         ),

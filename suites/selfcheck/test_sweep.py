@@ -19,6 +19,7 @@ from reports.data import torches
 from reports.data.strict import BadInput
 from reports.data.torches import COUNTS, RUNS, WORK, Part, Release
 from reports.verbs import sweep
+from suites.selfcheck import synthetic
 
 ROOT = Path(__file__).resolve().parents[2]
 KNOWN = {"1.4": "1.4.0", "1.10": "1.10.2", "2.1": "2.1.2"}
@@ -26,7 +27,7 @@ WHOLE = Part()
 SOME = Part(("retain.", "gradient.errors."), ("eager",))
 
 FAKE_TOX = """
-import json, os, sys, time
+import os, sys, time
 run_file, env_folder, behaviour, step = sys.argv[1:5]
 os.makedirs(os.environ["UV_CACHE_DIR"], exist_ok=True)
 if behaviour == "no interpreter":
@@ -39,13 +40,7 @@ assert os.path.exists(env_folder + "/torch.bin"), "run before it was installed"
 open(env_folder + ".workers", "w").write(os.environ["PYTEST_XDIST_AUTO_NUM_WORKERS"])
 if behaviour == "knows no such clause":
     sys.exit("ERROR: --clauses none.: no clause begins so; see README for the chapters")
-entries = [
-    {"type": "header", "torch": "9.9", "nodes": {"a": ["c.t.a", "eager"], "b": ["c.t.b", "eager"]}},
-    {"type": "started", "clause": "c.t.a", "mode": "eager"},
-    {"type": "cell", "clause": "c.t.a", "mode": "eager", "verdict": "conforms", "declared": False},
-    {"type": "cell", "clause": "c.t.b", "mode": "eager", "verdict": "crashed", "declared": False},
-    {"type": "footer", "cells": 2, "counts": {}, "seconds": 1},
-]
+lines = open(os.path.join(os.path.dirname(__file__), "lines.jsonl")).readlines()
 if behaviour == "declines to count":
     sys.exit("seed 1: 1 of 5\\nsuites.timing: no valgrind")
 if behaviour == "counts":
@@ -54,12 +49,20 @@ if behaviour == "counts":
 first = 3 if step == "resume" else 0
 last = 3 if behaviour in ("stops", "hangs") else 5
 with open(run_file, "a") as stream:
-    for entry in entries[first:last]:
-        stream.write(json.dumps(entry) + chr(10))
+    stream.writelines(lines[first:last])
 if behaviour == "hangs":
     time.sleep(600)
 sys.exit(1)
 """
+
+
+def run_of_two() -> list[dict[str, Any]]:
+    """Return the lines of a run of two clauses; the second crashes, and its beginning is not noted."""
+    lines = synthetic.run_lines(synthetic.clauses(2), "9.9.0")
+    for cell, verdict in ((lines[2], "conforms"), (lines[4], "crashed")):
+        cell.update(verdict=verdict, reading=None, refuted=[], holds=[], evidence=None, declared=False)
+    del lines[3]
+    return lines
 
 
 class Bench:
@@ -73,6 +76,7 @@ class Bench:
         (root / "suites").mkdir()
         (root / "suites" / "test_a.py").write_text("first = 1\n")
         (root / "fake_tox.py").write_text(FAKE_TOX)
+        synthetic.write_lines(root / "lines.jsonl", run_of_two())
         for folder in (RUNS, COUNTS, WORK):
             (root / folder).mkdir(parents=True)
 

@@ -14,17 +14,16 @@ from collections import Counter
 import pytest
 
 from fixtures.run import recorded as stored
-from reports.data.atlas import Cell, build
+from reports.data.atlas import build
+from reports.data.cell import Cell
+from reports.data.history import STATUSES
 from reports.data.statements import statement
 from reports.data.verdicts import VERDICTS, read_recorded, read_table
-from reports.verbs import choice, compat, diff, diff_forms, rely
-from reports.verbs.rely import STANDS
+from reports.verbs import choice, diff, diff_forms, rely
 from suites.selfcheck import measured
 
 EVERYTHING = argparse.Namespace(begins=[], clauses=[], chapter=[], api=[], tutorial=True)
-SPAN = re.compile(
-    r"(?:(since|up to|torch|not measured on torch) )?([\d.]+)(?: to ([\d.]+))?(?: or earlier)?(?:: (.*))?"
-)
+SPAN = re.compile(r"(?:(since|up to|torch) )?([\d.]+)(?: to ([\d.]+))?(?: or earlier)?(?:: (.*))?")
 SAID = re.compile(r"(\w+)(?: \((?:silent|error|warning)\))?(?:: (.*?))?(?: \[.*\])?")
 #: what is said of a release on which no sentence of a clause is known to be true
 SILENT = ("absent", "unseen", "crashed", "hung", "refused")
@@ -101,7 +100,7 @@ def check_rely(truth, first, last, text):
             title = line.partition(" (")[0]
         elif not line.startswith("    "):
             clause, _, says = line[2:].partition("  ")
-            if title in STANDS["holds"]:
+            if title in STATUSES["holds"]:
                 wrong.append(truth.judge(clause, whole, f"holds: {says}"))
                 seen["holds"] += 1
             elif says:
@@ -118,7 +117,7 @@ def check_rely(truth, first, last, text):
             wrong.append(truth.judge(clause, keys, words))
             seen["span"] += 1
         else:
-            assert title in STANDS["otherwise"], line
+            assert title in STATUSES["otherwise"], line
     return [each for each in wrong if each], seen
 
 
@@ -145,39 +144,6 @@ def check_diff(truth, first, last, text):
     return [each for each in wrong if each], seen
 
 
-def check_compat(truth, document):
-    """Return what is false in the compatibility data, and for which releases each clause is said to have support."""
-    wrong, supported = [], {}
-    for clause in truth.clauses:
-        chapter, topic, point = clause.split(".")
-        told = document["hooks"][chapter][topic][point]["__compat"]["support"].get("torch", {"version_added": None})
-        supported[clause] = set()
-        for one in told if isinstance(told, list) else [told]:
-            notes = one.get("notes", [])
-            notes = [notes] if isinstance(notes, str) else notes
-            own = [note for note in notes if not SPAN.fullmatch(note)]
-            unknown = {key for note in notes if note.startswith("not measured") for key in noted(truth, note)}
-            if one["version_added"]:
-                first, gone = (one.get(key, "") for key in ("version_added", "version_removed"))
-                keys = truth.range(first.removeprefix("≤"), gone.removeprefix("≤") or truth.keys[-1])
-                keys = [key for key in keys if key not in unknown and key != gone.removeprefix("≤")]
-                while gone.startswith("≤") and truth.verdicts(clause, keys[-1]) == ["unseen"]:
-                    keys.pop()  # it may have been removed there already
-                if "partial_implementation" in one:
-                    wrong += [truth.judge(clause, keys, note) for note in own]
-                else:
-                    supported[clause] |= set(keys)
-            for note in notes:
-                if note.startswith("torch "):
-                    wrong.append(truth.judge(clause, noted(truth, note), parts(SPAN, note)[3]))
-    return [each for each in wrong if each], supported
-
-
-def noted(truth, note):
-    _, low, high, _ = parts(SPAN, note)
-    return truth.range(low, high or low)
-
-
 def brute(folder, monkeypatch):
     """Return all that is false in the answers over all ranges, and how many statements of each kind were looked at."""
     truth, seen = Truth(folder), Counter()
@@ -186,13 +152,13 @@ def brute(folder, monkeypatch):
     cells = {old.minor: diff.recorded_cells(old, atlas.clauses) for old in recorded}  # not made anew for each range
     monkeypatch.setattr(diff, "recorded_cells", lambda old, _: cells[old.minor])
     chosen = choice.choose(atlas.clauses, EVERYTHING)
-    wrong, supported = check_compat(truth, compat.document(atlas))
+    wrong = []
     for low, first in enumerate(truth.keys):
         for last in truth.keys[low:]:
             whole = truth.range(first, last)
             columns = tuple(column for column in atlas.columns if column.key in whole)
             told = rely.rely(atlas, columns, chosen, "eager")
-            assert {one.clause for one in told.standings} == set(truth.clauses)
+            assert {one.clause for one in told.clauses} == set(truth.clauses)
             changed = diff.compare(first, last, table, recorded)
             known = [name for name in truth.clauses if "unseen" not in truth.verdicts(name, first, last)]
             assert len(changed.changes) + changed.same == len(known)
@@ -202,11 +168,6 @@ def brute(folder, monkeypatch):
             ):
                 wrong += falsely
                 seen += counted
-            for clause, keys in supported.items():
-                if keys.issuperset(whole):
-                    seen["supported"] += 1
-                    false = [key for key in whole if not truth.cells[key][clause][1]]
-                    wrong += [f"{clause} is not so on {', '.join(false)}"] if false else []
     return wrong, seen
 
 
@@ -216,7 +177,7 @@ def test_no_sentence_is_false_on_a_release_of_its_range(monkeypatch):
     ranges = len(read_recorded())
     ranges = ranges * (ranges + 1) // 2
     assert seen["holds"] > 200 * ranges
-    assert all(seen[kind] > 0 for kind in ("span", "before", "after", "supported"))
+    assert all(seen[kind] > 0 for kind in ("span", "before", "after"))
 
 
 GOOD, TRUE, MUTE, NONE = ("conforms", "good"), ("conforms", "both"), ("conforms", "mute"), ("absent", None)
@@ -259,9 +220,9 @@ def test_every_kind_of_statement_is_looked_at(made, monkeypatch):
 @pytest.mark.parametrize(
     ("module", "name", "fault"),
     [
-        (rely, "stands", lambda found: "holds" if all(one.cell.verdict == "conforms" for one in found) else "nowhere"),
-        (rely, "stands", lambda found: "otherwise" if len(list(found)) > 1 else "holds"),
-        (rely, "stands", lambda found: "nowhere"),
+        (rely, "status", lambda found: "holds" if all(one.cell.verdict == "conforms" for one in found) else "nowhere"),
+        (rely, "status", lambda found: "otherwise" if len(list(found)) > 1 else "holds"),
+        (rely, "status", lambda found: "nowhere"),
         (
             rely,
             "timeline",
@@ -269,8 +230,6 @@ def test_every_kind_of_statement_is_looked_at(made, monkeypatch):
         ),
         (diff, "_since", lambda path, new: path[0][0]),
         (diff, "statement", lambda clause, cell: statement(clause, Cell("conforms", "good"))),
-        (compat, "_kind", lambda clause, cell, reading: ("full" if cell.verdict == "conforms" else "none", ())),
-        (compat, "_kind", lambda clause, cell, reading: ("none", ("otherwise (silent): Is mute.",))),
     ],
 )
 def test_a_wrong_rule_is_seen(made, monkeypatch, module, name, fault):

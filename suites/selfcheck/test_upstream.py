@@ -10,17 +10,18 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from fixtures.judge.clause import CLAUSES
 from reports.__main__ import main
-from reports.data.atlas import Atlas, Cell, Column, build
+from reports.data.atlas import Atlas, Column, build
+from reports.data.cell import Cell
+from reports.data.clause import Clause, Reading
+from reports.data.disagreements import UPSTREAM, contradicts, read_scripts, versions, when
 from reports.data.strict import BadInput
 from reports.data.verdicts import read_recorded, read_table
 from reports.verbs import disagreements
-from reports.verbs.disagreements import UPSTREAM, contradicts, read_scripts, versions, when
 from suites.selfcheck.everything import import_suites
 from suites.selfcheck.scripts import ran
 
@@ -168,8 +169,7 @@ def test_versions_come_from_readings_and_deviations(tmp_path: Path) -> None:
     ]
     columns = tuple(Column(f"1.{n}", f"1.{n}", f"1.{n}.0", "3.8", "", "cpu") for n in range(4, 10))
     cells += [Cell("crashed"), Cell("absent")]
-    clause: dict[str, Any] = {"says": "It is awake.", "needs": []}
-    clause["readings"] = [{"name": name, "torch": torch, "says": says} for name, torch, says in readings]
+    clause = Clause("a.b.c", "It is awake.", (), tuple(Reading(*each) for each in readings), "", "", 0, "", {})
     keyed = {("a.b.c", column.key, "eager"): cell for column, cell in zip(columns, cells, strict=True)}
     made = Atlas("1", {"a.b.c": clause}, columns, ("eager",), keyed)
     assert versions(made, one) == "1.5 to 1.7"

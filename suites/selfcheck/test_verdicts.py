@@ -11,6 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fixtures.run import recorded as stored
+from reports.data.cell import Cell
+from reports.data.clause import read_clauses
 from reports.data.layout import WIDTH, in_order, laid_out
 from reports.data.recording import prepared
 from reports.data.runfile import read_run
@@ -41,17 +43,18 @@ QUICK = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], de
 
 
 @st.composite
-def entries(draw):
+def some_cells(draw):
     """A recorded cell; most are plain, so that neighbours are often alike."""
     verdict, reading = draw(st.sampled_from([("conforms", "always"), ("absent", None), ("deviates", "always")]))
     digest = draw(st.sampled_from(["a" * 12] * 3 + ["b" * 12]))
-    return {"verdict": verdict, "reading": reading, "digest": digest, **(draw(MORE) if draw(st.booleans()) else {})}
+    more = draw(MORE) if draw(st.booleans()) else {}
+    return Cell.of_record({"verdict": verdict, "reading": reading, "digest": digest, **more})
 
 
 @st.composite
 def tables(draw):
     """What is recorded of some releases: cells are missing here and there."""
-    few = draw(st.lists(entries(), min_size=1, max_size=3))
+    few = draw(st.lists(some_cells(), min_size=1, max_size=3))
     cell = st.sampled_from(few)
     modes = st.dictionaries(st.sampled_from(MODES), cell, min_size=1)
     torches = draw(st.lists(st.sampled_from(TORCHES), unique=True, min_size=1))
@@ -71,7 +74,9 @@ def test_any_table_is_read_as_it_was_written(tmp_path, recorded):
     assert read_recorded(tmp_path) == sorted(recorded, key=lambda each: each.version)
     assert write_recorded(read_recorded(tmp_path), tmp_path) == [], "one table has one text"
     releases, cells = stored.read(str(tmp_path))
-    assert cells == {each.minor: each.cells for each in recorded}, "without the reports the same is read"
+    assert cells == {each.minor: synthetic.as_entries(each.cells) for each in recorded}, (
+        "without the reports the same is read"
+    )
     assert {name: known["torch"] for name, known in releases.items()} == {each.minor: each.torch for each in recorded}
     for name in stored.names(str(tmp_path))[1:]:
         document = json.loads((tmp_path / name).read_text("utf-8"))
@@ -93,7 +98,7 @@ def test_a_run_of_some_cells_changes_these_and_nothing_else(tmp_path, recorded, 
     run = read_run(synthetic.write_lines(tmp_path / "run.jsonl", [lines[0], *made, synthetic.footer(made)]))
     folder = tmp_path / "verdicts"
     write_recorded(recorded, folder)
-    write_table(Table("0.1.0", TABLE), folder)
+    write_table(Table("0.1.0", read_clauses(TABLE)), folder)
     old = {each.minor: each for each in read_recorded(folder)}
     recording = prepared([run], folder)
     recording.write(folder)
@@ -107,7 +112,7 @@ def test_a_run_of_some_cells_changes_these_and_nothing_else(tmp_path, recorded, 
     for name, mode in chosen:
         expected.setdefault(name, {})[mode] = new.cells[name][mode]
     assert now[minor].cells == expected
-    assert stored.read(str(folder))[1] == {name: each.cells for name, each in now.items()}
+    assert stored.read(str(folder))[1] == {name: synthetic.as_entries(each.cells) for name, each in now.items()}
 
 
 def test_a_new_release_on_which_nothing_changed_is_a_few_lines(tmp_path):
@@ -116,7 +121,8 @@ def test_a_new_release_on_which_nothing_changed_is_a_few_lines(tmp_path):
     write_recorded(recorded, tmp_path)
     before = {path.name: path.read_text("utf-8").splitlines() for path in tmp_path.iterdir()}
     newest = recorded[-1]
-    cells = json.loads(json.dumps(newest.cells).replace(newest.torch, "9.9.0"))
+    entries = json.dumps(synthetic.as_entries(newest.cells)).replace(newest.torch, "9.9.0")
+    cells = synthetic.as_cells(json.loads(entries))
     write_recorded([*recorded, Recorded("9.9.0", "0.1.0", "3.11", "Linux-x86_64", "cpu", cells)], tmp_path)
     for name, old in before.items():
         new = (tmp_path / name).read_text("utf-8").splitlines()
@@ -144,7 +150,7 @@ def test_whatever_is_laid_out_is_read_back(value, indent):
 
 
 def test_a_chapter_without_clauses_has_no_file(tmp_path):
-    cell = {"verdict": "conforms", "reading": "always", "digest": "a" * 12}
+    cell = Cell("conforms", "always", digest="a" * 12)
     told = ("2.0.1", "0.1.0", "3.11", "Linux", "cpu")
     write_recorded([Recorded(*told, {"a.b.one": {"eager": cell}, "b.c.three": {"eager": cell}})], tmp_path)
     write_recorded([Recorded(*told, {"b.c.three": {"eager": cell}})], tmp_path)

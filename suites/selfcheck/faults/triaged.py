@@ -55,7 +55,7 @@ def main() -> int:
     chosen = [one for one in FAULTS.values() if one.applies and not one.control][given.first :: given.every]
     seen = started = large = 0
     for fault in chosen:
-        found = triage(list(run_of(fault, given.folder, given.examples).cells.values()))
+        found = triage(list(run_of(fault, given.folder, given.examples).lines.values()))
         if not found:
             print(f"{fault.name:28} nothing failed", flush=True)
             continue

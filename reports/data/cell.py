@@ -1,0 +1,112 @@
+"""A cell as the reports read it, from a run file or from the record: what was measured of one clause on one torch."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from reports.data.clause import Clause
+
+BROKEN = ("deviates", "crashed", "hung")
+PLAIN = 3  # a recorded cell with only its verdict, reading and digest
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What is known of one clause on one torch in one mode; `digest` is of the text of the clause that was measured."""
+
+    verdict: str
+    reading: str | None = None
+    declared: bool = False
+    holds: tuple[str, ...] = ()
+    note: str = ""
+    evidence: Mapping[str, Any] | None = None
+    deviation: str | None = None
+    digest: str = ""
+
+    @classmethod
+    def of_line(cls, line: Mapping[str, Any], digest: str) -> Cell:
+        """Return the cell of a line of a run file."""
+        return cls(
+            line["verdict"],
+            line["reading"],
+            line["declared"],
+            tuple(sorted(line["holds"])),
+            line["note"],
+            line["evidence"],
+            line.get("deviation") or None,
+            digest,
+        )
+
+    @classmethod
+    def of_record(cls, entry: Mapping[str, Any]) -> Cell:
+        """Return the cell that is recorded so."""
+        if len(entry) == PLAIN:
+            return _plain_cell(**entry)
+        return cls(**{**entry, "holds": tuple(entry.get("holds", ()))})
+
+    def under(self, before: Clause, now: Clause) -> Cell:
+        """Return a cell of the text `before` of a clause with the names that its readings have in the text `now`.
+
+        Readings are known by their places, where both texts have one digest: the readings of another text are others.
+        """
+        old, new = before.reading_names, now.reading_names
+        if before.digest != now.digest or old == new or len(old) != len(new):
+            return self
+        names = dict(zip(old, new, strict=True))
+        reading = names.get(self.reading or "", self.reading)
+        return replace(self, reading=reading, holds=tuple(sorted(names.get(name, name) for name in self.holds)))
+
+    @property
+    def plain(self) -> dict[str, Any]:
+        """What an answer in JSON says of it at least."""
+        return {"verdict": self.verdict, "reading": self.reading, "declared": self.declared, "holds": list(self.holds)}
+
+    @property
+    def more(self) -> dict[str, Any]:
+        """What is known besides verdict and reading, as JSON; what there is nothing of is left out."""
+        found = {
+            "declared": self.declared,
+            "deviation": self.deviation,
+            "holds": list(self.holds),
+            "note": self.note,
+            "evidence": self.evidence,
+            "digest": self.digest,
+        }
+        return {name: value for name, value in found.items() if value}
+
+    @property
+    def state(self) -> tuple[Any, ...]:
+        """What makes two cells equal for a reader: the verdict, the reading, and which reading or bug is there."""
+        bug = self.deviation or self.note if self.declared else None  # older files name it by its sentence only
+        return self.verdict, self.reading, self.holds, bug
+
+    @property
+    def essence(self) -> tuple[Any, ...]:
+        """What the evidence shows, without the words that name the torch it was seen on."""
+        if self.evidence is None:
+            return ()
+        shown = (self.evidence["plan"], tuple(self.evidence["expected"]), tuple(self.evidence["observed"]))
+        return shown if any(shown) else (self.evidence["message"],)
+
+    @property
+    def traces(self) -> tuple[list[str], list[str]] | None:
+        """The expected trace and the observed one, as lines; None where there is no evidence."""
+        return None if self.evidence is None else (self.evidence["expected"], self.evidence["observed"])
+
+    @property
+    def new(self) -> bool:
+        """Whether this deviation is one nobody declared."""
+        return self.verdict == "deviates" and not self.declared
+
+
+Key = tuple[str, str]  # clause and mode
+Cells = Mapping[str, Mapping[str, Cell]]  # clause -> mode -> cell
+
+
+@functools.cache
+def _plain_cell(verdict: str, reading: str | None, digest: str) -> Cell:
+    """Return the cell of which no more is known, the same one each time: most of a million cells are such."""
+    return Cell(verdict, reading, digest=digest)

@@ -1,0 +1,156 @@
+"""A clause as the reports read it, from a run file or from the clause table, with its readings and deviations."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from packaging.specifiers import SpecifierSet
+from packaging.version import Version
+
+NODE_HOOK = "Node.register_hook"
+NEVER = "never"
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a clause says for a range of releases; `headline` where the sentence of the clause is true under it too."""
+
+    name: str
+    torch: str
+    says: str
+    headline: bool = True
+    harm: str = "none"
+
+    @property
+    def never(self) -> bool:
+        """Whether it is stated for no torch: it is there to be refuted."""
+        return self.torch == NEVER
+
+    def admits(self, version: Version) -> bool:
+        """Say whether it is stated for a version."""
+        return not self.never and _contains(self.torch, version.base_version)
+
+
+@dataclass(frozen=True)
+class Deviation:
+    """A declared difference between torch and a clause; older files have no name for its cause."""
+
+    name: str
+    torch: str
+    verdict: str
+    says: str
+    harm: str
+    reason: str
+    ref: str
+    cause: str = ""
+    mode: str = ""
+
+
+@dataclass(frozen=True)
+class Clause:
+    """One clause; `record` is all of it as JSON, for what writes it again."""
+
+    id: str
+    says: str
+    source: tuple[str, ...]
+    readings: tuple[Reading, ...]
+    code: str
+    file: str
+    line: int
+    digest: str
+    record: Mapping[str, Any]
+    needs: tuple[str, ...] = ()
+    about: tuple[str, ...] = ()
+    deviations: tuple[Deviation, ...] = ()
+    concern: str = ""
+    instead: str = ""
+    docs: str = ""
+    note: str = ""
+    level: str = ""
+
+    @classmethod
+    def read(cls, id: str, record: Mapping[str, Any]) -> Clause:
+        """Return the clause of a record that fits the schema."""
+        words = ("says", "code", "file", "line", "digest", "concern", "instead", "docs", "note", "level")
+        lists = ("source", "needs", "about")
+        return cls(
+            id=id,
+            record=record,
+            readings=tuple(Reading(**one) for one in record["readings"]),
+            deviations=tuple(Deviation(**one) for one in record.get("deviations", ())),
+            **{name: tuple(record[name]) for name in lists if name in record},
+            **{name: record[name] for name in words if name in record},
+        )
+
+    @property
+    def chapter(self) -> str:
+        """The chapter, the first part of the id."""
+        return self.id.partition(".")[0]
+
+    @functools.cached_property
+    def is_claim(self) -> bool:
+        """Whether the clause asks if a claim of a tutorial is true: then the names of its readings begin so."""
+        return {truth(one.name) for one in self.readings} <= {"true", "false"}
+
+    @functools.cached_property
+    def varies(self) -> bool:
+        """Whether torch changed on purpose: more than one reading is in force somewhere."""
+        return sum(not one.never for one in self.readings) > 1
+
+    @functools.cached_property
+    def reading_names(self) -> list[str]:
+        """The names of the readings, in their order."""
+        return [one.name for one in self.readings]
+
+    def in_force(self, version: Version) -> str | None:
+        """Return the name of the reading that the clause claims for a version of torch."""
+        return next((one.name for one in self.readings if one.admits(version)), None)
+
+    @functools.cached_property
+    def needed(self) -> frozenset[tuple[str, str]]:
+        """The APIs that it is about, each with the option that it needs, or ""; older files name none."""
+        return frozenset(need(text) for text in self.about)
+
+    @property
+    def apis(self) -> frozenset[str]:
+        """These APIs alone."""
+        return frozenset(api for api, _ in self.needed)
+
+    @property
+    def asked_as(self) -> frozenset[str]:
+        """What a question for the clause may name: its APIs, and each with its option in brackets."""
+        return self.apis | {f"{api}({option})" for api, option in self.needed if option}
+
+
+Clauses = Mapping[str, Clause]
+
+
+def read_clauses(records: Mapping[str, Mapping[str, Any]]) -> dict[str, Clause]:
+    """Return the clauses of a table that fits the schema."""
+    return {name: Clause.read(name, record) for name, record in records.items()}
+
+
+def truth(reading: str | None) -> str:
+    """Return "true" or "false" for a reading of a claim, which may be "false since 1.8"."""
+    return (reading or "").partition(" ")[0]
+
+
+def need(text: str) -> tuple[str, str]:
+    """Return a dotted name as APIs are called, and its option: ("register_forward_hook", "prepend")."""
+    path, _, option = text.removesuffix(")").partition("(")
+    owner, _, last = path.rpartition(".")
+    name = f"{owner.rpartition('.')[2]}.{last}"
+    return name if name in (NODE_HOOK, "autograd.grad") else last, option
+
+
+def known_apis(clauses: Clauses) -> frozenset[str]:
+    """Return every API that some clause is about."""
+    return frozenset(api for clause in clauses.values() for api in clause.apis)
+
+
+@functools.cache
+def _contains(versions: str, version: str) -> bool:
+    return SpecifierSet(versions).contains(version, prereleases=True)

@@ -1,0 +1,27 @@
+"""What every verb has on the command line: a help of one line, a description, and its exit statuses with an example."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from typing import Any
+
+
+def add_verb(
+    sub: Any,
+    name: str,
+    run: Callable[[argparse.Namespace], int],
+    says: str,
+    epilog: str,
+    description: str | None = None,
+) -> argparse.ArgumentParser:
+    """Add a verb to the command line. What it says of itself is described at length, or in a sentence of its own."""
+    parser = sub.add_parser(
+        name,
+        help=says,
+        description=description or says[0].upper() + says[1:] + ".",
+        epilog=epilog,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.set_defaults(run=run)
+    return parser
