@@ -25,6 +25,8 @@ class Cell:
     evidence: Mapping[str, Any] | None = None
     deviation: str | None = None
     digest: str = ""
+    #: The releases on which the text of `digest` was run, where it was not run on this one: see `record --restamp`.
+    restamped: tuple[str, ...] = ()
 
     @classmethod
     def of_line(cls, line: Mapping[str, Any], digest: str) -> Cell:
@@ -45,7 +47,8 @@ class Cell:
         """Return the cell that is recorded so."""
         if len(entry) == PLAIN:
             return _plain_cell(**entry)
-        return cls(**{**entry, "holds": tuple(entry.get("holds", ()))})
+        lists = {name: tuple(entry.get(name, ())) for name in ("holds", "restamped")}
+        return cls(**{**entry, **lists})
 
     def under(self, before: Clause, now: Clause) -> Cell:
         """Return a cell of the text `before` of a clause with the names that its readings have in the text `now`.
@@ -74,6 +77,7 @@ class Cell:
             "note": self.note,
             "evidence": self.evidence,
             "digest": self.digest,
+            "restamped": list(self.restamped),
         }
         return {name: value for name, value in found.items() if value}
 

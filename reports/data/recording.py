@@ -12,6 +12,7 @@ from reports.data.cell import BROKEN, Cell, Cells
 from reports.data.clause import Clauses
 from reports.data.forms import counted
 from reports.data.merge import check_group
+from reports.data.restamping import restamped
 from reports.data.runfile import Run, is_release, minor
 from reports.data.strict import BadInput
 from reports.data.verdicts import (
@@ -68,6 +69,8 @@ class Recording:
     table: Table
     #: Clauses that are dropped on every release.
     gone: tuple[str, ...] = ()
+    #: Clauses whose older measurements stay good for their new text.
+    restamped: tuple[str, ...] = ()
 
     def changes(self) -> Iterator[CellChange]:
         """Yield the cells that the recording would change."""
@@ -122,28 +125,36 @@ class Recording:
         return [*write_recorded(kept, folder), *write_table(self.table, folder)]
 
 
-def prepared(runs: Iterable[Run], folder: Path = VERDICTS, *, replace: bool = False, gone: bool = False) -> Recording:
+def prepared(
+    runs: Iterable[Run], folder: Path = VERDICTS, *, replace: bool = False, gone: bool = False, restamp: bool = False
+) -> Recording:
     """Return what recording these runs would write; recorded cells that they do not hold stay, unless replaced.
 
     With `gone`, clauses that whole runs do not have are dropped on every release. Raises BadInput without such a run.
+    With `restamp`, what other releases have of an older text of a clause counts for its new one: see `restamping.py`.
     """
     runs, table = list(runs), read_table(folder)
     suite, clauses = newest_table(table, runs)
     before = {old.minor: old for old in all_renamed(read_recorded(folder), table.clauses, clauses)}
+    fresh: dict[str, Recorded] = {}
     after = []
     for name, group in _by_release(runs).items():
         for run in group:
             _check_recordable(run)
-        new = from_runs(group, clauses)
+        new = fresh[name] = from_runs(group, clauses)
         if name in before:
             new = _added(_rest(before[name], new) if replace else before[name], new)
         after.append(new)
+    stamped: tuple[str, ...] = ()
+    if restamp:
+        stamped, others = restamped(before, fresh, clauses)
+        after += others
     if replace:
         cells = {**{name: old.cells for name, old in before.items()}, **{new.minor: new.cells for new in after}}
         clauses = {name: found for name, found in clauses.items() if any(name in held for held in cells.values())}
     dropped = _gone(clauses, runs) if gone else ()
     kept = {name: found for name, found in clauses.items() if name not in dropped}
-    return Recording(before, tuple(_without(new, dropped) for new in after), Table(suite, kept), dropped)
+    return Recording(before, tuple(_without(new, dropped) for new in after), Table(suite, kept), dropped, stamped)
 
 
 def _gone(clauses: Iterable[str], runs: Iterable[Run]) -> tuple[str, ...]:

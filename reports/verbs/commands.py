@@ -46,6 +46,11 @@ def add_parsers(sub: Any) -> None:
         help="drop recorded cells of these modes that the runs do not hold",
     )
     record.add_argument("--gone", action="store_true", help="drop clauses that a whole run does not have")
+    record.add_argument(
+        "--restamp",
+        action="store_true",
+        help="let older texts of a clause count for the new one on other releases, where these runs prove it",
+    )
     words = "; ".join(f"{word}: {what}" for word, what in recording.ACCEPTS.items())
     record.add_argument(
         "--accept", action="append", default=[], choices=sorted(recording.ACCEPTS), help=f"record this too ({words})"
@@ -89,11 +94,15 @@ def run_page(args: argparse.Namespace) -> int:
 
 def run_record(args: argparse.Namespace) -> int:
     """Write the verdict files and say what changed."""
-    made = recording.prepared(_read(args.runs), args.verdicts, replace=args.replace, gone=args.gone)
+    made = recording.prepared(
+        _read(args.runs), args.verdicts, replace=args.replace, gone=args.gone, restamp=args.restamp
+    )
     made.check(args.accept)
     changes = list(made.changes())
     for path in made.write(args.verdicts):
         print(one_line(str(path)))
+    if made.restamped:
+        print("not measured anew on every release, the same where they were:", ", ".join(made.restamped))
     if made.gone:
         print("gone:", ", ".join(made.gone))
     outdated = made.outdated()

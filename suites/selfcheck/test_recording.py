@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from reports.data.verdicts import read_table
+from reports.data.verdicts import read_recorded, read_table
 from suites.selfcheck import synthetic
 from suites.selfcheck.room import NEW, recorded_room, refused
 
@@ -199,6 +199,44 @@ def test_check_tells_of_a_changed_text_and_the_page_shows_such_cells_as_unseen(r
     assert "recorded with an older text of the clause" in (room.path / "page.html").read_text("utf-8")
     assert room.call("record", run) == 0
     assert "1 on 1.4, 1 on 1.13; measure them again: python -m reports sweep 1.4 1.13" in capsys.readouterr().err
+
+
+def with_new_text(room, torch, name):
+    """A run in which a clause has another text, and is judged as before."""
+    lines = room.lines(torch=torch)
+    lines[0]["clauses"][name]["digest"] = "f" * 12
+    return room.write(f"{torch}.jsonl", lines)
+
+
+def test_a_new_text_that_gives_the_same_keeps_what_was_measured(room, capsys):
+    """It must be run on a release of each result; the rows of the others say where it was run."""
+    name = next(name for name, clause in room.table.items() if len(clause["readings"]) > 1)
+    newest = with_new_text(room, NEW, name)
+    before = {old.minor: old.cells[name]["eager"] for old in read_recorded(room.verdicts)}
+    assert before["1.4"].state != before["2.15"].state
+    assert f"{name} [eager] was run on no release that is recorded as torch 1.4 is" in refused(
+        capsys, room.call("record", "--restamp", newest)
+    )
+    runs = [newest, with_new_text(room, "1.4.0", name)]
+    assert room.call("record", "--restamp", *runs) == 0
+    assert f"the same where they were: {name}" in capsys.readouterr().out
+    after = {new.minor: new.cells[name]["eager"] for new in read_recorded(room.verdicts)}
+    assert {cell.digest for cell in after.values()} == {"f" * 12}
+    assert {minor: cell.state for minor, cell in after.items()} == {minor: cell.state for minor, cell in before.items()}
+    assert {minor: cell.restamped for minor, cell in after.items()} == {
+        "1.4": (), "1.13": ("1.4", "2.15"), "2.15": (),
+    }  # fmt: skip
+
+
+def test_a_new_text_that_gives_another_result_must_be_measured(room, capsys):
+    name = next(name for name, clause in room.table.items() if len(clause["readings"]) == 1)
+    lines = room.lines()
+    lines[0]["clauses"][name]["digest"] = "f" * 12
+    cell = next(line for line in lines if line.get("clause") == name and line["type"] == "cell")
+    cell.update(verdict="hung", reading=None, refuted=[])
+    lines[-1] = synthetic.footer([line for line in lines if line["type"] == "cell"])
+    run = room.write("other.jsonl", lines)
+    assert "is not on torch 2.15 what is recorded there" in refused(capsys, room.call("record", "--restamp", run))
 
 
 def test_readings_may_get_other_names(room, capsys):
