@@ -127,8 +127,7 @@ def test_after_a_hook(subject: Subject, plan: Plan) -> None:
 )
 @given(plan=lines("scale", fails="pre", everywhere=True))
 def test_global_first(subject: Subject, plan: Plan) -> None:
-    trace = subject.holds(plan)
-    assert trace.calls() == due(plan)
+    assert subject.holds(plan).calls() == due(plan)
 
 
 @clause(
@@ -194,8 +193,7 @@ def global_keywords(draw) -> Plan:
 )
 @given(plan=global_keywords())
 def test_global_keywords_lost(subject: Subject, plan: Plan) -> None:
-    trace = subject.holds(plan)
-    assert trace.seen_by("everywhere") == [("m0", (plan.inputs[0].value,), None)]
+    assert subject.holds(plan).seen_by("everywhere") == [("m0", (plan.inputs[0].value,), None)]
 
 
 @st.composite

@@ -92,8 +92,7 @@ def test_hook_is_given(subject: Subject, plan: Plan) -> None:
 )
 @given(plan=replacing(ops=("scale", "add", "split", "both", "named"), scale=False))
 def test_none_keeps(subject: Subject, plan: Plan) -> None:
-    trace = subject.holds(plan)
-    assert trace.returns() == [made_by(plan)]
+    assert subject.holds(plan).returns() == [made_by(plan)]
 
 
 @clause(
@@ -103,8 +102,7 @@ def test_none_keeps(subject: Subject, plan: Plan) -> None:
 )
 @given(plan=replacing(ops=("same", "scale", "add")))
 def test_value_replaces(subject: Subject, plan: Plan) -> None:
-    trace = subject.holds(plan)
-    assert trace.returns() == [made_by(plan) * factor_of(plan)]
+    assert subject.holds(plan).returns() == [made_by(plan) * factor_of(plan)]
 
 
 @clause(
@@ -220,8 +218,7 @@ def test_legacy_backward_sees_it(subject: Subject, plan: Plan) -> None:
 )
 @given(plan=replacing(ops=("same", "scale", "both"), runs=3))
 def test_every_call(subject: Subject, plan: Plan) -> None:
-    trace = subject.holds(plan)
-    assert trace.returns() == [along(plan, hooks_of(plan))[-1]] * 3
+    assert subject.holds(plan).returns() == [along(plan, hooks_of(plan))[-1]] * 3
 
 
 @clause(
