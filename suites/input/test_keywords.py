@@ -6,12 +6,11 @@ from hypothesis import strategies as st
 from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import FACTORS, NUMBERS
-from fixtures.plan.grammar import Bare, Drop, Forward, Hook, Input, Leaf, Plan, Scale, hooks_of
+from fixtures.plan.grammar import Bare, Drop, Forward, Hook, Plan, Scale, hooks_of
 from fixtures.plan.values import MAYBE_VALUES, VALUES
+from suites.names import KWARGS, KWARGS_PULL, PRE_HOOK, PRE_KWARGS
+from suites.shapes import alone, dropped
 
-PRE_HOOK = "docs: torch.nn.Module.register_forward_pre_hook"
-PULL = "https://github.com/pytorch/pytorch/pull/89389"
-WITH_KWARGS = "torch.nn.Module.register_forward_pre_hook(with_kwargs)"
 KEYWORDS = st.dictionaries(st.sampled_from("abc"), NUMBERS, max_size=2)
 PAIRS = st.tuples(st.lists(NUMBERS, max_size=2).map(tuple), KEYWORDS)
 
@@ -37,7 +36,7 @@ def called_with(draw, *actions: type, with_kwargs=(False,), by: bool = True) -> 
         do = (action(draw(FACTORS)),) if action else ()
         hooks.append(Hook("forward_pre", "m0", f"h{number}", do, with_kwargs=flag))
     keyword = draw(NUMBERS) if by else None
-    return Plan(Leaf("m0", "scale", (draw(NUMBERS),)), (Input(draw(NUMBERS)),), (*hooks, Forward(keyword)))
+    return Plan(*alone(draw), (*hooks, Forward(keyword)))
 
 
 def given_to_hooks(plan: Plan):
@@ -68,8 +67,8 @@ def test_hidden(subject: Subject, plan: Plan) -> None:
 @clause(
     "input.keywords.given",
     says="With with_kwargs=True a forward pre-hook is given (module, args, kwargs).",
-    source=(f'{PRE_HOOK} "hook(module, args, kwargs) -> None or a tuple of modified input and kwargs"', PULL),
-    needs=WITH_KWARGS,
+    source=(f'{PRE_HOOK} "hook(module, args, kwargs) -> None or a tuple of modified input and kwargs"', KWARGS_PULL),
+    needs=PRE_KWARGS,
 )
 @given(plan=called_with(with_kwargs=(True,)))
 def test_given(subject: Subject, plan: Plan) -> None:
@@ -81,9 +80,9 @@ def test_given(subject: Subject, plan: Plan) -> None:
 @clause(
     "input.keywords.none_given",
     says="A pre-hook with with_kwargs=True is given an empty dict by a call without keyword arguments.",
-    source=(PULL, "measured"),
+    source=(KWARGS_PULL, "measured"),
     level="observed",
-    needs=WITH_KWARGS,
+    needs=PRE_KWARGS,
 )
 @given(plan=called_with(Scale, with_kwargs=(True,), by=False))
 def test_none_given(subject: Subject, plan: Plan) -> None:
@@ -95,7 +94,7 @@ def test_none_given(subject: Subject, plan: Plan) -> None:
     "input.keywords.mixed_chain",
     says="Pre-hooks with and without with_kwargs share one chain; plain ones pass the keywords on.",
     source="measured",
-    needs=WITH_KWARGS,
+    needs=PRE_KWARGS,
 )
 @given(plan=called_with(Scale, with_kwargs=(True, False)))
 def test_mixed_chain(subject: Subject, plan: Plan) -> None:
@@ -108,25 +107,14 @@ def test_mixed_chain(subject: Subject, plan: Plan) -> None:
             assert trace.seen_by(hook.label) == [("m0", xs, {"by": by}) if hook.with_kwargs else ("m0", xs)]
 
 
-@st.composite
-def dropped(draw) -> Plan:
-    """Pre-hooks with with_kwargs=True, the first of which removes some of the others."""
-    labels = [f"h{number}" for number in range(1, draw(st.integers(2, 4)))]
-    victims = draw(st.lists(st.sampled_from(labels), min_size=1, unique=True))
-    first = Hook("forward_pre", "m0", "h0", tuple(Drop(label) for label in victims))
-    others = [Hook("forward_pre", "m0", label, with_kwargs=True) for label in labels]
-    net = Leaf("m0", "scale", (draw(NUMBERS),))
-    return Plan(net, (Input(draw(NUMBERS)),), (first, *others, Forward(draw(NUMBERS)), Forward(draw(NUMBERS))))
-
-
 @clause(
     "input.keywords.removed_meanwhile",
     says="A with_kwargs pre-hook that an earlier one removes runs once more, without keyword arguments.",
     source="measured",
-    needs=WITH_KWARGS,
+    needs=PRE_KWARGS,
     note="The hooks of a call are those it began with, while with_kwargs is looked up when each one's turn comes.",
 )
-@given(plan=dropped())
+@given(plan=dropped("forward_pre"))
 def test_removed_meanwhile(subject: Subject, plan: Plan) -> None:
     trace = subject.holds(plan)
     first, *others = hooks_of(plan)
@@ -138,8 +126,8 @@ def test_removed_meanwhile(subject: Subject, plan: Plan) -> None:
 @clause(
     "input.keywords.pair_replaces_both",
     says="A pair (args, kwargs) that a with_kwargs pre-hook returns replaces both for all that follows.",
-    source=(f'{PRE_HOOK} "both the args and kwargs should be returned"', PULL),
-    needs=WITH_KWARGS,
+    source=(f'{PRE_HOOK} "both the args and kwargs should be returned"', KWARGS_PULL),
+    needs=PRE_KWARGS,
     value=lambda old, new: new,
     wrong={"never merged": lambda old, new: {**old, **new}},
     witness={"caller": ((1,), {"a": 2}), "returned": [((5, 6), {"b": 7})]},
@@ -172,7 +160,7 @@ def test_pair_replaces_both(subject: Subject, caller, returned) -> None:
         'docs: torch.nn.Module.register_forward_hook "will be passed the ``kwargs`` given to the forward function"',
         "test: test/nn/test_module_hooks.py TestModuleHooks.test_kwarg_hooks",
     ),
-    needs=(WITH_KWARGS, "torch.nn.Module.register_forward_hook(with_kwargs)"),
+    needs=(PRE_KWARGS, KWARGS),
     value="forward",
     wrong={"never original": "caller"},
     witness={"caller": ((1,), {"a": 2}), "returned": [((5,), {"a": 7})], "flags": [True]},
@@ -198,7 +186,7 @@ def test_forward_hook_sees_them(subject: Subject, caller, returned, flags) -> No
     "input.keywords.dict_is_a_copy",
     says="A with_kwargs pre-hook may edit the dict it is given: forward sees the edit, the caller does not.",
     source="measured",
-    needs=WITH_KWARGS,
+    needs=PRE_KWARGS,
     value=False,
     wrong={"never the caller's": True},
     witness={"mine": {"a": 2}, "edits": [{"a": 9}]},
@@ -224,8 +212,8 @@ def test_dict_is_a_copy(subject: Subject, mine, edits) -> None:
 @clause(
     "input.keywords.only_a_pair",
     says="A with_kwargs pre-hook that returns neither None nor a tuple of two raises RuntimeError.",
-    source=('code: torch/nn/modules/module.py "forward pre-hook must return None or a tuple"', PULL),
-    needs=WITH_KWARGS,
+    source=('code: torch/nn/modules/module.py "forward pre-hook must return None or a tuple"', KWARGS_PULL),
+    needs=PRE_KWARGS,
     value=lambda given: False,
     wrong={"never wrapped": lambda given: not isinstance(given, (list, tuple))},
     witness={"wrong": 5, "before": 0, "after": 0},
@@ -261,7 +249,7 @@ def test_only_a_pair(subject: Subject, wrong, before, after) -> None:
     "input.keywords.args_are_spread",
     says="The args of a pair that a with_kwargs pre-hook returns may be any iterable, and are spread.",
     source="measured",
-    needs=WITH_KWARGS,
+    needs=PRE_KWARGS,
     value=object,
     wrong={"never refused": tuple},
     witness={"items": ["a"], "shape": "list", "kwargs": {}},
@@ -298,7 +286,7 @@ def test_args_are_spread(subject: Subject, items, shape, kwargs) -> None:
     "input.keywords.pair_of_inputs",
     says="A with_kwargs pre-hook that returns two inputs as a tuple has them read as (args, kwargs).",
     source="measured",
-    needs=WITH_KWARGS,
+    needs=PRE_KWARGS,
     value=False,
     wrong={"never both": True},
     witness={"x": 1, "y": 2},

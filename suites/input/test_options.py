@@ -2,16 +2,14 @@
 
 from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
-
-CODE = "code: torch/nn/modules/module.py"
-WITH_KWARGS = "torch.nn.Module.register_forward_pre_hook(with_kwargs)"
+from suites.names import CODE, GLOBAL_PRE, PRE_KWARGS
 
 
 @clause(
     "input.keywords.flag_is_keyword_only",
     says="The options of register_forward_pre_hook are given by name: a second position raises TypeError.",
     source=f'{CODE} "prepend: bool = False, with_kwargs: bool = False"',
-    needs=WITH_KWARGS,
+    needs=PRE_KWARGS,
     value="TypeError",
     wrong={"never by position": "none"},
 )
@@ -30,7 +28,7 @@ def test_flag_is_keyword_only(subject: Subject) -> None:
     "input.keywords.never_for_global",
     says="The function that registers a global forward pre-hook takes neither with_kwargs nor prepend.",
     source=f'{CODE} "def register_module_forward_pre_hook(hook: Callable[..., None]) -> RemovableHandle"',
-    needs="torch.nn.modules.module.register_module_forward_pre_hook",
+    needs=GLOBAL_PRE,
     value=["TypeError", "TypeError"],
     wrong={"never options": ["none", "none"]},
 )

@@ -5,15 +5,12 @@ from hypothesis import strategies as st
 
 from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
-from fixtures.plan.draw import FACTORS, NUMBERS, plans
-from fixtures.plan.grammar import OPS, Backward, Bare, Chain, Forward, Hook, Input, Leaf, Plan, Remove, Scale, hooks_of
+from fixtures.plan.draw import FACTORS, NUMBERS
+from fixtures.plan.grammar import OPS, Backward, Bare, Forward, Hook, Input, Leaf, Plan, Scale, hooks_of
+from suites.names import FORWARD, FULL, GLOBAL_PRE, GLOBAL_PRE_HOOK, PRE_HOOK, THROUGHOUT
+from suites.shapes import in_line, left_by_scaling, nested, product, removed, wider
 
 ABOUT = "register_forward_pre_hook"
-
-PRE_HOOK = "docs: torch.nn.Module.register_forward_pre_hook"
-GLOBAL_PRE_HOOK = "docs: torch.nn.modules.module.register_module_forward_pre_hook"
-NOTE = "note: modules.html#module-hooks"
-THROUGHOUT = f'{NOTE} "return an updated value that will be used throughout the remaining computation"'
 
 
 @st.composite
@@ -119,9 +116,7 @@ def test_forward_hook_sees_it(subject: Subject, plan: Plan) -> None:
 @given(plan=replacing(Scale, Bare))
 def test_gradient_flows(subject: Subject, plan: Plan) -> None:
     trace = subject.holds(plan)
-    factor = 1
-    for hook in hooks_of(plan):
-        factor *= hook.do[0].by
+    factor = product(hooks_of(plan))
     (grads,) = trace.grads()
     for number, (x, grad) in enumerate(zip(plan.inputs, plan.steps[-1].grads)):
         name = f"x{number}" if x.leaf else f"x{number}.base"
@@ -132,7 +127,7 @@ def test_gradient_flows(subject: Subject, plan: Plan) -> None:
     "input.replacement.full_backward_sees_it",
     says="A full backward hook is given the gradient of the replaced input, not of the caller's.",
     source="measured",
-    needs="torch.nn.Module.register_full_backward_hook",
+    needs=FULL,
 )
 @given(plan=replacing(Scale, Bare, after=("full_backward",)))
 def test_full_backward_sees_it(subject: Subject, plan: Plan) -> None:
@@ -157,24 +152,14 @@ def test_every_call(subject: Subject, plan: Plan) -> None:
     "input.replacement.global_hook",
     says="Global pre-hooks replace the input too, and the module's own are given what those left.",
     source=(f'{GLOBAL_PRE_HOOK} "This hook has precedence over the specific module hooks registered"', THROUGHOUT),
-    needs="torch.nn.modules.module.register_module_forward_pre_hook",
+    needs=GLOBAL_PRE,
 )
 @given(plan=replacing(Scale, Bare, ops=("same", "both", "add"), everywhere=True))
 def test_global_hook(subject: Subject, plan: Plan) -> None:
     trace = subject.holds(plan)
-    hooks = hooks_of(plan)
-    in_line = [hook for hook in hooks if hook.on == "*"] + [hook for hook in hooks if hook.on == "m0"]
-    for hook, xs in zip(in_line, along(Plan(plan.net, plan.inputs, tuple(in_line)))):
+    line = in_line(hooks_of(plan))
+    for hook, xs in zip(line, along(Plan(plan.net, plan.inputs, tuple(line)))):
         assert trace.seen_by(hook.label) == [("m0", xs)]
-
-
-@st.composite
-def nested(draw) -> Plan:
-    """Two pass-through modules in a container, each with one pre-hook that scales."""
-    net = Chain("m0", (Leaf("m1", "same"), Leaf("m2", "same")))
-    hooks = [Hook("forward_pre", name, "at_" + name, (Scale(draw(FACTORS)),)) for name in ("m0", "m1", "m2")]
-    xs = (Input(draw(NUMBERS), leaf=draw(st.booleans())),)
-    return Plan(net, xs, (*draw(st.permutations(hooks)), Forward(), Backward((draw(NUMBERS),))))
 
 
 @clause(
@@ -182,7 +167,7 @@ def nested(draw) -> Plan:
     says="A container that passes its input on calls its child with what the container's pre-hooks left.",
     source=THROUGHOUT,
 )
-@given(plan=nested())
+@given(plan=nested("forward_pre", inner=True))
 def test_nested(subject: Subject, plan: Plan) -> None:
     trace = subject.holds(plan)
     (x,) = given_to(plan)
@@ -193,32 +178,14 @@ def test_nested(subject: Subject, plan: Plan) -> None:
     assert trace.returns() == [x]
 
 
-@st.composite
-def removed(draw) -> Plan:
-    """A pass-through module; its pre-hooks are removed one after another, with a forward after each removal."""
-    hooks = [Hook("forward_pre", "m0", f"h{number}", (Scale(draw(FACTORS)),)) for number in range(3)]
-    steps = [Forward()]
-    for label in draw(st.permutations([hook.label for hook in hooks])):
-        steps += [Remove(label), Forward()]
-    return Plan(Leaf("m0", "same"), (Input(draw(NUMBERS)),), (*hooks, *steps))
-
-
 @clause(
     "input.replacement.removed",
     says="A pre-hook that is removed between calls no longer replaces anything; the others go on.",
     source=f'{PRE_HOOK} "a handle that can be used to remove the added hook"',
 )
-@given(plan=removed())
+@given(plan=removed("forward_pre"))
 def test_removed(subject: Subject, plan: Plan) -> None:
-    trace = subject.holds(plan)
-    factors = {hook.label: hook.do[0].by for hook in hooks_of(plan)}
-    expected = []
-    for step in plan.steps:
-        if isinstance(step, Remove):
-            factors[step.label] = 1
-        if isinstance(step, Forward):
-            expected.append(plan.inputs[0].value * factors["h0"] * factors["h1"] * factors["h2"])
-    assert trace.returns() == expected
+    assert subject.holds(plan).returns() == left_by_scaling(plan)
 
 
 @clause(
@@ -227,8 +194,6 @@ def test_removed(subject: Subject, plan: Plan) -> None:
     source="measured",
     about=("register_forward_pre_hook", "register_forward_hook"),
 )
-@given(
-    plan=plans(kinds=("forward_pre", "forward"), does=("scale", "bare"), inputs=(1, 2), outputs=(1, 2), depth=2, runs=2)
-)
+@given(plan=wider(kinds=FORWARD, does=("scale", "bare"), depth=2, runs=2))
 def test_anywhere(subject: Subject, plan: Plan) -> None:
     subject.holds(plan)

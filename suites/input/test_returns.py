@@ -5,13 +5,13 @@ from hypothesis import strategies as st
 
 from fixtures.judge.clause import Reading, clause
 from fixtures.judge.subject import Subject
-from fixtures.plan.draw import FACTORS, NUMBERS
-from fixtures.plan.grammar import Backward, Chain, Forward, Hook, Input, Leaf, Plan, Raise, Scale, hooks_of
+from fixtures.plan.draw import NUMBERS
+from fixtures.plan.grammar import Backward, Chain, Forward, Hook, Input, Plan, hooks_of
 from fixtures.plan.values import MAYBE_VALUES, SIGNATURES, VALUES, function_of, takes
+from suites.names import FULL, PRE_HOOK
+from suites.shapes import one_leaf, one_raises, until_one_raises
 
 ABOUT = "register_forward_pre_hook"
-
-PRE_HOOK = "docs: torch.nn.Module.register_forward_pre_hook"
 
 
 def echo():
@@ -28,14 +28,8 @@ def echo():
 @st.composite
 def failing(draw) -> Plan:
     """A module in a container, with pre-hooks and forward hooks; one of the pre-hooks raises."""
-    number = draw(st.integers(1, 4))
-    culprit = draw(st.integers(0, number - 1))
-    hooks = [
-        Hook("forward_pre", "m1", f"h{index}", (Raise(),) if index == culprit else (Scale(draw(FACTORS)),))
-        for index in range(number)
-    ]
-    hooks += [Hook("forward", "m1", "after"), Hook("forward", "m0", "parent")]
-    net = Chain("m0", (Leaf("m1", "scale", (draw(NUMBERS),)),))
+    hooks = [*one_raises(draw, "forward_pre"), Hook("forward", "m1", "after"), Hook("forward", "m0", "parent")]
+    net = Chain("m0", (one_leaf(draw, "m1"),))
     return Plan(net, (Input(draw(NUMBERS)),), (*hooks, Forward(), Backward()))
 
 
@@ -48,9 +42,7 @@ def failing(draw) -> Plan:
 @given(plan=failing())
 def test_raising(subject: Subject, plan: Plan) -> None:
     trace = subject.holds(plan)
-    labels = [hook.label for hook in hooks_of(plan, "forward_pre")]
-    culprit = next(hook.label for hook in hooks_of(plan) if hook.do == (Raise(),))
-    assert trace.calls() == labels[: labels.index(culprit) + 1]
+    assert trace.calls() == until_one_raises(hooks_of(plan, "forward_pre"))
     assert trace.raised() == [("forward", "Boom")]
 
 
@@ -200,7 +192,7 @@ def test_in_place(subject: Subject, shapes, edits) -> None:
     "input.returns.full_hook_wraps",
     says="With a full backward hook, in grad mode, forward gets a new tensor for an input with grad.",
     source='docs: torch.nn.Module.register_full_backward_hook "receive a view of each Tensor passed to the Module"',
-    needs="torch.nn.Module.register_full_backward_hook",
+    needs=FULL,
     value=("pre",),
     wrong={"never the same": ("pre", "forward", "post")},
     witness={"kinds": ["full", "post"], "grads": [True]},
