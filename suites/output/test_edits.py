@@ -6,10 +6,9 @@ from hypothesis import strategies as st
 from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import NUMBERS
+from suites.names import FORWARD_HOOK
 
 ABOUT = "register_forward_hook"
-
-FORWARD_HOOK = "docs: torch.nn.Module.register_forward_hook"
 
 
 @clause(

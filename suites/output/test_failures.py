@@ -7,11 +7,7 @@ from hypothesis import strategies as st
 
 from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
-
-CODE = "code: torch/nn/modules/module.py"
-FORWARD_HOOK = "docs: torch.nn.Module.register_forward_hook"
-ALWAYS_TEST = "test: test/nn/test_module_hooks.py TestModuleHooks.test_always_called_forward_hooks"
-ALWAYS_CALL = "torch.nn.Module.register_forward_hook(always_call)"
+from suites.names import ALWAYS_CALL, ALWAYS_TEST, CODE, FORWARD_HOOK
 
 
 @clause(

@@ -7,17 +7,16 @@ from hypothesis import strategies as st
 
 from fixtures.judge.clause import Reading, clause
 from fixtures.judge.subject import Subject
+from suites.names import FORWARD, GLOBAL_FORWARD, NOTE
 
 ABOUT = ("register_forward_hook", "register_forward_pre_hook")
 
-NOTE = "note: modules.html#module-hooks"
 FAST_PATH = "https://github.com/pytorch/pytorch/pull/75809"
 #: Not from 1.12 to 2.4.
 OUTSIDE = "!=1.12.*,!=1.13.*,!=2.0.*,!=2.1.*,!=2.2.*,!=2.3.*,!=2.4.*"
 FEW = st.integers(1, 3)
 #: False three times out of four.
 RARELY = st.sampled_from((False, False, False, True))
-KINDS = ("forward_pre", "forward")
 #: Some hooks, each a forward pre-hook (True) or a forward hook.
 PRE_OR_NOT = st.lists(st.booleans(), min_size=1, max_size=4)
 
@@ -254,7 +253,7 @@ OUT_PROJ = "self_attn.out_proj"
             "hooks run",
             OUTSIDE,
             "Hooks on parts of TransformerEncoderLayer, out_proj excepted, run in every mode.",
-            value=KINDS,
+            value=FORWARD,
         ),
         Reading(
             "hooks silent on the fast path",
@@ -269,7 +268,7 @@ OUT_PROJ = "self_attn.out_proj"
     witness={"hooks": [("linear1", "forward_pre"), ("linear1", "forward")], "training": False, "grad": False},
 )
 @given(
-    hooks=st.lists(st.tuples(st.sampled_from((*PARTS, OUT_PROJ)), st.sampled_from(KINDS)), min_size=1, max_size=3),
+    hooks=st.lists(st.tuples(st.sampled_from((*PARTS, OUT_PROJ)), st.sampled_from(FORWARD)), min_size=1, max_size=3),
     training=RARELY,
     grad=RARELY,
 )
@@ -291,7 +290,7 @@ def test_fast_path(subject: Subject, hooks, training, grad) -> None:
     source=(FAST_PATH, "measured"),
     level="observed",
     concern="forward|forward_pre everywhere ?encoder",
-    needs="torch.nn.modules.module.register_module_forward_hook",
+    needs=GLOBAL_FORWARD,
     readings=(
         Reading(
             "no part seen",
@@ -311,7 +310,7 @@ def test_fast_path(subject: Subject, hooks, training, grad) -> None:
     witness={"kinds": ["forward"], "training": False, "grad": False},
     note="Asked with batch_first=True. The fast path heeds hooks on the parts since 2.5, and global ones never.",
 )
-@given(kinds=st.lists(st.sampled_from(KINDS), min_size=1, max_size=3), training=RARELY, grad=RARELY)
+@given(kinds=st.lists(st.sampled_from(FORWARD), min_size=1, max_size=3), training=RARELY, grad=RARELY)
 def test_fast_path_global(subject: Subject, kinds, training, grad) -> None:
     from torch.nn.modules import module
 

@@ -6,6 +6,7 @@ from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import plans
 from fixtures.plan.grammar import Plan
+from suites.names import FORWARD
 
 ABOUT = ("register_forward_hook", "register_forward_pre_hook")
 
@@ -15,11 +16,7 @@ ABOUT = ("register_forward_hook", "register_forward_pre_hook")
     says="Hooks around forward run in each call of their module, however many and however deep.",
     source="measured",
 )
-@given(
-    plan=plans(
-        kinds=("forward_pre", "forward"), does=("scale",), depth=2, everywhere=True, runs=3, backward=False, many=4
-    )
-)
+@given(plan=plans(kinds=FORWARD, depth=2, everywhere=True, runs=3, backward=False, many=4))
 def test_calls(subject: Subject, plan: Plan) -> None:
     subject.holds(plan)
 
