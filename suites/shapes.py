@@ -1,5 +1,6 @@
 """Plans of shapes that several files of clauses use, most of them with hooks of one kind around forward."""
 
+from functools import partial
 from typing import Any, Iterable, List, Sequence, Tuple
 
 from hypothesis import strategies as st
@@ -24,9 +25,13 @@ from fixtures.plan.grammar import (
 RUN = (Forward(), Backward((2,)))
 
 
-def wider(*also: str, **limits: Any) -> Any:
-    """`plans` with one or two inputs and outputs; `also` names what they may have besides."""
-    return plans(inputs=(1, 2), outputs=(1, 2), **dict.fromkeys(also, True), **limits)
+def plans_with(*also: str, **limits: Any) -> Any:
+    """`plans`, within limits; `also` names what they may have besides."""
+    return plans(**dict.fromkeys(also, True), **limits)
+
+
+#: The same with one or two inputs and outputs.
+wider = partial(plans_with, inputs=(1, 2), outputs=(1, 2))
 
 
 # --- parts of a plan, for the strategies of clauses --------------------------------------------

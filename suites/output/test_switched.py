@@ -5,13 +5,13 @@ from typing import Any
 
 from fixtures.judge.subject import Subject
 from fixtures.judge.table import Row, each
-from fixtures.plan.draw import plans
 from fixtures.plan.grammar import Plan
 from suites.names import FORWARD, FORWARD_HOOK
+from suites.shapes import plans_with
 
 ABOUT = ("register_forward_hook", "register_forward_pre_hook")
 CALLED = f'{FORWARD_HOOK} "called every time after :func:`forward` has computed"'
-switched = partial(plans, kinds=FORWARD, everywhere=True, options=True, runs=3, backward=False, modes=True)
+switched = partial(plans_with, "everywhere", "options", "modes", kinds=FORWARD, runs=3, backward=False)
 
 
 @each(
@@ -19,7 +19,7 @@ switched = partial(plans, kinds=FORWARD, everywhere=True, options=True, runs=3, 
         "output.switched.any_mode",
         "Hooks around forward run in train and in eval mode, with and without gradients, also when switched.",
         CALLED,
-        draws=lambda: switched(copies=True, no_grad=True),
+        draws=lambda: switched("copies", "no_grad"),
     ),
     Row(
         "output.switched.after_failure",
