@@ -11,27 +11,26 @@ from fixtures.judge.about import apis
 from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.model.contract import contract_for, installed_version
-from fixtures.plan.draw import FACTORS, NUMBERS, available, plans
+from fixtures.plan.draw import FACTORS, NUMBERS, available
 from fixtures.plan.grammar import (
     MODULE_KINDS,
     Backward,
-    Chain,
     Copy,
     Forward,
     Hook,
     Input,
-    Leaf,
     Plan,
     Raise,
     Remove,
     Scale,
     hooks_of,
 )
+from suites.names import FULL, KWARGS
+from suites.shapes import alone, scale_maybe, tower, wider
 
 ABOUT = apis(MODULE_KINDS)
 
 COPIES = ("measured", "https://docs.python.org/3/library/copy.html")
-FULL = "torch.nn.Module.register_full_backward_hook"
 
 
 @st.composite
@@ -39,12 +38,8 @@ def hooked(draw, kinds=MODULE_KINDS, least: int = 1) -> Plan:
     """A module in a container, with hooks of one kind on either, and one run. It is left to the clause to copy."""
     kind = draw(st.sampled_from(available(contract_for(installed_version()), kinds)))
     places = draw(st.lists(st.sampled_from(["m0", "m1"]), min_size=least, max_size=4))
-    hooks = [
-        Hook(kind, place, f"h{number}", (Scale(draw(FACTORS)),) if draw(st.booleans()) else ())
-        for number, place in enumerate(places)
-    ]
-    net = Chain("m0", (Leaf("m1", "scale", (draw(NUMBERS),)),))
-    return Plan(net, (Input(draw(NUMBERS)),), (*hooks, Forward(), Backward((draw(NUMBERS),))))
+    hooks = [Hook(kind, place, f"h{number}", scale_maybe(draw)) for number, place in enumerate(places)]
+    return Plan(tower(draw, 2), (Input(draw(NUMBERS)),), (*hooks, Forward(), Backward((draw(NUMBERS),))))
 
 
 @st.composite
@@ -102,15 +97,14 @@ def with_options(draw) -> Plan:
         hooks.append(Hook(kind, "m0", f"h{number}", (Scale(draw(FACTORS)),), **flags))
     if draw(st.booleans()):
         hooks.append(Hook("forward_pre", "m0", "fails", (Raise(),)))
-    net = Leaf("m0", "scale", (draw(NUMBERS),))
-    return Plan(net, (Input(draw(NUMBERS)),), (*hooks, Copy(), Forward(draw(NUMBERS))))
+    return Plan(*alone(draw), (*hooks, Copy(), Forward(draw(NUMBERS))))
 
 
 @clause(
     "handles.copies.options_go_along",
     says="The forward hooks of a deep copy keep the options that they were registered with.",
     source=COPIES,
-    needs="torch.nn.Module.register_forward_hook(with_kwargs)",
+    needs=KWARGS,
 )
 @given(plan=with_options())
 def test_options_go_along(subject: Subject, plan: Plan) -> None:
@@ -162,19 +156,7 @@ def test_graph_stays(subject: Subject, plan: Plan) -> None:
     source="measured",
     about=apis((*MODULE_KINDS, "tensor"), everywhere=True),
 )
-@given(
-    plan=plans(
-        kinds=(*MODULE_KINDS, "tensor"),
-        inputs=(1, 2),
-        outputs=(1, 2),
-        depth=2,
-        everywhere=True,
-        options=True,
-        remove=True,
-        runs=3,
-        copies=True,
-    )
-)
+@given(plan=wider("everywhere", "options", "remove", "copies", kinds=(*MODULE_KINDS, "tensor"), depth=2, runs=3))
 def test_anywhere(subject: Subject, plan: Plan) -> None:
     subject.holds(plan)
 

@@ -13,20 +13,17 @@ from hypothesis import strategies as st
 
 from fixtures.judge.clause import Reading, clause
 from fixtures.judge.subject import Subject
+from suites.names import FORWARD_HOOK, GLOBAL_KWARGS_PULL, HANDLE
 
 ABOUT = "register_forward_hook"
 
-ALWAYS_CALL = (
-    "docs: torch.nn.Module.register_forward_hook "
-    '"always_call (bool): If ``True`` the ``hook`` will be run regardless of whether"'
-)
-HANDLE = "https://github.com/pytorch/pytorch/blob/main/torch/utils/hooks.py"
+TAKES = f'{FORWARD_HOOK} "always_call (bool): If ``True`` the ``hook`` will be run regardless of whether"'
 
 
 @clause(
     "handles.handle.signatures",
     says="register_forward_hook takes prepend=, with_kwargs= and always_call=, the global one the last two.",
-    source=(ALWAYS_CALL, "https://github.com/pytorch/pytorch/pull/137403"),
+    source=(TAKES, GLOBAL_KWARGS_PULL),
     level="implied",
     concern="never",
     readings=(

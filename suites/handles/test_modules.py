@@ -7,17 +7,16 @@ from hypothesis import strategies as st
 
 from fixtures.judge.clause import Reading, clause
 from fixtures.judge.subject import Subject
+from suites.names import GLOBAL_FORWARD, KWARGS
 
 ABOUT = ("register_forward_hook", "register_forward_pre_hook")
-
-GLOBAL_FORWARD = "torch.nn.modules.module.register_module_forward_hook"
 
 
 @clause(
     "handles.handle.nothing_left",
     says="Removing a hook around forward removes its entries from all dicts of the module, options included.",
     source="test: test/nn/test_module_hooks.py TestModuleHooks.test_remove_kwarg_hooks",
-    needs="torch.nn.Module.register_forward_hook(with_kwargs)",
+    needs=KWARGS,
     value=True,
     wrong={"never the options": False},
     witness={"hooks": [("forward", True, True, True)], "removed": [0]},
