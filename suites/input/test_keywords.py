@@ -8,22 +8,12 @@ from fixtures.judge.subject import Subject
 from fixtures.plan.draw import FACTORS, NUMBERS
 from fixtures.plan.grammar import Bare, Drop, Forward, Hook, Plan, Scale, hooks_of
 from fixtures.plan.values import MAYBE_VALUES, VALUES
+from suites.hooking import UP_TO_TWO, echo, result
 from suites.names import KWARGS, KWARGS_PULL, PRE_HOOK, PRE_KWARGS
 from suites.shapes import alone, dropped
 
 KEYWORDS = st.dictionaries(st.sampled_from("abc"), NUMBERS, max_size=2)
 PAIRS = st.tuples(st.lists(NUMBERS, max_size=2).map(tuple), KEYWORDS)
-
-
-def echo():
-    """A module that returns its arguments, as (args, kwargs)."""
-    import torch
-
-    class Echo(torch.nn.Module):
-        def forward(self, *args, **kwargs):
-            return args, kwargs
-
-    return Echo()
 
 
 @st.composite
@@ -191,10 +181,7 @@ def test_forward_hook_sees_them(subject: Subject, caller, returned, flags) -> No
     wrong={"never the caller's": True},
     witness={"mine": {"a": 2}, "edits": [{"a": 9}]},
 )
-@given(
-    mine=KEYWORDS,
-    edits=st.lists(KEYWORDS, min_size=1, max_size=4),
-)
+@given(mine=KEYWORDS, edits=st.lists(KEYWORDS, min_size=1, max_size=4))
 def test_dict_is_a_copy(subject: Subject, mine, edits) -> None:
     module, seen, due, before = echo(), [], [dict(mine)], dict(mine)
 
@@ -225,8 +212,8 @@ def test_dict_is_a_copy(subject: Subject, mine, edits) -> None:
         PAIRS.map(lambda pair: (*pair, None)),
         PAIRS.map(lambda pair: pair[:1]),
     ),
-    before=st.integers(0, 2),
-    after=st.integers(0, 2),
+    before=UP_TO_TWO,
+    after=UP_TO_TWO,
 )
 def test_only_a_pair(subject: Subject, wrong, before, after) -> None:
     module, ran = echo(), []
@@ -235,10 +222,7 @@ def test_only_a_pair(subject: Subject, wrong, before, after) -> None:
             lambda module, args, kwargs, number=number: ran.append(number) or (wrong if number == before else None),
             with_kwargs=True,
         )
-    try:
-        ran.append(module(1))
-    except RuntimeError as error:
-        ran.append(type(error).__name__)
+    ran.append(result(lambda: module(1), RuntimeError))
     if subject.value(wrong):
         assert ran == [*range(before + 1 + after), ((wrong,), {})]
     else:
@@ -295,10 +279,7 @@ def test_args_are_spread(subject: Subject, items, shape, kwargs) -> None:
 def test_pair_of_inputs(subject: Subject, x, y) -> None:
     module = echo()
     module.register_forward_pre_hook(lambda module, args, kwargs: args, with_kwargs=True)
-    try:
-        seen = module(x, y)
-    except TypeError as error:
-        seen = type(error).__name__
+    seen = result(lambda: module(x, y), TypeError)
     if subject.value:
         due = ((x, y), {})
     elif isinstance(x, (list, tuple, str, dict)) and isinstance(y, dict):

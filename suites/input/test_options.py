@@ -2,6 +2,7 @@
 
 from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
+from suites.hooking import raised
 from suites.names import CODE, GLOBAL_PRE, PRE_KWARGS
 
 
@@ -16,12 +17,8 @@ from suites.names import CODE, GLOBAL_PRE, PRE_KWARGS
 def test_flag_is_keyword_only(subject: Subject) -> None:
     import torch
 
-    raised = "none"
-    try:
-        torch.nn.Identity().register_forward_pre_hook(lambda module, args: None, True)
-    except TypeError as error:
-        raised = type(error).__name__
-    assert raised == subject.value
+    register = torch.nn.Identity().register_forward_pre_hook
+    assert raised(lambda: register(lambda module, args: None, True), TypeError) == subject.value
 
 
 @clause(
@@ -35,11 +32,8 @@ def test_flag_is_keyword_only(subject: Subject) -> None:
 def test_never_for_global(subject: Subject) -> None:
     from torch.nn.modules.module import register_module_forward_pre_hook
 
-    raised = []
-    for option in ("with_kwargs", "prepend"):
-        try:
-            register_module_forward_pre_hook(lambda module, args: None, **{option: True}).remove()
-            raised.append("none")
-        except TypeError as error:
-            raised.append(type(error).__name__)
-    assert raised == subject.value
+    def register(option):
+        register_module_forward_pre_hook(lambda module, args: None, **{option: True}).remove()
+
+    asked = ("with_kwargs", "prepend")
+    assert [raised(lambda option=option: register(option), TypeError) for option in asked] == subject.value

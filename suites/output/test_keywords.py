@@ -10,6 +10,7 @@ from fixtures.judge.subject import Subject
 from fixtures.judge.table import Row, each
 from fixtures.plan.draw import NUMBERS
 from fixtures.plan.grammar import Forward, Hook, Plan, hooks_of
+from suites.hooking import raised
 from suites.names import CODE, FORWARD_HOOK, GLOBAL_KWARGS, GLOBAL_KWARGS_PULL, KWARGS, KWARGS_PULL
 from suites.shapes import alone, scale_maybe
 
@@ -136,9 +137,5 @@ def test_one_dict(subject: Subject, kwargs, edits) -> None:
 def test_flags_by_name(subject: Subject) -> None:
     import torch
 
-    raised = "none"
-    try:
-        torch.nn.Identity().register_forward_hook(lambda module, args, output: None, True)
-    except TypeError as error:
-        raised = type(error).__name__
-    assert raised == subject.value
+    register = torch.nn.Identity().register_forward_hook
+    assert raised(lambda: register(lambda module, args, output: None, True), TypeError) == subject.value
