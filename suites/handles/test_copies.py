@@ -25,6 +25,7 @@ from fixtures.plan.grammar import (
     Scale,
     hooks_of,
 )
+from suites.hooking import UP_TO_THREE, UP_TO_TWO
 from suites.names import FULL, KWARGS
 from suites.shapes import alone, scale_maybe, tower, wider
 
@@ -170,10 +171,7 @@ def test_anywhere(subject: Subject, plan: Plan) -> None:
     wrong={"never its own": False},
     witness={"on": [1], "removed": []},
 )
-@given(
-    on=st.lists(st.integers(0, 2), min_size=1, max_size=4),
-    removed=st.lists(st.integers(0, 3), max_size=2),
-)
+@given(on=st.lists(UP_TO_TWO, min_size=1, max_size=4), removed=st.lists(UP_TO_THREE, max_size=2))
 def test_shallow_shares(subject: Subject, on: List[int], removed: List[int]) -> None:
     import torch
 
@@ -193,26 +191,19 @@ def test_shallow_shares(subject: Subject, on: List[int], removed: List[int]) -> 
     assert seen == [(at, number) for at in range(3) for number, place in left if place == at or subject.value]
 
 
+CALLED = ["closure", "bound method", "partial", "object"]
+
+
 @clause(
     "handles.copies.what_is_copied",
     says="Deep-copied forward hooks: a function stays the same, a bound method, partial or object is copied.",
     source=COPIES,
     about="register_forward_hook",
     value={"closure": "original", "bound method": "copy", "partial": "copy", "object": "copy"},
-    wrong={
-        "never all shared": {
-            "closure": "original",
-            "bound method": "original",
-            "partial": "original",
-            "object": "original",
-        }
-    },
-    witness={"names": ["closure", "bound method", "partial", "object"], "copies": 1},
+    wrong={"never all shared": dict.fromkeys(CALLED, "original")},
+    witness={"names": CALLED, "copies": 1},
 )
-@given(
-    names=st.lists(st.sampled_from(["closure", "bound method", "partial", "object"]), min_size=1, max_size=5),
-    copies=st.integers(1, 2),
-)
+@given(names=st.lists(st.sampled_from(CALLED), min_size=1, max_size=5), copies=st.integers(1, 2))
 def test_what_is_copied(subject: Subject, names: List[str], copies: int) -> None:
     import torch
 

@@ -12,6 +12,7 @@ from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.judge.table import Row, each
 from fixtures.plan.grammar import Plan
+from suites.hooking import AROUND
 from suites.names import BACKWARD, FORWARD
 from suites.shapes import plans_with, wider
 
@@ -78,10 +79,7 @@ class Made:
     wrong={"run": [1]},
     witness={"kind": "forward", "made": "generator"},
 )
-@given(
-    kind=st.sampled_from(["forward", "forward_pre"]),
-    made=st.sampled_from(["Made", "generator", "coroutine", "async_generator"]),
-)
+@given(kind=AROUND, made=st.sampled_from(["Made", "generator", "coroutine", "async_generator"]))
 def test_makes_an_object(subject: Subject, kind: str, made: str) -> None:
     import torch
 

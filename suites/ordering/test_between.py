@@ -11,6 +11,7 @@ from fixtures.judge.table import Row, each
 from fixtures.plan.draw import FACTORS, NUMBERS
 from fixtures.plan.grammar import Again, Backward, Chain, Forward, Hook, Input, Leaf, Plan, Scale, hooks_of
 from suites.names import FORWARD, FULL, FULL_PRE, GLOBAL_FORWARD, GLOBAL_PRE, POST_ACCUMULATE, PREPEND, PREPENDING
+from suites.shapes import in_line
 
 CALLED = 'docs: torch.nn.Module.register_{}_hook "called every time {}"'
 AROUND = (
@@ -108,7 +109,7 @@ def lined_up(plan: Plan, *kinds: str):
     ),
     plan=lambda row: everywhere_and_own(*row.kinds, **getattr(row, "drawn", {})),
 )
-def in_line(subject: Subject, plan: Plan, *, row: Any) -> None:
+def line_by_line(subject: Subject, plan: Plan, *, row: Any) -> None:
     assert subject.holds(plan).calls() == lined_up(plan, *row.kinds)
 
 

@@ -10,6 +10,7 @@ from fixtures.judge.subject import Subject
 from fixtures.judge.table import Row, each
 from fixtures.plan.draw import NUMBERS
 from fixtures.plan.grammar import Again, Backward, Chain, Drop, Forward, Hook, Input, Leaf, Plan, hooks_of
+from suites.hooking import in_turn, kinds_of, numbered
 from suites.names import FULL, GLOBAL_FORWARD, POST_ACCUMULATE, SKIP_PULL, SKIPS, SNAPSHOT_PULL
 
 REMOVABLE = "test: test/nn/test_module_hooks.py TestModuleGlobalHooks.test_module_forward_{}_hook_removable"
@@ -184,16 +185,14 @@ def test_forward_registers_hook(subject: Subject, pres, everywhere, adds, calls)
             return x
 
     module, due, new = Late(), [], 0
-    for number, pre in enumerate(pres):
-        register = module.register_forward_pre_hook if pre else module.register_forward_hook
-        register(lambda *given, number=number: ran.append(number))
+    numbered(module, kinds_of(pres), ran)
     everywhere = everywhere and subject.contract.global_forward_hooks
     handle = of_all.register_module_forward_pre_hook(lambda *given: None) if everywhere else None
     for call in range(calls):
         module("x")
         added = adds[call] if call < len(adds) else 0
         seen = subject.value or bool(pres) or everywhere or new > 0
-        due += sorted(range(len(pres)), key=lambda number: not pres[number])
+        due += in_turn(kinds_of(pres))
         due += ["new"] * (new + added if seen else new)
         new += added
     if handle:
