@@ -1,16 +1,19 @@
 """Keyword arguments: hidden from a forward pre-hook unless it was registered with `with_kwargs=True`."""
 
+from typing import Any
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
+from fixtures.judge.table import Row, each
 from fixtures.plan.draw import FACTORS, NUMBERS
 from fixtures.plan.grammar import Bare, Drop, Forward, Hook, Plan, Scale, hooks_of
 from fixtures.plan.values import MAYBE_VALUES, VALUES
 from suites.hooking import UP_TO_TWO, echo, result
 from suites.names import KWARGS, KWARGS_PULL, PRE_HOOK, PRE_KWARGS
-from suites.shapes import alone, dropped
+from suites.shapes import alone, dropped, product
 
 KEYWORDS = st.dictionaries(st.sampled_from("abc"), NUMBERS, max_size=2)
 PAIRS = st.tuples(st.lists(NUMBERS, max_size=2).map(tuple), KEYWORDS)
@@ -30,71 +33,51 @@ def called_with(draw, *actions: type, with_kwargs=(False,), by: bool = True) -> 
 
 
 def given_to_hooks(plan: Plan):
-    """(hook, positional arguments it is given) in order, and at last (None, those of forward)."""
-    xs = (plan.inputs[0].value,)
+    """(hook, what it is given), in order."""
+    x, by = plan.inputs[0].value, plan.steps[-1].by
+    kwargs = {} if by is None else {"by": by}
     for hook in hooks_of(plan):
-        yield hook, xs
-        for action in hook.do:
-            xs = tuple(x * action.by for x in xs)
-    yield None, xs
+        yield hook, ("m0", (x,), kwargs) if hook.with_kwargs else ("m0", (x,))
+        x *= product([hook])
 
 
-@clause(
-    "input.keywords.hidden",
-    says="Without with_kwargs a pre-hook is not given the keyword arguments; forward still is.",
-    source=f'{PRE_HOOK} "Keyword arguments won\'t be passed to the hooks and only to the ``forward``"',
+@each(
+    Row(
+        "input.keywords.hidden",
+        "Without with_kwargs a pre-hook is not given the keyword arguments; forward still is.",
+        f'{PRE_HOOK} "Keyword arguments won\'t be passed to the hooks and only to the ``forward``"',
+        draws=lambda: called_with(Scale, Bare),
+    ),
+    Row(
+        "input.keywords.given",
+        "With with_kwargs=True a forward pre-hook is given (module, args, kwargs).",
+        (f'{PRE_HOOK} "hook(module, args, kwargs) -> None or a tuple of modified input and kwargs"', KWARGS_PULL),
+        needs=PRE_KWARGS,
+        draws=lambda: called_with(with_kwargs=(True,)),
+    ),
+    Row(
+        "input.keywords.none_given",
+        "A pre-hook with with_kwargs=True is given an empty dict by a call without keyword arguments.",
+        (KWARGS_PULL, "measured"),
+        level="observed",
+        needs=PRE_KWARGS,
+        draws=lambda: called_with(Scale, with_kwargs=(True,), by=False),
+    ),
+    Row(
+        "input.keywords.mixed_chain",
+        "Pre-hooks with and without with_kwargs share one chain; plain ones pass the keywords on.",
+        "measured",
+        needs=PRE_KWARGS,
+        draws=lambda: called_with(Scale, with_kwargs=(True, False)),
+    ),
+    plan=lambda row: row.draws(),
 )
-@given(plan=called_with(Scale, Bare))
-def test_hidden(subject: Subject, plan: Plan) -> None:
-    trace = subject.holds(plan)
-    for hook, xs in given_to_hooks(plan):
-        if hook:
-            assert trace.seen_by(hook.label) == [("m0", xs)]
-        else:
-            assert trace.returns() == [plan.net.values[0] * xs[0] * plan.steps[-1].by]
-
-
-@clause(
-    "input.keywords.given",
-    says="With with_kwargs=True a forward pre-hook is given (module, args, kwargs).",
-    source=(f'{PRE_HOOK} "hook(module, args, kwargs) -> None or a tuple of modified input and kwargs"', KWARGS_PULL),
-    needs=PRE_KWARGS,
-)
-@given(plan=called_with(with_kwargs=(True,)))
-def test_given(subject: Subject, plan: Plan) -> None:
-    trace = subject.holds(plan)
-    for hook in hooks_of(plan):
-        assert trace.seen_by(hook.label) == [("m0", (plan.inputs[0].value,), {"by": plan.steps[-1].by})]
-
-
-@clause(
-    "input.keywords.none_given",
-    says="A pre-hook with with_kwargs=True is given an empty dict by a call without keyword arguments.",
-    source=(KWARGS_PULL, "measured"),
-    level="observed",
-    needs=PRE_KWARGS,
-)
-@given(plan=called_with(Scale, with_kwargs=(True,), by=False))
-def test_none_given(subject: Subject, plan: Plan) -> None:
-    trace = subject.holds(plan)
-    assert [event.seen[2] for event in trace if event.what != "returns"] == [{}] * len(hooks_of(plan))
-
-
-@clause(
-    "input.keywords.mixed_chain",
-    says="Pre-hooks with and without with_kwargs share one chain; plain ones pass the keywords on.",
-    source="measured",
-    needs=PRE_KWARGS,
-)
-@given(plan=called_with(Scale, with_kwargs=(True, False)))
-def test_mixed_chain(subject: Subject, plan: Plan) -> None:
-    trace = subject.holds(plan)
-    by = plan.steps[-1].by
-    for hook, xs in given_to_hooks(plan):
-        if hook is None:
-            assert trace.returns() == [plan.net.values[0] * xs[0] * by]
-        else:
-            assert trace.seen_by(hook.label) == [("m0", xs, {"by": by}) if hook.with_kwargs else ("m0", xs)]
+def given_what_is_due(subject: Subject, plan: Plan, *, row: Any) -> None:
+    trace, by = subject.holds(plan), plan.steps[-1].by
+    for hook, seen in given_to_hooks(plan):
+        assert trace.seen_by(hook.label) == [seen]
+    due = plan.net.values[0] * plan.inputs[0].value * product(hooks_of(plan))
+    assert trace.returns() == [due if by is None else due * by]
 
 
 @clause(

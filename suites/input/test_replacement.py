@@ -1,10 +1,13 @@
 """What a forward pre-hook returns becomes the input: of the next hook, of forward, and of the backward pass."""
 
+from typing import Any
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
+from fixtures.judge.table import Row, each
 from fixtures.plan.draw import FACTORS, NUMBERS
 from fixtures.plan.grammar import OPS, Backward, Bare, Forward, Hook, Input, Leaf, Plan, Scale, hooks_of
 from suites.names import FORWARD, FULL, GLOBAL_PRE, GLOBAL_PRE_HOOK, PRE_HOOK, THROUGHOUT
@@ -35,27 +38,55 @@ def given_to(plan: Plan):
     return tuple(x.value if x.leaf else 2 * x.value for x in plan.inputs)
 
 
-def along(plan: Plan):
-    """What each pre-hook of one call is given, in order, and at last what forward is given."""
+def along(plan: Plan, hooks):
+    """What each of the pre-hooks is given, in order, and at last what forward is given."""
     xs = given_to(plan)
     stages = [xs]
-    for hook in hooks_of(plan, "forward_pre"):
+    for hook in hooks:
         for action in hook.do:
             xs = tuple(x * action.by for x in xs)
         stages.append(xs)
     return stages
 
 
-@clause(
-    "input.replacement.none_keeps",
-    says="A forward pre-hook that returns None replaces nothing.",
-    source=f'{PRE_HOOK} "hook(module, args) -> None or modified input"',
+@each(
+    Row(
+        "input.replacement.none_keeps",
+        "A forward pre-hook that returns None replaces nothing.",
+        f'{PRE_HOOK} "hook(module, args) -> None or modified input"',
+        draws=lambda: replacing(ops=("same", "both")),
+    ),
+    Row(
+        "input.replacement.bare_is_wrapped",
+        "A single value that a pre-hook without with_kwargs returns becomes the only argument, in a tuple.",
+        f'{PRE_HOOK} "We will wrap the value into a tuple if a single value is returned"',
+        draws=lambda: replacing(Bare, ops=("same", "scale")),
+    ),
+    Row(
+        "input.replacement.chain",
+        "Each forward pre-hook is given what the one before it left.",
+        THROUGHOUT,
+        draws=lambda: replacing(Scale, Bare, ops=("scale", "affine", "same", "add", "mul", "cross", "both")),
+    ),
+    Row(
+        "input.replacement.every_call",
+        "Each call starts from the caller's input again: a replacement does not outlive its call.",
+        "measured",
+        draws=lambda: replacing(Scale, Bare, ops=("scale", "affine", "same"), runs=3),
+    ),
+    Row(
+        "input.replacement.global_hook",
+        "Global pre-hooks replace the input too, and the module's own are given what those left.",
+        (f'{GLOBAL_PRE_HOOK} "This hook has precedence over the specific module hooks registered"', THROUGHOUT),
+        needs=GLOBAL_PRE,
+        draws=lambda: replacing(Scale, Bare, ops=("same", "both", "add"), everywhere=True),
+    ),
+    plan=lambda row: row.draws(),
 )
-@given(plan=replacing())
-def test_none_keeps(subject: Subject, plan: Plan) -> None:
-    trace = subject.holds(plan)
-    for hook in hooks_of(plan):
-        assert trace.seen_by(hook.label) == [("m0", given_to(plan))]
+def goes_along(subject: Subject, plan: Plan, *, row: Any) -> None:
+    trace, line, calls = subject.holds(plan), in_line(hooks_of(plan)), plan.steps.count(Forward())
+    *seen, _ = along(plan, line)
+    assert [trace.seen_by(hook.label) for hook in line] == [[("m0", xs)] * calls for xs in seen]
 
 
 @clause(
@@ -66,32 +97,8 @@ def test_none_keeps(subject: Subject, plan: Plan) -> None:
 @given(plan=replacing(Scale))
 def test_tuple_replaces(subject: Subject, plan: Plan) -> None:
     trace = subject.holds(plan)
-    replaced = along(plan)[-1]
+    replaced = along(plan, hooks_of(plan, "forward_pre"))[-1]
     assert trace.returns() == [replaced if len(replaced) > 1 else replaced[0]]
-
-
-@clause(
-    "input.replacement.bare_is_wrapped",
-    says="A single value that a pre-hook without with_kwargs returns becomes the only argument, in a tuple.",
-    source=f'{PRE_HOOK} "We will wrap the value into a tuple if a single value is returned"',
-)
-@given(plan=replacing(Bare, ops=("same", "scale")))
-def test_bare_is_wrapped(subject: Subject, plan: Plan) -> None:
-    trace = subject.holds(plan)
-    for hook, xs in zip(hooks_of(plan), along(plan)):
-        assert trace.seen_by(hook.label) == [("m0", xs)]
-
-
-@clause(
-    "input.replacement.chain",
-    says="Each forward pre-hook is given what the one before it left.",
-    source=THROUGHOUT,
-)
-@given(plan=replacing(Scale, Bare, ops=("scale", "affine", "same", "add", "mul", "cross", "both")))
-def test_chain(subject: Subject, plan: Plan) -> None:
-    trace = subject.holds(plan)
-    for hook, xs in zip(hooks_of(plan), along(plan)):
-        assert trace.seen_by(hook.label) == [("m0", xs)]
 
 
 @clause(
@@ -105,7 +112,7 @@ def test_forward_hook_sees_it(subject: Subject, plan: Plan) -> None:
     trace = subject.holds(plan)
     (hook,) = hooks_of(plan, "forward")
     ((_, xs, _),) = trace.seen_by(hook.label)
-    assert xs == along(plan)[-1]
+    assert xs == along(plan, hooks_of(plan, "forward_pre"))[-1]
 
 
 @clause(
@@ -134,32 +141,6 @@ def test_full_backward_sees_it(subject: Subject, plan: Plan) -> None:
     trace = subject.holds(plan)
     (hook,) = hooks_of(plan, "full_backward")
     assert trace.seen_by(hook.label) == [("m0", plan.steps[-1].grads, plan.steps[-1].grads)]
-
-
-@clause(
-    "input.replacement.every_call",
-    says="Each call starts from the caller's input again: a replacement does not outlive its call.",
-    source="measured",
-)
-@given(plan=replacing(Scale, Bare, ops=("scale", "affine", "same"), runs=3))
-def test_every_call(subject: Subject, plan: Plan) -> None:
-    trace = subject.holds(plan)
-    for hook, xs in zip(hooks_of(plan), along(plan)):
-        assert trace.seen_by(hook.label) == [("m0", xs)] * 3
-
-
-@clause(
-    "input.replacement.global_hook",
-    says="Global pre-hooks replace the input too, and the module's own are given what those left.",
-    source=(f'{GLOBAL_PRE_HOOK} "This hook has precedence over the specific module hooks registered"', THROUGHOUT),
-    needs=GLOBAL_PRE,
-)
-@given(plan=replacing(Scale, Bare, ops=("same", "both", "add"), everywhere=True))
-def test_global_hook(subject: Subject, plan: Plan) -> None:
-    trace = subject.holds(plan)
-    line = in_line(hooks_of(plan))
-    for hook, xs in zip(line, along(Plan(plan.net, plan.inputs, tuple(line)))):
-        assert trace.seen_by(hook.label) == [("m0", xs)]
 
 
 @clause(

@@ -1,10 +1,13 @@
 """What a forward hook returns becomes the output: for the next hook, for the caller, and in the backward pass."""
 
+from typing import Any
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
+from fixtures.judge.table import Row, each
 from fixtures.model.contract import contract_for, installed_version
 from fixtures.plan.draw import FACTORS, NUMBERS, available
 from fixtures.plan.grammar import OPS, Backward, Chain, Forward, Hook, Input, Leaf, Plan, hooks_of
@@ -70,62 +73,61 @@ def along(plan: Plan, hooks):
     return stages
 
 
-@clause(
-    "output.replacement.hook_is_given",
-    says="A plain forward hook is given (module, args, output), the first one what forward returned.",
-    source=f'{FORWARD_HOOK} "hook(module, args, output) -> None or modified output"',
+@each(
+    Row(
+        "output.replacement.hook_is_given",
+        "A plain forward hook is given (module, args, output), the first one what forward returned.",
+        f'{FORWARD_HOOK} "hook(module, args, output) -> None or modified output"',
+        draws=lambda: replacing(ops=("scale", "add", "split", "both"), scale=False),
+    ),
+    Row(
+        "output.replacement.none_keeps",
+        "A forward hook that returns None does not replace the output.",
+        f'{FORWARD_HOOK} "hook(module, args, output) -> None or modified output"',
+        draws=lambda: replacing(ops=("scale", "add", "split", "both", "named"), scale=False),
+    ),
+    Row(
+        "output.replacement.value_replaces",
+        "What a forward hook returns, unless it is None, replaces the output that the caller gets.",
+        (f'{FORWARD_HOOK} "The hook can modify the output"', THROUGHOUT),
+        draws=lambda: replacing(ops=("same", "scale", "add")),
+    ),
+    Row(
+        "output.replacement.chain",
+        "Each forward hook is given the output that the one before it left.",
+        THROUGHOUT,
+        draws=lambda: replacing(ops=("same", "scale", "add", "both", "split")),
+    ),
+    Row(
+        "output.replacement.structures",
+        "An output that is a tuple or a dict is given to forward hooks, and replaced, as a whole.",
+        AS_IS,
+        draws=lambda: replacing(ops=("both", "split", "named")),
+    ),
+    Row(
+        "output.replacement.every_call",
+        "In each call forward hooks replace what that call's forward returned.",
+        f'{FORWARD_HOOK} "called every time after :func:`forward` has computed an output"',
+        draws=lambda: replacing(ops=("same", "scale", "both"), runs=3),
+    ),
+    Row(
+        "output.replacement.global_hook",
+        "Global forward hooks replace the output too, and the module's own are given what those left.",
+        (
+            f'{GLOBAL_HOOK} "by returning a new value that will replace the output"',
+            f'{GLOBAL_HOOK} "executed before specific module hooks registered with"',
+        ),
+        needs=GLOBAL_FORWARD,
+        draws=lambda: replacing(ops=("same", "both", "named"), everywhere=True),
+    ),
+    plan=lambda row: row.draws(),
 )
-@given(plan=replacing(ops=("scale", "add", "split", "both"), scale=False))
-def test_hook_is_given(subject: Subject, plan: Plan) -> None:
-    trace = subject.holds(plan)
+def goes_along(subject: Subject, plan: Plan, *, row: Any) -> None:
+    trace, line, calls = subject.holds(plan), in_line(hooks_of(plan)), plan.steps.count(Forward())
     xs = tuple(x.value for x in plan.inputs)
-    for hook in hooks_of(plan):
-        assert trace.seen_by(hook.label) == [("m0", xs, made_by(plan))]
-
-
-@clause(
-    "output.replacement.none_keeps",
-    says="A forward hook that returns None does not replace the output.",
-    source=f'{FORWARD_HOOK} "hook(module, args, output) -> None or modified output"',
-)
-@given(plan=replacing(ops=("scale", "add", "split", "both", "named"), scale=False))
-def test_none_keeps(subject: Subject, plan: Plan) -> None:
-    assert subject.holds(plan).returns() == [made_by(plan)]
-
-
-@clause(
-    "output.replacement.value_replaces",
-    says="What a forward hook returns, unless it is None, replaces the output that the caller gets.",
-    source=(f'{FORWARD_HOOK} "The hook can modify the output"', THROUGHOUT),
-)
-@given(plan=replacing(ops=("same", "scale", "add")))
-def test_value_replaces(subject: Subject, plan: Plan) -> None:
-    assert subject.holds(plan).returns() == [made_by(plan) * product(hooks_of(plan, "forward"))]
-
-
-@clause(
-    "output.replacement.chain",
-    says="Each forward hook is given the output that the one before it left.",
-    source=THROUGHOUT,
-)
-@given(plan=replacing(ops=("same", "scale", "add", "both", "split")))
-def test_chain(subject: Subject, plan: Plan) -> None:
-    trace = subject.holds(plan)
-    for hook, out in zip(hooks_of(plan), along(plan, hooks_of(plan))):
-        assert trace.seen_by(hook.label)[0][2] == out
-
-
-@clause(
-    "output.replacement.structures",
-    says="An output that is a tuple or a dict is given to forward hooks, and replaced, as a whole.",
-    source=AS_IS,
-)
-@given(plan=replacing(ops=("both", "split", "named")))
-def test_structures(subject: Subject, plan: Plan) -> None:
-    trace = subject.holds(plan)
-    *seen, returned = along(plan, hooks_of(plan))
-    assert [trace.seen_by(hook.label)[0][2] for hook in hooks_of(plan)] == seen
-    assert trace.returns() == [returned]
+    *seen, returned = along(plan, line)
+    assert [trace.seen_by(hook.label) for hook in line] == [[("m0", xs, out)] * calls for out in seen]
+    assert trace.returns() == [returned] * calls
 
 
 @clause(
@@ -207,33 +209,6 @@ def test_legacy_backward_sees_it(subject: Subject, plan: Plan) -> None:
     if replaced:
         # A multiplication by a plain number: one gradient for the tensor, none for the number.
         assert trace.seen_by(hook.label) == [("m0", (grad * replaced[-1], None), (grad,))]
-
-
-@clause(
-    "output.replacement.every_call",
-    says="In each call forward hooks replace what that call's forward returned.",
-    source=f'{FORWARD_HOOK} "called every time after :func:`forward` has computed an output"',
-)
-@given(plan=replacing(ops=("same", "scale", "both"), runs=3))
-def test_every_call(subject: Subject, plan: Plan) -> None:
-    assert subject.holds(plan).returns() == [along(plan, hooks_of(plan))[-1]] * 3
-
-
-@clause(
-    "output.replacement.global_hook",
-    says="Global forward hooks replace the output too, and the module's own are given what those left.",
-    source=(
-        f'{GLOBAL_HOOK} "by returning a new value that will replace the output"',
-        f'{GLOBAL_HOOK} "executed before specific module hooks registered with"',
-    ),
-    needs=GLOBAL_FORWARD,
-)
-@given(plan=replacing(ops=("same", "both", "named"), everywhere=True))
-def test_global_hook(subject: Subject, plan: Plan) -> None:
-    trace = subject.holds(plan)
-    line = in_line(hooks_of(plan))
-    for hook, out in zip(line, along(plan, line)):
-        assert trace.seen_by(hook.label)[0][2] == out
 
 
 @clause(
