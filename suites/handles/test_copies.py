@@ -11,27 +11,27 @@ from fixtures.judge.about import apis
 from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.model.contract import contract_for, installed_version
-from fixtures.plan.draw import FACTORS, NUMBERS, available, plans
+from fixtures.plan.draw import FACTORS, NUMBERS, available
 from fixtures.plan.grammar import (
     MODULE_KINDS,
     Backward,
-    Chain,
     Copy,
     Forward,
     Hook,
     Input,
-    Leaf,
     Plan,
     Raise,
     Remove,
     Scale,
     hooks_of,
 )
+from suites.hooking import UP_TO_THREE, UP_TO_TWO
+from suites.names import FULL, KWARGS
+from suites.shapes import alone, scale_maybe, tower, wider
 
 ABOUT = apis(MODULE_KINDS)
 
 COPIES = ("measured", "https://docs.python.org/3/library/copy.html")
-FULL = "torch.nn.Module.register_full_backward_hook"
 
 
 @st.composite
@@ -39,12 +39,8 @@ def hooked(draw, kinds=MODULE_KINDS, least: int = 1) -> Plan:
     """A module in a container, with hooks of one kind on either, and one run. It is left to the clause to copy."""
     kind = draw(st.sampled_from(available(contract_for(installed_version()), kinds)))
     places = draw(st.lists(st.sampled_from(["m0", "m1"]), min_size=least, max_size=4))
-    hooks = [
-        Hook(kind, place, f"h{number}", (Scale(draw(FACTORS)),) if draw(st.booleans()) else ())
-        for number, place in enumerate(places)
-    ]
-    net = Chain("m0", (Leaf("m1", "scale", (draw(NUMBERS),)),))
-    return Plan(net, (Input(draw(NUMBERS)),), (*hooks, Forward(), Backward((draw(NUMBERS),))))
+    hooks = [Hook(kind, place, f"h{number}", scale_maybe(draw)) for number, place in enumerate(places)]
+    return Plan(tower(draw, 2), (Input(draw(NUMBERS)),), (*hooks, Forward(), Backward((draw(NUMBERS),))))
 
 
 @st.composite
@@ -102,15 +98,14 @@ def with_options(draw) -> Plan:
         hooks.append(Hook(kind, "m0", f"h{number}", (Scale(draw(FACTORS)),), **flags))
     if draw(st.booleans()):
         hooks.append(Hook("forward_pre", "m0", "fails", (Raise(),)))
-    net = Leaf("m0", "scale", (draw(NUMBERS),))
-    return Plan(net, (Input(draw(NUMBERS)),), (*hooks, Copy(), Forward(draw(NUMBERS))))
+    return Plan(*alone(draw), (*hooks, Copy(), Forward(draw(NUMBERS))))
 
 
 @clause(
     "handles.copies.options_go_along",
     says="The forward hooks of a deep copy keep the options that they were registered with.",
     source=COPIES,
-    needs="torch.nn.Module.register_forward_hook(with_kwargs)",
+    needs=KWARGS,
 )
 @given(plan=with_options())
 def test_options_go_along(subject: Subject, plan: Plan) -> None:
@@ -162,19 +157,7 @@ def test_graph_stays(subject: Subject, plan: Plan) -> None:
     source="measured",
     about=apis((*MODULE_KINDS, "tensor"), everywhere=True),
 )
-@given(
-    plan=plans(
-        kinds=(*MODULE_KINDS, "tensor"),
-        inputs=(1, 2),
-        outputs=(1, 2),
-        depth=2,
-        everywhere=True,
-        options=True,
-        remove=True,
-        runs=3,
-        copies=True,
-    )
-)
+@given(plan=wider("everywhere", "options", "remove", "copies", kinds=(*MODULE_KINDS, "tensor"), depth=2, runs=3))
 def test_anywhere(subject: Subject, plan: Plan) -> None:
     subject.holds(plan)
 
@@ -188,10 +171,7 @@ def test_anywhere(subject: Subject, plan: Plan) -> None:
     wrong={"never its own": False},
     witness={"on": [1], "removed": []},
 )
-@given(
-    on=st.lists(st.integers(0, 2), min_size=1, max_size=4),
-    removed=st.lists(st.integers(0, 3), max_size=2),
-)
+@given(on=st.lists(UP_TO_TWO, min_size=1, max_size=4), removed=st.lists(UP_TO_THREE, max_size=2))
 def test_shallow_shares(subject: Subject, on: List[int], removed: List[int]) -> None:
     import torch
 
@@ -211,26 +191,19 @@ def test_shallow_shares(subject: Subject, on: List[int], removed: List[int]) -> 
     assert seen == [(at, number) for at in range(3) for number, place in left if place == at or subject.value]
 
 
+CALLED = ["closure", "bound method", "partial", "object"]
+
+
 @clause(
     "handles.copies.what_is_copied",
     says="Deep-copied forward hooks: a function stays the same, a bound method, partial or object is copied.",
     source=COPIES,
     about="register_forward_hook",
     value={"closure": "original", "bound method": "copy", "partial": "copy", "object": "copy"},
-    wrong={
-        "never all shared": {
-            "closure": "original",
-            "bound method": "original",
-            "partial": "original",
-            "object": "original",
-        }
-    },
-    witness={"names": ["closure", "bound method", "partial", "object"], "copies": 1},
+    wrong={"never all shared": dict.fromkeys(CALLED, "original")},
+    witness={"names": CALLED, "copies": 1},
 )
-@given(
-    names=st.lists(st.sampled_from(["closure", "bound method", "partial", "object"]), min_size=1, max_size=5),
-    copies=st.integers(1, 2),
-)
+@given(names=st.lists(st.sampled_from(CALLED), min_size=1, max_size=5), copies=st.integers(1, 2))
 def test_what_is_copied(subject: Subject, names: List[str], copies: int) -> None:
     import torch
 

@@ -1,5 +1,6 @@
 """What can be a hook: anything that can be called. Nothing but its registration holds it."""
 
+from functools import partial
 from typing import Any, List
 
 from hypothesis import given
@@ -9,77 +10,55 @@ from fixtures.families import HOOK_KINDS
 from fixtures.judge.about import apis
 from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
-from fixtures.plan.draw import plans
+from fixtures.judge.table import Row, each
 from fixtures.plan.grammar import Plan
+from suites.hooking import AROUND
+from suites.names import BACKWARD, FORWARD
+from suites.shapes import plans_with, wider
 
 NOTE = "https://github.com/pytorch/pytorch/pull/37785"
+NAMELESS = "Before torch 1.6 a tensor hook without a name may not return a gradient: tutorial.calling.t31_any_callable."
+ON_MODULES = (*FORWARD, *BACKWARD)
+
+#: Hooks of any kind that are anything which can be called.
+called = partial(plans_with, "everywhere", "functions", kinds=HOOK_KINDS)
 
 
-@clause(
-    "handles.functions.any_callable",
-    says="Functions, lambdas, bound methods, partials and objects are hooks alike, held by their registration.",
-    source=("measured", NOTE),
-    note="Before torch 1.6 a tensor hook without a name may not return a gradient: tutorial.calling.t31_any_callable.",
-    level="observed",
-    about=apis(HOOK_KINDS, everywhere=True),
+@each(
+    Row(
+        "handles.functions.any_callable",
+        "Functions, lambdas, bound methods, partials and objects are hooks alike, held by their registration.",
+        ("measured", NOTE),
+        note=NAMELESS,
+        level="observed",
+        about=apis(HOOK_KINDS, everywhere=True),
+        draws=lambda: called("options", least=2, most=5),
+    ),
+    Row(
+        "handles.functions.in_many_places",
+        "One function may be a hook in many places, and twice in one; each handle removes one registration.",
+        "measured",
+        about=apis(HOOK_KINDS, everywhere=True),
+        draws=lambda: called("remove", "alike", does=("scale", "drop"), least=3, most=6, runs=3),
+    ),
+    Row(
+        "handles.functions.on_a_module",
+        "Whatever is called as a hook around a module is given and may return what a function is and may.",
+        "measured",
+        about=apis(ON_MODULES, everywhere=True),
+        draws=lambda: wider(
+            *("everywhere", "options", "by", "copies", "functions"),
+            kinds=ON_MODULES,
+            does=("scale", "bare", "single"),
+            depth=0,
+            least=2,
+            most=5,
+            runs=2,
+        ),
+    ),
+    plan=lambda row: row.draws(),
 )
-@given(
-    plan=plans(
-        kinds=HOOK_KINDS, does=("scale",), depth=1, least=2, most=5, everywhere=True, options=True, functions=True
-    )
-)
-def test_any_callable(subject: Subject, plan: Plan) -> None:
-    subject.holds(plan)
-
-
-@clause(
-    "handles.functions.in_many_places",
-    says="One function may be a hook in many places, and twice in one; each handle removes one registration.",
-    source="measured",
-    about=apis(HOOK_KINDS, everywhere=True),
-)
-@given(
-    plan=plans(
-        kinds=HOOK_KINDS,
-        does=("scale", "drop"),
-        depth=1,
-        least=3,
-        most=6,
-        everywhere=True,
-        remove=True,
-        runs=3,
-        alike=True,
-        functions=True,
-    )
-)
-def test_in_many_places(subject: Subject, plan: Plan) -> None:
-    subject.holds(plan)
-
-
-@clause(
-    "handles.functions.on_a_module",
-    says="Whatever is called as a hook around a module is given and may return what a function is and may.",
-    source="measured",
-    about=apis(("forward_pre", "forward", "backward", "full_backward", "full_backward_pre"), everywhere=True),
-)
-@given(
-    plan=plans(
-        kinds=("forward_pre", "forward", "backward", "full_backward", "full_backward_pre"),
-        does=("scale", "bare", "single"),
-        inputs=(1, 2),
-        outputs=(1, 2),
-        depth=0,
-        least=2,
-        most=5,
-        everywhere=True,
-        options=True,
-        runs=2,
-        by=True,
-        copies=True,
-        functions=True,
-    )
-)
-def test_on_a_module(subject: Subject, plan: Plan) -> None:
+def predicted(subject: Subject, plan: Plan, *, row: Any) -> None:
     subject.holds(plan)
 
 
@@ -100,10 +79,7 @@ class Made:
     wrong={"run": [1]},
     witness={"kind": "forward", "made": "generator"},
 )
-@given(
-    kind=st.sampled_from(["forward", "forward_pre"]),
-    made=st.sampled_from(["Made", "generator", "coroutine", "async_generator"]),
-)
+@given(kind=AROUND, made=st.sampled_from(["Made", "generator", "coroutine", "async_generator"]))
 def test_makes_an_object(subject: Subject, kind: str, made: str) -> None:
     import torch
 

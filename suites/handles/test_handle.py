@@ -6,27 +6,31 @@ import inspect
 import pickle
 import weakref
 from collections import OrderedDict
-from typing import Any, List
+from typing import Any, Dict, List
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fixtures.judge.clause import Reading, clause
 from fixtures.judge.subject import Subject
+from suites.hooking import AROUND, UP_TO_THREE, UP_TO_TWO, in_turn, raised
+from suites.names import FORWARD_HOOK, GLOBAL_KWARGS_PULL, HANDLE
 
 ABOUT = "register_forward_hook"
 
-ALWAYS_CALL = (
-    "docs: torch.nn.Module.register_forward_hook "
-    '"always_call (bool): If ``True`` the ``hook`` will be run regardless of whether"'
-)
-HANDLE = "https://github.com/pytorch/pytorch/blob/main/torch/utils/hooks.py"
+TAKES = f'{FORWARD_HOOK} "always_call (bool): If ``True`` the ``hook`` will be run regardless of whether"'
+
+
+def taken(*options: List[str]) -> Dict[str, List[str]]:
+    """The options of what registers forward pre-hooks and forward hooks, and of what registers global ones."""
+    kinds = ("forward_pre", "forward", "module_forward_pre", "module_forward")
+    return {f"register_{kind}_hook": each for kind, each in zip(kinds, options)}
 
 
 @clause(
     "handles.handle.signatures",
     says="register_forward_hook takes prepend=, with_kwargs= and always_call=, the global one the last two.",
-    source=(ALWAYS_CALL, "https://github.com/pytorch/pytorch/pull/137403"),
+    source=(TAKES, GLOBAL_KWARGS_PULL),
     level="implied",
     concern="never",
     readings=(
@@ -34,7 +38,7 @@ HANDLE = "https://github.com/pytorch/pytorch/blob/main/torch/utils/hooks.py"
             "the hook alone",
             "<1.6",
             "Forward hooks and pre-hooks have no options, and no global ones can be registered.",
-            value={"register_forward_pre_hook": [], "register_forward_hook": []},
+            value=taken([], []),
             headline=False,
             harm="error",
         ),
@@ -42,12 +46,7 @@ HANDLE = "https://github.com/pytorch/pytorch/blob/main/torch/utils/hooks.py"
             "global ones",
             ">=1.6,<2.0",
             "The functions that register forward hooks and pre-hooks, global ones too, have no options.",
-            value={
-                "register_forward_pre_hook": [],
-                "register_forward_hook": [],
-                "register_module_forward_pre_hook": [],
-                "register_module_forward_hook": [],
-            },
+            value=taken([], [], [], []),
             headline=False,
             harm="error",
         ),
@@ -55,12 +54,7 @@ HANDLE = "https://github.com/pytorch/pytorch/blob/main/torch/utils/hooks.py"
             "prepend and with_kwargs",
             "==2.0.*",
             "register_forward_hook takes prepend= and with_kwargs=, not always_call=; the global one has no options.",
-            value={
-                "register_forward_pre_hook": ["prepend", "with_kwargs"],
-                "register_forward_hook": ["prepend", "with_kwargs"],
-                "register_module_forward_pre_hook": [],
-                "register_module_forward_hook": [],
-            },
+            value=taken(["prepend", "with_kwargs"], ["prepend", "with_kwargs"], [], []),
             headline=False,
             harm="error",
         ),
@@ -68,12 +62,7 @@ HANDLE = "https://github.com/pytorch/pytorch/blob/main/torch/utils/hooks.py"
             "always_call",
             ">=2.1,<2.6",
             "register_forward_hook takes prepend=, with_kwargs= and always_call=, the global one always_call= alone.",
-            value={
-                "register_forward_pre_hook": ["prepend", "with_kwargs"],
-                "register_forward_hook": ["prepend", "with_kwargs", "always_call"],
-                "register_module_forward_pre_hook": [],
-                "register_module_forward_hook": ["always_call"],
-            },
+            value=taken(["prepend", "with_kwargs"], ["prepend", "with_kwargs", "always_call"], [], ["always_call"]),
             headline=False,
             harm="error",
         ),
@@ -81,12 +70,12 @@ HANDLE = "https://github.com/pytorch/pytorch/blob/main/torch/utils/hooks.py"
             "global with_kwargs",
             ">=2.6",
             "register_module_forward_hook takes with_kwargs= and always_call=, and no prepend=.",
-            value={
-                "register_forward_pre_hook": ["prepend", "with_kwargs"],
-                "register_forward_hook": ["prepend", "with_kwargs", "always_call"],
-                "register_module_forward_pre_hook": [],
-                "register_module_forward_hook": ["with_kwargs", "always_call"],
-            },
+            value=taken(
+                ["prepend", "with_kwargs"],
+                ["prepend", "with_kwargs", "always_call"],
+                [],
+                ["with_kwargs", "always_call"],
+            ),
         ),
     ),
 )
@@ -146,6 +135,9 @@ def test_ids(subject: Subject, doors: List[int], removed: List[bool]) -> None:
     assert handles[0] != copy.copy(handles[0])
 
 
+ERRORS = (KeyError, ValueError, StopIteration, KeyboardInterrupt, GeneratorExit)
+
+
 @clause(
     "handles.handle.block",
     says="A with block on a handle gives the handle, removes the hook even on an error, and lets it out.",
@@ -155,32 +147,29 @@ def test_ids(subject: Subject, doors: List[int], removed: List[bool]) -> None:
     wrong={"never swallows": False},
     witness={"kind": KeyError, "place": 0, "calls": 1},
 )
-@given(
-    kind=st.none() | st.sampled_from([KeyError, ValueError, StopIteration, KeyboardInterrupt, GeneratorExit]),
-    place=st.integers(0, 2),
-    calls=st.integers(0, 2),
-)
+@given(kind=st.none() | st.sampled_from(ERRORS), place=UP_TO_TWO, calls=UP_TO_TWO)
 def test_block(subject: Subject, kind: Any, place: int, calls: int) -> None:
     import torch
 
-    seen, module, raised = [], torch.nn.Identity(), "none"
+    seen, module, entered = [], torch.nn.Identity(), []
     handles = [
         module.register_forward_hook(lambda module, args, output, number=number: seen.append((number, output)))
         for number in range(3)
     ]
-    inside = None
-    try:
+
+    def block():
         with handles[place] as inside:
+            entered.append(inside)
             for _ in range(calls):
                 module("x")
             if kind is not None:
                 raise kind
-    except (KeyError, ValueError, StopIteration, KeyboardInterrupt, GeneratorExit) as error:
-        raised = type(error).__name__
+
+    left = raised(block, *ERRORS)
     module("y")
     expected = "none" if kind is None or not subject.value else kind.__name__
     within = [(number, "x") for _ in range(calls) for number in range(3)]
-    assert (inside is handles[place], raised) == (True, expected)
+    assert (entered[0] is handles[place], left) == (True, expected)
     assert seen == within + [(number, "y") for number in range(3) if number != place]
 
 
@@ -198,9 +187,9 @@ def test_block(subject: Subject, kind: Any, place: int, calls: int) -> None:
     witness={"kinds": ["forward", "forward_pre"], "kept": [True, False, True, True], "removed": []},
 )
 @given(
-    kinds=st.lists(st.sampled_from(["forward", "forward_pre"]), min_size=1, max_size=4),
+    kinds=st.lists(AROUND, min_size=1, max_size=4),
     kept=st.lists(st.booleans(), min_size=4, max_size=4),
-    removed=st.lists(st.integers(0, 3), max_size=3),
+    removed=st.lists(UP_TO_THREE, max_size=3),
 )
 def test_weak(subject: Subject, kinds: List[str], kept: List[bool], removed: List[int]) -> None:
     import torch
@@ -221,7 +210,7 @@ def test_weak(subject: Subject, kinds: List[str], kept: List[bool], removed: Lis
     left = [number for number in range(len(kinds)) if not (kept[number] and number in removed)]
     if subject.value["dropped"] == "gone":
         left = [number for number in left if kept[number]]
-    assert seen == sorted(left, key=lambda number: kinds[number] == "forward")
+    assert seen == [number for number in in_turn(kinds) if number in left]
     alive = [weakref.ref(module), weakref.ref(token)]
     del module, token
     freed = subject.value["hook"] == "freed" or not any(handles)
@@ -242,15 +231,8 @@ def test_weak(subject: Subject, kinds: List[str], kept: List[bool], removed: Lis
 def test_plain_dict(subject: Subject) -> None:
     from torch.utils.hooks import RemovableHandle
 
-    raised = []
-    for kind in (dict, OrderedDict):
-        hooks = kind()
-        try:
-            RemovableHandle(hooks)
-            raised.append("none")
-        except TypeError as error:
-            raised.append(type(error).__name__)
-    assert raised == subject.value
+    hooks = [kind() for kind in (dict, OrderedDict)]
+    assert [raised(lambda one=one: RemovableHandle(one), TypeError) for one in hooks] == subject.value
 
 
 def shout(module, args, output):
@@ -263,6 +245,9 @@ def whisper(module, args, output):
     return output + "?"
 
 
+WAYS = st.sampled_from(["pickle", "deepcopy"])
+
+
 @clause(
     "handles.handle.copies",
     says="A handle copied together with its module removes from that copy; copied alone it removes nothing.",
@@ -272,12 +257,7 @@ def whisper(module, args, output):
     wrong={"never the original": False},
     witness={"way": "pickle", "together": True, "hooks": 1, "place": 0},
 )
-@given(
-    way=st.sampled_from(["pickle", "deepcopy"]),
-    together=st.booleans(),
-    hooks=st.integers(1, 3),
-    place=st.integers(0, 2),
-)
+@given(way=WAYS, together=st.booleans(), hooks=st.integers(1, 3), place=UP_TO_TWO)
 def test_copies(subject: Subject, way: str, together: bool, hooks: int, place: int) -> None:
     import torch
 

@@ -1,13 +1,16 @@
 """Hooks that register hooks: when the new one is called for the first time."""
 
+from typing import Any
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fixtures.judge.about import apis
 from fixtures.judge.clause import Reading, clause
 from fixtures.judge.subject import Subject
+from fixtures.judge.table import Row, each
 from fixtures.model.contract import contract_for, installed_version
-from fixtures.plan.draw import FACTORS, NUMBERS, available, plans
+from fixtures.plan.draw import NUMBERS, available
 from fixtures.plan.grammar import (
     MODULE_KINDS,
     Add,
@@ -21,18 +24,12 @@ from fixtures.plan.grammar import (
     Leaf,
     Plan,
     Raise,
-    Scale,
     hooks_of,
 )
+from suites.names import ALWAYS_CALL, FULL, GLOBAL_FORWARD, SNAPSHOT_PULL
+from suites.shapes import alone, one_leaf, scale_maybe, wider
 
 ABOUT = ("register_forward_hook", "register_forward_pre_hook")
-
-SNAPSHOT_PULL = "https://github.com/pytorch/pytorch/pull/60517"
-GLOBAL_FORWARD = "torch.nn.modules.module.register_module_forward_hook"
-ALWAYS_CALL = "torch.nn.Module.register_forward_hook(always_call)"
-FULL = "torch.nn.Module.register_full_backward_hook"
-
-
 #: How many hooks of its kind may come after the one that registers.
 LAST, ANY = st.just(0), st.integers(0, 3)
 
@@ -40,27 +37,25 @@ LAST, ANY = st.just(0), st.integers(0, 3)
 @st.composite
 def leaves(draw) -> Leaf:
     """A module of one multiplication."""
-    return Leaf("m0", "scale", (draw(NUMBERS),))
+    return one_leaf(draw)
 
 
 @st.composite
 def chains(draw) -> Chain:
     """The same in a container, before up to two more calls."""
-    inside = (draw(leaves()), Leaf("m2", "scale", (draw(NUMBERS),)), Again("m0"))
+    inside = (draw(leaves()), one_leaf(draw, "m2"), Again("m0"))
     return Chain("m1", inside[: draw(st.integers(1, 3))])
 
 
 @st.composite
-def adding(
-    draw, kind: str, new: str, place, on: str = "m0", new_on: str = "m0", once: bool = False, nets=leaves
-) -> Plan:
+def adding(draw, kind: str, new: str, place, on: str = "m0", once: bool = False, nets=leaves) -> Plan:
     """A module with some hooks of one kind, one of which registers a hook of the kind `new`; two runs."""
     hooks = [Hook(kind, on, f"h{number}") for number in range(draw(st.integers(0, 3)))]
-    does = (Scale(draw(FACTORS)),) if draw(st.booleans()) else ()
-    adds = Hook(kind, on, "adds", (Add(Hook(new, new_on, "new", does)),) + ((Drop("adds"),) if once else ()))
+    does = scale_maybe(draw)
+    adds = Hook(kind, on, "adds", (Add(Hook(new, on, "new", does)),) + ((Drop("adds"),) if once else ()))
     hooks.insert(len(hooks) - draw(place) if hooks else 0, adds)
     if kind != new and draw(st.booleans()):
-        hooks.append(Hook(new, new_on, "old"))
+        hooks.append(Hook(new, on, "old"))
     run = (Forward(), Backward((draw(NUMBERS),)))
     return Plan(draw(nets()), (Input(draw(NUMBERS)),), (*hooks, *run, *run))
 
@@ -75,26 +70,66 @@ def news(trace):
     return counts[:-1]
 
 
-@clause(
-    "handles.inside.pre_by_last_pre",
-    says="The last forward pre-hook of a module may replace itself: the new one runs from the next call on.",
-    source="measured",
-    about="register_forward_pre_hook",
+@each(
+    Row(
+        "handles.inside.pre_by_last_pre",
+        "The last forward pre-hook of a module may replace itself: the new one runs from the next call on.",
+        "measured",
+        about="register_forward_pre_hook",
+        news=[0, 1],
+        draws=lambda: adding("forward_pre", "forward_pre", LAST, once=True),
+    ),
+    Row(
+        "handles.inside.forward_by_last_forward",
+        "The last forward hook of a module may replace itself: the new one runs from the next call on.",
+        "measured",
+        about="register_forward_hook",
+        news=[0, 1],
+        draws=lambda: adding("forward", "forward", LAST, once=True),
+    ),
+    Row(
+        "handles.inside.forward_by_pre",
+        "A forward hook that a pre-hook registers on its module runs in the same call already.",
+        "measured",
+        news=[1, 2],
+        draws=lambda: adding("forward_pre", "forward", ANY),
+    ),
+    Row(
+        "handles.inside.global_forward_by_global_pre",
+        "A global forward hook that a global pre-hook registers runs in the same call already.",
+        "measured",
+        needs=GLOBAL_FORWARD,
+        news=[1, 2],
+        draws=lambda: adding("forward_pre", "forward", ANY, on="*"),
+    ),
+    Row(
+        "handles.inside.pre_by_forward",
+        "A forward pre-hook that a forward hook registers on its module runs from the next call on.",
+        "measured",
+        news=[0, 1],
+        draws=lambda: adding("forward", "forward_pre", ANY),
+    ),
+    Row(
+        "handles.inside.full_by_pre",
+        "A full backward hook that a forward pre-hook registers is first called for the next forward.",
+        "measured",
+        needs=FULL,
+        news=[0, 1],
+        draws=lambda: adding("forward_pre", "full_backward", ANY),
+    ),
+    Row(
+        "handles.inside.full_by_full",
+        "A full backward hook that another one registers is first called for the next forward.",
+        "measured",
+        needs=FULL,
+        news=[0, 1],
+        draws=lambda: adding("full_backward", "full_backward", ANY),
+    ),
+    plan=lambda row: row.draws(),
 )
-@given(plan=adding("forward_pre", "forward_pre", LAST, once=True))
-def test_pre_by_last_pre(subject: Subject, plan: Plan) -> None:
-    assert news(subject.holds(plan)) == [0, 1]
-
-
-@clause(
-    "handles.inside.forward_by_last_forward",
-    says="The last forward hook of a module may replace itself: the new one runs from the next call on.",
-    source="measured",
-    about="register_forward_hook",
-)
-@given(plan=adding("forward", "forward", LAST, once=True))
-def test_forward_by_last_forward(subject: Subject, plan: Plan) -> None:
-    assert news(subject.holds(plan)) == [0, 1]
+def called_from_then_on(subject: Subject, plan: Plan, *, row: Any) -> None:
+    # Where the new hook runs in the same call, each call registers one more.
+    assert news(subject.holds(plan)) == row.news
 
 
 def in_the_middle(kind: str, on: str = "m0") -> Plan:
@@ -123,136 +158,11 @@ def loop(hook: str):
     )
 
 
-@clause(
-    "handles.inside.pre_by_pre",
-    says="A forward pre-hook may register another on its module: the new one runs from the next call on.",
-    source=("measured", SNAPSHOT_PULL),
-    level="observed",
-    concern="forward_pre ?registers_inside",
-    readings=loop("forward pre-hook"),
-    witness=in_the_middle("forward_pre"),
-)
-@given(plan=adding("forward_pre", "forward_pre", ANY))
-def test_pre_by_pre(subject: Subject, plan: Plan) -> None:
-    subject.holds(plan)
-
-
-@clause(
-    "handles.inside.forward_by_forward",
-    says="A forward hook may register another on its module: the new one runs from the next call on.",
-    source=("measured", SNAPSHOT_PULL),
-    level="observed",
-    concern="forward ?registers_inside",
-    readings=loop("forward hook"),
-    witness=in_the_middle("forward"),
-)
-@given(plan=adding("forward", "forward", ANY))
-def test_forward_by_forward(subject: Subject, plan: Plan) -> None:
-    subject.holds(plan)
-
-
-@clause(
-    "handles.inside.global_by_global",
-    says="A global forward hook may register another: it runs for the modules that end their forward later.",
-    source=("measured", SNAPSHOT_PULL),
-    level="observed",
-    concern="forward everywhere ?registers_inside",
-    needs=GLOBAL_FORWARD,
-    readings=loop("global forward hook"),
-    witness=in_the_middle("forward", "*"),
-)
-@given(plan=adding("forward", "forward", ANY, on="*", new_on="*", nets=chains))
-def test_global_by_global(subject: Subject, plan: Plan) -> None:
-    subject.holds(plan)
-
-
-@clause(
-    "handles.inside.forward_by_pre",
-    says="A forward hook that a pre-hook registers on its module runs in the same call already.",
-    source="measured",
-)
-@given(plan=adding("forward_pre", "forward", ANY))
-def test_forward_by_pre(subject: Subject, plan: Plan) -> None:
-    # The pre-hook registers one more at each call.
-    assert news(subject.holds(plan)) == [1, 2]
-
-
-@clause(
-    "handles.inside.global_forward_by_global_pre",
-    says="A global forward hook that a global pre-hook registers runs in the same call already.",
-    source="measured",
-    needs=GLOBAL_FORWARD,
-)
-@given(plan=adding("forward_pre", "forward", ANY, on="*", new_on="*"))
-def test_global_forward_by_global_pre(subject: Subject, plan: Plan) -> None:
-    assert news(subject.holds(plan)) == [1, 2]
-
-
-@clause(
-    "handles.inside.pre_by_forward",
-    says="A forward pre-hook that a forward hook registers on its module runs from the next call on.",
-    source="measured",
-)
-@given(plan=adding("forward", "forward_pre", ANY))
-def test_pre_by_forward(subject: Subject, plan: Plan) -> None:
-    assert news(subject.holds(plan)) == [0, 1]
-
-
-@clause(
-    "handles.inside.full_by_pre",
-    says="A full backward hook that a forward pre-hook registers is first called for the next forward.",
-    source="measured",
-    needs=FULL,
-)
-@given(plan=adding("forward_pre", "full_backward", ANY))
-def test_full_by_pre(subject: Subject, plan: Plan) -> None:
-    assert news(subject.holds(plan)) == [0, 1]
-
-
 LEGACY_BY_PRE = Plan(
     Leaf("m0", "scale", (2,)),
     (Input(1),),
     (Hook("forward_pre", "m0", "adds", (Add(Hook("backward", "m0", "new")),)), Forward(), Backward()),
 )
-
-
-@clause(
-    "handles.inside.legacy_by_pre",
-    says="A legacy backward hook that a forward pre-hook registers is first called for the next forward.",
-    source="measured",
-    concern="backward ?registers_inside",
-    readings=(
-        Reading(
-            "next call",
-            ">=1.8",
-            "The legacy backward hooks of a call are those that its module had when it began.",
-            {"legacy_taken": "start"},
-        ),
-        Reading(
-            "same call",
-            "<1.8",
-            "A legacy backward hook that a forward pre-hook registers is called for that forward already.",
-            {"legacy_taken": "end"},
-            headline=False,
-            harm="silent",
-        ),
-    ),
-    witness=LEGACY_BY_PRE,
-)
-@given(plan=adding("forward_pre", "backward", ANY))
-def test_legacy_by_pre(subject: Subject, plan: Plan) -> None:
-    subject.holds(plan)
-
-
-@clause(
-    "handles.inside.full_by_full",
-    says="A full backward hook that another one registers is first called for the next forward.",
-    source="measured",
-    needs=FULL,
-)
-@given(plan=adding("full_backward", "full_backward", ANY))
-def test_full_by_full(subject: Subject, plan: Plan) -> None:
-    assert news(subject.holds(plan)) == [0, 1]
 
 
 @st.composite
@@ -261,7 +171,7 @@ def rescued(draw) -> Plan:
     adds = Hook("forward_pre", "m0", "adds", (Add(Hook("forward", "m0", "new", always_call=True)),))
     fails = Hook("forward_pre", "m0", "fails", (Raise(),))
     between = [Hook("forward_pre", "m0", f"h{number}") for number in range(draw(st.integers(0, 2)))]
-    return Plan(Leaf("m0", "scale", (draw(NUMBERS),)), (Input(draw(NUMBERS)),), (adds, *between, fails, Forward()))
+    return Plan(*alone(draw), (adds, *between, fails, Forward()))
 
 
 @clause(
@@ -277,66 +187,113 @@ def test_always_by_pre(subject: Subject, plan: Plan) -> None:
 
 
 @st.composite
-def once_more(draw) -> Plan:
-    """A hook of any kind that registers another of its own kind behind itself at every call; several runs."""
-    kind = draw(st.sampled_from(available(contract_for(installed_version()), MODULE_KINDS)))
+def once_more(draw, kinds) -> Plan:
+    """A hook of one of the kinds that registers another of its own kind behind itself at every call; several runs."""
+    kind = draw(st.sampled_from(available(contract_for(installed_version()), kinds)))
     adds = Hook(kind, "m0", "adds", (Add(Hook(kind, "m0", "new")),))
     run = (Forward(), Backward((draw(NUMBERS),)))
-    net = Leaf("m0", "scale", (draw(NUMBERS),))
-    return Plan(net, (Input(draw(NUMBERS)),), (adds, *run * draw(st.integers(2, 3))))
+    return Plan(*alone(draw), (adds, *run * draw(st.integers(2, 3))))
 
 
-@clause(
-    "handles.inside.no_guard",
-    says="A hook may register another of its kind at each call: all of them run in the later calls.",
-    source="measured",
-    concern="forward|forward_pre ?registers_inside",
-    readings=(
-        Reading(
-            "snapshot",
-            ">=1.10",
-            "Where a hook registers another of its kind at each call, each call runs one hook more than the last.",
-            {"hooks_iterate": "snapshot"},
+@each(
+    Row(
+        "handles.inside.pre_by_pre",
+        "A forward pre-hook may register another on its module: the new one runs from the next call on.",
+        ("measured", SNAPSHOT_PULL),
+        level="observed",
+        concern="forward_pre ?registers_inside",
+        readings=loop("forward pre-hook"),
+        witness=in_the_middle("forward_pre"),
+        draws=lambda: adding("forward_pre", "forward_pre", ANY),
+    ),
+    Row(
+        "handles.inside.forward_by_forward",
+        "A forward hook may register another on its module: the new one runs from the next call on.",
+        ("measured", SNAPSHOT_PULL),
+        level="observed",
+        concern="forward ?registers_inside",
+        readings=loop("forward hook"),
+        witness=in_the_middle("forward"),
+        draws=lambda: adding("forward", "forward", ANY),
+    ),
+    Row(
+        "handles.inside.global_by_global",
+        "A global forward hook may register another: it runs for the modules that end their forward later.",
+        ("measured", SNAPSHOT_PULL),
+        level="observed",
+        concern="forward everywhere ?registers_inside",
+        needs=GLOBAL_FORWARD,
+        readings=loop("global forward hook"),
+        witness=in_the_middle("forward", "*"),
+        draws=lambda: adding("forward", "forward", ANY, on="*", nets=chains),
+    ),
+    Row(
+        "handles.inside.legacy_by_pre",
+        "A legacy backward hook that a forward pre-hook registers is first called for the next forward.",
+        "measured",
+        concern="backward ?registers_inside",
+        readings=(
+            Reading(
+                "next call",
+                ">=1.8",
+                "The legacy backward hooks of a call are those that its module had when it began.",
+                {"legacy_taken": "start"},
+            ),
+            Reading(
+                "same call",
+                "<1.8",
+                "A legacy backward hook that a forward pre-hook registers is called for that forward already.",
+                {"legacy_taken": "end"},
+                headline=False,
+                harm="silent",
+            ),
         ),
-        Reading(
-            "live",
-            "<1.10",
-            "RuntimeError ends the second call whose forward hook or pre-hook registers another of its kind.",
-            {"hooks_iterate": "live"},
-            headline=False,
-            harm="error",
+        witness=LEGACY_BY_PRE,
+        draws=lambda: adding("forward_pre", "backward", ANY),
+    ),
+    Row(
+        "handles.inside.no_guard",
+        "A hook may register another of its kind at each call: all of them run in the later calls.",
+        "measured",
+        concern="forward|forward_pre ?registers_inside",
+        readings=(
+            Reading(
+                "snapshot",
+                ">=1.10",
+                "Where a hook registers another of its kind at each call, each call runs one hook more than the last.",
+                {"hooks_iterate": "snapshot"},
+            ),
+            Reading(
+                "live",
+                "<1.10",
+                "RuntimeError ends the second call whose forward hook or pre-hook registers another of its kind.",
+                {"hooks_iterate": "live"},
+                headline=False,
+                harm="error",
+            ),
+        ),
+        witness=Plan(
+            Leaf("m0", "scale", (2,)),
+            (Input(1),),
+            (Hook("forward", "m0", "adds", (Add(Hook("forward", "m0", "new")),)), Forward(), Forward()),
+        ),
+        draws=lambda: once_more(MODULE_KINDS),
+    ),
+    Row(
+        "handles.inside.anywhere",
+        "Every plan of the grammar with hooks that add and drop hooks leaves the trace of the model.",
+        "measured",
+        about=apis(MODULE_KINDS, everywhere=True),
+        draws=lambda: wider(
+            *("everywhere", "options", "remove"),
+            kinds=MODULE_KINDS,
+            does=("add", "drop", "scale"),
+            depth=2,
+            most=6,
+            runs=3,
         ),
     ),
-    witness=Plan(
-        Leaf("m0", "scale", (2,)),
-        (Input(1),),
-        (Hook("forward", "m0", "adds", (Add(Hook("forward", "m0", "new")),)), Forward(), Forward()),
-    ),
+    plan=lambda row: row.draws(),
 )
-@given(plan=once_more())
-def test_no_guard(subject: Subject, plan: Plan) -> None:
-    subject.holds(plan)
-
-
-@clause(
-    "handles.inside.anywhere",
-    says="Every plan of the grammar with hooks that add and drop hooks leaves the trace of the model.",
-    source="measured",
-    about=apis(MODULE_KINDS, everywhere=True),
-)
-@given(
-    plan=plans(
-        kinds=MODULE_KINDS,
-        does=("add", "drop", "scale"),
-        inputs=(1, 2),
-        outputs=(1, 2),
-        depth=2,
-        most=6,
-        everywhere=True,
-        options=True,
-        remove=True,
-        runs=3,
-    )
-)
-def test_anywhere(subject: Subject, plan: Plan) -> None:
+def predicted(subject: Subject, plan: Plan, *, row: Any) -> None:
     subject.holds(plan)

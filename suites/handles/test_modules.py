@@ -7,28 +7,24 @@ from hypothesis import strategies as st
 
 from fixtures.judge.clause import Reading, clause
 from fixtures.judge.subject import Subject
+from suites.hooking import AROUND, UP_TO_THREE, numbered, raised
+from suites.names import GLOBAL_FORWARD, KWARGS
 
 ABOUT = ("register_forward_hook", "register_forward_pre_hook")
-
-GLOBAL_FORWARD = "torch.nn.modules.module.register_module_forward_hook"
 
 
 @clause(
     "handles.handle.nothing_left",
     says="Removing a hook around forward removes its entries from all dicts of the module, options included.",
     source="test: test/nn/test_module_hooks.py TestModuleHooks.test_remove_kwarg_hooks",
-    needs="torch.nn.Module.register_forward_hook(with_kwargs)",
+    needs=KWARGS,
     value=True,
     wrong={"never the options": False},
     witness={"hooks": [("forward", True, True, True)], "removed": [0]},
 )
 @given(
-    hooks=st.lists(
-        st.tuples(st.sampled_from(["forward", "forward_pre"]), st.booleans(), st.booleans(), st.booleans()),
-        min_size=1,
-        max_size=4,
-    ),
-    removed=st.lists(st.integers(0, 3), max_size=5),
+    hooks=st.lists(st.tuples(AROUND, st.booleans(), st.booleans(), st.booleans()), min_size=1, max_size=4),
+    removed=st.lists(UP_TO_THREE, max_size=5),
 )
 def test_nothing_left(subject: Subject, hooks: List[Tuple[str, bool, bool, bool]], removed: List[int]) -> None:
     import torch
@@ -82,18 +78,12 @@ def test_nothing_left(subject: Subject, hooks: List[Tuple[str, bool, bool, bool]
 def test_before_init(subject: Subject) -> None:
     import torch
 
-    raised = "none"
-
     class Early(torch.nn.Module):
         def __init__(self):
             self.register_forward_hook(print)
             super().__init__()
 
-    try:
-        Early()
-    except AttributeError as error:
-        raised = type(error).__name__
-    assert raised == subject.value
+    assert raised(Early, AttributeError) == subject.value
 
 
 @clause(
@@ -161,7 +151,7 @@ WALKS = {
 )
 @given(
     walks=st.lists(st.sampled_from(sorted(WALKS)), min_size=1, max_size=4),
-    hooks=st.lists(st.tuples(st.sampled_from(["forward", "forward_pre"]), st.integers(0, 1)), min_size=1, max_size=4),
+    hooks=st.lists(st.tuples(AROUND, st.integers(0, 1)), min_size=1, max_size=4),
 )
 def test_walks(subject: Subject, walks: List[str], hooks: List[Tuple[str, int]]) -> None:
     import torch
@@ -170,7 +160,7 @@ def test_walks(subject: Subject, walks: List[str], hooks: List[Tuple[str, int]])
     modules = [torch.nn.Sequential(torch.nn.Linear(1, 1))]
     modules.append(modules[0][0])
     for number, (kind, place) in enumerate(hooks):
-        getattr(modules[place], f"register_{kind}_hook")(lambda *given, number=number: seen.append(number))
+        numbered(modules[place], [kind], seen, first=number)
     for name in walks:
         WALKS[name](modules[0])
     before = len(seen)

@@ -10,11 +10,10 @@ from fixtures.model.contract import contract_for, installed_version
 from fixtures.plan.draw import FACTORS, NUMBERS
 from fixtures.plan.grammar import Add, Again, Backward, Chain, Forward, Hook, Input, Leaf, Plan, Scale
 from suites.handles.test_inside import news
+from suites.names import SKIP_PULL, SKIPS
+from suites.shapes import one_leaf
 
 ABOUT = apis(("forward", "forward_pre"), everywhere=True)
-
-SKIPS = 'code: torch/nn/modules/module.py "If we don\'t have any hooks, we want to skip"'
-SKIP_PULL = "https://github.com/pytorch/pytorch/pull/52576"
 
 
 @st.composite
@@ -24,7 +23,7 @@ def from_below(draw, hooked: bool) -> Plan:
     adds = Hook(kind, "m1", "adds", (Add(Hook("forward", "m0", "new", (Scale(draw(FACTORS)),))),))
     places = ["m0", "*"] if contract_for(installed_version()).global_forward_hooks else ["m0"]
     own = [Hook(draw(st.sampled_from(["forward_pre", "forward"])), draw(st.sampled_from(places)), "own")]
-    net = Chain("m0", (Leaf("m1", "scale", (draw(NUMBERS),)),) + ((Again("m1"),) if draw(st.booleans()) else ()))
+    net = Chain("m0", (one_leaf(draw, "m1"),) + ((Again("m1"),) if draw(st.booleans()) else ()))
     run = (Forward(), Backward((draw(NUMBERS),)))
     return Plan(net, (Input(draw(NUMBERS)),), (*draw(st.permutations([adds, *own] if hooked else [adds])), *run * 2))
 

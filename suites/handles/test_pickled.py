@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from fixtures.judge.clause import Reading, clause
 from fixtures.judge.subject import Subject
+from suites.hooking import AROUND, in_turn, numbered, raised
 
 ABOUT = "register_forward_hook"
 
@@ -67,9 +68,7 @@ def test_unpickled_id(subject: Subject) -> None:
     there, count = pickle.loads(pickle.dumps(module)), RemovableHandle.next_id
     RemovableHandle.next_id = stored
     try:
-        there.register_forward_hook(
-            lambda module, args, output: (output + " new").replace("x new", "new", output == "x")
-        )
+        there.register_forward_hook(lambda _, args, output: (output + " new").replace("x new", "new", output == "x"))
     finally:
         RemovableHandle.next_id = count
     assert there("x") == subject.value
@@ -111,7 +110,7 @@ COMPLETED = (
 )
 @given(
     missing=st.lists(st.sampled_from([*COMPLETED, "_forward_hooks"]), min_size=1, max_size=7, unique=True),
-    kinds=st.lists(st.sampled_from(["forward_pre", "forward"]), max_size=3),
+    kinds=st.lists(AROUND, max_size=3),
 )
 def test_older_state(subject: Subject, missing: List[str], kinds: List[str]) -> None:
     import torch
@@ -121,12 +120,6 @@ def test_older_state(subject: Subject, missing: List[str], kinds: List[str]) -> 
     lost = "_forward_hooks" in missing
     for number, kind in enumerate(kinds):
         if not (lost and kind == "forward"):
-            getattr(older, f"register_{kind}_hook")(lambda *given, number=number: seen.append(number))
-    try:
-        older("x")
-        raised = "none"
-    except AttributeError as error:
-        raised = type(error).__name__
-    assert raised == (subject.value if lost else "none")
-    order = sorted(range(len(kinds)), key=lambda number: kinds[number] == "forward")
-    assert lost or seen == order
+            numbered(older, [kind], seen, first=number)
+    assert raised(lambda: older("x"), AttributeError) == (subject.value if lost else "none")
+    assert lost or seen == in_turn(kinds)

@@ -1,6 +1,7 @@
 """A registration returns a handle. Removing through it takes one hook out, at once and for good, and nothing else."""
 
 from dataclasses import replace
+from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -8,12 +9,12 @@ from hypothesis import strategies as st
 from fixtures.judge.about import apis
 from fixtures.judge.clause import Reading, clause
 from fixtures.judge.subject import Subject
+from fixtures.judge.table import Row, each
 from fixtures.model.contract import contract_for, installed_version
-from fixtures.plan.draw import FACTORS, NUMBERS, available, plans
+from fixtures.plan.draw import FACTORS, NUMBERS, available
 from fixtures.plan.grammar import (
     MODULE_KINDS,
     Backward,
-    Chain,
     Drop,
     Forward,
     Hook,
@@ -24,6 +25,8 @@ from fixtures.plan.grammar import (
     Scale,
     hooks_of,
 )
+from suites.names import FORWARD, GLOBAL_FORWARD, GLOBAL_KWARGS, GLOBAL_KWARGS_PULL, HANDLE, KWARGS, PREPEND
+from suites.shapes import alone, dropped, scale_maybe, tower, wider
 
 EVERY_KIND = (*MODULE_KINDS, "tensor", "post_accumulate")
 ABOUT = apis(EVERY_KIND)
@@ -39,7 +42,6 @@ REMOVES = (
     'docs: torch.Tensor.register_hook "that removes the hook from the module"',
     'docs: torch.Tensor.register_post_accumulate_grad_hook "that removes the hook from the module"',
 )
-HANDLE = "https://github.com/pytorch/pytorch/blob/main/torch/utils/hooks.py"
 
 
 @st.composite
@@ -48,28 +50,18 @@ def lives(draw, kinds=EVERY_KIND, on: str = "m0", times: int = 1, leave: bool = 
     kind = draw(st.sampled_from(available(contract_for(installed_version()), kinds)))
     place = on if kind in MODULE_KINDS else "m1.weight"
     labels = [f"h{number}" for number in range(draw(st.integers(2, 4)))]
-    steps = [
-        Hook(
-            kind,
-            place,
-            label,
-            (Scale(draw(FACTORS)),) if draw(st.booleans()) else (),
-            prepend=prepend and draw(st.booleans()),
-        )
-        for label in labels
-    ]
+    steps = [Hook(kind, place, label, scale_maybe(draw), prepend=prepend and draw(st.booleans())) for label in labels]
     run = (Forward(), Backward((draw(NUMBERS),)))
     doomed = draw(st.lists(st.sampled_from(labels), min_size=1, unique=True))
     for label in doomed:
         steps += run if draw(st.booleans()) else ()
         steps += [Remove(label, leave)] * times
-    net = Chain("m0", (Leaf("m1", "scale", (draw(NUMBERS),)),))
-    return Plan(net, (Input(draw(NUMBERS)),), (*steps, *run))
+    return Plan(tower(draw, 2), (Input(draw(NUMBERS)),), (*steps, *run))
 
 
-def due(plan: Plan, modules: int = 1):
+def due(plan: Plan):
     """The labels due in each run, module by module: those not removed before its forward, prepended ones in front."""
-    line, calls = [], []
+    line, calls, modules = [], [], 2 if hooks_of(plan)[0].on == "*" else 1
     for step in plan.steps:
         if isinstance(step, Hook):
             line.insert(0 if step.prepend else len(line), step.label)
@@ -80,15 +72,37 @@ def due(plan: Plan, modules: int = 1):
     return calls
 
 
-@clause(
-    "handles.removal.stops",
-    says="A hook removed before a forward is called neither in it nor in its backward; the others still are.",
-    source=REMOVES,
+@each(
+    Row(
+        "handles.removal.stops",
+        "A hook removed before a forward is called neither in it nor in its backward; the others still are.",
+        REMOVES,
+        draws=lambda: lives(EVERY_KIND),
+    ),
+    Row(
+        "handles.removal.with_block",
+        "Leaving a with block on a handle removes its hook, as remove() does.",
+        ("test: test/nn/test_module_hooks.py TestModuleHookNN.test_hook_inplace", HANDLE),
+        draws=lambda: lives(leave=True),
+    ),
+    Row(
+        "handles.removal.prepended",
+        "The handle of a prepended hook removes that hook alone, wherever it is in the order.",
+        MODULE_REMOVES,
+        needs=PREPEND,
+        draws=lambda: lives(kinds=(*FORWARD, "full_backward", "full_backward_pre"), prepend=True),
+    ),
+    Row(
+        "handles.removal.everywhere",
+        "Removing a global forward hook or pre-hook stops it for every module.",
+        GLOBAL_REMOVES,
+        needs=GLOBAL_FORWARD,
+        draws=lambda: lives(kinds=FORWARD, on="*"),
+    ),
+    plan=lambda row: row.draws(),
 )
-@given(plan=lives())
-def test_stops(subject: Subject, plan: Plan) -> None:
-    trace = subject.holds(plan)
-    assert trace.calls() == due(plan)
+def no_more_calls(subject: Subject, plan: Plan, *, row: Any) -> None:
+    assert subject.holds(plan).calls() == due(plan)
 
 
 @clause(
@@ -103,41 +117,6 @@ def test_twice(subject: Subject, plan: Plan) -> None:
     assert trace.raised() == []
 
 
-@clause(
-    "handles.removal.with_block",
-    says="Leaving a with block on a handle removes its hook, as remove() does.",
-    source=("test: test/nn/test_module_hooks.py TestModuleHookNN.test_hook_inplace", HANDLE),
-)
-@given(plan=lives(leave=True))
-def test_with_block(subject: Subject, plan: Plan) -> None:
-    trace = subject.holds(plan)
-    assert trace.calls() == due(plan)
-
-
-@clause(
-    "handles.removal.prepended",
-    says="The handle of a prepended hook removes that hook alone, wherever it is in the order.",
-    source=MODULE_REMOVES,
-    needs="torch.nn.Module.register_forward_hook(prepend)",
-)
-@given(plan=lives(kinds=("forward_pre", "forward", "full_backward", "full_backward_pre"), prepend=True))
-def test_prepended(subject: Subject, plan: Plan) -> None:
-    trace = subject.holds(plan)
-    assert trace.calls() == due(plan)
-
-
-@clause(
-    "handles.removal.everywhere",
-    says="Removing a global forward hook or pre-hook stops it for every module.",
-    source=GLOBAL_REMOVES,
-    needs="torch.nn.modules.module.register_module_forward_hook",
-)
-@given(plan=lives(kinds=("forward_pre", "forward"), on="*"))
-def test_everywhere(subject: Subject, plan: Plan) -> None:
-    trace = subject.holds(plan)
-    assert trace.calls() == due(plan, modules=2)
-
-
 @st.composite
 def one_shot(draw) -> Plan:
     """Hooks of one kind on a module, the last of which removes itself, and several runs."""
@@ -145,8 +124,7 @@ def one_shot(draw) -> Plan:
     hooks = [Hook(kind, "m0", f"h{number}") for number in range(draw(st.integers(0, 3)))]
     last = Hook(kind, "m0", "once", (Drop("once"), Scale(draw(FACTORS))))
     run = (Forward(), Backward((draw(NUMBERS),)))
-    net = Leaf("m0", "scale", (draw(NUMBERS),))
-    return Plan(net, (Input(draw(NUMBERS)),), (*hooks, last, *run * draw(st.integers(2, 3))))
+    return Plan(*alone(draw), (*hooks, last, *run * draw(st.integers(2, 3))))
 
 
 @clause(
@@ -166,9 +144,7 @@ def test_by_itself(subject: Subject, plan: Plan) -> None:
 def from_below(draw) -> Plan:
     """A global forward hook that a child's own hook removes while its parents are still in their forward."""
     depth = draw(st.integers(1, 3))
-    net = Leaf(f"m{depth}", "scale", (draw(NUMBERS),))
-    for level in reversed(range(depth)):
-        net = Chain(f"m{level}", (net,))
+    net = tower(draw, depth + 1)
     ends = Hook("forward", f"m{depth}", "ends", (Drop("everywhere"),))
     everywhere = Hook("forward", "*", "everywhere", (Scale(draw(FACTORS)),))
     hooks = draw(st.permutations([ends, everywhere]))
@@ -179,7 +155,7 @@ def from_below(draw) -> Plan:
     "handles.removal.from_below",
     says="A global forward hook that a child's hook removes does not run for the modules around the child.",
     source="measured",
-    needs="torch.nn.modules.module.register_module_forward_hook",
+    needs=GLOBAL_FORWARD,
 )
 @given(plan=from_below())
 def test_from_below(subject: Subject, plan: Plan) -> None:
@@ -188,25 +164,14 @@ def test_from_below(subject: Subject, plan: Plan) -> None:
     assert [seen[0] for seen in trace.seen_by("everywhere")] == [child]
 
 
-@st.composite
-def dropped(draw, on: str) -> Plan:
-    """Forward hooks with with_kwargs=True, and before them one that removes some of them."""
-    labels = [f"h{number}" for number in range(1, draw(st.integers(2, 4)))]
-    victims = draw(st.lists(st.sampled_from(labels), min_size=1, unique=True))
-    first = Hook("forward", on, "h0", tuple(Drop(label) for label in victims))
-    others = [Hook("forward", on, label, with_kwargs=True) for label in labels]
-    net = Leaf("m0", "scale", (draw(NUMBERS),))
-    return Plan(net, (Input(draw(NUMBERS)),), (first, *others, Forward(draw(NUMBERS)), Forward(draw(NUMBERS))))
-
-
 @clause(
     "handles.removal.keywords_go_first",
     says="A with_kwargs forward hook that an earlier one removes still runs, without the keyword arguments.",
     source="measured",
-    needs="torch.nn.Module.register_forward_hook(with_kwargs)",
+    needs=KWARGS,
     note="The hooks of a call are those it began with, while with_kwargs is looked up when each one's turn comes.",
 )
-@given(plan=dropped("m0"))
+@given(plan=dropped("forward"))
 def test_keywords_go_first(subject: Subject, plan: Plan) -> None:
     trace = subject.holds(plan)
     first, *others = hooks_of(plan)
@@ -225,9 +190,9 @@ GLOBAL_DROPPED = Plan(
 @clause(
     "handles.removal.global_keywords_stay",
     says="A global with_kwargs forward hook that an earlier one removes still gets the keywords in that call.",
-    source=("measured", "https://github.com/pytorch/pytorch/pull/137403"),
+    source=("measured", GLOBAL_KWARGS_PULL),
     level="observed",
-    needs="torch.nn.modules.module.register_module_forward_hook(with_kwargs)",
+    needs=GLOBAL_KWARGS,
     readings=(
         Reading(
             "stays",
@@ -240,7 +205,7 @@ GLOBAL_DROPPED = Plan(
     witness=GLOBAL_DROPPED,
     note="The hook itself is removed, as documented; its id stays in torch's dict of the flags.",
 )
-@given(plan=dropped("*"))
+@given(plan=dropped("forward", "*"))
 def test_global_keywords_stay(subject: Subject, plan: Plan) -> None:
     subject.holds(plan)
 
@@ -251,11 +216,7 @@ def test_global_keywords_stay(subject: Subject, plan: Plan) -> None:
     source="measured",
     about=apis(("forward", "forward_pre", "full_backward_pre", "tensor"), everywhere=True),
 )
-@given(
-    plan=plans(
-        kinds=("forward_pre", "forward", "full_backward_pre", "tensor"), inputs=(1, 2), outputs=(1, 2), everywhere=True
-    )
-)
+@given(plan=wider("everywhere", kinds=(*FORWARD, "full_backward_pre", "tensor")))
 def test_as_if_never_registered(subject: Subject, plan: Plan) -> None:
     # Later ones would not do: of a node with two outputs, the one that had a hook first has its hooks called first.
     early = plan.steps[: next(place for place, step in enumerate(plan.steps) if isinstance(step, Forward))]
@@ -275,18 +236,7 @@ def test_as_if_never_registered(subject: Subject, plan: Plan) -> None:
     about=apis(EVERY_KIND, everywhere=True),
 )
 @given(
-    plan=plans(
-        kinds=EVERY_KIND,
-        does=("scale", "drop"),
-        inputs=(1, 2),
-        outputs=(1, 2),
-        depth=2,
-        most=6,
-        everywhere=True,
-        options=True,
-        remove=True,
-        runs=3,
-    )
+    plan=wider(*("everywhere", "options", "remove"), kinds=EVERY_KIND, does=("scale", "drop"), depth=2, most=6, runs=3)
 )
 def test_anywhere(subject: Subject, plan: Plan) -> None:
     subject.holds(plan)

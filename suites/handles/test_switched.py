@@ -6,8 +6,8 @@ from fixtures.families import HOOK_KINDS
 from fixtures.judge.about import apis
 from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
-from fixtures.plan.draw import plans
 from fixtures.plan.grammar import Plan, Remove
+from suites.shapes import plans_with
 
 
 @clause(
@@ -16,11 +16,7 @@ from fixtures.plan.grammar import Plan, Remove
     source="docs: torch.utils.hooks.RemovableHandle",
     about=apis(HOOK_KINDS, everywhere=True),
 )
-@given(
-    plan=plans(
-        kinds=HOOK_KINDS, does=("scale",), depth=1, least=2, most=5, everywhere=True, remove=True, runs=3, modes=True
-    )
-)
+@given(plan=plans_with("everywhere", "remove", "modes", kinds=HOOK_KINDS, least=2, most=5, runs=3))
 def test_failing_block(subject: Subject, plan: Plan) -> None:
     trace = subject.holds(plan)
     left = [step for step in plan.steps if isinstance(step, Remove) and step.failing]

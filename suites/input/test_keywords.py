@@ -1,30 +1,22 @@
 """Keyword arguments: hidden from a forward pre-hook unless it was registered with `with_kwargs=True`."""
 
+from typing import Any
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
+from fixtures.judge.table import Row, each
 from fixtures.plan.draw import FACTORS, NUMBERS
-from fixtures.plan.grammar import Bare, Drop, Forward, Hook, Input, Leaf, Plan, Scale, hooks_of
+from fixtures.plan.grammar import Bare, Drop, Forward, Hook, Plan, Scale, hooks_of
 from fixtures.plan.values import MAYBE_VALUES, VALUES
+from suites.hooking import UP_TO_TWO, echo, result
+from suites.names import KWARGS, KWARGS_PULL, PRE_HOOK, PRE_KWARGS
+from suites.shapes import alone, dropped, product
 
-PRE_HOOK = "docs: torch.nn.Module.register_forward_pre_hook"
-PULL = "https://github.com/pytorch/pytorch/pull/89389"
-WITH_KWARGS = "torch.nn.Module.register_forward_pre_hook(with_kwargs)"
 KEYWORDS = st.dictionaries(st.sampled_from("abc"), NUMBERS, max_size=2)
 PAIRS = st.tuples(st.lists(NUMBERS, max_size=2).map(tuple), KEYWORDS)
-
-
-def echo():
-    """A module that returns its arguments, as (args, kwargs)."""
-    import torch
-
-    class Echo(torch.nn.Module):
-        def forward(self, *args, **kwargs):
-            return args, kwargs
-
-    return Echo()
 
 
 @st.composite
@@ -37,96 +29,65 @@ def called_with(draw, *actions: type, with_kwargs=(False,), by: bool = True) -> 
         do = (action(draw(FACTORS)),) if action else ()
         hooks.append(Hook("forward_pre", "m0", f"h{number}", do, with_kwargs=flag))
     keyword = draw(NUMBERS) if by else None
-    return Plan(Leaf("m0", "scale", (draw(NUMBERS),)), (Input(draw(NUMBERS)),), (*hooks, Forward(keyword)))
+    return Plan(*alone(draw), (*hooks, Forward(keyword)))
 
 
 def given_to_hooks(plan: Plan):
-    """(hook, positional arguments it is given) in order, and at last (None, those of forward)."""
-    xs = (plan.inputs[0].value,)
+    """(hook, what it is given), in order."""
+    x, by = plan.inputs[0].value, plan.steps[-1].by
+    kwargs = {} if by is None else {"by": by}
     for hook in hooks_of(plan):
-        yield hook, xs
-        for action in hook.do:
-            xs = tuple(x * action.by for x in xs)
-    yield None, xs
+        yield hook, ("m0", (x,), kwargs) if hook.with_kwargs else ("m0", (x,))
+        x *= product([hook])
 
 
-@clause(
-    "input.keywords.hidden",
-    says="Without with_kwargs a pre-hook is not given the keyword arguments; forward still is.",
-    source=f'{PRE_HOOK} "Keyword arguments won\'t be passed to the hooks and only to the ``forward``"',
+@each(
+    Row(
+        "input.keywords.hidden",
+        "Without with_kwargs a pre-hook is not given the keyword arguments; forward still is.",
+        f'{PRE_HOOK} "Keyword arguments won\'t be passed to the hooks and only to the ``forward``"',
+        draws=lambda: called_with(Scale, Bare),
+    ),
+    Row(
+        "input.keywords.given",
+        "With with_kwargs=True a forward pre-hook is given (module, args, kwargs).",
+        (f'{PRE_HOOK} "hook(module, args, kwargs) -> None or a tuple of modified input and kwargs"', KWARGS_PULL),
+        needs=PRE_KWARGS,
+        draws=lambda: called_with(with_kwargs=(True,)),
+    ),
+    Row(
+        "input.keywords.none_given",
+        "A pre-hook with with_kwargs=True is given an empty dict by a call without keyword arguments.",
+        (KWARGS_PULL, "measured"),
+        level="observed",
+        needs=PRE_KWARGS,
+        draws=lambda: called_with(Scale, with_kwargs=(True,), by=False),
+    ),
+    Row(
+        "input.keywords.mixed_chain",
+        "Pre-hooks with and without with_kwargs share one chain; plain ones pass the keywords on.",
+        "measured",
+        needs=PRE_KWARGS,
+        draws=lambda: called_with(Scale, with_kwargs=(True, False)),
+    ),
+    plan=lambda row: row.draws(),
 )
-@given(plan=called_with(Scale, Bare))
-def test_hidden(subject: Subject, plan: Plan) -> None:
-    trace = subject.holds(plan)
-    for hook, xs in given_to_hooks(plan):
-        if hook:
-            assert trace.seen_by(hook.label) == [("m0", xs)]
-        else:
-            assert trace.returns() == [plan.net.values[0] * xs[0] * plan.steps[-1].by]
-
-
-@clause(
-    "input.keywords.given",
-    says="With with_kwargs=True a forward pre-hook is given (module, args, kwargs).",
-    source=(f'{PRE_HOOK} "hook(module, args, kwargs) -> None or a tuple of modified input and kwargs"', PULL),
-    needs=WITH_KWARGS,
-)
-@given(plan=called_with(with_kwargs=(True,)))
-def test_given(subject: Subject, plan: Plan) -> None:
-    trace = subject.holds(plan)
-    for hook in hooks_of(plan):
-        assert trace.seen_by(hook.label) == [("m0", (plan.inputs[0].value,), {"by": plan.steps[-1].by})]
-
-
-@clause(
-    "input.keywords.none_given",
-    says="A pre-hook with with_kwargs=True is given an empty dict by a call without keyword arguments.",
-    source=(PULL, "measured"),
-    level="observed",
-    needs=WITH_KWARGS,
-)
-@given(plan=called_with(Scale, with_kwargs=(True,), by=False))
-def test_none_given(subject: Subject, plan: Plan) -> None:
-    trace = subject.holds(plan)
-    assert [event.seen[2] for event in trace if event.what != "returns"] == [{}] * len(hooks_of(plan))
-
-
-@clause(
-    "input.keywords.mixed_chain",
-    says="Pre-hooks with and without with_kwargs share one chain; plain ones pass the keywords on.",
-    source="measured",
-    needs=WITH_KWARGS,
-)
-@given(plan=called_with(Scale, with_kwargs=(True, False)))
-def test_mixed_chain(subject: Subject, plan: Plan) -> None:
-    trace = subject.holds(plan)
-    by = plan.steps[-1].by
-    for hook, xs in given_to_hooks(plan):
-        if hook is None:
-            assert trace.returns() == [plan.net.values[0] * xs[0] * by]
-        else:
-            assert trace.seen_by(hook.label) == [("m0", xs, {"by": by}) if hook.with_kwargs else ("m0", xs)]
-
-
-@st.composite
-def dropped(draw) -> Plan:
-    """Pre-hooks with with_kwargs=True, the first of which removes some of the others."""
-    labels = [f"h{number}" for number in range(1, draw(st.integers(2, 4)))]
-    victims = draw(st.lists(st.sampled_from(labels), min_size=1, unique=True))
-    first = Hook("forward_pre", "m0", "h0", tuple(Drop(label) for label in victims))
-    others = [Hook("forward_pre", "m0", label, with_kwargs=True) for label in labels]
-    net = Leaf("m0", "scale", (draw(NUMBERS),))
-    return Plan(net, (Input(draw(NUMBERS)),), (first, *others, Forward(draw(NUMBERS)), Forward(draw(NUMBERS))))
+def given_what_is_due(subject: Subject, plan: Plan, *, row: Any) -> None:
+    trace, by = subject.holds(plan), plan.steps[-1].by
+    for hook, seen in given_to_hooks(plan):
+        assert trace.seen_by(hook.label) == [seen]
+    due = plan.net.values[0] * plan.inputs[0].value * product(hooks_of(plan))
+    assert trace.returns() == [due if by is None else due * by]
 
 
 @clause(
     "input.keywords.removed_meanwhile",
     says="A with_kwargs pre-hook that an earlier one removes runs once more, without keyword arguments.",
     source="measured",
-    needs=WITH_KWARGS,
+    needs=PRE_KWARGS,
     note="The hooks of a call are those it began with, while with_kwargs is looked up when each one's turn comes.",
 )
-@given(plan=dropped())
+@given(plan=dropped("forward_pre"))
 def test_removed_meanwhile(subject: Subject, plan: Plan) -> None:
     trace = subject.holds(plan)
     first, *others = hooks_of(plan)
@@ -138,8 +99,8 @@ def test_removed_meanwhile(subject: Subject, plan: Plan) -> None:
 @clause(
     "input.keywords.pair_replaces_both",
     says="A pair (args, kwargs) that a with_kwargs pre-hook returns replaces both for all that follows.",
-    source=(f'{PRE_HOOK} "both the args and kwargs should be returned"', PULL),
-    needs=WITH_KWARGS,
+    source=(f'{PRE_HOOK} "both the args and kwargs should be returned"', KWARGS_PULL),
+    needs=PRE_KWARGS,
     value=lambda old, new: new,
     wrong={"never merged": lambda old, new: {**old, **new}},
     witness={"caller": ((1,), {"a": 2}), "returned": [((5, 6), {"b": 7})]},
@@ -172,7 +133,7 @@ def test_pair_replaces_both(subject: Subject, caller, returned) -> None:
         'docs: torch.nn.Module.register_forward_hook "will be passed the ``kwargs`` given to the forward function"',
         "test: test/nn/test_module_hooks.py TestModuleHooks.test_kwarg_hooks",
     ),
-    needs=(WITH_KWARGS, "torch.nn.Module.register_forward_hook(with_kwargs)"),
+    needs=(PRE_KWARGS, KWARGS),
     value="forward",
     wrong={"never original": "caller"},
     witness={"caller": ((1,), {"a": 2}), "returned": [((5,), {"a": 7})], "flags": [True]},
@@ -198,15 +159,12 @@ def test_forward_hook_sees_them(subject: Subject, caller, returned, flags) -> No
     "input.keywords.dict_is_a_copy",
     says="A with_kwargs pre-hook may edit the dict it is given: forward sees the edit, the caller does not.",
     source="measured",
-    needs=WITH_KWARGS,
+    needs=PRE_KWARGS,
     value=False,
     wrong={"never the caller's": True},
     witness={"mine": {"a": 2}, "edits": [{"a": 9}]},
 )
-@given(
-    mine=KEYWORDS,
-    edits=st.lists(KEYWORDS, min_size=1, max_size=4),
-)
+@given(mine=KEYWORDS, edits=st.lists(KEYWORDS, min_size=1, max_size=4))
 def test_dict_is_a_copy(subject: Subject, mine, edits) -> None:
     module, seen, due, before = echo(), [], [dict(mine)], dict(mine)
 
@@ -224,8 +182,8 @@ def test_dict_is_a_copy(subject: Subject, mine, edits) -> None:
 @clause(
     "input.keywords.only_a_pair",
     says="A with_kwargs pre-hook that returns neither None nor a tuple of two raises RuntimeError.",
-    source=('code: torch/nn/modules/module.py "forward pre-hook must return None or a tuple"', PULL),
-    needs=WITH_KWARGS,
+    source=('code: torch/nn/modules/module.py "forward pre-hook must return None or a tuple"', KWARGS_PULL),
+    needs=PRE_KWARGS,
     value=lambda given: False,
     wrong={"never wrapped": lambda given: not isinstance(given, (list, tuple))},
     witness={"wrong": 5, "before": 0, "after": 0},
@@ -237,8 +195,8 @@ def test_dict_is_a_copy(subject: Subject, mine, edits) -> None:
         PAIRS.map(lambda pair: (*pair, None)),
         PAIRS.map(lambda pair: pair[:1]),
     ),
-    before=st.integers(0, 2),
-    after=st.integers(0, 2),
+    before=UP_TO_TWO,
+    after=UP_TO_TWO,
 )
 def test_only_a_pair(subject: Subject, wrong, before, after) -> None:
     module, ran = echo(), []
@@ -247,10 +205,7 @@ def test_only_a_pair(subject: Subject, wrong, before, after) -> None:
             lambda module, args, kwargs, number=number: ran.append(number) or (wrong if number == before else None),
             with_kwargs=True,
         )
-    try:
-        ran.append(module(1))
-    except RuntimeError as error:
-        ran.append(type(error).__name__)
+    ran.append(result(lambda: module(1), RuntimeError))
     if subject.value(wrong):
         assert ran == [*range(before + 1 + after), ((wrong,), {})]
     else:
@@ -261,7 +216,7 @@ def test_only_a_pair(subject: Subject, wrong, before, after) -> None:
     "input.keywords.args_are_spread",
     says="The args of a pair that a with_kwargs pre-hook returns may be any iterable, and are spread.",
     source="measured",
-    needs=WITH_KWARGS,
+    needs=PRE_KWARGS,
     value=object,
     wrong={"never refused": tuple},
     witness={"items": ["a"], "shape": "list", "kwargs": {}},
@@ -298,7 +253,7 @@ def test_args_are_spread(subject: Subject, items, shape, kwargs) -> None:
     "input.keywords.pair_of_inputs",
     says="A with_kwargs pre-hook that returns two inputs as a tuple has them read as (args, kwargs).",
     source="measured",
-    needs=WITH_KWARGS,
+    needs=PRE_KWARGS,
     value=False,
     wrong={"never both": True},
     witness={"x": 1, "y": 2},
@@ -307,10 +262,7 @@ def test_args_are_spread(subject: Subject, items, shape, kwargs) -> None:
 def test_pair_of_inputs(subject: Subject, x, y) -> None:
     module = echo()
     module.register_forward_pre_hook(lambda module, args, kwargs: args, with_kwargs=True)
-    try:
-        seen = module(x, y)
-    except TypeError as error:
-        seen = type(error).__name__
+    seen = result(lambda: module(x, y), TypeError)
     if subject.value:
         due = ((x, y), {})
     elif isinstance(x, (list, tuple, str, dict)) and isinstance(y, dict):

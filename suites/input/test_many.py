@@ -1,13 +1,15 @@
 """Many arguments: given by the caller, by name, or returned by a pre-hook."""
 
+from typing import Any
+
 from hypothesis import given
 
 from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
+from fixtures.judge.table import Row, each
 from fixtures.plan.draw import plans
 from fixtures.plan.grammar import Forward, Plan, hooks_of
-
-PRE_HOOK = "docs: torch.nn.Module.register_forward_pre_hook"
+from suites.names import FORWARD, PRE_HOOK, PRE_KWARGS
 
 
 @clause(
@@ -15,9 +17,9 @@ PRE_HOOK = "docs: torch.nn.Module.register_forward_pre_hook"
     says="With with_kwargs=True a hook around forward is given all keyword arguments, however many.",
     source=f'{PRE_HOOK} "the forward pre-hook will be passed the kwargs given to the forward function"',
     about=("register_forward_hook", "register_forward_pre_hook"),
-    needs="torch.nn.Module.register_forward_pre_hook(with_kwargs)",
+    needs=PRE_KWARGS,
 )
-@given(plan=plans(kinds=("forward_pre", "forward"), does=(), depth=0, options=True, by=True, backward=False, many=4))
+@given(plan=plans(kinds=FORWARD, does=(), depth=0, options=True, by=True, backward=False, many=4))
 def test_keywords(subject: Subject, plan: Plan) -> None:
     trace = subject.holds(plan)
     (call,) = [step for step in plan.steps if isinstance(step, Forward)]
@@ -27,32 +29,25 @@ def test_keywords(subject: Subject, plan: Plan) -> None:
             assert all(list(seen[2]) == names for seen in trace.seen_by(hook.label))
 
 
-@clause(
-    "input.many.replaced_keywords",
-    says="The keyword arguments that a with_kwargs pre-hook returns are those of forward, however many.",
-    source=f'{PRE_HOOK} "both the args and kwargs should be returned"',
-    needs="torch.nn.Module.register_forward_pre_hook(with_kwargs)",
+@each(
+    Row(
+        "input.many.replaced_keywords",
+        "The keyword arguments that a with_kwargs pre-hook returns are those of forward, however many.",
+        f'{PRE_HOOK} "both the args and kwargs should be returned"',
+        needs=PRE_KWARGS,
+        draws=lambda: plans(
+            kinds=("forward_pre",), does=("keywords",), depth=0, least=2, options=True, by=True, many=8
+        ),
+    ),
+    Row(
+        "input.many.arguments",
+        "A tuple that a pre-hook returns is the arguments of forward, however many entries it has.",
+        f'{PRE_HOOK} "We will wrap the value into a tuple if a single value is returned"',
+        draws=lambda: plans(
+            kinds=("forward_pre",), does=("entries", "scale"), ops=("many",), inputs=(1, 3), depth=1, most=3, many=4
+        ),
+    ),
+    plan=lambda row: row.draws(),
 )
-@given(plan=plans(kinds=("forward_pre",), does=("keywords",), depth=0, least=2, options=True, by=True, many=8))
-def test_replaced_keywords(subject: Subject, plan: Plan) -> None:
-    subject.holds(plan)
-
-
-@clause(
-    "input.many.arguments",
-    says="A tuple that a pre-hook returns is the arguments of forward, however many entries it has.",
-    source=f'{PRE_HOOK} "We will wrap the value into a tuple if a single value is returned"',
-)
-@given(
-    plan=plans(
-        kinds=("forward_pre",),
-        does=("entries", "scale"),
-        ops=("many",),
-        inputs=(1, 3),
-        depth=1,
-        most=3,
-        many=4,
-    )
-)
-def test_arguments(subject: Subject, plan: Plan) -> None:
+def predicted(subject: Subject, plan: Plan, *, row: Any) -> None:
     subject.holds(plan)

@@ -1,19 +1,19 @@
 """What a forward pre-hook returns becomes the input: of the next hook, of forward, and of the backward pass."""
 
+from typing import Any
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
-from fixtures.plan.draw import FACTORS, NUMBERS, plans
-from fixtures.plan.grammar import OPS, Backward, Bare, Chain, Forward, Hook, Input, Leaf, Plan, Remove, Scale, hooks_of
+from fixtures.judge.table import Row, each
+from fixtures.plan.draw import FACTORS, NUMBERS
+from fixtures.plan.grammar import OPS, Backward, Bare, Forward, Hook, Input, Leaf, Plan, Scale, hooks_of
+from suites.names import FORWARD, FULL, GLOBAL_PRE, GLOBAL_PRE_HOOK, PRE_HOOK, THROUGHOUT
+from suites.shapes import in_line, left_by_scaling, nested, product, removed, wider
 
 ABOUT = "register_forward_pre_hook"
-
-PRE_HOOK = "docs: torch.nn.Module.register_forward_pre_hook"
-GLOBAL_PRE_HOOK = "docs: torch.nn.modules.module.register_module_forward_pre_hook"
-NOTE = "note: modules.html#module-hooks"
-THROUGHOUT = f'{NOTE} "return an updated value that will be used throughout the remaining computation"'
 
 
 @st.composite
@@ -38,27 +38,55 @@ def given_to(plan: Plan):
     return tuple(x.value if x.leaf else 2 * x.value for x in plan.inputs)
 
 
-def along(plan: Plan):
-    """What each pre-hook of one call is given, in order, and at last what forward is given."""
+def along(plan: Plan, hooks):
+    """What each of the pre-hooks is given, in order, and at last what forward is given."""
     xs = given_to(plan)
     stages = [xs]
-    for hook in hooks_of(plan, "forward_pre"):
+    for hook in hooks:
         for action in hook.do:
             xs = tuple(x * action.by for x in xs)
         stages.append(xs)
     return stages
 
 
-@clause(
-    "input.replacement.none_keeps",
-    says="A forward pre-hook that returns None replaces nothing.",
-    source=f'{PRE_HOOK} "hook(module, args) -> None or modified input"',
+@each(
+    Row(
+        "input.replacement.none_keeps",
+        "A forward pre-hook that returns None replaces nothing.",
+        f'{PRE_HOOK} "hook(module, args) -> None or modified input"',
+        draws=lambda: replacing(ops=("same", "both")),
+    ),
+    Row(
+        "input.replacement.bare_is_wrapped",
+        "A single value that a pre-hook without with_kwargs returns becomes the only argument, in a tuple.",
+        f'{PRE_HOOK} "We will wrap the value into a tuple if a single value is returned"',
+        draws=lambda: replacing(Bare, ops=("same", "scale")),
+    ),
+    Row(
+        "input.replacement.chain",
+        "Each forward pre-hook is given what the one before it left.",
+        THROUGHOUT,
+        draws=lambda: replacing(Scale, Bare, ops=("scale", "affine", "same", "add", "mul", "cross", "both")),
+    ),
+    Row(
+        "input.replacement.every_call",
+        "Each call starts from the caller's input again: a replacement does not outlive its call.",
+        "measured",
+        draws=lambda: replacing(Scale, Bare, ops=("scale", "affine", "same"), runs=3),
+    ),
+    Row(
+        "input.replacement.global_hook",
+        "Global pre-hooks replace the input too, and the module's own are given what those left.",
+        (f'{GLOBAL_PRE_HOOK} "This hook has precedence over the specific module hooks registered"', THROUGHOUT),
+        needs=GLOBAL_PRE,
+        draws=lambda: replacing(Scale, Bare, ops=("same", "both", "add"), everywhere=True),
+    ),
+    plan=lambda row: row.draws(),
 )
-@given(plan=replacing())
-def test_none_keeps(subject: Subject, plan: Plan) -> None:
-    trace = subject.holds(plan)
-    for hook in hooks_of(plan):
-        assert trace.seen_by(hook.label) == [("m0", given_to(plan))]
+def goes_along(subject: Subject, plan: Plan, *, row: Any) -> None:
+    trace, line, calls = subject.holds(plan), in_line(hooks_of(plan)), plan.steps.count(Forward())
+    *seen, _ = along(plan, line)
+    assert [trace.seen_by(hook.label) for hook in line] == [[("m0", xs)] * calls for xs in seen]
 
 
 @clause(
@@ -69,32 +97,8 @@ def test_none_keeps(subject: Subject, plan: Plan) -> None:
 @given(plan=replacing(Scale))
 def test_tuple_replaces(subject: Subject, plan: Plan) -> None:
     trace = subject.holds(plan)
-    replaced = along(plan)[-1]
+    replaced = along(plan, hooks_of(plan, "forward_pre"))[-1]
     assert trace.returns() == [replaced if len(replaced) > 1 else replaced[0]]
-
-
-@clause(
-    "input.replacement.bare_is_wrapped",
-    says="A single value that a pre-hook without with_kwargs returns becomes the only argument, in a tuple.",
-    source=f'{PRE_HOOK} "We will wrap the value into a tuple if a single value is returned"',
-)
-@given(plan=replacing(Bare, ops=("same", "scale")))
-def test_bare_is_wrapped(subject: Subject, plan: Plan) -> None:
-    trace = subject.holds(plan)
-    for hook, xs in zip(hooks_of(plan), along(plan)):
-        assert trace.seen_by(hook.label) == [("m0", xs)]
-
-
-@clause(
-    "input.replacement.chain",
-    says="Each forward pre-hook is given what the one before it left.",
-    source=THROUGHOUT,
-)
-@given(plan=replacing(Scale, Bare, ops=("scale", "affine", "same", "add", "mul", "cross", "both")))
-def test_chain(subject: Subject, plan: Plan) -> None:
-    trace = subject.holds(plan)
-    for hook, xs in zip(hooks_of(plan), along(plan)):
-        assert trace.seen_by(hook.label) == [("m0", xs)]
 
 
 @clause(
@@ -108,7 +112,7 @@ def test_forward_hook_sees_it(subject: Subject, plan: Plan) -> None:
     trace = subject.holds(plan)
     (hook,) = hooks_of(plan, "forward")
     ((_, xs, _),) = trace.seen_by(hook.label)
-    assert xs == along(plan)[-1]
+    assert xs == along(plan, hooks_of(plan, "forward_pre"))[-1]
 
 
 @clause(
@@ -119,9 +123,7 @@ def test_forward_hook_sees_it(subject: Subject, plan: Plan) -> None:
 @given(plan=replacing(Scale, Bare))
 def test_gradient_flows(subject: Subject, plan: Plan) -> None:
     trace = subject.holds(plan)
-    factor = 1
-    for hook in hooks_of(plan):
-        factor *= hook.do[0].by
+    factor = product(hooks_of(plan))
     (grads,) = trace.grads()
     for number, (x, grad) in enumerate(zip(plan.inputs, plan.steps[-1].grads)):
         name = f"x{number}" if x.leaf else f"x{number}.base"
@@ -132,7 +134,7 @@ def test_gradient_flows(subject: Subject, plan: Plan) -> None:
     "input.replacement.full_backward_sees_it",
     says="A full backward hook is given the gradient of the replaced input, not of the caller's.",
     source="measured",
-    needs="torch.nn.Module.register_full_backward_hook",
+    needs=FULL,
 )
 @given(plan=replacing(Scale, Bare, after=("full_backward",)))
 def test_full_backward_sees_it(subject: Subject, plan: Plan) -> None:
@@ -142,47 +144,11 @@ def test_full_backward_sees_it(subject: Subject, plan: Plan) -> None:
 
 
 @clause(
-    "input.replacement.every_call",
-    says="Each call starts from the caller's input again: a replacement does not outlive its call.",
-    source="measured",
-)
-@given(plan=replacing(Scale, Bare, ops=("scale", "affine", "same"), runs=3))
-def test_every_call(subject: Subject, plan: Plan) -> None:
-    trace = subject.holds(plan)
-    for hook, xs in zip(hooks_of(plan), along(plan)):
-        assert trace.seen_by(hook.label) == [("m0", xs)] * 3
-
-
-@clause(
-    "input.replacement.global_hook",
-    says="Global pre-hooks replace the input too, and the module's own are given what those left.",
-    source=(f'{GLOBAL_PRE_HOOK} "This hook has precedence over the specific module hooks registered"', THROUGHOUT),
-    needs="torch.nn.modules.module.register_module_forward_pre_hook",
-)
-@given(plan=replacing(Scale, Bare, ops=("same", "both", "add"), everywhere=True))
-def test_global_hook(subject: Subject, plan: Plan) -> None:
-    trace = subject.holds(plan)
-    hooks = hooks_of(plan)
-    in_line = [hook for hook in hooks if hook.on == "*"] + [hook for hook in hooks if hook.on == "m0"]
-    for hook, xs in zip(in_line, along(Plan(plan.net, plan.inputs, tuple(in_line)))):
-        assert trace.seen_by(hook.label) == [("m0", xs)]
-
-
-@st.composite
-def nested(draw) -> Plan:
-    """Two pass-through modules in a container, each with one pre-hook that scales."""
-    net = Chain("m0", (Leaf("m1", "same"), Leaf("m2", "same")))
-    hooks = [Hook("forward_pre", name, "at_" + name, (Scale(draw(FACTORS)),)) for name in ("m0", "m1", "m2")]
-    xs = (Input(draw(NUMBERS), leaf=draw(st.booleans())),)
-    return Plan(net, xs, (*draw(st.permutations(hooks)), Forward(), Backward((draw(NUMBERS),))))
-
-
-@clause(
     "input.replacement.nested",
     says="A container that passes its input on calls its child with what the container's pre-hooks left.",
     source=THROUGHOUT,
 )
-@given(plan=nested())
+@given(plan=nested("forward_pre", inner=True))
 def test_nested(subject: Subject, plan: Plan) -> None:
     trace = subject.holds(plan)
     (x,) = given_to(plan)
@@ -193,32 +159,14 @@ def test_nested(subject: Subject, plan: Plan) -> None:
     assert trace.returns() == [x]
 
 
-@st.composite
-def removed(draw) -> Plan:
-    """A pass-through module; its pre-hooks are removed one after another, with a forward after each removal."""
-    hooks = [Hook("forward_pre", "m0", f"h{number}", (Scale(draw(FACTORS)),)) for number in range(3)]
-    steps = [Forward()]
-    for label in draw(st.permutations([hook.label for hook in hooks])):
-        steps += [Remove(label), Forward()]
-    return Plan(Leaf("m0", "same"), (Input(draw(NUMBERS)),), (*hooks, *steps))
-
-
 @clause(
     "input.replacement.removed",
     says="A pre-hook that is removed between calls no longer replaces anything; the others go on.",
     source=f'{PRE_HOOK} "a handle that can be used to remove the added hook"',
 )
-@given(plan=removed())
+@given(plan=removed("forward_pre"))
 def test_removed(subject: Subject, plan: Plan) -> None:
-    trace = subject.holds(plan)
-    factors = {hook.label: hook.do[0].by for hook in hooks_of(plan)}
-    expected = []
-    for step in plan.steps:
-        if isinstance(step, Remove):
-            factors[step.label] = 1
-        if isinstance(step, Forward):
-            expected.append(plan.inputs[0].value * factors["h0"] * factors["h1"] * factors["h2"])
-    assert trace.returns() == expected
+    assert subject.holds(plan).returns() == left_by_scaling(plan)
 
 
 @clause(
@@ -227,8 +175,6 @@ def test_removed(subject: Subject, plan: Plan) -> None:
     source="measured",
     about=("register_forward_pre_hook", "register_forward_hook"),
 )
-@given(
-    plan=plans(kinds=("forward_pre", "forward"), does=("scale", "bare"), inputs=(1, 2), outputs=(1, 2), depth=2, runs=2)
-)
+@given(plan=wider(kinds=FORWARD, does=("scale", "bare"), depth=2, runs=2))
 def test_anywhere(subject: Subject, plan: Plan) -> None:
     subject.holds(plan)

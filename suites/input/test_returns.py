@@ -5,37 +5,23 @@ from hypothesis import strategies as st
 
 from fixtures.judge.clause import Reading, clause
 from fixtures.judge.subject import Subject
-from fixtures.plan.draw import FACTORS, NUMBERS
-from fixtures.plan.grammar import Backward, Chain, Forward, Hook, Input, Leaf, Plan, Raise, Scale, hooks_of
+from fixtures.plan.draw import NUMBERS
+from fixtures.plan.grammar import Backward, Chain, Forward, Hook, Input, Plan, hooks_of
 from fixtures.plan.values import MAYBE_VALUES, SIGNATURES, VALUES, function_of, takes
+from suites.hooking import UP_TO_TWO, echo, numbered, raised, result
+from suites.names import FULL, PRE_HOOK
+from suites.shapes import one_leaf, one_raises, until_one_raises
 
 ABOUT = "register_forward_pre_hook"
-
-PRE_HOOK = "docs: torch.nn.Module.register_forward_pre_hook"
-
-
-def echo():
-    """A module that returns the tuple of its arguments."""
-    import torch
-
-    class Echo(torch.nn.Module):
-        def forward(self, *args):
-            return args
-
-    return Echo()
+LAZY = st.sampled_from(["LazyLinear", "LazyConv1d", "LazyConv2d", "LazyConvTranspose1d"])
+SOME = st.integers(1, 3)
 
 
 @st.composite
 def failing(draw) -> Plan:
     """A module in a container, with pre-hooks and forward hooks; one of the pre-hooks raises."""
-    number = draw(st.integers(1, 4))
-    culprit = draw(st.integers(0, number - 1))
-    hooks = [
-        Hook("forward_pre", "m1", f"h{index}", (Raise(),) if index == culprit else (Scale(draw(FACTORS)),))
-        for index in range(number)
-    ]
-    hooks += [Hook("forward", "m1", "after"), Hook("forward", "m0", "parent")]
-    net = Chain("m0", (Leaf("m1", "scale", (draw(NUMBERS),)),))
+    hooks = [*one_raises(draw, "forward_pre"), Hook("forward", "m1", "after"), Hook("forward", "m0", "parent")]
+    net = Chain("m0", (one_leaf(draw, "m1"),))
     return Plan(net, (Input(draw(NUMBERS)),), (*hooks, Forward(), Backward()))
 
 
@@ -48,9 +34,7 @@ def failing(draw) -> Plan:
 @given(plan=failing())
 def test_raising(subject: Subject, plan: Plan) -> None:
     trace = subject.holds(plan)
-    labels = [hook.label for hook in hooks_of(plan, "forward_pre")]
-    culprit = next(hook.label for hook in hooks_of(plan) if hook.do == (Raise(),))
-    assert trace.calls() == labels[: labels.index(culprit) + 1]
+    assert trace.calls() == until_one_raises(hooks_of(plan, "forward_pre"))
     assert trace.raised() == [("forward", "Boom")]
 
 
@@ -68,7 +52,7 @@ def test_only_tuples_are_spread(subject: Subject, returned) -> None:
     for value in returned:
         module.register_forward_pre_hook(lambda module, args, value=value: seen.append(args) or value)
         due.append(tuple(value) if isinstance(value, subject.value) else (value,))
-    seen.append(module("x"))
+    seen.append(module("x")[0])
     assert [type(args) for args in seen] == [tuple] * len(due)
     assert [len(args) for args in seen] == [len(args) for args in due]
     assert all(one is other for args, wanted in zip(seen, due) for one, other in zip(args, wanted))
@@ -89,7 +73,7 @@ def test_only_none_keeps(subject: Subject, returned) -> None:
         module.register_forward_pre_hook(lambda module, args, value=value: seen.append(args) or value)
         given_next = value if isinstance(value, tuple) else (value,)
         due.append(due[-1] if subject.value(value) else given_next)
-    seen.append(module("x"))
+    seen.append(module("x")[0])
     # By repr, for which 0, 0.0 and False differ.
     assert repr(seen) == repr(due)
 
@@ -118,10 +102,7 @@ def test_keyword_only_call(subject: Subject, keywords, looks, returned) -> None:
     for _ in range(looks):
         module.register_forward_pre_hook(lambda module, args: seen.append(args))
     module.register_forward_pre_hook(lambda module, args: returned)
-    try:
-        seen.append(module(**keywords))
-    except TypeError as error:
-        seen.append(type(error).__name__)
+    seen.append(result(lambda: module(**keywords), TypeError))
     first = () if returned is None else returned if isinstance(returned, tuple) else (returned,)
     places = dict(zip("abc", first))
     if set(places) & set(keywords):
@@ -139,22 +120,16 @@ def test_keyword_only_call(subject: Subject, keywords, looks, returned) -> None:
     wrong={"never at registration": "register"},
     witness={"wrong": (1, 0, False), "before": 0, "after": 0},
 )
-@given(
-    wrong=st.one_of(SIGNATURES, st.sampled_from([5, "hook"]), st.none()),
-    before=st.integers(0, 2),
-    after=st.integers(0, 2),
-)
+@given(wrong=st.one_of(SIGNATURES, st.sampled_from([5, "hook"]), st.none()), before=UP_TO_TWO, after=UP_TO_TWO)
 def test_checked_at_the_call(subject: Subject, wrong, before, after) -> None:
     module, ran = echo(), []
-    for number in range(before):
-        module.register_forward_pre_hook(lambda module, args, number=number: ran.append(number))
+    numbered(module, ["forward_pre"] * before, ran)
     where = "register"
     try:
         module.register_forward_pre_hook(function_of(wrong) if isinstance(wrong, tuple) else wrong)
         where = "call"
-        for number in range(before, before + after):
-            module.register_forward_pre_hook(lambda module, args, number=number: ran.append(number))
-        ran.append(module("x"))
+        numbered(module, ["forward_pre"] * after, ran, first=before)
+        ran.append(module("x")[0])
     except TypeError as error:
         ran.append(f"{where} {type(error).__name__}")
     if isinstance(wrong, tuple) and takes(wrong, 2):
@@ -191,7 +166,7 @@ def test_in_place(subject: Subject, shapes, edits) -> None:
         module.register_forward_pre_hook(hook)
         due.append(([subject.value] * len(xs), list(totals)))
         totals[place % len(xs)] += by
-    out = module(*xs)
+    out, _ = module(*xs)
     assert seen == due
     assert [float(one[0]) for one in out] == [float(x[0]) for x in xs] == totals
 
@@ -200,7 +175,7 @@ def test_in_place(subject: Subject, shapes, edits) -> None:
     "input.returns.full_hook_wraps",
     says="With a full backward hook, in grad mode, forward gets a new tensor for an input with grad.",
     source='docs: torch.nn.Module.register_full_backward_hook "receive a view of each Tensor passed to the Module"',
-    needs="torch.nn.Module.register_full_backward_hook",
+    needs=FULL,
     value=("pre",),
     wrong={"never the same": ("pre", "forward", "post")},
     witness={"kinds": ["full", "post"], "grads": [True]},
@@ -224,13 +199,13 @@ def test_full_hook_wraps(subject: Subject, kinds, grads) -> None:
             return sum(args)
 
     module = Sum()
+    register = {
+        "full": lambda: module.register_full_backward_hook(lambda module, grad_input, grad_output: None),
+        "pre": lambda: module.register_forward_pre_hook(lambda module, args: look("pre", args)),
+        "post": lambda: module.register_forward_hook(lambda module, args, output: look("post", args)),
+    }
     for kind in kinds:
-        if kind == "full":
-            module.register_full_backward_hook(lambda module, grad_input, grad_output: None)
-        elif kind == "pre":
-            module.register_forward_pre_hook(lambda module, args: look("pre", args))
-        else:
-            module.register_forward_hook(lambda module, args, output: look("post", args))
+        register[kind]()
     module(*xs)
     names = ["pre"] * kinds.count("pre") + ["forward"] + ["post"] * kinds.count("post")
     assert seen == [(name, [name in subject.value or "full" not in kinds] * sum(grads)) for name in names]
@@ -260,12 +235,7 @@ def test_full_hook_wraps(subject: Subject, kinds, grads) -> None:
     ),
     witness={"kind": "LazyLinear", "size": (2, 3), "hooks": 1, "calls": 1},
 )
-@given(
-    kind=st.sampled_from(["LazyLinear", "LazyConv1d", "LazyConv2d", "LazyConvTranspose1d"]),
-    size=st.tuples(st.integers(1, 3), st.integers(1, 3)),
-    hooks=st.integers(1, 3),
-    calls=st.integers(1, 3),
-)
+@given(kind=LAZY, size=st.tuples(SOME, SOME), hooks=SOME, calls=SOME)
 def test_lazy_module(subject: Subject, kind, size, hooks, calls) -> None:
     import torch
 
@@ -275,15 +245,9 @@ def test_lazy_module(subject: Subject, kind, size, hooks, calls) -> None:
     seen, module = [], getattr(torch.nn, kind)(outputs, *kernel[:1])
     assert len(module._forward_pre_hooks) == 1  # its own, which makes the weights
     for number in range(hooks):
-        module.register_forward_pre_hook(
-            lambda module, args, number=number: seen.append((number, tuple(module.weight.shape)))
-        )
-    raised = "none"
-    try:
-        for _ in range(calls):
-            module(torch.ones(1, inputs, *kernel))
-    except RuntimeError as error:
-        raised = type(error).__name__
+        module.register_forward_pre_hook(lambda module, _, n=number: seen.append((n, tuple(module.weight.shape))))
+    xs = [torch.ones(1, inputs, *kernel)] * calls
+    error = raised(lambda: [module(x) for x in xs], RuntimeError)
     times = calls if subject.value == "none" else 0
-    assert (seen, raised) == ([(number, shape) for number in range(hooks)] * times, subject.value)
+    assert (seen, error) == ([(number, shape) for number in range(hooks)] * times, subject.value)
     assert len(module._forward_pre_hooks) == hooks

@@ -4,12 +4,12 @@ from hypothesis import given
 
 from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
-from fixtures.plan.draw import plans
 from fixtures.plan.grammar import Plan, Repack, hooks_of
+from suites.names import PRE_HOOK, PRE_KWARGS
 from suites.packed import all_fit, keywords, parts, positional
+from suites.shapes import wider
 
 ABOUT = "register_forward_pre_hook"
-PRE_HOOK = "docs: torch.nn.Module.register_forward_pre_hook"
 
 
 @clause(
@@ -17,7 +17,7 @@ PRE_HOOK = "docs: torch.nn.Module.register_forward_pre_hook"
     says="A pre-hook is given every positional argument in its place: None, constants and structures too.",
     source=PRE_HOOK + ' "the input contains only the positional arguments given to the module"',
 )
-@given(plan=plans(kinds=("forward_pre",), does=(), inputs=(1, 2), outputs=(1, 2), depth=0, structures=True))
+@given(plan=wider("structures", kinds=("forward_pre",), does=(), depth=0))
 def test_given(subject: Subject, plan: Plan) -> None:
     trace = subject.holds(plan)
     wanted = positional(plan.net.takes, len(plan.inputs))
@@ -29,20 +29,9 @@ def test_given(subject: Subject, plan: Plan) -> None:
     "input.structures.keywords",
     says="A with_kwargs pre-hook is given the keywords in the order of the call, tensors with gradients too.",
     source=PRE_HOOK + ' "the forward pre-hook will be passed the kwargs given to the forward function"',
-    needs="torch.nn.Module.register_forward_pre_hook(with_kwargs)",
+    needs=PRE_KWARGS,
 )
-@given(
-    plan=plans(
-        kinds=("forward_pre",),
-        does=("scale",),
-        inputs=(1, 2),
-        outputs=(1, 2),
-        depth=0,
-        options=True,
-        by=True,
-        structures=True,
-    )
-)
+@given(plan=wider("options", "by", "structures", kinds=("forward_pre",), depth=0))
 def test_keywords(subject: Subject, plan: Plan) -> None:
     trace = subject.holds(plan)
     for event in trace:
@@ -58,7 +47,7 @@ def test_keywords(subject: Subject, plan: Plan) -> None:
     says="None in the tuple that a pre-hook returns is an argument: the one that was there is gone.",
     source="measured",
 )
-@given(plan=plans(kinds=("forward_pre",), does=("blank",), inputs=(1, 2), outputs=(1, 2), depth=0, structures=True))
+@given(plan=wider("structures", kinds=("forward_pre",), does=("blank",), depth=0))
 def test_none_returned(subject: Subject, plan: Plan) -> None:
     trace = subject.holds(plan)
     for hook, after in zip(hooks_of(plan), hooks_of(plan)[1:]):
@@ -74,7 +63,7 @@ def test_none_returned(subject: Subject, plan: Plan) -> None:
     says="A tuple that a plain pre-hook returns, a named one too, is the arguments; all else is one argument.",
     source=PRE_HOOK + ' "(unless that value is already a tuple)"',
 )
-@given(plan=plans(kinds=("forward_pre",), does=("repack",), inputs=(1, 2), outputs=(1, 2), depth=0, structures=True))
+@given(plan=wider("structures", kinds=("forward_pre",), does=("repack",), depth=0))
 def test_repacked(subject: Subject, plan: Plan) -> None:
     trace = subject.holds(plan)
     given = [event.seen[1] for event in trace if event.what in trace.calls()]

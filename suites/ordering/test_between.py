@@ -10,6 +10,8 @@ from fixtures.judge.subject import Subject
 from fixtures.judge.table import Row, each
 from fixtures.plan.draw import FACTORS, NUMBERS
 from fixtures.plan.grammar import Again, Backward, Chain, Forward, Hook, Input, Leaf, Plan, Scale, hooks_of
+from suites.names import FORWARD, FULL, FULL_PRE, GLOBAL_FORWARD, GLOBAL_PRE, POST_ACCUMULATE, PREPEND, PREPENDING
+from suites.shapes import in_line
 
 CALLED = 'docs: torch.nn.Module.register_{}_hook "called every time {}"'
 AROUND = (
@@ -44,18 +46,7 @@ def everywhere_and_own(draw, *kinds: str, on=("*", "m0"), prepend: bool = False)
 
 def lined_up(plan: Plan, *kinds: str):
     """Kind by kind, the labels of the global hooks and then of the module's own, each line as registered."""
-    order = []
-    for kind in kinds:
-        for target in ("*", "m0"):
-            line = []
-            for hook in hooks_of(plan, kind):
-                if hook.on == target:
-                    line.insert(0 if hook.prepend else len(line), hook.label)
-            order += line
-    return order
-
-
-PREPENDING = ("forward_pre", "forward", "full_backward_pre", "full_backward")
+    return [hook.label for kind in kinds for hook in in_line(hooks_of(plan, kind))]
 
 
 @each(
@@ -63,21 +54,21 @@ PREPENDING = ("forward_pre", "forward", "full_backward_pre", "full_backward")
         "ordering.between.pre_then_forward",
         "The forward pre-hooks of a module run before its forward hooks, whatever was registered first.",
         AROUND,
-        kinds=("forward_pre", "forward"),
+        kinds=FORWARD,
         drawn={"on": ("m0",)},
     ),
     Row(
         "ordering.between.global_forward_pre_first",
         "Global forward pre-hooks run before those of the module, whatever was registered first.",
         GLOBAL["forward_pre"],
-        needs="torch.nn.modules.module.register_module_forward_pre_hook",
+        needs=GLOBAL_PRE,
         kinds=("forward_pre",),
     ),
     Row(
         "ordering.between.global_forward_first",
         "Global forward hooks run before those of the module, whatever was registered first.",
         GLOBAL["forward"],
-        needs="torch.nn.modules.module.register_module_forward_hook",
+        needs=GLOBAL_FORWARD,
         kinds=("forward",),
     ),
     Row(
@@ -105,7 +96,7 @@ PREPENDING = ("forward_pre", "forward", "full_backward_pre", "full_backward")
         "ordering.between.global_before_prepended",
         "A hook that a module prepends still runs after the global hooks of its kind.",
         tuple(PREPENDED.format(kind) for kind in PREPENDING),
-        needs="torch.nn.Module.register_forward_hook(prepend)",
+        needs=PREPEND,
         kinds=PREPENDING,
         drawn={"prepend": True},
     ),
@@ -113,12 +104,12 @@ PREPENDING = ("forward_pre", "forward", "full_backward_pre", "full_backward")
         "ordering.between.pre_then_full_backward",
         "For one call of a module, all full pre-hooks, global ones too, run before its full hooks.",
         "test: test/nn/test_module_hooks.py TestModuleHooks.test_mixed_hooks",
-        needs="torch.nn.Module.register_full_backward_pre_hook",
+        needs=FULL_PRE,
         kinds=("full_backward_pre", "full_backward"),
     ),
     plan=lambda row: everywhere_and_own(*row.kinds, **getattr(row, "drawn", {})),
 )
-def in_line(subject: Subject, plan: Plan, *, row: Any) -> None:
+def line_by_line(subject: Subject, plan: Plan, *, row: Any) -> None:
     assert subject.holds(plan).calls() == lined_up(plan, *row.kinds)
 
 
@@ -147,14 +138,14 @@ def called(plan: Plan, trace):
         "ordering.between.tensors_around_full",
         "Hooks around one multiplication called once run so: output's, weight's, module's (full), input's.",
         "measured",
-        needs="torch.nn.Module.register_full_backward_hook",
+        needs=FULL,
         order=(("tensor", "m0>0"), ("tensor", "m0.weight"), ("full_backward", "m0"), ("tensor", "x0")),
     ),
     Row(
         "ordering.between.tensors_around_pre",
         "Around one multiplication a full pre-hook runs after its output's hooks, before its weight's.",
         "measured",
-        needs="torch.nn.Module.register_full_backward_pre_hook",
+        needs=FULL_PRE,
         order=(("tensor", "m0>0"), ("full_backward_pre", "m0"), ("tensor", "m0.weight"), ("tensor", "x0")),
     ),
     Row(
@@ -187,7 +178,7 @@ def used(draw) -> Plan:
     "ordering.between.weights_before_full",
     says="Where the input needs a gradient, a weight of one call has its .grad before that call's full hook.",
     source="measured",
-    needs="torch.Tensor.register_post_accumulate_grad_hook",
+    needs=POST_ACCUMULATE,
 )
 @given(plan=used())
 def test_weights_before_full(subject: Subject, plan: Plan) -> None:

@@ -1,16 +1,19 @@
 """What happens to the order when a hook removes or registers hooks while the call goes on."""
 
+from typing import Any
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fixtures.judge.clause import Reading, clause
 from fixtures.judge.subject import Subject
+from fixtures.judge.table import Row, each
 from fixtures.plan.draw import NUMBERS
 from fixtures.plan.grammar import Again, Backward, Chain, Drop, Forward, Hook, Input, Leaf, Plan, hooks_of
+from suites.hooking import in_turn, kinds_of, numbered
+from suites.names import FULL, GLOBAL_FORWARD, POST_ACCUMULATE, SKIP_PULL, SKIPS, SNAPSHOT_PULL
 
-SNAPSHOT_PULL = "https://github.com/pytorch/pytorch/pull/60517"
 REMOVABLE = "test: test/nn/test_module_hooks.py TestModuleGlobalHooks.test_module_forward_{}_hook_removable"
-SKIPS = 'code: torch/nn/modules/module.py "If we don\'t have any hooks, we want to skip"'
 
 
 @st.composite
@@ -54,72 +57,63 @@ def first_drops_second(kind: str, on: str = "m0") -> Plan:
     return Plan(Leaf("m0", "scale", (2,)), (Input(1),), (*hooks, Forward(), Backward()))
 
 
-@clause(
-    "ordering.changes.forward_pre_removed",
-    says="A forward pre-hook may remove pre-hooks of its module, itself too: the call still runs them all.",
-    source=(SNAPSHOT_PULL, REMOVABLE.format("preforward")),
-    concern="forward_pre ?removes_inside",
-    readings=iteration("forward pre-hook"),
-    witness=first_drops_second("forward_pre"),
-)
-@given(plan=interrupted("forward_pre"))
-def test_forward_pre_removed(subject: Subject, plan: Plan) -> None:
-    subject.holds(plan)
-
-
-@clause(
-    "ordering.changes.forward_removed",
-    says="A forward hook may remove forward hooks of its module, itself too: the call still runs them all.",
-    source=(SNAPSHOT_PULL, REMOVABLE.format("forward")),
-    concern="forward ?removes_inside",
-    readings=iteration("forward hook"),
-    witness=first_drops_second("forward"),
-)
-@given(plan=interrupted("forward"))
-def test_forward_removed(subject: Subject, plan: Plan) -> None:
-    subject.holds(plan)
-
-
-@clause(
-    "ordering.changes.global_forward_removed",
-    says="A global forward hook may remove global ones, itself too: the module's call still runs them all.",
-    source=("measured", SNAPSHOT_PULL),
-    level="observed",
-    concern="forward everywhere ?removes_inside",
-    needs="torch.nn.modules.module.register_module_forward_hook",
-    readings=iteration("global forward hook"),
-    witness=first_drops_second("forward", "*"),
-)
-@given(plan=interrupted("forward", "*"))
-def test_global_forward_removed(subject: Subject, plan: Plan) -> None:
-    subject.holds(plan)
-
-
-@clause(
-    "ordering.changes.tensor_removed",
-    says="A tensor hook removed by an earlier one of the same tensor still runs in that backward.",
-    source="measured",
-    concern="tensor ?removes_inside",
-    readings=(
-        Reading(
-            "snapshot",
-            ">=1.10",
-            "A gradient goes through the hooks that its tensor had when the gradient came.",
-            {"tensor_hooks_iterate": "snapshot"},
-        ),
-        Reading(
-            "live",
-            "<1.10",
-            "A tensor hook removed by an earlier one of the same tensor does not run in that backward.",
-            {"tensor_hooks_iterate": "live"},
-            headline=False,
-            harm="silent",
-        ),
+@each(
+    Row(
+        "ordering.changes.forward_pre_removed",
+        "A forward pre-hook may remove pre-hooks of its module, itself too: the call still runs them all.",
+        (SNAPSHOT_PULL, REMOVABLE.format("preforward")),
+        concern="forward_pre ?removes_inside",
+        readings=iteration("forward pre-hook"),
+        witness=first_drops_second("forward_pre"),
+        draws=lambda: interrupted("forward_pre"),
     ),
-    witness=first_drops_second("tensor", "x0"),
+    Row(
+        "ordering.changes.forward_removed",
+        "A forward hook may remove forward hooks of its module, itself too: the call still runs them all.",
+        (SNAPSHOT_PULL, REMOVABLE.format("forward")),
+        concern="forward ?removes_inside",
+        readings=iteration("forward hook"),
+        witness=first_drops_second("forward"),
+        draws=lambda: interrupted("forward"),
+    ),
+    Row(
+        "ordering.changes.global_forward_removed",
+        "A global forward hook may remove global ones, itself too: the module's call still runs them all.",
+        ("measured", SNAPSHOT_PULL),
+        level="observed",
+        concern="forward everywhere ?removes_inside",
+        needs=GLOBAL_FORWARD,
+        readings=iteration("global forward hook"),
+        witness=first_drops_second("forward", "*"),
+        draws=lambda: interrupted("forward", "*"),
+    ),
+    Row(
+        "ordering.changes.tensor_removed",
+        "A tensor hook removed by an earlier one of the same tensor still runs in that backward.",
+        "measured",
+        concern="tensor ?removes_inside",
+        readings=(
+            Reading(
+                "snapshot",
+                ">=1.10",
+                "A gradient goes through the hooks that its tensor had when the gradient came.",
+                {"tensor_hooks_iterate": "snapshot"},
+            ),
+            Reading(
+                "live",
+                "<1.10",
+                "A tensor hook removed by an earlier one of the same tensor does not run in that backward.",
+                {"tensor_hooks_iterate": "live"},
+                headline=False,
+                harm="silent",
+            ),
+        ),
+        witness=first_drops_second("tensor", "x0"),
+        draws=lambda: interrupted("tensor", "x0"),
+    ),
+    plan=lambda row: row.draws(),
 )
-@given(plan=interrupted("tensor", "x0"))
-def test_tensor_removed(subject: Subject, plan: Plan) -> None:
+def runs_them_all(subject: Subject, plan: Plan, *, row: Any) -> None:
     subject.holds(plan)
 
 
@@ -127,7 +121,7 @@ def test_tensor_removed(subject: Subject, plan: Plan) -> None:
     "ordering.changes.post_accumulate_removed",
     says="A post-accumulate hook that removes itself, or that an earlier one removes, still runs in that pass.",
     source="measured",
-    needs="torch.Tensor.register_post_accumulate_grad_hook",
+    needs=POST_ACCUMULATE,
 )
 @given(plan=interrupted("post_accumulate", "x0"))
 def test_post_accumulate_removed(subject: Subject, plan: Plan) -> None:
@@ -140,19 +134,18 @@ def test_post_accumulate_removed(subject: Subject, plan: Plan) -> None:
     "ordering.changes.full_backward_removed",
     says="A full backward hook that another one removes, or itself, is still called in that backward.",
     source="measured",
-    needs="torch.nn.Module.register_full_backward_hook",
+    needs=FULL,
 )
 @given(plan=interrupted("full_backward"))
 def test_full_backward_removed(subject: Subject, plan: Plan) -> None:
-    trace = subject.holds(plan)
-    labels = [step.label for step in plan.steps if isinstance(step, Hook)]
-    assert trace.calls()[: len(labels)] == labels
+    labels = [hook.label for hook in hooks_of(plan)]
+    assert subject.holds(plan).calls()[: len(labels)] == labels
 
 
 @clause(
     "ordering.changes.forward_registers_hook",
     says="A forward hook that forward registers runs in that call only if there is one already, even global.",
-    source=(SKIPS, "https://github.com/pytorch/pytorch/pull/52576"),
+    source=(SKIPS, SKIP_PULL),
     about=("register_forward_hook", "register_forward_pre_hook", "register_module_forward_pre_hook"),
     concern="forward ?registers_inside",
     readings=(
@@ -192,16 +185,14 @@ def test_forward_registers_hook(subject: Subject, pres, everywhere, adds, calls)
             return x
 
     module, due, new = Late(), [], 0
-    for number, pre in enumerate(pres):
-        register = module.register_forward_pre_hook if pre else module.register_forward_hook
-        register(lambda *given, number=number: ran.append(number))
+    numbered(module, kinds_of(pres), ran)
     everywhere = everywhere and subject.contract.global_forward_hooks
     handle = of_all.register_module_forward_pre_hook(lambda *given: None) if everywhere else None
     for call in range(calls):
         module("x")
         added = adds[call] if call < len(adds) else 0
         seen = subject.value or bool(pres) or everywhere or new > 0
-        due += sorted(range(len(pres)), key=lambda number: not pres[number])
+        due += in_turn(kinds_of(pres))
         due += ["new"] * (new + added if seen else new)
         new += added
     if handle:

@@ -8,6 +8,10 @@ from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import plans
 from fixtures.plan.grammar import Plan, hooks_of
+from suites.names import FORWARD, PREPEND
+from suites.shapes import plans_with
+
+KINDS = (*FORWARD, "full_backward", "full_backward_pre")
 
 
 @clause(
@@ -29,21 +33,18 @@ def test_in_one_place(subject: Subject, plan: Plan) -> None:
     "ordering.many.with_options",
     says="However many hooks a module has, each stands in line as its options said.",
     source="measured",
-    about=apis(("forward_pre", "forward", "full_backward", "full_backward_pre"), everywhere=True),
-    needs="torch.nn.Module.register_forward_hook(prepend)",
+    about=apis(KINDS, everywhere=True),
+    needs=PREPEND,
 )
 @given(
-    plan=plans(
-        kinds=("forward_pre", "forward", "full_backward", "full_backward_pre"),
+    plan=plans_with(
+        *("everywhere", "options", "remove", "alike"),
+        kinds=KINDS,
         does=("scale", "drop"),
         depth=0,
         least=3,
         most=6,
-        everywhere=True,
-        options=True,
-        remove=True,
         runs=3,
-        alike=True,
         many=4,
     )
 )

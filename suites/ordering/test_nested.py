@@ -1,16 +1,19 @@
 """The order across modules: nested, side by side, and the same module in two places."""
 
 from itertools import count
+from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fixtures.judge.clause import Reading, clause
 from fixtures.judge.subject import Subject
+from fixtures.judge.table import Row, each
 from fixtures.model.contract import contract_for, installed_version
 from fixtures.plan.draw import FACTORS, NUMBERS, available
 from fixtures.plan.grammar import Again, Backward, Chain, Fan, Forward, Hook, Input, Leaf, Plan, Scale, hooks_of, walk
-from suites.ordering.test_between import AROUND
+from suites.names import FULL, FULL_PRE, GLOBAL_FORWARD
+from suites.ordering.test_between import AROUND, called
 
 AROUND_GLOBALLY = tuple(
     source.replace("nn.Module.register_", "nn.modules.module.register_module_") for source in AROUND
@@ -41,12 +44,6 @@ def trees(draw, *kinds: str, grad: bool = True) -> Plan:
     return Plan(net, (Input(draw(NUMBERS), grad),), (*hooks, Forward(), Backward((draw(NUMBERS),))))
 
 
-def called(plan: Plan, trace):
-    """(kind, module) of every call, in order."""
-    where = {hook.label: (hook.kind, hook.on) for hook in hooks_of(plan)}
-    return [where[label] for label in trace.calls()]
-
-
 def brackets(net, before: str, after: str, backward: bool = False):
     """(kind, module) of a walk: `before` on the way in, `after` on the way out; backward, the last child first."""
     yield before, net.name
@@ -56,15 +53,43 @@ def brackets(net, before: str, after: str, backward: bool = False):
     yield after, net.name
 
 
-@clause(
-    "ordering.nested.forward",
-    says="Hooks around forward nest: a parent's pre-hooks, its children's hooks in turn, its forward hooks.",
-    source=AROUND,
+@each(
+    Row(
+        "ordering.nested.forward",
+        "Hooks around forward nest: a parent's pre-hooks, its children's hooks in turn, its forward hooks.",
+        AROUND,
+        kinds=("forward_pre", "forward"),
+        grads=(True,),
+    ),
+    Row(
+        "ordering.nested.full_backward",
+        "In a chain whose input needs a gradient, full hooks run last child first, a parent's after them.",
+        "measured",
+        needs=FULL,
+        kinds=("", "full_backward"),
+        grads=(True,),
+    ),
+    Row(
+        "ordering.nested.full_backward_pre",
+        "In a chain a parent's full backward pre-hook runs before its children's, the last child first.",
+        "measured",
+        needs=FULL_PRE,
+        kinds=("full_backward_pre", ""),
+        grads=(True, False),
+    ),
+    Row(
+        "ordering.nested.backward_brackets",
+        "Where a chain's input needs a gradient, full pre-hooks and full hooks open and close like brackets.",
+        "measured",
+        needs=FULL_PRE,
+        kinds=("full_backward_pre", "full_backward"),
+        grads=(True,),
+    ),
+    plan=lambda row: st.one_of([trees(*filter(None, row.kinds), grad=grad) for grad in row.grads]),
 )
-@given(plan=trees("forward_pre", "forward"))
-def test_forward(subject: Subject, plan: Plan) -> None:
-    trace = subject.holds(plan)
-    assert called(plan, trace) == list(brackets(plan.net, "forward_pre", "forward"))
+def like_brackets(subject: Subject, plan: Plan, *, row: Any) -> None:
+    walked = brackets(plan.net, *row.kinds, backward="forward" not in row.kinds)
+    assert called(plan, subject.holds(plan)) == [(kind, name) for kind, name in walked if kind]
 
 
 @st.composite
@@ -79,7 +104,7 @@ def watched(draw, *kinds: str) -> Plan:
     "ordering.nested.global_forward",
     says="Global forward pre-hooks run for outer modules first, global forward hooks for inner ones first.",
     source=AROUND_GLOBALLY,
-    needs="torch.nn.modules.module.register_module_forward_hook",
+    needs=GLOBAL_FORWARD,
 )
 @given(plan=watched("forward_pre", "forward"))
 def test_global_forward(subject: Subject, plan: Plan) -> None:
@@ -90,49 +115,11 @@ def test_global_forward(subject: Subject, plan: Plan) -> None:
 
 
 @clause(
-    "ordering.nested.full_backward",
-    says="In a chain whose input needs a gradient, full hooks run last child first, a parent's after them.",
-    source="measured",
-    needs="torch.nn.Module.register_full_backward_hook",
-)
-@given(plan=trees("full_backward"))
-def test_full_backward(subject: Subject, plan: Plan) -> None:
-    trace = subject.holds(plan)
-    walked = brackets(plan.net, "", "full_backward", backward=True)
-    assert called(plan, trace) == [(kind, name) for kind, name in walked if kind]
-
-
-@clause(
-    "ordering.nested.full_backward_pre",
-    says="In a chain a parent's full backward pre-hook runs before its children's, the last child first.",
-    source="measured",
-    needs="torch.nn.Module.register_full_backward_pre_hook",
-)
-@given(plan=trees("full_backward_pre") | trees("full_backward_pre", grad=False))
-def test_full_backward_pre(subject: Subject, plan: Plan) -> None:
-    trace = subject.holds(plan)
-    walked = brackets(plan.net, "full_backward_pre", "", backward=True)
-    assert called(plan, trace) == [(kind, name) for kind, name in walked if kind]
-
-
-@clause(
-    "ordering.nested.backward_brackets",
-    says="Where a chain's input needs a gradient, full pre-hooks and full hooks open and close like brackets.",
-    source="measured",
-    needs="torch.nn.Module.register_full_backward_pre_hook",
-)
-@given(plan=trees("full_backward_pre", "full_backward"))
-def test_backward_brackets(subject: Subject, plan: Plan) -> None:
-    trace = subject.holds(plan)
-    assert called(plan, trace) == list(brackets(plan.net, "full_backward_pre", "full_backward", backward=True))
-
-
-@clause(
     "ordering.nested.input_without_grad",
     says="The full hook of a module whose input needs no gradient runs as soon as its output has one.",
     source=WITHOUT_INPUT,
     concern="full_backward ?inputs_need_no_grad",
-    needs="torch.nn.Module.register_full_backward_hook",
+    needs=FULL,
     readings=(
         Reading(
             "at the output",
@@ -196,7 +183,7 @@ def siblings(draw, *kinds: str) -> Plan:
     "ordering.nested.siblings",
     says="Of modules side by side on one input, the one called last runs its full hooks first in backward.",
     source="measured",
-    needs="torch.nn.Module.register_full_backward_hook",
+    needs=FULL,
 )
 @given(plan=siblings("forward", "full_backward"))
 def test_siblings(subject: Subject, plan: Plan) -> None:
@@ -231,7 +218,7 @@ def test_shared_forward(subject: Subject, plan: Plan) -> None:
     "ordering.nested.shared_backward",
     says="The full hooks of a module called several times in a row run once per call, the last call first.",
     source="measured",
-    needs="torch.nn.Module.register_full_backward_hook",
+    needs=FULL,
 )
 @given(plan=shared("full_backward"))
 def test_shared_backward(subject: Subject, plan: Plan) -> None:

@@ -9,7 +9,9 @@ from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.judge.table import Row, each
 from fixtures.plan.draw import FACTORS, NUMBERS, plans
-from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Plan, Remove, Scale, hooks_of
+from fixtures.plan.grammar import Backward, Forward, Hook, Input, Plan, Remove, Scale, hooks_of
+from suites.names import FULL, FULL_PRE, KWARGS, POST_ACCUMULATE, PREPEND
+from suites.shapes import alone, in_line, one_leaf, scale_maybe
 
 #: kind of hook -> what its documentation calls the hooks of that kind.
 KINDS = {
@@ -47,14 +49,14 @@ def registered(plan: Plan, on: str = ""):
         "ordering.registration.full_backward",
         "Without prepend=, the full backward hooks of a module run in the order of their registration.",
         AFTER["full_backward"],
-        needs="torch.nn.Module.register_full_backward_hook",
+        needs=FULL,
         kind="full_backward",
     ),
     Row(
         "ordering.registration.full_backward_pre",
         "Without prepend=, the full backward pre-hooks of a module run in the order of registration.",
         AFTER["full_backward_pre"],
-        needs="torch.nn.Module.register_full_backward_pre_hook",
+        needs=FULL_PRE,
         kind="full_backward_pre",
     ),
     plan=lambda row: plans(kinds=(row.kind,), inputs=(1, 2), outputs=(1, 2), depth=0, least=2),
@@ -85,7 +87,7 @@ def on_tensors(draw, kind: str) -> Plan:
     late = [hook for hook in hooks if hook.on == "m0>0"]
     early = [hook for hook in hooks if hook not in late]
     x0 = Input(draw(NUMBERS), leaf=kind == "post_accumulate" or draw(st.booleans()))
-    return Plan(Leaf("m0", "scale", (draw(NUMBERS),)), (x0,), (*early, Forward(), *late, Backward((draw(NUMBERS),))))
+    return Plan(one_leaf(draw), (x0,), (*early, Forward(), *late, Backward((draw(NUMBERS),))))
 
 
 @each(
@@ -100,7 +102,7 @@ def on_tensors(draw, kind: str) -> Plan:
         "ordering.registration.post_accumulate",
         "The post-accumulate-grad hooks of a tensor run in the order of their registration.",
         NOTE,
-        needs="torch.Tensor.register_post_accumulate_grad_hook",
+        needs=POST_ACCUMULATE,
         kind="post_accumulate",
     ),
     plan=lambda row: on_tensors(row.kind),
@@ -117,21 +119,10 @@ def one_module(draw, kind: str, option: str = "prepend") -> Plan:
     """A leaf module with two to five hooks of one kind, some of them registered with the option."""
     hooks = []
     for number, flag in enumerate(draw(st.lists(st.booleans(), min_size=2, max_size=5))):
-        do = (Scale(draw(FACTORS)),) if draw(st.booleans()) else ()
-        hooks.append(Hook(kind, "m0", f"h{number}", do, **({option: True} if flag else {})))
-    return Plan(
-        Leaf("m0", "affine", (draw(NUMBERS), draw(NUMBERS))),
-        (Input(draw(NUMBERS)),),
-        (*hooks, Forward(draw(NUMBERS) if option == "with_kwargs" else None), Backward((draw(NUMBERS),))),
-    )
-
-
-def prepended(plan: Plan):
-    """The labels of the hooks, each put first or last as its registration asked."""
-    order = []
-    for hook in hooks_of(plan):
-        order.insert(0 if hook.prepend else len(order), hook.label)
-    return order
+        hooks.append(Hook(kind, "m0", f"h{number}", scale_maybe(draw), **({option: True} if flag else {})))
+    net = alone(draw, "affine")
+    call = Forward(draw(NUMBERS) if option == "with_kwargs" else None)
+    return Plan(*net, (*hooks, call, Backward((draw(NUMBERS),))))
 
 
 @each(
@@ -146,7 +137,7 @@ def prepended(plan: Plan):
         "ordering.registration.prepend_forward",
         "A forward hook registered with prepend=True runs before all that its module had so far.",
         (BEFORE["forward"], PREPEND_PULL),
-        needs="torch.nn.Module.register_forward_hook(prepend)",
+        needs=PREPEND,
         kind="forward",
     ),
     Row(
@@ -166,14 +157,14 @@ def prepended(plan: Plan):
     plan=lambda row: one_module(row.kind),
 )
 def first(subject: Subject, plan: Plan, *, row: Any) -> None:
-    assert subject.holds(plan).calls() == prepended(plan)
+    assert subject.holds(plan).calls() == [hook.label for hook in in_line(hooks_of(plan))]
 
 
 @clause(
     "ordering.registration.keyword_hooks_in_line",
     says="Forward hooks with and without with_kwargs=True share one order, that of their registration.",
     source=AFTER["forward"],
-    needs="torch.nn.Module.register_forward_hook(with_kwargs)",
+    needs=KWARGS,
 )
 @given(plan=one_module("forward", option="with_kwargs"))
 def test_keyword_hooks_in_line(subject: Subject, plan: Plan) -> None:
@@ -190,7 +181,7 @@ def renewed(draw, kind: str) -> Plan:
         if draw(st.booleans()):
             steps.append(Hook(kind, "m0", label, (Scale(draw(FACTORS)),)))
         steps.append(Forward())
-    return Plan(Leaf("m0", "affine", (draw(NUMBERS), draw(NUMBERS))), (Input(draw(NUMBERS)),), tuple(steps))
+    return Plan(*alone(draw, "affine"), tuple(steps))
 
 
 def due(plan: Plan):

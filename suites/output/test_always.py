@@ -1,17 +1,19 @@
 """Forward hooks registered with `always_call=True`: they run also when the call fails."""
 
+from typing import Any
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
+from fixtures.judge.table import Row, each
 from fixtures.plan.draw import FACTORS, NUMBERS
-from fixtures.plan.grammar import Add, Chain, Drop, Forward, Give, Hook, Input, Leaf, Plan, Raise, Scale, hooks_of
+from fixtures.plan.grammar import Add, Drop, Forward, Give, Hook, Input, Plan, Raise, Scale, hooks_of
+from suites.names import ALWAYS_CALL, ALWAYS_TEST, CODE, FORWARD_HOOK, GLOBAL_KWARGS, GLOBAL_KWARGS_PULL
+from suites.shapes import alone, in_line, product, tower
 
-FORWARD_HOOK = "docs: torch.nn.Module.register_forward_hook"
-ALWAYS_TEST = "test: test/nn/test_module_hooks.py TestModuleHooks.test_always_called_forward_hooks"
 PULL = "https://github.com/pytorch/pytorch/pull/104278"
-ALWAYS_CALL = "torch.nn.Module.register_forward_hook(always_call)"
 
 
 @st.composite
@@ -37,8 +39,7 @@ def lines(draw, *acts: str, fails: str = "", everywhere: bool = False, with_kwar
         on = draw(st.sampled_from(["*", "m0"])) if everywhere else "m0"
         front = on == "m0" and draw(st.booleans())
         hooks.append(Hook("forward", on, f"h{number}", do, prepend=front, with_kwargs=with_kwargs, always_call=always))
-    net = Leaf("m0", "scale", (draw(NUMBERS),))
-    return Plan(net, (Input(draw(NUMBERS)),), (*hooks, Forward(draw(NUMBERS) if with_kwargs else None)))
+    return Plan(*alone(draw), (*hooks, Forward(draw(NUMBERS) if with_kwargs else None)))
 
 
 BEFORE = (Hook("forward_pre", "m0", "pre", (Raise(),)),)
@@ -46,42 +47,49 @@ BEFORE = (Hook("forward_pre", "m0", "pre", (Raise(),)),)
 
 def given_input(plan: Plan):
     """The input as the pre-hooks leave it."""
-    value = plan.inputs[0].value
-    for hook in hooks_of(plan, "forward_pre"):
-        value *= hook.do[0].by if isinstance(hook.do[0], Scale) else 1
-    return value
-
-
-def in_line(plan: Plan):
-    """The forward hooks in the order of a call: global ones, then the module's own, prepended ones in front."""
-    line = [hook for hook in hooks_of(plan, "forward") if hook.on == "*"]
-    own = []
-    for hook in hooks_of(plan, "forward"):
-        if hook.on != "*":
-            own.insert(0 if hook.prepend else len(own), hook)
-    return line + own
+    scaling = [hook for hook in hooks_of(plan, "forward_pre") if hook.do != (Raise(),)]
+    return plan.inputs[0].value * product(scaling)
 
 
 def due(plan: Plan):
     """The labels due in the call: up to the first failure every hook, after it the always_call ones still to come."""
     called, failed = [], False
-    for hook in hooks_of(plan, "forward_pre") + in_line(plan):
+    for hook in hooks_of(plan, "forward_pre") + in_line(hooks_of(plan, "forward")):
         if not failed or hook.always_call:
             called.append(hook.label)
         failed = failed or hook.do == (Raise(),)
     return called
 
 
-@clause(
-    "output.always.in_line",
-    says="In a call that succeeds an always_call hook runs once, in its place, and may replace the output.",
-    source=ALWAYS_TEST,
-    needs=ALWAYS_CALL,
+@each(
+    Row(
+        "output.always.in_line",
+        "In a call that succeeds an always_call hook runs once, in its place, and may replace the output.",
+        ALWAYS_TEST,
+        needs=ALWAYS_CALL,
+        draws=lambda: lines("scale"),
+    ),
+    Row(
+        "output.always.after_a_hook",
+        "When a forward hook raises, the always_call hooks that have not run yet still do; none runs twice.",
+        (f'{CODE} "run always called hooks if they have not already been run"', ALWAYS_TEST),
+        needs=ALWAYS_CALL,
+        draws=lambda: lines("scale", "scale", fails="hook"),
+    ),
+    Row(
+        "output.always.global_first",
+        "After a failure global always_call hooks run before the module's own, prepended ones included.",
+        "measured",
+        needs=(ALWAYS_CALL, "torch.nn.modules.module.register_module_forward_hook(always_call)"),
+        draws=lambda: lines("scale", fails="pre", everywhere=True),
+    ),
+    plan=lambda row: row.draws(),
 )
-@given(plan=lines("scale"))
-def test_in_line(subject: Subject, plan: Plan) -> None:
+def in_turn(subject: Subject, plan: Plan, *, row: Any) -> None:
     trace = subject.holds(plan)
-    assert trace.calls() == [hook.label for hook in hooks_of(plan, "forward_pre") + in_line(plan)]
+    assert trace.calls() == due(plan)
+    failing = any(hook.do == (Raise(),) for hook in hooks_of(plan))
+    assert trace.raised() == [("forward", "Boom")] * failing
 
 
 @clause(
@@ -96,39 +104,11 @@ def test_before_output(subject: Subject, plan: Plan) -> None:
     trace = subject.holds(plan)
     assert trace.calls() == due(plan)
     output = None
-    for hook in in_line(plan):
+    for hook in in_line(hooks_of(plan, "forward")):
         if hook.always_call:
             assert trace.seen_by(hook.label) == [("m0", (given_input(plan),), output)]
             # A number is no tensor: the trace holds its repr.
             output = "3" if hook.do else output
-
-
-@clause(
-    "output.always.after_a_hook",
-    says="When a forward hook raises, the always_call hooks that have not run yet still do; none runs twice.",
-    source=(
-        'code: torch/nn/modules/module.py "run always called hooks if they have not already been run"',
-        ALWAYS_TEST,
-    ),
-    needs=ALWAYS_CALL,
-)
-@given(plan=lines("scale", "scale", fails="hook"))
-def test_after_a_hook(subject: Subject, plan: Plan) -> None:
-    trace = subject.holds(plan)
-    assert trace.calls() == due(plan)
-    assert trace.raised() == [("forward", "Boom")]
-
-
-@clause(
-    "output.always.global_first",
-    says="After a failure global always_call hooks run before the module's own, prepended ones included.",
-    source="measured",
-    needs=(ALWAYS_CALL, "torch.nn.modules.module.register_module_forward_hook(always_call)"),
-)
-@given(plan=lines("scale", fails="pre", everywhere=True))
-def test_global_first(subject: Subject, plan: Plan) -> None:
-    trace = subject.holds(plan)
-    assert trace.calls() == due(plan)
 
 
 @clause(
@@ -149,9 +129,7 @@ def test_keywords(subject: Subject, plan: Plan) -> None:
 def towers(draw) -> Plan:
     """Modules in modules; the innermost fails before its forward. Every level, or "*", has an always_call hook."""
     depth = draw(st.integers(2, 4))
-    net = Leaf(f"m{depth - 1}", "scale", (draw(NUMBERS),))
-    for level in reversed(range(depth - 1)):
-        net = Chain(f"m{level}", (net,))
+    net = tower(draw, depth)
     names = ["*"] if draw(st.booleans()) else [f"m{level}" for level in range(depth)]
     hooks = [
         Hook("forward", name, f"h{number}", always_call=True)
@@ -179,23 +157,21 @@ def test_innermost_first(subject: Subject, plan: Plan) -> None:
 def global_keywords(draw) -> Plan:
     """A failing call under one global always_call hook with with_kwargs=True."""
     hook = Hook("forward", "*", "everywhere", with_kwargs=True, always_call=True)
-    net = Leaf("m0", "scale", (draw(NUMBERS),))
-    return Plan(net, (Input(draw(NUMBERS)),), (*BEFORE, hook, Forward(draw(NUMBERS))))
+    return Plan(*alone(draw), (*BEFORE, hook, Forward(draw(NUMBERS))))
 
 
 @clause(
     "output.always.global_keywords_lost",
     says="After a failure a global always_call hook is not given the keyword arguments it asked for.",
-    source=("https://github.com/pytorch/pytorch/pull/137403", "measured"),
+    source=(GLOBAL_KWARGS_PULL, "measured"),
     level="observed",
-    needs="torch.nn.modules.module.register_module_forward_hook(with_kwargs)",
+    needs=GLOBAL_KWARGS,
     docs="contradicts",
     note="A hook written with four parameters ends in a TypeError that is turned into a warning: it never runs.",
 )
 @given(plan=global_keywords())
 def test_global_keywords_lost(subject: Subject, plan: Plan) -> None:
-    trace = subject.holds(plan)
-    assert trace.seen_by("everywhere") == [("m0", (plan.inputs[0].value,), None)]
+    assert subject.holds(plan).seen_by("everywhere") == [("m0", (plan.inputs[0].value,), None)]
 
 
 @st.composite
@@ -204,7 +180,7 @@ def changed_under_way(draw) -> Plan:
     hooks = [Hook("forward", "m0", f"h{number}", always_call=True) for number in range(draw(st.integers(1, 3)))]
     does = draw(st.sampled_from([Drop("changes"), Add(Hook("forward", "m0", "new"))]))
     hooks.insert(draw(st.integers(0, len(hooks))), Hook("forward", "m0", "changes", (does,), always_call=True))
-    return Plan(Leaf("m0", "scale", (draw(NUMBERS),)), (Input(draw(NUMBERS)),), (*BEFORE, *hooks, Forward()))
+    return Plan(*alone(draw), (*BEFORE, *hooks, Forward()))
 
 
 @clause(
@@ -229,7 +205,7 @@ def removed_in_time(draw) -> Plan:
     victims = draw(st.lists(st.sampled_from(labels), min_size=1, unique=True))
     hooks = [Hook("forward", "m0", label, always_call=True) for label in labels]
     fails = Hook("forward_pre", "m0", "pre", (*(Drop(label) for label in victims), Raise()))
-    return Plan(Leaf("m0", "scale", (draw(NUMBERS),)), (Input(draw(NUMBERS)),), (*hooks, fails, Forward()))
+    return Plan(*alone(draw), (*hooks, fails, Forward()))
 
 
 @clause(

@@ -13,6 +13,7 @@ from fixtures.judge.subject import Subject
 from fixtures.model.contract import contract_for, installed_version
 from fixtures.plan.draw import available
 from fixtures.plan.values import MAYBE_VALUES, SIGNATURES, VALUES, function_of, takes
+from suites.hooking import FEW, PRE_OR_NOT, UP_TO_TWO, in_turn, kinds_of, numbered, result
 
 ABOUT = "register_forward_hook"
 
@@ -28,9 +29,6 @@ GLOBAL_KINDS = ("forward_pre", "forward") if CONTRACT.global_forward_hooks else 
 PLACED = st.sampled_from(
     [(place, kind) for place in ("outer", "inner") for kind in KINDS] + [("*", kind) for kind in GLOBAL_KINDS]
 )
-#: One to four hooks, each a forward pre-hook (True) or a forward hook.
-PRE_OR_NOT = st.lists(st.booleans(), min_size=1, max_size=4)
-FEW = st.integers(1, 4)
 
 Pair = namedtuple("Pair", "first second")
 
@@ -103,13 +101,10 @@ def test_super_forward(subject: Subject, depth, pres, calls) -> None:
     for _ in range(depth):
         kind = derived(kind)
     ran, module = [], kind()
-    for number, pre in enumerate(pres):
-        register = module.register_forward_pre_hook if pre else module.register_forward_hook
-        register(lambda *given, number=number: ran.append(number))
-    due = sorted(range(len(pres)), key=lambda number: not pres[number])
+    numbered(module, kinds_of(pres), ran)
     for _ in range(calls):
         module("x")
-    assert ran == due * calls * (depth + 1 if subject.value else 1)
+    assert ran == in_turn(kinds_of(pres)) * calls * (depth + 1 if subject.value else 1)
 
 
 @clause(
@@ -134,9 +129,8 @@ def test_grad_mode(subject: Subject, pres, caller, inner) -> None:
             return x
 
     module = Decorated()
-    for pre in pres:
-        register = module.register_forward_pre_hook if pre else module.register_forward_hook
-        register(lambda *given: modes.append(torch.is_grad_enabled()))
+    for kind in kinds_of(pres):
+        getattr(module, f"register_{kind}_hook")(lambda *given: modes.append(torch.is_grad_enabled()))
     with torch.set_grad_enabled(caller):
         module(torch.ones(1))
         after = torch.is_grad_enabled()
@@ -244,19 +238,14 @@ def test_same_object(subject: Subject, shapes, replace) -> None:
     wrong={"never two": 2},
     witness={"signature": (2, 0, False), "before": 0, "after": 0},
 )
-@given(signature=SIGNATURES, before=st.integers(0, 2), after=st.integers(0, 2))
+@given(signature=SIGNATURES, before=UP_TO_TWO, after=UP_TO_TWO)
 def test_arity(subject: Subject, signature, before, after) -> None:
     import torch
 
     ran, module = [], torch.nn.Identity()
-    for number in range(before):
-        module.register_forward_hook(lambda module, args, output, number=number: ran.append(number))
+    numbered(module, ["forward"] * before, ran)
     module.register_forward_hook(function_of(signature))
-    for number in range(before, before + after):
-        module.register_forward_hook(lambda module, args, output, number=number: ran.append(number))
-    try:
-        ran.append(module("x"))
-    except TypeError as error:
-        ran.append(type(error).__name__)
+    numbered(module, ["forward"] * after, ran, first=before)
+    ran.append(result(lambda: module("x"), TypeError))
     fits = takes(signature, subject.value)
     assert ran == list(range(before + after if fits else before)) + (["x"] if fits else ["TypeError"])

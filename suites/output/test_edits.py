@@ -6,10 +6,11 @@ from hypothesis import strategies as st
 from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import NUMBERS
+from suites.names import FORWARD_HOOK
 
 ABOUT = "register_forward_hook"
-
-FORWARD_HOOK = "docs: torch.nn.Module.register_forward_hook"
+#: What is added in place, one hook after another.
+ADDED = st.lists(NUMBERS, min_size=1, max_size=4)
 
 
 @clause(
@@ -20,10 +21,7 @@ FORWARD_HOOK = "docs: torch.nn.Module.register_forward_hook"
     wrong={"never lost": False},
     witness={"shape": "list", "added": [9]},
 )
-@given(
-    shape=st.sampled_from(["tensor", "list", "dict", "tensor in tuple"]),
-    added=st.lists(NUMBERS, min_size=1, max_size=4),
-)
+@given(shape=st.sampled_from(["tensor", "list", "dict", "tensor in tuple"]), added=ADDED)
 def test_edited_in_place(subject: Subject, shape, added) -> None:
     import torch
 
@@ -57,10 +55,7 @@ def test_edited_in_place(subject: Subject, shape, added) -> None:
     wrong={"never seen": ()},
     witness={"does": "same", "added": [8]},
 )
-@given(
-    does=st.sampled_from(["product", "copy", "same", "view"]),
-    added=st.lists(NUMBERS, min_size=1, max_size=4),
-)
+@given(does=st.sampled_from(["product", "copy", "same", "view"]), added=ADDED)
 def test_input_edited_late(subject: Subject, does, added) -> None:
     import torch
 

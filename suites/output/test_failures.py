@@ -7,11 +7,25 @@ from hypothesis import strategies as st
 
 from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
+from suites.hooking import raised
+from suites.names import ALWAYS_CALL, ALWAYS_TEST, CODE, FORWARD_HOOK
 
-CODE = "code: torch/nn/modules/module.py"
-FORWARD_HOOK = "docs: torch.nn.Module.register_forward_hook"
-ALWAYS_TEST = "test: test/nn/test_module_hooks.py TestModuleHooks.test_always_called_forward_hooks"
-ALWAYS_CALL = "torch.nn.Module.register_forward_hook(always_call)"
+#: What is no Exception and may end a program.
+ENDINGS = (KeyboardInterrupt, SystemExit, GeneratorExit)
+#: What fails in a call.
+WHERE = st.sampled_from(["forward", "pre-hook", "hook"])
+
+
+def failing_in(where, fail):
+    """A module that returns its argument, in whose call `fail` is called: as forward, or as a hook."""
+    import torch
+
+    module = torch.nn.Identity()
+    if where == "forward":
+        module.forward = fail
+    else:
+        (module.register_forward_pre_hook if where == "pre-hook" else module.register_forward_hook)(fail)
+    return module
 
 
 @clause(
@@ -27,26 +41,16 @@ ALWAYS_CALL = "torch.nn.Module.register_forward_hook(always_call)"
     witness={"where": "forward", "hooks": [(True, "return"), (True, "raise")]},
 )
 @given(
-    where=st.sampled_from(["forward", "pre-hook", "hook"]),
+    where=WHERE,
     hooks=st.lists(st.tuples(st.booleans(), st.sampled_from(["observe", "return", "raise"])), min_size=1, max_size=5),
 )
 def test_error_stands(subject: Subject, where, hooks) -> None:
-    import torch
-
     first, errors, seen, due = ValueError(where), [], [], []
 
     def fail(*given):
         raise first
 
-    class Makes(torch.nn.Module):
-        def forward(self, x):
-            return fail() if where == "forward" else "made"
-
-    module, output = Makes(), "made" if where == "hook" else None
-    if where == "pre-hook":
-        module.register_forward_pre_hook(fail)
-    if where == "hook":
-        module.register_forward_hook(fail)
+    module, output = failing_in(where, fail), "made" if where == "hook" else None
     for number, (always, act) in enumerate(hooks):
 
         def hook(module, args, output, number=number, act=act):
@@ -58,12 +62,12 @@ def test_error_stands(subject: Subject, where, hooks) -> None:
 
         module.register_forward_hook(hook, always_call=always)
         if always:
-            due.append((number, ("x",), output))
+            due.append((number, ("made",), output))
             output = number if act == "return" else output
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            left = module("x")
+            left = module("made")
         except (ValueError, LookupError) as error:
             left = error
     assert left is subject.value(first, output, errors)
@@ -81,29 +85,15 @@ def test_error_stands(subject: Subject, where, hooks) -> None:
     witness={"errors": [KeyboardInterrupt], "where": "forward", "always": [True]},
 )
 @given(
-    errors=st.lists(
-        st.sampled_from([KeyboardInterrupt, SystemExit, GeneratorExit, ValueError, StopIteration, RecursionError]),
-        min_size=1,
-        max_size=3,
-    ),
-    where=st.sampled_from(["forward", "pre-hook", "hook"]),
+    errors=st.lists(st.sampled_from([*ENDINGS, ValueError, StopIteration, RecursionError]), min_size=1, max_size=3),
+    where=WHERE,
     always=st.lists(st.booleans(), min_size=1, max_size=4),
 )
 def test_only_exceptions(subject: Subject, errors, where, always) -> None:
-    import torch
+    def fail(*given):
+        raise (given if where == "forward" else given[1])[0]
 
-    def fail(error):
-        raise error
-
-    class Fails(torch.nn.Module):
-        def forward(self, error):
-            return fail(error) if where == "forward" else error
-
-    ran, module = [], Fails()
-    if where == "pre-hook":
-        module.register_forward_pre_hook(lambda module, args: fail(*args))
-    if where == "hook":
-        module.register_forward_hook(lambda module, args, output: fail(*args))
+    ran, module = [], failing_in(where, fail)
     for number, flag in enumerate(always):
         module.register_forward_hook(lambda module, args, output, number=number: ran.append(number), always_call=flag)
     for error in errors:
@@ -126,20 +116,12 @@ def test_only_exceptions(subject: Subject, errors, where, always) -> None:
     wrong={"never quiet": 0},
     witness={"where": "forward", "fails": [True]},
 )
-@given(where=st.sampled_from(["forward", "pre-hook", "hook"]), fails=st.lists(st.booleans(), min_size=1, max_size=5))
+@given(where=WHERE, fails=st.lists(st.booleans(), min_size=1, max_size=5))
 def test_silenced_is_warned(subject: Subject, where, fails) -> None:
-    import torch
-
     def fail(*given):
         raise ValueError(where)
 
-    module, ran, raised = torch.nn.Identity(), [], "none"
-    if where == "forward":
-        module.forward = fail
-    elif where == "pre-hook":
-        module.register_forward_pre_hook(fail)
-    else:
-        module.register_forward_hook(fail)
+    module, ran = failing_in(where, fail), []
 
     def also(module, args, output):
         ran.append(len(ran))
@@ -150,13 +132,10 @@ def test_silenced_is_warned(subject: Subject, where, fails) -> None:
         module.register_forward_hook(also, always_call=True)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        try:
-            module(1)
-        except (ValueError, LookupError) as error:
-            raised = type(error).__name__
+        left = raised(lambda: module(1), ValueError, LookupError)
     assert [warning.category for warning in caught] == [UserWarning] * sum(fails) * subject.value
     assert all(str(warning.message).startswith("module forward hook with ``always_call=True``") for warning in caught)
-    assert (ran, raised) == (list(range(len(fails))), "ValueError")
+    assert (ran, left) == (list(range(len(fails))), "ValueError")
 
 
 @clause(
@@ -168,15 +147,12 @@ def test_silenced_is_warned(subject: Subject, where, fails) -> None:
     wrong={"the first": BaseException},
     witness={"errors": [KeyboardInterrupt]},
 )
-@given(errors=st.lists(st.sampled_from([KeyboardInterrupt, SystemExit, GeneratorExit, ValueError]), max_size=4))
+@given(errors=st.lists(st.sampled_from([*ENDINGS, ValueError]), max_size=4))
 def test_base_exceptions(subject: Subject, errors) -> None:
-    import torch
+    def fail():
+        raise LookupError
 
-    class Fails(torch.nn.Module):
-        def forward(self):
-            raise LookupError
-
-    ran, module = [], Fails()
+    ran, module = [], failing_in("forward", fail)
     for error in errors:
 
         def hook(module, args, output, error=error):
@@ -189,9 +165,6 @@ def test_base_exceptions(subject: Subject, errors) -> None:
     with warnings.catch_warnings():
         # What is silenced is warned of: output.always.silenced_is_warned.
         warnings.simplefilter("ignore")
-        try:
-            module()
-        except (LookupError, KeyboardInterrupt, SystemExit, GeneratorExit) as error:
-            left = type(error)
-    assert left is expected
+        left = raised(module, LookupError, *ENDINGS)
+    assert left == expected.__name__
     assert ran == (errors[: ends[0] + 1] if ends else errors)

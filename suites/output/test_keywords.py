@@ -1,17 +1,18 @@
 """Keyword arguments: hidden from a forward hook unless it was registered with `with_kwargs=True`."""
 
+from typing import Any
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
-from fixtures.plan.draw import FACTORS, NUMBERS
-from fixtures.plan.grammar import Forward, Hook, Input, Leaf, Plan, Scale, hooks_of
-
-FORWARD_HOOK = "docs: torch.nn.Module.register_forward_hook"
-CODE = "code: torch/nn/modules/module.py"
-PULL = "https://github.com/pytorch/pytorch/pull/89389"
-WITH_KWARGS = "torch.nn.Module.register_forward_hook(with_kwargs)"
+from fixtures.judge.table import Row, each
+from fixtures.plan.draw import NUMBERS
+from fixtures.plan.grammar import Forward, Hook, Plan, hooks_of
+from suites.hooking import raised
+from suites.names import CODE, FORWARD_HOOK, GLOBAL_KWARGS, GLOBAL_KWARGS_PULL, KWARGS, KWARGS_PULL
+from suites.shapes import alone, scale_maybe
 
 
 @st.composite
@@ -19,10 +20,10 @@ def called_with(draw, with_kwargs=(False,), on: str = "m0") -> Plan:
     """A multiplication with one to four forward hooks, called with `by=` or without."""
     hooks = []
     for number in range(draw(st.integers(1, 4))):
-        do = (Scale(draw(FACTORS)),) if draw(st.booleans()) else ()
-        hooks.append(Hook("forward", on, f"h{number}", do, with_kwargs=draw(st.sampled_from(with_kwargs))))
+        do, flag = scale_maybe(draw), draw(st.sampled_from(with_kwargs))
+        hooks.append(Hook("forward", on, f"h{number}", do, with_kwargs=flag))
     by = draw(NUMBERS) if draw(st.booleans()) else None
-    return Plan(Leaf("m0", "scale", (draw(NUMBERS),)), (Input(draw(NUMBERS)),), (*hooks, Forward(by)))
+    return Plan(*alone(draw), (*hooks, Forward(by)))
 
 
 def given_to_hooks(plan: Plan):
@@ -36,54 +37,39 @@ def given_to_hooks(plan: Plan):
             out *= action.by
 
 
-@clause(
-    "output.keywords.hidden",
-    says="Without with_kwargs a forward hook is given the positional arguments only.",
-    source=f'{FORWARD_HOOK} "Keyword arguments won\'t be passed to the hooks and only to the ``forward``"',
+@each(
+    Row(
+        "output.keywords.hidden",
+        "Without with_kwargs a forward hook is given the positional arguments only.",
+        f'{FORWARD_HOOK} "Keyword arguments won\'t be passed to the hooks and only to the ``forward``"',
+        draws=lambda: called_with((False,)),
+    ),
+    Row(
+        "output.keywords.given",
+        "With with_kwargs=True a forward hook is given (module, args, kwargs, output); kwargs may be empty.",
+        (f'{FORWARD_HOOK} "hook(module, args, kwargs, output) -> None or modified output"', KWARGS_PULL),
+        needs=KWARGS,
+        draws=lambda: called_with((True,)),
+    ),
+    Row(
+        "output.keywords.mixed_chain",
+        "Forward hooks with and without with_kwargs=True replace the output in one chain.",
+        "measured",
+        needs=KWARGS,
+        draws=lambda: called_with((True, False)),
+    ),
+    Row(
+        "output.keywords.global",
+        "In a call that succeeds a global forward hook with with_kwargs=True is given the keywords.",
+        GLOBAL_KWARGS_PULL,
+        needs=GLOBAL_KWARGS,
+        docs="contradicts",
+        note="The docstring of the function still says that keyword arguments are not passed.",
+        draws=lambda: called_with((True, False), "*"),
+    ),
+    plan=lambda row: row.draws(),
 )
-@given(plan=called_with())
-def test_hidden(subject: Subject, plan: Plan) -> None:
-    trace = subject.holds(plan)
-    for hook, seen in given_to_hooks(plan):
-        assert trace.seen_by(hook.label) == [seen]
-
-
-@clause(
-    "output.keywords.given",
-    says="With with_kwargs=True a forward hook is given (module, args, kwargs, output); kwargs may be empty.",
-    source=(f'{FORWARD_HOOK} "hook(module, args, kwargs, output) -> None or modified output"', PULL),
-    needs=WITH_KWARGS,
-)
-@given(plan=called_with((True,)))
-def test_given(subject: Subject, plan: Plan) -> None:
-    trace = subject.holds(plan)
-    for hook, seen in given_to_hooks(plan):
-        assert trace.seen_by(hook.label) == [seen]
-
-
-@clause(
-    "output.keywords.mixed_chain",
-    says="Forward hooks with and without with_kwargs=True replace the output in one chain.",
-    source="measured",
-    needs=WITH_KWARGS,
-)
-@given(plan=called_with((True, False)))
-def test_mixed_chain(subject: Subject, plan: Plan) -> None:
-    trace = subject.holds(plan)
-    for hook, seen in given_to_hooks(plan):
-        assert trace.seen_by(hook.label) == [seen]
-
-
-@clause(
-    "output.keywords.global",
-    says="In a call that succeeds a global forward hook with with_kwargs=True is given the keywords.",
-    source="https://github.com/pytorch/pytorch/pull/137403",
-    needs="torch.nn.modules.module.register_module_forward_hook(with_kwargs)",
-    docs="contradicts",
-    note="The docstring of the function still says that keyword arguments are not passed.",
-)
-@given(plan=called_with((True, False), "*"))
-def test_global(subject: Subject, plan: Plan) -> None:
+def given_what_is_due(subject: Subject, plan: Plan, *, row: Any) -> None:
     trace = subject.holds(plan)
     for hook, seen in given_to_hooks(plan):
         assert trace.seen_by(hook.label) == [seen]
@@ -93,7 +79,7 @@ def test_global(subject: Subject, plan: Plan) -> None:
     "output.keywords.one_dict",
     says="All with_kwargs forward hooks of a call share one dict: what one puts in, the next one finds.",
     source="measured",
-    needs=WITH_KWARGS,
+    needs=KWARGS,
     value=True,
     wrong={"never a copy each": False},
     witness={"kwargs": {"a": 2}, "edits": [{"b": 1}, {}]},
@@ -144,16 +130,12 @@ def test_one_dict(subject: Subject, kwargs, edits) -> None:
     "output.keywords.flags_by_name",
     says="The options of register_forward_hook are given by name: a second position raises TypeError.",
     source=f'{CODE} "prepend: bool = False, with_kwargs: bool = False, always_call: bool = False"',
-    needs=WITH_KWARGS,
+    needs=KWARGS,
     value="TypeError",
     wrong={"never by position": "none"},
 )
 def test_flags_by_name(subject: Subject) -> None:
     import torch
 
-    raised = "none"
-    try:
-        torch.nn.Identity().register_forward_hook(lambda module, args, output: None, True)
-    except TypeError as error:
-        raised = type(error).__name__
-    assert raised == subject.value
+    register = torch.nn.Identity().register_forward_hook
+    assert raised(lambda: register(lambda module, args, output: None, True), TypeError) == subject.value

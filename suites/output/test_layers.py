@@ -7,27 +7,25 @@ from hypothesis import strategies as st
 
 from fixtures.judge.clause import Reading, clause
 from fixtures.judge.subject import Subject
+from suites.hooking import PRE_OR_NOT, in_turn, kinds_of
+from suites.names import FORWARD, GLOBAL_FORWARD, NOTE
 
 ABOUT = ("register_forward_hook", "register_forward_pre_hook")
 
-NOTE = "note: modules.html#module-hooks"
 FAST_PATH = "https://github.com/pytorch/pytorch/pull/75809"
 #: Not from 1.12 to 2.4.
 OUTSIDE = "!=1.12.*,!=1.13.*,!=2.0.*,!=2.1.*,!=2.2.*,!=2.3.*,!=2.4.*"
-FEW = st.integers(1, 3)
+SOME = st.integers(1, 3)
+LAYERS = ("Linear", "Dropout", "BatchNorm1d", "ReLU", "Softmax", "LayerNorm", "Flatten", "Bilinear")
 #: False three times out of four.
 RARELY = st.sampled_from((False, False, False, True))
-KINDS = ("forward_pre", "forward")
-#: Some hooks, each a forward pre-hook (True) or a forward hook.
-PRE_OR_NOT = st.lists(st.booleans(), min_size=1, max_size=4)
 
 
 def hook_up(module, pres, ran, name):
     """Have hooks on a module put (name, number) into `ran`; return that in the order in which they are due."""
-    for number, pre in enumerate(pres):
-        register = module.register_forward_pre_hook if pre else module.register_forward_hook
-        register(lambda *given, number=number: ran.append((name, number)))
-    return [(name, number) for wanted in (True, False) for number, pre in enumerate(pres) if pre == wanted]
+    for number, kind in enumerate(kinds_of(pres)):
+        getattr(module, f"register_{kind}_hook")(lambda *given, number=number: ran.append((name, number)))
+    return [(name, number) for number in in_turn(kinds_of(pres))]
 
 
 @clause(
@@ -40,13 +38,9 @@ def hook_up(module, pres, ran, name):
     witness={"names": ["Linear"], "states": [False], "count": 1},
 )
 @given(
-    names=st.lists(
-        st.sampled_from(["Linear", "Dropout", "BatchNorm1d", "ReLU", "Softmax", "LayerNorm", "Flatten", "Bilinear"]),
-        min_size=1,
-        max_size=3,
-    ),
+    names=st.lists(st.sampled_from(LAYERS), min_size=1, max_size=3),
     states=st.lists(st.booleans(), min_size=1, max_size=3),
-    count=FEW,
+    count=SOME,
 )
 def test_built_in(subject: Subject, names, states, count) -> None:
     import torch
@@ -84,7 +78,7 @@ def test_built_in(subject: Subject, names, states, count) -> None:
     wrong={"never all alike": ("Sequential", "ModuleList", "ModuleDict")},
     witness={"kind": "ModuleList", "size": 1, "own": [False], "inner": [False]},
 )
-@given(kind=st.sampled_from(["Sequential", "ModuleList", "ModuleDict"]), size=FEW, own=PRE_OR_NOT, inner=PRE_OR_NOT)
+@given(kind=st.sampled_from(["Sequential", "ModuleList", "ModuleDict"]), size=SOME, own=PRE_OR_NOT, inner=PRE_OR_NOT)
 def test_containers(subject: Subject, kind, size, own, inner) -> None:
     import torch
 
@@ -104,11 +98,8 @@ def test_containers(subject: Subject, kind, size, own, inner) -> None:
     for number, child in enumerate(children):
         due += hook_up(child, inner, ran, number)
     named = {str(number): child for number, child in enumerate(children)}
-    held = (
-        torch.nn.Sequential(*children)
-        if kind == "Sequential"
-        else getattr(torch.nn, kind)(named if kind == "ModuleDict" else children)
-    )
+    given_as = {"Sequential": children, "ModuleList": [children], "ModuleDict": [named]}[kind]
+    held = getattr(torch.nn, kind)(*given_as)
     around = hook_up(held, own, ran, "container")
     Holder(held)("x")
     if kind in subject.value:
@@ -128,7 +119,7 @@ def test_containers(subject: Subject, kind, size, own, inner) -> None:
     owns=st.lists(st.sampled_from(["no", "call", "super"]), min_size=1, max_size=3),
     ways=st.lists(st.sampled_from(["instance", "class"]), max_size=2, unique=True),
     pres=PRE_OR_NOT,
-    calls=FEW,
+    calls=SOME,
 )
 def test_own_call(subject: Subject, owns, ways, pres, calls) -> None:
     import torch
@@ -207,7 +198,7 @@ def test_called_by_a_hook(subject: Subject, most, by_forward, pres) -> None:
     wrong={"never both": True},
     witness={"heads": 1, "size": (1, 1), "training": True, "own": [False], "inner": [False]},
 )
-@given(heads=FEW, size=st.tuples(FEW, FEW), training=st.booleans(), own=PRE_OR_NOT, inner=PRE_OR_NOT)
+@given(heads=SOME, size=st.tuples(SOME, SOME), training=st.booleans(), own=PRE_OR_NOT, inner=PRE_OR_NOT)
 def test_attention(subject: Subject, heads, size, training, own, inner) -> None:
     import torch
 
@@ -254,7 +245,7 @@ OUT_PROJ = "self_attn.out_proj"
             "hooks run",
             OUTSIDE,
             "Hooks on parts of TransformerEncoderLayer, out_proj excepted, run in every mode.",
-            value=KINDS,
+            value=FORWARD,
         ),
         Reading(
             "hooks silent on the fast path",
@@ -269,7 +260,7 @@ OUT_PROJ = "self_attn.out_proj"
     witness={"hooks": [("linear1", "forward_pre"), ("linear1", "forward")], "training": False, "grad": False},
 )
 @given(
-    hooks=st.lists(st.tuples(st.sampled_from((*PARTS, OUT_PROJ)), st.sampled_from(KINDS)), min_size=1, max_size=3),
+    hooks=st.lists(st.tuples(st.sampled_from((*PARTS, OUT_PROJ)), st.sampled_from(FORWARD)), min_size=1, max_size=3),
     training=RARELY,
     grad=RARELY,
 )
@@ -291,7 +282,7 @@ def test_fast_path(subject: Subject, hooks, training, grad) -> None:
     source=(FAST_PATH, "measured"),
     level="observed",
     concern="forward|forward_pre everywhere ?encoder",
-    needs="torch.nn.modules.module.register_module_forward_hook",
+    needs=GLOBAL_FORWARD,
     readings=(
         Reading(
             "no part seen",
@@ -311,7 +302,7 @@ def test_fast_path(subject: Subject, hooks, training, grad) -> None:
     witness={"kinds": ["forward"], "training": False, "grad": False},
     note="Asked with batch_first=True. The fast path heeds hooks on the parts since 2.5, and global ones never.",
 )
-@given(kinds=st.lists(st.sampled_from(KINDS), min_size=1, max_size=3), training=RARELY, grad=RARELY)
+@given(kinds=st.lists(st.sampled_from(FORWARD), min_size=1, max_size=3), training=RARELY, grad=RARELY)
 def test_fast_path_global(subject: Subject, kinds, training, grad) -> None:
     from torch.nn.modules import module
 

@@ -7,9 +7,8 @@ from hypothesis import strategies as st
 
 from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
-from fixtures.plan.draw import FACTORS, NUMBERS, plans
+from fixtures.plan.draw import NUMBERS
 from fixtures.plan.grammar import (
-    Again,
     Backward,
     Chain,
     Fan,
@@ -19,45 +18,25 @@ from fixtures.plan.grammar import (
     Leaf,
     Plan,
     Raise,
-    Remove,
     Retain,
-    Scale,
     hooks_of,
+)
+from suites.names import AS_IS, CODE, FORWARD_HOOK, THROUGHOUT
+from suites.shapes import (
+    RUN,
+    failing_once,
+    in_front,
+    in_line,
+    leaves,
+    one_leaf,
+    product,
+    scaling,
+    shared,
+    towers,
+    wider,
 )
 
 ABOUT = "register_forward_hook"
-
-FORWARD_HOOK = "docs: torch.nn.Module.register_forward_hook"
-CODE = "code: torch/nn/modules/module.py"
-NOTE = "note: modules.html#module-hooks"
-THROUGHOUT = f'{NOTE} "return an updated value that will be used throughout the remaining computation"'
-AS_IS = f'{NOTE} "are passed as-is"'
-RUN = (Forward(), Backward((2,)))
-
-
-def scaling(draw, on: str, most: int = 3, first: int = 0, **options):
-    """One to `most` forward hooks on a module that multiply its output."""
-    return [
-        Hook("forward", on, f"h{first + number}", (Scale(draw(FACTORS)),), **options)
-        for number in range(draw(st.integers(1, most)))
-    ]
-
-
-def product(hooks):
-    """What the hooks multiply by, taken together."""
-    factor = 1
-    for hook in hooks:
-        factor *= hook.do[0].by
-    return factor
-
-
-@st.composite
-def leaves(draw, op: str = "scale", steps=RUN, frozen: bool = False) -> Plan:
-    """A module without children, with forward hooks that multiply."""
-    width, names = {"scale": (1, 1), "same": (1, 0), "split": (1, 2), "named": (1, 1)}[op]
-    xs = tuple(Input(draw(NUMBERS), grad=not frozen) for _ in range(width))
-    hooks = scaling(draw, "m0")
-    return Plan(Leaf("m0", op, tuple(draw(NUMBERS) for _ in range(names))), xs, (*hooks, *steps))
 
 
 @clause(
@@ -65,7 +44,7 @@ def leaves(draw, op: str = "scale", steps=RUN, frozen: bool = False) -> Plan:
     says="A forward hook is given several outputs as the one tuple they are, and replaces them together.",
     source=AS_IS,
 )
-@given(plan=leaves("split", steps=(Forward(), Backward((1, 2)))))
+@given(plan=leaves("forward", "split", steps=(Forward(), Backward((1, 2)))))
 def test_all_together(subject: Subject, plan: Plan) -> None:
     trace = subject.holds(plan)
     made = tuple(value * plan.inputs[0].value for value in plan.net.values)
@@ -79,7 +58,7 @@ def test_all_together(subject: Subject, plan: Plan) -> None:
     says="Without backward hooks the parameter behind an unused output gets no gradient, replaced or not.",
     source="measured",
 )
-@given(plan=leaves("split", steps=(Forward(), Backward((2, None)))))
+@given(plan=leaves("forward", "split", steps=(Forward(), Backward((2, None)))))
 def test_left_out(subject: Subject, plan: Plan) -> None:
     trace = subject.holds(plan)
     assert [grads["m0.other"] for grads in trace.grads()] == [None]
@@ -90,7 +69,7 @@ def test_left_out(subject: Subject, plan: Plan) -> None:
     says="A hook that replaces the output of a module that returns its input leaves the input as it was.",
     source="measured",
 )
-@given(plan=leaves("same"))
+@given(plan=leaves("forward", "same"))
 def test_input_untouched(subject: Subject, plan: Plan) -> None:
     trace = subject.holds(plan)
     for hook in hooks_of(plan):
@@ -102,10 +81,9 @@ def test_input_untouched(subject: Subject, plan: Plan) -> None:
     says="The parameter's gradient comes through the replaced output, also if the input needs none.",
     source="measured",
 )
-@given(plan=leaves(frozen=True))
+@given(plan=leaves("forward", frozen=True))
 def test_without_gradient(subject: Subject, plan: Plan) -> None:
-    trace = subject.holds(plan)
-    assert trace.grads() == [{"m0.weight": 2 * product(hooks_of(plan)) * plan.inputs[0].value}]
+    assert subject.holds(plan).grads() == [{"m0.weight": 2 * product(hooks_of(plan)) * plan.inputs[0].value}]
 
 
 @clause(
@@ -113,7 +91,7 @@ def test_without_gradient(subject: Subject, plan: Plan) -> None:
     says="Under no_grad forward hooks run and replace as ever; backward() of the output raises.",
     source="measured",
 )
-@given(plan=leaves(steps=(Forward(grad=False), Backward((2,)))))
+@given(plan=leaves("forward", steps=(Forward(grad=False), Backward((2,)))))
 def test_no_grad(subject: Subject, plan: Plan) -> None:
     trace = subject.holds(plan)
     usual = subject.expect(replace(plan, steps=(*hooks_of(plan), Forward())))
@@ -126,7 +104,7 @@ def test_no_grad(subject: Subject, plan: Plan) -> None:
     says="With retain_graph=True a second backward() uses the replacement and calls no forward hook.",
     source="measured",
 )
-@given(plan=leaves(steps=(Forward(), Backward((2,)), Backward((3,)))))
+@given(plan=leaves("forward", steps=(Forward(), Backward((2,)), Backward((3,)))))
 def test_backward_again(subject: Subject, plan: Plan) -> None:
     trace = subject.holds(plan)
     hooks, x = hooks_of(plan), plan.inputs[0].value
@@ -137,7 +115,7 @@ def test_backward_again(subject: Subject, plan: Plan) -> None:
 @st.composite
 def kept(draw) -> Plan:
     """Forward hooks that multiply; then retain_grad and a hook on the output of the call."""
-    plan = draw(leaves())
+    plan = draw(leaves("forward"))
     late = draw(st.permutations([Retain("m0>0"), Hook("tensor", "m0>0", "watch")]))
     return replace(plan, steps=(*hooks_of(plan), Forward(), *late, Backward((draw(NUMBERS),))))
 
@@ -156,25 +134,12 @@ def test_callers_tensor(subject: Subject, plan: Plan) -> None:
     assert [grads["m0>0"] for grads in trace.grads()] == [start]
 
 
-@st.composite
-def towers(draw) -> Plan:
-    """Modules in modules, each with forward hooks."""
-    depth = draw(st.integers(2, 4))
-    net = Leaf(f"m{depth - 1}", "scale", (draw(NUMBERS),))
-    for level in reversed(range(depth - 1)):
-        net = Chain(f"m{level}", (net,))
-    hooks = []
-    for level in draw(st.permutations(range(depth))):
-        hooks += scaling(draw, f"m{level}", most=2, first=len(hooks))
-    return Plan(net, (Input(draw(NUMBERS)),), (*hooks, Forward(), Backward()))
-
-
 @clause(
     "output.places.towers",
     says="In nested modules a forward hook is given what the hooks inside left, where that is handed on.",
     source=THROUGHOUT,
 )
-@given(plan=towers())
+@given(plan=towers("forward"))
 def test_towers(subject: Subject, plan: Plan) -> None:
     trace = subject.holds(plan)
     net = plan.net
@@ -189,8 +154,8 @@ def test_towers(subject: Subject, plan: Plan) -> None:
 @st.composite
 def side_by_side(draw) -> Plan:
     """Two modules that are given the same input, the first of them with forward hooks."""
-    net = Fan("m0", (Leaf("m1", "scale", (draw(NUMBERS),)), Leaf("m2", "scale", (draw(NUMBERS),))))
-    return Plan(net, (Input(draw(NUMBERS)),), (*scaling(draw, "m1"), Forward(), Backward((1, 2))))
+    net = Fan("m0", (one_leaf(draw, "m1"), one_leaf(draw, "m2")))
+    return Plan(net, (Input(draw(NUMBERS)),), (*scaling(draw, "forward", "m1"), Forward(), Backward((1, 2))))
 
 
 @clause(
@@ -205,19 +170,12 @@ def test_siblings(subject: Subject, plan: Plan) -> None:
     assert trace.returns() == [(product(hooks_of(plan)) * one, other)]
 
 
-@st.composite
-def shared(draw) -> Plan:
-    """One module in two or three places of a chain, with forward hooks."""
-    children = (Leaf("m1", "scale", (draw(NUMBERS),)),) + (Again("m1"),) * draw(st.integers(1, 2))
-    return Plan(Chain("m0", children), (Input(draw(NUMBERS)),), (*scaling(draw, "m1", most=2), Forward(), Backward()))
-
-
 @clause(
     "output.places.shared",
     says="Forward hooks of a module that is used in several places replace its output in each of them.",
     source=f'{FORWARD_HOOK} "called every time after :func:`forward` has computed an output"',
 )
-@given(plan=shared())
+@given(plan=shared("forward"))
 def test_shared(subject: Subject, plan: Plan) -> None:
     trace = subject.holds(plan)
     hooks, places = hooks_of(plan), len(plan.net.children)
@@ -225,21 +183,12 @@ def test_shared(subject: Subject, plan: Plan) -> None:
     assert trace.returns() == [plan.inputs[0].value * (product(hooks) * plan.net.children[0].values[0]) ** places]
 
 
-@st.composite
-def failing_once(draw) -> Plan:
-    """Forward hooks, one of which raises until it is removed."""
-    hooks = scaling(draw, "m0")
-    hooks.insert(draw(st.integers(0, len(hooks))), Hook("forward", "m0", "fails", (Raise(),)))
-    steps = (*hooks, Forward(), Remove("fails"), Forward())
-    return Plan(Leaf("m0", "scale", (draw(NUMBERS),)), (Input(draw(NUMBERS)),), steps)
-
-
 @clause(
     "output.places.after_a_failure",
     says="After a call that a forward hook made fail, the next call begins anew.",
     source="measured",
 )
-@given(plan=failing_once())
+@given(plan=failing_once("forward"))
 def test_after_a_failure(subject: Subject, plan: Plan) -> None:
     trace = subject.holds(plan)
     healthy = [hook for hook in hooks_of(plan) if hook.label != "fails"]
@@ -252,7 +201,7 @@ def failing_inside(draw) -> Plan:
     hooks = [
         Hook("forward", draw(st.sampled_from(["m0", "m1", "m2"])), f"h{n}") for n in range(draw(st.integers(1, 4)))
     ]
-    net = Chain("m0", (Leaf("m1", "scale", (draw(NUMBERS),)), Leaf("m2", "scale", (draw(NUMBERS),))))
+    net = Chain("m0", (one_leaf(draw, "m1"), one_leaf(draw, "m2")))
     return Plan(net, (Input(draw(NUMBERS)),), (*hooks, Hook("forward_pre", "m2", "fails", (Raise(),)), Forward()))
 
 
@@ -269,28 +218,16 @@ def test_forward_raises(subject: Subject, plan: Plan) -> None:
     assert trace.raised() == [("forward", "Boom")]
 
 
-@st.composite
-def in_front(draw) -> Plan:
-    """Forward hooks that multiply, each put first or last, with and without keywords."""
-    hooks = []
-    for number in range(draw(st.integers(2, 5))):
-        flags = {name: True for name in ("prepend", "with_kwargs") if draw(st.booleans())}
-        hooks.append(Hook("forward", "m0", f"h{number}", (Scale(draw(FACTORS)),), **flags))
-    return Plan(Leaf("m0", "scale", (draw(NUMBERS),)), (Input(draw(NUMBERS)),), (*hooks, Forward(draw(NUMBERS))))
-
-
 @clause(
     "output.places.prepended",
     says="A prepended forward hook replaces the output before the older ones of the module see it.",
     source=f'{FORWARD_HOOK} "fired before all existing ``forward`` hooks"',
     needs="torch.nn.Module.register_forward_hook(prepend)",
 )
-@given(plan=in_front())
+@given(plan=in_front("forward"))
 def test_prepended(subject: Subject, plan: Plan) -> None:
     trace = subject.holds(plan)
-    line = []
-    for hook in hooks_of(plan):
-        line.insert(0 if hook.prepend else len(line), hook)
+    line = in_line(hooks_of(plan))
     made = plan.net.values[0] * plan.inputs[0].value * plan.steps[-1].by
     for number, hook in enumerate(line):
         assert trace.seen_by(hook.label)[0][-1] == product(line[:number]) * made
@@ -300,7 +237,9 @@ def test_prepended(subject: Subject, plan: Plan) -> None:
 def named(draw) -> Plan:
     """A module that returns a dict, with forward hooks, and behind it one that is given the dict's value."""
     net = Chain("m0", (Leaf("m1", "named", (draw(NUMBERS),)), Leaf("m2", "scale", (draw(NUMBERS),))))
-    return Plan(net, (Input(draw(NUMBERS)),), (*scaling(draw, "m1"), Hook("forward_pre", "m2", "next"), *RUN))
+    return Plan(
+        net, (Input(draw(NUMBERS)),), (*scaling(draw, "forward", "m1"), Hook("forward_pre", "m2", "next"), *RUN)
+    )
 
 
 @clause(
@@ -321,18 +260,6 @@ def test_structure(subject: Subject, plan: Plan) -> None:
     source="measured",
     about=("register_forward_hook", "register_module_forward_hook"),
 )
-@given(
-    plan=plans(
-        kinds=("forward",),
-        inputs=(1, 2),
-        outputs=(1, 2),
-        depth=2,
-        everywhere=True,
-        options=True,
-        runs=3,
-        by=True,
-        no_grad=True,
-    )
-)
+@given(plan=wider("everywhere", "options", "by", "no_grad", kinds=("forward",), depth=2, runs=3))
 def test_anywhere(subject: Subject, plan: Plan) -> None:
     subject.holds(plan)

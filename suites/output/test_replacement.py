@@ -1,23 +1,34 @@
 """What a forward hook returns becomes the output: for the next hook, for the caller, and in the backward pass."""
 
+from typing import Any
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
+from fixtures.judge.table import Row, each
 from fixtures.model.contract import contract_for, installed_version
-from fixtures.plan.draw import FACTORS, NUMBERS, available, plans
-from fixtures.plan.grammar import OPS, Backward, Chain, Forward, Hook, Input, Leaf, Plan, Raise, Remove, Scale, hooks_of
+from fixtures.plan.draw import FACTORS, NUMBERS, available
+from fixtures.plan.grammar import OPS, Backward, Chain, Forward, Hook, Input, Leaf, Plan, hooks_of
 from fixtures.play.packing import rebuild
+from suites.names import AS_IS, FORWARD_HOOK, FULL, GLOBAL_FORWARD, GLOBAL_HOOK, THROUGHOUT
+from suites.shapes import (
+    in_line,
+    left_by_scaling,
+    nested,
+    one_leaf,
+    one_raises,
+    product,
+    removed,
+    scale_maybe,
+    until_one_raises,
+    wider,
+)
 from suites.tensors import item, leaf
 
 ABOUT = "register_forward_hook"
 
-FORWARD_HOOK = "docs: torch.nn.Module.register_forward_hook"
-GLOBAL_HOOK = "docs: torch.nn.modules.module.register_module_forward_hook"
-NOTE = "note: modules.html#module-hooks"
-THROUGHOUT = f'{NOTE} "return an updated value that will be used throughout the remaining computation"'
-AS_IS = f'{NOTE} "are passed as-is"'
 #: The full backward hooks that this torch has; at least one, for where it has none nothing is drawn.
 FULL_KINDS = available(contract_for(installed_version()), ("full_backward", "full_backward_pre")) or ["full_backward"]
 
@@ -30,8 +41,7 @@ def replacing(draw, ops, scale: bool = True, after=(), everywhere: bool = False,
     hooks = []
     for number in range(draw(st.integers(1, 4))):
         on = draw(st.sampled_from(["*", "m0"])) if everywhere else "m0"
-        do = (Scale(draw(FACTORS)),) if scale and draw(st.booleans()) else ()
-        hooks.append(Hook("forward", on, f"h{number}", do))
+        hooks.append(Hook("forward", on, f"h{number}", scale_maybe(draw) if scale else ()))
     hooks += [Hook(kind, "m0", f"h{len(hooks) + number}") for number, kind in enumerate(after)]
     xs = tuple(Input(draw(NUMBERS)) for _ in range(width))
     net = Leaf("m0", op, tuple(draw(NUMBERS) for _ in names))
@@ -63,73 +73,61 @@ def along(plan: Plan, hooks):
     return stages
 
 
-def factor_of(plan: Plan) -> int:
-    """The product of what the forward hooks multiply by."""
-    factor = 1
-    for hook in hooks_of(plan, "forward"):
-        for action in hook.do:
-            factor *= action.by
-    return factor
-
-
-@clause(
-    "output.replacement.hook_is_given",
-    says="A plain forward hook is given (module, args, output), the first one what forward returned.",
-    source=f'{FORWARD_HOOK} "hook(module, args, output) -> None or modified output"',
+@each(
+    Row(
+        "output.replacement.hook_is_given",
+        "A plain forward hook is given (module, args, output), the first one what forward returned.",
+        f'{FORWARD_HOOK} "hook(module, args, output) -> None or modified output"',
+        draws=lambda: replacing(ops=("scale", "add", "split", "both"), scale=False),
+    ),
+    Row(
+        "output.replacement.none_keeps",
+        "A forward hook that returns None does not replace the output.",
+        f'{FORWARD_HOOK} "hook(module, args, output) -> None or modified output"',
+        draws=lambda: replacing(ops=("scale", "add", "split", "both", "named"), scale=False),
+    ),
+    Row(
+        "output.replacement.value_replaces",
+        "What a forward hook returns, unless it is None, replaces the output that the caller gets.",
+        (f'{FORWARD_HOOK} "The hook can modify the output"', THROUGHOUT),
+        draws=lambda: replacing(ops=("same", "scale", "add")),
+    ),
+    Row(
+        "output.replacement.chain",
+        "Each forward hook is given the output that the one before it left.",
+        THROUGHOUT,
+        draws=lambda: replacing(ops=("same", "scale", "add", "both", "split")),
+    ),
+    Row(
+        "output.replacement.structures",
+        "An output that is a tuple or a dict is given to forward hooks, and replaced, as a whole.",
+        AS_IS,
+        draws=lambda: replacing(ops=("both", "split", "named")),
+    ),
+    Row(
+        "output.replacement.every_call",
+        "In each call forward hooks replace what that call's forward returned.",
+        f'{FORWARD_HOOK} "called every time after :func:`forward` has computed an output"',
+        draws=lambda: replacing(ops=("same", "scale", "both"), runs=3),
+    ),
+    Row(
+        "output.replacement.global_hook",
+        "Global forward hooks replace the output too, and the module's own are given what those left.",
+        (
+            f'{GLOBAL_HOOK} "by returning a new value that will replace the output"',
+            f'{GLOBAL_HOOK} "executed before specific module hooks registered with"',
+        ),
+        needs=GLOBAL_FORWARD,
+        draws=lambda: replacing(ops=("same", "both", "named"), everywhere=True),
+    ),
+    plan=lambda row: row.draws(),
 )
-@given(plan=replacing(ops=("scale", "add", "split", "both"), scale=False))
-def test_hook_is_given(subject: Subject, plan: Plan) -> None:
-    trace = subject.holds(plan)
+def goes_along(subject: Subject, plan: Plan, *, row: Any) -> None:
+    trace, line, calls = subject.holds(plan), in_line(hooks_of(plan)), plan.steps.count(Forward())
     xs = tuple(x.value for x in plan.inputs)
-    for hook in hooks_of(plan):
-        assert trace.seen_by(hook.label) == [("m0", xs, made_by(plan))]
-
-
-@clause(
-    "output.replacement.none_keeps",
-    says="A forward hook that returns None does not replace the output.",
-    source=f'{FORWARD_HOOK} "hook(module, args, output) -> None or modified output"',
-)
-@given(plan=replacing(ops=("scale", "add", "split", "both", "named"), scale=False))
-def test_none_keeps(subject: Subject, plan: Plan) -> None:
-    trace = subject.holds(plan)
-    assert trace.returns() == [made_by(plan)]
-
-
-@clause(
-    "output.replacement.value_replaces",
-    says="What a forward hook returns, unless it is None, replaces the output that the caller gets.",
-    source=(f'{FORWARD_HOOK} "The hook can modify the output"', THROUGHOUT),
-)
-@given(plan=replacing(ops=("same", "scale", "add")))
-def test_value_replaces(subject: Subject, plan: Plan) -> None:
-    trace = subject.holds(plan)
-    assert trace.returns() == [made_by(plan) * factor_of(plan)]
-
-
-@clause(
-    "output.replacement.chain",
-    says="Each forward hook is given the output that the one before it left.",
-    source=THROUGHOUT,
-)
-@given(plan=replacing(ops=("same", "scale", "add", "both", "split")))
-def test_chain(subject: Subject, plan: Plan) -> None:
-    trace = subject.holds(plan)
-    for hook, out in zip(hooks_of(plan), along(plan, hooks_of(plan))):
-        assert trace.seen_by(hook.label)[0][2] == out
-
-
-@clause(
-    "output.replacement.structures",
-    says="An output that is a tuple or a dict is given to forward hooks, and replaced, as a whole.",
-    source=AS_IS,
-)
-@given(plan=replacing(ops=("both", "split", "named")))
-def test_structures(subject: Subject, plan: Plan) -> None:
-    trace = subject.holds(plan)
-    *seen, returned = along(plan, hooks_of(plan))
-    assert [trace.seen_by(hook.label)[0][2] for hook in hooks_of(plan)] == seen
-    assert trace.returns() == [returned]
+    *seen, returned = along(plan, line)
+    assert [trace.seen_by(hook.label) for hook in line] == [[("m0", xs, out)] * calls for out in seen]
+    assert trace.returns() == [returned] * calls
 
 
 @clause(
@@ -141,7 +139,7 @@ def test_structures(subject: Subject, plan: Plan) -> None:
 def test_gradient_flows(subject: Subject, plan: Plan) -> None:
     trace = subject.holds(plan)
     (weight,), (grad,), (x,) = plan.net.values, plan.steps[-1].grads, plan.inputs
-    incoming = grad * factor_of(plan)
+    incoming = grad * product(hooks_of(plan, "forward"))
     assert trace.grads() == [{"x0": incoming * weight, "m0.weight": incoming * x.value}]
 
 
@@ -149,21 +147,21 @@ def test_gradient_flows(subject: Subject, plan: Plan) -> None:
     "output.replacement.full_backward_sees_it",
     says="A full backward hook is given the gradient of the replaced output, the one the caller has.",
     source="measured",
-    needs="torch.nn.Module.register_full_backward_hook",
+    needs=FULL,
 )
 @given(plan=replacing(ops=("scale",), after=("full_backward",)))
 def test_full_backward_sees_it(subject: Subject, plan: Plan) -> None:
     trace = subject.holds(plan)
     (hook,) = hooks_of(plan, "full_backward")
     (weight,), (grad,) = plan.net.values, plan.steps[-1].grads
-    assert trace.seen_by(hook.label) == [("m0", (grad * factor_of(plan) * weight,), (grad,))]
+    assert trace.seen_by(hook.label) == [("m0", (grad * product(hooks_of(plan, "forward")) * weight,), (grad,))]
 
 
 @clause(
     "output.replacement.tensor_hook_inside",
     says="A tensor hook that a forward hook puts on its output runs after full pre-hooks, before full hooks.",
     source="measured",
-    needs="torch.nn.Module.register_full_backward_hook",
+    needs=FULL,
     value=lambda pres, inside, fulls: pres + inside + fulls,
     wrong={"never outside": lambda pres, inside, fulls: pres + fulls + inside},
     witness={"factors": [2], "kinds": ["full_backward"], "grad": 3},
@@ -214,48 +212,11 @@ def test_legacy_backward_sees_it(subject: Subject, plan: Plan) -> None:
 
 
 @clause(
-    "output.replacement.every_call",
-    says="In each call forward hooks replace what that call's forward returned.",
-    source=f'{FORWARD_HOOK} "called every time after :func:`forward` has computed an output"',
-)
-@given(plan=replacing(ops=("same", "scale", "both"), runs=3))
-def test_every_call(subject: Subject, plan: Plan) -> None:
-    trace = subject.holds(plan)
-    assert trace.returns() == [along(plan, hooks_of(plan))[-1]] * 3
-
-
-@clause(
-    "output.replacement.global_hook",
-    says="Global forward hooks replace the output too, and the module's own are given what those left.",
-    source=(
-        f'{GLOBAL_HOOK} "by returning a new value that will replace the output"',
-        f'{GLOBAL_HOOK} "executed before specific module hooks registered with"',
-    ),
-    needs="torch.nn.modules.module.register_module_forward_hook",
-)
-@given(plan=replacing(ops=("same", "both", "named"), everywhere=True))
-def test_global_hook(subject: Subject, plan: Plan) -> None:
-    trace = subject.holds(plan)
-    hooks = hooks_of(plan)
-    in_line = [hook for hook in hooks if hook.on == "*"] + [hook for hook in hooks if hook.on == "m0"]
-    for hook, out in zip(in_line, along(plan, in_line)):
-        assert trace.seen_by(hook.label)[0][2] == out
-
-
-@st.composite
-def nested(draw) -> Plan:
-    """Two pass-through modules in a container, each with one forward hook that scales."""
-    net = Chain("m0", (Leaf("m1", "same"), Leaf("m2", "same")))
-    hooks = [Hook("forward", name, "at_" + name, (Scale(draw(FACTORS)),)) for name in ("m0", "m1", "m2")]
-    return Plan(net, (Input(draw(NUMBERS)),), (*draw(st.permutations(hooks)), Forward(), Backward((draw(NUMBERS),))))
-
-
-@clause(
     "output.replacement.nested",
     says="A container goes on with what its child's forward hooks left; its own hooks replace its result.",
     source=THROUGHOUT,
 )
-@given(plan=nested())
+@given(plan=nested("forward"))
 def test_nested(subject: Subject, plan: Plan) -> None:
     trace = subject.holds(plan)
     factors = {hook.on: hook.do[0].by for hook in hooks_of(plan)}
@@ -266,45 +227,22 @@ def test_nested(subject: Subject, plan: Plan) -> None:
     assert trace.returns() == [x * factors["m1"] * factors["m2"] * factors["m0"]]
 
 
-@st.composite
-def removed(draw) -> Plan:
-    """A pass-through module; its forward hooks are removed one after another, with a forward after each removal."""
-    hooks = [Hook("forward", "m0", f"h{number}", (Scale(draw(FACTORS)),)) for number in range(3)]
-    steps = [Forward()]
-    for label in draw(st.permutations([hook.label for hook in hooks])):
-        steps += [Remove(label), Forward()]
-    return Plan(Leaf("m0", "same"), (Input(draw(NUMBERS)),), (*hooks, *steps))
-
-
 @clause(
     "output.replacement.removed",
     says="A forward hook that is removed between calls no longer replaces anything; the others go on.",
     source=f'{FORWARD_HOOK} "a handle that can be used to remove the added hook"',
 )
-@given(plan=removed())
+@given(plan=removed("forward"))
 def test_removed(subject: Subject, plan: Plan) -> None:
-    trace = subject.holds(plan)
-    factors = {hook.label: hook.do[0].by for hook in hooks_of(plan)}
-    expected = []
-    for step in plan.steps:
-        if isinstance(step, Remove):
-            factors[step.label] = 1
-        if isinstance(step, Forward):
-            expected.append(plan.inputs[0].value * factors["h0"] * factors["h1"] * factors["h2"])
-    assert trace.returns() == expected
+    assert subject.holds(plan).returns() == left_by_scaling(plan)
 
 
 @st.composite
 def failing(draw) -> Plan:
     """Two modules in a container, all with forward hooks; a hook of the first module raises."""
-    number = draw(st.integers(1, 4))
-    culprit = draw(st.integers(0, number - 1))
-    hooks = [
-        Hook("forward", "m1", f"h{index}", (Raise(),) if index == culprit else (Scale(draw(FACTORS)),))
-        for index in range(number)
-    ]
+    hooks = one_raises(draw, "forward")
     others = [Hook("forward", "m2", "sibling"), Hook("forward", "m0", "parent")]
-    net = Chain("m0", (Leaf("m1", "scale", (draw(NUMBERS),)), Leaf("m2", "same")))
+    net = Chain("m0", (one_leaf(draw, "m1"), Leaf("m2", "same")))
     return Plan(net, (Input(draw(NUMBERS)),), (*others, *hooks, Forward(), Backward()))
 
 
@@ -316,9 +254,7 @@ def failing(draw) -> Plan:
 @given(plan=failing())
 def test_raising(subject: Subject, plan: Plan) -> None:
     trace = subject.holds(plan)
-    labels = [hook.label for hook in hooks_of(plan) if hook.on == "m1"]
-    culprit = next(hook.label for hook in hooks_of(plan) if hook.do == (Raise(),))
-    assert trace.calls() == labels[: labels.index(culprit) + 1]
+    assert trace.calls() == until_one_raises([hook for hook in hooks_of(plan) if hook.on == "m1"])
     assert trace.raised() == [("forward", "Boom")]
 
 
@@ -327,6 +263,6 @@ def test_raising(subject: Subject, plan: Plan) -> None:
     says="In every plan of the grammar with forward hooks, values and gradients fit the replaced outputs.",
     source="measured",
 )
-@given(plan=plans(kinds=("forward",), does=("scale",), inputs=(1, 2), outputs=(1, 2), depth=2, runs=2))
+@given(plan=wider(kinds=("forward",), depth=2, runs=2))
 def test_anywhere(subject: Subject, plan: Plan) -> None:
     subject.holds(plan)

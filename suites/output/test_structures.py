@@ -6,13 +6,12 @@ from hypothesis import given
 
 from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
-from fixtures.plan.draw import plans
 from fixtures.plan.grammar import Forward, Hook, Plan, Repack, hooks_of
+from suites.names import AS_IS, FORWARD_HOOK
 from suites.packed import fits, parts
+from suites.shapes import wider
 
 ABOUT = "register_forward_hook"
-FORWARD_HOOK = "docs: torch.nn.Module.register_forward_hook"
-AS_IS = 'note: modules.html#module-hooks "are passed as-is"'
 
 
 def called_again(plan: Plan) -> Plan:
@@ -25,9 +24,7 @@ def called_again(plan: Plan) -> Plan:
     says="A forward hook is given what forward returned: a list, dict or object, with all that is in it.",
     source=(AS_IS, FORWARD_HOOK),
 )
-@given(
-    plan=plans(kinds=("forward",), does=(), inputs=(1, 2), outputs=(1, 2), depth=0, structures=True).map(called_again)
-)
+@given(plan=wider("structures", kinds=("forward",), does=(), depth=0).map(called_again))
 def test_given(subject: Subject, plan: Plan) -> None:
     trace = subject.holds(plan)
     seen = [event.seen[-1] for event in trace if event.what in trace.calls()]
@@ -40,11 +37,7 @@ def test_given(subject: Subject, plan: Plan) -> None:
     says="A forward hook may return another structure, a list, a dict or an object: that is the output then.",
     source=FORWARD_HOOK + ' "hook(module, args, output) -> None or modified output"',
 )
-@given(
-    plan=plans(kinds=("forward",), does=("repack",), inputs=(1, 2), outputs=(1, 2), depth=0, structures=True).map(
-        called_again
-    )
-)
+@given(plan=wider("structures", kinds=("forward",), does=("repack",), depth=0).map(called_again))
 def test_repacked(subject: Subject, plan: Plan) -> None:
     trace = subject.holds(plan)
     outs = [event.seen[-1] for event in trace if event.what in (*trace.calls(), "returns")]
@@ -59,10 +52,9 @@ def test_repacked(subject: Subject, plan: Plan) -> None:
     says="Forward hooks that pack an output anew change no gradient, in every network of the grammar.",
     source="measured",
 )
-@given(plan=plans(kinds=("forward",), does=("repack",), inputs=(1, 2), outputs=(1, 2), depth=2, structures=True))
+@given(plan=wider("structures", kinds=("forward",), does=("repack",), depth=2))
 def test_with_gradients(subject: Subject, plan: Plan) -> None:
-    trace = subject.holds(plan)
-    assert trace.grads() == subject.play(plan.without(Hook)).grads()
+    assert subject.holds(plan).grads() == subject.play(plan.without(Hook)).grads()
 
 
 @clause(
@@ -72,14 +64,11 @@ def test_with_gradients(subject: Subject, plan: Plan) -> None:
     level="observed",
 )
 @given(
-    plan=plans(
+    plan=wider(
+        *("values", "structures"),
         kinds=("forward",),
         does=("repack", "scale"),
         ops=("scale", "split", "same", "both"),
-        inputs=(1, 2),
-        outputs=(1, 2),
-        values=True,
-        structures=True,
         backward=False,
     )
 )

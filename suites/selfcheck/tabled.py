@@ -1,4 +1,4 @@
-"""A table of two clauses without plans, for the self-check; they are taken out of the clauses at once."""
+"""Tables of two clauses without plans, for the self-check; they are taken out of the clauses at once."""
 
 from typing import Any
 
@@ -19,3 +19,14 @@ def counts(subject: Subject, n: int, *, row: Any) -> None:
 
 
 THREE, FOUR = CLAUSES.pop("self.table.three"), CLAUSES.pop("self.table.four")
+
+
+@each(
+    Row("self.one.alike", "It is one.", "measured", about="register_hook", value=1),
+    Row("self.two.alike", "It is two.", "measured", about="register_hook", value=2),
+)
+def alike(subject: Subject, *, row: Any) -> None:
+    raise NotImplementedError
+
+
+ALIKE = (CLAUSES.pop("self.one.alike"), CLAUSES.pop("self.two.alike"))

@@ -15,7 +15,7 @@ from fixtures.judge.subject import Subject
 from fixtures.judge.table import Row, each
 from fixtures.show.alone import cut_out
 from suites.selfcheck.everything import import_suites
-from suites.selfcheck.tabled import FOUR, THREE
+from suites.selfcheck.tabled import ALIKE, FOUR, THREE
 
 import_suites()
 ROW = CLAUSES["ordering.registration.full_backward"]
@@ -39,6 +39,10 @@ def test_a_row_is_a_test_of_its_own() -> None:
     with pytest.raises(AssertionError):
         FOUR.test()(subject=subject, n=3)
     assert THREE.digest() != FOUR.digest()
+
+
+def test_rows_that_share_the_last_part_of_their_ids_are_tests_of_two_names() -> None:
+    assert [one.function.__name__ for one in ALIKE] == ["test_one_alike", "test_two_alike"]
 
 
 def test_the_script_of_a_row_has_its_values(tmp_path: Path) -> None:

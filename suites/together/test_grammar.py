@@ -1,187 +1,73 @@
-"""Everything at once: plans from the whole grammar, and from three large parts of it; torch's trace is the model's."""
+"""Everything at once: plans from the whole grammar, and from large parts of it; torch's trace is the model's."""
 
-from hypothesis import given
+from functools import partial
+from typing import Any
 
 from fixtures.families import HOOK_KINDS
 from fixtures.judge.about import apis
-from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
-from fixtures.plan.draw import plans
+from fixtures.judge.table import Row, each
 from fixtures.plan.grammar import Plan
+from suites.names import BACKWARD, FORWARD
+from suites.shapes import wider
 
-EVERY_HOOK = HOOK_KINDS
-EVERY_ACTION = (
-    "scale",
-    "bare",
-    "raise",
-    "drop",
-    "give",
-    "add",
-    "single",
-    "edit",
-    "repack",
-    "blank",
-    "entries",
-    "keywords",
-)
+#: What hooks return, and what they do besides.
+RETURNED = ("bare", "raise", "drop", "give", "add", "single", "edit", "repack", "blank", "entries", "keywords")
+EVERY_ACTION = ("scale", *RETURNED)
 EVERY_OP = ("scale", "affine", "same", "both", "add", "mul", "first", "split", "cross", "named")
+AROUND = apis(FORWARD, everywhere=True)
+BACK = apis(BACKWARD, everywhere=True)
+ON_TENSORS = ("register_hook", "register_post_accumulate_grad_hook", "retain_grad")
+EVERYTHING = (*apis(HOOK_KINDS, everywhere=True), "retain_grad")
+#: What plans of everything may have besides.
+ALSO = ("everywhere", "options", "retain", "by", "frozen", "copies", "ask")
+
+#: Any networks, anything that hooks may do in them, and several runs.
+whole = partial(wider, "remove", does=EVERY_ACTION, ops=EVERY_OP, runs=3)
+#: The same with modules in each other, structures, anything that can be called, and other modes.
+nested = partial(whole, "structures", "functions", "modes", depth=2)
 
 
-@clause(
-    "together.forward.any_hooks",
-    says="Every plan of the grammar with forward hooks and pre-hooks leaves the trace that the model predicts.",
-    source="measured",
-    about=apis(("forward_pre", "forward"), everywhere=True),
+@each(
+    Row(
+        "together.forward.any_hooks",
+        "Every plan of the grammar with forward hooks and pre-hooks leaves the trace that the model predicts.",
+        "measured",
+        about=AROUND,
+        draws=lambda: nested("everywhere", "options", "by", kinds=FORWARD, most=6, many=1),
+    ),
+    Row(
+        "together.backward.any_hooks",
+        "Every plan of the grammar with backward hooks on modules leaves the trace that the model predicts.",
+        "measured",
+        about=BACK,
+        draws=lambda: nested("everywhere", "options", "frozen", kinds=BACKWARD, most=6, many=2),
+    ),
+    Row(
+        "together.tensor.any_hooks",
+        "Every plan of the grammar with tensor hooks or retain_grad leaves the trace that the model predicts.",
+        "measured",
+        about=ON_TENSORS,
+        draws=lambda: nested("retain", "frozen", "ask", kinds=("tensor", "post_accumulate"), most=5, many=2, edits=1),
+    ),
+    Row(
+        "together.node.any_hooks",
+        "Every plan of the grammar with hooks of autograd nodes or of tensors leaves the trace of the model.",
+        "measured",
+        about=apis(("node", "node_pre", "tensor")),
+        draws=lambda: nested(
+            "retain", "frozen", "ask", "no_grad", kinds=("node", "node_pre", "tensor"), most=5, many=2, edits=1
+        ),
+    ),
+    Row(
+        "together.grammar.everything",
+        "Every plan of the grammar leaves the trace that the model predicts.",
+        "measured",
+        note="These plans are of single numbers; fixtures/plan/draw.py says which nets, hooks and scripts it draws.",
+        about=EVERYTHING,
+        draws=lambda: nested(*ALSO, "no_grad", kinds=HOOK_KINDS, most=5, many=1, edits=1),
+    ),
+    plan=lambda row: row.draws(),
 )
-@given(
-    plan=plans(
-        kinds=("forward_pre", "forward"),
-        does=EVERY_ACTION,
-        ops=EVERY_OP,
-        inputs=(1, 2),
-        outputs=(1, 2),
-        depth=2,
-        most=6,
-        everywhere=True,
-        options=True,
-        remove=True,
-        runs=3,
-        structures=True,
-        many=1,
-        functions=True,
-        modes=True,
-        by=True,
-    )
-)
-def test_any_forward_hooks(subject: Subject, plan: Plan) -> None:
-    subject.holds(plan)
-
-
-@clause(
-    "together.backward.any_hooks",
-    says="Every plan of the grammar with backward hooks on modules leaves the trace that the model predicts.",
-    source="measured",
-    about=apis(("backward", "full_backward", "full_backward_pre"), everywhere=True),
-)
-@given(
-    plan=plans(
-        kinds=("backward", "full_backward", "full_backward_pre"),
-        does=EVERY_ACTION,
-        ops=EVERY_OP,
-        inputs=(1, 2),
-        outputs=(1, 2),
-        depth=2,
-        most=6,
-        everywhere=True,
-        options=True,
-        remove=True,
-        runs=3,
-        structures=True,
-        many=2,
-        functions=True,
-        modes=True,
-        frozen=True,
-    )
-)
-def test_any_backward_hooks(subject: Subject, plan: Plan) -> None:
-    subject.holds(plan)
-
-
-@clause(
-    "together.tensor.any_hooks",
-    says="Every plan of the grammar with tensor hooks or retain_grad leaves the trace that the model predicts.",
-    source="measured",
-    about=("register_hook", "register_post_accumulate_grad_hook", "retain_grad"),
-)
-@given(
-    plan=plans(
-        kinds=("tensor", "post_accumulate"),
-        does=EVERY_ACTION,
-        ops=EVERY_OP,
-        inputs=(1, 2),
-        outputs=(1, 2),
-        depth=2,
-        most=5,
-        retain=True,
-        remove=True,
-        runs=3,
-        structures=True,
-        many=2,
-        functions=True,
-        modes=True,
-        frozen=True,
-        ask=True,
-        edits=1,
-    )
-)
-def test_any_tensor_hooks(subject: Subject, plan: Plan) -> None:
-    subject.holds(plan)
-
-
-@clause(
-    "together.node.any_hooks",
-    says="Every plan of the grammar with hooks of autograd nodes or of tensors leaves the trace of the model.",
-    source="measured",
-    about=apis(("node", "node_pre", "tensor")),
-)
-@given(
-    plan=plans(
-        kinds=("node", "node_pre", "tensor"),
-        does=EVERY_ACTION,
-        ops=EVERY_OP,
-        inputs=(1, 2),
-        outputs=(1, 2),
-        depth=2,
-        most=5,
-        retain=True,
-        remove=True,
-        runs=3,
-        structures=True,
-        many=2,
-        functions=True,
-        modes=True,
-        frozen=True,
-        no_grad=True,
-        ask=True,
-        edits=1,
-    )
-)
-def test_any_node_hooks(subject: Subject, plan: Plan) -> None:
-    subject.holds(plan)
-
-
-@clause(
-    "together.grammar.everything",
-    says="Every plan of the grammar leaves the trace that the model predicts.",
-    source="measured",
-    note="These plans are of single numbers; fixtures/plan/draw.py says which nets, hooks and scripts it draws.",
-    about=(*apis(HOOK_KINDS, everywhere=True), "retain_grad"),
-)
-@given(
-    plan=plans(
-        kinds=EVERY_HOOK,
-        does=EVERY_ACTION,
-        ops=EVERY_OP,
-        inputs=(1, 2),
-        outputs=(1, 2),
-        depth=2,
-        most=5,
-        everywhere=True,
-        options=True,
-        retain=True,
-        remove=True,
-        runs=3,
-        structures=True,
-        many=1,
-        functions=True,
-        modes=True,
-        by=True,
-        frozen=True,
-        copies=True,
-        no_grad=True,
-        ask=True,
-        edits=1,
-    )
-)
-def test_everything(subject: Subject, plan: Plan) -> None:
+def predicted(subject: Subject, plan: Plan, *, row: Any) -> None:
     subject.holds(plan)

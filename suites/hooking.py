@@ -1,0 +1,58 @@
+"""Modules and hooks for tests that play no plan, and what becomes of a call."""
+
+from typing import Any, Callable, List, Sequence, Type
+
+from hypothesis import strategies as st
+
+#: How many of a thing.
+FEW, UP_TO_TWO, UP_TO_THREE = st.integers(1, 4), st.integers(0, 2), st.integers(0, 3)
+#: One to four hooks, each a forward pre-hook (True) or a forward hook.
+PRE_OR_NOT = st.lists(st.booleans(), min_size=1, max_size=4)
+#: A kind of hook around forward.
+AROUND = st.sampled_from(["forward", "forward_pre"])
+
+
+def echo() -> Any:
+    """A module that returns its arguments, as (args, kwargs)."""
+    import torch
+
+    class Echo(torch.nn.Module):
+        def forward(self, *args: Any, **kwargs: Any) -> Any:
+            return args, kwargs
+
+    return Echo()
+
+
+def kinds_of(pres: Sequence[bool]) -> List[str]:
+    """The kinds of hooks around forward, by whether each is a pre-hook."""
+    return ["forward_pre" if pre else "forward" for pre in pres]
+
+
+def numbered(module: Any, kinds: Sequence[str], ran: List[Any], first: int = 0) -> List[Any]:
+    """Hooks of these kinds on a module, each of which puts its number into `ran`; return their handles."""
+    return [
+        getattr(module, f"register_{kind}_hook")(lambda *given, number=number: ran.append(number))
+        for number, kind in enumerate(kinds, first)
+    ]
+
+
+def in_turn(kinds: Sequence[str]) -> List[int]:
+    """The numbers of hooks around forward in the order in which one call of their module runs them."""
+    return sorted(range(len(kinds)), key=lambda number: kinds[number] == "forward")
+
+
+def result(action: Callable[[], Any], *errors: Type[BaseException]) -> Any:
+    """What `action` returns, or the name of the error that it raises, of those that may be."""
+    try:
+        return action()
+    except errors as error:
+        return type(error).__name__
+
+
+def raised(action: Callable[[], Any], *errors: Type[BaseException]) -> str:
+    """The name of the error that `action` raises, of those that may be, or "none"."""
+    try:
+        action()
+    except errors as error:
+        return type(error).__name__
+    return "none"
