@@ -130,10 +130,7 @@ def test_inside_forward(subject: Subject, plan: Plan) -> None:
 @clause(
     "backward.around.pre_then_full",
     says="The grad_output of a full hook is what the full backward pre-hooks of the module left.",
-    source=(
-        PRE_REPLACES,
-        TESTS + "test_backward_hooks_interaction",
-    ),
+    source=(PRE_REPLACES, TESTS + "test_backward_hooks_interaction"),
     needs=PRE,
 )
 @given(

@@ -27,10 +27,7 @@ def script(hooks: Tuple[Any, ...], *steps: Any, grad: bool = True) -> Plan:
 @clause(
     "backward.asked.input",
     says="autograd.grad for the input of a module calls its full hook, and returns what the hook left.",
-    source=(
-        RULE_1,
-        REPLACES,
-    ),
+    source=(RULE_1, REPLACES),
     needs=FULL,
 )
 @given(
@@ -115,10 +112,7 @@ def test_legacy_weight(subject: Subject, plan: Plan) -> None:
 @clause(
     "backward.asked.backward_weight",
     says="backward(inputs=[weight]) does not call the full hook of a module whose input needs a gradient.",
-    source=(
-        RULE_1,
-        "docs: torch.autograd.backward",
-    ),
+    source=(RULE_1, "docs: torch.autograd.backward"),
     note=OLDER,
     needs=(FULL, "torch.autograd.backward(inputs)"),
 )
@@ -140,10 +134,7 @@ def test_backward_weight(subject: Subject, plan: Plan) -> None:
 @clause(
     "backward.asked.backward_weight_without_input",
     says="backward(inputs=[weight]) calls the full hook of a module whose input needs no gradient.",
-    source=(
-        RULE_2,
-        "docs: torch.autograd.backward",
-    ),
+    source=(RULE_2, "docs: torch.autograd.backward"),
     concern="full_backward ?inputs_need_no_grad ?asked",
     needs=(FULL, "torch.autograd.backward(inputs)"),
     readings=(

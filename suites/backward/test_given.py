@@ -82,10 +82,7 @@ def test_legacy_last_operation(subject: Subject, plan: Plan) -> None:
 @clause(
     "backward.given.pre_output",
     says="A full backward pre-hook is given the module and a tuple of the gradients of its outputs.",
-    source=(
-        PRE_GIVEN,
-        PRE_CALLED,
-    ),
+    source=(PRE_GIVEN, PRE_CALLED),
     needs=PRE,
 )
 @given(plan=single("full_backward_pre", "affine"))
@@ -166,9 +163,7 @@ def test_unused_input(subject: Subject, plan: Plan) -> None:
         ),
     ),
     witness=Plan(
-        Leaf("m0", "add"),
-        (Input(1, grad=False), Input(2)),
-        (Hook("full_backward", "m0", "h0"), Forward(), Backward()),
+        Leaf("m0", "add"), (Input(1, grad=False), Input(2)), (Hook("full_backward", "m0", "h0"), Forward(), Backward())
     ),
 )
 @given(
@@ -191,11 +186,7 @@ def test_frozen_input(subject: Subject, plan: Plan) -> None:
 @clause(
     "backward.given.no_input",
     says="When no input needs a gradient, the full hook still runs, with None for every input.",
-    source=(
-        RULE_2,
-        TESTS + "test_hook_no_requires_grad",
-        "https://github.com/pytorch/pytorch/pull/56693",
-    ),
+    source=(RULE_2, TESTS + "test_hook_no_requires_grad", "https://github.com/pytorch/pytorch/pull/56693"),
     concern="full_backward ?inputs_need_no_grad",
     needs=FULL,
     readings=(
@@ -207,9 +198,7 @@ def test_frozen_input(subject: Subject, plan: Plan) -> None:
         ),
     ),
     witness=Plan(
-        Leaf("m0", "scale", (2,)),
-        (Input(1, grad=False),),
-        (Hook("full_backward", "m0", "h0"), Forward(), Backward()),
+        Leaf("m0", "scale", (2,)), (Input(1, grad=False),), (Hook("full_backward", "m0", "h0"), Forward(), Backward())
     ),
 )
 @given(
@@ -275,11 +264,7 @@ def test_each_call(subject: Subject, plan: Plan) -> None:
 @clause(
     "backward.given.dict_output",
     says="A module whose output is a dict has no full backward hook called, and its gradients are right.",
-    source=(
-        TENSORS_ONLY,
-        DOCS,
-        "release 2.0: a module warns that backward hooks need tensor outputs",
-    ),
+    source=(TENSORS_ONLY, DOCS, "release 2.0: a module warns that backward hooks need tensor outputs"),
     concern="full_backward ?output_other",
     docs="contradicts",
     note="The docs promise a call whenever gradients for the module's inputs are computed; here they are.",
@@ -303,12 +288,7 @@ def test_each_call(subject: Subject, plan: Plan) -> None:
     witness=Plan(
         Chain("m0", (Leaf("m1", "named", (2,)), Leaf("m2", "scale", (1,)))),
         (Input(3),),
-        (
-            Hook("full_backward", "m1", "of the dict"),
-            Hook("full_backward", "m2", "behind it"),
-            Forward(),
-            Backward(),
-        ),
+        (Hook("full_backward", "m1", "of the dict"), Hook("full_backward", "m2", "behind it"), Forward(), Backward()),
     ),
 )
 @given(

@@ -52,10 +52,7 @@ def test_one_entry_each(subject: Subject, ins: List[int], outs: List[int], hooks
 @clause(
     "backward.given.other_objects",
     says="With a full hook and an input that needs a gradient, forward and caller are given other tensors.",
-    source=(
-        INPUT_VIEW,
-        OUTPUT_VIEW,
-    ),
+    source=(INPUT_VIEW, OUTPUT_VIEW),
     needs=FULL,
     value=[(True, True), (False, False)],
     wrong={"the same": [(True, True), (True, True)]},

@@ -17,12 +17,7 @@ FUTURE = "https://github.com/pytorch/pytorch/pull/127689"
 @clause(
     "backward.legacy.warnings",
     says="A call with a legacy hook warns of deprecation where the hook cannot see the module as a whole.",
-    source=(
-        OTHER_NODES,
-        LEGACY,
-        FUTURE,
-        "release 1.8: full backward hooks",
-    ),
+    source=(OTHER_NODES, LEGACY, FUTURE, "release 1.8: full backward hooks"),
     concern="backward",
     instead="register_full_backward_hook, from torch 1.8 on.",
     note="Also for a leaf input and for a factor that is a constant: the check looks at the nodes behind the output's.",
@@ -86,10 +81,7 @@ def test_warnings(subject: Subject) -> None:
 @clause(
     "backward.legacy.dead_module",
     says="A legacy hook does not keep its module alive; backward() through a dead module's hook raises.",
-    source=(
-        DEAD,
-        "https://github.com/pytorch/pytorch/pull/80139",
-    ),
+    source=(DEAD, "https://github.com/pytorch/pytorch/pull/80139"),
     concern="backward ?module_gone",
     readings=(
         Reading("RuntimeError", ">=1.13", "A legacy hook holds its module weakly.", value=(False, "RuntimeError", 0)),

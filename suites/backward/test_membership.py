@@ -267,10 +267,7 @@ def test_prepend(subject: Subject, plan: Plan) -> None:
 @clause(
     "backward.membership.once_per_backward",
     says="A full hook runs once in each backward over a retained graph.",
-    source=(
-        CALLED,
-        TESTS + "test_hooks",
-    ),
+    source=(CALLED, TESTS + "test_hooks"),
     needs=FULL,
 )
 @given(
@@ -290,10 +287,7 @@ def test_once_per_backward(subject: Subject, plan: Plan) -> None:
 @clause(
     "backward.membership.under_no_grad",
     says="A hooked module can be called under no_grad: the hooks do not run, and nothing is raised.",
-    source=(
-        RULE_3,
-        "https://github.com/pytorch/pytorch/issues/59901",
-    ),
+    source=(RULE_3, "https://github.com/pytorch/pytorch/issues/59901"),
     concern="full_backward ?no_grad",
     needs=FULL,
     value=("done", False),

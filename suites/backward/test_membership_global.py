@@ -47,10 +47,7 @@ def test_global_no_mixing(subject: Subject, plan: Plan) -> None:
 @clause(
     "backward.membership.global_everywhere",
     says="A global full hook runs for every module of the network, before the module's own hooks.",
-    source=(
-        GLOBAL_ALL,
-        GLOBAL_FIRST,
-    ),
+    source=(GLOBAL_ALL, GLOBAL_FIRST),
     needs=GLOBAL_FULL,
 )
 @given(

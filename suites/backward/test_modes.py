@@ -259,10 +259,7 @@ def test_checkpoint_not_reentrant(subject: Subject, weights: List[int], hooks: i
 @clause(
     "backward.modes.forward_ad",
     says="Forward-mode differentiation through a module with a full hook raises NotImplementedError.",
-    source=(
-        "note: extending.html#forward-mode-ad",
-        "measured",
-    ),
+    source=("note: extending.html#forward-mode-ad", "measured"),
     concern="full_backward ?forward_mode",
     needs=(FULL, "torch.autograd.forward_ad.dual_level"),
     readings=(

@@ -36,10 +36,7 @@ def warned(kind: str, hooks: int, passes: List[bool]) -> List[List[str]]:
 @clause(
     "backward.modes.warning_without_input",
     says="Full hooks that run although no input needs a gradient give one UserWarning in each backward.",
-    source=(
-        FIRING,
-        WARNED,
-    ),
+    source=(FIRING, WARNED),
     concern="full_backward",
     instead="let an input of the hooked module require grad, or filter the warning.",
     needs=FULL,
@@ -66,10 +63,7 @@ def test_warning_without_input(subject: Subject, hooks: int, passes: List[bool])
 @clause(
     "backward.modes.pre_warning_without_input",
     says="Pre-hooks alone give no warning where no input needs a gradient.",
-    source=(
-        "https://github.com/pytorch/pytorch/pull/190685",
-        "https://github.com/pytorch/pytorch/issues/189093",
-    ),
+    source=("https://github.com/pytorch/pytorch/pull/190685", "https://github.com/pytorch/pytorch/issues/189093"),
     concern="full_backward_pre ?inputs_need_no_grad ?alone",
     needs=PRE,
     readings=(
@@ -122,10 +116,7 @@ def test_gradients_released(subject: Subject) -> None:
 @clause(
     "backward.modes.graph_released",
     says="backward(create_graph=True) through a hooked module leaves no graph behind once .grad is cleared.",
-    source=(
-        CLEARING,
-        "https://github.com/pytorch/pytorch/issues/82528",
-    ),
+    source=(CLEARING, "https://github.com/pytorch/pytorch/issues/82528"),
     concern="full_backward ?create_graph",
     needs=FULL,
     readings=(

@@ -57,10 +57,7 @@ def same(*grads: bool, kind: str = "full_backward", hooks: int = 1, frozen: bool
 @clause(
     "backward.objects.replaced",
     says="With an input that needs a gradient all are replaced; so is an output that needs one, in any case.",
-    source=(
-        INPUT_VIEW,
-        OUTPUT_VIEW,
-    ),
+    source=(INPUT_VIEW, OUTPUT_VIEW),
     concern="full_backward ?first_needs_no_grad",
     needs=FULL,
     readings=(
@@ -116,10 +113,7 @@ def test_views(subject: Subject, count: int, shape: Any, hooks: int, turned: boo
 @clause(
     "backward.objects.kept",
     says="Where no input needs a gradient forward is given the caller's own objects.",
-    source=(
-        DOCS,
-        "measured",
-    ),
+    source=(DOCS, "measured"),
     docs="contradicts",
     note=VIEWS,
     needs=FULL,
@@ -135,10 +129,7 @@ def test_kept(subject: Subject, count: int, hooks: int) -> None:
 @clause(
     "backward.objects.kept_under_no_grad",
     says="Under no_grad a full hook replaces neither inputs nor outputs.",
-    source=(
-        DOCS,
-        "https://github.com/pytorch/pytorch/issues/59901",
-    ),
+    source=(DOCS, "https://github.com/pytorch/pytorch/issues/59901"),
     level="observed",
     concern="full_backward ?no_grad",
     docs="contradicts",
@@ -200,10 +191,7 @@ def test_pre(subject: Subject, grads: List[bool], hooks: int) -> None:
 @clause(
     "backward.objects.layers",
     says="LSTM states and Embedding indices have None; a loss on an LSTM state alone leaves the hook silent.",
-    source=(
-        "https://github.com/pytorch/pytorch/pull/88357",
-        DOCS,
-    ),
+    source=("https://github.com/pytorch/pytorch/pull/88357", DOCS),
     concern="full_backward ?lstm",
     docs="contradicts",
     note="The docs promise a call whenever gradients for the inputs are computed; with a loss on a state they are.",
@@ -260,10 +248,7 @@ def test_layers(subject: Subject) -> None:
 @clause(
     "backward.objects.keywords",
     says="A forward hook, global or not, is given keyword inputs only when it asked for them.",
-    source=(
-        FORWARD_GLOBAL,
-        "https://github.com/pytorch/pytorch/pull/137403",
-    ),
+    source=(FORWARD_GLOBAL, "https://github.com/pytorch/pytorch/pull/137403"),
     needs=GLOBAL + "(with_kwargs)",
 )
 @given(

@@ -69,10 +69,7 @@ def bare(subject: Subject, size: Any, count: int, returned: Any, kind: str) -> N
 @clause(
     "backward.objects.bare_tensor",
     says="A bare tensor from a full hook counts as the tuple of its rows: one for each input, or it raises.",
-    source=(
-        DOCS,
-        "measured",
-    ),
+    source=(DOCS, "measured"),
     note="The docs say a tuple or None; only the annotated type of the hook allows a Tensor, as if it were the one.",
     needs=FULL,
     value="rows",
@@ -87,10 +84,7 @@ def test_bare_tensor(subject: Subject, size: Any, count: int, returned: Any) -> 
 @clause(
     "backward.objects.pre_bare_tensor",
     says="A bare tensor from a pre-hook counts as the tuple of its rows: one for each output, or it raises.",
-    source=(
-        PRE_DOCS,
-        "measured",
-    ),
+    source=(PRE_DOCS, "measured"),
     docs="contradicts",
     note="Since 2.10 the docs list a bare Tensor as a value to return.",
     needs=PRE,
@@ -125,10 +119,7 @@ def test_no_broadcast(subject: Subject, size: Any, returned: Any, hooks: int) ->
 @clause(
     "backward.objects.list_without_input",
     says="Where no input needs a gradient a list of None is refused, while a tuple of None is taken.",
-    source=(
-        ONLY_NONE,
-        "https://github.com/pytorch/pytorch/pull/56693",
-    ),
+    source=(ONLY_NONE, "https://github.com/pytorch/pytorch/pull/56693"),
     concern="full_backward returns ?inputs_need_no_grad",
     needs=FULL,
     readings=(

@@ -94,10 +94,7 @@ def test_legacy_replaces_parameters(subject: Subject, plan: Plan) -> None:
 @clause(
     "backward.returns.full_chain",
     says="Full hooks run in order, each given the grad_input that the one before left; grad_output stays.",
-    source=(
-        IN_ORDER,
-        OBSERVES,
-    ),
+    source=(IN_ORDER, OBSERVES),
     needs=FULL,
 )
 @given(plan=scaling("full_backward", fewest=2, most=4))
@@ -113,10 +110,7 @@ def test_full_chain(subject: Subject, plan: Plan) -> None:
 @clause(
     "backward.returns.pre_chain",
     says="Pre-hooks run in order, each given the grad_output that the one before left.",
-    source=(
-        IN_ORDER,
-        OBSERVES,
-    ),
+    source=(IN_ORDER, OBSERVES),
     needs=PRE,
 )
 @given(plan=scaling("full_backward_pre", fewest=2, most=4))
@@ -129,10 +123,7 @@ def test_pre_chain(subject: Subject, plan: Plan) -> None:
 @clause(
     "backward.returns.pre_without_input",
     says="A pre-hook's replacement counts also in a module whose inputs need no gradient.",
-    source=(
-        PRE_REPLACES,
-        "https://github.com/pytorch/pytorch/pull/116454",
-    ),
+    source=(PRE_REPLACES, "https://github.com/pytorch/pytorch/pull/116454"),
     concern="full_backward_pre returns ?inputs_need_no_grad",
     needs=PRE,
     readings=(

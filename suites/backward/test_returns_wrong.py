@@ -117,10 +117,7 @@ def test_full_containers(subject: Subject, shape: str, grads: Any, hooks: int) -
 @clause(
     "backward.returns.full_without_input",
     says="A full hook that returns a gradient where no input needs one ends backward() with RuntimeError.",
-    source=(
-        ONLY_NONE,
-        "https://github.com/pytorch/pytorch/pull/56693",
-    ),
+    source=(ONLY_NONE, "https://github.com/pytorch/pytorch/pull/56693"),
     concern="full_backward returns ?inputs_need_no_grad",
     needs=FULL,
     value="RuntimeError",
@@ -138,10 +135,7 @@ def test_full_without_input(subject: Subject, returned: Any, count: int, hooks: 
 @clause(
     "backward.returns.pre_wrong",
     says="A pre-hook that returns a wrong number of gradients, or none at all, ends backward() with an error.",
-    source=(
-        PRE_NUMBER,
-        PRE_DOCS,
-    ),
+    source=(PRE_NUMBER, PRE_DOCS),
     docs="contradicts",
     note="Since 2.10 the docs list a bare Tensor as a value to return; one that is no row of rows is refused.",
     needs=PRE,

@@ -127,11 +127,7 @@ def test_detached_output(subject: Subject, needs_grad: List[bool], hooks: int) -
 @clause(
     "backward.structures.unseen_inputs",
     says="Where only tensors in containers or keywords need a gradient, the full hook runs at the output.",
-    source=(
-        RULE_2,
-        POSITIONAL,
-        FROM_OUTPUT,
-    ),
+    source=(RULE_2, POSITIONAL, FROM_OUTPUT),
     concern="full_backward ?inputs_need_no_grad",
     needs=FULL,
     readings=(
@@ -180,11 +176,7 @@ def test_unseen_inputs(subject: Subject, ways: List[str], keyword: bool, hooks: 
 @clause(
     "backward.structures.other_outputs",
     says="The full hook of a module that returns a list, an iterator or another object does not run.",
-    source=(
-        TENSORS_ONLY,
-        DOCS,
-        "https://github.com/pytorch/pytorch/pull/87547",
-    ),
+    source=(TENSORS_ONLY, DOCS, "https://github.com/pytorch/pytorch/pull/87547"),
     concern="full_backward|full_backward_pre ?output_other",
     docs="contradicts",
     note=RULE + " Only a warning while running tells so.",
@@ -225,10 +217,7 @@ def test_other_outputs(subject: Subject, name: str, by: List[int], hooks: int) -
 @clause(
     "backward.structures.pre_other_outputs",
     says="The pre-hook of a module that returns a list, dict or the like does not run; a warning says so.",
-    source=(
-        TENSORS_ONLY,
-        PRE_DOCS,
-    ),
+    source=(TENSORS_ONLY, PRE_DOCS),
     docs="contradicts",
     note="The docs promise a call each time the gradients for the module are computed.",
     needs=PRE,
@@ -247,10 +236,7 @@ def test_pre_other_outputs(subject: Subject, name: str, by: List[int], hooks: in
 @clause(
     "backward.structures.no_output",
     says="A hooked module that returns None warns in each call that its backward hooks will not be called.",
-    source=(
-        TENSORS_ONLY,
-        "https://github.com/pytorch/pytorch/pull/87547",
-    ),
+    source=(TENSORS_ONLY, "https://github.com/pytorch/pytorch/pull/87547"),
     concern="full_backward|full_backward_pre ?output_none",
     needs=FULL,
     readings=(

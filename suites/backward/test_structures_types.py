@@ -134,10 +134,7 @@ def test_subclass_kept(subject: Subject, by: List[int], alone: bool, hooks: int)
 @clause(
     "backward.structures.rebuilt",
     says="A module with a full hook may return any class of tuple, such as those of torch.return_types.",
-    source=(
-        KEPT,
-        DOCS,
-    ),
+    source=(KEPT, DOCS),
     level="observed",
     concern="full_backward|full_backward_pre ?output_tuple_class",
     note="Since 2.2: torch.return_types cannot be made so, nor a tuple class that takes one iterable. A class of that "

@@ -79,11 +79,7 @@ def test_create_graph(subject: Subject, passes: List[bool], hooks: int, again: b
 @clause(
     "backward.twice.second_pass",
     says="Differentiating the gradient again calls no full hook of a module that is alone, and is right.",
-    source=(
-        PAST_OUTPUT,
-        DOCS,
-        MISSED,
-    ),
+    source=(PAST_OUTPUT, DOCS, MISSED),
     concern="full_backward ?create_graph",
     docs="contradicts",
     note=RULE,
@@ -129,10 +125,7 @@ def test_second_pass(subject: Subject, what: str, number: int, hooks: int) -> No
 @clause(
     "backward.twice.second_pass_of_many",
     says="In the second pass a full hook runs only where its output gets a second-order gradient.",
-    source=(
-        CLEARING,
-        MISSED,
-    ),
+    source=(CLEARING, MISSED),
     concern="full_backward ?create_graph",
     needs=FULL,
     readings=(
@@ -274,10 +267,7 @@ def test_output_missed(subject: Subject, way: str, number: int, hooks: int) -> N
 @clause(
     "backward.twice.stale",
     says="After a pass that stopped at the weight, a later pass calls the full hook with the old grad_output.",
-    source=(
-        DOCS,
-        "measured",
-    ),
+    source=(DOCS, "measured"),
     docs="contradicts",
     note="The docs say that grad_output holds the gradients with respect to the outputs. Those of the first pass are "
     "kept until the hook runs, which that pass never does; the second pass does not reach the output at all.",

@@ -30,10 +30,7 @@ def line(values: Tuple[int, ...], hooks: Tuple[Any, ...], *steps: Any, grad: boo
 @clause(
     "backward.wrong.longer",
     says="A full hook or pre-hook that returns a gradient too many ends backward() with RuntimeError.",
-    source=(
-        NUMBER,
-        PRE_NUMBER,
-    ),
+    source=(NUMBER, PRE_NUMBER),
     needs=FULL,
 )
 @given(
@@ -78,17 +75,7 @@ def test_longer(subject: Subject, plan: Plan) -> None:
     ),
     witness=line((1, 1), NO_GRADIENT, Backward()),
 )
-@given(
-    plan=st.builds(
-        lambda values, grad: line(
-            values,
-            NO_GRADIENT,
-            Backward((grad,)),
-        ),
-        PAIR,
-        NUMBERS,
-    )
-)
+@given(plan=st.builds(lambda values, grad: line(values, NO_GRADIENT, Backward((grad,))), PAIR, NUMBERS))
 def test_nones(subject: Subject, plan: Plan) -> None:
     trace = subject.holds(plan)
     assert trace.seen_by("h1") == [("m1", (0,), (None,))]
@@ -201,10 +188,7 @@ def test_registered_in_pre_hook(subject: Subject, plan: Plan) -> None:
 @clause(
     "backward.wrong.under_no_grad",
     says="A call under no_grad skips the full hooks and pre-hooks of its module, and raises nothing.",
-    source=(
-        RULE_3,
-        "https://github.com/pytorch/pytorch/issues/59901",
-    ),
+    source=(RULE_3, "https://github.com/pytorch/pytorch/issues/59901"),
     concern="full_backward ?no_grad",
     needs=FULL,
     readings=(
@@ -231,11 +215,7 @@ def test_registered_in_pre_hook(subject: Subject, plan: Plan) -> None:
 @given(
     plan=st.builds(
         lambda kind, do, grads: line(
-            (2, 3),
-            (Hook(kind, "m1", "h0", do),),
-            *(Forward(grad=grad) for grad in grads),
-            Forward(),
-            Backward(),
+            (2, 3), (Hook(kind, "m1", "h0", do),), *(Forward(grad=grad) for grad in grads), Forward(), Backward()
         ),
         FULL_KINDS,
         MAYBE_SCALE,

@@ -12,13 +12,7 @@ from fixtures.plan.draw import FACTORS, NUMBERS, plans
 from fixtures.plan.grammar import Ask, Forward, Hook, Input, Leaf, Plan, Raise, Retain, Scale, hooks_of
 from fixtures.play.trace import Trace
 from suites.gradient.asking import INNER, NET, ROOT, asking
-from suites.gradient.said import (
-    ALWAYS,
-    NOT_ACCUMULATED,
-    REPLACES,
-    RETAINED_LAST,
-    TRAVERSED,
-)
+from suites.gradient.said import ALWAYS, NOT_ACCUMULATED, REPLACES, RETAINED_LAST, TRAVERSED
 from suites.tensors import leaf
 
 ABOUT = "register_hook"
@@ -64,11 +58,7 @@ WITNESS = Plan(NET, (Input(3),), (Hook("tensor", "x0", "h0", (Scale(10),)), Forw
 @clause(
     "gradient.asked.inputs",
     says="autograd.grad calls the hooks of the tensor it is asked for, and returns what they leave.",
-    source=(
-        ALWAYS,
-        "https://github.com/pytorch/pytorch/pull/85849",
-        "https://github.com/pytorch/pytorch/issues/35802",
-    ),
+    source=(ALWAYS, "https://github.com/pytorch/pytorch/pull/85849", "https://github.com/pytorch/pytorch/issues/35802"),
     concern="tensor ?asked",
     readings=HOOKED + CAPTURED,
     witness=WITNESS,
@@ -81,10 +71,7 @@ def test_inputs(subject: Subject, plan: Plan) -> None:
 @clause(
     "gradient.asked.on_the_way",
     says="autograd.grad uses what hooks between root and inputs return, and sets no .grad of a leaf.",
-    source=(
-        REPLACES,
-        NOT_ACCUMULATED,
-    ),
+    source=(REPLACES, NOT_ACCUMULATED),
 )
 @given(plan=st.sampled_from(["x0", "m1.weight"]).flatmap(lambda on: asking((on,), (INNER, ROOT))))
 def test_on_the_way(subject: Subject, plan: Plan) -> None:
@@ -99,10 +86,7 @@ def test_on_the_way(subject: Subject, plan: Plan) -> None:
 @clause(
     "gradient.asked.root",
     says="autograd.grad of a tensor with respect to itself calls its hooks and returns what they leave.",
-    source=(
-        ALWAYS,
-        "https://github.com/pytorch/pytorch/pull/85849",
-    ),
+    source=(ALWAYS, "https://github.com/pytorch/pytorch/pull/85849"),
     about=("register_hook", "autograd.grad"),
     concern="tensor inner ?root",
     readings=(
@@ -175,11 +159,7 @@ def test_together_with_a_leaf(subject: Subject, plan: Plan) -> None:
 @clause(
     "gradient.asked.kept_otherwise",
     says="Where autograd.grad returns an inner tensor's gradient unhooked, retain_grad() keeps the hooked one.",
-    source=(
-        "docs: torch.autograd.grad",
-        RETAINED_LAST,
-        "https://github.com/pytorch/pytorch/pull/85849",
-    ),
+    source=("docs: torch.autograd.grad", RETAINED_LAST, "https://github.com/pytorch/pytorch/pull/85849"),
     concern="retain_grad ?asked ?changing_hook",
     readings=(
         Reading(
@@ -198,9 +178,7 @@ def test_together_with_a_leaf(subject: Subject, plan: Plan) -> None:
         ),
     ),
     witness=Plan(
-        NET,
-        (Input(3),),
-        (Forward(), Retain(INNER), Hook("tensor", INNER, "h0", (Scale(10),)), Ask((INNER, "x0"))),
+        NET, (Input(3),), (Forward(), Retain(INNER), Hook("tensor", INNER, "h0", (Scale(10),)), Ask((INNER, "x0")))
     ),
     docs="contradicts",
     note="A hook's result is to be used in place of the gradient, here it is in .grad and not in what is returned.",
@@ -247,10 +225,7 @@ def test_other_leaf(subject: Subject, plan: Plan) -> None:
 @clause(
     "gradient.asked.same_input_twice",
     says="A tensor that is asked for twice has its hooks called once, and both results are what they left.",
-    source=(
-        TRAVERSED,
-        "https://github.com/pytorch/pytorch/pull/85849",
-    ),
+    source=(TRAVERSED, "https://github.com/pytorch/pytorch/pull/85849"),
     concern="tensor ?twice",
     readings=HOOKED + CAPTURED,
     witness=Plan(NET, (Input(3),), (*WITNESS.steps[:2], Ask(("x0", "x0")))),

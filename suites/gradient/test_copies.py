@@ -70,11 +70,7 @@ def told(action: Callable[[], Any]) -> Tuple[Any, List[str]]:
     wrong={"copied": True},
     witness={"make": "leaf", "factors": [10], "copies": 1},
 )
-@given(
-    make=st.sampled_from(["leaf", "parameter"]),
-    factors=st.lists(FACTORS, max_size=3),
-    copies=st.integers(1, 2),
-)
+@given(make=st.sampled_from(["leaf", "parameter"]), factors=st.lists(FACTORS, max_size=3), copies=st.integers(1, 2))
 def test_deepcopy(subject: Subject, make: str, factors: List[int], copies: int) -> None:
     import copy
 
@@ -165,9 +161,7 @@ def test_pickled_parameter(subject: Subject, way: str, factors: List[int]) -> No
     witness={"make": "leaf", "way": "pickle", "order": [0, 1, 2]},
 )
 @given(
-    make=st.sampled_from(["leaf", "inner"]),
-    way=st.sampled_from(["pickle", "save"]),
-    order=st.permutations([0, 1, 2]),
+    make=st.sampled_from(["leaf", "inner"]), way=st.sampled_from(["pickle", "save"]), order=st.permutations([0, 1, 2])
 )
 def test_nothing_to_lose(subject: Subject, make: str, way: str, order: List[int]) -> None:
     tensor = made(make)

@@ -200,10 +200,7 @@ KEPT = {
 @clause(
     "gradient.edits.kept_gradient",
     says="retain_grad() keeps a copy of the gradient that in-place hooks changed, whichever came first.",
-    source=(
-        RETAINED_LAST,
-        "https://github.com/pytorch/pytorch/pull/85849",
-    ),
+    source=(RETAINED_LAST, "https://github.com/pytorch/pytorch/pull/85849"),
     about=("register_hook", "retain_grad"),
     concern="retain_grad ?editing_hook",
     readings=(

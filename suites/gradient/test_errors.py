@@ -103,11 +103,7 @@ def test_ends_the_chain(subject: Subject, plan: Plan) -> None:
     assert subject.holds(plan).calls() == until_raise(plan)
 
 
-@clause(
-    "gradient.errors.grad_untouched",
-    says="A leaf whose hook raised keeps the .grad it had.",
-    source="measured",
-)
+@clause("gradient.errors.grad_untouched", says="A leaf whose hook raised keeps the .grad it had.", source="measured")
 @given(
     plan=failing("m0.weight").map(lambda plan: Plan(plan.net, plan.inputs, (Forward(), Backward((5,))) + plan.steps))
 )

@@ -36,10 +36,7 @@ def edited_leaves(draw: Any) -> Plan:
 @clause(
     "gradient.inplace.own_version",
     says="A hook is given the gradient of the version of the tensor that it was registered on.",
-    source=(
-        OLD_VERSION,
-        "https://github.com/pytorch/pytorch/pull/92734",
-    ),
+    source=(OLD_VERSION, "https://github.com/pytorch/pytorch/pull/92734"),
     concern="tensor inner ?hooked_again ?edited_between",
     readings=(
         Reading(
@@ -60,13 +57,7 @@ def edited_leaves(draw: Any) -> Plan:
     witness=Plan(
         Leaf("m0", "scale", (3,)),
         (Input(1),),
-        (
-            Forward(),
-            Hook("tensor", "m0>0", "a"),
-            Edit("m0>0", 5),
-            Hook("tensor", "m0>0", "b"),
-            Backward((2,)),
-        ),
+        (Forward(), Hook("tensor", "m0>0", "a"), Edit("m0>0", 5), Hook("tensor", "m0>0", "b"), Backward((2,))),
     ),
 )
 @given(plan=edited("hook", "edit", "hook"))
@@ -77,10 +68,7 @@ def test_own_version(subject: Subject, plan: Plan) -> None:
 @clause(
     "gradient.inplace.replacements",
     says="A replacement takes effect at the version its hook is on: between the in-place changes.",
-    source=(
-        OLD_NODE,
-        "https://github.com/pytorch/pytorch/pull/92734",
-    ),
+    source=(OLD_NODE, "https://github.com/pytorch/pytorch/pull/92734"),
     concern="tensor inner returns ?hooked_again ?edited_between",
     readings=(
         Reading("each in its place", ">=2.0", "A replacement takes effect at its own hook's version.", value="own"),

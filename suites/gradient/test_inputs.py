@@ -61,10 +61,7 @@ def test_backward_inputs(subject: Subject, plan: Plan) -> None:
 @clause(
     "gradient.asked.backward_inner",
     says="backward(inputs=[y]) sets .grad of an inner tensor y to what its hooks leave, and that of no leaf.",
-    source=(
-        INTO_GRAD,
-        "https://github.com/pytorch/pytorch/pull/60521",
-    ),
+    source=(INTO_GRAD, "https://github.com/pytorch/pytorch/pull/60521"),
     concern="tensor inner ?asked",
     needs=NEEDS_INPUTS,
     readings=(
@@ -128,10 +125,7 @@ def test_backward_inner_and_leaf(subject: Subject, plan: Plan) -> None:
 @clause(
     "gradient.asked.backward_nothing",
     says="backward(inputs=[]) raises RuntimeError before any hook is called.",
-    source=(
-        EMPTY,
-        "docs: torch.Tensor.backward",
-    ),
+    source=(EMPTY, "docs: torch.Tensor.backward"),
     needs=NEEDS_INPUTS,
     value="RuntimeError",
     wrong={"everything": "accepted"},

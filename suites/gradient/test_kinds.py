@@ -10,14 +10,7 @@ from fixtures.judge.clause import Reading, clause
 from fixtures.judge.subject import Subject
 from fixtures.model.contract import applies, installed_version
 from fixtures.plan.draw import FACTORS, NUMBERS
-from suites.gradient.said import (
-    EXAMPLE,
-    GRAD_DTYPE,
-    LAYOUT,
-    OVERRIDABLE,
-    REPLACES,
-    SIGNATURE,
-)
+from suites.gradient.said import EXAMPLE, GRAD_DTYPE, LAYOUT, OVERRIDABLE, REPLACES, SIGNATURE
 
 ABOUT = "register_hook"
 
@@ -59,10 +52,7 @@ def test_argument(subject: Subject, on: List[int], passes: int) -> None:
     wrong={"not doubled": 1},
     witness={"passes": [[1, 2, 3]], "removed": 1},
 )
-@given(
-    passes=st.lists(st.lists(NUMBERS, min_size=3, max_size=3), min_size=1, max_size=3),
-    removed=st.integers(0, 3),
-)
+@given(passes=st.lists(st.lists(NUMBERS, min_size=3, max_size=3), min_size=1, max_size=3), removed=st.integers(0, 3))
 def test_example(subject: Subject, passes: List[List[int]], removed: int) -> None:
     import torch
 
@@ -134,10 +124,7 @@ def test_dtype(subject: Subject, casts: List[str], own: Any) -> None:
     ),
     witness={"sizes": [2, 3], "order": [1, 0]},
 )
-@given(
-    sizes=st.lists(st.integers(2, 4), min_size=2, max_size=3),
-    order=st.permutations([0, 1, 2]),
-)
+@given(sizes=st.lists(st.integers(2, 4), min_size=2, max_size=3), order=st.permutations([0, 1, 2]))
 def test_strides(subject: Subject, sizes: List[int], order: List[int]) -> None:
     import torch
 
@@ -153,10 +140,7 @@ def test_strides(subject: Subject, sizes: List[int], order: List[int]) -> None:
 @clause(
     "gradient.kinds.custom_function",
     says="A hook on the output of a custom Function runs before its backward, which is given the replacement.",
-    source=(
-        REPLACES,
-        "docs: torch.autograd.Function",
-    ),
+    source=(REPLACES, "docs: torch.autograd.Function"),
     value="before",
     wrong={"after": "after"},
     witness={"row": [[10]], "at_leaf": 1},
@@ -195,10 +179,7 @@ def test_custom_function(subject: Subject, row: List[List[int]], at_leaf: int) -
 @clause(
     "gradient.kinds.subclass",
     says="A subclass's __torch_function__ sees register_hook, and without it no hook is registered.",
-    source=(
-        OVERRIDABLE,
-        "docs: torch.overrides.get_overridable_functions",
-    ),
+    source=(OVERRIDABLE, "docs: torch.overrides.get_overridable_functions"),
     needs="torch.overrides",
     value=True,
     wrong={"does not": False},

@@ -113,11 +113,7 @@ def test_survives_collection(subject: Subject) -> None:
     wrong={"kept": False},
     witness={"inner": False, "hooks": 1, "removed": [0]},
 )
-@given(
-    inner=st.booleans(),
-    hooks=st.integers(1, 3),
-    removed=st.lists(st.integers(0, 2), max_size=3),
-)
+@given(inner=st.booleans(), hooks=st.integers(1, 3), removed=st.lists(st.integers(0, 2), max_size=3))
 def test_freed(subject: Subject, inner: bool, hooks: int, removed: List[int]) -> None:
     import weakref
 
@@ -169,10 +165,7 @@ def test_own_cycle(subject: Subject) -> None:
 @clause(
     "gradient.lifetime.create_graph_cycle",
     says="backward(create_graph=True) makes a cycle of a leaf and its .grad that only .grad = None breaks.",
-    source=(
-        CYCLE,
-        "https://github.com/pytorch/pytorch/issues/7343",
-    ),
+    source=(CYCLE, "https://github.com/pytorch/pytorch/issues/7343"),
     value=(False, True),
     wrong={"collected": (True, True)},
 )

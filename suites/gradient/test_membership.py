@@ -77,10 +77,7 @@ def test_between_backwards(subject: Subject, plan: Plan) -> None:
 @clause(
     "gradient.membership.removed_is_silent",
     says="A tensor hook that was removed is not called again, also when the graph was made before.",
-    source=(
-        REMOVES,
-        "docs: torch.utils.hooks.RemovableHandle",
-    ),
+    source=(REMOVES, "docs: torch.utils.hooks.RemovableHandle"),
 )
 @given(
     plan=st.builds(
@@ -217,10 +214,7 @@ def test_removed_by_another(subject: Subject, plan: Plan) -> None:
                 Forward(),
                 *(
                     Hook(
-                        "tensor",
-                        on,
-                        f"h{index}",
-                        (Add(Hook("tensor", on, "new", new)), *do) if index == place else do,
+                        "tensor", on, f"h{index}", (Add(Hook("tensor", on, "new", new)), *do) if index == place else do
                     )
                     for index, do in enumerate(actions)
                 ),

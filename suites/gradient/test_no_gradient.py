@@ -78,8 +78,7 @@ def test_no_replacement(subject: Subject, uses: List[int], replaced: List[bool],
     witness={"places": [(0, 0), (1, 0)], "depth": 1},
 )
 @given(
-    places=st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), min_size=1, max_size=2),
-    depth=st.integers(0, 2),
+    places=st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), min_size=1, max_size=2), depth=st.integers(0, 2)
 )
 def test_replaced(subject: Subject, places: List[Any], depth: int) -> None:
     import torch

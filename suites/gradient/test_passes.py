@@ -23,10 +23,7 @@ TYPE_IS_LOST = "https://github.com/pytorch/pytorch/pull/43684"
 @clause(
     "gradient.passes.each_pass_alone",
     says="Every pass calls the hooks anew, with its own gradient, and each leaf adds up what they return.",
-    source=(
-        CALLED,
-        ADDS,
-    ),
+    source=(CALLED, ADDS),
 )
 @given(plan=plans(kinds=("tensor",), inputs=(1, 2), outputs=(1, 2), depth=2, runs=3, remove=True))
 def test_each_pass_alone(subject: Subject, plan: Plan) -> None:
@@ -69,11 +66,7 @@ def test_freed_graph(subject: Subject, plan: Plan) -> None:
     wrong={"kept": "kept"},
     witness={"squares": [True, True], "fails": 1, "retain_graph": False},
 )
-@given(
-    squares=st.lists(st.booleans(), min_size=1, max_size=4),
-    fails=st.integers(0, 4),
-    retain_graph=st.booleans(),
-)
+@given(squares=st.lists(st.booleans(), min_size=1, max_size=4), fails=st.integers(0, 4), retain_graph=st.booleans())
 def test_failed_pass_frees(subject: Subject, squares: List[bool], fails: int, retain_graph: bool) -> None:
     def hook(grad: Any) -> None:
         raise ValueError("a hook may raise")
@@ -97,10 +90,7 @@ def test_failed_pass_frees(subject: Subject, squares: List[bool], fails: int, re
 @clause(
     "gradient.passes.double_backward",
     says="With create_graph autograd.grad differentiates what a hook of its input returns, and calls it again.",
-    source=(
-        DERIVATIVE,
-        "https://github.com/pytorch/pytorch/pull/85849",
-    ),
+    source=(DERIVATIVE, "https://github.com/pytorch/pytorch/pull/85849"),
     level="implied",
     about=("register_hook", "autograd.grad"),
     concern="tensor ?asked ?create_graph",

@@ -95,10 +95,7 @@ def test_cleared(subject: Subject, before: int, after: int, again: bool) -> None
 @clause(
     "gradient.membership.without_a_graph",
     says="The result of detach() or of an operation under no_grad() refuses hooks with RuntimeError.",
-    source=(
-        REFUSED,
-        NEVER_REQUIRES,
-    ),
+    source=(REFUSED, NEVER_REQUIRES),
     level="implied",
     value="RuntimeError",
     wrong={"accepted": "accepted"},

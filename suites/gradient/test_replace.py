@@ -75,9 +75,7 @@ def test_root_gradient(subject: Subject, plan: Plan) -> None:
 
 
 @clause(
-    "gradient.replace.into_leaf",
-    says="What the hook of a leaf returns is what goes into its .grad.",
-    source=REPLACES,
+    "gradient.replace.into_leaf", says="What the hook of a leaf returns is what goes into its .grad.", source=REPLACES
 )
 @given(plan=line("m0.weight", most=1))
 def test_into_leaf(subject: Subject, plan: Plan) -> None:
@@ -89,10 +87,7 @@ def test_into_leaf(subject: Subject, plan: Plan) -> None:
 @clause(
     "gradient.replace.reaches_upstream",
     says="What the hook of an inner tensor returns is what every gradient upstream of it is made from.",
-    source=(
-        REPLACES,
-        "note: autograd.html#backward-hooks-execution",
-    ),
+    source=(REPLACES, "note: autograd.html#backward-hooks-execution"),
 )
 @given(plan=line("m0>0", most=1))
 def test_reaches_upstream(subject: Subject, plan: Plan) -> None:
@@ -115,10 +110,7 @@ def test_anywhere(subject: Subject, plan: Plan) -> None:
 @clause(
     "gradient.replace.chains_in_order",
     says="Hooks of one tensor run in order of registration, each given what the one before it left.",
-    source=(
-        IN_ORDER,
-        OBSERVES,
-    ),
+    source=(IN_ORDER, OBSERVES),
 )
 @given(plan=st.sampled_from(["m0.weight", "x0", "m0>0"]).flatmap(lambda on: line(on, fewest=2)))
 def test_chains_in_order(subject: Subject, plan: Plan) -> None:
@@ -167,10 +159,7 @@ def test_after_the_sum(subject: Subject, parts: List[int], roots: int, inner: bo
 @clause(
     "gradient.replace.every_backward",
     says="A leaf's hook runs in every backward with that pass's gradient alone; .grad adds up what it returns.",
-    source=(
-        CALLED,
-        ADDS,
-    ),
+    source=(CALLED, ADDS),
 )
 @given(plan=line("m0.weight", most=1, passes=3))
 def test_every_backward(subject: Subject, plan: Plan) -> None:

@@ -84,10 +84,7 @@ def test_returns_nothing(subject: Subject, returned: List[Any], had: Any) -> Non
     wrong={"put back": False},
     witness={"hooks": [True], "passes": [2]},
 )
-@given(
-    hooks=st.lists(st.booleans(), min_size=1, max_size=4),
-    passes=st.lists(NUMBERS, min_size=1, max_size=3),
-)
+@given(hooks=st.lists(st.booleans(), min_size=1, max_size=4), passes=st.lists(NUMBERS, min_size=1, max_size=3))
 def test_frees_grad(subject: Subject, hooks: List[bool], passes: List[int]) -> None:
     import weakref
 
@@ -120,20 +117,13 @@ def test_frees_grad(subject: Subject, hooks: List[bool], passes: List[int]) -> N
 @clause(
     "gradient.accumulated.step_inside",
     says="A post-accumulate hook may change its leaf in place: grad mode is off, unless with create_graph.",
-    source=(
-        POST_NO_GRAD,
-        "https://docs.pytorch.org/tutorials/intermediate/optimizer_step_in_backward_tutorial.html",
-    ),
+    source=(POST_NO_GRAD, "https://docs.pytorch.org/tutorials/intermediate/optimizer_step_in_backward_tutorial.html"),
     needs=NEEDS,
     value=False,
     wrong={"on": True},
     witness={"start": 3, "passes": [(2, False)], "frees": True},
 )
-@given(
-    start=NUMBERS,
-    passes=st.lists(st.tuples(NUMBERS, st.booleans()), min_size=1, max_size=4),
-    frees=st.booleans(),
-)
+@given(start=NUMBERS, passes=st.lists(st.tuples(NUMBERS, st.booleans()), min_size=1, max_size=4), frees=st.booleans())
 def test_step_inside(subject: Subject, start: int, passes: List[Tuple[int, bool]], frees: bool) -> None:
     import torch
 

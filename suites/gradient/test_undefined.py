@@ -183,12 +183,7 @@ def test_leaf(subject: Subject, hooks: int, had: Any, passes: int) -> None:
     witness=Plan(
         Leaf("m0", "split", (2, 3)),
         (Input(1),),
-        (
-            Hook("full_backward_pre", "m0", "pre"),
-            Hook("tensor", "m0.other", "leaf"),
-            Forward(),
-            Backward((1, None)),
-        ),
+        (Hook("full_backward_pre", "m0", "pre"), Hook("tensor", "m0.other", "leaf"), Forward(), Backward((1, None))),
     ),
 )
 @given(

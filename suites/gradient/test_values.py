@@ -85,9 +85,7 @@ def test_any_layout(subject: Subject, plan: Plan) -> None:
     says="The first hook of the tensor that backward starts at is given the very gradient of the caller.",
     source=("docs: torch.Tensor.backward", "measured"),
 )
-@given(
-    plan=plans(kinds=("tensor",), does=("scale",), on=("output",), depth=0, ops=("scale", "affine"), values=True),
-)
+@given(plan=plans(kinds=("tensor",), does=("scale",), on=("output",), depth=0, ops=("scale", "affine"), values=True))
 def test_very_tensor(subject: Subject, plan: Plan) -> None:
     # Of another dtype it is cast first, and then it is another tensor.
     steps = [

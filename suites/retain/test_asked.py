@@ -74,10 +74,7 @@ FINDS = {
 @clause(
     "retain.asked.not_in_its_own_hook",
     says="While the hooks of a tensor run, the gradient of this pass is not yet in the .grad it keeps.",
-    source=(
-        'note: autograd.html#backward-hooks-execution "field is updated for Tensors that retain_grad"',
-        SINCE_2_0,
-    ),
+    source=('note: autograd.html#backward-hooks-execution "field is updated for Tensors that retain_grad"', SINCE_2_0),
     about=("retain_grad", "register_hook"),
     concern="retain_grad ?reading_hook",
     readings=(
@@ -107,8 +104,7 @@ FINDS = {
     witness={"piles": [(2, 1), (1, 0)], "passes": 1},
 )
 @given(
-    piles=st.lists(st.tuples(st.integers(1, 3), st.integers(0, 3)), min_size=1, max_size=2),
-    passes=st.integers(1, 2),
+    piles=st.lists(st.tuples(st.integers(1, 3), st.integers(0, 3)), min_size=1, max_size=2), passes=st.integers(1, 2)
 )
 def test_not_in_its_own_hook(subject: Subject, piles: List[Tuple[int, int]], passes: int) -> None:
     for hooks, place in piles:

@@ -129,10 +129,7 @@ def test_nothing_for_leaves(subject: Subject, plan: Plan) -> None:
 @clause(
     "retain.keep.needs_grad",
     says="retain_grad() on a tensor that does not require grad raises RuntimeError.",
-    source=(
-        DOCS,
-        REFUSED + ' "can\'t retain_grad on Tensor that has requires_grad=False"',
-    ),
+    source=(DOCS, REFUSED + ' "can\'t retain_grad on Tensor that has requires_grad=False"'),
     concern="retain_grad ?no_grad",
     docs="contradicts",
     note="The docs say that it does nothing for a leaf, and what requires no gradient is a leaf.",
@@ -177,9 +174,7 @@ def test_needs_grad(subject: Subject, plan: Plan) -> None:
 @given(
     plan=st.builds(
         lambda first, second: Plan(
-            Leaf("m0", "scale", (2,)),
-            (Input(3),),
-            (Forward(), Backward((first,)), Retain("m0>0"), Backward((second,))),
+            Leaf("m0", "scale", (2,)), (Input(3),), (Forward(), Backward((first,)), Retain("m0>0"), Backward((second,)))
         ),
         NUMBERS,
         NUMBERS,

@@ -228,10 +228,7 @@ def test_unused_output(subject: Subject, uses: List[int], kept: List[bool]) -> N
     wrong={"of the caller's tensor": True},
     witness={"factors": [10], "times": [2]},
 )
-@given(
-    factors=st.lists(FACTORS, min_size=1, max_size=3),
-    times=st.lists(NUMBERS, min_size=1, max_size=2),
-)
+@given(factors=st.lists(FACTORS, min_size=1, max_size=3), times=st.lists(NUMBERS, min_size=1, max_size=2))
 def test_input_inside_forward(subject: Subject, factors: List[int], times: List[int]) -> None:
     import torch
 

@@ -209,11 +209,7 @@ def test_leaf(subject: Subject, hooks: List[str], passes: int) -> None:
     wrong={"in both": True},
     witness={"factors": [10], "passes": 1, "retain_first": True},
 )
-@given(
-    factors=st.lists(FACTORS, min_size=1, max_size=3),
-    passes=st.integers(1, 2),
-    retain_first=st.booleans(),
-)
+@given(factors=st.lists(FACTORS, min_size=1, max_size=3), passes=st.integers(1, 2), retain_first=st.booleans())
 def test_before_node_hooks(subject: Subject, factors: List[int], passes: int, retain_first: bool) -> None:
     x = leaf(1)
     y = 3 * x
