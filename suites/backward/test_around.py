@@ -5,7 +5,7 @@ from typing import Any, Tuple
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import Reading, clause
+from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import FACTORS, NUMBERS, plans
 from fixtures.plan.grammar import Again, Backward, Chain, Forward, Hook, Input, Leaf, Plan, Scale, hooks_of
@@ -69,21 +69,12 @@ def test_parameters_first(subject: Subject, plan: Plan) -> None:
     level="implied",
     concern="full_backward ?inputs_need_no_grad",
     needs=FULL,
-    readings=(
-        Reading(
-            "before them",
-            ">=1.9",
-            "Without an input that needs a gradient, the full hook runs before the parameters get theirs.",
-            {"full_without_input": "output"},
-        ),
-        Reading(
-            "silent",
-            "<1.9",
-            "Where no input needs a gradient, the full hook does not run.",
-            {"full_without_input": "silent"},
-            headline=False,
-            harm="silent",
-        ),
+    readings=by_release(
+        "silent",
+        ("1.9", "before them", {"full_without_input": "output"}),
+        "Without an input that needs a gradient, the full hook runs before the parameters get theirs.",
+        ("", "silent", {"full_without_input": "silent"}),
+        "Where no input needs a gradient, the full hook does not run.",
     ),
     witness=script(2, (Hook("full_backward", "m0", "full"), Hook("tensor", "m0.weight", "weight")), (), 1, NO_INPUT),
 )

@@ -5,7 +5,7 @@ from typing import Any, Tuple
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import Reading, clause
+from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import FACTORS, NUMBERS, plans
 from fixtures.plan.grammar import Ask, Backward, Forward, Hook, Input, Leaf, Plan, Scale
@@ -87,18 +87,12 @@ def test_pre_weight(subject: Subject, plan: Plan) -> None:
     says="autograd.grad for the weight alone calls a legacy hook, with None for what nobody asked for.",
     source="measured",
     concern="backward ?asked",
-    readings=(
-        Reading(
-            "not computed", ">=1.13", "What nobody asked for is None to a legacy hook.", {"computes_unasked": False}
-        ),
-        Reading(
-            "computed",
-            "<1.13",
-            "autograd.grad for the weight alone shows a legacy hook the gradient of the input too.",
-            {"computes_unasked": True},
-            headline=False,
-            harm="silent",
-        ),
+    readings=by_release(
+        "silent",
+        ("1.13", "not computed", {"computes_unasked": False}),
+        "What nobody asked for is None to a legacy hook.",
+        ("", "computed", {"computes_unasked": True}),
+        "autograd.grad for the weight alone shows a legacy hook the gradient of the input too.",
     ),
     witness=script((Hook("backward", "m0", "h0"),), Ask(("m0.weight",), (1,))),
 )
@@ -137,21 +131,12 @@ def test_backward_weight(subject: Subject, plan: Plan) -> None:
     source=(RULE_2, "docs: torch.autograd.backward"),
     concern="full_backward ?inputs_need_no_grad ?asked",
     needs=(FULL, "torch.autograd.backward(inputs)"),
-    readings=(
-        Reading(
-            "at the output",
-            ">=1.9",
-            "A full hook without input gradients runs, though only the weight is asked for.",
-            {"full_without_input": "output"},
-        ),
-        Reading(
-            "silent",
-            "<1.9",
-            "backward(inputs=[weight]) calls no full hook of a module whose input needs no gradient.",
-            {"full_without_input": "silent"},
-            headline=False,
-            harm="silent",
-        ),
+    readings=by_release(
+        "silent",
+        ("1.9", "at the output", {"full_without_input": "output"}),
+        "A full hook without input gradients runs, though only the weight is asked for.",
+        ("", "silent", {"full_without_input": "silent"}),
+        "backward(inputs=[weight]) calls no full hook of a module whose input needs no gradient.",
     ),
     witness=script((Hook("full_backward", "m0", "h0"),), Backward(inputs=("m0.weight",)), grad=False),
 )

@@ -6,7 +6,7 @@ from typing import Any, List, Tuple
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import Reading, clause
+from fixtures.judge.clause import Reading, by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import FACTORS, NUMBERS
 from fixtures.plan.grammar import Backward, Chain, Forward, Give, Hook, Input, Leaf, Pack, Plan, Raise, Scale, hooks_of
@@ -95,21 +95,12 @@ def test_stale_pre(subject: Subject, plan: Plan) -> None:
     source="measured",
     concern="full_backward raises ?inputs_need_no_grad",
     needs=FULL,
-    readings=(
-        Reading(
-            "before them",
-            ">=1.9",
-            "Where no input needs a gradient, the full hook runs before the parameters get theirs.",
-            {"full_without_input": "output"},
-        ),
-        Reading(
-            "silent",
-            "<1.9",
-            "Where no input needs a gradient, the full hook does not run, so it cannot raise.",
-            {"full_without_input": "silent"},
-            headline=False,
-            harm="silent",
-        ),
+    readings=by_release(
+        "silent",
+        ("1.9", "before them", {"full_without_input": "output"}),
+        "Where no input needs a gradient, the full hook runs before the parameters get theirs.",
+        ("", "silent", {"full_without_input": "silent"}),
+        "Where no input needs a gradient, the full hook does not run, so it cannot raise.",
     ),
     witness=script(2, (Hook("full_backward", "m0", "h0", (Raise(),)),), (), 1, NO_INPUT),
 )

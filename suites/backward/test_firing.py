@@ -5,7 +5,7 @@ from typing import Tuple
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import Reading, clause
+from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import FACTORS, NUMBERS, plans
 from fixtures.plan.grammar import Backward, Chain, Fan, Forward, Hook, Input, Leaf, Plan, Scale
@@ -119,21 +119,12 @@ def test_no_output(subject: Subject, plan: Plan) -> None:
     concern="full_backward ?first_needs_no_grad",
     note="Rule 1 of the docs since 2.8; those of 1.13 to 2.7 promised a call whenever outputs get gradients.",
     needs=FULL,
-    readings=(
-        Reading(
-            "silent",
-            ">=1.9",
-            "A full hook does not run where no gradient of an input is computed.",
-            {"full_first_must_need_grad": False},
-        ),
-        Reading(
-            "refused",
-            "<1.9",
-            "With a full hook the forward raises AttributeError if its first tensor needs no gradient.",
-            {"full_first_must_need_grad": True},
-            headline=False,
-            harm="error",
-        ),
+    readings=by_release(
+        "error",
+        ("1.9", "silent", {"full_first_must_need_grad": False}),
+        "A full hook does not run where no gradient of an input is computed.",
+        ("", "refused", {"full_first_must_need_grad": True}),
+        "With a full hook the forward raises AttributeError if its first tensor needs no gradient.",
     ),
     witness=Plan(
         Leaf("m0", "first", (2,)),

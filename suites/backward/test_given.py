@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import Reading, clause
+from fixtures.judge.clause import Reading, by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import FACTORS, NUMBERS, plans
 from fixtures.plan.grammar import Again, Backward, Chain, Forward, Hook, Input, Leaf, Plan, Scale
@@ -269,21 +269,12 @@ def test_each_call(subject: Subject, plan: Plan) -> None:
     docs="contradicts",
     note="The docs promise a call whenever gradients for the module's inputs are computed; here they are.",
     needs=FULL,
-    readings=(
-        Reading(
-            "not called",
-            ">=1.13",
-            "The full hook of a module that returns a dict is not called.",
-            {"full_without_output": "skipped"},
-        ),
-        Reading(
-            "refused",
-            "<1.13",
-            "backward() through a module with a full hook that returns a dict raises RuntimeError.",
-            {"full_without_output": "raises"},
-            headline=False,
-            harm="error",
-        ),
+    readings=by_release(
+        "error",
+        ("1.13", "not called", {"full_without_output": "skipped"}),
+        "The full hook of a module that returns a dict is not called.",
+        ("", "refused", {"full_without_output": "raises"}),
+        "backward() through a module with a full hook that returns a dict raises RuntimeError.",
     ),
     witness=Plan(
         Chain("m0", (Leaf("m1", "named", (2,)), Leaf("m2", "scale", (1,)))),

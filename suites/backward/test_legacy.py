@@ -6,7 +6,7 @@ from typing import Any, List, Tuple
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import Reading, clause
+from fixtures.judge.clause import Reading, by_release, clause
 from fixtures.judge.subject import Subject
 
 ABOUT = "register_backward_hook"
@@ -116,16 +116,12 @@ def test_convolution(
     source="measured",
     concern="backward ?convolution",
     note=PROMISE,
-    readings=(
-        Reading("of the convolution", ">=1.11", "The legacy hook of a Conv1d sits on the convolution.", value=True),
-        Reading(
-            "of a reshape",
-            "<1.11",
-            "The legacy hook of a Conv1d is given one 4-D gradient, that of an inner result.",
-            value=False,
-            headline=False,
-            harm="silent",
-        ),
+    readings=by_release(
+        "silent",
+        ("1.11", "of the convolution", True),
+        "The legacy hook of a Conv1d sits on the convolution.",
+        ("", "of a reshape", False),
+        "The legacy hook of a Conv1d is given one 4-D gradient, that of an inner result.",
     ),
     witness={"batch": 1, "channels": (1, 2), "size": 5, "kernel": 3, "bias": True},
 )
@@ -177,16 +173,12 @@ def test_norm(subject: Subject, batch: List[int], size: List[int], affine: bool)
     says="The legacy hook of an MSELoss is given the gradient of the input, and None for the target.",
     source="measured",
     concern="backward ?loss",
-    readings=(
-        Reading("with target", ">=1.7", "The legacy hook of an MSELoss has an entry for the target too.", value=[None]),
-        Reading(
-            "without target",
-            "<1.7",
-            "The legacy hook of an MSELoss is given the gradient of the input alone.",
-            value=[],
-            headline=False,
-            harm="silent",
-        ),
+    readings=by_release(
+        "silent",
+        ("1.7", "with target", [None]),
+        "The legacy hook of an MSELoss has an entry for the target too.",
+        ("", "without target", []),
+        "The legacy hook of an MSELoss is given the gradient of the input alone.",
     ),
     witness={"size": [2], "reduction": "mean"},
 )
@@ -207,21 +199,12 @@ def test_loss(subject: Subject, size: List[int], reduction: str) -> None:
     says="The legacy hook of an LSTM is given the gradients of its last layer: input, parameters and states.",
     source="measured",
     concern="backward ?lstm",
-    readings=(
-        Reading(
-            "the last layer",
-            ">=2.0",
-            "The legacy hook of an LSTM has seven entries: input, four parameters, two states.",
-            value=True,
-        ),
-        Reading(
-            "each step",
-            "<2.0",
-            "The legacy hook of an LSTM is given one gradient for each step in time.",
-            value=False,
-            headline=False,
-            harm="silent",
-        ),
+    readings=by_release(
+        "silent",
+        ("2.0", "the last layer", True),
+        "The legacy hook of an LSTM has seven entries: input, four parameters, two states.",
+        ("", "each step", False),
+        "The legacy hook of an LSTM is given one gradient for each step in time.",
     ),
     witness={"steps": 4, "batch": 1, "sizes": (2, 3), "layers": 1, "bias": True},
 )

@@ -5,7 +5,7 @@ import warnings
 import weakref
 from typing import Any, List, Tuple
 
-from fixtures.judge.clause import Reading, clause
+from fixtures.judge.clause import Reading, by_release, clause
 from fixtures.judge.subject import Subject
 from suites.backward.sources import DEAD, LEGACY, OTHER_NODES
 
@@ -83,16 +83,12 @@ def test_warnings(subject: Subject) -> None:
     says="A legacy hook does not keep its module alive; backward() through a dead module's hook raises.",
     source=(DEAD, "https://github.com/pytorch/pytorch/pull/80139"),
     concern="backward ?module_gone",
-    readings=(
-        Reading("RuntimeError", ">=1.13", "A legacy hook holds its module weakly.", value=(False, "RuntimeError", 0)),
-        Reading(
-            "kept",
-            "<1.13",
-            "A module with a legacy hook lives as long as its output, and the hook runs.",
-            value=(True, "called", 1),
-            headline=False,
-            harm="silent",
-        ),
+    readings=by_release(
+        "silent",
+        ("1.13", "RuntimeError", (False, "RuntimeError", 0)),
+        "A legacy hook holds its module weakly.",
+        ("", "kept", (True, "called", 1)),
+        "A module with a legacy hook lives as long as its output, and the hook runs.",
     ),
 )
 def test_dead_module(subject: Subject) -> None:

@@ -5,7 +5,7 @@ from typing import Any, List
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import Reading, clause
+from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import FACTORS, NUMBERS
 from fixtures.plan.grammar import Backward, Chain, Drop, Forward, Hook, Input, Leaf, Plan, Remove, Scale, hooks_of
@@ -120,21 +120,12 @@ def test_removed_by_another(subject: Subject, plan: Plan) -> None:
     says="The legacy hooks of a call are those that are registered when the call begins.",
     source="measured",
     concern="backward ?registers_inside",
-    readings=(
-        Reading(
-            "at the start",
-            ">=1.8",
-            "A legacy hook that a forward hook of the call removes still runs for that call.",
-            {"legacy_taken": "start"},
-        ),
-        Reading(
-            "at the end",
-            "<1.8",
-            "The legacy hooks of a call are those that are left when its forward hooks have run.",
-            {"legacy_taken": "end"},
-            headline=False,
-            harm="silent",
-        ),
+    readings=by_release(
+        "silent",
+        ("1.8", "at the start", {"legacy_taken": "start"}),
+        "A legacy hook that a forward hook of the call removes still runs for that call.",
+        ("", "at the end", {"legacy_taken": "end"}),
+        "The legacy hooks of a call are those that are left when its forward hooks have run.",
     ),
     witness=script(Hook("backward", "m0", "h0"), Hook("forward", "m0", "h1", (Drop("h0"),)), Forward(), Backward()),
 )

@@ -8,7 +8,7 @@ from typing import Any, List
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import Reading, clause
+from fixtures.judge.clause import Reading, by_release, clause
 from fixtures.judge.subject import Subject
 from suites.backward.hooked import line
 from suites.backward.sources import FIRING
@@ -40,18 +40,12 @@ def warned(kind: str, hooks: int, passes: List[bool]) -> List[List[str]]:
     concern="full_backward",
     instead="let an input of the hooked module require grad, or filter the warning.",
     needs=FULL,
-    readings=(
-        Reading(
-            "warned", ">=2.8", "There is one warning for each pass, however many full hooks run.", value=["UserWarning"]
-        ),
-        Reading(
-            "in silence",
-            "<2.8",
-            "Where no input needs a gradient, full hooks give no warning.",
-            value=[],
-            headline=False,
-            harm="warning",
-        ),
+    readings=by_release(
+        "warning",
+        ("2.8", "warned", ["UserWarning"]),
+        "There is one warning for each pass, however many full hooks run.",
+        ("", "in silence", []),
+        "Where no input needs a gradient, full hooks give no warning.",
     ),
     witness={"hooks": 1, "passes": [False]},
 )
@@ -90,16 +84,12 @@ def test_pre_warning_without_input(subject: Subject, hooks: int, passes: List[bo
     source=CLEARING,
     concern="full_backward ?kept_alive",
     needs=FULL,
-    readings=(
-        Reading("released", ">=1.13", "The gradients that a full hook saw are freed after backward().", value=False),
-        Reading(
-            "kept",
-            "<1.13",
-            "The grad_output that a full hook saw lives as long as the graph.",
-            value=True,
-            headline=False,
-            harm="silent",
-        ),
+    readings=by_release(
+        "silent",
+        ("1.13", "released", False),
+        "The gradients that a full hook saw are freed after backward().",
+        ("", "kept", True),
+        "The grad_output that a full hook saw lives as long as the graph.",
     ),
 )
 def test_gradients_released(subject: Subject) -> None:
@@ -119,21 +109,12 @@ def test_gradients_released(subject: Subject) -> None:
     source=(CLEARING, "https://github.com/pytorch/pytorch/issues/82528"),
     concern="full_backward ?create_graph",
     needs=FULL,
-    readings=(
-        Reading(
-            "released",
-            ">=1.13",
-            "Passes with create_graph through a module with a full hook leave nothing behind.",
-            value=0,
-        ),
-        Reading(
-            "leaked",
-            "<1.13",
-            "Each backward(create_graph=True) through a module with a full hook leaks its graph.",
-            value=5,
-            headline=False,
-            harm="silent",
-        ),
+    readings=by_release(
+        "silent",
+        ("1.13", "released", 0),
+        "Passes with create_graph through a module with a full hook leave nothing behind.",
+        ("", "leaked", 5),
+        "Each backward(create_graph=True) through a module with a full hook leaks its graph.",
     ),
 )
 def test_graph_released(subject: Subject) -> None:

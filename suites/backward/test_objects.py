@@ -6,7 +6,7 @@ from typing import Any, List
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import Reading, clause
+from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import NUMBERS
 from fixtures.plan.grammar import Forward, Hook, Input, Leaf, Plan
@@ -60,21 +60,12 @@ def same(*grads: bool, kind: str = "full_backward", hooks: int = 1, frozen: bool
     source=(INPUT_VIEW, OUTPUT_VIEW),
     concern="full_backward ?first_needs_no_grad",
     needs=FULL,
-    readings=(
-        Reading(
-            "all",
-            ">=1.11",
-            "With a full hook forward is given new tensors for all inputs if one needs a gradient.",
-            value=False,
-        ),
-        Reading(
-            "those that need one",
-            "<1.11",
-            "With a full hook an input that needs no gradient stays the caller's own object.",
-            value=True,
-            headline=False,
-            harm="silent",
-        ),
+    readings=by_release(
+        "silent",
+        ("1.11", "all", False),
+        "With a full hook forward is given new tensors for all inputs if one needs a gradient.",
+        ("", "those that need one", True),
+        "With a full hook an input that needs no gradient stays the caller's own object.",
     ),
     witness={"grads": [True, False], "hooks": 1, "frozen": False},
 )
@@ -135,29 +126,14 @@ def test_kept(subject: Subject, count: int, hooks: int) -> None:
     docs="contradicts",
     note=VIEWS,
     needs=FULL,
-    readings=(
-        Reading(
-            "the same",
-            ">=1.10",
-            "Under no_grad inputs and outputs of a hooked module are the objects they were.",
-            value="the same",
-        ),
-        Reading(
-            "RuntimeError",
-            ">=1.9,<1.10",
-            "Under no_grad the forward of a module with a full hook raises RuntimeError.",
-            value="RuntimeError",
-            headline=False,
-            harm="error",
-        ),
-        Reading(
-            "AttributeError",
-            "<1.9",
-            "Under no_grad the forward of a module with a full hook raises AttributeError.",
-            value="AttributeError",
-            headline=False,
-            harm="error",
-        ),
+    readings=by_release(
+        "error",
+        ("1.10", "the same", "the same"),
+        "Under no_grad inputs and outputs of a hooked module are the objects they were.",
+        ("1.9", "RuntimeError", "RuntimeError"),
+        "Under no_grad the forward of a module with a full hook raises RuntimeError.",
+        ("", "AttributeError", "AttributeError"),
+        "Under no_grad the forward of a module with a full hook raises AttributeError.",
     ),
     witness={"grads": [True], "hooks": 1},
 )
@@ -196,29 +172,14 @@ def test_pre(subject: Subject, grads: List[bool], hooks: int) -> None:
     docs="contradicts",
     note="The docs promise a call whenever gradients for the inputs are computed; with a loss on a state they are.",
     needs=FULL,
-    readings=(
-        Reading(
-            "silent",
-            ">=1.13",
-            "A loss on the state of an LSTM with a full hook gives the input its gradient.",
-            value=[[1, 2, True], "silent", 1],
-        ),
-        Reading(
-            "refused",
-            ">=1.9,<1.13",
-            "A loss on the state alone of an LSTM with a full hook raises RuntimeError.",
-            value=[[1, 2, True], "RuntimeError", 1],
-            headline=False,
-            harm="error",
-        ),
-        Reading(
-            "silent Embedding",
-            "<1.9",
-            "An Embedding never calls its full hook; a loss on an LSTM state raises RuntimeError.",
-            value=[[1, 2, True], "RuntimeError", 0],
-            headline=False,
-            harm="error",
-        ),
+    readings=by_release(
+        "error",
+        ("1.13", "silent", [[1, 2, True], "silent", 1]),
+        "A loss on the state of an LSTM with a full hook gives the input its gradient.",
+        ("1.9", "refused", [[1, 2, True], "RuntimeError", 1]),
+        "A loss on the state alone of an LSTM with a full hook raises RuntimeError.",
+        ("", "silent Embedding", [[1, 2, True], "RuntimeError", 0]),
+        "An Embedding never calls its full hook; a loss on an LSTM state raises RuntimeError.",
     ),
 )
 def test_layers(subject: Subject) -> None:

@@ -5,7 +5,7 @@ from typing import Any, List
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import Reading, clause
+from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from suites.backward.sources import DOCS, ONLY_NONE, PRE_DOCS
 
@@ -122,21 +122,12 @@ def test_no_broadcast(subject: Subject, size: Any, returned: Any, hooks: int) ->
     source=(ONLY_NONE, "https://github.com/pytorch/pytorch/pull/56693"),
     concern="full_backward returns ?inputs_need_no_grad",
     needs=FULL,
-    readings=(
-        Reading(
-            "refused",
-            ">=1.9",
-            "Where no input needs a gradient, a full hook that returns a list ends backward().",
-            value="RuntimeError",
-        ),
-        Reading(
-            "never called",
-            "<1.9",
-            "Where no input needs a gradient, the full hook does not run, so nothing is refused.",
-            value="accepted",
-            headline=False,
-            harm="silent",
-        ),
+    readings=by_release(
+        "silent",
+        ("1.9", "refused", "RuntimeError"),
+        "Where no input needs a gradient, a full hook that returns a list ends backward().",
+        ("", "never called", "accepted"),
+        "Where no input needs a gradient, the full hook does not run, so nothing is refused.",
     ),
     witness={"as_list": True, "length": 1, "count": 1, "hooks": 1},
 )
@@ -154,16 +145,12 @@ def test_list_without_input(subject: Subject, as_list: bool, length: int, count:
     source="measured",
     concern="full_backward returns ?hooked_again",
     needs=FULL,
-    readings=(
-        Reading("list", ">=1.13", "A list from a full hook stays a list for the next one.", value="list"),
-        Reading(
-            "tuple",
-            "<1.13",
-            "When a full hook returns a list, the next one is given a tuple.",
-            value="tuple",
-            headline=False,
-            harm="silent",
-        ),
+    readings=by_release(
+        "silent",
+        ("1.13", "list", "list"),
+        "A list from a full hook stays a list for the next one.",
+        ("", "tuple", "tuple"),
+        "When a full hook returns a list, the next one is given a tuple.",
     ),
     witness={"returned": ["list", None], "count": 1},
 )

@@ -8,7 +8,7 @@ from typing import Any, List, Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import Reading, clause
+from fixtures.judge.clause import Reading, by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import NUMBERS, plans
 from fixtures.plan.grammar import Backward, Call, Pack, Plan
@@ -91,18 +91,12 @@ def test_twice(subject: Subject, plan: Plan) -> None:
     source="https://github.com/pytorch/pytorch/pull/59204",
     concern="full_backward ?output_detached",
     needs=FULL,
-    readings=(
-        Reading(
-            "None", ">=1.9", "A full hook has None for a detached output, whichever output comes first.", value="None"
-        ),
-        Reading(
-            "refused",
-            "<1.9",
-            "With a full hook the forward raises AttributeError if its first output is detached.",
-            value="AttributeError",
-            headline=False,
-            harm="error",
-        ),
+    readings=by_release(
+        "error",
+        ("1.9", "None", "None"),
+        "A full hook has None for a detached output, whichever output comes first.",
+        ("", "refused", "AttributeError"),
+        "With a full hook the forward raises AttributeError if its first output is detached.",
     ),
     witness={"needs_grad": [False, True], "hooks": 1},
 )
@@ -130,16 +124,12 @@ def test_detached_output(subject: Subject, needs_grad: List[bool], hooks: int) -
     source=(RULE_2, POSITIONAL, FROM_OUTPUT),
     concern="full_backward ?inputs_need_no_grad",
     needs=FULL,
-    readings=(
-        Reading("at the output", ">=1.9", "Without an input that it sees, a full hook runs at the output.", value=True),
-        Reading(
-            "silent",
-            "<1.9",
-            "Where only tensors in containers or keywords need a gradient, no full hook runs.",
-            value=False,
-            headline=False,
-            harm="silent",
-        ),
+    readings=by_release(
+        "silent",
+        ("1.9", "at the output", True),
+        "Without an input that it sees, a full hook runs at the output.",
+        ("", "silent", False),
+        "Where only tensors in containers or keywords need a gradient, no full hook runs.",
     ),
     witness={"ways": ["list"], "keyword": False, "hooks": 1, "plain": False},
 )
@@ -239,21 +229,12 @@ def test_pre_other_outputs(subject: Subject, name: str, by: List[int], hooks: in
     source=(TENSORS_ONLY, "https://github.com/pytorch/pytorch/pull/87547"),
     concern="full_backward|full_backward_pre ?output_none",
     needs=FULL,
-    readings=(
-        Reading(
-            "warned",
-            ">=2.0",
-            "A module with a full hook that returns None gives one UserWarning in each call.",
-            value=["UserWarning"],
-        ),
-        Reading(
-            "in silence",
-            "<2.0",
-            "A module with a full hook may return None, and no warning is given.",
-            value=[],
-            headline=False,
-            harm="warning",
-        ),
+    readings=by_release(
+        "warning",
+        ("2.0", "warned", ["UserWarning"]),
+        "A module with a full hook that returns None gives one UserWarning in each call.",
+        ("", "in silence", []),
+        "A module with a full hook may return None, and no warning is given.",
     ),
     witness={"hooks": 1, "calls": 1},
 )

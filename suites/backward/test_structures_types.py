@@ -5,7 +5,7 @@ from typing import Any, List
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import Reading, clause
+from fixtures.judge.clause import Reading, by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import NUMBERS, plans
 from fixtures.plan.grammar import Backward, Blank, Forward, Hook, Input, Leaf, Pack, Plan, hooks_of
@@ -27,21 +27,12 @@ class Pair(tuple):
     source=KEPT,
     concern="full_backward|full_backward_pre ?output_tuple_class",
     needs=FULL,
-    readings=(
-        Reading(
-            "kept",
-            ">=2.2",
-            "With a full hook a named tuple that the module returns stays one.",
-            facts={"full_keeps_class": True},
-        ),
-        Reading(
-            "a plain tuple",
-            "<2.2",
-            "With a full hook a named tuple that the module returns becomes a plain tuple.",
-            facts={"full_keeps_class": False},
-            headline=False,
-            harm="silent",
-        ),
+    readings=by_release(
+        "silent",
+        ("2.2", "kept", {"full_keeps_class": True}),
+        "With a full hook a named tuple that the module returns stays one.",
+        ("", "a plain tuple", {"full_keeps_class": False}),
+        "With a full hook a named tuple that the module returns becomes a plain tuple.",
     ),
     witness=Plan(
         Leaf("m0", "scale", (2,), out=Pack("named", (0, None))),
@@ -97,18 +88,12 @@ def refused(item: Any) -> str:
     level="observed",
     concern="full_backward|full_backward_pre ?output_tensor_class",
     needs=FULL,
-    readings=(
-        Reading(
-            "kept", ">=2.2", "With a full hook a tensor subclass that the module returns stays one.", value="Special"
-        ),
-        Reading(
-            "lost",
-            "<2.2",
-            "With a full hook a tensor subclass that the module returns becomes a plain tensor.",
-            value="Tensor",
-            headline=False,
-            harm="silent",
-        ),
+    readings=by_release(
+        "silent",
+        ("2.2", "kept", "Special"),
+        "With a full hook a tensor subclass that the module returns stays one.",
+        ("", "lost", "Tensor"),
+        "With a full hook a tensor subclass that the module returns becomes a plain tensor.",
     ),
     witness={"by": [2], "alone": True, "hooks": 1},
 )

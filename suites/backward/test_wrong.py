@@ -5,7 +5,7 @@ from typing import Any, Tuple
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import Reading, clause
+from fixtures.judge.clause import Reading, by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import FACTORS, NUMBERS, plans
 from fixtures.plan.grammar import Add, Backward, Chain, Forward, Give, Hook, Input, Leaf, Plan, Scale
@@ -191,24 +191,14 @@ def test_registered_in_pre_hook(subject: Subject, plan: Plan) -> None:
     source=(RULE_3, "https://github.com/pytorch/pytorch/issues/59901"),
     concern="full_backward ?no_grad",
     needs=FULL,
-    readings=(
-        Reading("accepted", ">=1.10", "A call under no_grad sets no full hooks up.", {"full_without_grad": "skipped"}),
-        Reading(
-            "RuntimeError",
-            ">=1.9,<1.10",
-            "Under no_grad a call of a module with a full hook raises RuntimeError.",
-            {"full_without_grad": "RuntimeError"},
-            headline=False,
-            harm="error",
-        ),
-        Reading(
-            "AttributeError",
-            "<1.9",
-            "Under no_grad a call of a module with a full hook raises AttributeError.",
-            {"full_without_grad": "AttributeError"},
-            headline=False,
-            harm="error",
-        ),
+    readings=by_release(
+        "error",
+        ("1.10", "accepted", {"full_without_grad": "skipped"}),
+        "A call under no_grad sets no full hooks up.",
+        ("1.9", "RuntimeError", {"full_without_grad": "RuntimeError"}),
+        "Under no_grad a call of a module with a full hook raises RuntimeError.",
+        ("", "AttributeError", {"full_without_grad": "AttributeError"}),
+        "Under no_grad a call of a module with a full hook raises AttributeError.",
     ),
     witness=line((1, 1), (Hook("full_backward", "m1", "h0"),), Forward(grad=False), Forward(), Backward()),
 )

@@ -6,7 +6,7 @@ from typing import Any, List, Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import Reading, clause
+from fixtures.judge.clause import Reading, by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import FACTORS, NUMBERS, plans
 from fixtures.plan.grammar import Ask, Forward, Hook, Input, Leaf, Plan, Raise, Retain, Scale, hooks_of
@@ -161,21 +161,12 @@ def test_together_with_a_leaf(subject: Subject, plan: Plan) -> None:
     says="Where autograd.grad returns an inner tensor's gradient unhooked, retain_grad() keeps the hooked one.",
     source=("docs: torch.autograd.grad", RETAINED_LAST, "https://github.com/pytorch/pytorch/pull/85849"),
     concern="retain_grad ?asked ?changing_hook",
-    readings=(
-        Reading(
-            "the hooked one",
-            ">=2.0",
-            "retain_grad() keeps the hooked gradient, also where autograd.grad returns the unhooked one.",
-            {"retain_grad": "last"},
-        ),
-        Reading(
-            "by registration",
-            "<2.0",
-            "retain_grad() keeps what the hooks registered before it left, also in autograd.grad.",
-            {"retain_grad": "slot"},
-            headline=False,
-            harm="silent",
-        ),
+    readings=by_release(
+        "silent",
+        ("2.0", "the hooked one", {"retain_grad": "last"}),
+        "retain_grad() keeps the hooked gradient, also where autograd.grad returns the unhooked one.",
+        ("", "by registration", {"retain_grad": "slot"}),
+        "retain_grad() keeps what the hooks registered before it left, also in autograd.grad.",
     ),
     witness=Plan(
         NET, (Input(3),), (Forward(), Retain(INNER), Hook("tensor", INNER, "h0", (Scale(10),)), Ask((INNER, "x0")))
@@ -242,21 +233,12 @@ def test_same_input_twice(subject: Subject, plan: Plan) -> None:
     says="autograd.grad passes on what a hook raises, also the hook of a tensor that it is asked for.",
     source=SINCE_2_0,
     concern="tensor raises ?asked",
-    readings=(
-        Reading(
-            "raised",
-            ">=2.0",
-            "An exception in the hook of a tensor that autograd.grad is asked for is raised.",
-            {"hooks_when_asked": True},
-        ),
-        Reading(
-            "not called",
-            "<2.0",
-            "The hook of a tensor that autograd.grad is asked for is not called, so it cannot raise.",
-            {"hooks_when_asked": False},
-            headline=False,
-            harm="silent",
-        ),
+    readings=by_release(
+        "silent",
+        ("2.0", "raised", {"hooks_when_asked": True}),
+        "An exception in the hook of a tensor that autograd.grad is asked for is raised.",
+        ("", "not called", {"hooks_when_asked": False}),
+        "The hook of a tensor that autograd.grad is asked for is not called, so it cannot raise.",
     ),
     witness=Plan(NET, (Input(3),), (Hook("tensor", "x0", "h0", (Raise(),)), Forward(), Ask(("x0",)))),
 )

@@ -6,7 +6,7 @@ from typing import Any, Callable, List, Tuple
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import Reading, clause
+from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import FACTORS
 from suites.gradient.said import DEEPCOPY, MARKED, WARNED_OF
@@ -177,21 +177,12 @@ def test_nothing_to_lose(subject: Subject, make: str, way: str, order: List[int]
     says="Pickling a tensor does not warn about hooks marked by torch.utils.hooks.unserializable_hook.",
     source=MARKED,
     concern="tensor ?marked_unserializable ?pickled",
-    readings=(
-        Reading(
-            "in silence",
-            ">=2.4",
-            "Pickling a tensor does not warn about hooks that are marked as unserializable.",
-            value=[],
-        ),
-        Reading(
-            "warned all the same",
-            "<2.4",
-            "Pickling a tensor warns about each of its hooks, those marked as unserializable too.",
-            value=WARNED,
-            headline=False,
-            harm="warning",
-        ),
+    readings=by_release(
+        "warning",
+        ("2.4", "in silence", []),
+        "Pickling a tensor does not warn about hooks that are marked as unserializable.",
+        ("", "warned all the same", WARNED),
+        "Pickling a tensor warns about each of its hooks, those marked as unserializable too.",
     ),
     needs="torch.utils.hooks.unserializable_hook",
     witness={"marked": [True]},
@@ -215,21 +206,12 @@ def test_unserializable_hook(subject: Subject, marked: List[bool]) -> None:
     source="https://github.com/pytorch/pytorch/pull/59362",
     about="retain_grad",
     concern="retain_grad ?pickled",
-    readings=(
-        Reading(
-            "silent",
-            ">=1.10",
-            "Pickling a tensor that keeps its gradient does not warn: retain_grad() is no hook to lose.",
-            value=[],
-        ),
-        Reading(
-            "warns",
-            "<1.10",
-            "Pickling a tensor that keeps its gradient warns of a lost hook; the copy is a leaf.",
-            value=WARNED,
-            headline=False,
-            harm="warning",
-        ),
+    readings=by_release(
+        "warning",
+        ("1.10", "silent", []),
+        "Pickling a tensor that keeps its gradient does not warn: retain_grad() is no hook to lose.",
+        ("", "warns", WARNED),
+        "Pickling a tensor that keeps its gradient warns of a lost hook; the copy is a leaf.",
     ),
     witness={"calls": ["retain"], "way": "pickle"},
 )

@@ -6,7 +6,7 @@ from typing import Any, Callable, List, Tuple
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import Reading, clause
+from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import FACTORS, NUMBERS, plans
 from fixtures.plan.grammar import InPlace, Plan, hooks_of
@@ -159,21 +159,12 @@ def test_expanded(subject: Subject, shape: List[int], by: int, before: int) -> N
     level="observed",
     about=("register_hook", "autograd.grad"),
     concern="tensor edits ?asked",
-    readings=(
-        Reading(
-            "in the result",
-            ">=2.0",
-            "autograd.grad returns what the in-place hooks of its inputs, leaves or not, have made of the gradient.",
-            value=True,
-        ),
-        Reading(
-            "the hook is not called",
-            "<2.0",
-            "autograd.grad calls no hook of its inputs: the gradient is returned as it came.",
-            value=False,
-            headline=False,
-            harm="silent",
-        ),
+    readings=by_release(
+        "silent",
+        ("2.0", "in the result", True),
+        "autograd.grad returns what the in-place hooks of its inputs, leaves or not, have made of the gradient.",
+        ("", "the hook is not called", False),
+        "autograd.grad calls no hook of its inputs: the gradient is returned as it came.",
     ),
     witness={"edits": [5], "inner": True, "first": 2},
 )
@@ -203,29 +194,14 @@ KEPT = {
     source=(RETAINED_LAST, "https://github.com/pytorch/pytorch/pull/85849"),
     about=("register_hook", "retain_grad"),
     concern="retain_grad ?editing_hook",
-    readings=(
-        Reading(
-            "what all hooks left",
-            ">=2.0",
-            "retain_grad() keeps what all in-place hooks of the tensor left, in memory of its own.",
-            value="all",
-        ),
-        Reading(
-            "none if it came first",
-            ">=1.10,<2.0",
-            "retain_grad() keeps what all in-place hooks left, or what came if it was called before them all.",
-            value="all or none",
-            headline=False,
-            harm="silent",
-        ),
-        Reading(
-            "in its turn",
-            "<1.10",
-            "retain_grad() is one of the hooks: it keeps what the in-place hooks before it left.",
-            value="earlier ones",
-            headline=False,
-            harm="silent",
-        ),
+    readings=by_release(
+        "silent",
+        ("2.0", "what all hooks left", "all"),
+        "retain_grad() keeps what all in-place hooks of the tensor left, in memory of its own.",
+        ("1.10", "none if it came first", "all or none"),
+        "retain_grad() keeps what all in-place hooks left, or what came if it was called before them all.",
+        ("", "in its turn", "earlier ones"),
+        "retain_grad() is one of the hooks: it keeps what the in-place hooks before it left.",
     ),
     witness={"piles": [([2, 3], 1), ([2], 0)], "upstream": 5},
 )

@@ -8,7 +8,7 @@ from typing import Any, List, Tuple
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import Reading, clause
+from fixtures.judge.clause import Reading, by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import FACTORS, NUMBERS
 from fixtures.plan.draw_net import USUAL_OPS, nets
@@ -38,21 +38,12 @@ def edited_leaves(draw: Any) -> Plan:
     says="A hook is given the gradient of the version of the tensor that it was registered on.",
     source=(OLD_VERSION, "https://github.com/pytorch/pytorch/pull/92734"),
     concern="tensor inner ?hooked_again ?edited_between",
-    readings=(
-        Reading(
-            "its own version",
-            ">=2.0",
-            "After y = 3x; a; y *= 5; b; (2y).backward() hook b is given 2, and a is given 10.",
-            {"hooks_of_version": True},
-        ),
-        Reading(
-            "the first hook's version",
-            "<2.0",
-            "All hooks of a tensor are given the gradient of the version that the first one was put on.",
-            {"hooks_of_version": False},
-            headline=False,
-            harm="silent",
-        ),
+    readings=by_release(
+        "silent",
+        ("2.0", "its own version", {"hooks_of_version": True}),
+        "After y = 3x; a; y *= 5; b; (2y).backward() hook b is given 2, and a is given 10.",
+        ("", "the first hook's version", {"hooks_of_version": False}),
+        "All hooks of a tensor are given the gradient of the version that the first one was put on.",
     ),
     witness=Plan(
         Leaf("m0", "scale", (3,)),
@@ -70,16 +61,12 @@ def test_own_version(subject: Subject, plan: Plan) -> None:
     says="A replacement takes effect at the version its hook is on: between the in-place changes.",
     source=(OLD_NODE, "https://github.com/pytorch/pytorch/pull/92734"),
     concern="tensor inner returns ?hooked_again ?edited_between",
-    readings=(
-        Reading("each in its place", ">=2.0", "A replacement takes effect at its own hook's version.", value="own"),
-        Reading(
-            "all at the first",
-            "<2.0",
-            "All replacements take effect at the version that the first hook was put on.",
-            value="first",
-            headline=False,
-            harm="silent",
-        ),
+    readings=by_release(
+        "silent",
+        ("2.0", "each in its place", "own"),
+        "A replacement takes effect at its own hook's version.",
+        ("", "all at the first", "first"),
+        "All replacements take effect at the version that the first hook was put on.",
     ),
     witness={"steps": [("hook", 1), ("times", 5), ("hook", 100)]},
 )
@@ -143,21 +130,12 @@ def test_masked(subject: Subject, values: List[int], by: int, hooks: int) -> Non
         "https://github.com/pytorch/pytorch/pull/92734",
     ),
     concern="tensor inner ?hooked_again ?edited_between",
-    readings=(
-        Reading(
-            "its own version",
-            ">=2.0",
-            "Each hook is given the gradient of its own version, before or after the Function that marks it dirty.",
-            value="own",
-        ),
-        Reading(
-            "the first hook's version",
-            "<2.0",
-            "All hooks are given the gradient of the first hook's version, also those put on after mark_dirty().",
-            value="first",
-            headline=False,
-            harm="silent",
-        ),
+    readings=by_release(
+        "silent",
+        ("2.0", "its own version", "own"),
+        "Each hook is given the gradient of its own version, before or after the Function that marks it dirty.",
+        ("", "the first hook's version", "first"),
+        "All hooks are given the gradient of the first hook's version, also those put on after mark_dirty().",
     ),
     witness={"steps": ["hook", 2, "hook"]},
 )

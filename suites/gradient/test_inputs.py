@@ -5,7 +5,7 @@ from typing import Any, List
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import Reading, clause
+from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import FACTORS, NUMBERS
 from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Plan, Scale, hooks_of
@@ -64,21 +64,12 @@ def test_backward_inputs(subject: Subject, plan: Plan) -> None:
     source=(INTO_GRAD, "https://github.com/pytorch/pytorch/pull/60521"),
     concern="tensor inner ?asked",
     needs=NEEDS_INPUTS,
-    readings=(
-        Reading(
-            "set",
-            ">=1.10",
-            "backward(inputs=[y]) sets the .grad of an inner tensor y, as if retain_grad() had been called.",
-            {"backward_inputs": "any"},
-        ),
-        Reading(
-            "refused",
-            "<1.10",
-            "backward(inputs=) takes leaves only: an inner tensor raises RuntimeError.",
-            {"backward_inputs": "leaves"},
-            headline=False,
-            harm="error",
-        ),
+    readings=by_release(
+        "error",
+        ("1.10", "set", {"backward_inputs": "any"}),
+        "backward(inputs=[y]) sets the .grad of an inner tensor y, as if retain_grad() had been called.",
+        ("", "refused", {"backward_inputs": "leaves"}),
+        "backward(inputs=) takes leaves only: an inner tensor raises RuntimeError.",
     ),
     witness=Plan(NET, (Input(3),), (Forward(), Backward((1,), inputs=(INNER,)))),
 )
@@ -99,21 +90,12 @@ def test_backward_inner(subject: Subject, plan: Plan) -> None:
     source="https://github.com/pytorch/pytorch/pull/60521",
     concern="tensor inner ?asked",
     needs=NEEDS_INPUTS,
-    readings=(
-        Reading(
-            "set",
-            ">=1.10",
-            "backward(inputs=) sets .grad to the hooked gradient, unlike what autograd.grad returns.",
-            {"backward_inputs": "any"},
-        ),
-        Reading(
-            "refused",
-            "<1.10",
-            "backward(inputs=) takes leaves only: an inner tensor raises RuntimeError.",
-            {"backward_inputs": "leaves"},
-            headline=False,
-            harm="error",
-        ),
+    readings=by_release(
+        "error",
+        ("1.10", "set", {"backward_inputs": "any"}),
+        "backward(inputs=) sets .grad to the hooked gradient, unlike what autograd.grad returns.",
+        ("", "refused", {"backward_inputs": "leaves"}),
+        "backward(inputs=) takes leaves only: an inner tensor raises RuntimeError.",
     ),
     witness=Plan(NET, (Input(3),), (Forward(), Backward((1,), inputs=(INNER,)))),
 )

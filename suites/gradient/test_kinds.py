@@ -6,7 +6,7 @@ from typing import Any, List
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import Reading, clause
+from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.model.contract import applies, installed_version
 from fixtures.plan.draw import FACTORS, NUMBERS
@@ -106,21 +106,12 @@ def test_dtype(subject: Subject, casts: List[str], own: Any) -> None:
     says="The .grad of a permuted leaf has the strides of the leaf; the gradient in its hook need not.",
     source=LAYOUT,
     concern="tensor ?strided",
-    readings=(
-        Reading(
-            "the leaf's",
-            ">=1.6",
-            "The .grad of a permuted leaf has the leaf's strides, its hook is given those of the calculation.",
-            value="leaf",
-        ),
-        Reading(
-            "the gradient's",
-            "<1.6",
-            "The .grad of a permuted leaf has the strides of the calculation, as the gradient in its hook.",
-            value="gradient",
-            headline=False,
-            harm="silent",
-        ),
+    readings=by_release(
+        "silent",
+        ("1.6", "the leaf's", "leaf"),
+        "The .grad of a permuted leaf has the leaf's strides, its hook is given those of the calculation.",
+        ("", "the gradient's", "gradient"),
+        "The .grad of a permuted leaf has the strides of the calculation, as the gradient in its hook.",
     ),
     witness={"sizes": [2, 3], "order": [1, 0]},
 )

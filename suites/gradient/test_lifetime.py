@@ -5,7 +5,7 @@ from typing import Any, List, Optional, Tuple
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import Reading, clause
+from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from suites.gradient.said import CYCLE
 from suites.tensors import leaf
@@ -71,21 +71,12 @@ def test_tensor_object_gone(subject: Subject, inner: bool, hooks: int, removed: 
     says="A hook that refers to the node of its tensor survives garbage collection while the graph is alive.",
     source=GC,
     concern="tensor inner ?refers_to_node",
-    readings=(
-        Reading(
-            "survives",
-            ">=2.1",
-            "A hook that only the graph holds is called before and after a garbage collection.",
-            value=2,
-        ),
-        Reading(
-            "is collected",
-            "<2.1",
-            "Garbage collection takes a hook that refers to its tensor's node, though the graph is alive.",
-            value=1,
-            headline=False,
-            harm="silent",
-        ),
+    readings=by_release(
+        "silent",
+        ("2.1", "survives", 2),
+        "A hook that only the graph holds is called before and after a garbage collection.",
+        ("", "is collected", 1),
+        "Garbage collection takes a hook that refers to its tensor's node, though the graph is alive.",
     ),
 )
 def test_survives_collection(subject: Subject) -> None:

@@ -6,7 +6,7 @@ from typing import Any, List, Tuple
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import Reading, clause
+from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import FACTORS, NUMBERS, plans
 from fixtures.plan.grammar import Backward, Forward, Give, Hook, Input, Leaf, Plan, Remove, Scale, hooks_of
@@ -306,18 +306,12 @@ def test_pre_none_drops(subject: Subject, plan: Plan) -> None:
     source=AFTER_TENSOR_HOOKS,
     concern="node_pre ?hooked_again",
     needs=HAS_PRE,
-    readings=(
-        Reading(
-            "after", ">=2.0", "Pre-hooks of a node run after all hooks of its tensor.", facts={"node_pre_order": "last"}
-        ),
-        Reading(
-            "by turns",
-            "<2.0",
-            "The pre-hooks of a node and the hooks of its tensor run in the order of the first registration of each.",
-            facts={"node_pre_order": "registered"},
-            headline=False,
-            harm="silent",
-        ),
+    readings=by_release(
+        "silent",
+        ("2.0", "after", {"node_pre_order": "last"}),
+        "Pre-hooks of a node run after all hooks of its tensor.",
+        ("", "by turns", {"node_pre_order": "registered"}),
+        "The pre-hooks of a node and the hooks of its tensor run in the order of the first registration of each.",
     ),
     witness=Plan(
         Leaf("m0", "mul"),

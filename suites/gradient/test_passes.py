@@ -6,7 +6,7 @@ from typing import Any, List, Tuple
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import Reading, clause
+from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import FACTORS, NUMBERS, plans
 from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Plan, Scale
@@ -94,21 +94,12 @@ def test_failed_pass_frees(subject: Subject, squares: List[bool], fails: int, re
     level="implied",
     about=("register_hook", "autograd.grad"),
     concern="tensor ?asked ?create_graph",
-    readings=(
-        Reading(
-            "hooks of inputs too",
-            ">=2.0",
-            "autograd.grad calls the hooks of its input in both passes and differentiates what they return.",
-            value=True,
-        ),
-        Reading(
-            "no hooks of inputs",
-            "<2.0",
-            "autograd.grad calls no hook of its input, with create_graph or without.",
-            value=False,
-            headline=False,
-            harm="silent",
-        ),
+    readings=by_release(
+        "silent",
+        ("2.0", "hooks of inputs too", True),
+        "autograd.grad calls the hooks of its input in both passes and differentiates what they return.",
+        ("", "no hooks of inputs", False),
+        "autograd.grad calls no hook of its input, with create_graph or without.",
     ),
     witness={"x": 2, "power": 3, "factors": [2]},
 )

@@ -5,7 +5,7 @@ from typing import Any, List
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import Reading, clause
+from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from suites.gradient.said import NEVER_REQUIRES, REFUSED
 from suites.tensors import leaf, outcome
@@ -56,21 +56,12 @@ def test_not_inherited(subject: Subject, ways: List[str], hooks: int) -> None:
     says="A hook that clears the dict of its tensor's hooks does not stop the later ones of the pass.",
     source=SNAPSHOT,
     concern="tensor ?removes_inside",
-    readings=(
-        Reading(
-            "still called",
-            ">=1.10",
-            "The hooks of a tensor are listed before the first one runs: clearing their dict stops none of them.",
-            value=True,
-        ),
-        Reading(
-            "gone at once",
-            "<1.10",
-            "A hook that clears the dict of its tensor's hooks stops the later ones of the pass.",
-            value=False,
-            headline=False,
-            harm="silent",
-        ),
+    readings=by_release(
+        "silent",
+        ("1.10", "still called", True),
+        "The hooks of a tensor are listed before the first one runs: clearing their dict stops none of them.",
+        ("", "gone at once", False),
+        "A hook that clears the dict of its tensor's hooks stops the later ones of the pass.",
     ),
     witness={"before": 0, "after": 1, "again": False},
 )

@@ -6,7 +6,7 @@ from typing import Any, List
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import Reading, clause
+from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import FACTORS, NUMBERS
 from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Plan, Scale
@@ -81,21 +81,12 @@ def test_no_gradient(subject: Subject, shape: List[int], factors: List[int], lea
     about=("register_hook", "autograd.grad"),
     concern="tensor ?asked ?is_grads_batched",
     needs="torch.autograd.grad(is_grads_batched)",
-    readings=(
-        Reading(
-            "hooks of inputs too",
-            ">=2.0",
-            "With is_grads_batched the hooks of inputs and of inner tensors are called once, and replace.",
-            value=True,
-        ),
-        Reading(
-            "no hooks of inputs",
-            "<2.0",
-            "With is_grads_batched the hook of an inner tensor is called once, that of an input not at all.",
-            value=False,
-            headline=False,
-            harm="silent",
-        ),
+    readings=by_release(
+        "silent",
+        ("2.0", "hooks of inputs too", True),
+        "With is_grads_batched the hooks of inputs and of inner tensors are called once, and replace.",
+        ("", "no hooks of inputs", False),
+        "With is_grads_batched the hook of an inner tensor is called once, that of an input not at all.",
     ),
     witness={"rows": [[1, 0], [0, 1]], "inner": [10], "inputs": [3]},
 )

@@ -9,7 +9,7 @@ from typing import Any, List, Tuple
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import Reading, clause
+from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import plans
 from fixtures.plan.grammar import OPS, Backward, Forward, Hook, Input, Leaf, Like, Of, Plan, Recast, hooks_of, walk
@@ -138,21 +138,12 @@ def test_own_grad(subject: Subject, plan: Plan) -> None:
     says="The .grad of a leaf without gaps is laid out as the leaf is, whatever its hooks returned.",
     source=LAYOUT,
     concern="tensor ?strided",
-    readings=(
-        Reading(
-            "the leaf's",
-            ">=1.6",
-            "The .grad of a leaf without gaps has the leaf's strides, whatever layout its hooks returned.",
-            facts={"grad_follows_leaf": True},
-        ),
-        Reading(
-            "row by row",
-            "<1.6",
-            "The .grad of a leaf is laid out row by row, whatever layout the leaf has and its hooks returned.",
-            facts={"grad_follows_leaf": False},
-            headline=False,
-            harm="silent",
-        ),
+    readings=by_release(
+        "silent",
+        ("1.6", "the leaf's", {"grad_follows_leaf": True}),
+        "The .grad of a leaf without gaps has the leaf's strides, whatever layout its hooks returned.",
+        ("", "row by row", {"grad_follows_leaf": False}),
+        "The .grad of a leaf is laid out row by row, whatever layout the leaf has and its hooks returned.",
     ),
     witness=Plan(Leaf("m0", "same"), (Input(Of(1, (2, 3), layout="transposed")),), (Forward(), Backward((Like(1),)))),
 )
@@ -166,21 +157,12 @@ def test_grad_layout(subject: Subject, plan: Plan) -> None:
     says="A gradient that backward() is given in another dtype is cast for the hooks and keeps its layout.",
     source="measured",
     concern="tensor ?strided",
-    readings=(
-        Reading(
-            "kept",
-            ">=1.5",
-            "A gradient that backward() is given in another dtype is cast, and hooks see it in its layout.",
-            facts={"cast_keeps_layout": True},
-        ),
-        Reading(
-            "row by row",
-            "<1.5",
-            "A gradient that backward() is given in another dtype is cast, and hooks see it row by row.",
-            facts={"cast_keeps_layout": False},
-            headline=False,
-            harm="silent",
-        ),
+    readings=by_release(
+        "silent",
+        ("1.5", "kept", {"cast_keeps_layout": True}),
+        "A gradient that backward() is given in another dtype is cast, and hooks see it in its layout.",
+        ("", "row by row", {"cast_keeps_layout": False}),
+        "A gradient that backward() is given in another dtype is cast, and hooks see it row by row.",
     ),
     witness=Plan(
         Leaf("m0", "same"),

@@ -6,7 +6,7 @@ from typing import Any, List
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import Reading, clause
+from fixtures.judge.clause import Reading, by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import FACTORS, NUMBERS, plans
 from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Plan, Retain, Scale
@@ -43,29 +43,14 @@ def hooked_output(draw: Any) -> Plan:
     says="Without backward pre-hooks, an output's kept gradient is the grad_output of its full hooks.",
     source=(FULL_DOCS, "https://github.com/pytorch/pytorch/pull/85849"),
     concern="retain_grad ?module_output ?changing_hook",
-    readings=(
-        Reading(
-            "the same",
-            ">=2.0",
-            "Full hooks are given as grad_output what retain_grad() keeps for the output, whatever hooks it has.",
-            {"retain_grad": "last"},
-        ),
-        Reading(
-            "before or after tensor hooks",
-            ">=1.10,<2.0",
-            "An output's kept gradient lacks what its tensor hooks left if retain_grad() came before them all.",
-            {"retain_grad": "slot"},
-            headline=False,
-            harm="silent",
-        ),
-        Reading(
-            "without later tensor hooks",
-            "<1.10",
-            "An output's kept gradient lacks what tensor hooks registered after retain_grad() left.",
-            {"retain_grad": "hook", "retain_follows": False},
-            headline=False,
-            harm="silent",
-        ),
+    readings=by_release(
+        "silent",
+        ("2.0", "the same", {"retain_grad": "last"}),
+        "Full hooks are given as grad_output what retain_grad() keeps for the output, whatever hooks it has.",
+        ("1.10", "before or after tensor hooks", {"retain_grad": "slot"}),
+        "An output's kept gradient lacks what its tensor hooks left if retain_grad() came before them all.",
+        ("", "without later tensor hooks", {"retain_grad": "hook", "retain_follows": False}),
+        "An output's kept gradient lacks what tensor hooks registered after retain_grad() left.",
     ),
     # As in suites/retain/test_place.py, under a full hook.
     witness=Plan(

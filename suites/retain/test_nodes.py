@@ -6,7 +6,7 @@ from typing import Any, List, Tuple
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import Reading, clause
+from fixtures.judge.clause import Reading, by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.model.contract import contract_for, installed_version
 from fixtures.plan.draw import FACTORS, available
@@ -33,19 +33,12 @@ def by_turns(kinds: List[str]) -> List[str]:
     concern="node_pre returns ?kept",
     needs=PREHOOKS,
     readings=(
-        Reading(
-            "before pre-hooks",
-            ">=2.0",
+        *by_release(
+            "silent",
+            ("2.0", "before pre-hooks", "before"),
             "Pre-hooks of a node find the kept gradient in .grad, and what they return is not in it.",
-            value="before",
-        ),
-        Reading(
-            "by what came first",
-            ">=1.13,<2.0",
+            ("1.13", "by what came first", "turns"),
             "What pre-hooks of a node return is in the kept gradient, unless retain_grad() came before the first.",
-            value="turns",
-            headline=False,
-            harm="silent",
         ),
         Reading(
             "after, as the note says",
@@ -99,21 +92,12 @@ def test_before_pre_hooks(subject: Subject, hooks: List[Tuple[str, int]], place:
     source=(FIRST_TENSOR_HOOKS, ORDERED),
     concern="node_pre ?hooked_again",
     needs=PREHOOKS,
-    readings=(
-        Reading(
-            "tensor hooks first",
-            ">=2.0",
-            "Pre-hooks of a node are given what all hooks of the tensor left, whichever was registered first.",
-            value="tensor hooks first",
-        ),
-        Reading(
-            "by registration",
-            ">=1.13,<2.0",
-            "A tensor's hooks run after its node's pre-hooks if a pre-hook was registered before all of them.",
-            value="by registration",
-            headline=False,
-            harm="silent",
-        ),
+    readings=by_release(
+        "silent",
+        ("2.0", "tensor hooks first", "tensor hooks first"),
+        "Pre-hooks of a node are given what all hooks of the tensor left, whichever was registered first.",
+        ("1.13", "by registration", "by registration"),
+        "A tensor's hooks run after its node's pre-hooks if a pre-hook was registered before all of them.",
     ),
     witness={"hooks": [("pre", 3), ("tensor", 10)], "passes": 1},
 )
@@ -154,19 +138,12 @@ PRE_HOOKS_FIRST = ("pre", "tensor", "post")
     needs=PREHOOKS,
     note="Post-accumulate hooks are drawn where there are any: from 2.1 on.",
     readings=(
-        Reading(
-            "in this order",
-            ">=2.0",
+        *by_release(
+            "silent",
+            ("2.0", "in this order", "this order"),
             "Hooks of a leaf run before the pre-hooks of its node; its post-accumulate hooks find the new .grad.",
-            value="this order",
-        ),
-        Reading(
-            "pre-hooks first",
-            ">=1.13,<2.0",
+            ("1.13", "pre-hooks first", "pre-hooks first"),
             "For a leaf: pre-hooks of its node, tensor hooks, .grad, hooks of its node.",
-            value="pre-hooks first",
-            headline=False,
-            harm="silent",
         ),
         Reading("by registration", "never", "The hooks of a leaf run in the order of the calls.", value="calls"),
     ),

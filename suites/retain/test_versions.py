@@ -5,7 +5,7 @@ from typing import Any, List
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import Reading, clause
+from fixtures.judge.clause import Reading, by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import FACTORS, NUMBERS
 from fixtures.plan.edited import edited
@@ -50,21 +50,12 @@ def test_changed_before(subject: Subject, plan: Plan) -> None:
     says="After y.retain_grad() and an in-place operation on y, y.grad is the gradient of the new y.",
     source=(INPLACE, FOLLOWS),
     concern="retain_grad ?edited_after",
-    readings=(
-        Reading(
-            "of the new version",
-            ">=1.13",
-            "After y.retain_grad() and an in-place operation on y, y.grad is the gradient of the new y.",
-            FOLLOWING,
-        ),
-        Reading(
-            "of the old version",
-            "<1.13",
-            "After y.retain_grad() and an in-place operation on y, y.grad is the gradient of the old y.",
-            STAYING,
-            headline=False,
-            harm="silent",
-        ),
+    readings=by_release(
+        "silent",
+        ("1.13", "of the new version", FOLLOWING),
+        "After y.retain_grad() and an in-place operation on y, y.grad is the gradient of the new y.",
+        ("", "of the old version", STAYING),
+        "After y.retain_grad() and an in-place operation on y, y.grad is the gradient of the old y.",
     ),
     witness=loss_of_two_y(Retain("m0>0"), Edit("m0>0", 5)),
 )
@@ -78,21 +69,12 @@ def test_changed_after(subject: Subject, plan: Plan) -> None:
     says="After y.retain_grad() and two in-place operations on y, y.grad is the gradient of the last y.",
     source=FOLLOWS,
     concern="retain_grad ?edited_after",
-    readings=(
-        Reading(
-            "of the last version",
-            ">=1.13",
-            "After y.retain_grad() and two in-place operations on y, y.grad is the gradient of the last y.",
-            FOLLOWING,
-        ),
-        Reading(
-            "of the first version",
-            "<1.13",
-            "After y.retain_grad() and two in-place operations on y, y.grad is the gradient of the first y.",
-            STAYING,
-            headline=False,
-            harm="silent",
-        ),
+    readings=by_release(
+        "silent",
+        ("1.13", "of the last version", FOLLOWING),
+        "After y.retain_grad() and two in-place operations on y, y.grad is the gradient of the last y.",
+        ("", "of the first version", STAYING),
+        "After y.retain_grad() and two in-place operations on y, y.grad is the gradient of the first y.",
     ),
     witness=loss_of_two_y(Retain("m0>0"), Edit("m0>0", 5), Edit("m0>0", 7)),
 )
@@ -107,21 +89,12 @@ def test_changed_twice(subject: Subject, plan: Plan) -> None:
     source=(BOUND, FOLLOWS),
     level="implied",
     concern="retain_grad ?edited_after",
-    readings=(
-        Reading(
-            "hook old, gradient new",
-            ">=1.13",
-            "After an in-place change a hook is given the gradient of the old version; .grad is that of the new.",
-            FOLLOWING,
-        ),
-        Reading(
-            "both old",
-            "<1.13",
-            "After an in-place change both the hook and the kept gradient stay with the old version.",
-            STAYING,
-            headline=False,
-            harm="silent",
-        ),
+    readings=by_release(
+        "silent",
+        ("1.13", "hook old, gradient new", FOLLOWING),
+        "After an in-place change a hook is given the gradient of the old version; .grad is that of the new.",
+        ("", "both old", STAYING),
+        "After an in-place change both the hook and the kept gradient stay with the old version.",
     ),
     witness=loss_of_two_y(Hook("tensor", "m0>0", "h0"), Retain("m0>0"), Edit("m0>0", 5)),
 )
@@ -163,21 +136,12 @@ def test_asked_again(subject: Subject, plan: Plan) -> None:
     says="Uses of a tensor before its in-place change do not count in the gradient that it keeps.",
     source=FOLLOWS,
     concern="retain_grad ?edited_after",
-    readings=(
-        Reading(
-            "later uses only",
-            ">=1.13",
-            "Only uses of a tensor after its in-place change count in the gradient that it keeps.",
-            FOLLOWING,
-        ),
-        Reading(
-            "all uses",
-            "<1.13",
-            "Uses of a tensor before and after its in-place change count in the gradient that it keeps.",
-            STAYING,
-            headline=False,
-            harm="silent",
-        ),
+    readings=by_release(
+        "silent",
+        ("1.13", "later uses only", FOLLOWING),
+        "Only uses of a tensor after its in-place change count in the gradient that it keeps.",
+        ("", "all uses", STAYING),
+        "Uses of a tensor before and after its in-place change count in the gradient that it keeps.",
     ),
     witness=used_twice(100, 5, 2),
 )
@@ -236,37 +200,16 @@ def test_detached(subject: Subject, row: List[bool]) -> None:
     source=(BOUND, FOLLOWS),
     level="implied",
     concern="retain_grad ?edited_after ?changing_hook",
-    readings=(
-        Reading(
-            "hooks of the new version",
-            ">=2.0",
-            "After an in-place change the kept gradient has what hooks put on the new version left, no others.",
-            {"retain_follows": True, "hooks_of_version": True, "retain_grad": "last"},
-        ),
-        Reading(
-            "no hooks",
-            ">=1.13,<2.0",
-            "A tensor hooked before its in-place change keeps the new version's gradient, without any hook's part.",
-            {"retain_follows": True, "hooks_of_version": False, "retain_grad": "slot"},
-            headline=False,
-            harm="silent",
-        ),
-        Reading(
-            "old version, all hooks",
-            ">=1.10,<1.13",
-            "A tensor hooked before retain_grad() keeps the old version's gradient with what all hooks left.",
-            {"retain_follows": False, "hooks_of_version": False, "retain_grad": "slot"},
-            headline=False,
-            harm="silent",
-        ),
-        Reading(
-            "old version, earlier hooks",
-            "<1.10",
-            "A tensor changed in place keeps the old version's gradient with what hooks before retain_grad() left.",
-            {"retain_follows": False, "hooks_of_version": False, "retain_grad": "hook"},
-            headline=False,
-            harm="silent",
-        ),
+    readings=by_release(
+        "silent",
+        ("2.0", "hooks of the new version", {"retain_follows": True, "hooks_of_version": True, "retain_grad": "last"}),
+        "After an in-place change the kept gradient has what hooks put on the new version left, no others.",
+        ("1.13", "no hooks", {"retain_follows": True, "hooks_of_version": False, "retain_grad": "slot"}),
+        "A tensor hooked before its in-place change keeps the new version's gradient, without any hook's part.",
+        ("1.10", "old version, all hooks", {"retain_follows": False, "hooks_of_version": False, "retain_grad": "slot"}),
+        "A tensor hooked before retain_grad() keeps the old version's gradient with what all hooks left.",
+        ("", "old version, earlier hooks", {"retain_follows": False, "hooks_of_version": False, "retain_grad": "hook"}),
+        "A tensor changed in place keeps the old version's gradient with what hooks before retain_grad() left.",
     ),
     # y = 3x and the loss is 2y; a hook of the old y times 7, y *= 5, a hook of the new y times 3:
     # 2 * 3, 2, 2 * 5 * 7 * 3 and 2 * 5 * 7, in the order of the readings.

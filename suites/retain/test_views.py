@@ -6,7 +6,7 @@ from typing import List
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import Reading, clause
+from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import FACTORS, NUMBERS
 from suites.tensors import item
@@ -50,21 +50,12 @@ def test_view(subject: Subject, size: int, start: int, of_view: int, of_base: in
     says="A view that keeps its gradient keeps that of the new view after an in-place operation on it.",
     source=FOLLOWS,
     concern="retain_grad ?edited_after",
-    readings=(
-        Reading(
-            "of the new view",
-            ">=1.13",
-            "A view that keeps its gradient keeps that of the new view after an in-place operation on it.",
-            value="new",
-        ),
-        Reading(
-            "lost",
-            "<1.13",
-            "A view that keeps its gradient has .grad None after an in-place operation on it.",
-            value="lost",
-            headline=False,
-            harm="silent",
-        ),
+    readings=by_release(
+        "silent",
+        ("1.13", "of the new view", "new"),
+        "A view that keeps its gradient keeps that of the new view after an in-place operation on it.",
+        ("", "lost", "lost"),
+        "A view that keeps its gradient has .grad None after an in-place operation on it.",
     ),
     witness={"size": 2, "part": 1, "edits": [5], "grad": 2},
 )
@@ -88,21 +79,12 @@ def test_view_changed(subject: Subject, size: int, part: int, edits: List[int], 
     says="A base that keeps its gradient keeps that of the new base after a change through a view of it.",
     source=("https://github.com/pytorch/pytorch/pull/117552", "https://github.com/pytorch/pytorch/issues/117366"),
     concern="retain_grad ?edited_after",
-    readings=(
-        Reading(
-            "of the new base",
-            ">=2.3",
-            "A base that keeps its gradient keeps that of the new base after a change through a view of it.",
-            value="new",
-        ),
-        Reading(
-            "of the old base",
-            "<2.3",
-            "A base that keeps its gradient keeps that of the old base after a change through a view of it.",
-            value="old",
-            headline=False,
-            harm="silent",
-        ),
+    readings=by_release(
+        "silent",
+        ("2.3", "of the new base", "new"),
+        "A base that keeps its gradient keeps that of the new base after a change through a view of it.",
+        ("", "of the old base", "old"),
+        "A base that keeps its gradient keeps that of the old base after a change through a view of it.",
     ),
     witness={"size": 2, "part": 1, "edits": [5], "grad": 2},
 )
@@ -127,21 +109,12 @@ def test_base_changed_by_view(subject: Subject, size: int, part: int, edits: Lis
     says="A view that keeps its gradient keeps that of the new view after an in-place change of its base.",
     source=FOLLOWS,
     concern="retain_grad ?edited_after",
-    readings=(
-        Reading(
-            "of the new view",
-            ">=1.13",
-            "A view that keeps its gradient keeps that of the new view after an in-place change of its base.",
-            value="new",
-        ),
-        Reading(
-            "lost",
-            "<1.13",
-            "A view that keeps its gradient has .grad None after an in-place change of its base.",
-            value="lost",
-            headline=False,
-            harm="silent",
-        ),
+    readings=by_release(
+        "silent",
+        ("1.13", "of the new view", "new"),
+        "A view that keeps its gradient keeps that of the new view after an in-place change of its base.",
+        ("", "lost", "lost"),
+        "A view that keeps its gradient has .grad None after an in-place change of its base.",
     ),
     witness={"size": 2, "part": 1, "edits": [5], "grad": 2},
 )
