@@ -9,15 +9,12 @@ from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import FACTORS, NUMBERS, plans
 from fixtures.plan.grammar import Again, Backward, Chain, Forward, Hook, Input, Leaf, Plan, Scale, hooks_of
-from suites.backward.hooked import MAYBE_PRE
+from suites.backward.hooked import MAYBE_PRE, MAYBE_SCALE, PAIR
 from suites.backward.sources import BEFORE_FORWARD, PRE_REPLACES, RULE_2, TESTS
+from suites.names import FULL, PRE
 
 ABOUT = "register_backward_hook"
 
-FULL = "torch.nn.Module.register_full_backward_hook"
-PRE = "torch.nn.Module.register_full_backward_pre_hook"
-PAIR = st.tuples(NUMBERS, NUMBERS)
-MAYBE_SCALE = st.one_of(st.just(()), st.builds(lambda by: (Scale(by),), FACTORS))
 AN_INPUT, NO_INPUT = Input(3), Input(3, grad=False)
 
 

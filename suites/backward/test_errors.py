@@ -10,11 +10,9 @@ from fixtures.judge.clause import Reading, by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import FACTORS, NUMBERS
 from fixtures.plan.grammar import Backward, Chain, Forward, Give, Hook, Input, Leaf, Pack, Plan, Raise, Scale, hooks_of
+from suites.backward.hooked import MAYBE_SCALE, PAIR
+from suites.names import FULL, PRE, TYPE_IS_LOST
 
-FULL = "torch.nn.Module.register_full_backward_hook"
-PRE = "torch.nn.Module.register_full_backward_pre_hook"
-PAIR = st.tuples(NUMBERS, NUMBERS)
-MAYBE_SCALE = st.one_of(st.just(()), st.builds(lambda by: (Scale(by),), FACTORS))
 AN_INPUT, NO_INPUT = Input(3), Input(3, grad=False)
 
 
@@ -120,7 +118,7 @@ def test_raising_without_input(subject: Subject, plan: Plan) -> None:
 @clause(
     "backward.errors.raising_legacy",
     says="When a legacy hook raises, its exception leaves backward(), and nothing behind it gets a gradient.",
-    source="https://github.com/pytorch/pytorch/pull/43684",
+    source=TYPE_IS_LOST,
     concern="backward raises",
     readings=(
         Reading(

@@ -9,15 +9,10 @@ from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import FACTORS, NUMBERS, plans
 from fixtures.plan.grammar import Backward, Chain, Fan, Forward, Hook, Input, Leaf, Plan, Scale
-from suites.backward.hooked import FULL_KINDS
+from suites.backward.hooked import ANY_KIND, FULL_KINDS, MAYBE_SCALE, PAIR
 from suites.backward.sources import EXECUTED, PRE_CALLED, RULE_1, RULE_3
+from suites.names import FULL, PRE
 
-FULL = "torch.nn.Module.register_full_backward_hook"
-PRE = "torch.nn.Module.register_full_backward_pre_hook"
-GLOBAL_PRE = "torch.nn.modules.module.register_module_full_backward_pre_hook"
-PAIR = st.tuples(NUMBERS, NUMBERS)
-ANY_KIND = st.sampled_from(["full_backward", "backward"])
-MAYBE_SCALE = st.one_of(st.just(()), st.builds(lambda by: (Scale(by),), FACTORS))
 SOME_GRADS = st.sampled_from([(1, None), (None, 2), (3, 2)])
 NO_INPUT = (Input(3, grad=False),)
 

@@ -25,11 +25,9 @@ from suites.backward.sources import (
     TENSORS_ONLY,
     TESTS,
 )
+from suites.names import FROM_OUTPUT, FULL, PRE
 
 ABOUT = "register_backward_hook"
-
-FULL = "torch.nn.Module.register_full_backward_hook"
-PRE = "torch.nn.Module.register_full_backward_pre_hook"
 
 
 @st.composite
@@ -186,7 +184,7 @@ def test_frozen_input(subject: Subject, plan: Plan) -> None:
 @clause(
     "backward.given.no_input",
     says="When no input needs a gradient, the full hook still runs, with None for every input.",
-    source=(RULE_2, TESTS + "test_hook_no_requires_grad", "https://github.com/pytorch/pytorch/pull/56693"),
+    source=(RULE_2, TESTS + "test_hook_no_requires_grad", FROM_OUTPUT),
     concern="full_backward ?inputs_need_no_grad",
     needs=FULL,
     readings=(

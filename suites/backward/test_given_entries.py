@@ -9,8 +9,8 @@ from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import NUMBERS
 from suites.backward.sources import INPUT_VIEW, OUTPUT_VIEW, POSITIONAL
+from suites.names import FULL
 
-FULL = "torch.nn.Module.register_full_backward_hook"
 SOME = st.lists(NUMBERS, min_size=1, max_size=5)
 
 

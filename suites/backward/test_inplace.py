@@ -10,9 +10,8 @@ from fixtures.judge.clause import Reading, by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import FACTORS
 from suites.backward.sources import DOCS, IN_PLACE, PRE_DOCS, PRE_IN_PLACE, TESTS
+from suites.names import FULL, PRE
 
-FULL = "torch.nn.Module.register_full_backward_hook"
-PRE = "torch.nn.Module.register_full_backward_pre_hook"
 ERRORS = "https://github.com/pytorch/pytorch/pull/56093"
 #: Ways to change a tensor in place: whole, through one row, through a view of all.
 EDITS: Dict[str, Callable[[Any], Any]] = {

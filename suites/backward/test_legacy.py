@@ -8,13 +8,12 @@ from hypothesis import strategies as st
 
 from fixtures.judge.clause import Reading, by_release, clause
 from fixtures.judge.subject import Subject
+from suites.backward.hooked import FEW
 
 ABOUT = "register_backward_hook"
 
-FUTURE = "https://github.com/pytorch/pytorch/pull/127689"
 #: Up to 1.7 the docs promised the gradients of the inputs, and warned that modules of several operations may differ.
 PROMISE = "The docs no longer say what a legacy hook is given, only that it is deprecated and going to change."
-FEW = st.integers(1, 3)
 
 
 def shapes(make: Any, *size: int) -> Any:

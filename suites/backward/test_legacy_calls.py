@@ -8,10 +8,9 @@ from typing import Any, List, Tuple
 from fixtures.judge.clause import Reading, by_release, clause
 from fixtures.judge.subject import Subject
 from suites.backward.sources import DEAD, LEGACY, OTHER_NODES
+from suites.names import FUTURE
 
 ABOUT = "register_backward_hook"
-
-FUTURE = "https://github.com/pytorch/pytorch/pull/127689"
 
 
 @clause(

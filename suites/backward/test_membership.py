@@ -7,18 +7,15 @@ from hypothesis import strategies as st
 
 from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
-from fixtures.plan.draw import FACTORS, NUMBERS
-from fixtures.plan.grammar import Backward, Chain, Drop, Forward, Hook, Input, Leaf, Plan, Remove, Scale, hooks_of
-from suites.backward.hooked import FULL_KINDS
+from fixtures.plan.draw import NUMBERS
+from fixtures.plan.grammar import Backward, Chain, Drop, Forward, Hook, Input, Leaf, Plan, Remove, hooks_of
+from suites.backward.hooked import FULL_KINDS, MAYBE_SCALE
 from suites.backward.sources import CALLED, MIXED, PREPEND, RULE_3, TESTS
+from suites.names import FULL, PRE, UNDER_NO_GRAD
 
 ABOUT = "register_backward_hook"
 
-FULL = "torch.nn.Module.register_full_backward_hook"
-PRE = "torch.nn.Module.register_full_backward_pre_hook"
-GLOBAL_FULL = "torch.nn.modules.module.register_module_full_backward_hook"
 NET = Leaf("m0", "scale", (3,))
-MAYBE_SCALE = st.one_of(st.just(()), st.builds(lambda by: (Scale(by),), FACTORS))
 
 
 def script(*steps: Any) -> Plan:
@@ -278,7 +275,7 @@ def test_once_per_backward(subject: Subject, plan: Plan) -> None:
 @clause(
     "backward.membership.under_no_grad",
     says="A hooked module can be called under no_grad: the hooks do not run, and nothing is raised.",
-    source=(RULE_3, "https://github.com/pytorch/pytorch/issues/59901"),
+    source=(RULE_3, UNDER_NO_GRAD),
     concern="full_backward ?no_grad",
     needs=FULL,
     value=("done", False),

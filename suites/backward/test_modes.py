@@ -9,17 +9,10 @@ from hypothesis import strategies as st
 from fixtures.judge.clause import Reading, by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import NUMBERS
-from suites.backward.hooked import line
+from suites.backward.hooked import FEW, line
 from suites.backward.sources import RULE_1, RULE_3
+from suites.names import FULL, UNDER_NO_GRAD
 
-FULL = "torch.nn.Module.register_full_backward_hook"
-PRE = "torch.nn.Module.register_full_backward_pre_hook"
-UNDER_NO_GRAD = "https://github.com/pytorch/pytorch/issues/59901"
-CLEARING = "https://github.com/pytorch/pytorch/pull/82788"
-WARNED = "https://github.com/pytorch/pytorch/pull/155339"
-
-
-FEW = st.integers(1, 3)
 WEIGHTS = st.lists(NUMBERS, min_size=1, max_size=3)
 
 

@@ -10,14 +10,9 @@ from hypothesis import strategies as st
 
 from fixtures.judge.clause import Reading, by_release, clause
 from fixtures.judge.subject import Subject
-from suites.backward.hooked import line
+from suites.backward.hooked import FEW, line
 from suites.backward.sources import FIRING
-
-FULL = "torch.nn.Module.register_full_backward_hook"
-PRE = "torch.nn.Module.register_full_backward_pre_hook"
-CLEARING = "https://github.com/pytorch/pytorch/pull/82788"
-WARNED = "https://github.com/pytorch/pytorch/pull/155339"
-FEW = st.integers(1, 3)
+from suites.names import CLEARING, FULL, PRE, WARNED
 
 
 def warned(kind: str, hooks: int, passes: List[bool]) -> List[List[str]]:

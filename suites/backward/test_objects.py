@@ -10,15 +10,14 @@ from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import NUMBERS
 from fixtures.plan.grammar import Forward, Hook, Input, Leaf, Plan
+from suites.backward.hooked import FEW
 from suites.backward.sources import DOCS, FORWARD_GLOBAL, INPUT_VIEW, OUTPUT_VIEW, PRE_VIEW
+from suites.names import FULL, PAST_THE_OUTPUT, PRE, UNDER_NO_GRAD
 
-FULL = "torch.nn.Module.register_full_backward_hook"
-PRE = "torch.nn.Module.register_full_backward_pre_hook"
 GLOBAL = "torch.nn.modules.module.register_module_forward_hook"
 VIEWS = "The docs say that forward is given a view of each tensor passed in, and the caller one of each returned."
 
 
-FEW = st.integers(1, 3)
 #: Which inputs need a gradient. The first one does in torch 1.8; backward.given.frozen_input tells of that.
 SOME = st.lists(st.booleans(), max_size=3).map(lambda others: [True, *others])
 
@@ -120,7 +119,7 @@ def test_kept(subject: Subject, count: int, hooks: int) -> None:
 @clause(
     "backward.objects.kept_under_no_grad",
     says="Under no_grad a full hook replaces neither inputs nor outputs.",
-    source=(DOCS, "https://github.com/pytorch/pytorch/issues/59901"),
+    source=(DOCS, UNDER_NO_GRAD),
     level="observed",
     concern="full_backward ?no_grad",
     docs="contradicts",
@@ -167,7 +166,7 @@ def test_pre(subject: Subject, grads: List[bool], hooks: int) -> None:
 @clause(
     "backward.objects.layers",
     says="LSTM states and Embedding indices have None; a loss on an LSTM state alone leaves the hook silent.",
-    source=("https://github.com/pytorch/pytorch/pull/88357", DOCS),
+    source=(PAST_THE_OUTPUT, DOCS),
     concern="full_backward ?lstm",
     docs="contradicts",
     note="The docs promise a call whenever gradients for the inputs are computed; with a loss on a state they are.",

@@ -7,11 +7,10 @@ from hypothesis import strategies as st
 
 from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
+from suites.backward.hooked import FEW
 from suites.backward.sources import DOCS, ONLY_NONE, PRE_DOCS
+from suites.names import FROM_OUTPUT, FULL, PRE
 
-FULL = "torch.nn.Module.register_full_backward_hook"
-PRE = "torch.nn.Module.register_full_backward_pre_hook"
-FEW = st.integers(1, 3)
 SIZES = st.lists(st.integers(1, 2), max_size=2).map(tuple)
 #: A size, a number of inputs, and the size of a bare tensor: rows of the size, or any other.
 BARE = {
@@ -119,7 +118,7 @@ def test_no_broadcast(subject: Subject, size: Any, returned: Any, hooks: int) ->
 @clause(
     "backward.objects.list_without_input",
     says="Where no input needs a gradient a list of None is refused, while a tuple of None is taken.",
-    source=(ONLY_NONE, "https://github.com/pytorch/pytorch/pull/56693"),
+    source=(ONLY_NONE, FROM_OUTPUT),
     concern="full_backward returns ?inputs_need_no_grad",
     needs=FULL,
     readings=by_release(

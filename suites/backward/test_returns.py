@@ -9,15 +9,12 @@ from fixtures.judge.clause import Reading, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import FACTORS, NUMBERS, plans
 from fixtures.plan.grammar import Backward, Chain, Forward, Hook, Input, Leaf, Plan, Raise, Scale, hooks_of
-from suites.backward.hooked import FULL_KINDS, module_of
+from suites.backward.hooked import FULL_KINDS, MAYBE_SCALE, module_of
 from suites.backward.sources import DOCS, IN_ORDER, OBSERVES, PRE_REPLACES, REPLACES
+from suites.names import FULL, PRE
 from suites.tensors import item, leaf, outcome
 
 ABOUT = "register_backward_hook"
-
-FULL = "torch.nn.Module.register_full_backward_hook"
-PRE = "torch.nn.Module.register_full_backward_pre_hook"
-MAYBE_SCALE = st.one_of(st.just(()), st.builds(lambda by: (Scale(by),), FACTORS))
 
 
 @st.composite

@@ -7,13 +7,12 @@ from hypothesis import strategies as st
 
 from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
+from suites.backward.hooked import FEW
 from suites.backward.sources import NUMBER, ONLY_NONE, PRE_DOCS, PRE_NUMBER, TESTS
+from suites.names import FROM_OUTPUT, FULL, PRE
 
 ABOUT = "register_backward_hook"
 
-FULL = "torch.nn.Module.register_full_backward_hook"
-PRE = "torch.nn.Module.register_full_backward_pre_hook"
-FEW = st.integers(1, 3)
 #: "g" is a gradient of the right kind: sevens.
 GRADS = st.lists(st.sampled_from(["g", None]), max_size=4)
 TUPLES, LISTS = st.tuples(st.just("tuple"), GRADS), st.tuples(st.just("list"), GRADS)
@@ -117,7 +116,7 @@ def test_full_containers(subject: Subject, shape: str, grads: Any, hooks: int) -
 @clause(
     "backward.returns.full_without_input",
     says="A full hook that returns a gradient where no input needs one ends backward() with RuntimeError.",
-    source=(ONLY_NONE, "https://github.com/pytorch/pytorch/pull/56693"),
+    source=(ONLY_NONE, FROM_OUTPUT),
     concern="full_backward returns ?inputs_need_no_grad",
     needs=FULL,
     value="RuntimeError",

@@ -12,17 +12,13 @@ from fixtures.judge.clause import Reading, by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import NUMBERS, plans
 from fixtures.plan.grammar import Backward, Call, Pack, Plan
-from suites.backward.hooked import module_of, run
+from suites.backward.hooked import FEW, module_of, run
 from suites.backward.sources import DOCS, GRADIENTS, NO_TENSOR, POSITIONAL, PRE_DOCS, RULE_2, TENSORS_ONLY
+from suites.names import FROM_OUTPUT, FULL, PRE
 from suites.packed import positional
 
-FULL = "torch.nn.Module.register_full_backward_hook"
-PRE = "torch.nn.Module.register_full_backward_pre_hook"
-FROM_OUTPUT = "https://github.com/pytorch/pytorch/pull/56693"
-KEPT = "https://github.com/pytorch/pytorch/pull/112433"
 RULE = "The docs promise a call whenever gradients for the module's inputs are computed; here they are."
 
-FEW = st.integers(1, 3)
 Fields = collections.namedtuple("Fields", "first second")
 
 

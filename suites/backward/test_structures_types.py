@@ -9,12 +9,9 @@ from fixtures.judge.clause import Reading, by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import NUMBERS, plans
 from fixtures.plan.grammar import Backward, Blank, Forward, Hook, Input, Leaf, Pack, Plan, hooks_of
-from suites.backward.hooked import module_of, run
+from suites.backward.hooked import FEW, module_of, run
 from suites.backward.sources import DOCS, LEGACY, REPLACES
-
-FULL = "torch.nn.Module.register_full_backward_hook"
-KEPT = "https://github.com/pytorch/pytorch/pull/112433"
-FEW = st.integers(1, 3)
+from suites.names import FULL, KEEPS_CLASS
 
 
 class Pair(tuple):
@@ -24,7 +21,7 @@ class Pair(tuple):
 @clause(
     "backward.structures.types_kept",
     says="With a full hook a named tuple that the module returns stays one.",
-    source=KEPT,
+    source=KEEPS_CLASS,
     concern="full_backward|full_backward_pre ?output_tuple_class",
     needs=FULL,
     readings=by_release(
@@ -119,7 +116,7 @@ def test_subclass_kept(subject: Subject, by: List[int], alone: bool, hooks: int)
 @clause(
     "backward.structures.rebuilt",
     says="A module with a full hook may return any class of tuple, such as those of torch.return_types.",
-    source=(KEPT, DOCS),
+    source=(KEEPS_CLASS, DOCS),
     level="observed",
     concern="full_backward|full_backward_pre ?output_tuple_class",
     note="Since 2.2: torch.return_types cannot be made so, nor a tuple class that takes one iterable. A class of that "

@@ -9,9 +9,8 @@ from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import FACTORS, NUMBERS
 from suites.backward.sources import DOCS, PAST_OUTPUT
+from suites.names import CLEARING, FULL, PAST_THE_OUTPUT
 
-FULL = "torch.nn.Module.register_full_backward_hook"
-CLEARING = "https://github.com/pytorch/pytorch/pull/82788"
 MISSED = "https://github.com/pytorch/pytorch/issues/88312"
 RULE = "The docs promise a call whenever gradients for the module's inputs are computed; here they are."
 
@@ -182,12 +181,7 @@ def test_replacement(subject: Subject, number: int, factors: List[int]) -> None:
 @clause(
     "backward.twice.output_missed",
     says="A full hook does not run when the gradient reaches the input without passing the output.",
-    source=(
-        PAST_OUTPUT,
-        DOCS,
-        "https://github.com/pytorch/pytorch/issues/57157",
-        "https://github.com/pytorch/pytorch/pull/88357",
-    ),
+    source=(PAST_OUTPUT, DOCS, "https://github.com/pytorch/pytorch/issues/57157", PAST_THE_OUTPUT),
     concern="full_backward ?output_missed",
     docs="contradicts",
     note=RULE + " The output was passed inside a container, or its tensor was taken before the wrapping.",

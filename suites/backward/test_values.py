@@ -9,8 +9,8 @@ from fixtures.judge.subject import Subject
 from fixtures.plan.draw import plans
 from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Like, Of, Plan, Recast
 from suites.backward.sources import GRADIENTS, INPUT_VIEW, LEGACY, REPLACES
+from suites.names import FULL
 
-FULL_HOOK = "torch.nn.Module.register_full_backward_hook"
 ONE = Input(Of(1, (2, 3)))
 
 
@@ -25,7 +25,7 @@ def hooked(*do: Recast, kind: str = "full_backward") -> Plan:
     says="A full backward hook is given gradients of the shapes and dtypes of the module's inputs.",
     source=GRADIENTS,
     level="observed",
-    needs=FULL_HOOK,
+    needs=FULL,
 )
 @given(plan=plans(kinds=("full_backward",), does=(), inputs=(1, 2), outputs=(1, 2), depth=0, values=True))
 def test_full_given(subject: Subject, plan: Plan) -> None:
@@ -54,7 +54,7 @@ def test_any_layout(subject: Subject, plan: Plan) -> None:
     source=(REPLACES, "measured"),
     level="observed",
     concern="full_backward returns ?returns_wrong",
-    needs=FULL_HOOK,
+    needs=FULL,
     readings=by_release(
         "error",
         ("1.13", "the last", {"full_checked_each": False}),
@@ -75,7 +75,7 @@ def test_last_is_checked(subject: Subject, plan: Plan) -> None:
     source=(INPUT_VIEW, "measured"),
     level="observed",
     concern="full_backward ?first_needs_no_grad",
-    needs=FULL_HOOK,
+    needs=FULL,
     readings=by_release(
         "silent",
         ("1.11", "new", {"frozen_is_wrapped": True}),

@@ -7,17 +7,14 @@ from hypothesis import strategies as st
 
 from fixtures.judge.clause import Reading, by_release, clause
 from fixtures.judge.subject import Subject
-from fixtures.plan.draw import FACTORS, NUMBERS, plans
-from fixtures.plan.grammar import Add, Backward, Chain, Forward, Give, Hook, Input, Leaf, Plan, Scale
-from suites.backward.hooked import FULL_KINDS
+from fixtures.plan.draw import NUMBERS, plans
+from fixtures.plan.grammar import Add, Backward, Chain, Forward, Give, Hook, Input, Leaf, Plan
+from suites.backward.hooked import FULL_KINDS, MAYBE_SCALE, PAIR
 from suites.backward.sources import NUMBER, PRE_NUMBER, RULE_3, TESTS
+from suites.names import FULL, UNDER_NO_GRAD
 
 ABOUT = "register_backward_hook"
 
-FULL = "torch.nn.Module.register_full_backward_hook"
-PRE = "torch.nn.Module.register_full_backward_pre_hook"
-PAIR = st.tuples(NUMBERS, NUMBERS)
-MAYBE_SCALE = st.one_of(st.just(()), st.builds(lambda by: (Scale(by),), FACTORS))
 NO_GRADIENT = (Hook("full_backward", "m2", "h0", (Give("nones"),)), Hook("full_backward", "m1", "h1"))
 
 
@@ -188,7 +185,7 @@ def test_registered_in_pre_hook(subject: Subject, plan: Plan) -> None:
 @clause(
     "backward.wrong.under_no_grad",
     says="A call under no_grad skips the full hooks and pre-hooks of its module, and raises nothing.",
-    source=(RULE_3, "https://github.com/pytorch/pytorch/issues/59901"),
+    source=(RULE_3, UNDER_NO_GRAD),
     concern="full_backward ?no_grad",
     needs=FULL,
     readings=by_release(

@@ -13,14 +13,10 @@ from fixtures.plan.grammar import Ask, Forward, Hook, Input, Leaf, Plan, Raise, 
 from fixtures.play.trace import Trace
 from suites.gradient.asking import INNER, NET, ROOT, asking
 from suites.gradient.said import ALWAYS, NOT_ACCUMULATED, REPLACES, RETAINED_LAST, TRAVERSED
+from suites.names import GRAD_DOCS, HOOKS_IN_ORDER, TENSOR_DOCS
 from suites.tensors import leaf
 
 ABOUT = "register_hook"
-
-GRAD = "docs: torch.autograd.grad"
-INPUTS = "docs: torch.Tensor.backward"
-SINCE_2_0 = "https://github.com/pytorch/pytorch/pull/85849"
-NEEDS_INPUTS = "torch.Tensor.backward(inputs)"
 
 
 def answer(trace: Trace) -> Any:
@@ -58,7 +54,7 @@ WITNESS = Plan(NET, (Input(3),), (Hook("tensor", "x0", "h0", (Scale(10),)), Forw
 @clause(
     "gradient.asked.inputs",
     says="autograd.grad calls the hooks of the tensor it is asked for, and returns what they leave.",
-    source=(ALWAYS, "https://github.com/pytorch/pytorch/pull/85849", "https://github.com/pytorch/pytorch/issues/35802"),
+    source=(ALWAYS, HOOKS_IN_ORDER, "https://github.com/pytorch/pytorch/issues/35802"),
     concern="tensor ?asked",
     readings=HOOKED + CAPTURED,
     witness=WITNESS,
@@ -86,7 +82,7 @@ def test_on_the_way(subject: Subject, plan: Plan) -> None:
 @clause(
     "gradient.asked.root",
     says="autograd.grad of a tensor with respect to itself calls its hooks and returns what they leave.",
-    source=(ALWAYS, "https://github.com/pytorch/pytorch/pull/85849"),
+    source=(ALWAYS, HOOKS_IN_ORDER),
     about=("register_hook", "autograd.grad"),
     concern="tensor inner ?root",
     readings=(
@@ -132,7 +128,7 @@ def test_root(subject: Subject, factors: List[int], first: int) -> None:
 @clause(
     "gradient.asked.together_with_a_leaf",
     says="Asked for an inner tensor and a leaf it is made from, autograd.grad returns the former's unhooked.",
-    source=(GRAD, "docs: torch.Tensor.register_hook"),
+    source=(GRAD_DOCS, TENSOR_DOCS),
     docs="contradicts",
     note="A hook's result is to be used in place of the gradient. So it is in the leaf's result, and in that of the "
     "inner tensor when nothing else is asked for: grad(out, m) and grad(out, (m, a))[0] differ.",
@@ -159,7 +155,7 @@ def test_together_with_a_leaf(subject: Subject, plan: Plan) -> None:
 @clause(
     "gradient.asked.kept_otherwise",
     says="Where autograd.grad returns an inner tensor's gradient unhooked, retain_grad() keeps the hooked one.",
-    source=("docs: torch.autograd.grad", RETAINED_LAST, "https://github.com/pytorch/pytorch/pull/85849"),
+    source=(GRAD_DOCS, RETAINED_LAST, HOOKS_IN_ORDER),
     concern="retain_grad ?asked ?changing_hook",
     readings=by_release(
         "silent",
@@ -186,7 +182,7 @@ def test_kept_otherwise(subject: Subject, plan: Plan) -> None:
 @clause(
     "gradient.asked.other_leaf",
     says="autograd.grad calls no hook of a leaf it is not asked for, and none of a tensor it need not reach.",
-    source=GRAD,
+    source=GRAD_DOCS,
 )
 @given(
     plan=st.builds(
@@ -216,7 +212,7 @@ def test_other_leaf(subject: Subject, plan: Plan) -> None:
 @clause(
     "gradient.asked.same_input_twice",
     says="A tensor that is asked for twice has its hooks called once, and both results are what they left.",
-    source=(TRAVERSED, "https://github.com/pytorch/pytorch/pull/85849"),
+    source=(TRAVERSED, HOOKS_IN_ORDER),
     concern="tensor ?twice",
     readings=HOOKED + CAPTURED,
     witness=Plan(NET, (Input(3),), (*WITNESS.steps[:2], Ask(("x0", "x0")))),
@@ -231,7 +227,7 @@ def test_same_input_twice(subject: Subject, plan: Plan) -> None:
 @clause(
     "gradient.asked.errors",
     says="autograd.grad passes on what a hook raises, also the hook of a tensor that it is asked for.",
-    source=SINCE_2_0,
+    source=HOOKS_IN_ORDER,
     concern="tensor raises ?asked",
     readings=by_release(
         "silent",
@@ -259,7 +255,7 @@ def test_errors(subject: Subject, plan: Plan) -> None:
 @clause(
     "gradient.asked.anything",
     says="In every plan of the grammar, whatever is asked for, hooks and kept gradients follow the model.",
-    source=GRAD,
+    source=GRAD_DOCS,
     about=("register_hook", "retain_grad", "autograd.grad"),
 )
 @given(plan=plans(kinds=("tensor",), inputs=(1, 2), outputs=(1, 2), depth=2, retain=True, runs=2, ask=True))

@@ -10,11 +10,11 @@ from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import FACTORS
 from suites.gradient.said import DEEPCOPY, MARKED, WARNED_OF
+from suites.names import RETAIN_IN_ENGINE
 from suites.tensors import leaf, outcome
 
 ABOUT = "register_hook"
 
-PICKLE = "docs: torch.save"
 #: What `told` gives for the warning that a hook is lost.
 WARNED = ["backward hook"]
 
@@ -203,7 +203,7 @@ def test_unserializable_hook(subject: Subject, marked: List[bool]) -> None:
 @clause(
     "gradient.copies.retain_grad",
     says="Pickling a tensor that keeps its gradient does not warn; the copy is a leaf.",
-    source="https://github.com/pytorch/pytorch/pull/59362",
+    source=RETAIN_IN_ENGINE,
     about="retain_grad",
     concern="retain_grad ?pickled",
     readings=by_release(

@@ -11,12 +11,11 @@ from fixtures.judge.subject import Subject
 from fixtures.plan.draw import FACTORS, NUMBERS, plans
 from fixtures.plan.grammar import InPlace, Plan, hooks_of
 from suites.gradient.said import RETAINED_LAST
+from suites.names import HOOKS_IN_ORDER, TENSOR_DOCS
 from suites.tensors import item, leaf, outcome
 
 ABOUT = "register_hook"
 
-DOCS = "docs: torch.Tensor.register_hook"
-SINCE_2_0 = "https://github.com/pytorch/pytorch/pull/85849"
 #: Hooks that change their argument in place, by their factors.
 EDITS = st.lists(FACTORS, min_size=1, max_size=3)
 
@@ -34,7 +33,7 @@ def replace(by: int) -> Callable[[Any], Any]:
 @clause(
     "gradient.edits.own_gradient",
     says="An in-place change of the gradient in a hook that returns None acts like a replacement.",
-    source=DOCS,
+    source=TENSOR_DOCS,
     value=True,
     wrong={"unchanged": False},
     witness={"hooks": [("edit", 5)], "inner": False, "create_graph": False},
@@ -59,7 +58,7 @@ def test_own_gradient(subject: Subject, hooks: List[Tuple[str, int]], inner: boo
 @clause(
     "gradient.edits.siblings",
     says="Where a sum sends one gradient to several tensors, a change in a hook is seen by all reached later.",
-    source=DOCS,
+    source=TENSOR_DOCS,
     value="later ones",
     wrong={"each its own": "none"},
     witness={"edits": [5, 2]},
@@ -83,7 +82,7 @@ def test_siblings(subject: Subject, edits: List[Any]) -> None:
 @clause(
     "gradient.edits.other_hooks",
     says="An in-place change in a hook is seen by later hooks and in the tensor that an earlier one kept.",
-    source=DOCS,
+    source=TENSOR_DOCS,
     value="both",
     wrong={"later only": "later"},
     witness={"does": [("keep", 1), ("edit", 5), ("keep", 1)]},
@@ -109,7 +108,7 @@ def test_other_hooks(subject: Subject, does: List[Tuple[str, int]]) -> None:
 @clause(
     "gradient.edits.callers_gradient",
     says="An in-place change in the hook of the root changes the tensor that was passed to backward().",
-    source=DOCS,
+    source=TENSOR_DOCS,
     value=True,
     wrong={"unchanged": False},
     witness={"edits": [5], "inner": True, "first": 1, "passes": 1},
@@ -155,7 +154,7 @@ def test_expanded(subject: Subject, shape: List[int], by: int, before: int) -> N
 @clause(
     "gradient.edits.result_of_grad",
     says="An in-place change in the hook of an input of autograd.grad is in the result.",
-    source=SINCE_2_0,
+    source=HOOKS_IN_ORDER,
     level="observed",
     about=("register_hook", "autograd.grad"),
     concern="tensor edits ?asked",
@@ -191,7 +190,7 @@ KEPT = {
 @clause(
     "gradient.edits.kept_gradient",
     says="retain_grad() keeps a copy of the gradient that in-place hooks changed, whichever came first.",
-    source=(RETAINED_LAST, "https://github.com/pytorch/pytorch/pull/85849"),
+    source=(RETAINED_LAST, HOOKS_IN_ORDER),
     about=("register_hook", "retain_grad"),
     concern="retain_grad ?editing_hook",
     readings=by_release(

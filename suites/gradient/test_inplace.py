@@ -16,12 +16,10 @@ from fixtures.plan.edited import edited
 from fixtures.plan.grammar import Backward, Edit, Forward, Hook, InPlace, Input, Leaf, Plan, Remove
 from suites.gradient.said import OLD_NODE, OLD_VERSION
 from suites.gradient.versions import CHANGES, calls_of, noting
+from suites.names import IN_PLACE_NOTE, OWN_VERSION
 from suites.tensors import leaf
 
 ABOUT = "register_hook"
-
-NOTE = "note: autograd.html#behavior-of-tensor-hooks-when-tensor-is-modified-in-place"
-SINCE_2_0 = "https://github.com/pytorch/pytorch/pull/92734"
 
 
 @st.composite
@@ -181,7 +179,7 @@ def test_leaf_is_refused(subject: Subject, plan: Plan) -> None:
 @clause(
     "gradient.inplace.leaf_becomes_inner",
     says="The hooks of a leaf are not called once an in-place change has made it an inner tensor.",
-    source=(NOTE, SINCE_2_0),
+    source=(IN_PLACE_NOTE, OWN_VERSION),
     level="observed",
     concern="tensor ?became_inner",
     readings=(

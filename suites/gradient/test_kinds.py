@@ -14,8 +14,6 @@ from suites.gradient.said import EXAMPLE, GRAD_DTYPE, LAYOUT, OVERRIDABLE, REPLA
 
 ABOUT = "register_hook"
 
-DOCS = "docs: torch.Tensor.register_hook"
-
 
 @clause(
     "gradient.kinds.argument",

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from suites.gradient.said import CYCLE
+from suites.names import POST_ACCUMULATE
 from suites.tensors import leaf
 
 ABOUT = "register_hook"
@@ -189,7 +190,7 @@ def test_create_graph_cycle(subject: Subject) -> None:
     "gradient.lifetime.post_accumulate_cycle",
     says="A post-accumulate hook that refers to its leaf is never garbage-collected.",
     source="measured",
-    needs="torch.Tensor.register_post_accumulate_grad_hook",
+    needs=POST_ACCUMULATE,
     value=[False, True],
     wrong={"collected": [True, True]},
 )

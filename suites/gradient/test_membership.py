@@ -13,11 +13,10 @@ from fixtures.judge.subject import Subject
 from fixtures.plan.draw import FACTORS, NUMBERS
 from fixtures.plan.grammar import Add, Backward, Chain, Drop, Forward, Hook, Input, Leaf, Plan, Remove, Scale
 from suites.gradient.said import CALLED, REFUSED, REMOVES
+from suites.names import SNAPSHOT
 
 ABOUT = "register_hook"
 
-DOCS = "docs: torch.Tensor.register_hook"
-SNAPSHOT = "https://github.com/pytorch/pytorch/pull/61250"
 NET = Leaf("m0", "scale", (3,))
 SCALE = st.builds(Scale, by=FACTORS)
 

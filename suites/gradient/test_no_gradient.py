@@ -8,12 +8,11 @@ from hypothesis import strategies as st
 from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import NUMBERS
+from suites.names import HOOKS_IN_ORDER, NONE_FROM_FUNCTION, TENSOR_DOCS, UNDEFINED_ISSUE
 from suites.tensors import item, leaf, outcome, through_silent_function
 
 ABOUT = "register_hook"
 
-UNDEFINED = "https://github.com/pytorch/pytorch/issues/60796"
-SINCE_2_0 = "https://github.com/pytorch/pytorch/pull/85849"
 USES = st.lists(st.just(0) | NUMBERS, min_size=2, max_size=4).filter(any)
 
 
@@ -48,7 +47,7 @@ def test_no_replacement(subject: Subject, uses: List[int], replaced: List[bool],
 @clause(
     "gradient.undefined.replaced",
     says="What a hook returns for an undefined gradient of a leaf or an inner tensor is refused.",
-    source=(SINCE_2_0, UNDEFINED),
+    source=(HOOKS_IN_ORDER, UNDEFINED_ISSUE),
     concern="tensor returns ?gradient_undefined",
     readings=by_release(
         "silent",
@@ -85,7 +84,7 @@ def test_replaced(subject: Subject, places: List[Any], depth: int) -> None:
 @clause(
     "gradient.undefined.example_fails",
     says="The documentation's own hook, grad * 2, ends backward() with TypeError on an unused output.",
-    source=("docs: torch.Tensor.register_hook", "https://github.com/pytorch/pytorch/issues/11751"),
+    source=(TENSOR_DOCS, "https://github.com/pytorch/pytorch/issues/11751"),
     level="observed",
     concern="tensor ?gradient_undefined",
     value="TypeError",
@@ -113,7 +112,7 @@ def test_example_fails(subject: Subject, uses: List[int], hooked: List[bool]) ->
 @clause(
     "gradient.undefined.example_fails_after_a_function",
     says="The documentation's own hook, grad * 2, raises TypeError before a custom Function that returns None.",
-    source=("docs: torch.Tensor.register_hook", "https://github.com/pytorch/pytorch/pull/12028"),
+    source=(TENSOR_DOCS, NONE_FROM_FUNCTION),
     level="observed",
     concern="tensor ?gradient_undefined",
     readings=by_release(

@@ -11,13 +11,12 @@ from fixtures.judge.subject import Subject
 from fixtures.plan.draw import FACTORS, NUMBERS, plans
 from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Plan, Scale
 from suites.gradient.said import ADDS, CALLED, DERIVATIVE, DERIVATIVES
+from suites.names import HOOKS_IN_ORDER, TYPE_IS_LOST
 from suites.tensors import item, leaf, outcome
 
 ABOUT = "register_hook"
 
 BACKWARD = "docs: torch.autograd.backward"
-SINCE_2_0 = "https://github.com/pytorch/pytorch/pull/85849"
-TYPE_IS_LOST = "https://github.com/pytorch/pytorch/pull/43684"
 
 
 @clause(
@@ -90,7 +89,7 @@ def test_failed_pass_frees(subject: Subject, squares: List[bool], fails: int, re
 @clause(
     "gradient.passes.double_backward",
     says="With create_graph autograd.grad differentiates what a hook of its input returns, and calls it again.",
-    source=(DERIVATIVE, "https://github.com/pytorch/pytorch/pull/85849"),
+    source=(DERIVATIVE, HOOKS_IN_ORDER),
     level="implied",
     about=("register_hook", "autograd.grad"),
     concern="tensor ?asked ?create_graph",

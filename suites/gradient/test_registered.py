@@ -8,12 +8,10 @@ from hypothesis import strategies as st
 from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from suites.gradient.said import NEVER_REQUIRES, REFUSED
+from suites.names import SNAPSHOT
 from suites.tensors import leaf, outcome
 
 ABOUT = "register_hook"
-
-DOCS = "docs: torch.Tensor.register_hook"
-SNAPSHOT = "https://github.com/pytorch/pytorch/pull/61250"
 
 
 #: Ways to make a tensor out of another one.

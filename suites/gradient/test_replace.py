@@ -24,11 +24,10 @@ from suites.gradient.said import (
     REPLACES,
     SIGNATURE,
 )
+from suites.names import EXECUTION
 from suites.tensors import item, leaf
 
 ABOUT = "register_hook"
-
-DOCS = "docs: torch.Tensor.register_hook"
 
 
 @st.composite
@@ -87,7 +86,7 @@ def test_into_leaf(subject: Subject, plan: Plan) -> None:
 @clause(
     "gradient.replace.reaches_upstream",
     says="What the hook of an inner tensor returns is what every gradient upstream of it is made from.",
-    source=(REPLACES, "note: autograd.html#backward-hooks-execution"),
+    source=(REPLACES, EXECUTION),
 )
 @given(plan=line("m0>0", most=1))
 def test_reaches_upstream(subject: Subject, plan: Plan) -> None:

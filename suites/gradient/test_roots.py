@@ -11,11 +11,10 @@ from fixtures.judge.subject import Subject
 from fixtures.plan.draw import FACTORS, NUMBERS
 from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Plan, Scale
 from suites.gradient.said import FROM_LEAF, NEEDS_GRADIENT
+from suites.names import GRAD_DOCS, HOOKS_IN_ORDER, POST_ACCUMULATE
 from suites.tensors import item, leaf, outcome
 
 ABOUT = "register_hook"
-
-GRAD = "docs: torch.autograd.grad"
 
 
 @clause(
@@ -76,7 +75,7 @@ def test_no_gradient(subject: Subject, shape: List[int], factors: List[int], lea
 @clause(
     "gradient.roots.batch",
     says="With is_grads_batched each hook is called once, with the shape of one gradient, and may replace it.",
-    source=(GRAD, "https://github.com/pytorch/pytorch/pull/85849"),
+    source=(GRAD_DOCS, HOOKS_IN_ORDER),
     level="observed",
     about=("register_hook", "autograd.grad"),
     concern="tensor ?asked ?is_grads_batched",
@@ -116,7 +115,7 @@ def test_batch(subject: Subject, rows: List[List[int]], inner: List[int], inputs
 @clause(
     "gradient.roots.zeros_for_the_unused",
     says="The zeros that materialize_grads=True returns for an unused tensor go through none of its hooks.",
-    source=GRAD,
+    source=GRAD_DOCS,
     about=("register_hook", "autograd.grad"),
     needs="torch.autograd.grad(materialize_grads)",
     value=False,
@@ -142,7 +141,7 @@ def test_zeros_for_the_unused(subject: Subject, uses: List[int]) -> None:
     "gradient.roots.inside_post_accumulate",
     says="A post-accumulate hook may run a backward of its own, whose hooks may do the same.",
     source="measured",
-    needs="torch.Tensor.register_post_accumulate_grad_hook",
+    needs=POST_ACCUMULATE,
     value="all",
     wrong={"no effect": "outer"},
     witness={"factors": [2, 3]},

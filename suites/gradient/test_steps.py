@@ -9,17 +9,15 @@ from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import NUMBERS
 from suites.gradient.said import CHECKED, FREED, POST_LEAF, POST_NO_GRAD, POST_SIGNATURE
+from suites.names import POST_ACCUMULATE
 from suites.tensors import item, leaf, outcome
-
-DOCS = "docs: torch.Tensor.register_post_accumulate_grad_hook"
-NEEDS = ("torch.Tensor.register_post_accumulate_grad_hook",)
 
 
 @clause(
     "gradient.accumulated.given_the_leaf",
     says="The argument of a post-accumulate hook is the leaf itself, not the gradient.",
     source=POST_LEAF,
-    needs=NEEDS,
+    needs=POST_ACCUMULATE,
     value=True,
     wrong={"something else": False},
     witness={"on": [0], "passes": 1},
@@ -40,7 +38,7 @@ def test_given_the_leaf(subject: Subject, on: List[int], passes: int) -> None:
     "gradient.accumulated.returns_nothing",
     says="A post-accumulate hook returns None or the leaf; another tensor is a RuntimeError, else a TypeError.",
     source=POST_SIGNATURE,
-    needs=NEEDS,
+    needs=POST_ACCUMULATE,
     value=True,
     wrong={"ignored": False},
     witness={"returned": [3], "had": None},
@@ -79,7 +77,7 @@ def test_returns_nothing(subject: Subject, returned: List[Any], had: Any) -> Non
     "gradient.accumulated.frees_grad",
     says="Setting .grad to None in a post-accumulate hook frees the gradient while backward goes on.",
     source=FREED,
-    needs=NEEDS,
+    needs=POST_ACCUMULATE,
     value=True,
     wrong={"put back": False},
     witness={"hooks": [True], "passes": [2]},
@@ -118,7 +116,7 @@ def test_frees_grad(subject: Subject, hooks: List[bool], passes: List[int]) -> N
     "gradient.accumulated.step_inside",
     says="A post-accumulate hook may change its leaf in place: grad mode is off, unless with create_graph.",
     source=(POST_NO_GRAD, "https://docs.pytorch.org/tutorials/intermediate/optimizer_step_in_backward_tutorial.html"),
-    needs=NEEDS,
+    needs=POST_ACCUMULATE,
     value=False,
     wrong={"on": True},
     witness={"start": 3, "passes": [(2, False)], "frees": True},
@@ -152,7 +150,7 @@ def test_step_inside(subject: Subject, start: int, passes: List[Tuple[int, bool]
     "gradient.accumulated.step_spoils_the_graph",
     says="A post-accumulate hook that changes a leaf which the graph saved ends a second pass: RuntimeError.",
     source=CHECKED,
-    needs=NEEDS,
+    needs=POST_ACCUMULATE,
     value="RuntimeError",
     wrong={"new value": "accepted"},
     witness={"power": 2, "steps": 1, "by": 1},

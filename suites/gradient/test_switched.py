@@ -7,6 +7,7 @@ from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import plans
 from fixtures.plan.grammar import Backward, Forward, Freeze, Hook, Input, Leaf, Plan
+from suites.names import HOOKS_IN_ORDER
 
 LEAF = ("tensor", "post_accumulate")
 KINDS = ("tensor", "post_accumulate", "node", "node_pre")
@@ -15,7 +16,7 @@ KINDS = ("tensor", "post_accumulate", "node", "node_pre")
 @clause(
     "gradient.switched.frozen",
     says="A leaf that is frozen after it was used still has its tensor hooks called, and gets no .grad.",
-    source="https://github.com/pytorch/pytorch/pull/85849",
+    source=HOOKS_IN_ORDER,
     note="Once it requires grad again it gets its .grad, and has all the hooks that it had.",
     about=(*apis(LEAF), "retain_grad"),
     concern="tensor ?switched_off",

@@ -13,12 +13,10 @@ from fixtures.judge.subject import Subject
 from fixtures.plan.draw import FACTORS, NUMBERS
 from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Plan, Scale
 from suites.gradient.said import CALLED
+from suites.names import HOOKS_IN_ORDER, NONE_FROM_FUNCTION, PRE, UNDEFINED_ISSUE
 from suites.tensors import item, leaf, through_silent_function
 
 ABOUT = "register_hook"
-
-UNDEFINED = "https://github.com/pytorch/pytorch/issues/60796"
-SINCE_2_0 = "https://github.com/pytorch/pytorch/pull/85849"
 
 
 @clause(
@@ -80,10 +78,7 @@ def test_unused_output(subject: Subject, uses: List[int], passes: int) -> None:
 @clause(
     "gradient.undefined.inner_tensor",
     says="The hook of an inner tensor whose gradient is undefined is called with None.",
-    source=(
-        "release 1.7: a custom Function may return None and it stays None",
-        "https://github.com/pytorch/pytorch/pull/12028",
-    ),
+    source=("release 1.7: a custom Function may return None and it stays None", NONE_FROM_FUNCTION),
     concern="tensor inner ?gradient_undefined",
     readings=by_release(
         "silent",
@@ -116,7 +111,7 @@ def test_inner_tensor(subject: Subject, before: int, after: int, hooks: int) -> 
 @clause(
     "gradient.undefined.leaf",
     says="The hooks of a leaf whose gradient is undefined are called with None.",
-    source=(SINCE_2_0, UNDEFINED),
+    source=(HOOKS_IN_ORDER, UNDEFINED_ISSUE),
     concern="tensor ?gradient_undefined",
     readings=by_release(
         "silent",
@@ -145,7 +140,7 @@ def test_leaf(subject: Subject, hooks: int, had: Any, passes: int) -> None:
 @clause(
     "gradient.undefined.dropped_output",
     says="A leaf reached only by an undefined gradient has its hooks called with None and keeps its .grad.",
-    source=SINCE_2_0,
+    source=HOOKS_IN_ORDER,
     readings=(
         Reading(
             "called",
@@ -155,7 +150,7 @@ def test_leaf(subject: Subject, hooks: int, had: Any, passes: int) -> None:
         ),
         Reading("skipped", "never", "The hook is left out, as it was before 2.0.", {"leaf_hook_sees_none": False}),
     ),
-    needs=("torch.nn.Module.register_full_backward_pre_hook",),
+    needs=(PRE,),
     witness=Plan(
         Leaf("m0", "split", (2, 3)),
         (Input(1),),
@@ -187,7 +182,7 @@ def test_dropped_output(subject: Subject, plan: Plan) -> None:
 @clause(
     "gradient.undefined.asked",
     says="autograd.grad calls the hook of an input whose gradient is undefined with None, and returns None.",
-    source=SINCE_2_0,
+    source=HOOKS_IN_ORDER,
     about=("register_hook", "autograd.grad"),
     concern="tensor ?asked ?gradient_undefined",
     readings=by_release(

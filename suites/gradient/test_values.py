@@ -16,6 +16,7 @@ from fixtures.plan.grammar import OPS, Backward, Forward, Hook, Input, Leaf, Lik
 from fixtures.play.objects import Seen
 from fixtures.play.trace import Trace
 from suites.gradient.said import LAYOUT, REPLACES, SIGNATURE
+from suites.names import BACKWARD_DOCS, POST_ACCUMULATE
 
 MOVED = (
     "code: torch/include/torch/csrc/autograd/functions/accumulate_grad.h "
@@ -83,7 +84,7 @@ def test_any_layout(subject: Subject, plan: Plan) -> None:
 @clause(
     "gradient.values.very_tensor",
     says="The first hook of the tensor that backward starts at is given the very gradient of the caller.",
-    source=("docs: torch.Tensor.backward", "measured"),
+    source=(BACKWARD_DOCS, "measured"),
 )
 @given(plan=plans(kinds=("tensor",), does=("scale",), on=("output",), depth=0, ops=("scale", "affine"), values=True))
 def test_very_tensor(subject: Subject, plan: Plan) -> None:
@@ -188,7 +189,7 @@ def put_in_grad(draw: Any) -> Plan:
     "gradient.values.expanded_grad",
     says="A .grad whose numbers share one place in memory ends the next backward in RuntimeError.",
     source="measured",
-    needs="torch.Tensor.register_post_accumulate_grad_hook",
+    needs=POST_ACCUMULATE,
 )
 @given(plan=put_in_grad())
 def test_expanded_grad(subject: Subject, plan: Plan) -> None:

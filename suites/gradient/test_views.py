@@ -9,17 +9,15 @@ from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import FACTORS
 from suites.gradient.versions import CHANGES, calls_of, noting
+from suites.names import BASE_VERSION, IN_PLACE_NOTE
 
 ABOUT = "register_hook"
-
-NOTE = "note: autograd.html#behavior-of-tensor-hooks-when-tensor-is-modified-in-place"
-SINCE_2_3 = "https://github.com/pytorch/pytorch/pull/117552"
 
 
 @clause(
     "gradient.inplace.base_through_view",
     says="A base that is changed through a view has a new version too, with hooks of its own.",
-    source=(NOTE, SINCE_2_3, "https://github.com/pytorch/pytorch/issues/117366"),
+    source=(IN_PLACE_NOTE, BASE_VERSION, "https://github.com/pytorch/pytorch/issues/117366"),
     concern="tensor inner ?hooked_again ?edited_between",
     readings=by_release(
         "silent",
@@ -49,10 +47,7 @@ def test_base_through_view(subject: Subject, steps: List[Any]) -> None:
 @clause(
     "gradient.inplace.view_is_lost",
     says="Hooks of a view are not called for uses of it after the view or its base was changed in place.",
-    source=(
-        "note: autograd.html#behavior-of-tensor-hooks-when-tensor-is-modified-in-place",
-        "test: test/test_autograd.py TestAutograd.test_tensor_hooks_inplace_over_view",
-    ),
+    source=(IN_PLACE_NOTE, "test: test/test_autograd.py TestAutograd.test_tensor_hooks_inplace_over_view"),
     value=False,
     wrong={"called": True},
     witness={"change_view": True, "by": 5, "before": None, "hooks": 1},

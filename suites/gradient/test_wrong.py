@@ -9,17 +9,16 @@ from hypothesis import strategies as st
 from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import FACTORS, NUMBERS
+from suites.names import TENSOR_DOCS
 from suites.tensors import item, leaf, outcome
 
 ABOUT = "register_hook"
-
-DOCS = "docs: torch.Tensor.register_hook"
 
 
 @clause(
     "gradient.errors.wrong_type",
     says="A tensor hook that returns anything but a tensor or None ends backward() with TypeError.",
-    source=DOCS,
+    source=TENSOR_DOCS,
     concern="tensor returns ?returns_wrong",
     value=("TypeError", "TypeError"),
     wrong={"falsy is None": ("TypeError", "accepted")},
@@ -134,7 +133,7 @@ def test_not_callable(subject: Subject, hook: Any, before: List[int], inner: boo
 @clause(
     "gradient.errors.argument_returned",
     says="A tensor hook that returns its argument changes nothing, like one that returns None.",
-    source=DOCS,
+    source=TENSOR_DOCS,
     value="accepted",
     wrong={"refused": "RuntimeError"},
     witness={"hooks": ["argument"], "inner": False, "first": 1},

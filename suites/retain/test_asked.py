@@ -9,11 +9,11 @@ from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import FACTORS, NUMBERS
 from fixtures.plan.grammar import Ask, Backward, Chain, Forward, Hook, Input, Leaf, Plan, Retain, Scale
+from suites.names import BACKWARD_INPUTS, GRAD_DOCS, HOOKS_IN_ORDER, INNER_INPUTS
 from suites.tensors import item, leaf
 
 ABOUT = "retain_grad"
 
-SINCE_2_0 = "https://github.com/pytorch/pytorch/pull/85849"
 NET = Chain("m0", (Leaf("m1", "scale", (2,)), Leaf("m2", "scale", (5,))))
 INNER = "m1>0"
 
@@ -74,7 +74,10 @@ FINDS = {
 @clause(
     "retain.asked.not_in_its_own_hook",
     says="While the hooks of a tensor run, the gradient of this pass is not yet in the .grad it keeps.",
-    source=('note: autograd.html#backward-hooks-execution "field is updated for Tensors that retain_grad"', SINCE_2_0),
+    source=(
+        'note: autograd.html#backward-hooks-execution "field is updated for Tensors that retain_grad"',
+        HOOKS_IN_ORDER,
+    ),
     about=("retain_grad", "register_hook"),
     concern="retain_grad ?reading_hook",
     readings=by_release(
@@ -112,7 +115,7 @@ def test_not_in_its_own_hook(subject: Subject, piles: List[Tuple[int, int]], pas
 @clause(
     "retain.asked.input_of_grad",
     says="autograd.grad with respect to a tensor that keeps its gradient also sets its .grad.",
-    source=("docs: torch.autograd.grad", SINCE_2_0),
+    source=(GRAD_DOCS, HOOKS_IN_ORDER),
     concern="retain_grad ?asked",
     readings=by_release(
         "silent",
@@ -145,7 +148,7 @@ def test_on_the_way_of_grad(subject: Subject, plan: Plan) -> None:
 @clause(
     "retain.asked.backward_inputs",
     says="backward(inputs=[y]) on a tensor that keeps its gradient counts the gradient once.",
-    source="https://github.com/pytorch/pytorch/pull/60521",
+    source=INNER_INPUTS,
     concern="retain_grad ?asked",
     readings=by_release(
         "error",
@@ -154,7 +157,7 @@ def test_on_the_way_of_grad(subject: Subject, plan: Plan) -> None:
         ("", "refused", {"backward_inputs": "leaves"}),
         "backward(inputs=[y]) raises RuntimeError for an inner tensor y: it takes leaves only.",
     ),
-    needs=("torch.Tensor.backward(inputs)",),
+    needs=(BACKWARD_INPUTS,),
     witness=Plan(NET, (Input(3),), (Forward(), Retain(INNER), Backward(inputs=(INNER,)))),
 )
 @given(plan=keeping(lambda grad: Backward((grad,), inputs=(INNER,)), lambda grad: Backward((grad,))))

@@ -9,15 +9,13 @@ from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import NUMBERS, plans
 from fixtures.plan.grammar import Backward, Chain, Forward, Hook, Input, Leaf, Plan, Retain
+from suites.names import KEPT, RETAIN_DOCS, RETAIN_IN_ENGINE
 from suites.tensors import item, leaf
 
 ABOUT = "retain_grad"
 
-DOCS = "docs: torch.Tensor.retain_grad"
-KEPT = 'docs: torch.Tensor.retain_grad "to have their :attr:`grad` populated during"'
 NO_OP = 'docs: torch.Tensor.retain_grad "This is a no-op for leaf tensors"'
 ATTRIBUTE = "docs: torch.Tensor.retains_grad"
-PORTED = "https://github.com/pytorch/pytorch/pull/59362"
 REFUSED = "https://github.com/pytorch/pytorch/blob/main/torch/csrc/autograd/VariableTypeManual.cpp"
 
 
@@ -68,7 +66,7 @@ def test_what_hooks_see(subject: Subject, plan: Plan) -> None:
 @clause(
     "retain.keep.changes_nothing_else",
     says="Where the tensor gets a gradient, retain_grad() changes no other gradient and no hook call.",
-    source=(DOCS, "measured"),
+    source=(RETAIN_DOCS, "measured"),
 )
 @given(plan=plans(kinds=("tensor",), does=("scale",), inputs=(1, 2), outputs=(1, 2), depth=2, retain=True, runs=2))
 def test_changes_nothing_else(subject: Subject, plan: Plan) -> None:
@@ -129,7 +127,7 @@ def test_nothing_for_leaves(subject: Subject, plan: Plan) -> None:
 @clause(
     "retain.keep.needs_grad",
     says="retain_grad() on a tensor that does not require grad raises RuntimeError.",
-    source=(DOCS, REFUSED + ' "can\'t retain_grad on Tensor that has requires_grad=False"'),
+    source=(RETAIN_DOCS, REFUSED + ' "can\'t retain_grad on Tensor that has requires_grad=False"'),
     concern="retain_grad ?no_grad",
     docs="contradicts",
     note="The docs say that it does nothing for a leaf, and what requires no gradient is a leaf.",
@@ -221,7 +219,10 @@ def test_not_by_itself(subject: Subject, row: List[bool], hooks: int) -> None:
 @clause(
     "retain.keep.attribute",
     says="retains_grad is True once retain_grad() was called on an inner tensor, and False otherwise.",
-    source=('docs: torch.Tensor.retains_grad "if this Tensor is non-leaf and its :attr:`grad` is enabled"', PORTED),
+    source=(
+        'docs: torch.Tensor.retains_grad "if this Tensor is non-leaf and its :attr:`grad` is enabled"',
+        RETAIN_IN_ENGINE,
+    ),
     concern="retain_grad ?attribute_read",
     note="It stays True when detach_() makes the tensor a leaf: retain.versions.detached.",
     readings=by_release(
@@ -253,7 +254,7 @@ def test_attribute(subject: Subject, calls: List[int], detached: List[int]) -> N
 @clause(
     "retain.keep.attribute_is_read_only",
     says="Assigning to retains_grad raises AttributeError.",
-    source=(ATTRIBUTE, PORTED, "measured"),
+    source=(ATTRIBUTE, RETAIN_IN_ENGINE, "measured"),
     level="observed",
     concern="never",
     readings=by_release(
@@ -282,7 +283,7 @@ def test_attribute_is_read_only(subject: Subject, kept: bool, value: Any) -> Non
 @clause(
     "retain.keep.no_hook_of_its_own",
     says="retain_grad() adds nothing to the _backward_hooks of the tensor.",
-    source=PORTED,
+    source=RETAIN_IN_ENGINE,
     concern="retain_grad ?dict_read",
     readings=by_release(
         "silent",

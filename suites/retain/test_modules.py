@@ -10,13 +10,12 @@ from fixtures.judge.clause import Reading, by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import FACTORS, NUMBERS, plans
 from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Plan, Retain, Scale
+from suites.names import FULL, HOOKS_IN_ORDER, PRE, RETAIN_UNDEFINED
 from suites.tensors import item, leaf, outcome
 
 ABOUT = "retain_grad"
 
-FULL = "torch.nn.Module.register_full_backward_hook"
 FULL_DOCS = "docs: torch.nn.Module.register_full_backward_hook"
-PRE = "torch.nn.Module.register_full_backward_pre_hook"
 
 
 @st.composite
@@ -41,7 +40,7 @@ def hooked_output(draw: Any) -> Plan:
 @clause(
     "retain.modules.output_is_grad_output",
     says="Without backward pre-hooks, an output's kept gradient is the grad_output of its full hooks.",
-    source=(FULL_DOCS, "https://github.com/pytorch/pytorch/pull/85849"),
+    source=(FULL_DOCS, HOOKS_IN_ORDER),
     concern="retain_grad ?module_output ?changing_hook",
     readings=by_release(
         "silent",
@@ -138,7 +137,7 @@ def test_any_mixture(subject: Subject, plan: Plan) -> None:
 @clause(
     "retain.modules.undefined",
     says="Under a full hook, an output that keeps its gradient and gets none has its .grad as it was.",
-    source="https://github.com/pytorch/pytorch/pull/92604",
+    source=RETAIN_UNDEFINED,
     concern="retain_grad ?module_output ?gradient_undefined",
     needs=FULL,
     readings=(
@@ -176,7 +175,7 @@ def test_undefined(subject: Subject, plan: Plan) -> None:
 @clause(
     "retain.modules.unused_output",
     says="retain_grad() on an unused output of a node that runs leaves its .grad None.",
-    source="https://github.com/pytorch/pytorch/pull/92604",
+    source=RETAIN_UNDEFINED,
     concern="retain_grad ?gradient_undefined",
     value=None,
     wrong={"zero": 0.0},

@@ -10,10 +10,12 @@ from fixtures.judge.clause import Reading, by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.model.contract import contract_for, installed_version
 from fixtures.plan.draw import FACTORS, available
+from suites.names import EXECUTION
 from suites.tensors import item, leaf
 
-NOTE = "note: autograd.html#backward-hooks-execution"
-FIRST_TENSOR_HOOKS = NOTE + ' "hooks registered to Tensor are executed 2. pre-hook registered to Node are executed"'
+FIRST_TENSOR_HOOKS = (
+    EXECUTION + ' "hooks registered to Tensor are executed 2. pre-hook registered to Node are executed"'
+)
 ORDERED = "test: test/test_autograd.py TestAutograd.test_prehook_ordering"
 #: Every node has it since 1.13; the class of all nodes can be named since 2.0 only.
 PREHOOKS = "torch.autograd.Function.register_prehook"
@@ -29,7 +31,7 @@ def by_turns(kinds: List[str]) -> List[str]:
 @clause(
     "retain.nodes.before_pre_hooks",
     says="The gradient is kept before the pre-hooks of the tensor's node run; what these return is not in it.",
-    source=(NOTE, ORDERED),
+    source=(EXECUTION, ORDERED),
     concern="node_pre returns ?kept",
     needs=PREHOOKS,
     readings=(
@@ -180,7 +182,7 @@ def test_leaf(subject: Subject, hooks: List[str], passes: int) -> None:
     says="What hooks of a tensor's node return is in no kept gradient of that tensor, only further upstream.",
     source=(
         'docs: torch.autograd.graph.Node.register_hook "which will be used in place of :attr:`grad_inputs`"',
-        NOTE + ' "post-hook registered to Node are executed (if Node is executed)"',
+        EXECUTION + ' "post-hook registered to Node are executed (if Node is executed)"',
     ),
     value=False,
     wrong={"in both": True},

@@ -6,6 +6,7 @@ from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import plans
 from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Plan, Retain, Scale
+from suites.names import HOOKS_IN_ORDER
 
 
 @clause(
@@ -14,7 +15,7 @@ from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Plan, Re
     source=(
         'note: autograd.html#backward-hooks-execution "field is updated for Tensors that retain_grad"',
         "test: test/test_autograd.py TestAutograd.test_retains_grad_can_always_observe_tensor_prehook",
-        "https://github.com/pytorch/pytorch/pull/85849",
+        HOOKS_IN_ORDER,
     ),
     concern="retain_grad ?changing_hook",
     readings=by_release(

@@ -10,13 +10,12 @@ from fixtures.judge.subject import Subject
 from fixtures.plan.draw import FACTORS, NUMBERS
 from fixtures.plan.edited import edited
 from fixtures.plan.grammar import Backward, Edit, Fan, Forward, Hook, InPlace, Input, Leaf, Plan, Retain, Scale
+from suites.names import FOLLOWS, IN_PLACE_NOTE, RETAIN_UNDEFINED
 from suites.tensors import leaf
 
 ABOUT = "retain_grad"
 
-FOLLOWS = "https://github.com/pytorch/pytorch/pull/79996"
-NOTE = "note: autograd.html#behavior-of-tensor-hooks-when-tensor-is-modified-in-place"
-BOUND = NOTE + ' "they actually become permanently bound to the grad_fn"'
+BOUND = IN_PLACE_NOTE + ' "they actually become permanently bound to the grad_fn"'
 INPLACE = "test: test/test_autograd.py TestAutograd.test_retain_grad_inplace"
 FOLLOWING, STAYING = {"retain_follows": True}, {"retain_follows": False}
 
@@ -37,7 +36,7 @@ def used_twice(first: int, by: int, second: int) -> Plan:
 @clause(
     "retain.versions.changed_before",
     says="retain_grad() after an in-place change keeps the gradient of the changed tensor.",
-    source=(NOTE, "measured"),
+    source=(IN_PLACE_NOTE, "measured"),
 )
 @given(plan=edited("edit", "retain"))
 def test_changed_before(subject: Subject, plan: Plan) -> None:
@@ -153,7 +152,7 @@ def test_used_before(subject: Subject, plan: Plan) -> None:
 @clause(
     "retain.versions.became_a_leaf",
     says="A tensor that keeps its gradient and becomes a leaf by detach_() adds it to .grad once a pass.",
-    source="https://github.com/pytorch/pytorch/pull/92604",
+    source=RETAIN_UNDEFINED,
     concern="retain_grad ?became_leaf",
     value=1,
     wrong={"not at all": 0},

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import FACTORS, NUMBERS
+from suites.names import BASE_VERSION, FOLLOWS
 from suites.tensors import item
 
 ABOUT = "retain_grad"
 
-FOLLOWS = "https://github.com/pytorch/pytorch/pull/79996"
 #: The sizes of a base and of a view of its first places, the factors of in-place operations, and a gradient.
 VIEWED = {
     "size": st.integers(1, 3),
@@ -77,7 +77,7 @@ def test_view_changed(subject: Subject, size: int, part: int, edits: List[int], 
 @clause(
     "retain.versions.base_changed_by_view",
     says="A base that keeps its gradient keeps that of the new base after a change through a view of it.",
-    source=("https://github.com/pytorch/pytorch/pull/117552", "https://github.com/pytorch/pytorch/issues/117366"),
+    source=(BASE_VERSION, "https://github.com/pytorch/pytorch/issues/117366"),
     concern="retain_grad ?edited_after",
     readings=by_release(
         "silent",
