@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import FACTORS, NUMBERS, plans
-from fixtures.plan.grammar import InPlace, Plan, hooks_of
+from fixtures.plan.grammar import Ask, Forward, Hook, InPlace, Input, Plan, hooks_of
+from suites.gradient.asking import INNER, NET, asked_alone
 from suites.gradient.said import RETAINED_LAST
 from suites.names import HOOKS_IN_ORDER, TENSOR_DOCS
 from suites.tensors import item, leaf, outcome
@@ -160,23 +161,16 @@ def test_expanded(subject: Subject, shape: List[int], by: int, before: int) -> N
     concern="tensor edits ?asked",
     readings=by_release(
         "silent",
-        ("2.0", "in the result", True),
+        ("2.0", "in the result", {"hooks_when_asked": True}),
         "autograd.grad returns what the in-place hooks of its inputs, leaves or not, have made of the gradient.",
-        ("", "the hook is not called", False),
+        ("", "the hook is not called", {"hooks_when_asked": False}),
         "autograd.grad calls no hook of its inputs: the gradient is returned as it came.",
     ),
-    witness={"edits": [5], "inner": True, "first": 2},
+    witness=Plan(NET, (Input(1),), (Forward(), Hook("tensor", INNER, "h0", (InPlace(5),)), Ask((INNER,), (2,)))),
 )
-@given(edits=EDITS, inner=st.booleans(), first=NUMBERS)
-def test_result_of_grad(subject: Subject, edits: List[int], inner: bool, first: int) -> None:
-    import torch
-
-    x = leaf(1)
-    wanted = 3 * x if inner else x
-    for by in edits:
-        wanted.register_hook(edit(by))
-    (grad,) = torch.autograd.grad(first * wanted, [wanted])
-    assert grad.item() == first * (prod(edits) if subject.value else 1)
+@given(plan=asked_alone(("x0", "m1.weight", INNER), "tensor", InPlace))
+def test_result_of_grad(subject: Subject, plan: Plan) -> None:
+    subject.holds(plan)
 
 
 #: By reading: the factors that are in the kept gradient, of `edits` with retain_grad() called before number `place`.

@@ -3,7 +3,7 @@
 Torch 2.0 gave each version hooks of its own, 2.3 did so for a base that is changed through a view.
 """
 
-from typing import Any, List, Tuple
+from typing import Any, List
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,9 +13,9 @@ from fixtures.judge.subject import Subject
 from fixtures.plan.draw import FACTORS, NUMBERS
 from fixtures.plan.draw_net import USUAL_OPS, nets
 from fixtures.plan.edited import edited
-from fixtures.plan.grammar import Backward, Edit, Forward, Hook, InPlace, Input, Leaf, Plan, Remove
+from fixtures.plan.grammar import Backward, Edit, Forward, Hook, InPlace, Input, Leaf, Plan, Remove, Scale
 from suites.gradient.said import OLD_NODE, OLD_VERSION
-from suites.gradient.versions import CHANGES, calls_of, noting
+from suites.gradient.versions import CHANGES, between_edits, calls_of, noting
 from suites.names import IN_PLACE_NOTE, OWN_VERSION
 from suites.tensors import leaf
 
@@ -57,41 +57,30 @@ def test_own_version(subject: Subject, plan: Plan) -> None:
 @clause(
     "gradient.inplace.replacements",
     says="A replacement takes effect at the version its hook is on: between the in-place changes.",
-    source=(OLD_NODE, "https://github.com/pytorch/pytorch/pull/92734"),
+    source=(OLD_NODE, OWN_VERSION),
     concern="tensor inner returns ?hooked_again ?edited_between",
     readings=by_release(
         "silent",
-        ("2.0", "each in its place", "own"),
+        ("2.0", "each in its place", {"hooks_of_version": True}),
         "A replacement takes effect at its own hook's version.",
-        ("", "all at the first", "first"),
+        ("", "all at the first", {"hooks_of_version": False}),
         "All replacements take effect at the version that the first hook was put on.",
     ),
-    witness={"steps": [("hook", 1), ("times", 5), ("hook", 100)]},
+    witness=Plan(
+        Leaf("m0", "scale", (3,)),
+        (Input(1),),
+        (
+            Forward(),
+            Hook("tensor", "m0>0", "h0", (Scale(2),)),
+            Edit("m0>0", 5),
+            Hook("tensor", "m0>0", "h1", (Scale(3),)),
+            Backward((2,)),
+        ),
+    ),
 )
-@given(
-    steps=st.lists(st.tuples(st.sampled_from(["hook", "times"]), FACTORS), min_size=1, max_size=5).filter(
-        lambda steps: any(what == "hook" for what, _ in steps)
-    )
-)
-def test_replacements(subject: Subject, steps: List[Tuple[str, int]]) -> None:
-    x = leaf(1)
-    y = 3 * x
-    for what, number in steps:
-        if what == "hook":
-            y.register_hook(lambda grad, number=number: grad + number)
-        else:
-            y.mul_(number)
-    (2 * y).backward()
-    grad, added = 2, sum(number for what, number in steps if what == "hook")
-    first = [what for what, _ in steps].index("hook")
-    for place, (what, number) in reversed(list(enumerate(steps))):
-        if what == "times":
-            grad *= number
-        elif subject.value == "own":
-            grad += number
-        elif place == first:
-            grad += added
-    assert x.grad.item() == 3 * grad
+@given(plan=between_edits("tensor", st.builds(lambda by: (Scale(by),), FACTORS)))
+def test_replacements(subject: Subject, plan: Plan) -> None:
+    subject.holds(plan)
 
 
 @clause(
