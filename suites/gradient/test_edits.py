@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import FACTORS, NUMBERS, plans
-from fixtures.plan.grammar import Ask, Forward, Hook, InPlace, Input, Plan, hooks_of
+from fixtures.plan.grammar import Ask, Backward, Forward, Hook, InPlace, Input, Leaf, Like, Of, Plan, hooks_of
 from suites.gradient.asking import INNER, NET, asked_alone
 from suites.gradient.said import RETAINED_LAST
 from suites.names import HOOKS_IN_ORDER, TENSOR_DOCS
-from suites.tensors import item, leaf, outcome
+from suites.tensors import leaf
 
 ABOUT = "register_hook"
 
@@ -132,24 +132,32 @@ def test_callers_gradient(subject: Subject, edits: List[int], inner: bool, first
     "gradient.edits.expanded",
     says="An in-place change of an expanded gradient, as sum() sends it, ends backward() with RuntimeError.",
     source="measured",
-    value="RuntimeError",
-    wrong={"changes": "accepted"},
-    witness={"shape": [2], "by": 5, "before": 0},
 )
-@given(shape=st.lists(st.integers(1, 3), max_size=3), by=FACTORS, before=st.integers(0, 2))
-def test_expanded(subject: Subject, shape: List[int], by: int, before: int) -> None:
-    import torch
-
-    calls: List[Any] = []
-    x = torch.ones(shape, dtype=torch.float64, requires_grad=True)
-    for _ in range(before):
-        x.register_hook(calls.append)
-    x.register_hook(edit(by))
-    result = outcome(x.sum().backward)
+@given(
+    plan=st.builds(
+        lambda shape, by, before, leaf: Plan(
+            Leaf("m0", "sum"),
+            (Input(Of(1, tuple(shape)), leaf=leaf),),
+            (
+                *(Hook("tensor", "x0", f"h{place}") for place in range(before)),
+                Hook("tensor", "x0", "edits", (InPlace(by),)),
+                Hook("tensor", "x0", "last"),
+                Forward(),
+                Backward((Like(1),)),
+            ),
+        ),
+        st.lists(st.integers(1, 3), max_size=3),
+        FACTORS,
+        st.integers(0, 2),
+        st.booleans(),
+    )
+)
+def test_expanded(subject: Subject, plan: Plan) -> None:
+    trace, hooks = subject.holds(plan), [hook.label for hook in hooks_of(plan)]
     # One element shares its place with nobody.
-    expected = subject.value if prod(shape) > 1 else "accepted"
-    grad = None if expected == "RuntimeError" else torch.full(shape, float(by)).tolist()
-    assert (len(calls), result, item(x.grad)) == (before, expected, grad)
+    shared = prod(plan.inputs[0].value.shape) > 1
+    assert trace.raised() == [("backward", "RuntimeError")] * shared
+    assert trace.calls() == hooks[: -1 if shared else None]
 
 
 @clause(

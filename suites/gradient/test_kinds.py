@@ -10,9 +10,12 @@ from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.model.contract import applies, installed_version
 from fixtures.plan.draw import FACTORS, NUMBERS
+from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Like, Of, Plan, Remove, Scale
 from suites.gradient.said import EXAMPLE, GRAD_DTYPE, LAYOUT, OVERRIDABLE, REPLACES, SIGNATURE
 
 ABOUT = "register_hook"
+#: Passes that begin at three numbers.
+PASSES = st.lists(st.builds(lambda first: Backward((Like(first),)), NUMBERS), max_size=3)
 
 
 @clause(
@@ -46,24 +49,24 @@ def test_argument(subject: Subject, on: List[int], passes: int) -> None:
     "gradient.kinds.example",
     says="The example of the documentation holds: a hook that doubles the gradient doubles .grad.",
     source=EXAMPLE,
-    value=2,
-    wrong={"not doubled": 1},
-    witness={"passes": [[1, 2, 3]], "removed": 1},
 )
-@given(passes=st.lists(st.lists(NUMBERS, min_size=3, max_size=3), min_size=1, max_size=3), removed=st.integers(0, 3))
-def test_example(subject: Subject, passes: List[List[int]], removed: int) -> None:
-    import torch
-
-    v = torch.tensor([0.0, 0.0, 0.0], requires_grad=True)
-    handle = v.register_hook(lambda grad: grad * 2)
-    expected = [0, 0, 0]
-    for number, gradient in enumerate(passes):
-        if number == removed:
-            handle.remove()
-        v.backward(torch.tensor([float(value) for value in gradient]))
-        factor = subject.value if number < removed else 1
-        expected = [old + factor * new for old, new in zip(expected, gradient)]
-        assert v.grad.tolist() == expected
+@given(
+    plan=st.builds(
+        lambda doubled, plain: Plan(
+            Leaf("m0", "same"),
+            (Input(Of(0, (3,), "float32")),),
+            (Hook("tensor", "x0", "h0", (Scale(2),)), Forward(), *doubled, Remove("h0"), *plain),
+        ),
+        PASSES,
+        PASSES,
+    ).filter(lambda plan: len(plan.steps) > 3)
+)
+def test_example(subject: Subject, plan: Plan) -> None:
+    removed, expected = plan.steps.index(Remove("h0")), [0, 0, 0]
+    for place, grads in zip([*range(2, removed), *range(removed + 1, len(plan.steps))], subject.holds(plan).grads()):
+        first = plan.steps[place].grads[0].value
+        expected = [old + (first + more) * (2 if place < removed else 1) for more, old in enumerate(expected)]
+        assert grads["x0"].numbers == expected
 
 
 DTYPES = ("float32", "float64", "float16")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import FACTORS, NUMBERS, plans
-from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Plan, Scale
+from fixtures.plan.grammar import Backward, Call, Fan, Forward, Hook, Input, Leaf, Plan, Scale
 from suites.gradient.said import (
     ADDS,
     AS_COMPUTED,
@@ -131,28 +131,42 @@ def test_sees_the_sum(subject: Subject, plan: Plan) -> None:
     assert len(set(calls)) == len(calls)
 
 
+#: x is used by some modules, each with an output of its own, or by one several times.
+USED = st.lists(NUMBERS, min_size=1, max_size=4).flatmap(
+    lambda parts: st.sampled_from(
+        [
+            Fan("m0", tuple(Leaf(f"m{place}", "scale", (by,)) for place, by in enumerate(parts, 1))),
+            Fan("m0", (Leaf("m1", "many", (parts[0],), takes=Call((0,) * len(parts)), outputs=1),)),
+        ]
+    )
+)
+
+
 @clause(
     "gradient.replace.after_the_sum",
     says="A replacement is made once from the sum of all uses, not once for each of them.",
     source=REPLACES,
-    value="once",
-    wrong={"for each part": "each"},
-    witness={"parts": [2, 3], "roots": 1, "inner": False},
 )
-@given(parts=st.lists(NUMBERS, min_size=1, max_size=4), roots=st.integers(1, 2), inner=st.booleans())
-def test_after_the_sum(subject: Subject, parts: List[int], roots: int, inner: bool) -> None:
-    import torch
+@given(
+    plan=st.builds(
+        lambda net, by, leaf: Plan(
+            net, (Input(1, leaf=leaf),), (Hook("tensor", "x0", "h0", (Scale(by),)), Forward(), ones_for(net))
+        ),
+        USED,
+        FACTORS,
+        st.booleans(),
+    )
+)
+def test_after_the_sum(subject: Subject, plan: Plan) -> None:
+    trace, (plain,) = subject.holds(plan), subject.play(plan.without(Hook)).grads()
+    name, times = ("x0", 1) if plan.inputs[0].leaf else ("x0.base", 2)
+    assert trace.seen_by("h0") == [(plain[name] // times,)]
+    assert trace.grads()[0][name] == plain[name] * plan.steps[0].do[0].by
 
-    seen = []
-    x = leaf(1)
-    hooked = 1 * x if inner else x
-    hooked.register_hook(lambda grad: seen.append(grad.item()) or grad + 100)
-    used = [by * hooked for by in parts]
-    # All parts in one root, or the first in a root of its own.
-    ends = used[: roots - 1] + ([sum(used[roots - 1 :])] if used[roots - 1 :] else [])
-    torch.autograd.backward(ends)
-    given_gradients = [sum(parts)] if subject.value == "once" else parts
-    assert (seen, x.grad.item()) == (given_gradients, sum(grad + 100 for grad in given_gradients))
+
+def ones_for(net: Any) -> Backward:
+    """A pass that begins at all outputs."""
+    return Backward((1,) * len(net.children))
 
 
 @clause(
