@@ -1,12 +1,13 @@
 """Which objects that a full backward hook returns are taken for gradients: tensors, rows, lists."""
 
-from typing import Any, List
+from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
+from fixtures.plan.grammar import Backward, Forward, Give, Hook, Input, Leaf, Plan, Scale, hooks_of
 from suites.backward.hooked import FEW
 from suites.backward.sources import DOCS, ONLY_NONE, PRE_DOCS
 from suites.names import FROM_OUTPUT, FULL, PRE
@@ -63,6 +64,12 @@ def bare(subject: Subject, size: Any, count: int, returned: Any, kind: str) -> N
     if returned == ((wanted, *size) if subject.value == "rows" else size):
         due = ("accepted", [fill(3 * by, size)] * count, False)
     assert outcome(torch.full(returned, 3.0), kind, size, count) == due
+
+
+def returning(count: int, *does: Any, grad: bool = True) -> Plan:
+    """A module of some inputs with full hooks that do so, one after the other, and a pass through it."""
+    hooks = (Hook("full_backward", "m0", f"h{place}", do) for place, do in enumerate(does))
+    return Plan(Leaf("m0", "many", (2,), outputs=1), (Input(3, grad=grad),) * count, (*hooks, Forward(), Backward()))
 
 
 @clause(
@@ -123,19 +130,26 @@ def test_no_broadcast(subject: Subject, size: Any, returned: Any, hooks: int) ->
     needs=FULL,
     readings=by_release(
         "silent",
-        ("1.9", "refused", "RuntimeError"),
+        ("1.9", "refused", {"full_without_input": "output"}),
         "Where no input needs a gradient, a full hook that returns a list ends backward().",
-        ("", "never called", "accepted"),
+        ("", "never called", {"full_without_input": "silent"}),
         "Where no input needs a gradient, the full hook does not run, so nothing is refused.",
     ),
-    witness={"as_list": True, "length": 1, "count": 1, "hooks": 1},
+    witness=returning(1, (), (Give("list"),), grad=False),
 )
-@given(as_list=st.booleans(), length=st.integers(0, 3), count=FEW, hooks=FEW)
-def test_list_without_input(subject: Subject, as_list: bool, length: int, count: int, hooks: int) -> None:
-    returned = [None] * length if as_list else (None,) * length
-    result = subject.value if as_list else "accepted"
-    seen = outcome(returned, count=count, grad=False, hooks=hooks)
-    assert seen == (result, [None] * count, result != "accepted")
+@given(
+    plan=st.builds(
+        lambda count, before, what: returning(count, *[()] * before, (Give(what),), grad=False),
+        FEW,
+        st.integers(0, 2),
+        st.sampled_from(["list", "nones", "longer"]),
+    )
+)
+def test_list_without_input(subject: Subject, plan: Plan) -> None:
+    trace, (action,) = subject.holds(plan), hooks_of(plan)[-1].do
+    refused = action.what == "list" and subject.reading.facts["full_without_input"] == "output"
+    assert trace.raised() == [("backward", "RuntimeError")] * refused
+    assert (trace.grads()[0]["m0.weight"] is None) == refused
 
 
 @clause(
@@ -146,33 +160,28 @@ def test_list_without_input(subject: Subject, as_list: bool, length: int, count:
     needs=FULL,
     readings=by_release(
         "silent",
-        ("1.13", "list", "list"),
+        ("1.13", "list", {"full_list_stays": True}),
         "A list from a full hook stays a list for the next one.",
-        ("", "tuple", "tuple"),
+        ("", "tuple", {"full_list_stays": False}),
         "When a full hook returns a list, the next one is given a tuple.",
     ),
-    witness={"returned": ["list", None], "count": 1},
+    witness=returning(1, (Give("list"),), ()),
 )
-@given(returned=st.lists(st.sampled_from(["list", "tuple", None]), min_size=1, max_size=5), count=FEW)
-def test_list_chain(subject: Subject, returned: List[Any], count: int) -> None:
-    import torch
-
-    class Sum(torch.nn.Module):
-        def forward(self, *xs: Any) -> Any:
-            return sum(xs) * 2
-
-    module, seen, due = Sum(), [], ["tuple"]
-    for name in returned:
-
-        def hook(module: Any, grad_input: Any, grad_output: Any, name: Any = name) -> Any:
-            seen.append((type(grad_input).__name__, [grad.item() for grad in grad_input]))
-            tripled = [grad * 3 for grad in grad_input]
-            return {"list": tripled, "tuple": tuple(tripled), None: None}[name]
-
-        module.register_full_backward_hook(hook)
-        due.append({"list": subject.value, "tuple": "tuple", None: due[-1]}[name])
-    xs = [torch.ones((), requires_grad=True) for _ in range(count)]
-    module(*xs).backward()
-    times = [3 ** sum(name is not None for name in returned[:number]) for number in range(len(returned) + 1)]
-    assert seen == [(kind, [2.0 * by] * count) for kind, by in zip(due, times[:-1])]
-    assert [x.grad.item() for x in xs] == [2 * times[-1]] * count
+@given(
+    plan=st.builds(
+        lambda count, does: returning(count, *does, ()),
+        FEW,
+        st.lists(st.sampled_from([(Give("list"),), (Scale(3),), ()]), min_size=1, max_size=5),
+    )
+)
+def test_list_chain(subject: Subject, plan: Plan) -> None:
+    trace, due = subject.holds(plan), tuple
+    for hook in hooks_of(plan):
+        ((_, grad_input, _),) = trace.seen_by(hook.label)
+        assert type(grad_input) is due
+        if hook.do == (Give("list"),) and subject.reading.facts["full_list_stays"]:
+            due = list
+        elif hook.do == (Scale(3),):
+            due = type(grad_input)
+        elif hook.do:
+            due = tuple

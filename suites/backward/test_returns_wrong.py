@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
+from fixtures.plan.grammar import Backward, Blank, Forward, Give, Hook, Input, Leaf, Plan, Scale, hooks_of
 from suites.backward.hooked import FEW
 from suites.backward.sources import NUMBER, ONLY_NONE, PRE_DOCS, PRE_NUMBER, TESTS
 from suites.names import FROM_OUTPUT, FULL, PRE
@@ -100,17 +101,30 @@ def test_full_wrong_tensor(subject: Subject, dtype: str, size: Any, hooks: int) 
     says="A full hook may return a list in place of a tuple, and None for a gradient that is dropped.",
     source="measured",
     needs=FULL,
-    value=True,
-    wrong={"neither": False},
-    witness={"shape": "list", "grads": ["g"], "hooks": 1},
 )
-@given(shape=st.sampled_from(["tuple", "list"]), grads=GRADS.filter(bool), hooks=FEW)
-def test_full_containers(subject: Subject, shape: str, grads: Any, hooks: int) -> None:
-    seen = outcome("full_backward", (shape, grads), len(grads), hooks=hooks)
-    if subject.value or (shape == "tuple" and None not in grads):
-        assert seen == ("accepted", [[7.0, 7.0] if one else None for one in grads])
-    else:
-        assert seen == ("TypeError", [None] * len(grads))
+@given(
+    plan=st.builds(
+        lambda count, does: Plan(
+            Leaf("m0", "many", (2,), outputs=1),
+            (Input(3),) * count,
+            (*(Hook("full_backward", "m0", f"h{place}", do) for place, do in enumerate(does)), Forward(), Backward()),
+        ),
+        st.integers(1, 4),
+        st.lists(
+            st.sampled_from([(Give("list"),), (Give("nones"),), (Blank(0),), (Blank(1),), (Scale(7),), ()]),
+            min_size=1,
+            max_size=4,
+        ),
+    )
+)
+def test_full_containers(subject: Subject, plan: Plan) -> None:
+    trace, count = subject.holds(plan), len(plan.inputs)
+    dropped = set()
+    for hook in hooks_of(plan):
+        dropped |= {action.at % count for action in hook.do if isinstance(action, Blank)}
+        dropped |= set(range(count)) if hook.do == (Give("nones"),) else set()
+    assert trace.raised() == []
+    assert [not trace.grads()[0][f"x{place}"] for place in range(count)] == [at in dropped for at in range(count)]
 
 
 @clause(

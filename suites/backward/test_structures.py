@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from fixtures.judge.clause import Reading, by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import NUMBERS, plans
-from fixtures.plan.grammar import Backward, Call, Pack, Plan
+from fixtures.plan.grammar import Backward, Call, Forward, Freeze, Hook, Input, Leaf, Pack, Plan, hooks_of
 from suites.backward.hooked import FEW, module_of, run
 from suites.backward.sources import DOCS, GRADIENTS, NO_TENSOR, POSITIONAL, PRE_DOCS, RULE_2, TENSORS_ONLY
 from suites.names import FROM_OUTPUT, FULL, PRE
@@ -114,6 +114,24 @@ def test_detached_output(subject: Subject, needs_grad: List[bool], hooks: int) -
         assert (seen, calls) == (needs_grad, [grads] * hooks)
 
 
+@st.composite
+def unseen(draw: Any) -> Plan:
+    """A module whose full hooks see none of its inputs with a gradient, or one plain tensor that comes first."""
+    plain = draw(st.integers(0, 1))
+    ways = draw(st.lists(st.sampled_from(["list", "tuple", "named", "dict", "later"]), max_size=3))
+    keyword = draw(st.integers(0, 1)) if plain or ways else 1
+    items = [0] * plain
+    for place, way in enumerate(ways, plain):
+        items.append(place if way == "later" else Pack(way, (place, None) if way == "named" else (place,)))
+    takes = Call((*items, *[len(items)] * keyword), ("a",) * keyword)
+    # "later" is a tensor that comes to require grad after the call.
+    inputs = [Input(3)] * plain + [Input(3, grad=way != "later") for way in ways] + [Input(3)] * keyword
+    thaw = [Freeze(f"x{place}", False) for place, spec in enumerate(inputs) if not spec.grad]
+    hooks = [Hook("full_backward", "m0", f"h{number}") for number in range(draw(FEW))]
+    net = Leaf("m0", "many", (2,), takes, outputs=1)
+    return Plan(net, tuple(inputs), (*hooks, Forward(), *thaw, Backward((draw(NUMBERS),))))
+
+
 @clause(
     "backward.structures.unseen_inputs",
     says="Where only tensors in containers or keywords need a gradient, the full hook runs at the output.",
@@ -122,41 +140,23 @@ def test_detached_output(subject: Subject, needs_grad: List[bool], hooks: int) -
     needs=FULL,
     readings=by_release(
         "silent",
-        ("1.9", "at the output", True),
+        ("1.9", "at the output", {"full_without_input": "output"}),
         "Without an input that it sees, a full hook runs at the output.",
-        ("", "silent", False),
+        ("", "silent", {"full_without_input": "silent"}),
         "Where only tensors in containers or keywords need a gradient, no full hook runs.",
     ),
-    witness={"ways": ["list"], "keyword": False, "hooks": 1, "plain": False},
+    witness=Plan(
+        Leaf("m0", "many", (2,), Call((Pack("list", (0,)),)), outputs=1),
+        (Input(3),),
+        (Hook("full_backward", "m0", "h0"), Forward(), Backward()),
+    ),
 )
-@given(
-    # "later" is a tensor that comes to require grad after the call.
-    ways=st.lists(st.sampled_from(["list", "tuple", "Fields", "dict", "later"]), max_size=3),
-    keyword=st.booleans(),
-    hooks=FEW,
-    # Whether a plain tensor that needs a gradient comes first.
-    plain=st.booleans(),
-)
-def test_unseen_inputs(subject: Subject, ways: List[str], keyword: bool, hooks: int, plain: bool) -> None:
-    import torch
-
-    def forward(*args: Any, **kwargs: Any) -> Any:
-        return module.weight * sum([*args[: int(plain)], *xs, torch.zeros(2)])
-
-    xs = [torch.ones(2, requires_grad=way != "later") for way in [*ways, *["keyword"] * keyword]]
-    first = [torch.ones(2, requires_grad=True)] * plain
-    module, calls = module_of(forward, hooks=hooks)
-    hidden = {"list": lambda x: [x], "tuple": lambda x: (x,), "Fields": lambda x: Fields(x, None)}
-    hidden.update(dict=lambda x: {"x": x}, later=lambda x: x)
-    out = module(*first, *(hidden[way](x) for way, x in zip(ways, xs)), **({"x": xs[-1]} if keyword else {}))
-    for x in xs:
-        x.requires_grad_()
-    out.sum().backward()
-    if plain:  # It runs at the input, where a tensor without gradient counts with a zero.
-        assert calls == [[[[2.0] * 2, *([0.0] * 2 if way == "later" else None for way in ways)], [[1.0] * 2]]] * hooks
-    else:
-        assert calls == [[[None] * len(ways), [[1.0] * 2]]] * hooks * subject.value
-    assert [x.grad is None for x in xs] == [way == "later" for way in ways] + [False] * keyword
+@given(plan=unseen())
+def test_unseen_inputs(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    seen = [plan.inputs[one].grad for one in positional(plan.net.takes, 0) if isinstance(one, int)]
+    silent = subject.reading.facts["full_without_input"] == "silent" and not any(seen)
+    assert trace.calls() == ([] if silent else [hook.label for hook in hooks_of(plan)])
 
 
 @clause(
