@@ -106,6 +106,7 @@ def same(trace: Trace) -> List[bool]:
         "backward.objects.replaced",
         "With an input that needs a gradient all are replaced; so is an output that needs one, in any case.",
         (INPUT_VIEW, OUTPUT_VIEW),
+        about="register_full_backward_hook",
         concern="full_backward ?first_needs_no_grad",
         needs=FULL,
         readings=by_release(
@@ -132,6 +133,7 @@ def same(trace: Trace) -> List[bool]:
         "Under no_grad a full hook replaces neither inputs nor outputs.",
         (DOCS, UNDER_NO_GRAD),
         level="observed",
+        about="register_full_backward_hook",
         concern="full_backward ?no_grad",
         docs="contradicts",
         note=VIEWS,

@@ -96,6 +96,7 @@ def test_before_pre_hooks(subject: Subject, hooks: List[Tuple[str, int]], place:
     "retain.nodes.after_tensor_hooks",
     says="Tensor hooks run before the pre-hooks of the node, whichever was registered first.",
     source=(FIRST_TENSOR_HOOKS, ORDERED),
+    about="register_prehook",
     concern="node_pre ?hooked_again",
     needs=PREHOOKS,
     readings=by_release(
