@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
+from fixtures.judge.table import Row, each
 from fixtures.plan.draw import FACTORS, NUMBERS, plans
 from fixtures.plan.grammar import Ask, Backward, Forward, Hook, Input, Leaf, Plan, Scale
 from suites.backward.hooked import MAYBE_SCALE
@@ -151,32 +152,21 @@ def test_backward_weight_without_input(subject: Subject, plan: Plan) -> None:
     assert subject.holds(plan).seen_by("h0") == wanted
 
 
-@clause(
-    "backward.asked.anywhere",
-    says="In every drawn network a pass for some gradients calls the full hooks of the nodes that it runs.",
-    source=EXECUTED,
-    needs=FULL,
-)
-@given(
-    plan=plans(
+@each(
+    Row(
+        "backward.asked.anywhere",
+        "In every drawn network a pass for some gradients calls the full hooks of the nodes that it runs.",
+        EXECUTED,
+        needs=FULL,
         kinds=("full_backward", "full_backward_pre"),
-        inputs=(1, 2),
-        outputs=(1, 2),
-        depth=2,
-        runs=2,
-        ask=True,
-        frozen=True,
-    )
+    ),
+    Row(
+        "backward.asked.legacy_anywhere",
+        "In every drawn network a pass for some gradients calls the legacy hooks of the nodes that it runs.",
+        "measured",
+        kinds=("backward",),
+    ),
+    plan=lambda row: plans(kinds=row.kinds, inputs=(1, 2), outputs=(1, 2), depth=2, runs=2, ask=True, frozen=True),
 )
-def test_anywhere(subject: Subject, plan: Plan) -> None:
-    subject.holds(plan)
-
-
-@clause(
-    "backward.asked.legacy_anywhere",
-    says="In every drawn network a pass for some gradients calls the legacy hooks of the nodes that it runs.",
-    source="measured",
-)
-@given(plan=plans(kinds=("backward",), inputs=(1, 2), outputs=(1, 2), depth=2, runs=2, ask=True, frozen=True))
-def test_legacy_anywhere(subject: Subject, plan: Plan) -> None:
+def in_any_network(subject: Subject, plan: Plan, *, row: Any) -> None:
     subject.holds(plan)

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from fixtures.judge.clause import Reading, clause
 from fixtures.judge.subject import Subject
+from fixtures.judge.table import Row, each
 from fixtures.plan.draw import FACTORS, NUMBERS, plans
 from fixtures.plan.grammar import Backward, Chain, Forward, Hook, Input, Leaf, Plan, Raise, Scale, hooks_of
 from suites.backward.hooked import FULL_KINDS, MAYBE_SCALE, module_of
@@ -142,24 +143,23 @@ def test_pre_without_input(subject: Subject, plan: Plan) -> None:
     subject.holds(plan)
 
 
-@clause(
-    "backward.returns.anywhere",
-    says="In every drawn network a module upstream is given the gradients that hooks downstream put in place.",
-    source=REPLACES,
-    needs=FULL,
+@each(
+    Row(
+        "backward.returns.anywhere",
+        "In every drawn network a module upstream is given the gradients that hooks downstream put in place.",
+        REPLACES,
+        needs=FULL,
+        kinds=("full_backward", "full_backward_pre"),
+    ),
+    Row(
+        "backward.returns.legacy_anywhere",
+        "In every drawn network what a legacy hook returns goes on from the node that the hook is on.",
+        "measured",
+        kinds=("backward",),
+    ),
+    plan=lambda row: plans(kinds=row.kinds, inputs=(1, 2), outputs=(1, 2), depth=2, most=5, runs=2),
 )
-@given(plan=plans(kinds=("full_backward", "full_backward_pre"), inputs=(1, 2), outputs=(1, 2), depth=2, most=5, runs=2))
-def test_anywhere(subject: Subject, plan: Plan) -> None:
-    subject.holds(plan)
-
-
-@clause(
-    "backward.returns.legacy_anywhere",
-    says="In every drawn network what a legacy hook returns goes on from the node that the hook is on.",
-    source="measured",
-)
-@given(plan=plans(kinds=("backward",), inputs=(1, 2), outputs=(1, 2), depth=2, most=5, runs=2))
-def test_legacy_anywhere(subject: Subject, plan: Plan) -> None:
+def in_any_network(subject: Subject, plan: Plan, *, row: Any) -> None:
     subject.holds(plan)
 
 

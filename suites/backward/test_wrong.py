@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from fixtures.judge.clause import Reading, by_release, clause
 from fixtures.judge.subject import Subject
+from fixtures.judge.table import Row, each
 from fixtures.plan.draw import NUMBERS, plans
 from fixtures.plan.grammar import Add, Backward, Chain, Forward, Give, Hook, Input, Leaf, Plan
 from suites.backward.hooked import FULL_KINDS, MAYBE_SCALE, PAIR
@@ -213,42 +214,29 @@ def test_under_no_grad(subject: Subject, plan: Plan) -> None:
     assert subject.holds(plan).calls() == ["h0"]
 
 
-@clause(
-    "backward.wrong.anywhere",
-    says="In every drawn network a wrong value from a full hook or pre-hook ends the pass as in one module.",
-    source="measured",
-    needs=FULL,
-)
-@given(
-    plan=plans(
+@each(
+    Row(
+        "backward.wrong.anywhere",
+        "In every drawn network a wrong value from a full hook or pre-hook ends the pass as in one module.",
+        "measured",
+        needs=FULL,
         kinds=("full_backward", "full_backward_pre"),
-        does=("give", "scale", "add", "drop"),
-        inputs=(1, 2),
-        outputs=(1, 2),
-        depth=2,
-        runs=2,
-        no_grad=True,
-    )
-)
-def test_anywhere(subject: Subject, plan: Plan) -> None:
-    subject.holds(plan)
-
-
-@clause(
-    "backward.wrong.legacy_anywhere",
-    says="In every drawn network a wrong value from a legacy hook ends the pass as it does in one module.",
-    source="measured",
-)
-@given(
-    plan=plans(
+    ),
+    Row(
+        "backward.wrong.legacy_anywhere",
+        "In every drawn network a wrong value from a legacy hook ends the pass as it does in one module.",
+        "measured",
         kinds=("backward",),
+    ),
+    plan=lambda row: plans(
+        kinds=row.kinds,
         does=("give", "scale", "add", "drop"),
         inputs=(1, 2),
         outputs=(1, 2),
         depth=2,
         runs=2,
         no_grad=True,
-    )
+    ),
 )
-def test_legacy_anywhere(subject: Subject, plan: Plan) -> None:
+def in_any_network(subject: Subject, plan: Plan, *, row: Any) -> None:
     subject.holds(plan)
