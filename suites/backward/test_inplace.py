@@ -6,7 +6,7 @@ from typing import Any, Callable, Dict, List, Tuple
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import Reading, by_release, clause
+from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import FACTORS
 from suites.backward.sources import DOCS, IN_PLACE, PRE_DOCS, PRE_IN_PLACE, TESTS
@@ -162,19 +162,12 @@ def test_output_of_two(subject: Subject, edit: str, hooks: int, count: int, whic
     source=(IN_PLACE, ERRORS),
     concern="full_backward ?output_edited",
     needs=FULL,
-    readings=(
-        Reading(
-            "the next use",
-            ">=1.9",
-            "A hooked module's output that was changed under no_grad raises as a changed view.",
-            value=("backward", VIEW),
-        ),
-        Reading(
-            "backward()",
-            "<1.9",
-            "After a change of a hooked module's output under no_grad backward() raises RuntimeError.",
-            value=("backward", "RuntimeError"),
-        ),
+    readings=by_release(
+        "none",
+        ("1.9", "the next use", ("backward", VIEW)),
+        "A hooked module's output that was changed under no_grad raises as a changed view.",
+        ("", "backward()", ("backward", "RuntimeError"), "none"),
+        "After a change of a hooked module's output under no_grad backward() raises RuntimeError.",
     ),
     witness={"edit": "scaled", "hooks": 1},
 )

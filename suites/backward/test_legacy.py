@@ -6,7 +6,7 @@ from typing import Any, List, Tuple
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import Reading, by_release, clause
+from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from suites.backward.hooked import FEW
 
@@ -41,27 +41,14 @@ def shapes(make: Any, *size: int) -> Any:
     source="measured",
     concern="backward ?linear ?not_a_matrix",
     note=PROMISE + " In all versions a matrix has bias, input, weight; others without bias the product.",
-    readings=(
-        Reading(
-            "product alone",
-            ">=2.1",
-            "On an input that is no matrix the legacy hook of a Linear is given the product alone.",
-            value=(),
-        ),
-        Reading(
-            "sum for 1-D and 4-D",
-            ">=1.12,<2.1",
-            "On 1-D and 4-D inputs the legacy hook of a Linear is given the gradients of product and bias.",
-            value=(1, 4),
-            harm="silent",
-        ),
-        Reading(
-            "sum for 1-D, 3-D and 4-D",
-            "<1.12",
-            "On 1-D, 3-D and 4-D inputs the legacy hook of a Linear is given the gradients of product and bias.",
-            value=(1, 3, 4),
-            harm="silent",
-        ),
+    readings=by_release(
+        "none",
+        ("2.1", "product alone", ()),
+        "On an input that is no matrix the legacy hook of a Linear is given the product alone.",
+        ("1.12", "sum for 1-D and 4-D", (1, 4), "silent"),
+        "On 1-D and 4-D inputs the legacy hook of a Linear is given the gradients of product and bias.",
+        ("", "sum for 1-D, 3-D and 4-D", (1, 3, 4), "silent"),
+        "On 1-D, 3-D and 4-D inputs the legacy hook of a Linear is given the gradients of product and bias.",
     ),
     witness={"batches": [[], [5, 4]], "features": (3, 2), "bias": True},
 )
@@ -142,20 +129,12 @@ def test_convolution_1d(
     says="The legacy hook of a LayerNorm is given the gradients of input, weight and bias.",
     source="measured",
     concern="backward ?layer_norm",
-    readings=(
-        Reading(
-            "one output",
-            ">=1.10",
-            "The grad_output that the legacy hook of a LayerNorm is given has one entry.",
-            value=[],
-        ),
-        Reading(
-            "three outputs",
-            "<1.10",
-            "The grad_output that the legacy hook of a LayerNorm is given has two more entries, None.",
-            value=[None, None],
-            harm="silent",
-        ),
+    readings=by_release(
+        "none",
+        ("1.10", "one output", []),
+        "The grad_output that the legacy hook of a LayerNorm is given has one entry.",
+        ("", "three outputs", [None, None], "silent"),
+        "The grad_output that the legacy hook of a LayerNorm is given has two more entries, None.",
     ),
     witness={"batch": [2], "size": [3], "affine": True},
 )

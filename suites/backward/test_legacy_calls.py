@@ -5,7 +5,7 @@ import warnings
 import weakref
 from typing import Any, List, Tuple
 
-from fixtures.judge.clause import Reading, by_release, clause
+from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from suites.backward.sources import DEAD, LEGACY, OTHER_NODES
 from suites.names import FUTURE
@@ -20,28 +20,14 @@ ABOUT = "register_backward_hook"
     concern="backward",
     instead="register_full_backward_hook, from torch 1.8 on.",
     note="Also for a leaf input and for a factor that is a constant: the check looks at the nodes behind the output's.",
-    readings=(
-        Reading(
-            "FutureWarning",
-            ">=2.4",
-            "A call with a legacy hook that misses a part of its module gives a FutureWarning.",
-            value=["FutureWarning"] * 7 + [None],
-        ),
-        Reading(
-            "UserWarning",
-            ">=1.8,<2.4",
-            "A call with a legacy hook that misses a part of its module gives a UserWarning.",
-            value=["UserWarning"] * 7 + [None],
-            harm="warning",
-        ),
-        Reading(
-            "no warning",
-            "<1.8",
-            "A call with a legacy hook gives no warning, whatever the hook cannot see.",
-            value=[None] * 8,
-            headline=False,
-            harm="warning",
-        ),
+    readings=by_release(
+        "warning",
+        ("2.4", "FutureWarning", ["FutureWarning"] * 7 + [None]),
+        "A call with a legacy hook that misses a part of its module gives a FutureWarning.",
+        ("1.8", "UserWarning", ["UserWarning"] * 7 + [None], "warning"),
+        "A call with a legacy hook that misses a part of its module gives a UserWarning.",
+        ("", "no warning", [None] * 8),
+        "A call with a legacy hook gives no warning, whatever the hook cannot see.",
     ),
 )
 def test_warnings(subject: Subject) -> None:
@@ -115,20 +101,12 @@ def test_dead_module(subject: Subject) -> None:
     says="A legacy hook that cannot be called is accepted at registration.",
     source="measured",
     concern="never",
-    readings=(
-        Reading(
-            "until backward",
-            ">=1.13",
-            "A legacy hook that cannot be called raises TypeError in backward().",
-            value=["registered", "called", "TypeError"],
-        ),
-        Reading(
-            "until forward",
-            "<1.13",
-            "A legacy hook that cannot be called raises TypeError in the forward.",
-            value=["registered", "TypeError"],
-            harm="error",
-        ),
+    readings=by_release(
+        "none",
+        ("1.13", "until backward", ["registered", "called", "TypeError"]),
+        "A legacy hook that cannot be called raises TypeError in backward().",
+        ("", "until forward", ["registered", "TypeError"], "error"),
+        "A legacy hook that cannot be called raises TypeError in the forward.",
     ),
 )
 def test_not_callable(subject: Subject) -> None:

@@ -8,7 +8,7 @@ from typing import Any, List, Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import Reading, by_release, clause
+from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import NUMBERS, plans
 from fixtures.plan.grammar import Backward, Call, Forward, Freeze, Hook, Input, Leaf, Pack, Plan, hooks_of
@@ -167,28 +167,14 @@ def test_unseen_inputs(subject: Subject, plan: Plan) -> None:
     docs="contradicts",
     note=RULE + " Only a warning while running tells so.",
     needs=FULL,
-    readings=(
-        Reading(
-            "with a warning",
-            ">=2.0",
-            "A module with a full hook that returns a list or object gives a UserWarning.",
-            value=["UserWarning"],
-        ),
-        Reading(
-            "in silence",
-            ">=1.13,<2.0",
-            "No warning tells that the full hook of a module that returns a list does not run.",
-            value=[],
-            harm="warning",
-        ),
-        Reading(
-            "refused",
-            "<1.13",
-            "backward() through a module with a full hook that returns a list raises RuntimeError.",
-            value="RuntimeError",
-            headline=False,
-            harm="error",
-        ),
+    readings=by_release(
+        "error",
+        ("2.0", "with a warning", ["UserWarning"]),
+        "A module with a full hook that returns a list or object gives a UserWarning.",
+        ("1.13", "in silence", [], "warning"),
+        "No warning tells that the full hook of a module that returns a list does not run.",
+        ("", "refused", "RuntimeError"),
+        "backward() through a module with a full hook that returns a list raises RuntimeError.",
     ),
     witness={"name": "list", "by": [2], "hooks": 1},
 )

@@ -5,7 +5,7 @@ from typing import Any, Tuple
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import Reading, by_release, clause
+from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.judge.table import Row, each
 from fixtures.plan.draw import NUMBERS, plans
@@ -56,20 +56,12 @@ def test_longer(subject: Subject, plan: Plan) -> None:
     source="measured",
     concern="full_backward returns ?returns_none_inside",
     needs=FULL,
-    readings=(
-        Reading(
-            "none",
-            ">=2.0",
-            "Behind a None that a full hook returned a weight gets no gradient.",
-            {"full_output_returns": "none"},
-        ),
-        Reading(
-            "zeros",
-            "<2.0",
-            "Behind a None that a full hook returned a weight gets a gradient of zeros.",
-            {"full_output_returns": "zeros"},
-            harm="silent",
-        ),
+    readings=by_release(
+        "none",
+        ("2.0", "none", {"full_output_returns": "none"}),
+        "Behind a None that a full hook returned a weight gets no gradient.",
+        ("", "zeros", {"full_output_returns": "zeros"}, "silent"),
+        "Behind a None that a full hook returned a weight gets a gradient of zeros.",
     ),
     witness=line((1, 1), NO_GRADIENT, Backward()),
 )

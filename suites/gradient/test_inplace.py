@@ -8,7 +8,7 @@ from typing import Any, List
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import Reading, by_release, clause
+from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import FACTORS, NUMBERS
 from fixtures.plan.draw_net import USUAL_OPS, nets
@@ -171,19 +171,12 @@ def test_leaf_is_refused(subject: Subject, plan: Plan) -> None:
     source=(IN_PLACE_NOTE, OWN_VERSION),
     level="observed",
     concern="tensor ?became_inner",
-    readings=(
-        Reading(
-            "forgotten",
-            ">=2.0",
-            "A leaf that an in-place change makes an inner tensor forgets its hooks: `_backward_hooks` is None.",
-            value=False,
-        ),
-        Reading(
-            "listed, not called",
-            "<2.0",
-            "A leaf that an in-place change makes an inner tensor lists its hooks, and does not call them.",
-            value=True,
-        ),
+    readings=by_release(
+        "none",
+        ("2.0", "forgotten", False),
+        "A leaf that an in-place change makes an inner tensor forgets its hooks: `_backward_hooks` is None.",
+        ("", "listed, not called", True, "none"),
+        "A leaf that an in-place change makes an inner tensor lists its hooks, and does not call them.",
     ),
     witness={"hooks": 1, "by": 3},
 )

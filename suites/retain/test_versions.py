@@ -5,7 +5,7 @@ from typing import Any, List
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import Reading, by_release, clause
+from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import FACTORS, NUMBERS
 from fixtures.plan.edited import edited
@@ -108,20 +108,12 @@ def test_hook_stays(subject: Subject, plan: Plan) -> None:
     says="Calling retain_grad() again after an in-place change does not count the gradient twice.",
     source=FOLLOWS,
     concern="retain_grad ?edited_after",
-    readings=(
-        Reading(
-            "once, of the new version",
-            ">=1.13",
-            "retain_grad() before and after an in-place change keeps the gradient of the new version, once.",
-            FOLLOWING,
-        ),
-        Reading(
-            "once, of the old version",
-            "<1.13",
-            "retain_grad() before and after an in-place change keeps the gradient of the old version, once.",
-            STAYING,
-            harm="silent",
-        ),
+    readings=by_release(
+        "none",
+        ("1.13", "once, of the new version", FOLLOWING),
+        "retain_grad() before and after an in-place change keeps the gradient of the new version, once.",
+        ("", "once, of the old version", STAYING, "silent"),
+        "retain_grad() before and after an in-place change keeps the gradient of the old version, once.",
     ),
     witness=loss_of_two_y(Retain("m0>0"), Edit("m0>0", 5), Retain("m0>0")),
 )
