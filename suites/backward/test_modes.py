@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from fixtures.judge.clause import Reading, by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import NUMBERS
-from fixtures.plan.grammar import Backward, Chain, Forward, Freeze, Hook, Input, Leaf, Plan, hooks_of
 from suites.backward.hooked import FEW, line
 from suites.backward.sources import RULE_1, RULE_3
 from suites.names import FULL, UNDER_NO_GRAD
@@ -40,27 +39,26 @@ def due(weights: List[int], hooks: int) -> List[Any]:
     return seen
 
 
-@st.composite
-def partly_frozen(draw: Any) -> Plan:
-    """A row of hooked multiplications, some of whose weights are frozen."""
-    row = [Leaf(f"m{place}", "scale", (by,)) for place, by in enumerate(draw(WEIGHTS), 1)]
-    hooks = [Hook("full_backward", leaf.name, f"{leaf.name}.{number}") for leaf in row for number in range(draw(FEW))]
-    frozen = [Freeze(f"{leaf.name}.weight") for leaf in row if draw(st.booleans())]
-    return Plan(Chain("m0", tuple(row)), (Input(3),), (*hooks, *frozen, Forward(), Backward()))
-
-
 @clause(
     "backward.modes.frozen_parameters",
     says="A full hook runs where the input needs a gradient, whichever parameters are frozen.",
     source=RULE_1,
     needs=FULL,
+    value=True,
+    wrong={"silent": False},
+    witness={"weights": [2], "frozen": [True], "hooks": 1},
 )
-@given(plan=partly_frozen())
-def test_frozen_parameters(subject: Subject, plan: Plan) -> None:
-    trace = subject.holds(plan)
-    assert sorted(trace.calls()) == sorted(hook.label for hook in hooks_of(plan))
-    gradients = {name for name, grad in trace.grads()[0].items() if grad is not None}
-    assert not gradients & {step.on for step in plan.steps if isinstance(step, Freeze)}
+@given(weights=WEIGHTS, frozen=st.lists(st.booleans(), min_size=3, max_size=3), hooks=FEW)
+def test_frozen_parameters(subject: Subject, weights: List[int], frozen: List[bool], hooks: int) -> None:
+    import torch
+
+    calls: List[Any] = []
+    net = lines(calls, weights, hooks)
+    for module, one in zip(net, frozen):
+        module.weight.requires_grad_(not one)
+    net(torch.tensor(3.0, requires_grad=True)).backward()
+    assert calls == (due(weights, hooks) if subject.value or not all(frozen[: len(weights)]) else [])
+    assert [module.weight.grad is None for module in net] == frozen[: len(weights)]
 
 
 @clause(

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import NUMBERS, plans
-from fixtures.plan.grammar import Backward, Call, Forward, Freeze, Hook, Input, Leaf, Pack, Plan, hooks_of
+from fixtures.plan.grammar import Backward, Call, Chain, Forward, Freeze, Hook, Input, Leaf, Pack, Plan, hooks_of
 from suites.backward.hooked import FEW, module_of, run
 from suites.backward.sources import DOCS, GRADIENTS, NO_TENSOR, POSITIONAL, PRE_DOCS, RULE_2, TENSORS_ONLY
 from suites.names import FROM_OUTPUT, FULL, PRE
@@ -118,17 +118,17 @@ def test_detached_output(subject: Subject, needs_grad: List[bool], hooks: int) -
 def unseen(draw: Any) -> Plan:
     """A module whose full hooks see none of its inputs with a gradient, or one plain tensor that comes first."""
     plain = draw(st.integers(0, 1))
-    ways = draw(st.lists(st.sampled_from(["list", "tuple", "named", "dict", "later"]), max_size=3))
+    ways = draw(st.lists(st.sampled_from(["list", "tuple", "named", "dict", "later", "later"]), max_size=4))
     keyword = draw(st.integers(0, 1)) if plain or ways else 1
     items = [0] * plain
     for place, way in enumerate(ways, plain):
         items.append(place if way == "later" else Pack(way, (place, None) if way == "named" else (place,)))
     takes = Call((*items, *[len(items)] * keyword), ("a",) * keyword)
-    # "later" is a tensor that comes to require grad after the call.
+    # "later" is a tensor that needs no gradient in the call; where none is seen it comes to require one after that.
     inputs = [Input(3)] * plain + [Input(3, grad=way != "later") for way in ways] + [Input(3)] * keyword
-    thaw = [Freeze(f"x{place}", False) for place, spec in enumerate(inputs) if not spec.grad]
+    thaw = [Freeze(f"x{place}", False) for place, spec in enumerate(inputs) if not spec.grad and not plain]
     hooks = [Hook("full_backward", "m0", f"h{number}") for number in range(draw(FEW))]
-    net = Leaf("m0", "many", (2,), takes, outputs=1)
+    net = Chain("m0", (Leaf("m1", "many", (2,), outputs=1),), takes)
     return Plan(net, tuple(inputs), (*hooks, Forward(), *thaw, Backward((draw(NUMBERS),))))
 
 
@@ -146,7 +146,7 @@ def unseen(draw: Any) -> Plan:
         "Where only tensors in containers or keywords need a gradient, no full hook runs.",
     ),
     witness=Plan(
-        Leaf("m0", "many", (2,), Call((Pack("list", (0,)),)), outputs=1),
+        Chain("m0", (Leaf("m1", "many", (2,), outputs=1),), Call((Pack("list", (0,)),))),
         (Input(3),),
         (Hook("full_backward", "m0", "h0"), Forward(), Backward()),
     ),

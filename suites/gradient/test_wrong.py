@@ -138,26 +138,25 @@ def test_not_callable(subject: Subject, hook: Any, before: List[int], inner: boo
     "gradient.errors.argument_returned",
     says="A tensor hook that returns its argument changes nothing, like one that returns None.",
     source=TENSOR_DOCS,
-    value="accepted",
-    wrong={"refused": "RuntimeError"},
-    witness={"hooks": ["argument"], "inner": False, "first": 1},
 )
 @given(
-    hooks=st.lists(st.sampled_from(["argument", "none"]) | FACTORS, min_size=1, max_size=4),
-    inner=st.booleans(),
-    first=NUMBERS,
+    plan=st.builds(
+        lambda on, does, grad: Plan(
+            Leaf("m0", "scale", (1,)),
+            (Input(3),),
+            (Forward(), *(Hook("tensor", on, f"h{place}", do) for place, do in enumerate(does)), Backward((grad,))),
+        ),
+        st.sampled_from(["x0", "m0.weight", "m0>0"]),
+        # Recast into what it is: the very argument.
+        st.lists(st.sampled_from([(Recast(),), ()]) | FACTORS.map(lambda by: (Scale(by),)), min_size=1, max_size=5),
+        NUMBERS,
+    )
 )
-def test_argument_returned(subject: Subject, hooks: List[Any], inner: bool, first: int) -> None:
-    seen: List[float] = []
-    does: Any = {"argument": lambda grad: grad, "none": lambda grad: None}
-    x = leaf(1)
-    y = 1 * x
-    for what in hooks:
-        (y if inner else x).register_hook(does.get(what, lambda grad, by=what: grad * by))
-        (y if inner else x).register_hook(lambda grad: seen.append(grad.item()))
-    result = outcome(lambda: y.backward(leaf(first).detach()))
-    left = [first * prod(by for by in hooks[: end + 1] if by not in does) for end in range(len(hooks))]
-    assert (result, seen, item(x.grad)) == (subject.value if "argument" in hooks else "accepted", left, left[-1])
+def test_argument_returned(subject: Subject, plan: Plan) -> None:
+    trace, hooks = subject.holds(plan), hooks_of(plan)
+    seen = [trace.seen_by(hook.label)[0][0] for hook in hooks]
+    for hook, before, after in zip(hooks, seen, seen[1:]):
+        assert after == (before * hook.do[0].by if hook.do and hook.do != (Recast(),) else before)
 
 
 #: Hooks by the number of arguments that they can be called with.
