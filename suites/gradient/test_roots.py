@@ -1,5 +1,6 @@
 """Where a pass begins and how it is asked for: leaves as roots, roots without gradient, batches, filled-in zeros."""
 
+from functools import partial
 from math import prod
 from typing import Any, List
 
@@ -12,7 +13,7 @@ from fixtures.plan.draw import FACTORS, NUMBERS
 from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Plan, Scale
 from suites.gradient.said import FROM_LEAF, NEEDS_GRADIENT
 from suites.names import GRAD_DOCS, HOOKS_IN_ORDER, POST_ACCUMULATE
-from suites.tensors import item, leaf, outcome
+from suites.tensors import item, leaf, outcome, times
 
 ABOUT = "register_hook"
 
@@ -63,7 +64,7 @@ def test_no_gradient(subject: Subject, shape: List[int], factors: List[int], lea
     if leaf_too:
         x.register_hook(calls.append)
     for by in factors:
-        y.register_hook(lambda grad, by=by: calls.append(grad) or grad * by)
+        y.register_hook(times(by, calls.append))
     result = outcome(y.backward)
     if prod(shape) == 1 or subject.value:
         expected: Any = ("accepted", len(factors) + leaf_too, torch.full(shape, 2.0 * prod(factors)).tolist())
@@ -102,7 +103,7 @@ def test_batch(subject: Subject, rows: List[List[int]], inner: List[int], inputs
     y = 2 * x
     for name, tensor, factors in (("y", y, inner), ("x", x, inputs)):
         for by in factors:
-            tensor.register_hook(lambda grad, name=name, by=by: seen.append((name, tuple(grad.shape))) or grad * by)
+            tensor.register_hook(times(by, lambda grad, name=name: seen.append((name, tuple(grad.shape)))))
     # A tuple: torch 1.11 takes no other sequence.
     gradients = (torch.tensor(rows, dtype=torch.float64),)
     (grads,) = torch.autograd.grad((1 * y,), (x,), gradients, is_grads_batched=True)
@@ -128,8 +129,13 @@ def test_zeros_for_the_unused(subject: Subject, uses: List[int]) -> None:
 
     calls: List[int] = []
     tensors = [leaf(1) for _ in uses]
+
+    def hook(number: int, grad: Any) -> Any:
+        calls.append(number)
+        return grad + 7
+
     for number, tensor in enumerate(tensors):
-        tensor.register_hook(lambda grad, number=number: calls.append(number) or grad + 7)
+        tensor.register_hook(partial(hook, number))
     root = sum(by * tensor for by, tensor in zip(uses, tensors) if by)
     grads = torch.autograd.grad(root, tensors, materialize_grads=True)
     hooked = [number for number, by in enumerate(uses) if by or subject.value]

@@ -157,9 +157,12 @@ def test_step_inside(subject: Subject, start: int, passes: List[Tuple[int, bool]
 )
 @given(power=st.integers(1, 3), steps=st.integers(0, 2), by=st.integers(0, 2))
 def test_step_spoils_the_graph(subject: Subject, power: int, steps: int, by: int) -> None:
+    def step(x: Any) -> None:
+        x.sub_(by)
+
     x = leaf(3)
     for _ in range(steps):
-        x.register_post_accumulate_grad_hook(lambda x: x.sub_(by) and None)
+        x.register_post_accumulate_grad_hook(step)
     y = 3 * x
     for _ in range(power - 1):
         y = y * x
