@@ -7,18 +7,16 @@ from hypothesis import strategies as st
 
 from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
+from fixtures.judge.table import Row, each
 from fixtures.plan.grammar import Backward, Forward, Give, Hook, Input, Leaf, Plan, Scale, hooks_of
 from suites.backward.hooked import FEW
 from suites.backward.sources import DOCS, ONLY_NONE, PRE_DOCS
 from suites.names import FROM_OUTPUT, FULL, PRE
 
 SIZES = st.lists(st.integers(1, 2), max_size=2).map(tuple)
-#: A size, a number of inputs, and the size of a bare tensor: rows of the size, or any other.
-BARE = {
-    "size": st.shared(SIZES, key="size"),
-    "count": FEW,
-    "returned": st.one_of(st.builds(lambda size, rows: (rows, *size), st.shared(SIZES, key="size"), FEW), SIZES),
-}
+#: The size of the inputs, by which what is returned is often drawn too.
+SIZE = st.shared(SIZES, key="size")
+ONE_ROW = {"size": (1, 2), "count": 1, "returned": (1, 2)}
 
 
 def outcome(
@@ -54,53 +52,50 @@ def fill(number: float, size: Any) -> Any:
     return torch.full(size, float(number)).tolist()
 
 
-def bare(subject: Subject, size: Any, count: int, returned: Any, kind: str) -> None:
-    """Demand that a bare tensor of threes counts as the reading has it: as its "rows", or the "whole" as one."""
-    import torch
-
-    wanted = 1 if kind == "full_backward_pre" else count
-    by = 2 if kind == "full_backward_pre" else 1
-    due = ("TypeError" if not returned else "RuntimeError", [None] * count, kind == "full_backward_pre")
-    if returned == ((wanted, *size) if subject.value == "rows" else size):
-        due = ("accepted", [fill(3 * by, size)] * count, False)
-    assert outcome(torch.full(returned, 3.0), kind, size, count) == due
-
-
 def returning(count: int, *does: Any, grad: bool = True) -> Plan:
     """A module of some inputs with full hooks that do so, one after the other, and a pass through it."""
     hooks = (Hook("full_backward", "m0", f"h{place}", do) for place, do in enumerate(does))
     return Plan(Leaf("m0", "many", (2,), outputs=1), (Input(3, grad=grad),) * count, (*hooks, Forward(), Backward()))
 
 
-@clause(
-    "backward.objects.bare_tensor",
-    says="A bare tensor from a full hook counts as the tuple of its rows: one for each input, or it raises.",
-    source=(DOCS, "measured"),
-    note="The docs say a tuple or None; only the annotated type of the hook allows a Tensor, as if it were the one.",
-    needs=FULL,
-    value="rows",
-    wrong={"whole": "whole"},
-    witness={"size": (1, 2), "count": 1, "returned": (1, 2)},
+@each(
+    Row(
+        "backward.objects.bare_tensor",
+        "A bare tensor from a full hook counts as the tuple of its rows: one for each input, or it raises.",
+        (DOCS, "measured"),
+        note="The docs say a tuple or None; only the annotated type of the hook allows a Tensor, as if it were "
+        "the one.",
+        needs=FULL,
+        value="rows",
+        wrong={"whole": "whole"},
+        witness=ONE_ROW,
+        kind="full_backward",
+    ),
+    Row(
+        "backward.objects.pre_bare_tensor",
+        "A bare tensor from a pre-hook counts as the tuple of its rows: one for each output, or it raises.",
+        (PRE_DOCS, "measured"),
+        docs="contradicts",
+        note="Since 2.10 the docs list a bare Tensor as a value to return.",
+        needs=PRE,
+        value="rows",
+        wrong={"whole": "whole"},
+        witness=ONE_ROW,
+        kind="full_backward_pre",
+    ),
+    size=lambda row: SIZE,
+    count=lambda row: FEW,
+    returned=lambda row: st.one_of(st.builds(lambda size, rows: (rows, *size), SIZE, FEW), SIZES),
 )
-@given(**BARE)
-def test_bare_tensor(subject: Subject, size: Any, count: int, returned: Any) -> None:
-    bare(subject, size, count, returned, "full_backward")
+def bare(subject: Subject, size: Any, count: int, returned: Any, *, row: Any) -> None:
+    import torch
 
-
-@clause(
-    "backward.objects.pre_bare_tensor",
-    says="A bare tensor from a pre-hook counts as the tuple of its rows: one for each output, or it raises.",
-    source=(PRE_DOCS, "measured"),
-    docs="contradicts",
-    note="Since 2.10 the docs list a bare Tensor as a value to return.",
-    needs=PRE,
-    value="rows",
-    wrong={"whole": "whole"},
-    witness={"size": (1, 2), "count": 1, "returned": (1, 2)},
-)
-@given(**BARE)
-def test_pre_bare_tensor(subject: Subject, size: Any, count: int, returned: Any) -> None:
-    bare(subject, size, count, returned, "full_backward_pre")
+    pre = row.kind == "full_backward_pre"
+    wanted, by = (1, 2) if pre else (count, 1)
+    due = ("TypeError" if not returned else "RuntimeError", [None] * count, pre)
+    if returned == ((wanted, *size) if subject.value == "rows" else size):
+        due = ("accepted", [fill(3 * by, size)] * count, False)
+    assert outcome(torch.full(returned, 3.0), row.kind, size, count) == due
 
 
 @clause(

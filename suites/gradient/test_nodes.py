@@ -1,12 +1,14 @@
 """Hooks of autograd nodes: behind a node with the gradients it sends on, and before it with those it is given."""
 
 from math import prod
+from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
+from fixtures.judge.table import Row, each
 from fixtures.plan.draw import FACTORS, NUMBERS, plans
 from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Plan, Remove, Scale, hooks_of
 from suites.gradient.asking import INNER, asked_alone
@@ -61,18 +63,6 @@ def test_replaces(subject: Subject, plan: Plan) -> None:
     assert last[0] == tuple(grad * before for grad in first[0])
     assert (trace.grads()[0]["x0"], trace.grads()[0]["x1"]) == tuple(grad * by for grad in first[0])
     assert last[1] == first[1]
-
-
-@clause(
-    "gradient.nodes.wrong",
-    says="A hook of a node that returns no tuple, or one of another length, makes backward() raise.",
-    source="code: torch/include/torch/csrc/autograd/python_hook.h",
-)
-@given(plan=on_product(("node",), WRONG).filter(acts))
-def test_wrong(subject: Subject, plan: Plan) -> None:
-    trace = subject.holds(plan)
-    assert trace.raised()
-    assert trace.grads()[-1] == {"x0": None, "x1": None}
 
 
 @clause(
@@ -224,14 +214,23 @@ def test_pre_several(subject: Subject, plan: Plan) -> None:
         left = tuple(None if grad is None else grad * hook.do[0].by for grad in left)
 
 
-@clause(
-    "gradient.nodes.pre_wrong",
-    says="A pre-hook of a node that returns no tuple, or one of another length, makes backward() raise.",
-    source="code: torch/include/torch/csrc/autograd/python_hook.h",
-    needs=HAS_PRE,
+@each(
+    Row(
+        "gradient.nodes.wrong",
+        "A hook of a node that returns no tuple, or one of another length, makes backward() raise.",
+        "code: torch/include/torch/csrc/autograd/python_hook.h",
+        kind="node",
+    ),
+    Row(
+        "gradient.nodes.pre_wrong",
+        "A pre-hook of a node that returns no tuple, or one of another length, makes backward() raise.",
+        "code: torch/include/torch/csrc/autograd/python_hook.h",
+        needs=HAS_PRE,
+        kind="node_pre",
+    ),
+    plan=lambda row: on_product((row.kind,), WRONG).filter(acts),
 )
-@given(plan=on_product(("node_pre",), WRONG).filter(acts))
-def test_pre_wrong(subject: Subject, plan: Plan) -> None:
+def wrong(subject: Subject, plan: Plan, *, row: Any) -> None:
     trace = subject.holds(plan)
     assert trace.raised()
     assert trace.grads()[-1] == {"x0": None, "x1": None}

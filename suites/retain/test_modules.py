@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from fixtures.judge.clause import Reading, by_release, clause
 from fixtures.judge.subject import Subject
+from fixtures.judge.table import Row, each
 from fixtures.plan.draw import FACTORS, NUMBERS, plans
 from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Plan, Retain, Scale
 from suites.names import FULL, HOOKS_IN_ORDER, PRE, RETAIN_UNDEFINED
@@ -88,30 +89,29 @@ def test_output_before_pre_hook(subject: Subject, plan: Plan) -> None:
     assert trace.grads()[0]["m0>0"] == plan.steps[-1].grads[0]
 
 
-@clause(
-    "retain.modules.input_after_full_hook",
-    says="What full backward hooks of a module return is in the gradient kept for its input.",
-    source=FULL_DOCS + ' "will be used in place of :attr:`grad_input` in subsequent computations"',
-    needs=FULL,
+@each(
+    Row(
+        "retain.modules.input_after_full_hook",
+        "What full backward hooks of a module return is in the gradient kept for its input.",
+        FULL_DOCS + ' "will be used in place of :attr:`grad_input` in subsequent computations"',
+        needs=FULL,
+        kind="full_backward",
+        entry=0,
+    ),
+    Row(
+        "retain.modules.input_after_legacy_hook",
+        "What legacy hooks of a one-operation module return is in the gradient kept for its input.",
+        "measured",
+        about=("retain_grad", "register_backward_hook"),
+        kind="backward",
+        entry=1,
+    ),
+    plan=lambda row: around(row.kind, "x0"),
 )
-@given(plan=around("full_backward", "x0"))
-def test_input_after_full_hook(subject: Subject, plan: Plan) -> None:
+def input_after(subject: Subject, plan: Plan, *, row: Any) -> None:
     trace = subject.holds(plan)
     ((_, grad_input, _),) = trace.seen_by("h0")
-    assert trace.grads()[0]["x0"] == grad_input[0] * plan.steps[0].do[0].by
-
-
-@clause(
-    "retain.modules.input_after_legacy_hook",
-    says="What legacy hooks of a one-operation module return is in the gradient kept for its input.",
-    source="measured",
-    about=("retain_grad", "register_backward_hook"),
-)
-@given(plan=around("backward", "x0"))
-def test_input_after_legacy_hook(subject: Subject, plan: Plan) -> None:
-    trace = subject.holds(plan)
-    ((_, grad_input, _),) = trace.seen_by("h0")
-    assert trace.grads()[0]["x0"] == grad_input[1] * plan.steps[0].do[0].by
+    assert trace.grads()[0]["x0"] == grad_input[row.entry] * plan.steps[0].do[0].by
 
 
 @clause(

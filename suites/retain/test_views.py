@@ -1,13 +1,14 @@
 """What a view and its base keep, when both are used and when one of them is changed in place."""
 
 from math import prod
-from typing import List
+from typing import Any, List
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
+from fixtures.judge.table import Row, each
 from fixtures.plan.draw import FACTORS, NUMBERS
 from suites.names import BASE_VERSION, FOLLOWS
 from suites.tensors import item
@@ -46,35 +47,6 @@ def test_view(subject: Subject, size: int, start: int, of_view: int, of_base: in
 
 
 @clause(
-    "retain.versions.view_changed",
-    says="A view that keeps its gradient keeps that of the new view after an in-place operation on it.",
-    source=FOLLOWS,
-    concern="retain_grad ?edited_after",
-    readings=by_release(
-        "silent",
-        ("1.13", "of the new view", "new"),
-        "A view that keeps its gradient keeps that of the new view after an in-place operation on it.",
-        ("", "lost", "lost"),
-        "A view that keeps its gradient has .grad None after an in-place operation on it.",
-    ),
-    witness={"size": 2, "part": 1, "edits": [5], "grad": 2},
-)
-@given(**VIEWED)
-def test_view_changed(subject: Subject, size: int, part: int, edits: List[int], grad: int) -> None:
-    import torch
-
-    x = torch.ones(size, dtype=torch.float64, requires_grad=True)
-    view = (3 * x)[:part]
-    view.retain_grad()
-    for by in edits:
-        view.mul_(by)
-    (grad * view).sum().backward()
-    inside = min(size, part)
-    assert item(view.grad) == (None if subject.value == "lost" else [grad] * inside)
-    assert x.grad.tolist() == [3 * grad * prod(edits)] * inside + [0] * (size - inside)
-
-
-@clause(
     "retain.versions.base_changed_by_view",
     says="A base that keeps its gradient keeps that of the new base after a change through a view of it.",
     source=(BASE_VERSION, "https://github.com/pytorch/pytorch/issues/117366"),
@@ -104,22 +76,43 @@ def test_base_changed_by_view(subject: Subject, size: int, part: int, edits: Lis
     assert x.grad.tolist() == [3 * each for each in old]
 
 
-@clause(
-    "retain.versions.base_of_kept_view",
-    says="A view that keeps its gradient keeps that of the new view after an in-place change of its base.",
-    source=FOLLOWS,
-    concern="retain_grad ?edited_after",
-    readings=by_release(
-        "silent",
-        ("1.13", "of the new view", "new"),
-        "A view that keeps its gradient keeps that of the new view after an in-place change of its base.",
-        ("", "lost", "lost"),
-        "A view that keeps its gradient has .grad None after an in-place change of its base.",
+@each(
+    Row(
+        "retain.versions.view_changed",
+        "A view that keeps its gradient keeps that of the new view after an in-place operation on it.",
+        FOLLOWS,
+        concern="retain_grad ?edited_after",
+        readings=by_release(
+            "silent",
+            ("1.13", "of the new view", "new"),
+            "A view that keeps its gradient keeps that of the new view after an in-place operation on it.",
+            ("", "lost", "lost"),
+            "A view that keeps its gradient has .grad None after an in-place operation on it.",
+        ),
+        witness={"size": 2, "part": 1, "edits": [5], "grad": 2},
+        of_base=False,
     ),
-    witness={"size": 2, "part": 1, "edits": [5], "grad": 2},
+    Row(
+        "retain.versions.base_of_kept_view",
+        "A view that keeps its gradient keeps that of the new view after an in-place change of its base.",
+        FOLLOWS,
+        concern="retain_grad ?edited_after",
+        readings=by_release(
+            "silent",
+            ("1.13", "of the new view", "new"),
+            "A view that keeps its gradient keeps that of the new view after an in-place change of its base.",
+            ("", "lost", "lost"),
+            "A view that keeps its gradient has .grad None after an in-place change of its base.",
+        ),
+        witness={"size": 2, "part": 1, "edits": [5], "grad": 2},
+        of_base=True,
+    ),
+    size=lambda row: VIEWED["size"],
+    part=lambda row: VIEWED["part"],
+    edits=lambda row: VIEWED["edits"],
+    grad=lambda row: VIEWED["grad"],
 )
-@given(**VIEWED)
-def test_base_of_kept_view(subject: Subject, size: int, part: int, edits: List[int], grad: int) -> None:
+def kept_view(subject: Subject, size: int, part: int, edits: List[int], grad: int, *, row: Any) -> None:
     import torch
 
     x = torch.ones(size, dtype=torch.float64, requires_grad=True)
@@ -127,7 +120,7 @@ def test_base_of_kept_view(subject: Subject, size: int, part: int, edits: List[i
     view = y[:part]
     view.retain_grad()
     for by in edits:
-        y.mul_(by)
+        (y if row.of_base else view).mul_(by)
     (grad * view).sum().backward()
     inside = min(size, part)
     assert item(view.grad) == (None if subject.value == "lost" else [grad] * inside)
