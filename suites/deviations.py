@@ -180,14 +180,9 @@ CAUSES: Tuple[Cause, ...] = (
         reason="The first cut of full hooks asked whether tensors require grad, not whether grad mode is on.",
         ref=ISSUE + "59901",
         harm="error",
-        effects=(
-            Effect(
-                "backward.membership.under_no_grad",
-                "Under no_grad the forward of a module with a full hook raises AttributeError.",
-                ("AttributeError", None),
-                "AttributeError",
-            ),
-        ),
+        says="Under no_grad the forward of a module with a full hook raises AttributeError.",
+        facts={"full_without_grad": "AttributeError"},
+        effects=(Effect("backward.membership.under_no_grad", name="AttributeError"),),
     ),
     Cause(
         "full hooks are set up under no_grad",
@@ -195,14 +190,9 @@ CAUSES: Tuple[Cause, ...] = (
         reason="Hooks were set up where requires_grad was true, whether grad mode was on or not.",
         ref=ISSUE + "59901",
         harm="error",
-        effects=(
-            Effect(
-                "backward.membership.under_no_grad",
-                "Under no_grad the forward of a module with a full hook raises RuntimeError.",
-                ("RuntimeError", None),
-                "RuntimeError",
-            ),
-        ),
+        says="Under no_grad the forward of a module with a full hook raises RuntimeError.",
+        facts={"full_without_grad": "RuntimeError"},
+        effects=(Effect("backward.membership.under_no_grad", name="RuntimeError"),),
     ),
     Cause(
         "ignored without input",

@@ -38,6 +38,16 @@ def outcome(action: Callable[[], Any], errors: Tuple[Type[BaseException], ...] =
     return "accepted"
 
 
+def times(by: int, note: Callable[[Any], Any] = lambda grad: None) -> Callable[[Any], Any]:
+    """A hook that returns the gradient times `by`; `note` is called with the gradient before."""
+
+    def hook(grad: Any) -> Any:
+        note(grad)
+        return grad * by
+
+    return hook
+
+
 def through_silent_function(x: Any) -> Any:
     """x * 1, by a custom Function whose backward returns None."""
     import torch

@@ -6,8 +6,13 @@ from typing import Any, Callable, List, Tuple
 from hypothesis import strategies as st
 
 from fixtures.model.contract import contract_for, installed_version
-from fixtures.plan.draw import available
+from fixtures.plan.draw import FACTORS, NUMBERS, available
+from fixtures.plan.grammar import Scale
 
+ANY_KIND = st.sampled_from(["full_backward", "backward"])
+PAIR = st.tuples(NUMBERS, NUMBERS)
+FEW = st.integers(1, 3)
+MAYBE_SCALE = st.one_of(st.just(()), st.builds(lambda by: (Scale(by),), FACTORS))
 #: The kinds of full hook that the installed torch has: pre-hooks came with 2.0, and where they are missing nothing is.
 FULL_KINDS = st.deferred(
     lambda: st.sampled_from(available(contract_for(installed_version()), ("full_backward", "full_backward_pre")))

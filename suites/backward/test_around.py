@@ -5,19 +5,16 @@ from typing import Any, Tuple
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import Reading, clause
+from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import FACTORS, NUMBERS, plans
 from fixtures.plan.grammar import Again, Backward, Chain, Forward, Hook, Input, Leaf, Plan, Scale, hooks_of
-from suites.backward.hooked import MAYBE_PRE
+from suites.backward.hooked import MAYBE_PRE, MAYBE_SCALE, PAIR
 from suites.backward.sources import BEFORE_FORWARD, PRE_REPLACES, RULE_2, TESTS
+from suites.names import FULL, PRE
 
 ABOUT = "register_backward_hook"
 
-FULL = "torch.nn.Module.register_full_backward_hook"
-PRE = "torch.nn.Module.register_full_backward_pre_hook"
-PAIR = st.tuples(NUMBERS, NUMBERS)
-MAYBE_SCALE = st.one_of(st.just(()), st.builds(lambda by: (Scale(by),), FACTORS))
 AN_INPUT, NO_INPUT = Input(3), Input(3, grad=False)
 
 
@@ -69,21 +66,12 @@ def test_parameters_first(subject: Subject, plan: Plan) -> None:
     level="implied",
     concern="full_backward ?inputs_need_no_grad",
     needs=FULL,
-    readings=(
-        Reading(
-            "before them",
-            ">=1.9",
-            "Without an input that needs a gradient, the full hook runs before the parameters get theirs.",
-            {"full_without_input": "output"},
-        ),
-        Reading(
-            "silent",
-            "<1.9",
-            "Where no input needs a gradient, the full hook does not run.",
-            {"full_without_input": "silent"},
-            headline=False,
-            harm="silent",
-        ),
+    readings=by_release(
+        "silent",
+        ("1.9", "before them", {"full_without_input": "output"}),
+        "Without an input that needs a gradient, the full hook runs before the parameters get theirs.",
+        ("", "silent", {"full_without_input": "silent"}),
+        "Where no input needs a gradient, the full hook does not run.",
     ),
     witness=script(2, (Hook("full_backward", "m0", "full"), Hook("tensor", "m0.weight", "weight")), (), 1, NO_INPUT),
 )
@@ -130,10 +118,7 @@ def test_inside_forward(subject: Subject, plan: Plan) -> None:
 @clause(
     "backward.around.pre_then_full",
     says="The grad_output of a full hook is what the full backward pre-hooks of the module left.",
-    source=(
-        PRE_REPLACES,
-        TESTS + "test_backward_hooks_interaction",
-    ),
+    source=(PRE_REPLACES, TESTS + "test_backward_hooks_interaction"),
     needs=PRE,
 )
 @given(

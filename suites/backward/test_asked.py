@@ -5,17 +5,17 @@ from typing import Any, Tuple
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import Reading, clause
+from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
+from fixtures.judge.table import Row, each
 from fixtures.plan.draw import FACTORS, NUMBERS, plans
 from fixtures.plan.grammar import Ask, Backward, Forward, Hook, Input, Leaf, Plan, Scale
+from suites.backward.hooked import MAYBE_SCALE
 from suites.backward.sources import EXECUTED, PRE_CALLED, REPLACES, RULE_1, RULE_2
+from suites.names import FULL, PRE
 
 ABOUT = "register_backward_hook"
 
-FULL = "torch.nn.Module.register_full_backward_hook"
-PRE = "torch.nn.Module.register_full_backward_pre_hook"
-MAYBE_SCALE = st.one_of(st.just(()), st.builds(lambda by: (Scale(by),), FACTORS))
 OLDER = "Rule 1 of the docs since 2.8; those of 1.13 to 2.7 promised a call whenever outputs get gradients."
 
 
@@ -27,10 +27,7 @@ def script(hooks: Tuple[Any, ...], *steps: Any, grad: bool = True) -> Plan:
 @clause(
     "backward.asked.input",
     says="autograd.grad for the input of a module calls its full hook, and returns what the hook left.",
-    source=(
-        RULE_1,
-        REPLACES,
-    ),
+    source=(RULE_1, REPLACES),
     needs=FULL,
 )
 @given(
@@ -90,18 +87,12 @@ def test_pre_weight(subject: Subject, plan: Plan) -> None:
     says="autograd.grad for the weight alone calls a legacy hook, with None for what nobody asked for.",
     source="measured",
     concern="backward ?asked",
-    readings=(
-        Reading(
-            "not computed", ">=1.13", "What nobody asked for is None to a legacy hook.", {"computes_unasked": False}
-        ),
-        Reading(
-            "computed",
-            "<1.13",
-            "autograd.grad for the weight alone shows a legacy hook the gradient of the input too.",
-            {"computes_unasked": True},
-            headline=False,
-            harm="silent",
-        ),
+    readings=by_release(
+        "silent",
+        ("1.13", "not computed", {"computes_unasked": False}),
+        "What nobody asked for is None to a legacy hook.",
+        ("", "computed", {"computes_unasked": True}),
+        "autograd.grad for the weight alone shows a legacy hook the gradient of the input too.",
     ),
     witness=script((Hook("backward", "m0", "h0"),), Ask(("m0.weight",), (1,))),
 )
@@ -115,10 +106,7 @@ def test_legacy_weight(subject: Subject, plan: Plan) -> None:
 @clause(
     "backward.asked.backward_weight",
     says="backward(inputs=[weight]) does not call the full hook of a module whose input needs a gradient.",
-    source=(
-        RULE_1,
-        "docs: torch.autograd.backward",
-    ),
+    source=(RULE_1, "docs: torch.autograd.backward"),
     note=OLDER,
     needs=(FULL, "torch.autograd.backward(inputs)"),
 )
@@ -140,27 +128,15 @@ def test_backward_weight(subject: Subject, plan: Plan) -> None:
 @clause(
     "backward.asked.backward_weight_without_input",
     says="backward(inputs=[weight]) calls the full hook of a module whose input needs no gradient.",
-    source=(
-        RULE_2,
-        "docs: torch.autograd.backward",
-    ),
+    source=(RULE_2, "docs: torch.autograd.backward"),
     concern="full_backward ?inputs_need_no_grad ?asked",
     needs=(FULL, "torch.autograd.backward(inputs)"),
-    readings=(
-        Reading(
-            "at the output",
-            ">=1.9",
-            "A full hook without input gradients runs, though only the weight is asked for.",
-            {"full_without_input": "output"},
-        ),
-        Reading(
-            "silent",
-            "<1.9",
-            "backward(inputs=[weight]) calls no full hook of a module whose input needs no gradient.",
-            {"full_without_input": "silent"},
-            headline=False,
-            harm="silent",
-        ),
+    readings=by_release(
+        "silent",
+        ("1.9", "at the output", {"full_without_input": "output"}),
+        "A full hook without input gradients runs, though only the weight is asked for.",
+        ("", "silent", {"full_without_input": "silent"}),
+        "backward(inputs=[weight]) calls no full hook of a module whose input needs no gradient.",
     ),
     witness=script((Hook("full_backward", "m0", "h0"),), Backward(inputs=("m0.weight",)), grad=False),
 )
@@ -176,32 +152,21 @@ def test_backward_weight_without_input(subject: Subject, plan: Plan) -> None:
     assert subject.holds(plan).seen_by("h0") == wanted
 
 
-@clause(
-    "backward.asked.anywhere",
-    says="In every drawn network a pass for some gradients calls the full hooks of the nodes that it runs.",
-    source=EXECUTED,
-    needs=FULL,
-)
-@given(
-    plan=plans(
+@each(
+    Row(
+        "backward.asked.anywhere",
+        "In every drawn network a pass for some gradients calls the full hooks of the nodes that it runs.",
+        EXECUTED,
+        needs=FULL,
         kinds=("full_backward", "full_backward_pre"),
-        inputs=(1, 2),
-        outputs=(1, 2),
-        depth=2,
-        runs=2,
-        ask=True,
-        frozen=True,
-    )
+    ),
+    Row(
+        "backward.asked.legacy_anywhere",
+        "In every drawn network a pass for some gradients calls the legacy hooks of the nodes that it runs.",
+        "measured",
+        kinds=("backward",),
+    ),
+    plan=lambda row: plans(kinds=row.kinds, inputs=(1, 2), outputs=(1, 2), depth=2, runs=2, ask=True, frozen=True),
 )
-def test_anywhere(subject: Subject, plan: Plan) -> None:
-    subject.holds(plan)
-
-
-@clause(
-    "backward.asked.legacy_anywhere",
-    says="In every drawn network a pass for some gradients calls the legacy hooks of the nodes that it runs.",
-    source="measured",
-)
-@given(plan=plans(kinds=("backward",), inputs=(1, 2), outputs=(1, 2), depth=2, runs=2, ask=True, frozen=True))
-def test_legacy_anywhere(subject: Subject, plan: Plan) -> None:
+def in_any_network(subject: Subject, plan: Plan, *, row: Any) -> None:
     subject.holds(plan)

@@ -6,15 +6,13 @@ from typing import Any, List, Tuple
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import Reading, clause
+from fixtures.judge.clause import Reading, by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import FACTORS, NUMBERS
 from fixtures.plan.grammar import Backward, Chain, Forward, Give, Hook, Input, Leaf, Pack, Plan, Raise, Scale, hooks_of
+from suites.backward.hooked import MAYBE_SCALE, PAIR
+from suites.names import FULL, PRE, TYPE_IS_LOST
 
-FULL = "torch.nn.Module.register_full_backward_hook"
-PRE = "torch.nn.Module.register_full_backward_pre_hook"
-PAIR = st.tuples(NUMBERS, NUMBERS)
-MAYBE_SCALE = st.one_of(st.just(()), st.builds(lambda by: (Scale(by),), FACTORS))
 AN_INPUT, NO_INPUT = Input(3), Input(3, grad=False)
 
 
@@ -95,21 +93,12 @@ def test_stale_pre(subject: Subject, plan: Plan) -> None:
     source="measured",
     concern="full_backward raises ?inputs_need_no_grad",
     needs=FULL,
-    readings=(
-        Reading(
-            "before them",
-            ">=1.9",
-            "Where no input needs a gradient, the full hook runs before the parameters get theirs.",
-            {"full_without_input": "output"},
-        ),
-        Reading(
-            "silent",
-            "<1.9",
-            "Where no input needs a gradient, the full hook does not run, so it cannot raise.",
-            {"full_without_input": "silent"},
-            headline=False,
-            harm="silent",
-        ),
+    readings=by_release(
+        "silent",
+        ("1.9", "before them", {"full_without_input": "output"}),
+        "Where no input needs a gradient, the full hook runs before the parameters get theirs.",
+        ("", "silent", {"full_without_input": "silent"}),
+        "Where no input needs a gradient, the full hook does not run, so it cannot raise.",
     ),
     witness=script(2, (Hook("full_backward", "m0", "h0", (Raise(),)),), (), 1, NO_INPUT),
 )
@@ -129,7 +118,7 @@ def test_raising_without_input(subject: Subject, plan: Plan) -> None:
 @clause(
     "backward.errors.raising_legacy",
     says="When a legacy hook raises, its exception leaves backward(), and nothing behind it gets a gradient.",
-    source="https://github.com/pytorch/pytorch/pull/43684",
+    source=TYPE_IS_LOST,
     concern="backward raises",
     readings=(
         Reading(

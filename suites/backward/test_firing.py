@@ -5,19 +5,14 @@ from typing import Tuple
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import Reading, clause
+from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import FACTORS, NUMBERS, plans
 from fixtures.plan.grammar import Backward, Chain, Fan, Forward, Hook, Input, Leaf, Plan, Scale
-from suites.backward.hooked import FULL_KINDS
+from suites.backward.hooked import ANY_KIND, FULL_KINDS, MAYBE_SCALE, PAIR
 from suites.backward.sources import EXECUTED, PRE_CALLED, RULE_1, RULE_3
+from suites.names import FULL, PRE
 
-FULL = "torch.nn.Module.register_full_backward_hook"
-PRE = "torch.nn.Module.register_full_backward_pre_hook"
-GLOBAL_PRE = "torch.nn.modules.module.register_module_full_backward_pre_hook"
-PAIR = st.tuples(NUMBERS, NUMBERS)
-ANY_KIND = st.sampled_from(["full_backward", "backward"])
-MAYBE_SCALE = st.one_of(st.just(()), st.builds(lambda by: (Scale(by),), FACTORS))
 SOME_GRADS = st.sampled_from([(1, None), (None, 2), (3, 2)])
 NO_INPUT = (Input(3, grad=False),)
 
@@ -119,21 +114,12 @@ def test_no_output(subject: Subject, plan: Plan) -> None:
     concern="full_backward ?first_needs_no_grad",
     note="Rule 1 of the docs since 2.8; those of 1.13 to 2.7 promised a call whenever outputs get gradients.",
     needs=FULL,
-    readings=(
-        Reading(
-            "silent",
-            ">=1.9",
-            "A full hook does not run where no gradient of an input is computed.",
-            {"full_first_must_need_grad": False},
-        ),
-        Reading(
-            "refused",
-            "<1.9",
-            "With a full hook the forward raises AttributeError if its first tensor needs no gradient.",
-            {"full_first_must_need_grad": True},
-            headline=False,
-            harm="error",
-        ),
+    readings=by_release(
+        "error",
+        ("1.9", "silent", {"full_first_must_need_grad": False}),
+        "A full hook does not run where no gradient of an input is computed.",
+        ("", "refused", {"full_first_must_need_grad": True}),
+        "With a full hook the forward raises AttributeError if its first tensor needs no gradient.",
     ),
     witness=Plan(
         Leaf("m0", "first", (2,)),

@@ -7,15 +7,11 @@ from hypothesis import strategies as st
 
 from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
-from fixtures.plan.draw import FACTORS, NUMBERS
-from fixtures.plan.grammar import Backward, Chain, Forward, Hook, Input, Leaf, Plan, Remove, Scale, hooks_of
+from fixtures.plan.draw import NUMBERS
+from fixtures.plan.grammar import Backward, Chain, Forward, Hook, Input, Leaf, Plan, Remove, hooks_of
+from suites.backward.hooked import ANY_KIND, MAYBE_SCALE, PAIR
 from suites.backward.sources import GLOBAL_HANDLE, GLOBAL_PRE_ALL
-
-FULL = "torch.nn.Module.register_full_backward_hook"
-GLOBAL_PRE = "torch.nn.modules.module.register_module_full_backward_pre_hook"
-PAIR = st.tuples(NUMBERS, NUMBERS)
-ANY_KIND = st.sampled_from(["full_backward", "backward"])
-MAYBE_SCALE = st.one_of(st.just(()), st.builds(lambda by: (Scale(by),), FACTORS))
+from suites.names import FULL, GLOBAL_FULL, GLOBAL_PRE
 
 
 def line(values: Tuple[int, ...]) -> Chain:
@@ -57,7 +53,7 @@ def test_global_pre(subject: Subject, plan: Plan) -> None:
     "backward.firing.global_removed",
     says="Removing the handle of a global backward hook ends its calls; the other global hooks stay.",
     source=GLOBAL_HANDLE,
-    needs="torch.nn.modules.module.register_module_full_backward_hook",
+    needs=GLOBAL_FULL,
 )
 @given(
     plan=st.builds(

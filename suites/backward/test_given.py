@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import Reading, clause
+from fixtures.judge.clause import Reading, by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import FACTORS, NUMBERS, plans
 from fixtures.plan.grammar import Again, Backward, Chain, Forward, Hook, Input, Leaf, Plan, Scale
@@ -25,11 +25,9 @@ from suites.backward.sources import (
     TENSORS_ONLY,
     TESTS,
 )
+from suites.names import FROM_OUTPUT, FULL, PRE
 
 ABOUT = "register_backward_hook"
-
-FULL = "torch.nn.Module.register_full_backward_hook"
-PRE = "torch.nn.Module.register_full_backward_pre_hook"
 
 
 @st.composite
@@ -82,10 +80,7 @@ def test_legacy_last_operation(subject: Subject, plan: Plan) -> None:
 @clause(
     "backward.given.pre_output",
     says="A full backward pre-hook is given the module and a tuple of the gradients of its outputs.",
-    source=(
-        PRE_GIVEN,
-        PRE_CALLED,
-    ),
+    source=(PRE_GIVEN, PRE_CALLED),
     needs=PRE,
 )
 @given(plan=single("full_backward_pre", "affine"))
@@ -166,9 +161,7 @@ def test_unused_input(subject: Subject, plan: Plan) -> None:
         ),
     ),
     witness=Plan(
-        Leaf("m0", "add"),
-        (Input(1, grad=False), Input(2)),
-        (Hook("full_backward", "m0", "h0"), Forward(), Backward()),
+        Leaf("m0", "add"), (Input(1, grad=False), Input(2)), (Hook("full_backward", "m0", "h0"), Forward(), Backward())
     ),
 )
 @given(
@@ -191,11 +184,7 @@ def test_frozen_input(subject: Subject, plan: Plan) -> None:
 @clause(
     "backward.given.no_input",
     says="When no input needs a gradient, the full hook still runs, with None for every input.",
-    source=(
-        RULE_2,
-        TESTS + "test_hook_no_requires_grad",
-        "https://github.com/pytorch/pytorch/pull/56693",
-    ),
+    source=(RULE_2, TESTS + "test_hook_no_requires_grad", FROM_OUTPUT),
     concern="full_backward ?inputs_need_no_grad",
     needs=FULL,
     readings=(
@@ -207,9 +196,7 @@ def test_frozen_input(subject: Subject, plan: Plan) -> None:
         ),
     ),
     witness=Plan(
-        Leaf("m0", "scale", (2,)),
-        (Input(1, grad=False),),
-        (Hook("full_backward", "m0", "h0"), Forward(), Backward()),
+        Leaf("m0", "scale", (2,)), (Input(1, grad=False),), (Hook("full_backward", "m0", "h0"), Forward(), Backward())
     ),
 )
 @given(
@@ -275,40 +262,22 @@ def test_each_call(subject: Subject, plan: Plan) -> None:
 @clause(
     "backward.given.dict_output",
     says="A module whose output is a dict has no full backward hook called, and its gradients are right.",
-    source=(
-        TENSORS_ONLY,
-        DOCS,
-        "release 2.0: a module warns that backward hooks need tensor outputs",
-    ),
+    source=(TENSORS_ONLY, DOCS, "release 2.0: a module warns that backward hooks need tensor outputs"),
     concern="full_backward ?output_other",
     docs="contradicts",
     note="The docs promise a call whenever gradients for the module's inputs are computed; here they are.",
     needs=FULL,
-    readings=(
-        Reading(
-            "not called",
-            ">=1.13",
-            "The full hook of a module that returns a dict is not called.",
-            {"full_without_output": "skipped"},
-        ),
-        Reading(
-            "refused",
-            "<1.13",
-            "backward() through a module with a full hook that returns a dict raises RuntimeError.",
-            {"full_without_output": "raises"},
-            headline=False,
-            harm="error",
-        ),
+    readings=by_release(
+        "error",
+        ("1.13", "not called", {"full_without_output": "skipped"}),
+        "The full hook of a module that returns a dict is not called.",
+        ("", "refused", {"full_without_output": "raises"}),
+        "backward() through a module with a full hook that returns a dict raises RuntimeError.",
     ),
     witness=Plan(
         Chain("m0", (Leaf("m1", "named", (2,)), Leaf("m2", "scale", (1,)))),
         (Input(3),),
-        (
-            Hook("full_backward", "m1", "of the dict"),
-            Hook("full_backward", "m2", "behind it"),
-            Forward(),
-            Backward(),
-        ),
+        (Hook("full_backward", "m1", "of the dict"), Hook("full_backward", "m2", "behind it"), Forward(), Backward()),
     ),
 )
 @given(

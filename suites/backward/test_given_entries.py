@@ -1,21 +1,15 @@
 """Which inputs and outputs have an entry in what a full backward hook is given, and which objects they are."""
 
-from typing import Any, List
-
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
-from fixtures.plan.draw import NUMBERS
+from fixtures.plan.draw import NUMBERS, plans
+from fixtures.plan.grammar import Backward, Call, Forward, Hook, Input, Leaf, Of, Plan
+from suites.backward.hooked import FEW
 from suites.backward.sources import INPUT_VIEW, OUTPUT_VIEW, POSITIONAL
-
-FULL = "torch.nn.Module.register_full_backward_hook"
-SOME = st.lists(NUMBERS, min_size=1, max_size=5)
-
-
-def show(grads: Any) -> List[Any]:
-    return [None if grad is None else grad.item() for grad in grads]
+from suites.names import FULL
 
 
 @clause(
@@ -23,90 +17,63 @@ def show(grads: Any) -> List[Any]:
     says="grad_input has one entry for each positional input, grad_output one for each output.",
     source=POSITIONAL,
     needs=FULL,
-    value=True,
-    wrong={"the first two": False},
-    witness={"ins": [1, 2, 3], "outs": [1, 2, 3], "hooks": 1},
 )
-@given(ins=SOME, outs=SOME, hooks=st.integers(1, 2))
-def test_one_entry_each(subject: Subject, ins: List[int], outs: List[int], hooks: int) -> None:
-    import torch
-
-    class Cross(torch.nn.Module):
-        def forward(self, *xs: Any) -> Any:
-            total = sum(by * x for by, x in zip(ins, xs))
-            return tuple(by * total for by in outs)
-
-    module, calls = Cross(), []
-    for _ in range(hooks):
-        module.register_full_backward_hook(lambda module, *grads: calls.append([show(one) for one in grads]))
-    xs = [torch.ones((), requires_grad=True) for _ in ins]
-    # Each output goes backward with a gradient of its own: 1, 2, 3 ...
-    grads = [float(number + 1) for number in range(len(outs))]
-    torch.autograd.backward(module(*xs), [torch.tensor(grad) for grad in grads])
-    total = sum(by * grad for by, grad in zip(outs, grads))
-    due = [[by * total for by in ins], grads]
-    assert calls == [due if subject.value else [one[:2] for one in due]] * hooks
-    assert show(x.grad for x in xs) == due[0]
+@given(plan=plans(kinds=("full_backward",), does=(), ops=("many",), inputs=(1, 5), outputs=(1, 5), depth=0))
+def test_one_entry_each(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    for _, grad_input, grad_output in [event.seen for event in trace if event.what in trace.calls()]:
+        assert len(grad_input) == len(plan.inputs)
+        assert grad_output == plan.steps[-1].grads
 
 
 @clause(
     "backward.given.other_objects",
     says="With a full hook and an input that needs a gradient, forward and caller are given other tensors.",
-    source=(
-        INPUT_VIEW,
-        OUTPUT_VIEW,
-    ),
+    source=(INPUT_VIEW, OUTPUT_VIEW),
     needs=FULL,
-    value=[(True, True), (False, False)],
-    wrong={"the same": [(True, True), (True, True)]},
 )
-def test_other_objects(subject: Subject) -> None:
-    import torch
-
-    inside = []
-
-    class Double(torch.nn.Module):
-        def forward(self, x: Any) -> Any:
-            y = 2 * x
-            inside.append((x, y))
-            return y
-
-    module, x = Double(), torch.ones((), requires_grad=True)
-    results = []
-    for _ in range(2):
-        out = module(x)
-        results.append((inside[-1][0] is x, inside[-1][1] is out))
-        module.register_full_backward_hook(lambda module, grad_input, grad_output: None)
-    assert results == subject.value
+@given(
+    plan=st.builds(
+        lambda shape, leaf, hooks: Plan(
+            Leaf("m0", "scale", (Of(2),)),
+            (Input(Of(1, shape), leaf=leaf),),
+            (
+                Hook("forward", "m0", "sees"),
+                Forward(),
+                *(Hook("full_backward", "m0", f"h{place}") for place in range(hooks)),
+                Forward(),
+            ),
+        ),
+        st.sampled_from([(), (2,), (2, 3)]),
+        st.booleans(),
+        FEW,
+    )
+)
+def test_other_objects(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    own = [given_to.name == "x0" for _, (given_to,), _ in trace.seen_by("sees")]
+    assert (own, [out.name == "m0>0" for out in trace.returns()]) == ([True, False], [False, True])
 
 
 @clause(
-    "backward.given.kwargs_left_out",
-    says="Keyword inputs have no entry in grad_input.",
-    source=POSITIONAL,
-    needs=FULL,
-    value=False,
-    wrong={"seen": True},
-    witness={"ins": [1], "named": [(2, True)], "hooks": 1},
+    "backward.given.kwargs_left_out", says="Keyword inputs have no entry in grad_input.", source=POSITIONAL, needs=FULL
 )
 @given(
-    ins=st.lists(NUMBERS, min_size=1, max_size=3),
-    named=st.lists(st.tuples(NUMBERS, st.booleans()), min_size=1, max_size=3),
-    hooks=st.integers(1, 2),
+    plan=st.builds(
+        lambda weight, ins, named, hooks: Plan(
+            Leaf("m0", "many", (weight,), Call(tuple(range(ins + len(named))), tuple("abc"[: len(named)])), outputs=1),
+            (Input(3),) * ins + tuple(Input(3, grad=grad) for grad in named),
+            (*(Hook("full_backward", "m0", f"h{place}") for place in range(hooks)), Forward(), Backward()),
+        ),
+        NUMBERS,
+        FEW,
+        st.lists(st.booleans(), min_size=1, max_size=3),
+        FEW,
+    )
 )
-def test_kwargs_left_out(subject: Subject, ins: List[int], named: Any, hooks: int) -> None:
-    import torch
-
-    class Sum(torch.nn.Module):
-        def forward(self, *xs: Any, **more: Any) -> Any:
-            return sum(by * x for by, x in zip([*ins, *(by for by, _ in named)], [*xs, *more.values()]))
-
-    module, calls = Sum(), []
-    for _ in range(hooks):
-        module.register_full_backward_hook(lambda module, grad_input, _: calls.append(show(grad_input)))
-    xs = [torch.ones((), requires_grad=True) for _ in ins]
-    more = [torch.ones((), requires_grad=grad) for _, grad in named]
-    module(*xs, **{f"k{number}": one for number, one in enumerate(more)}).backward()
-    assert calls == [[*ins, *(by for by, _ in named)] if subject.value else ins] * hooks
+def test_kwargs_left_out(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    ins = len(plan.inputs) - len(plan.net.takes.names)
+    assert {len(seen[1]) for label in trace.calls() for seen in trace.seen_by(label)} == {ins}
     # They get their gradients all the same.
-    assert show(x.grad for x in more) == [by if grad else None for by, grad in named]
+    assert all(trace.grads()[0][f"x{place}"] for place, spec in enumerate(plan.inputs) if spec.grad)

@@ -6,13 +6,12 @@ from typing import Any, Callable, Dict, List, Tuple
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import Reading, clause
+from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import FACTORS
 from suites.backward.sources import DOCS, IN_PLACE, PRE_DOCS, PRE_IN_PLACE, TESTS
+from suites.names import FULL, PRE
 
-FULL = "torch.nn.Module.register_full_backward_hook"
-PRE = "torch.nn.Module.register_full_backward_pre_hook"
 ERRORS = "https://github.com/pytorch/pytorch/pull/56093"
 #: Ways to change a tensor in place: whole, through one row, through a view of all.
 EDITS: Dict[str, Callable[[Any], Any]] = {
@@ -102,18 +101,12 @@ def test_without_hook(subject: Subject, edit: str) -> None:
     source=(IN_PLACE, ERRORS),
     concern="full_backward ?output_edited",
     needs=FULL,
-    readings=(
-        Reading(
-            "at once", ">=1.9", "Changing a hooked module's output in place raises RuntimeError.", value=("edit", VIEW)
-        ),
-        Reading(
-            "late",
-            "<1.9",
-            "After an in-place change of a hooked module's output backward() raises RuntimeError.",
-            value=("backward", "RuntimeError"),
-            headline=False,
-            harm="error",
-        ),
+    readings=by_release(
+        "error",
+        ("1.9", "at once", ("edit", VIEW)),
+        "Changing a hooked module's output in place raises RuntimeError.",
+        ("", "late", ("backward", "RuntimeError")),
+        "After an in-place change of a hooked module's output backward() raises RuntimeError.",
     ),
     witness={"edit": "scaled", "hooks": 1, "grad": True},
 )
@@ -132,21 +125,12 @@ def test_output(subject: Subject, edit: str, hooks: int, grad: bool) -> None:
     concern="full_backward ?output_edited ?inputs_need_no_grad",
     note="For an output that needs a gradient, because a parameter does.",
     needs=FULL,
-    readings=(
-        Reading(
-            "refused",
-            ">=1.9",
-            "Changing a hooked module's output in place raises, whether its input needs a gradient or not.",
-            value=("edit", VIEW),
-        ),
-        Reading(
-            "accepted",
-            "<1.9",
-            "Where no input needs a gradient, the output of a hooked module may be changed in place.",
-            value=("fine",),
-            headline=False,
-            harm="error",
-        ),
+    readings=by_release(
+        "error",
+        ("1.9", "refused", ("edit", VIEW)),
+        "Changing a hooked module's output in place raises, whether its input needs a gradient or not.",
+        ("", "accepted", ("fine",)),
+        "Where no input needs a gradient, the output of a hooked module may be changed in place.",
     ),
     witness={"edit": "scaled", "hooks": 1},
 )
@@ -178,19 +162,12 @@ def test_output_of_two(subject: Subject, edit: str, hooks: int, count: int, whic
     source=(IN_PLACE, ERRORS),
     concern="full_backward ?output_edited",
     needs=FULL,
-    readings=(
-        Reading(
-            "the next use",
-            ">=1.9",
-            "A hooked module's output that was changed under no_grad raises as a changed view.",
-            value=("backward", VIEW),
-        ),
-        Reading(
-            "backward()",
-            "<1.9",
-            "After a change of a hooked module's output under no_grad backward() raises RuntimeError.",
-            value=("backward", "RuntimeError"),
-        ),
+    readings=by_release(
+        "none",
+        ("1.9", "the next use", ("backward", VIEW)),
+        "A hooked module's output that was changed under no_grad raises as a changed view.",
+        ("", "backward()", ("backward", "RuntimeError"), "none"),
+        "After a change of a hooked module's output under no_grad backward() raises RuntimeError.",
     ),
     witness={"edit": "scaled", "hooks": 1},
 )
@@ -208,21 +185,12 @@ def test_output_under_no_grad(subject: Subject, edit: str, hooks: int) -> None:
     concern="full_backward ?edits_its_input",
     note="The usual case is ReLU(inplace=True): hooked itself, first in a hooked container, or after a hooked layer.",
     needs=FULL,
-    readings=(
-        Reading(
-            "refused",
-            ">=1.9",
-            "A hooked module that changes its input in place raises RuntimeError in the forward.",
-            value=(("forward", VIEW), ("forward", VIEW)),
-        ),
-        Reading(
-            "accepted",
-            "<1.9",
-            "A hooked module may change its input in place; behind a hooked one backward() raises.",
-            value=(("fine",), ("backward", "RuntimeError")),
-            headline=False,
-            harm="error",
-        ),
+    readings=by_release(
+        "error",
+        ("1.9", "refused", (("forward", VIEW), ("forward", VIEW))),
+        "A hooked module that changes its input in place raises RuntimeError in the forward.",
+        ("", "accepted", (("fine",), ("backward", "RuntimeError"))),
+        "A hooked module may change its input in place; behind a hooked one backward() raises.",
     ),
     witness={"edit": "scaled", "hooks": 1, "way": "itself"},
 )

@@ -6,15 +6,14 @@ from typing import Any, List, Tuple
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import Reading, clause
+from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
+from suites.backward.hooked import FEW
 
 ABOUT = "register_backward_hook"
 
-FUTURE = "https://github.com/pytorch/pytorch/pull/127689"
 #: Up to 1.7 the docs promised the gradients of the inputs, and warned that modules of several operations may differ.
 PROMISE = "The docs no longer say what a legacy hook is given, only that it is deprecated and going to change."
-FEW = st.integers(1, 3)
 
 
 def shapes(make: Any, *size: int) -> Any:
@@ -42,27 +41,14 @@ def shapes(make: Any, *size: int) -> Any:
     source="measured",
     concern="backward ?linear ?not_a_matrix",
     note=PROMISE + " In all versions a matrix has bias, input, weight; others without bias the product.",
-    readings=(
-        Reading(
-            "product alone",
-            ">=2.1",
-            "On an input that is no matrix the legacy hook of a Linear is given the product alone.",
-            value=(),
-        ),
-        Reading(
-            "sum for 1-D and 4-D",
-            ">=1.12,<2.1",
-            "On 1-D and 4-D inputs the legacy hook of a Linear is given the gradients of product and bias.",
-            value=(1, 4),
-            harm="silent",
-        ),
-        Reading(
-            "sum for 1-D, 3-D and 4-D",
-            "<1.12",
-            "On 1-D, 3-D and 4-D inputs the legacy hook of a Linear is given the gradients of product and bias.",
-            value=(1, 3, 4),
-            harm="silent",
-        ),
+    readings=by_release(
+        "none",
+        ("2.1", "product alone", ()),
+        "On an input that is no matrix the legacy hook of a Linear is given the product alone.",
+        ("1.12", "sum for 1-D and 4-D", (1, 4), "silent"),
+        "On 1-D and 4-D inputs the legacy hook of a Linear is given the gradients of product and bias.",
+        ("", "sum for 1-D, 3-D and 4-D", (1, 3, 4), "silent"),
+        "On 1-D, 3-D and 4-D inputs the legacy hook of a Linear is given the gradients of product and bias.",
     ),
     witness={"batches": [[], [5, 4]], "features": (3, 2), "bias": True},
 )
@@ -116,16 +102,12 @@ def test_convolution(
     source="measured",
     concern="backward ?convolution",
     note=PROMISE,
-    readings=(
-        Reading("of the convolution", ">=1.11", "The legacy hook of a Conv1d sits on the convolution.", value=True),
-        Reading(
-            "of a reshape",
-            "<1.11",
-            "The legacy hook of a Conv1d is given one 4-D gradient, that of an inner result.",
-            value=False,
-            headline=False,
-            harm="silent",
-        ),
+    readings=by_release(
+        "silent",
+        ("1.11", "of the convolution", True),
+        "The legacy hook of a Conv1d sits on the convolution.",
+        ("", "of a reshape", False),
+        "The legacy hook of a Conv1d is given one 4-D gradient, that of an inner result.",
     ),
     witness={"batch": 1, "channels": (1, 2), "size": 5, "kernel": 3, "bias": True},
 )
@@ -147,20 +129,12 @@ def test_convolution_1d(
     says="The legacy hook of a LayerNorm is given the gradients of input, weight and bias.",
     source="measured",
     concern="backward ?layer_norm",
-    readings=(
-        Reading(
-            "one output",
-            ">=1.10",
-            "The grad_output that the legacy hook of a LayerNorm is given has one entry.",
-            value=[],
-        ),
-        Reading(
-            "three outputs",
-            "<1.10",
-            "The grad_output that the legacy hook of a LayerNorm is given has two more entries, None.",
-            value=[None, None],
-            harm="silent",
-        ),
+    readings=by_release(
+        "none",
+        ("1.10", "one output", []),
+        "The grad_output that the legacy hook of a LayerNorm is given has one entry.",
+        ("", "three outputs", [None, None], "silent"),
+        "The grad_output that the legacy hook of a LayerNorm is given has two more entries, None.",
     ),
     witness={"batch": [2], "size": [3], "affine": True},
 )
@@ -177,16 +151,12 @@ def test_norm(subject: Subject, batch: List[int], size: List[int], affine: bool)
     says="The legacy hook of an MSELoss is given the gradient of the input, and None for the target.",
     source="measured",
     concern="backward ?loss",
-    readings=(
-        Reading("with target", ">=1.7", "The legacy hook of an MSELoss has an entry for the target too.", value=[None]),
-        Reading(
-            "without target",
-            "<1.7",
-            "The legacy hook of an MSELoss is given the gradient of the input alone.",
-            value=[],
-            headline=False,
-            harm="silent",
-        ),
+    readings=by_release(
+        "silent",
+        ("1.7", "with target", [None]),
+        "The legacy hook of an MSELoss has an entry for the target too.",
+        ("", "without target", []),
+        "The legacy hook of an MSELoss is given the gradient of the input alone.",
     ),
     witness={"size": [2], "reduction": "mean"},
 )
@@ -207,21 +177,12 @@ def test_loss(subject: Subject, size: List[int], reduction: str) -> None:
     says="The legacy hook of an LSTM is given the gradients of its last layer: input, parameters and states.",
     source="measured",
     concern="backward ?lstm",
-    readings=(
-        Reading(
-            "the last layer",
-            ">=2.0",
-            "The legacy hook of an LSTM has seven entries: input, four parameters, two states.",
-            value=True,
-        ),
-        Reading(
-            "each step",
-            "<2.0",
-            "The legacy hook of an LSTM is given one gradient for each step in time.",
-            value=False,
-            headline=False,
-            harm="silent",
-        ),
+    readings=by_release(
+        "silent",
+        ("2.0", "the last layer", True),
+        "The legacy hook of an LSTM has seven entries: input, four parameters, two states.",
+        ("", "each step", False),
+        "The legacy hook of an LSTM is given one gradient for each step in time.",
     ),
     witness={"steps": 4, "batch": 1, "sizes": (2, 3), "layers": 1, "bias": True},
 )

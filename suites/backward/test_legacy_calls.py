@@ -5,49 +5,29 @@ import warnings
 import weakref
 from typing import Any, List, Tuple
 
-from fixtures.judge.clause import Reading, clause
+from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from suites.backward.sources import DEAD, LEGACY, OTHER_NODES
+from suites.names import FUTURE
 
 ABOUT = "register_backward_hook"
-
-FUTURE = "https://github.com/pytorch/pytorch/pull/127689"
 
 
 @clause(
     "backward.legacy.warnings",
     says="A call with a legacy hook warns of deprecation where the hook cannot see the module as a whole.",
-    source=(
-        OTHER_NODES,
-        LEGACY,
-        FUTURE,
-        "release 1.8: full backward hooks",
-    ),
+    source=(OTHER_NODES, LEGACY, FUTURE, "release 1.8: full backward hooks"),
     concern="backward",
     instead="register_full_backward_hook, from torch 1.8 on.",
     note="Also for a leaf input and for a factor that is a constant: the check looks at the nodes behind the output's.",
-    readings=(
-        Reading(
-            "FutureWarning",
-            ">=2.4",
-            "A call with a legacy hook that misses a part of its module gives a FutureWarning.",
-            value=["FutureWarning"] * 7 + [None],
-        ),
-        Reading(
-            "UserWarning",
-            ">=1.8,<2.4",
-            "A call with a legacy hook that misses a part of its module gives a UserWarning.",
-            value=["UserWarning"] * 7 + [None],
-            harm="warning",
-        ),
-        Reading(
-            "no warning",
-            "<1.8",
-            "A call with a legacy hook gives no warning, whatever the hook cannot see.",
-            value=[None] * 8,
-            headline=False,
-            harm="warning",
-        ),
+    readings=by_release(
+        "warning",
+        ("2.4", "FutureWarning", ["FutureWarning"] * 7 + [None]),
+        "A call with a legacy hook that misses a part of its module gives a FutureWarning.",
+        ("1.8", "UserWarning", ["UserWarning"] * 7 + [None], "warning"),
+        "A call with a legacy hook that misses a part of its module gives a UserWarning.",
+        ("", "no warning", [None] * 8),
+        "A call with a legacy hook gives no warning, whatever the hook cannot see.",
     ),
 )
 def test_warnings(subject: Subject) -> None:
@@ -86,21 +66,14 @@ def test_warnings(subject: Subject) -> None:
 @clause(
     "backward.legacy.dead_module",
     says="A legacy hook does not keep its module alive; backward() through a dead module's hook raises.",
-    source=(
-        DEAD,
-        "https://github.com/pytorch/pytorch/pull/80139",
-    ),
+    source=(DEAD, "https://github.com/pytorch/pytorch/pull/80139"),
     concern="backward ?module_gone",
-    readings=(
-        Reading("RuntimeError", ">=1.13", "A legacy hook holds its module weakly.", value=(False, "RuntimeError", 0)),
-        Reading(
-            "kept",
-            "<1.13",
-            "A module with a legacy hook lives as long as its output, and the hook runs.",
-            value=(True, "called", 1),
-            headline=False,
-            harm="silent",
-        ),
+    readings=by_release(
+        "silent",
+        ("1.13", "RuntimeError", (False, "RuntimeError", 0)),
+        "A legacy hook holds its module weakly.",
+        ("", "kept", (True, "called", 1)),
+        "A module with a legacy hook lives as long as its output, and the hook runs.",
     ),
 )
 def test_dead_module(subject: Subject) -> None:
@@ -128,20 +101,12 @@ def test_dead_module(subject: Subject) -> None:
     says="A legacy hook that cannot be called is accepted at registration.",
     source="measured",
     concern="never",
-    readings=(
-        Reading(
-            "until backward",
-            ">=1.13",
-            "A legacy hook that cannot be called raises TypeError in backward().",
-            value=["registered", "called", "TypeError"],
-        ),
-        Reading(
-            "until forward",
-            "<1.13",
-            "A legacy hook that cannot be called raises TypeError in the forward.",
-            value=["registered", "TypeError"],
-            harm="error",
-        ),
+    readings=by_release(
+        "none",
+        ("1.13", "until backward", ["registered", "called", "TypeError"]),
+        "A legacy hook that cannot be called raises TypeError in backward().",
+        ("", "until forward", ["registered", "TypeError"], "error"),
+        "A legacy hook that cannot be called raises TypeError in the forward.",
     ),
 )
 def test_not_callable(subject: Subject) -> None:

@@ -7,8 +7,7 @@ from fixtures.judge.subject import Subject
 from fixtures.plan.draw import plans
 from fixtures.plan.grammar import Plan, hooks_of
 from suites.backward.sources import GRADIENTS
-
-FULL = "torch.nn.Module.register_full_backward_hook"
+from suites.names import FULL
 
 
 @clause(

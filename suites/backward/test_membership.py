@@ -5,20 +5,17 @@ from typing import Any, List
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import Reading, clause
+from fixtures.judge.clause import Reading, by_release, clause
 from fixtures.judge.subject import Subject
-from fixtures.plan.draw import FACTORS, NUMBERS
-from fixtures.plan.grammar import Backward, Chain, Drop, Forward, Hook, Input, Leaf, Plan, Remove, Scale, hooks_of
-from suites.backward.hooked import FULL_KINDS
+from fixtures.plan.draw import NUMBERS
+from fixtures.plan.grammar import Backward, Chain, Drop, Forward, Hook, Input, Leaf, Plan, Remove, hooks_of
+from suites.backward.hooked import FULL_KINDS, MAYBE_SCALE
 from suites.backward.sources import CALLED, MIXED, PREPEND, RULE_3, TESTS
+from suites.names import FULL, PRE, UNDER_NO_GRAD
 
 ABOUT = "register_backward_hook"
 
-FULL = "torch.nn.Module.register_full_backward_hook"
-PRE = "torch.nn.Module.register_full_backward_pre_hook"
-GLOBAL_FULL = "torch.nn.modules.module.register_module_full_backward_hook"
 NET = Leaf("m0", "scale", (3,))
-MAYBE_SCALE = st.one_of(st.just(()), st.builds(lambda by: (Scale(by),), FACTORS))
 
 
 def script(*steps: Any) -> Plan:
@@ -120,21 +117,12 @@ def test_removed_by_another(subject: Subject, plan: Plan) -> None:
     says="The legacy hooks of a call are those that are registered when the call begins.",
     source="measured",
     concern="backward ?registers_inside",
-    readings=(
-        Reading(
-            "at the start",
-            ">=1.8",
-            "A legacy hook that a forward hook of the call removes still runs for that call.",
-            {"legacy_taken": "start"},
-        ),
-        Reading(
-            "at the end",
-            "<1.8",
-            "The legacy hooks of a call are those that are left when its forward hooks have run.",
-            {"legacy_taken": "end"},
-            headline=False,
-            harm="silent",
-        ),
+    readings=by_release(
+        "silent",
+        ("1.8", "at the start", {"legacy_taken": "start"}),
+        "A legacy hook that a forward hook of the call removes still runs for that call.",
+        ("", "at the end", {"legacy_taken": "end"}),
+        "The legacy hooks of a call are those that are left when its forward hooks have run.",
     ),
     witness=script(Hook("backward", "m0", "h0"), Hook("forward", "m0", "h1", (Drop("h0"),)), Forward(), Backward()),
 )
@@ -267,10 +255,7 @@ def test_prepend(subject: Subject, plan: Plan) -> None:
 @clause(
     "backward.membership.once_per_backward",
     says="A full hook runs once in each backward over a retained graph.",
-    source=(
-        CALLED,
-        TESTS + "test_hooks",
-    ),
+    source=(CALLED, TESTS + "test_hooks"),
     needs=FULL,
 )
 @given(
@@ -290,27 +275,33 @@ def test_once_per_backward(subject: Subject, plan: Plan) -> None:
 @clause(
     "backward.membership.under_no_grad",
     says="A hooked module can be called under no_grad: the hooks do not run, and nothing is raised.",
-    source=(
-        RULE_3,
-        "https://github.com/pytorch/pytorch/issues/59901",
-    ),
+    source=(RULE_3, UNDER_NO_GRAD),
     concern="full_backward ?no_grad",
     needs=FULL,
-    value=("done", False),
-    wrong={"an error": ("RuntimeError", None)},
-    witness={"hooks": 1},
+    readings=(
+        Reading(
+            "always",
+            "",
+            "A hooked module can be called under no_grad: the hooks do not run, and nothing is raised.",
+            {"full_without_grad": "skipped"},
+        ),
+        Reading("an error", "never", "Torch does otherwise: an error.", {"full_without_grad": "RuntimeError"}),
+    ),
+    witness=script(Hook("full_backward", "m0", "h0"), Forward(grad=False), Forward(), Backward()),
 )
-@given(hooks=st.integers(1, 3))
-def test_under_no_grad(subject: Subject, hooks: int) -> None:
-    import torch
-
-    module, x, ran = torch.nn.Tanh(), torch.ones((), requires_grad=True), []
-    for number in range(hooks):
-        module.register_full_backward_hook(lambda *given, number=number: ran.append(number))
-    with torch.no_grad():
-        try:
-            seen: Any = ("done", module(x).requires_grad)
-        except (RuntimeError, AttributeError) as error:
-            seen = (type(error).__name__, None)
-    module(x).backward()
-    assert (seen, ran) == (subject.value, list(range(hooks)))
+@given(
+    plan=st.builds(
+        lambda hooks, grad: script(
+            *(Hook("full_backward", "m0", f"h{place}") for place in range(hooks)),
+            Forward(grad=False),
+            Forward(),
+            Backward((grad,)),
+        ),
+        st.integers(1, 3),
+        NUMBERS,
+    )
+)
+def test_under_no_grad(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    assert trace.calls() == [hook.label for hook in hooks_of(plan)]
+    assert subject.reading.facts["full_without_grad"] != "skipped" or not trace.raised()

@@ -7,14 +7,13 @@ from hypothesis import strategies as st
 
 from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
-from fixtures.plan.draw import FACTORS, NUMBERS, plans
-from fixtures.plan.grammar import Backward, Chain, Forward, Hook, Input, Leaf, Plan, Scale
+from fixtures.plan.draw import NUMBERS, plans
+from fixtures.plan.grammar import Backward, Chain, Forward, Hook, Input, Leaf, Plan
+from suites.backward.hooked import MAYBE_SCALE
 from suites.backward.sources import GLOBAL_ALL, GLOBAL_FIRST, MIXED
+from suites.names import FULL, GLOBAL_FULL
 
-FULL = "torch.nn.Module.register_full_backward_hook"
-GLOBAL_FULL = "torch.nn.modules.module.register_module_full_backward_hook"
 NET = Leaf("m0", "scale", (3,))
-MAYBE_SCALE = st.one_of(st.just(()), st.builds(lambda by: (Scale(by),), FACTORS))
 
 
 def script(*steps: Any) -> Plan:
@@ -47,10 +46,7 @@ def test_global_no_mixing(subject: Subject, plan: Plan) -> None:
 @clause(
     "backward.membership.global_everywhere",
     says="A global full hook runs for every module of the network, before the module's own hooks.",
-    source=(
-        GLOBAL_ALL,
-        GLOBAL_FIRST,
-    ),
+    source=(GLOBAL_ALL, GLOBAL_FIRST),
     needs=GLOBAL_FULL,
 )
 @given(

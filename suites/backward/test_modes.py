@@ -6,20 +6,13 @@ from typing import Any, List
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import Reading, clause
+from fixtures.judge.clause import Reading, by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import NUMBERS
-from suites.backward.hooked import line
+from suites.backward.hooked import FEW, line
 from suites.backward.sources import RULE_1, RULE_3
+from suites.names import FULL, UNDER_NO_GRAD
 
-FULL = "torch.nn.Module.register_full_backward_hook"
-PRE = "torch.nn.Module.register_full_backward_pre_hook"
-UNDER_NO_GRAD = "https://github.com/pytorch/pytorch/issues/59901"
-CLEARING = "https://github.com/pytorch/pytorch/pull/82788"
-WARNED = "https://github.com/pytorch/pytorch/pull/155339"
-
-
-FEW = st.integers(1, 3)
 WEIGHTS = st.lists(NUMBERS, min_size=1, max_size=3)
 
 
@@ -98,21 +91,12 @@ def test_no_grad_inside(subject: Subject, weights: List[int], hooks: int) -> Non
     source=UNDER_NO_GRAD,
     concern="full_backward ?no_grad",
     needs=(FULL, "torch.inference_mode"),
-    readings=(
-        Reading(
-            "accepted",
-            ">=1.10",
-            "In inference mode a module with a full hook returns an inference tensor.",
-            value="accepted",
-        ),
-        Reading(
-            "refused",
-            "<1.10",
-            "In inference mode the forward of a module with a full hook raises RuntimeError.",
-            value="RuntimeError",
-            headline=False,
-            harm="error",
-        ),
+    readings=by_release(
+        "error",
+        ("1.10", "accepted", "accepted"),
+        "In inference mode a module with a full hook returns an inference tensor.",
+        ("", "refused", "RuntimeError"),
+        "In inference mode the forward of a module with a full hook raises RuntimeError.",
     ),
     witness={"weights": [2], "number": 3, "hooks": 1},
 )
@@ -141,29 +125,14 @@ def test_inference(subject: Subject, weights: List[int], number: int, hooks: int
     source="measured",
     concern="full_backward ?calls_module",
     needs=FULL,
-    readings=(
-        Reading(
-            "plain",
-            ">=1.10",
-            "In a full hook, without create_graph, the output of its module needs no gradient.",
-            value="plain",
-        ),
-        Reading(
-            "RuntimeError",
-            ">=1.9,<1.10",
-            "A full hook that calls its module without create_graph gets RuntimeError.",
-            value="RuntimeError",
-            headline=False,
-            harm="error",
-        ),
-        Reading(
-            "AttributeError",
-            "<1.9",
-            "A full hook that calls its module without create_graph gets AttributeError.",
-            value="AttributeError",
-            headline=False,
-            harm="error",
-        ),
+    readings=by_release(
+        "error",
+        ("1.10", "plain", "plain"),
+        "In a full hook, without create_graph, the output of its module needs no gradient.",
+        ("1.9", "RuntimeError", "RuntimeError"),
+        "A full hook that calls its module without create_graph gets RuntimeError.",
+        ("", "AttributeError", "AttributeError"),
+        "A full hook that calls its module without create_graph gets AttributeError.",
     ),
     witness={"times": [1], "create_graph": False},
 )
@@ -193,24 +162,14 @@ def test_called_in_hook(subject: Subject, times: List[int], create_graph: bool) 
     source=UNDER_NO_GRAD,
     concern="full_backward ?checkpoint",
     needs=FULL,
-    readings=(
-        Reading("once", ">=1.10", "Full hooks under checkpoint run as often as without it.", value="once"),
-        Reading(
-            "RuntimeError",
-            ">=1.9,<1.10",
-            "checkpoint of a module with a full hook raises RuntimeError in its first forward.",
-            value="RuntimeError",
-            headline=False,
-            harm="error",
-        ),
-        Reading(
-            "AttributeError",
-            "<1.9",
-            "checkpoint of a module with a full hook raises AttributeError in its first forward.",
-            value="AttributeError",
-            headline=False,
-            harm="error",
-        ),
+    readings=by_release(
+        "error",
+        ("1.10", "once", "once"),
+        "Full hooks under checkpoint run as often as without it.",
+        ("1.9", "RuntimeError", "RuntimeError"),
+        "checkpoint of a module with a full hook raises RuntimeError in its first forward.",
+        ("", "AttributeError", "AttributeError"),
+        "checkpoint of a module with a full hook raises AttributeError in its first forward.",
     ),
     witness={"weights": [2], "hooks": 1, "passes": 1},
 )
@@ -259,10 +218,7 @@ def test_checkpoint_not_reentrant(subject: Subject, weights: List[int], hooks: i
 @clause(
     "backward.modes.forward_ad",
     says="Forward-mode differentiation through a module with a full hook raises NotImplementedError.",
-    source=(
-        "note: extending.html#forward-mode-ad",
-        "measured",
-    ),
+    source=("note: extending.html#forward-mode-ad", "measured"),
     concern="full_backward ?forward_mode",
     needs=(FULL, "torch.autograd.forward_ad.dual_level"),
     readings=(

@@ -5,89 +5,66 @@ import warnings
 import weakref
 from typing import Any, List
 
-from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import Reading, clause
+from fixtures.judge.clause import Reading, by_release, clause
 from fixtures.judge.subject import Subject
-from suites.backward.hooked import line
+from fixtures.judge.table import Row, each
+from suites.backward.hooked import FEW, line
 from suites.backward.sources import FIRING
-
-FULL = "torch.nn.Module.register_full_backward_hook"
-PRE = "torch.nn.Module.register_full_backward_pre_hook"
-CLEARING = "https://github.com/pytorch/pytorch/pull/82788"
-WARNED = "https://github.com/pytorch/pytorch/pull/155339"
-FEW = st.integers(1, 3)
+from suites.names import CLEARING, FULL, PRE, WARNED
 
 
-def warned(kind: str, hooks: int, passes: List[bool]) -> List[List[str]]:
-    """Categories of the warnings in each backward through a hooked module, whose input needs a gradient or not."""
+@each(
+    Row(
+        "backward.modes.warning_without_input",
+        "Full hooks that run although no input needs a gradient give one UserWarning in each backward.",
+        (FIRING, WARNED),
+        concern="full_backward",
+        instead="let an input of the hooked module require grad, or filter the warning.",
+        needs=FULL,
+        readings=by_release(
+            "warning",
+            ("2.8", "warned", ["UserWarning"]),
+            "There is one warning for each pass, however many full hooks run.",
+            ("", "in silence", []),
+            "Where no input needs a gradient, full hooks give no warning.",
+        ),
+        witness={"hooks": 1, "passes": [False]},
+        kind="full_backward",
+    ),
+    Row(
+        "backward.modes.pre_warning_without_input",
+        "Pre-hooks alone give no warning where no input needs a gradient.",
+        ("https://github.com/pytorch/pytorch/pull/190685", "https://github.com/pytorch/pytorch/issues/189093"),
+        concern="full_backward_pre ?inputs_need_no_grad ?alone",
+        needs=PRE,
+        readings=(
+            Reading(
+                "warned all the same",
+                ">=2.8,<2.14",
+                "Where no input needs a gradient, pre-hooks alone give the warning for full hooks.",
+                value=["UserWarning"],
+                headline=False,
+                harm="warning",
+            ),
+            Reading("no warning", "", "Pre-hooks alone do not give the warning for full hooks.", value=[]),
+        ),
+        witness={"hooks": 1, "passes": [False]},
+        kind="full_backward_pre",
+    ),
+    hooks=lambda row: FEW,
+    passes=lambda row: st.lists(st.booleans(), min_size=1, max_size=4),
+)
+def warnings_of(subject: Subject, hooks: int, passes: List[bool], *, row: Any) -> None:
     import torch
 
-    module, seen = line([], kind, hooks=hooks), []
+    module = line([], row.kind, hooks=hooks)
     for needs_grad in passes:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             module(torch.tensor(3.0, requires_grad=needs_grad)).backward()
-        seen.append([one.category.__name__ for one in caught])
-    return seen
-
-
-@clause(
-    "backward.modes.warning_without_input",
-    says="Full hooks that run although no input needs a gradient give one UserWarning in each backward.",
-    source=(
-        FIRING,
-        WARNED,
-    ),
-    concern="full_backward",
-    instead="let an input of the hooked module require grad, or filter the warning.",
-    needs=FULL,
-    readings=(
-        Reading(
-            "warned", ">=2.8", "There is one warning for each pass, however many full hooks run.", value=["UserWarning"]
-        ),
-        Reading(
-            "in silence",
-            "<2.8",
-            "Where no input needs a gradient, full hooks give no warning.",
-            value=[],
-            headline=False,
-            harm="warning",
-        ),
-    ),
-    witness={"hooks": 1, "passes": [False]},
-)
-@given(hooks=FEW, passes=st.lists(st.booleans(), min_size=1, max_size=4))
-def test_warning_without_input(subject: Subject, hooks: int, passes: List[bool]) -> None:
-    assert warned("full_backward", hooks, passes) == [[] if needs_grad else subject.value for needs_grad in passes]
-
-
-@clause(
-    "backward.modes.pre_warning_without_input",
-    says="Pre-hooks alone give no warning where no input needs a gradient.",
-    source=(
-        "https://github.com/pytorch/pytorch/pull/190685",
-        "https://github.com/pytorch/pytorch/issues/189093",
-    ),
-    concern="full_backward_pre ?inputs_need_no_grad ?alone",
-    needs=PRE,
-    readings=(
-        Reading(
-            "warned all the same",
-            ">=2.8,<2.14",
-            "Where no input needs a gradient, pre-hooks alone give the warning for full hooks.",
-            value=["UserWarning"],
-            headline=False,
-            harm="warning",
-        ),
-        Reading("no warning", "", "Pre-hooks alone do not give the warning for full hooks.", value=[]),
-    ),
-    witness={"hooks": 1, "passes": [False]},
-)
-@given(hooks=FEW, passes=st.lists(st.booleans(), min_size=1, max_size=4))
-def test_pre_warning_without_input(subject: Subject, hooks: int, passes: List[bool]) -> None:
-    assert warned("full_backward_pre", hooks, passes) == [[] if needs_grad else subject.value for needs_grad in passes]
+        assert [one.category.__name__ for one in caught] == ([] if needs_grad else subject.value)
 
 
 @clause(
@@ -96,16 +73,12 @@ def test_pre_warning_without_input(subject: Subject, hooks: int, passes: List[bo
     source=CLEARING,
     concern="full_backward ?kept_alive",
     needs=FULL,
-    readings=(
-        Reading("released", ">=1.13", "The gradients that a full hook saw are freed after backward().", value=False),
-        Reading(
-            "kept",
-            "<1.13",
-            "The grad_output that a full hook saw lives as long as the graph.",
-            value=True,
-            headline=False,
-            harm="silent",
-        ),
+    readings=by_release(
+        "silent",
+        ("1.13", "released", False),
+        "The gradients that a full hook saw are freed after backward().",
+        ("", "kept", True),
+        "The grad_output that a full hook saw lives as long as the graph.",
     ),
 )
 def test_gradients_released(subject: Subject) -> None:
@@ -122,27 +95,15 @@ def test_gradients_released(subject: Subject) -> None:
 @clause(
     "backward.modes.graph_released",
     says="backward(create_graph=True) through a hooked module leaves no graph behind once .grad is cleared.",
-    source=(
-        CLEARING,
-        "https://github.com/pytorch/pytorch/issues/82528",
-    ),
+    source=(CLEARING, "https://github.com/pytorch/pytorch/issues/82528"),
     concern="full_backward ?create_graph",
     needs=FULL,
-    readings=(
-        Reading(
-            "released",
-            ">=1.13",
-            "Passes with create_graph through a module with a full hook leave nothing behind.",
-            value=0,
-        ),
-        Reading(
-            "leaked",
-            "<1.13",
-            "Each backward(create_graph=True) through a module with a full hook leaks its graph.",
-            value=5,
-            headline=False,
-            harm="silent",
-        ),
+    readings=by_release(
+        "silent",
+        ("1.13", "released", 0),
+        "Passes with create_graph through a module with a full hook leave nothing behind.",
+        ("", "leaked", 5),
+        "Each backward(create_graph=True) through a module with a full hook leaks its graph.",
     ),
 )
 def test_graph_released(subject: Subject) -> None:

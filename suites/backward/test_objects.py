@@ -1,29 +1,43 @@
 """Which objects a full backward hook puts in the place of inputs and outputs, and which it takes for gradients."""
 
 import warnings
+from dataclasses import replace
 from typing import Any, List
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import Reading, clause
+from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
+from fixtures.judge.table import Row, each
 from fixtures.plan.draw import NUMBERS
-from fixtures.plan.grammar import Forward, Hook, Input, Leaf, Plan
+from fixtures.plan.grammar import Forward, Freeze, Hook, Input, Leaf, Of, Plan
+from fixtures.play.trace import Trace
+from suites.backward.hooked import FEW
 from suites.backward.sources import DOCS, FORWARD_GLOBAL, INPUT_VIEW, OUTPUT_VIEW, PRE_VIEW
+from suites.names import FULL, PAST_THE_OUTPUT, PRE, UNDER_NO_GRAD
 
-FULL = "torch.nn.Module.register_full_backward_hook"
-PRE = "torch.nn.Module.register_full_backward_pre_hook"
 GLOBAL = "torch.nn.modules.module.register_module_forward_hook"
 VIEWS = "The docs say that forward is given a view of each tensor passed in, and the caller one of each returned."
 
 
-FEW = st.integers(1, 3)
 #: Which inputs need a gradient. The first one does in torch 1.8; backward.given.frozen_input tells of that.
 SOME = st.lists(st.booleans(), max_size=3).map(lambda others: [True, *others])
 
 
-def pairs(xs: List[Any], kind: str = "full_backward", hooks: int = 1, frozen: bool = False) -> List[Any]:
+ONE = Input(Of(1, (2,)))
+#: The same by the words of the rows below.
+GRADS = {
+    "the first": SOME,
+    "none": st.lists(st.just(False), min_size=1, max_size=4),
+    "the first or none": st.one_of(SOME, SOME.map(lambda some: [False for _ in some])),
+    "any": st.lists(st.booleans(), min_size=1, max_size=4),
+}
+SUM = Leaf("m0", "many", (Of(2, (2,)),), outputs=1)
+SEES = Hook("forward", "m0", "sees")
+
+
+def pairs(xs: List[Any], kind: str = "full_backward", hooks: int = 1) -> List[Any]:
     """For each input the caller's object and forward's; for the output what forward returned and the caller got."""
     import torch
 
@@ -32,7 +46,7 @@ def pairs(xs: List[Any], kind: str = "full_backward", hooks: int = 1, frozen: bo
     class Sum(torch.nn.Module):
         def __init__(self) -> None:
             super().__init__()
-            self.weight = torch.nn.Parameter(torch.ones(()), requires_grad=not frozen)
+            self.weight = torch.nn.Parameter(torch.ones(()))
 
         def forward(self, *xs: Any) -> Any:
             out = self.weight * sum(xs)
@@ -44,47 +58,6 @@ def pairs(xs: List[Any], kind: str = "full_backward", hooks: int = 1, frozen: bo
         getattr(module, f"register_{kind}_hook")(lambda *arguments: None)
     out = module(*xs)
     return [*zip(xs, inside), (inside[-1], out)]
-
-
-def same(*grads: bool, kind: str = "full_backward", hooks: int = 1, frozen: bool = False) -> Any:
-    """Whether inputs with or without gradient are the caller's objects in forward, and the output forward's."""
-    import torch
-
-    xs = [torch.ones((), requires_grad=grad) for grad in grads]
-    return [old is new for old, new in pairs(xs, kind, hooks, frozen)]
-
-
-@clause(
-    "backward.objects.replaced",
-    says="With an input that needs a gradient all are replaced; so is an output that needs one, in any case.",
-    source=(
-        INPUT_VIEW,
-        OUTPUT_VIEW,
-    ),
-    concern="full_backward ?first_needs_no_grad",
-    needs=FULL,
-    readings=(
-        Reading(
-            "all",
-            ">=1.11",
-            "With a full hook forward is given new tensors for all inputs if one needs a gradient.",
-            value=False,
-        ),
-        Reading(
-            "those that need one",
-            "<1.11",
-            "With a full hook an input that needs no gradient stays the caller's own object.",
-            value=True,
-            headline=False,
-            harm="silent",
-        ),
-    ),
-    witness={"grads": [True, False], "hooks": 1, "frozen": False},
-)
-@given(grads=st.one_of(SOME, SOME.map(lambda some: [False for _ in some])), hooks=FEW, frozen=st.booleans())
-def test_replaced(subject: Subject, grads: List[bool], hooks: int, frozen: bool) -> None:
-    kept = [not grad and (subject.value or not any(grads)) for grad in grads]
-    assert same(*grads, hooks=hooks, frozen=frozen) == [*kept, frozen and not any(grads)]
 
 
 @clause(
@@ -113,124 +86,106 @@ def test_views(subject: Subject, count: int, shape: Any, hooks: int, turned: boo
             assert (new._is_view(), new.data_ptr() == old.data_ptr()) == (subject.value, subject.value)
 
 
-@clause(
-    "backward.objects.kept",
-    says="Where no input needs a gradient forward is given the caller's own objects.",
-    source=(
-        DOCS,
-        "measured",
-    ),
-    docs="contradicts",
-    note=VIEWS,
-    needs=FULL,
-    value=True,
-    wrong={"others": False},
-    witness={"count": 1, "hooks": 1},
-)
-@given(count=st.integers(1, 4), hooks=FEW)
-def test_kept(subject: Subject, count: int, hooks: int) -> None:
-    assert same(*[False] * count, hooks=hooks)[:-1] == [subject.value] * count
+@st.composite
+def called(draw: Any, grads: str, kind: str = "full_backward", recorded: bool = True, frozen: bool = False) -> Plan:
+    """A call of a hooked module of some inputs, with or without gradient; a forward hook sees what forward does."""
+    inputs = tuple(Input(Of(1, (2,)), grad=grad) for grad in draw(GRADS[grads]))
+    hooks = [Hook(kind, "m0", f"h{place}") for place in range(draw(FEW))]
+    freezing = [Freeze("m0.weight")] if frozen and draw(st.booleans()) else []
+    return Plan(SUM, inputs, (*freezing, *hooks, SEES, Forward(grad=recorded)))
 
 
-@clause(
-    "backward.objects.kept_under_no_grad",
-    says="Under no_grad a full hook replaces neither inputs nor outputs.",
-    source=(
-        DOCS,
-        "https://github.com/pytorch/pytorch/issues/59901",
+def same(trace: Trace) -> List[bool]:
+    """Whether each input is the caller's own object in forward, and the output the one that forward made."""
+    ((_, given_to, _),), (out,) = trace.seen_by("sees"), trace.returns()
+    return [*(one.name[:1] == "x" for one in given_to), out.name != "m0>0"]
+
+
+@each(
+    Row(
+        "backward.objects.replaced",
+        "With an input that needs a gradient all are replaced; so is an output that needs one, in any case.",
+        (INPUT_VIEW, OUTPUT_VIEW),
+        about="register_full_backward_hook",
+        concern="full_backward ?first_needs_no_grad",
+        needs=FULL,
+        readings=by_release(
+            "silent",
+            ("1.11", "all", {"frozen_is_wrapped": True}),
+            "With a full hook forward is given new tensors for all inputs if one needs a gradient.",
+            ("", "those that need one", {"frozen_is_wrapped": False}),
+            "With a full hook an input that needs no gradient stays the caller's own object.",
+        ),
+        witness=Plan(SUM, (ONE, replace(ONE, grad=False)), (Hook("full_backward", "m0", "h0"), SEES, Forward())),
+        drawn={"grads": "the first or none", "frozen": True},
     ),
-    level="observed",
-    concern="full_backward ?no_grad",
-    docs="contradicts",
-    note=VIEWS,
-    needs=FULL,
-    readings=(
-        Reading(
-            "the same",
-            ">=1.10",
+    Row(
+        "backward.objects.kept",
+        "Where no input needs a gradient forward is given the caller's own objects.",
+        (DOCS, "measured"),
+        docs="contradicts",
+        note=VIEWS,
+        needs=FULL,
+        drawn={"grads": "none"},
+    ),
+    Row(
+        "backward.objects.kept_under_no_grad",
+        "Under no_grad a full hook replaces neither inputs nor outputs.",
+        (DOCS, UNDER_NO_GRAD),
+        level="observed",
+        about="register_full_backward_hook",
+        concern="full_backward ?no_grad",
+        docs="contradicts",
+        note=VIEWS,
+        needs=FULL,
+        readings=by_release(
+            "error",
+            ("1.10", "the same", {"full_without_grad": "skipped"}),
             "Under no_grad inputs and outputs of a hooked module are the objects they were.",
-            value="the same",
-        ),
-        Reading(
-            "RuntimeError",
-            ">=1.9,<1.10",
+            ("1.9", "RuntimeError", {"full_without_grad": "RuntimeError"}),
             "Under no_grad the forward of a module with a full hook raises RuntimeError.",
-            value="RuntimeError",
-            headline=False,
-            harm="error",
-        ),
-        Reading(
-            "AttributeError",
-            "<1.9",
+            ("", "AttributeError", {"full_without_grad": "AttributeError"}),
             "Under no_grad the forward of a module with a full hook raises AttributeError.",
-            value="AttributeError",
-            headline=False,
-            harm="error",
         ),
+        witness=Plan(SUM, (ONE,), (Hook("full_backward", "m0", "h0"), SEES, Forward(grad=False))),
+        drawn={"grads": "the first", "recorded": False},
     ),
-    witness={"grads": [True], "hooks": 1},
+    Row(
+        "backward.objects.pre",
+        "Where an input needs a gradient, a full backward pre-hook alone replaces inputs and outputs too.",
+        PRE_VIEW,
+        needs=PRE,
+        drawn={"grads": "any", "kind": "full_backward_pre"},
+    ),
+    plan=lambda row: called(**row.drawn),
 )
-@given(grads=SOME, hooks=FEW)
-def test_kept_under_no_grad(subject: Subject, grads: List[bool], hooks: int) -> None:
-    import torch
-
-    with torch.no_grad():
-        try:
-            seen = same(*grads, hooks=hooks)
-        except (AttributeError, RuntimeError) as error:
-            seen = type(error).__name__
-    assert seen == ([True] * (len(grads) + 1) if subject.value == "the same" else subject.value)
-
-
-@clause(
-    "backward.objects.pre",
-    says="Where an input needs a gradient, a full backward pre-hook alone replaces inputs and outputs too.",
-    source=PRE_VIEW,
-    needs=PRE,
-    value=False,
-    wrong={"the same": True},
-    witness={"grads": [True], "hooks": 1},
-)
-@given(grads=st.lists(st.booleans(), min_size=1, max_size=4), hooks=FEW)
-def test_pre(subject: Subject, grads: List[bool], hooks: int) -> None:
-    kept = subject.value or not any(grads)
-    assert same(*grads, kind="full_backward_pre", hooks=hooks) == [kept] * len(grads) + [subject.value]
+def objects(subject: Subject, plan: Plan, *, row: Any) -> None:
+    trace, grads = subject.holds(plan), [spec.grad for spec in plan.inputs]
+    wraps, facts = plan.steps[-1].grad, subject.reading.facts
+    if trace.raised():
+        assert trace.raised() == [("forward", facts["full_without_grad"])]
+    else:
+        new = [wraps and any(grads) and (grad or facts.get("frozen_is_wrapped", True)) for grad in grads]
+        frozen = Freeze("m0.weight") in plan.steps
+        assert same(trace) == [*(not one for one in new), not (wraps and (any(grads) or not frozen))]
 
 
 @clause(
     "backward.objects.layers",
     says="LSTM states and Embedding indices have None; a loss on an LSTM state alone leaves the hook silent.",
-    source=(
-        "https://github.com/pytorch/pytorch/pull/88357",
-        DOCS,
-    ),
+    source=(PAST_THE_OUTPUT, DOCS),
     concern="full_backward ?lstm",
     docs="contradicts",
     note="The docs promise a call whenever gradients for the inputs are computed; with a loss on a state they are.",
     needs=FULL,
-    readings=(
-        Reading(
-            "silent",
-            ">=1.13",
-            "A loss on the state of an LSTM with a full hook gives the input its gradient.",
-            value=[[1, 2, True], "silent", 1],
-        ),
-        Reading(
-            "refused",
-            ">=1.9,<1.13",
-            "A loss on the state alone of an LSTM with a full hook raises RuntimeError.",
-            value=[[1, 2, True], "RuntimeError", 1],
-            headline=False,
-            harm="error",
-        ),
-        Reading(
-            "silent Embedding",
-            "<1.9",
-            "An Embedding never calls its full hook; a loss on an LSTM state raises RuntimeError.",
-            value=[[1, 2, True], "RuntimeError", 0],
-            headline=False,
-            harm="error",
-        ),
+    readings=by_release(
+        "error",
+        ("1.13", "silent", [[1, 2, True], "silent", 1]),
+        "A loss on the state of an LSTM with a full hook gives the input its gradient.",
+        ("1.9", "refused", [[1, 2, True], "RuntimeError", 1]),
+        "A loss on the state alone of an LSTM with a full hook raises RuntimeError.",
+        ("", "silent Embedding", [[1, 2, True], "RuntimeError", 0]),
+        "An Embedding never calls its full hook; a loss on an LSTM state raises RuntimeError.",
     ),
 )
 def test_layers(subject: Subject) -> None:
@@ -260,10 +215,7 @@ def test_layers(subject: Subject) -> None:
 @clause(
     "backward.objects.keywords",
     says="A forward hook, global or not, is given keyword inputs only when it asked for them.",
-    source=(
-        FORWARD_GLOBAL,
-        "https://github.com/pytorch/pytorch/pull/137403",
-    ),
+    source=(FORWARD_GLOBAL, "https://github.com/pytorch/pytorch/pull/137403"),
     needs=GLOBAL + "(with_kwargs)",
 )
 @given(

@@ -1,24 +1,22 @@
 """Which objects that a full backward hook returns are taken for gradients: tensors, rows, lists."""
 
-from typing import Any, List
+from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import Reading, clause
+from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
+from fixtures.judge.table import Row, each
+from fixtures.plan.grammar import Backward, Forward, Give, Hook, Input, Leaf, Plan, Scale, hooks_of
+from suites.backward.hooked import FEW
 from suites.backward.sources import DOCS, ONLY_NONE, PRE_DOCS
+from suites.names import FROM_OUTPUT, FULL, PRE
 
-FULL = "torch.nn.Module.register_full_backward_hook"
-PRE = "torch.nn.Module.register_full_backward_pre_hook"
-FEW = st.integers(1, 3)
 SIZES = st.lists(st.integers(1, 2), max_size=2).map(tuple)
-#: A size, a number of inputs, and the size of a bare tensor: rows of the size, or any other.
-BARE = {
-    "size": st.shared(SIZES, key="size"),
-    "count": FEW,
-    "returned": st.one_of(st.builds(lambda size, rows: (rows, *size), st.shared(SIZES, key="size"), FEW), SIZES),
-}
+#: The size of the inputs, by which what is returned is often drawn too.
+SIZE = st.shared(SIZES, key="size")
+ONE_ROW = {"size": (1, 2), "count": 1, "returned": (1, 2)}
 
 
 def outcome(
@@ -54,53 +52,50 @@ def fill(number: float, size: Any) -> Any:
     return torch.full(size, float(number)).tolist()
 
 
-def bare(subject: Subject, size: Any, count: int, returned: Any, kind: str) -> None:
-    """Demand that a bare tensor of threes counts as the reading has it: as its "rows", or the "whole" as one."""
+def returning(count: int, *does: Any, grad: bool = True) -> Plan:
+    """A module of some inputs with full hooks that do so, one after the other, and a pass through it."""
+    hooks = (Hook("full_backward", "m0", f"h{place}", do) for place, do in enumerate(does))
+    return Plan(Leaf("m0", "many", (2,), outputs=1), (Input(3, grad=grad),) * count, (*hooks, Forward(), Backward()))
+
+
+@each(
+    Row(
+        "backward.objects.bare_tensor",
+        "A bare tensor from a full hook counts as the tuple of its rows: one for each input, or it raises.",
+        (DOCS, "measured"),
+        note="The docs say a tuple or None; only the annotated type of the hook allows a Tensor, as if it were "
+        "the one.",
+        needs=FULL,
+        value="rows",
+        wrong={"whole": "whole"},
+        witness=ONE_ROW,
+        kind="full_backward",
+    ),
+    Row(
+        "backward.objects.pre_bare_tensor",
+        "A bare tensor from a pre-hook counts as the tuple of its rows: one for each output, or it raises.",
+        (PRE_DOCS, "measured"),
+        docs="contradicts",
+        note="Since 2.10 the docs list a bare Tensor as a value to return.",
+        needs=PRE,
+        value="rows",
+        wrong={"whole": "whole"},
+        witness=ONE_ROW,
+        kind="full_backward_pre",
+    ),
+    size=lambda row: SIZE,
+    count=lambda row: FEW,
+    returned=lambda row: st.one_of(st.builds(lambda size, rows: (rows, *size), SIZE, FEW), SIZES),
+)
+def bare(subject: Subject, size: Any, count: int, returned: Any, *, row: Any) -> None:
     import torch
 
-    wanted = 1 if kind == "full_backward_pre" else count
-    by = 2 if kind == "full_backward_pre" else 1
-    due = ("TypeError" if not returned else "RuntimeError", [None] * count, kind == "full_backward_pre")
+    pre = row.kind == "full_backward_pre"
+    wanted, by = (1, 2) if pre else (count, 1)
+    due = ("TypeError" if not returned else "RuntimeError", [None] * count, pre)
     if returned == ((wanted, *size) if subject.value == "rows" else size):
         due = ("accepted", [fill(3 * by, size)] * count, False)
-    assert outcome(torch.full(returned, 3.0), kind, size, count) == due
-
-
-@clause(
-    "backward.objects.bare_tensor",
-    says="A bare tensor from a full hook counts as the tuple of its rows: one for each input, or it raises.",
-    source=(
-        DOCS,
-        "measured",
-    ),
-    note="The docs say a tuple or None; only the annotated type of the hook allows a Tensor, as if it were the one.",
-    needs=FULL,
-    value="rows",
-    wrong={"whole": "whole"},
-    witness={"size": (1, 2), "count": 1, "returned": (1, 2)},
-)
-@given(**BARE)
-def test_bare_tensor(subject: Subject, size: Any, count: int, returned: Any) -> None:
-    bare(subject, size, count, returned, "full_backward")
-
-
-@clause(
-    "backward.objects.pre_bare_tensor",
-    says="A bare tensor from a pre-hook counts as the tuple of its rows: one for each output, or it raises.",
-    source=(
-        PRE_DOCS,
-        "measured",
-    ),
-    docs="contradicts",
-    note="Since 2.10 the docs list a bare Tensor as a value to return.",
-    needs=PRE,
-    value="rows",
-    wrong={"whole": "whole"},
-    witness={"size": (1, 2), "count": 1, "returned": (1, 2)},
-)
-@given(**BARE)
-def test_pre_bare_tensor(subject: Subject, size: Any, count: int, returned: Any) -> None:
-    bare(subject, size, count, returned, "full_backward_pre")
+    assert outcome(torch.full(returned, 3.0), row.kind, size, count) == due
 
 
 @clause(
@@ -125,36 +120,31 @@ def test_no_broadcast(subject: Subject, size: Any, returned: Any, hooks: int) ->
 @clause(
     "backward.objects.list_without_input",
     says="Where no input needs a gradient a list of None is refused, while a tuple of None is taken.",
-    source=(
-        ONLY_NONE,
-        "https://github.com/pytorch/pytorch/pull/56693",
-    ),
+    source=(ONLY_NONE, FROM_OUTPUT),
     concern="full_backward returns ?inputs_need_no_grad",
     needs=FULL,
-    readings=(
-        Reading(
-            "refused",
-            ">=1.9",
-            "Where no input needs a gradient, a full hook that returns a list ends backward().",
-            value="RuntimeError",
-        ),
-        Reading(
-            "never called",
-            "<1.9",
-            "Where no input needs a gradient, the full hook does not run, so nothing is refused.",
-            value="accepted",
-            headline=False,
-            harm="silent",
-        ),
+    readings=by_release(
+        "silent",
+        ("1.9", "refused", {"full_without_input": "output"}),
+        "Where no input needs a gradient, a full hook that returns a list ends backward().",
+        ("", "never called", {"full_without_input": "silent"}),
+        "Where no input needs a gradient, the full hook does not run, so nothing is refused.",
     ),
-    witness={"as_list": True, "length": 1, "count": 1, "hooks": 1},
+    witness=returning(1, (), (Give("list"),), grad=False),
 )
-@given(as_list=st.booleans(), length=st.integers(0, 3), count=FEW, hooks=FEW)
-def test_list_without_input(subject: Subject, as_list: bool, length: int, count: int, hooks: int) -> None:
-    returned = [None] * length if as_list else (None,) * length
-    result = subject.value if as_list else "accepted"
-    seen = outcome(returned, count=count, grad=False, hooks=hooks)
-    assert seen == (result, [None] * count, result != "accepted")
+@given(
+    plan=st.builds(
+        lambda count, before, what: returning(count, *[()] * before, (Give(what),), grad=False),
+        FEW,
+        st.integers(0, 2),
+        st.sampled_from(["list", "nones", "longer"]),
+    )
+)
+def test_list_without_input(subject: Subject, plan: Plan) -> None:
+    trace, (action,) = subject.holds(plan), hooks_of(plan)[-1].do
+    refused = action.what == "list" and subject.reading.facts["full_without_input"] == "output"
+    assert trace.raised() == [("backward", "RuntimeError")] * refused
+    assert (trace.grads()[0]["m0.weight"] is None) == refused
 
 
 @clause(
@@ -163,39 +153,30 @@ def test_list_without_input(subject: Subject, as_list: bool, length: int, count:
     source="measured",
     concern="full_backward returns ?hooked_again",
     needs=FULL,
-    readings=(
-        Reading("list", ">=1.13", "A list from a full hook stays a list for the next one.", value="list"),
-        Reading(
-            "tuple",
-            "<1.13",
-            "When a full hook returns a list, the next one is given a tuple.",
-            value="tuple",
-            headline=False,
-            harm="silent",
-        ),
+    readings=by_release(
+        "silent",
+        ("1.13", "list", {"full_list_stays": True}),
+        "A list from a full hook stays a list for the next one.",
+        ("", "tuple", {"full_list_stays": False}),
+        "When a full hook returns a list, the next one is given a tuple.",
     ),
-    witness={"returned": ["list", None], "count": 1},
+    witness=returning(1, (Give("list"),), ()),
 )
-@given(returned=st.lists(st.sampled_from(["list", "tuple", None]), min_size=1, max_size=5), count=FEW)
-def test_list_chain(subject: Subject, returned: List[Any], count: int) -> None:
-    import torch
-
-    class Sum(torch.nn.Module):
-        def forward(self, *xs: Any) -> Any:
-            return sum(xs) * 2
-
-    module, seen, due = Sum(), [], ["tuple"]
-    for name in returned:
-
-        def hook(module: Any, grad_input: Any, grad_output: Any, name: Any = name) -> Any:
-            seen.append((type(grad_input).__name__, [grad.item() for grad in grad_input]))
-            tripled = [grad * 3 for grad in grad_input]
-            return {"list": tripled, "tuple": tuple(tripled), None: None}[name]
-
-        module.register_full_backward_hook(hook)
-        due.append({"list": subject.value, "tuple": "tuple", None: due[-1]}[name])
-    xs = [torch.ones((), requires_grad=True) for _ in range(count)]
-    module(*xs).backward()
-    times = [3 ** sum(name is not None for name in returned[:number]) for number in range(len(returned) + 1)]
-    assert seen == [(kind, [2.0 * by] * count) for kind, by in zip(due, times[:-1])]
-    assert [x.grad.item() for x in xs] == [2 * times[-1]] * count
+@given(
+    plan=st.builds(
+        lambda count, does: returning(count, *does, ()),
+        FEW,
+        st.lists(st.sampled_from([(Give("list"),), (Scale(3),), ()]), min_size=1, max_size=5),
+    )
+)
+def test_list_chain(subject: Subject, plan: Plan) -> None:
+    trace, due = subject.holds(plan), tuple
+    for hook in hooks_of(plan):
+        ((_, grad_input, _),) = trace.seen_by(hook.label)
+        assert type(grad_input) is due
+        if hook.do == (Give("list"),) and subject.reading.facts["full_list_stays"]:
+            due = list
+        elif hook.do == (Scale(3),):
+            due = type(grad_input)
+        elif hook.do:
+            due = tuple

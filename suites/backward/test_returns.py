@@ -7,17 +7,15 @@ from hypothesis import strategies as st
 
 from fixtures.judge.clause import Reading, clause
 from fixtures.judge.subject import Subject
+from fixtures.judge.table import Row, each
 from fixtures.plan.draw import FACTORS, NUMBERS, plans
 from fixtures.plan.grammar import Backward, Chain, Forward, Hook, Input, Leaf, Plan, Raise, Scale, hooks_of
-from suites.backward.hooked import FULL_KINDS, module_of
+from suites.backward.hooked import FULL_KINDS, MAYBE_SCALE, module_of
 from suites.backward.sources import DOCS, IN_ORDER, OBSERVES, PRE_REPLACES, REPLACES
+from suites.names import FULL, PRE
 from suites.tensors import item, leaf, outcome
 
 ABOUT = "register_backward_hook"
-
-FULL = "torch.nn.Module.register_full_backward_hook"
-PRE = "torch.nn.Module.register_full_backward_pre_hook"
-MAYBE_SCALE = st.one_of(st.just(()), st.builds(lambda by: (Scale(by),), FACTORS))
 
 
 @st.composite
@@ -94,10 +92,7 @@ def test_legacy_replaces_parameters(subject: Subject, plan: Plan) -> None:
 @clause(
     "backward.returns.full_chain",
     says="Full hooks run in order, each given the grad_input that the one before left; grad_output stays.",
-    source=(
-        IN_ORDER,
-        OBSERVES,
-    ),
+    source=(IN_ORDER, OBSERVES),
     needs=FULL,
 )
 @given(plan=scaling("full_backward", fewest=2, most=4))
@@ -113,10 +108,7 @@ def test_full_chain(subject: Subject, plan: Plan) -> None:
 @clause(
     "backward.returns.pre_chain",
     says="Pre-hooks run in order, each given the grad_output that the one before left.",
-    source=(
-        IN_ORDER,
-        OBSERVES,
-    ),
+    source=(IN_ORDER, OBSERVES),
     needs=PRE,
 )
 @given(plan=scaling("full_backward_pre", fewest=2, most=4))
@@ -129,10 +121,7 @@ def test_pre_chain(subject: Subject, plan: Plan) -> None:
 @clause(
     "backward.returns.pre_without_input",
     says="A pre-hook's replacement counts also in a module whose inputs need no gradient.",
-    source=(
-        PRE_REPLACES,
-        "https://github.com/pytorch/pytorch/pull/116454",
-    ),
+    source=(PRE_REPLACES, "https://github.com/pytorch/pytorch/pull/116454"),
     concern="full_backward_pre returns ?inputs_need_no_grad",
     needs=PRE,
     readings=(
@@ -154,24 +143,23 @@ def test_pre_without_input(subject: Subject, plan: Plan) -> None:
     subject.holds(plan)
 
 
-@clause(
-    "backward.returns.anywhere",
-    says="In every drawn network a module upstream is given the gradients that hooks downstream put in place.",
-    source=REPLACES,
-    needs=FULL,
+@each(
+    Row(
+        "backward.returns.anywhere",
+        "In every drawn network a module upstream is given the gradients that hooks downstream put in place.",
+        REPLACES,
+        needs=FULL,
+        kinds=("full_backward", "full_backward_pre"),
+    ),
+    Row(
+        "backward.returns.legacy_anywhere",
+        "In every drawn network what a legacy hook returns goes on from the node that the hook is on.",
+        "measured",
+        kinds=("backward",),
+    ),
+    plan=lambda row: plans(kinds=row.kinds, inputs=(1, 2), outputs=(1, 2), depth=2, most=5, runs=2),
 )
-@given(plan=plans(kinds=("full_backward", "full_backward_pre"), inputs=(1, 2), outputs=(1, 2), depth=2, most=5, runs=2))
-def test_anywhere(subject: Subject, plan: Plan) -> None:
-    subject.holds(plan)
-
-
-@clause(
-    "backward.returns.legacy_anywhere",
-    says="In every drawn network what a legacy hook returns goes on from the node that the hook is on.",
-    source="measured",
-)
-@given(plan=plans(kinds=("backward",), inputs=(1, 2), outputs=(1, 2), depth=2, most=5, runs=2))
-def test_legacy_anywhere(subject: Subject, plan: Plan) -> None:
+def in_any_network(subject: Subject, plan: Plan, *, row: Any) -> None:
     subject.holds(plan)
 
 

@@ -7,13 +7,13 @@ from hypothesis import strategies as st
 
 from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
+from fixtures.plan.grammar import Backward, Blank, Forward, Give, Hook, Input, Leaf, Plan, Scale, hooks_of
+from suites.backward.hooked import FEW
 from suites.backward.sources import NUMBER, ONLY_NONE, PRE_DOCS, PRE_NUMBER, TESTS
+from suites.names import FROM_OUTPUT, FULL, PRE
 
 ABOUT = "register_backward_hook"
 
-FULL = "torch.nn.Module.register_full_backward_hook"
-PRE = "torch.nn.Module.register_full_backward_pre_hook"
-FEW = st.integers(1, 3)
 #: "g" is a gradient of the right kind: sevens.
 GRADS = st.lists(st.sampled_from(["g", None]), max_size=4)
 TUPLES, LISTS = st.tuples(st.just("tuple"), GRADS), st.tuples(st.just("list"), GRADS)
@@ -101,26 +101,36 @@ def test_full_wrong_tensor(subject: Subject, dtype: str, size: Any, hooks: int) 
     says="A full hook may return a list in place of a tuple, and None for a gradient that is dropped.",
     source="measured",
     needs=FULL,
-    value=True,
-    wrong={"neither": False},
-    witness={"shape": "list", "grads": ["g"], "hooks": 1},
 )
-@given(shape=st.sampled_from(["tuple", "list"]), grads=GRADS.filter(bool), hooks=FEW)
-def test_full_containers(subject: Subject, shape: str, grads: Any, hooks: int) -> None:
-    seen = outcome("full_backward", (shape, grads), len(grads), hooks=hooks)
-    if subject.value or (shape == "tuple" and None not in grads):
-        assert seen == ("accepted", [[7.0, 7.0] if one else None for one in grads])
-    else:
-        assert seen == ("TypeError", [None] * len(grads))
+@given(
+    plan=st.builds(
+        lambda count, does: Plan(
+            Leaf("m0", "many", (2,), outputs=1),
+            (Input(3),) * count,
+            (*(Hook("full_backward", "m0", f"h{place}", do) for place, do in enumerate(does)), Forward(), Backward()),
+        ),
+        st.integers(1, 4),
+        st.lists(
+            st.sampled_from([(Give("list"),), (Give("nones"),), (Blank(0),), (Blank(1),), (Scale(7),), ()]),
+            min_size=1,
+            max_size=4,
+        ),
+    )
+)
+def test_full_containers(subject: Subject, plan: Plan) -> None:
+    trace, count = subject.holds(plan), len(plan.inputs)
+    dropped = set()
+    for hook in hooks_of(plan):
+        dropped |= {action.at % count for action in hook.do if isinstance(action, Blank)}
+        dropped |= set(range(count)) if hook.do == (Give("nones"),) else set()
+    assert trace.raised() == []
+    assert [not trace.grads()[0][f"x{place}"] for place in range(count)] == [at in dropped for at in range(count)]
 
 
 @clause(
     "backward.returns.full_without_input",
     says="A full hook that returns a gradient where no input needs one ends backward() with RuntimeError.",
-    source=(
-        ONLY_NONE,
-        "https://github.com/pytorch/pytorch/pull/56693",
-    ),
+    source=(ONLY_NONE, FROM_OUTPUT),
     concern="full_backward returns ?inputs_need_no_grad",
     needs=FULL,
     value="RuntimeError",
@@ -138,10 +148,7 @@ def test_full_without_input(subject: Subject, returned: Any, count: int, hooks: 
 @clause(
     "backward.returns.pre_wrong",
     says="A pre-hook that returns a wrong number of gradients, or none at all, ends backward() with an error.",
-    source=(
-        PRE_NUMBER,
-        PRE_DOCS,
-    ),
+    source=(PRE_NUMBER, PRE_DOCS),
     docs="contradicts",
     note="Since 2.10 the docs list a bare Tensor as a value to return; one that is no row of rows is refused.",
     needs=PRE,

@@ -8,21 +8,17 @@ from typing import Any, List, Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import Reading, clause
+from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import NUMBERS, plans
-from fixtures.plan.grammar import Backward, Call, Pack, Plan
-from suites.backward.hooked import module_of, run
+from fixtures.plan.grammar import Backward, Call, Chain, Forward, Freeze, Hook, Input, Leaf, Pack, Plan, hooks_of
+from suites.backward.hooked import FEW, module_of, run
 from suites.backward.sources import DOCS, GRADIENTS, NO_TENSOR, POSITIONAL, PRE_DOCS, RULE_2, TENSORS_ONLY
+from suites.names import FROM_OUTPUT, FULL, PRE
 from suites.packed import positional
 
-FULL = "torch.nn.Module.register_full_backward_hook"
-PRE = "torch.nn.Module.register_full_backward_pre_hook"
-FROM_OUTPUT = "https://github.com/pytorch/pytorch/pull/56693"
-KEPT = "https://github.com/pytorch/pytorch/pull/112433"
 RULE = "The docs promise a call whenever gradients for the module's inputs are computed; here they are."
 
-FEW = st.integers(1, 3)
 Fields = collections.namedtuple("Fields", "first second")
 
 
@@ -91,18 +87,12 @@ def test_twice(subject: Subject, plan: Plan) -> None:
     source="https://github.com/pytorch/pytorch/pull/59204",
     concern="full_backward ?output_detached",
     needs=FULL,
-    readings=(
-        Reading(
-            "None", ">=1.9", "A full hook has None for a detached output, whichever output comes first.", value="None"
-        ),
-        Reading(
-            "refused",
-            "<1.9",
-            "With a full hook the forward raises AttributeError if its first output is detached.",
-            value="AttributeError",
-            headline=False,
-            harm="error",
-        ),
+    readings=by_release(
+        "error",
+        ("1.9", "None", "None"),
+        "A full hook has None for a detached output, whichever output comes first.",
+        ("", "refused", "AttributeError"),
+        "With a full hook the forward raises AttributeError if its first output is detached.",
     ),
     witness={"needs_grad": [False, True], "hooks": 1},
 )
@@ -124,93 +114,67 @@ def test_detached_output(subject: Subject, needs_grad: List[bool], hooks: int) -
         assert (seen, calls) == (needs_grad, [grads] * hooks)
 
 
+@st.composite
+def unseen(draw: Any) -> Plan:
+    """A module whose full hooks see none of its inputs with a gradient, or one plain tensor that comes first."""
+    plain = draw(st.integers(0, 1))
+    ways = draw(st.lists(st.sampled_from(["list", "tuple", "named", "dict", "later", "later"]), max_size=4))
+    keyword = draw(st.integers(0, 1)) if plain or ways else 1
+    items = [0] * plain
+    for place, way in enumerate(ways, plain):
+        items.append(place if way == "later" else Pack(way, (place, None) if way == "named" else (place,)))
+    takes = Call((*items, *[len(items)] * keyword), ("a",) * keyword)
+    # "later" is a tensor that needs no gradient in the call; where none is seen it comes to require one after that.
+    inputs = [Input(3)] * plain + [Input(3, grad=way != "later") for way in ways] + [Input(3)] * keyword
+    thaw = [Freeze(f"x{place}", False) for place, spec in enumerate(inputs) if not spec.grad and not plain]
+    hooks = [Hook("full_backward", "m0", f"h{number}") for number in range(draw(FEW))]
+    net = Chain("m0", (Leaf("m1", "many", (2,), outputs=1),), takes)
+    return Plan(net, tuple(inputs), (*hooks, Forward(), *thaw, Backward((draw(NUMBERS),))))
+
+
 @clause(
     "backward.structures.unseen_inputs",
     says="Where only tensors in containers or keywords need a gradient, the full hook runs at the output.",
-    source=(
-        RULE_2,
-        POSITIONAL,
-        FROM_OUTPUT,
-    ),
+    source=(RULE_2, POSITIONAL, FROM_OUTPUT),
     concern="full_backward ?inputs_need_no_grad",
     needs=FULL,
-    readings=(
-        Reading("at the output", ">=1.9", "Without an input that it sees, a full hook runs at the output.", value=True),
-        Reading(
-            "silent",
-            "<1.9",
-            "Where only tensors in containers or keywords need a gradient, no full hook runs.",
-            value=False,
-            headline=False,
-            harm="silent",
-        ),
+    readings=by_release(
+        "silent",
+        ("1.9", "at the output", {"full_without_input": "output"}),
+        "Without an input that it sees, a full hook runs at the output.",
+        ("", "silent", {"full_without_input": "silent"}),
+        "Where only tensors in containers or keywords need a gradient, no full hook runs.",
     ),
-    witness={"ways": ["list"], "keyword": False, "hooks": 1, "plain": False},
+    witness=Plan(
+        Chain("m0", (Leaf("m1", "many", (2,), outputs=1),), Call((Pack("list", (0,)),))),
+        (Input(3),),
+        (Hook("full_backward", "m0", "h0"), Forward(), Backward()),
+    ),
 )
-@given(
-    # "later" is a tensor that comes to require grad after the call.
-    ways=st.lists(st.sampled_from(["list", "tuple", "Fields", "dict", "later"]), max_size=3),
-    keyword=st.booleans(),
-    hooks=FEW,
-    # Whether a plain tensor that needs a gradient comes first.
-    plain=st.booleans(),
-)
-def test_unseen_inputs(subject: Subject, ways: List[str], keyword: bool, hooks: int, plain: bool) -> None:
-    import torch
-
-    def forward(*args: Any, **kwargs: Any) -> Any:
-        return module.weight * sum([*args[: int(plain)], *xs, torch.zeros(2)])
-
-    xs = [torch.ones(2, requires_grad=way != "later") for way in [*ways, *["keyword"] * keyword]]
-    first = [torch.ones(2, requires_grad=True)] * plain
-    module, calls = module_of(forward, hooks=hooks)
-    hidden = {"list": lambda x: [x], "tuple": lambda x: (x,), "Fields": lambda x: Fields(x, None)}
-    hidden.update(dict=lambda x: {"x": x}, later=lambda x: x)
-    out = module(*first, *(hidden[way](x) for way, x in zip(ways, xs)), **({"x": xs[-1]} if keyword else {}))
-    for x in xs:
-        x.requires_grad_()
-    out.sum().backward()
-    if plain:  # It runs at the input, where a tensor without gradient counts with a zero.
-        assert calls == [[[[2.0] * 2, *([0.0] * 2 if way == "later" else None for way in ways)], [[1.0] * 2]]] * hooks
-    else:
-        assert calls == [[[None] * len(ways), [[1.0] * 2]]] * hooks * subject.value
-    assert [x.grad is None for x in xs] == [way == "later" for way in ways] + [False] * keyword
+@given(plan=unseen())
+def test_unseen_inputs(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    seen = [plan.inputs[one].grad for one in positional(plan.net.takes, 0) if isinstance(one, int)]
+    silent = subject.reading.facts["full_without_input"] == "silent" and not any(seen)
+    assert trace.calls() == ([] if silent else [hook.label for hook in hooks_of(plan)])
 
 
 @clause(
     "backward.structures.other_outputs",
     says="The full hook of a module that returns a list, an iterator or another object does not run.",
-    source=(
-        TENSORS_ONLY,
-        DOCS,
-        "https://github.com/pytorch/pytorch/pull/87547",
-    ),
+    source=(TENSORS_ONLY, DOCS, "https://github.com/pytorch/pytorch/pull/87547"),
     concern="full_backward|full_backward_pre ?output_other",
     docs="contradicts",
     note=RULE + " Only a warning while running tells so.",
     needs=FULL,
-    readings=(
-        Reading(
-            "with a warning",
-            ">=2.0",
-            "A module with a full hook that returns a list or object gives a UserWarning.",
-            value=["UserWarning"],
-        ),
-        Reading(
-            "in silence",
-            ">=1.13,<2.0",
-            "No warning tells that the full hook of a module that returns a list does not run.",
-            value=[],
-            harm="warning",
-        ),
-        Reading(
-            "refused",
-            "<1.13",
-            "backward() through a module with a full hook that returns a list raises RuntimeError.",
-            value="RuntimeError",
-            headline=False,
-            harm="error",
-        ),
+    readings=by_release(
+        "error",
+        ("2.0", "with a warning", ["UserWarning"]),
+        "A module with a full hook that returns a list or object gives a UserWarning.",
+        ("1.13", "in silence", [], "warning"),
+        "No warning tells that the full hook of a module that returns a list does not run.",
+        ("", "refused", "RuntimeError"),
+        "backward() through a module with a full hook that returns a list raises RuntimeError.",
     ),
     witness={"name": "list", "by": [2], "hooks": 1},
 )
@@ -225,10 +189,7 @@ def test_other_outputs(subject: Subject, name: str, by: List[int], hooks: int) -
 @clause(
     "backward.structures.pre_other_outputs",
     says="The pre-hook of a module that returns a list, dict or the like does not run; a warning says so.",
-    source=(
-        TENSORS_ONLY,
-        PRE_DOCS,
-    ),
+    source=(TENSORS_ONLY, PRE_DOCS),
     docs="contradicts",
     note="The docs promise a call each time the gradients for the module are computed.",
     needs=PRE,
@@ -247,27 +208,15 @@ def test_pre_other_outputs(subject: Subject, name: str, by: List[int], hooks: in
 @clause(
     "backward.structures.no_output",
     says="A hooked module that returns None warns in each call that its backward hooks will not be called.",
-    source=(
-        TENSORS_ONLY,
-        "https://github.com/pytorch/pytorch/pull/87547",
-    ),
+    source=(TENSORS_ONLY, "https://github.com/pytorch/pytorch/pull/87547"),
     concern="full_backward|full_backward_pre ?output_none",
     needs=FULL,
-    readings=(
-        Reading(
-            "warned",
-            ">=2.0",
-            "A module with a full hook that returns None gives one UserWarning in each call.",
-            value=["UserWarning"],
-        ),
-        Reading(
-            "in silence",
-            "<2.0",
-            "A module with a full hook may return None, and no warning is given.",
-            value=[],
-            headline=False,
-            harm="warning",
-        ),
+    readings=by_release(
+        "warning",
+        ("2.0", "warned", ["UserWarning"]),
+        "A module with a full hook that returns None gives one UserWarning in each call.",
+        ("", "in silence", []),
+        "A module with a full hook may return None, and no warning is given.",
     ),
     witness={"hooks": 1, "calls": 1},
 )

@@ -5,16 +5,13 @@ from typing import Any, List
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import Reading, clause
+from fixtures.judge.clause import Reading, by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import NUMBERS, plans
 from fixtures.plan.grammar import Backward, Blank, Forward, Hook, Input, Leaf, Pack, Plan, hooks_of
-from suites.backward.hooked import module_of, run
+from suites.backward.hooked import FEW, module_of, run
 from suites.backward.sources import DOCS, LEGACY, REPLACES
-
-FULL = "torch.nn.Module.register_full_backward_hook"
-KEPT = "https://github.com/pytorch/pytorch/pull/112433"
-FEW = st.integers(1, 3)
+from suites.names import FULL, KEEPS_CLASS
 
 
 class Pair(tuple):
@@ -24,24 +21,15 @@ class Pair(tuple):
 @clause(
     "backward.structures.types_kept",
     says="With a full hook a named tuple that the module returns stays one.",
-    source=KEPT,
+    source=KEEPS_CLASS,
     concern="full_backward|full_backward_pre ?output_tuple_class",
     needs=FULL,
-    readings=(
-        Reading(
-            "kept",
-            ">=2.2",
-            "With a full hook a named tuple that the module returns stays one.",
-            facts={"full_keeps_class": True},
-        ),
-        Reading(
-            "a plain tuple",
-            "<2.2",
-            "With a full hook a named tuple that the module returns becomes a plain tuple.",
-            facts={"full_keeps_class": False},
-            headline=False,
-            harm="silent",
-        ),
+    readings=by_release(
+        "silent",
+        ("2.2", "kept", {"full_keeps_class": True}),
+        "With a full hook a named tuple that the module returns stays one.",
+        ("", "a plain tuple", {"full_keeps_class": False}),
+        "With a full hook a named tuple that the module returns becomes a plain tuple.",
     ),
     witness=Plan(
         Leaf("m0", "scale", (2,), out=Pack("named", (0, None))),
@@ -97,18 +85,12 @@ def refused(item: Any) -> str:
     level="observed",
     concern="full_backward|full_backward_pre ?output_tensor_class",
     needs=FULL,
-    readings=(
-        Reading(
-            "kept", ">=2.2", "With a full hook a tensor subclass that the module returns stays one.", value="Special"
-        ),
-        Reading(
-            "lost",
-            "<2.2",
-            "With a full hook a tensor subclass that the module returns becomes a plain tensor.",
-            value="Tensor",
-            headline=False,
-            harm="silent",
-        ),
+    readings=by_release(
+        "silent",
+        ("2.2", "kept", "Special"),
+        "With a full hook a tensor subclass that the module returns stays one.",
+        ("", "lost", "Tensor"),
+        "With a full hook a tensor subclass that the module returns becomes a plain tensor.",
     ),
     witness={"by": [2], "alone": True, "hooks": 1},
 )
@@ -134,10 +116,7 @@ def test_subclass_kept(subject: Subject, by: List[int], alone: bool, hooks: int)
 @clause(
     "backward.structures.rebuilt",
     says="A module with a full hook may return any class of tuple, such as those of torch.return_types.",
-    source=(
-        KEPT,
-        DOCS,
-    ),
+    source=(KEEPS_CLASS, DOCS),
     level="observed",
     concern="full_backward|full_backward_pre ?output_tuple_class",
     note="Since 2.2: torch.return_types cannot be made so, nor a tuple class that takes one iterable. A class of that "
@@ -178,19 +157,12 @@ def test_rebuilt(subject: Subject) -> None:
     source="measured",
     concern="full_backward ?sparse",
     needs=FULL,
-    readings=(
-        Reading(
-            "NotImplementedError",
-            ">=1.9",
-            "A sparse input with a gradient to a module with a full hook raises NotImplementedError.",
-            value="NotImplementedError",
-        ),
-        Reading(
-            "RuntimeError",
-            "<1.9",
-            "A sparse input with a gradient to a module with a full hook raises RuntimeError.",
-            value="RuntimeError",
-        ),
+    readings=by_release(
+        "none",
+        ("1.9", "NotImplementedError", "NotImplementedError"),
+        "A sparse input with a gradient to a module with a full hook raises NotImplementedError.",
+        ("", "RuntimeError", "RuntimeError", "none"),
+        "A sparse input with a gradient to a module with a full hook raises RuntimeError.",
     ),
     witness={"size": 2, "grad": True, "hooks": 1},
 )

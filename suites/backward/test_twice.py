@@ -5,13 +5,12 @@ from typing import Any, List
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import Reading, clause
+from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import FACTORS, NUMBERS
 from suites.backward.sources import DOCS, PAST_OUTPUT
+from suites.names import CLEARING, FULL, PAST_THE_OUTPUT
 
-FULL = "torch.nn.Module.register_full_backward_hook"
-CLEARING = "https://github.com/pytorch/pytorch/pull/82788"
 MISSED = "https://github.com/pytorch/pytorch/issues/88312"
 RULE = "The docs promise a call whenever gradients for the module's inputs are computed; here they are."
 
@@ -79,30 +78,17 @@ def test_create_graph(subject: Subject, passes: List[bool], hooks: int, again: b
 @clause(
     "backward.twice.second_pass",
     says="Differentiating the gradient again calls no full hook of a module that is alone, and is right.",
-    source=(
-        PAST_OUTPUT,
-        DOCS,
-        MISSED,
-    ),
+    source=(PAST_OUTPUT, DOCS, MISSED),
     concern="full_backward ?create_graph",
     docs="contradicts",
     note=RULE,
     needs=FULL,
-    readings=(
-        Reading(
-            "silent",
-            ">=1.13",
-            "Of a pass and its second derivative only the first calls the full hooks of one module.",
-            value=1,
-        ),
-        Reading(
-            "called again",
-            "<1.13",
-            "Differentiating the gradient again calls the full hook of the module once more.",
-            value=2,
-            headline=False,
-            harm="silent",
-        ),
+    readings=by_release(
+        "silent",
+        ("1.13", "silent", 1),
+        "Of a pass and its second derivative only the first calls the full hooks of one module.",
+        ("", "called again", 2),
+        "Differentiating the gradient again calls the full hook of the module once more.",
     ),
     witness={"what": "cube", "number": 2, "hooks": 1},
 )
@@ -129,27 +115,15 @@ def test_second_pass(subject: Subject, what: str, number: int, hooks: int) -> No
 @clause(
     "backward.twice.second_pass_of_many",
     says="In the second pass a full hook runs only where its output gets a second-order gradient.",
-    source=(
-        CLEARING,
-        MISSED,
-    ),
+    source=(CLEARING, MISSED),
     concern="full_backward ?create_graph",
     needs=FULL,
-    readings=(
-        Reading(
-            "below the curve",
-            ">=1.13",
-            "In the second pass full hooks run below the last curved module, and not on it.",
-            value=0,
-        ),
-        Reading(
-            "the curve too",
-            "<1.13",
-            "In the second pass the full hook of the last curved module runs as well.",
-            value=1,
-            headline=False,
-            harm="silent",
-        ),
+    readings=by_release(
+        "silent",
+        ("1.13", "below the curve", 0),
+        "In the second pass full hooks run below the last curved module, and not on it.",
+        ("", "the curve too", 1),
+        "In the second pass the full hook of the last curved module runs as well.",
     ),
     witness={"curved": [False, True, False], "number": 1},
 )
@@ -180,21 +154,12 @@ def test_second_pass_of_many(subject: Subject, curved: List[bool], number: int) 
     source=CLEARING,
     concern="full_backward returns ?create_graph",
     needs=FULL,
-    readings=(
-        Reading(
-            "once",
-            ">=1.13",
-            "A factor that a full hook puts in under create_graph is in both derivatives, once.",
-            value=1,
-        ),
-        Reading(
-            "twice",
-            "<1.13",
-            "A replacement made under create_graph is made again in the second derivative.",
-            value=2,
-            headline=False,
-            harm="silent",
-        ),
+    readings=by_release(
+        "silent",
+        ("1.13", "once", 1),
+        "A factor that a full hook puts in under create_graph is in both derivatives, once.",
+        ("", "twice", 2),
+        "A replacement made under create_graph is made again in the second derivative.",
     ),
     witness={"number": 2, "factors": [10]},
 )
@@ -216,31 +181,17 @@ def test_replacement(subject: Subject, number: int, factors: List[int]) -> None:
 @clause(
     "backward.twice.output_missed",
     says="A full hook does not run when the gradient reaches the input without passing the output.",
-    source=(
-        PAST_OUTPUT,
-        DOCS,
-        "https://github.com/pytorch/pytorch/issues/57157",
-        "https://github.com/pytorch/pytorch/pull/88357",
-    ),
+    source=(PAST_OUTPUT, DOCS, "https://github.com/pytorch/pytorch/issues/57157", PAST_THE_OUTPUT),
     concern="full_backward ?output_missed",
     docs="contradicts",
     note=RULE + " The output was passed inside a container, or its tensor was taken before the wrapping.",
     needs=FULL,
-    readings=(
-        Reading(
-            "silent",
-            ">=1.13",
-            "A full hook whose output was passed by is not called, and the gradient is right.",
-            value="silent",
-        ),
-        Reading(
-            "refused",
-            "<1.13",
-            "backward() that reaches a full hook's input past its output raises RuntimeError.",
-            value="RuntimeError",
-            headline=False,
-            harm="error",
-        ),
+    readings=by_release(
+        "error",
+        ("1.13", "silent", "silent"),
+        "A full hook whose output was passed by is not called, and the gradient is right.",
+        ("", "refused", "RuntimeError"),
+        "backward() that reaches a full hook's input past its output raises RuntimeError.",
     ),
     witness={"way": "list", "number": 1, "hooks": 1},
 )
@@ -274,10 +225,7 @@ def test_output_missed(subject: Subject, way: str, number: int, hooks: int) -> N
 @clause(
     "backward.twice.stale",
     says="After a pass that stopped at the weight, a later pass calls the full hook with the old grad_output.",
-    source=(
-        DOCS,
-        "measured",
-    ),
+    source=(DOCS, "measured"),
     docs="contradicts",
     note="The docs say that grad_output holds the gradients with respect to the outputs. Those of the first pass are "
     "kept until the hook runs, which that pass never does; the second pass does not reach the output at all.",

@@ -4,13 +4,13 @@ from dataclasses import replace
 
 from hypothesis import given
 
-from fixtures.judge.clause import Reading, clause
+from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import plans
 from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Like, Of, Plan, Recast
 from suites.backward.sources import GRADIENTS, INPUT_VIEW, LEGACY, REPLACES
+from suites.names import FULL
 
-FULL_HOOK = "torch.nn.Module.register_full_backward_hook"
 ONE = Input(Of(1, (2, 3)))
 
 
@@ -25,7 +25,7 @@ def hooked(*do: Recast, kind: str = "full_backward") -> Plan:
     says="A full backward hook is given gradients of the shapes and dtypes of the module's inputs.",
     source=GRADIENTS,
     level="observed",
-    needs=FULL_HOOK,
+    needs=FULL,
 )
 @given(plan=plans(kinds=("full_backward",), does=(), inputs=(1, 2), outputs=(1, 2), depth=0, values=True))
 def test_full_given(subject: Subject, plan: Plan) -> None:
@@ -54,22 +54,13 @@ def test_any_layout(subject: Subject, plan: Plan) -> None:
     source=(REPLACES, "measured"),
     level="observed",
     concern="full_backward returns ?returns_wrong",
-    needs=FULL_HOOK,
-    readings=(
-        Reading(
-            "the last",
-            ">=1.13",
-            "A full backward hook may return gradients of any shape and dtype where a later one returns fitting ones.",
-            facts={"full_checked_each": False},
-        ),
-        Reading(
-            "each",
-            "<1.13",
-            "A full backward hook that returns another shape or dtype ends backward() in RuntimeError at once.",
-            facts={"full_checked_each": True},
-            headline=False,
-            harm="error",
-        ),
+    needs=FULL,
+    readings=by_release(
+        "error",
+        ("1.13", "the last", {"full_checked_each": False}),
+        "A full backward hook may return gradients of any shape and dtype where a later one returns fitting ones.",
+        ("", "each", {"full_checked_each": True}),
+        "A full backward hook that returns another shape or dtype ends backward() in RuntimeError at once.",
     ),
     witness=hooked(Recast(dtype="float32"), Recast(dtype="float64")),
 )
@@ -84,22 +75,13 @@ def test_last_is_checked(subject: Subject, plan: Plan) -> None:
     source=(INPUT_VIEW, "measured"),
     level="observed",
     concern="full_backward ?first_needs_no_grad",
-    needs=FULL_HOOK,
-    readings=(
-        Reading(
-            "new",
-            ">=1.11",
-            "Where one input needs a gradient, full backward hooks have the module called with new tensors for all.",
-            facts={"frozen_is_wrapped": True},
-        ),
-        Reading(
-            "the same",
-            "<1.11",
-            "Full backward hooks have the module called with the very inputs that need no gradient.",
-            facts={"frozen_is_wrapped": False},
-            headline=False,
-            harm="silent",
-        ),
+    needs=FULL,
+    readings=by_release(
+        "silent",
+        ("1.11", "new", {"frozen_is_wrapped": True}),
+        "Where one input needs a gradient, full backward hooks have the module called with new tensors for all.",
+        ("", "the same", {"frozen_is_wrapped": False}),
+        "Full backward hooks have the module called with the very inputs that need no gradient.",
     ),
     witness=Plan(
         Leaf("m0", "both"),
@@ -121,21 +103,12 @@ def test_frozen_input(subject: Subject, plan: Plan) -> None:
     says="A legacy hook of a module that changes the dtype is given one gradient for its one input.",
     source=(LEGACY, "measured"),
     concern="backward ?other_dtype",
-    readings=(
-        Reading(
-            "one",
-            ">=1.10",
-            "A legacy hook of a module that changes the dtype is given a tuple of one gradient of the input.",
-            facts={"cast_has_two_inputs": False},
-        ),
-        Reading(
-            "two",
-            "<1.10",
-            "A legacy hook of a module that changes the dtype is given two gradients for one input, None first.",
-            facts={"cast_has_two_inputs": True},
-            headline=False,
-            harm="silent",
-        ),
+    readings=by_release(
+        "silent",
+        ("1.10", "one", {"cast_has_two_inputs": False}),
+        "A legacy hook of a module that changes the dtype is given a tuple of one gradient of the input.",
+        ("", "two", {"cast_has_two_inputs": True}),
+        "A legacy hook of a module that changes the dtype is given two gradients for one input, None first.",
     ),
     witness=Plan(Leaf("m0", "float32"), (ONE,), (Hook("backward", "m0", "h0"), Forward(), Backward((Like(1),)))),
 )

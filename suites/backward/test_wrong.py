@@ -5,19 +5,17 @@ from typing import Any, Tuple
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import Reading, clause
+from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
-from fixtures.plan.draw import FACTORS, NUMBERS, plans
-from fixtures.plan.grammar import Add, Backward, Chain, Forward, Give, Hook, Input, Leaf, Plan, Scale
-from suites.backward.hooked import FULL_KINDS
+from fixtures.judge.table import Row, each
+from fixtures.plan.draw import NUMBERS, plans
+from fixtures.plan.grammar import Add, Backward, Chain, Forward, Give, Hook, Input, Leaf, Plan
+from suites.backward.hooked import FULL_KINDS, MAYBE_SCALE, PAIR
 from suites.backward.sources import NUMBER, PRE_NUMBER, RULE_3, TESTS
+from suites.names import FULL, UNDER_NO_GRAD
 
 ABOUT = "register_backward_hook"
 
-FULL = "torch.nn.Module.register_full_backward_hook"
-PRE = "torch.nn.Module.register_full_backward_pre_hook"
-PAIR = st.tuples(NUMBERS, NUMBERS)
-MAYBE_SCALE = st.one_of(st.just(()), st.builds(lambda by: (Scale(by),), FACTORS))
 NO_GRADIENT = (Hook("full_backward", "m2", "h0", (Give("nones"),)), Hook("full_backward", "m1", "h1"))
 
 
@@ -30,10 +28,7 @@ def line(values: Tuple[int, ...], hooks: Tuple[Any, ...], *steps: Any, grad: boo
 @clause(
     "backward.wrong.longer",
     says="A full hook or pre-hook that returns a gradient too many ends backward() with RuntimeError.",
-    source=(
-        NUMBER,
-        PRE_NUMBER,
-    ),
+    source=(NUMBER, PRE_NUMBER),
     needs=FULL,
 )
 @given(
@@ -61,34 +56,16 @@ def test_longer(subject: Subject, plan: Plan) -> None:
     source="measured",
     concern="full_backward returns ?returns_none_inside",
     needs=FULL,
-    readings=(
-        Reading(
-            "none",
-            ">=2.0",
-            "Behind a None that a full hook returned a weight gets no gradient.",
-            {"full_output_returns": "none"},
-        ),
-        Reading(
-            "zeros",
-            "<2.0",
-            "Behind a None that a full hook returned a weight gets a gradient of zeros.",
-            {"full_output_returns": "zeros"},
-            harm="silent",
-        ),
+    readings=by_release(
+        "none",
+        ("2.0", "none", {"full_output_returns": "none"}),
+        "Behind a None that a full hook returned a weight gets no gradient.",
+        ("", "zeros", {"full_output_returns": "zeros"}, "silent"),
+        "Behind a None that a full hook returned a weight gets a gradient of zeros.",
     ),
     witness=line((1, 1), NO_GRADIENT, Backward()),
 )
-@given(
-    plan=st.builds(
-        lambda values, grad: line(
-            values,
-            NO_GRADIENT,
-            Backward((grad,)),
-        ),
-        PAIR,
-        NUMBERS,
-    )
-)
+@given(plan=st.builds(lambda values, grad: line(values, NO_GRADIENT, Backward((grad,))), PAIR, NUMBERS))
 def test_nones(subject: Subject, plan: Plan) -> None:
     trace = subject.holds(plan)
     assert trace.seen_by("h1") == [("m1", (0,), (None,))]
@@ -201,41 +178,24 @@ def test_registered_in_pre_hook(subject: Subject, plan: Plan) -> None:
 @clause(
     "backward.wrong.under_no_grad",
     says="A call under no_grad skips the full hooks and pre-hooks of its module, and raises nothing.",
-    source=(
-        RULE_3,
-        "https://github.com/pytorch/pytorch/issues/59901",
-    ),
+    source=(RULE_3, UNDER_NO_GRAD),
     concern="full_backward ?no_grad",
     needs=FULL,
-    readings=(
-        Reading("accepted", ">=1.10", "A call under no_grad sets no full hooks up.", {"full_without_grad": "skipped"}),
-        Reading(
-            "RuntimeError",
-            ">=1.9,<1.10",
-            "Under no_grad a call of a module with a full hook raises RuntimeError.",
-            {"full_without_grad": "RuntimeError"},
-            headline=False,
-            harm="error",
-        ),
-        Reading(
-            "AttributeError",
-            "<1.9",
-            "Under no_grad a call of a module with a full hook raises AttributeError.",
-            {"full_without_grad": "AttributeError"},
-            headline=False,
-            harm="error",
-        ),
+    readings=by_release(
+        "error",
+        ("1.10", "accepted", {"full_without_grad": "skipped"}),
+        "A call under no_grad sets no full hooks up.",
+        ("1.9", "RuntimeError", {"full_without_grad": "RuntimeError"}),
+        "Under no_grad a call of a module with a full hook raises RuntimeError.",
+        ("", "AttributeError", {"full_without_grad": "AttributeError"}),
+        "Under no_grad a call of a module with a full hook raises AttributeError.",
     ),
     witness=line((1, 1), (Hook("full_backward", "m1", "h0"),), Forward(grad=False), Forward(), Backward()),
 )
 @given(
     plan=st.builds(
         lambda kind, do, grads: line(
-            (2, 3),
-            (Hook(kind, "m1", "h0", do),),
-            *(Forward(grad=grad) for grad in grads),
-            Forward(),
-            Backward(),
+            (2, 3), (Hook(kind, "m1", "h0", do),), *(Forward(grad=grad) for grad in grads), Forward(), Backward()
         ),
         FULL_KINDS,
         MAYBE_SCALE,
@@ -246,42 +206,29 @@ def test_under_no_grad(subject: Subject, plan: Plan) -> None:
     assert subject.holds(plan).calls() == ["h0"]
 
 
-@clause(
-    "backward.wrong.anywhere",
-    says="In every drawn network a wrong value from a full hook or pre-hook ends the pass as in one module.",
-    source="measured",
-    needs=FULL,
-)
-@given(
-    plan=plans(
+@each(
+    Row(
+        "backward.wrong.anywhere",
+        "In every drawn network a wrong value from a full hook or pre-hook ends the pass as in one module.",
+        "measured",
+        needs=FULL,
         kinds=("full_backward", "full_backward_pre"),
-        does=("give", "scale", "add", "drop"),
-        inputs=(1, 2),
-        outputs=(1, 2),
-        depth=2,
-        runs=2,
-        no_grad=True,
-    )
-)
-def test_anywhere(subject: Subject, plan: Plan) -> None:
-    subject.holds(plan)
-
-
-@clause(
-    "backward.wrong.legacy_anywhere",
-    says="In every drawn network a wrong value from a legacy hook ends the pass as it does in one module.",
-    source="measured",
-)
-@given(
-    plan=plans(
+    ),
+    Row(
+        "backward.wrong.legacy_anywhere",
+        "In every drawn network a wrong value from a legacy hook ends the pass as it does in one module.",
+        "measured",
         kinds=("backward",),
+    ),
+    plan=lambda row: plans(
+        kinds=row.kinds,
         does=("give", "scale", "add", "drop"),
         inputs=(1, 2),
         outputs=(1, 2),
         depth=2,
         runs=2,
         no_grad=True,
-    )
+    ),
 )
-def test_legacy_anywhere(subject: Subject, plan: Plan) -> None:
+def in_any_network(subject: Subject, plan: Plan, *, row: Any) -> None:
     subject.holds(plan)

@@ -21,3 +21,22 @@ def asking(draw: Any, asked: Sequence[str], hooked: Sequence[str], step: Any = A
     question = step(inputs=tuple(asked), grads=(draw(NUMBERS),))
     kept = [Retain(on) for on in asked if ">" in on and retain]
     return Plan(NET, (Input(draw(NUMBERS)),), (*before, Forward(), *after, *kept, question))
+
+
+def asked_alone(on: Sequence[str], kind: str, action: Any) -> Any:
+    """Plans in which one of some tensors is asked for alone, with one to three hooks of a kind on it that act."""
+    return st.builds(
+        lambda on, factors, value, grad: Plan(
+            NET,
+            (Input(value),),
+            (
+                Forward(),
+                *(Hook(kind, on, f"h{place}", (action(by),)) for place, by in enumerate(factors)),
+                Ask((on,), (grad,)),
+            ),
+        ),
+        st.sampled_from(on),
+        st.lists(FACTORS, min_size=1, max_size=3),
+        NUMBERS,
+        NUMBERS,
+    )

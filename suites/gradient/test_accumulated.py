@@ -21,9 +21,8 @@ from suites.gradient.said import (
     POST_REMOVES,
     POST_UPDATED,
 )
+from suites.names import EXECUTION, POST_ACCUMULATE, PRE
 
-DOCS = "docs: torch.Tensor.register_post_accumulate_grad_hook"
-NEEDS = ("torch.Tensor.register_post_accumulate_grad_hook",)
 PAIRS = (
     Hook("post_accumulate", "m0.weight", "w1"),
     Hook("post_accumulate", "m0.bias", "b1"),
@@ -49,7 +48,7 @@ def weights(
     "gradient.accumulated.grad_is_set",
     says="A post-accumulate hook runs after .grad was updated: it finds the whole accumulated value there.",
     source=POST_UPDATED,
-    needs=NEEDS,
+    needs=POST_ACCUMULATE,
 )
 @given(plan=weights(passes=3))
 def test_grad_is_set(subject: Subject, plan: Plan) -> None:
@@ -61,7 +60,7 @@ def test_grad_is_set(subject: Subject, plan: Plan) -> None:
     "gradient.accumulated.after_tensor_hooks",
     says="A post-accumulate hook runs after its leaf's tensor hooks, whichever came first, on what they left.",
     source=POST_ORDER,
-    needs=NEEDS,
+    needs=POST_ACCUMULATE,
 )
 @given(plan=weights(tensor_hooks=2, most=2, passes=1))
 def test_after_tensor_hooks(subject: Subject, plan: Plan) -> None:
@@ -73,7 +72,7 @@ def test_after_tensor_hooks(subject: Subject, plan: Plan) -> None:
     "gradient.accumulated.order",
     says="Several post-accumulate hooks of a leaf run in order of registration.",
     source=IN_ORDER,
-    needs=NEEDS,
+    needs=POST_ACCUMULATE,
 )
 @given(plan=weights(fewest=2, most=4, act=True, passes=1))
 def test_order(subject: Subject, plan: Plan) -> None:
@@ -84,7 +83,7 @@ def test_order(subject: Subject, plan: Plan) -> None:
     "gradient.accumulated.may_set_grad",
     says="What a post-accumulate hook assigns to .grad stays, and the next backward adds to it.",
     source=POST_MODIFIES,
-    needs=NEEDS,
+    needs=POST_ACCUMULATE,
 )
 @given(plan=plans(kinds=("tensor", "post_accumulate"), on=("parameter",), inputs=(1, 2), depth=2, runs=3))
 def test_may_set_grad(subject: Subject, plan: Plan) -> None:
@@ -95,7 +94,7 @@ def test_may_set_grad(subject: Subject, plan: Plan) -> None:
     "gradient.accumulated.leaves_only",
     says="A post-accumulate hook on a tensor that is no leaf, or needs no gradient, is refused: RuntimeError.",
     source=POST_LEAVES,
-    needs=NEEDS,
+    needs=POST_ACCUMULATE,
 )
 @given(
     plan=st.builds(
@@ -120,7 +119,7 @@ def test_leaves_only(subject: Subject, plan: Plan) -> None:
     "gradient.accumulated.not_for_grad",
     says="autograd.grad accumulates nothing and calls no post-accumulate hook.",
     source=NOT_ACCUMULATED,
-    needs=NEEDS,
+    needs=POST_ACCUMULATE,
 )
 @given(
     plan=st.builds(
@@ -165,7 +164,7 @@ UNDEFINED = Plan(
     concern="post_accumulate ?gradient_undefined",
     docs="contradicts",
     note="The docs say that the hook is called when .grad has been updated; since 2.8 it is called without.",
-    needs=NEEDS + ("torch.nn.Module.register_full_backward_pre_hook",),
+    needs=(POST_ACCUMULATE, PRE),
     readings=(
         Reading(
             "not called",
@@ -190,8 +189,8 @@ def test_undefined(subject: Subject, plan: Plan) -> None:
 @clause(
     "gradient.accumulated.one_leaf_at_a_time",
     says="A leaf's hooks run and its .grad is set before the next leaf's turn, not at the end of the pass.",
-    source="note: autograd.html#backward-hooks-execution",
-    needs=NEEDS,
+    source=EXECUTION,
+    needs=POST_ACCUMULATE,
     docs="contradicts",
     note="The note says that these hooks are triggered when .grad is updated at the end of the backward pass.",
 )
@@ -215,7 +214,7 @@ def test_one_leaf_at_a_time(subject: Subject, plan: Plan) -> None:
     "gradient.accumulated.once_for_the_sum",
     says="A leaf that is used several times has its post-accumulate hooks called once a pass, for the sum.",
     source=POST_ALL,
-    needs=NEEDS,
+    needs=POST_ACCUMULATE,
 )
 @given(
     plan=plans(
@@ -231,7 +230,7 @@ def test_once_for_the_sum(subject: Subject, plan: Plan) -> None:
     "gradient.accumulated.removed",
     says="A removed post-accumulate hook is not called, even when others of the leaf are.",
     source=POST_REMOVES,
-    needs=NEEDS,
+    needs=POST_ACCUMULATE,
 )
 @given(plan=plans(kinds=("post_accumulate", "tensor"), on=("parameter",), inputs=(1, 2), remove=True, runs=3, least=1))
 def test_removed(subject: Subject, plan: Plan) -> None:
@@ -242,7 +241,7 @@ def test_removed(subject: Subject, plan: Plan) -> None:
     "gradient.accumulated.registered_inside",
     says="A post-accumulate hook that a running one registers on its leaf waits for the next pass.",
     source="measured",
-    needs=NEEDS,
+    needs=POST_ACCUMULATE,
 )
 @given(
     plan=weights(most=3, act=True, passes=1).map(
@@ -265,7 +264,7 @@ def test_registered_inside(subject: Subject, plan: Plan) -> None:
     "gradient.accumulated.raising",
     says="What a post-accumulate hook raises leaves backward() as it is: .grad is set, later hooks do not run.",
     source="measured",
-    needs=NEEDS,
+    needs=POST_ACCUMULATE,
 )
 @given(
     plan=st.builds(
@@ -299,7 +298,7 @@ def test_raising(subject: Subject, plan: Plan) -> None:
     "gradient.accumulated.only_what_is_asked",
     says="backward(inputs=) calls the post-accumulate hooks of the leaves that it is asked for, no others.",
     source=OTHERS_IGNORED,
-    needs=NEEDS,
+    needs=POST_ACCUMULATE,
 )
 @given(
     plan=st.builds(

@@ -6,27 +6,17 @@ from typing import Any, List, Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import Reading, clause
+from fixtures.judge.clause import Reading, by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import FACTORS, NUMBERS, plans
 from fixtures.plan.grammar import Ask, Forward, Hook, Input, Leaf, Plan, Raise, Retain, Scale, hooks_of
 from fixtures.play.trace import Trace
 from suites.gradient.asking import INNER, NET, ROOT, asking
-from suites.gradient.said import (
-    ALWAYS,
-    NOT_ACCUMULATED,
-    REPLACES,
-    RETAINED_LAST,
-    TRAVERSED,
-)
-from suites.tensors import leaf
+from suites.gradient.said import ALWAYS, NOT_ACCUMULATED, REPLACES, RETAINED_LAST, TRAVERSED
+from suites.names import GRAD_DOCS, HOOKS_IN_ORDER, TENSOR_DOCS
+from suites.tensors import leaf, times
 
 ABOUT = "register_hook"
-
-GRAD = "docs: torch.autograd.grad"
-INPUTS = "docs: torch.Tensor.backward"
-SINCE_2_0 = "https://github.com/pytorch/pytorch/pull/85849"
-NEEDS_INPUTS = "torch.Tensor.backward(inputs)"
 
 
 def answer(trace: Trace) -> Any:
@@ -64,11 +54,7 @@ WITNESS = Plan(NET, (Input(3),), (Hook("tensor", "x0", "h0", (Scale(10),)), Forw
 @clause(
     "gradient.asked.inputs",
     says="autograd.grad calls the hooks of the tensor it is asked for, and returns what they leave.",
-    source=(
-        ALWAYS,
-        "https://github.com/pytorch/pytorch/pull/85849",
-        "https://github.com/pytorch/pytorch/issues/35802",
-    ),
+    source=(ALWAYS, HOOKS_IN_ORDER, "https://github.com/pytorch/pytorch/issues/35802"),
     concern="tensor ?asked",
     readings=HOOKED + CAPTURED,
     witness=WITNESS,
@@ -81,10 +67,7 @@ def test_inputs(subject: Subject, plan: Plan) -> None:
 @clause(
     "gradient.asked.on_the_way",
     says="autograd.grad uses what hooks between root and inputs return, and sets no .grad of a leaf.",
-    source=(
-        REPLACES,
-        NOT_ACCUMULATED,
-    ),
+    source=(REPLACES, NOT_ACCUMULATED),
 )
 @given(plan=st.sampled_from(["x0", "m1.weight"]).flatmap(lambda on: asking((on,), (INNER, ROOT))))
 def test_on_the_way(subject: Subject, plan: Plan) -> None:
@@ -99,10 +82,7 @@ def test_on_the_way(subject: Subject, plan: Plan) -> None:
 @clause(
     "gradient.asked.root",
     says="autograd.grad of a tensor with respect to itself calls its hooks and returns what they leave.",
-    source=(
-        ALWAYS,
-        "https://github.com/pytorch/pytorch/pull/85849",
-    ),
+    source=(ALWAYS, HOOKS_IN_ORDER),
     about=("register_hook", "autograd.grad"),
     concern="tensor inner ?root",
     readings=(
@@ -138,7 +118,7 @@ def test_root(subject: Subject, factors: List[int], first: int) -> None:
     seen: List[float] = []
     y = 3 * leaf(1)
     for by in factors:
-        y.register_hook(lambda grad, by=by: seen.append(grad.item()) or grad * by)
+        y.register_hook(times(by, lambda grad: seen.append(grad.item())))
     (grad,) = torch.autograd.grad([y], [y], [leaf(first).detach()])
     called, counts = subject.value
     row = [first * prod(factors[:place]) for place in range(len(factors))]
@@ -148,7 +128,7 @@ def test_root(subject: Subject, factors: List[int], first: int) -> None:
 @clause(
     "gradient.asked.together_with_a_leaf",
     says="Asked for an inner tensor and a leaf it is made from, autograd.grad returns the former's unhooked.",
-    source=(GRAD, "docs: torch.Tensor.register_hook"),
+    source=(GRAD_DOCS, TENSOR_DOCS),
     docs="contradicts",
     note="A hook's result is to be used in place of the gradient. So it is in the leaf's result, and in that of the "
     "inner tensor when nothing else is asked for: grad(out, m) and grad(out, (m, a))[0] differ.",
@@ -175,32 +155,17 @@ def test_together_with_a_leaf(subject: Subject, plan: Plan) -> None:
 @clause(
     "gradient.asked.kept_otherwise",
     says="Where autograd.grad returns an inner tensor's gradient unhooked, retain_grad() keeps the hooked one.",
-    source=(
-        "docs: torch.autograd.grad",
-        RETAINED_LAST,
-        "https://github.com/pytorch/pytorch/pull/85849",
-    ),
+    source=(GRAD_DOCS, RETAINED_LAST, HOOKS_IN_ORDER),
     concern="retain_grad ?asked ?changing_hook",
-    readings=(
-        Reading(
-            "the hooked one",
-            ">=2.0",
-            "retain_grad() keeps the hooked gradient, also where autograd.grad returns the unhooked one.",
-            {"retain_grad": "last"},
-        ),
-        Reading(
-            "by registration",
-            "<2.0",
-            "retain_grad() keeps what the hooks registered before it left, also in autograd.grad.",
-            {"retain_grad": "slot"},
-            headline=False,
-            harm="silent",
-        ),
+    readings=by_release(
+        "silent",
+        ("2.0", "the hooked one", {"retain_grad": "last"}),
+        "retain_grad() keeps the hooked gradient, also where autograd.grad returns the unhooked one.",
+        ("", "by registration", {"retain_grad": "slot"}),
+        "retain_grad() keeps what the hooks registered before it left, also in autograd.grad.",
     ),
     witness=Plan(
-        NET,
-        (Input(3),),
-        (Forward(), Retain(INNER), Hook("tensor", INNER, "h0", (Scale(10),)), Ask((INNER, "x0"))),
+        NET, (Input(3),), (Forward(), Retain(INNER), Hook("tensor", INNER, "h0", (Scale(10),)), Ask((INNER, "x0")))
     ),
     docs="contradicts",
     note="A hook's result is to be used in place of the gradient, here it is in .grad and not in what is returned.",
@@ -217,7 +182,7 @@ def test_kept_otherwise(subject: Subject, plan: Plan) -> None:
 @clause(
     "gradient.asked.other_leaf",
     says="autograd.grad calls no hook of a leaf it is not asked for, and none of a tensor it need not reach.",
-    source=GRAD,
+    source=GRAD_DOCS,
 )
 @given(
     plan=st.builds(
@@ -247,10 +212,7 @@ def test_other_leaf(subject: Subject, plan: Plan) -> None:
 @clause(
     "gradient.asked.same_input_twice",
     says="A tensor that is asked for twice has its hooks called once, and both results are what they left.",
-    source=(
-        TRAVERSED,
-        "https://github.com/pytorch/pytorch/pull/85849",
-    ),
+    source=(TRAVERSED, HOOKS_IN_ORDER),
     concern="tensor ?twice",
     readings=HOOKED + CAPTURED,
     witness=Plan(NET, (Input(3),), (*WITNESS.steps[:2], Ask(("x0", "x0")))),
@@ -265,23 +227,14 @@ def test_same_input_twice(subject: Subject, plan: Plan) -> None:
 @clause(
     "gradient.asked.errors",
     says="autograd.grad passes on what a hook raises, also the hook of a tensor that it is asked for.",
-    source=SINCE_2_0,
+    source=HOOKS_IN_ORDER,
     concern="tensor raises ?asked",
-    readings=(
-        Reading(
-            "raised",
-            ">=2.0",
-            "An exception in the hook of a tensor that autograd.grad is asked for is raised.",
-            {"hooks_when_asked": True},
-        ),
-        Reading(
-            "not called",
-            "<2.0",
-            "The hook of a tensor that autograd.grad is asked for is not called, so it cannot raise.",
-            {"hooks_when_asked": False},
-            headline=False,
-            harm="silent",
-        ),
+    readings=by_release(
+        "silent",
+        ("2.0", "raised", {"hooks_when_asked": True}),
+        "An exception in the hook of a tensor that autograd.grad is asked for is raised.",
+        ("", "not called", {"hooks_when_asked": False}),
+        "The hook of a tensor that autograd.grad is asked for is not called, so it cannot raise.",
     ),
     witness=Plan(NET, (Input(3),), (Hook("tensor", "x0", "h0", (Raise(),)), Forward(), Ask(("x0",)))),
 )
@@ -302,7 +255,7 @@ def test_errors(subject: Subject, plan: Plan) -> None:
 @clause(
     "gradient.asked.anything",
     says="In every plan of the grammar, whatever is asked for, hooks and kept gradients follow the model.",
-    source=GRAD,
+    source=GRAD_DOCS,
     about=("register_hook", "retain_grad", "autograd.grad"),
 )
 @given(plan=plans(kinds=("tensor",), inputs=(1, 2), outputs=(1, 2), depth=2, retain=True, runs=2, ask=True))

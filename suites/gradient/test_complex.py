@@ -5,7 +5,7 @@ from typing import Any, List
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import Reading, clause
+from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from suites.gradient.said import CONJUGATE
 from suites.tensors import item, outcome
@@ -22,21 +22,12 @@ COMPLEXES = st.builds(complex, st.integers(-3, 3), st.integers(-3, 3))
     source=CONJUGATE,
     concern="tensor ?complex",
     needs="torch.view_as_real",
-    readings=(
-        Reading(
-            "conjugate",
-            ">=1.7",
-            "The gradient of w * z at z, given g, is g times the conjugate of w, in the hook and in .grad.",
-            value="conjugate",
-        ),
-        Reading(
-            "not conjugate",
-            "<1.7",
-            "The gradient of w * z at z, given g, is g * w: it is not conjugate.",
-            value="as it is",
-            headline=False,
-            harm="silent",
-        ),
+    readings=by_release(
+        "silent",
+        ("1.7", "conjugate", "conjugate"),
+        "The gradient of w * z at z, given g, is g times the conjugate of w, in the hook and in .grad.",
+        ("", "not conjugate", "as it is"),
+        "The gradient of w * z at z, given g, is g * w: it is not conjugate.",
     ),
     witness={"z": 1 + 2j, "w": 3 - 1j, "first": 1 + 0j, "by": 1 + 0j},
 )
@@ -84,21 +75,12 @@ def test_complex_replacement(subject: Subject, returned: List[Any], inner: bool)
     source=COMPLEX,
     concern="tensor ?complex",
     needs="torch.view_as_real",
-    readings=(
-        Reading(
-            "real",
-            ">=1.7",
-            "A real tensor in a complex calculation is given the real part of the complex gradient.",
-            value="real",
-        ),
-        Reading(
-            "refused",
-            "<1.7",
-            "A real tensor in a complex calculation ends backward() with RuntimeError.",
-            value="RuntimeError",
-            headline=False,
-            harm="error",
-        ),
+    readings=by_release(
+        "error",
+        ("1.7", "real", "real"),
+        "A real tensor in a complex calculation is given the real part of the complex gradient.",
+        ("", "refused", "RuntimeError"),
+        "A real tensor in a complex calculation ends backward() with RuntimeError.",
     ),
     witness={"w": 1 + 2j, "first": 1 + 1j},
 )

@@ -6,15 +6,15 @@ from typing import Any, Callable, List, Tuple
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import Reading, clause
+from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import FACTORS
 from suites.gradient.said import DEEPCOPY, MARKED, WARNED_OF
-from suites.tensors import leaf, outcome
+from suites.names import RETAIN_IN_ENGINE
+from suites.tensors import leaf, outcome, times
 
 ABOUT = "register_hook"
 
-PICKLE = "docs: torch.save"
 #: What `told` gives for the warning that a hook is lost.
 WARNED = ["backward hook"]
 
@@ -32,7 +32,7 @@ def hooked(kind: str, factors: List[int]) -> Any:
     """Such a tensor with a hook for each factor."""
     tensor = made(kind)
     for by in factors:
-        tensor.register_hook(lambda grad, by=by: grad * by)
+        tensor.register_hook(times(by))
     return tensor
 
 
@@ -70,11 +70,7 @@ def told(action: Callable[[], Any]) -> Tuple[Any, List[str]]:
     wrong={"copied": True},
     witness={"make": "leaf", "factors": [10], "copies": 1},
 )
-@given(
-    make=st.sampled_from(["leaf", "parameter"]),
-    factors=st.lists(FACTORS, max_size=3),
-    copies=st.integers(1, 2),
-)
+@given(make=st.sampled_from(["leaf", "parameter"]), factors=st.lists(FACTORS, max_size=3), copies=st.integers(1, 2))
 def test_deepcopy(subject: Subject, make: str, factors: List[int], copies: int) -> None:
     import copy
 
@@ -110,7 +106,7 @@ def test_deepcopy_of_inner(subject: Subject, row: List[str], factors: List[int])
     inner = "detach" not in row
     # After a detach() nothing requires grad: no hook can be registered, and the tensor is a leaf.
     for by in factors if inner else []:
-        tensor.register_hook(lambda grad, by=by: grad * by)
+        tensor.register_hook(times(by))
     assert outcome(lambda: copy.deepcopy(tensor)) == (subject.value if inner else "accepted")
 
 
@@ -165,9 +161,7 @@ def test_pickled_parameter(subject: Subject, way: str, factors: List[int]) -> No
     witness={"make": "leaf", "way": "pickle", "order": [0, 1, 2]},
 )
 @given(
-    make=st.sampled_from(["leaf", "inner"]),
-    way=st.sampled_from(["pickle", "save"]),
-    order=st.permutations([0, 1, 2]),
+    make=st.sampled_from(["leaf", "inner"]), way=st.sampled_from(["pickle", "save"]), order=st.permutations([0, 1, 2])
 )
 def test_nothing_to_lose(subject: Subject, make: str, way: str, order: List[int]) -> None:
     tensor = made(make)
@@ -183,21 +177,12 @@ def test_nothing_to_lose(subject: Subject, make: str, way: str, order: List[int]
     says="Pickling a tensor does not warn about hooks marked by torch.utils.hooks.unserializable_hook.",
     source=MARKED,
     concern="tensor ?marked_unserializable ?pickled",
-    readings=(
-        Reading(
-            "in silence",
-            ">=2.4",
-            "Pickling a tensor does not warn about hooks that are marked as unserializable.",
-            value=[],
-        ),
-        Reading(
-            "warned all the same",
-            "<2.4",
-            "Pickling a tensor warns about each of its hooks, those marked as unserializable too.",
-            value=WARNED,
-            headline=False,
-            harm="warning",
-        ),
+    readings=by_release(
+        "warning",
+        ("2.4", "in silence", []),
+        "Pickling a tensor does not warn about hooks that are marked as unserializable.",
+        ("", "warned all the same", WARNED),
+        "Pickling a tensor warns about each of its hooks, those marked as unserializable too.",
     ),
     needs="torch.utils.hooks.unserializable_hook",
     witness={"marked": [True]},
@@ -218,24 +203,15 @@ def test_unserializable_hook(subject: Subject, marked: List[bool]) -> None:
 @clause(
     "gradient.copies.retain_grad",
     says="Pickling a tensor that keeps its gradient does not warn; the copy is a leaf.",
-    source="https://github.com/pytorch/pytorch/pull/59362",
+    source=RETAIN_IN_ENGINE,
     about="retain_grad",
     concern="retain_grad ?pickled",
-    readings=(
-        Reading(
-            "silent",
-            ">=1.10",
-            "Pickling a tensor that keeps its gradient does not warn: retain_grad() is no hook to lose.",
-            value=[],
-        ),
-        Reading(
-            "warns",
-            "<1.10",
-            "Pickling a tensor that keeps its gradient warns of a lost hook; the copy is a leaf.",
-            value=WARNED,
-            headline=False,
-            harm="warning",
-        ),
+    readings=by_release(
+        "warning",
+        ("1.10", "silent", []),
+        "Pickling a tensor that keeps its gradient does not warn: retain_grad() is no hook to lose.",
+        ("", "warns", WARNED),
+        "Pickling a tensor that keeps its gradient warns of a lost hook; the copy is a leaf.",
     ),
     witness={"calls": ["retain"], "way": "pickle"},
 )

@@ -12,10 +12,9 @@ from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import FACTORS, NUMBERS
 from fixtures.plan.grammar import Backward, Drop, Forward, Hook, Input, Leaf, Plan, Scale, hooks_of
+from suites.names import RETAIN_DOCS, SNAPSHOT
 
 ABOUT = "register_hook"
-
-SNAPSHOT = "https://github.com/pytorch/pytorch/pull/61250"
 
 
 @st.composite
@@ -73,7 +72,7 @@ def test_hook_on_a_stale_view(subject: Subject) -> None:
 @clause(
     "gradient.crash.retain_on_a_stale_view",
     says="retain_grad() can be called on a view after the base of the view was changed in place.",
-    source="docs: torch.Tensor.retain_grad",
+    source=RETAIN_DOCS,
     concern="retain_grad ?view ?edited_before",
     value=([2.0], [30.0, 0.0]),
     wrong={"lost": (None, [30.0, 0.0])},

@@ -6,35 +6,34 @@ from typing import Any, Callable, List, Tuple
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import Reading, clause
+from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import FACTORS, NUMBERS, plans
-from fixtures.plan.grammar import InPlace, Plan, hooks_of
+from fixtures.plan.grammar import Ask, Backward, Forward, Hook, InPlace, Input, Leaf, Like, Of, Plan, hooks_of
+from suites.gradient.asking import INNER, NET, asked_alone
 from suites.gradient.said import RETAINED_LAST
-from suites.tensors import item, leaf, outcome
+from suites.names import HOOKS_IN_ORDER, TENSOR_DOCS
+from suites.tensors import leaf, times
 
 ABOUT = "register_hook"
 
-DOCS = "docs: torch.Tensor.register_hook"
-SINCE_2_0 = "https://github.com/pytorch/pytorch/pull/85849"
 #: Hooks that change their argument in place, by their factors.
 EDITS = st.lists(FACTORS, min_size=1, max_size=3)
 
 
 def edit(by: int) -> Callable[[Any], None]:
     """A hook that multiplies its argument in place, and returns None."""
-    return lambda grad: grad.mul_(by) and None
 
+    def hook(grad: Any) -> None:
+        grad.mul_(by)
 
-def replace(by: int) -> Callable[[Any], Any]:
-    """A hook that returns the product instead."""
-    return lambda grad: grad * by
+    return hook
 
 
 @clause(
     "gradient.edits.own_gradient",
     says="An in-place change of the gradient in a hook that returns None acts like a replacement.",
-    source=DOCS,
+    source=TENSOR_DOCS,
     value=True,
     wrong={"unchanged": False},
     witness={"hooks": [("edit", 5)], "inner": False, "create_graph": False},
@@ -50,7 +49,7 @@ def test_own_gradient(subject: Subject, hooks: List[Tuple[str, int]], inner: boo
     x = leaf(1)
     y = 1 * x
     for how, by in hooks:
-        (y if inner else x).register_hook(edit(by) if how == "edit" else replace(by))
+        (y if inner else x).register_hook(edit(by) if how == "edit" else times(by))
     torch.autograd.backward([2 * y], create_graph=create_graph)
     grad, x.grad = x.grad.item(), None
     assert grad == 2 * prod(by for how, by in hooks if how == "replace" or subject.value)
@@ -59,31 +58,18 @@ def test_own_gradient(subject: Subject, hooks: List[Tuple[str, int]], inner: boo
 @clause(
     "gradient.edits.siblings",
     says="Where a sum sends one gradient to several tensors, a change in a hook is seen by all reached later.",
-    source=DOCS,
-    value="later ones",
-    wrong={"each its own": "none"},
-    witness={"edits": [5, 2]},
+    source=TENSOR_DOCS,
     note="No error and no warning: a wrong gradient of a tensor without hooks is the only sign.",
 )
-@given(edits=st.lists(st.none() | FACTORS, min_size=2, max_size=4))
-def test_siblings(subject: Subject, edits: List[Any]) -> None:
-    tensors = [leaf(1) for _ in edits]
-    for tensor, by in zip(tensors, edits):
-        if by is not None:
-            tensor.register_hook(edit(by))
-    (2 * sum(tensors[1:], tensors[0])).backward()
-    grad, expected = 2.0, {}
-    for place in [*range(len(edits) - 1, 1, -1), 0, 1]:
-        by = 1 if edits[place] is None else edits[place]
-        expected[place] = grad * by
-        grad = expected[place] if subject.value == "later ones" else grad
-    assert {place: tensor.grad.item() for place, tensor in enumerate(tensors)} == expected
+@given(plan=plans(kinds=("tensor",), does=("edit",), ops=("add", "many"), on=("input",), inputs=(2, 4), depth=0))
+def test_siblings(subject: Subject, plan: Plan) -> None:
+    subject.holds(plan)
 
 
 @clause(
     "gradient.edits.other_hooks",
     says="An in-place change in a hook is seen by later hooks and in the tensor that an earlier one kept.",
-    source=DOCS,
+    source=TENSOR_DOCS,
     value="both",
     wrong={"later only": "later"},
     witness={"does": [("keep", 1), ("edit", 5), ("keep", 1)]},
@@ -93,7 +79,7 @@ def test_other_hooks(subject: Subject, does: List[Tuple[str, int]]) -> None:
     kept: List[Any] = []
     x = leaf(1)
     for how, by in does:
-        x.register_hook({"keep": kept.append, "edit": edit(by), "replace": replace(by)}[how])
+        x.register_hook({"keep": kept.append, "edit": edit(by), "replace": times(by)}[how])
     (2 * x).backward()
     now, keepsakes = [2.0], []
     for how, by in does:
@@ -109,7 +95,7 @@ def test_other_hooks(subject: Subject, does: List[Tuple[str, int]]) -> None:
 @clause(
     "gradient.edits.callers_gradient",
     says="An in-place change in the hook of the root changes the tensor that was passed to backward().",
-    source=DOCS,
+    source=TENSOR_DOCS,
     value=True,
     wrong={"unchanged": False},
     witness={"edits": [5], "inner": True, "first": 1, "passes": 1},
@@ -132,61 +118,53 @@ def test_callers_gradient(subject: Subject, edits: List[int], inner: bool, first
     "gradient.edits.expanded",
     says="An in-place change of an expanded gradient, as sum() sends it, ends backward() with RuntimeError.",
     source="measured",
-    value="RuntimeError",
-    wrong={"changes": "accepted"},
-    witness={"shape": [2], "by": 5, "before": 0},
 )
-@given(shape=st.lists(st.integers(1, 3), max_size=3), by=FACTORS, before=st.integers(0, 2))
-def test_expanded(subject: Subject, shape: List[int], by: int, before: int) -> None:
-    import torch
-
-    calls: List[Any] = []
-    x = torch.ones(shape, dtype=torch.float64, requires_grad=True)
-    for _ in range(before):
-        x.register_hook(calls.append)
-    x.register_hook(edit(by))
-    result = outcome(x.sum().backward)
+@given(
+    plan=st.builds(
+        lambda shape, by, before, leaf: Plan(
+            Leaf("m0", "sum"),
+            (Input(Of(1, tuple(shape)), leaf=leaf),),
+            (
+                *(Hook("tensor", "x0", f"h{place}", like="h0" * bool(place)) for place in range(before)),
+                Hook("tensor", "x0", "edits", (InPlace(by),)),
+                Hook("tensor", "x0", "last"),
+                Forward(),
+                Backward((Like(1),)),
+            ),
+        ),
+        st.lists(st.integers(1, 3), max_size=3),
+        FACTORS,
+        st.integers(0, 2),
+        st.booleans(),
+    )
+)
+def test_expanded(subject: Subject, plan: Plan) -> None:
+    trace, hooks = subject.holds(plan), [hook.like or hook.label for hook in hooks_of(plan)]
     # One element shares its place with nobody.
-    expected = subject.value if prod(shape) > 1 else "accepted"
-    grad = None if expected == "RuntimeError" else torch.full(shape, float(by)).tolist()
-    assert (len(calls), result, item(x.grad)) == (before, expected, grad)
+    shared = prod(plan.inputs[0].value.shape) > 1
+    assert trace.raised() == [("backward", "RuntimeError")] * shared
+    assert trace.calls() == hooks[: -1 if shared else None]
 
 
 @clause(
     "gradient.edits.result_of_grad",
     says="An in-place change in the hook of an input of autograd.grad is in the result.",
-    source=SINCE_2_0,
+    source=HOOKS_IN_ORDER,
     level="observed",
     about=("register_hook", "autograd.grad"),
     concern="tensor edits ?asked",
-    readings=(
-        Reading(
-            "in the result",
-            ">=2.0",
-            "autograd.grad returns what the in-place hooks of its inputs, leaves or not, have made of the gradient.",
-            value=True,
-        ),
-        Reading(
-            "the hook is not called",
-            "<2.0",
-            "autograd.grad calls no hook of its inputs: the gradient is returned as it came.",
-            value=False,
-            headline=False,
-            harm="silent",
-        ),
+    readings=by_release(
+        "silent",
+        ("2.0", "in the result", {"hooks_when_asked": True}),
+        "autograd.grad returns what the in-place hooks of its inputs, leaves or not, have made of the gradient.",
+        ("", "the hook is not called", {"hooks_when_asked": False}),
+        "autograd.grad calls no hook of its inputs: the gradient is returned as it came.",
     ),
-    witness={"edits": [5], "inner": True, "first": 2},
+    witness=Plan(NET, (Input(1),), (Forward(), Hook("tensor", INNER, "h0", (InPlace(5),)), Ask((INNER,), (2,)))),
 )
-@given(edits=EDITS, inner=st.booleans(), first=NUMBERS)
-def test_result_of_grad(subject: Subject, edits: List[int], inner: bool, first: int) -> None:
-    import torch
-
-    x = leaf(1)
-    wanted = 3 * x if inner else x
-    for by in edits:
-        wanted.register_hook(edit(by))
-    (grad,) = torch.autograd.grad(first * wanted, [wanted])
-    assert grad.item() == first * (prod(edits) if subject.value else 1)
+@given(plan=asked_alone(("x0", "m1.weight", INNER), "tensor", InPlace))
+def test_result_of_grad(subject: Subject, plan: Plan) -> None:
+    subject.holds(plan)
 
 
 #: By reading: the factors that are in the kept gradient, of `edits` with retain_grad() called before number `place`.
@@ -200,35 +178,17 @@ KEPT = {
 @clause(
     "gradient.edits.kept_gradient",
     says="retain_grad() keeps a copy of the gradient that in-place hooks changed, whichever came first.",
-    source=(
-        RETAINED_LAST,
-        "https://github.com/pytorch/pytorch/pull/85849",
-    ),
+    source=(RETAINED_LAST, HOOKS_IN_ORDER),
     about=("register_hook", "retain_grad"),
     concern="retain_grad ?editing_hook",
-    readings=(
-        Reading(
-            "what all hooks left",
-            ">=2.0",
-            "retain_grad() keeps what all in-place hooks of the tensor left, in memory of its own.",
-            value="all",
-        ),
-        Reading(
-            "none if it came first",
-            ">=1.10,<2.0",
-            "retain_grad() keeps what all in-place hooks left, or what came if it was called before them all.",
-            value="all or none",
-            headline=False,
-            harm="silent",
-        ),
-        Reading(
-            "in its turn",
-            "<1.10",
-            "retain_grad() is one of the hooks: it keeps what the in-place hooks before it left.",
-            value="earlier ones",
-            headline=False,
-            harm="silent",
-        ),
+    readings=by_release(
+        "silent",
+        ("2.0", "what all hooks left", "all"),
+        "retain_grad() keeps what all in-place hooks of the tensor left, in memory of its own.",
+        ("1.10", "none if it came first", "all or none"),
+        "retain_grad() keeps what all in-place hooks left, or what came if it was called before them all.",
+        ("", "in its turn", "earlier ones"),
+        "retain_grad() is one of the hooks: it keeps what the in-place hooks before it left.",
     ),
     witness={"piles": [([2, 3], 1), ([2], 0)], "upstream": 5},
 )
@@ -249,9 +209,9 @@ def test_kept_gradient(subject: Subject, piles: List[Tuple[List[int], int]], ups
         assert (y.grad.item(), x.grad.item()) == (2 * prod(kept), 2 * prod(edits) * upstream)
 
 
-def times(numbers: Any, by: int) -> Any:
+def multiplied(numbers: Any, by: int) -> Any:
     """The numbers of a tensor, each multiplied; a complex number is a pair."""
-    return type(numbers)(times(one, by) for one in numbers) if isinstance(numbers, (list, tuple)) else numbers * by
+    return type(numbers)(multiplied(one, by) for one in numbers) if isinstance(numbers, (list, tuple)) else numbers * by
 
 
 @clause(
@@ -270,4 +230,4 @@ def test_any_form(subject: Subject, plan: Plan) -> None:
         assert grad.name
         assert seen.name in ("", grad.name)
         assert (grad.shape, grad.dtype, grad.strides) == (seen.shape, seen.dtype, seen.strides)
-        assert grad.numbers == times(seen.numbers, prod(edits[before]))
+        assert grad.numbers == multiplied(seen.numbers, prod(edits[before]))

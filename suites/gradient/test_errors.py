@@ -9,12 +9,11 @@ from fixtures.judge.clause import Reading, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import FACTORS, NUMBERS, plans
 from fixtures.plan.grammar import Backward, Forward, Give, Hook, Input, Leaf, Plan, Raise, Remove, Scale, hooks_of
+from suites.names import TENSOR_DOCS, TYPE_IS_LOST
 from suites.tensors import leaf, outcome
 
 ABOUT = "register_hook"
 
-DOCS = "docs: torch.Tensor.register_hook"
-TYPE_IS_LOST = "https://github.com/pytorch/pytorch/pull/43684"
 ACTIONS = st.one_of(st.just(()), st.just((Raise(),)), st.builds(lambda by: (Scale(by),), FACTORS))
 
 
@@ -103,11 +102,7 @@ def test_ends_the_chain(subject: Subject, plan: Plan) -> None:
     assert subject.holds(plan).calls() == until_raise(plan)
 
 
-@clause(
-    "gradient.errors.grad_untouched",
-    says="A leaf whose hook raised keeps the .grad it had.",
-    source="measured",
-)
+@clause("gradient.errors.grad_untouched", says="A leaf whose hook raised keeps the .grad it had.", source="measured")
 @given(
     plan=failing("m0.weight").map(lambda plan: Plan(plan.net, plan.inputs, (Forward(), Backward((5,))) + plan.steps))
 )
@@ -150,7 +145,7 @@ def test_usable_again(subject: Subject, plan: Plan) -> None:
 @clause(
     "gradient.errors.bad_value_ends_the_chain",
     says="After a tensor hook returned what it may not, no later hook of its tensor is called.",
-    source=DOCS,
+    source=TENSOR_DOCS,
     concern="tensor returns ?returns_wrong",
     readings=(
         Reading(

@@ -18,10 +18,7 @@ HANDLE = "docs: torch.utils.hooks.RemovableHandle"
 @clause(
     "gradient.lifetime.handle",
     says="register_hook takes the hook as hook= and returns a RemovableHandle with a number of its own.",
-    source=(
-        REMOVES,
-        "docs: torch.utils.hooks.RemovableHandle",
-    ),
+    source=(REMOVES, "docs: torch.utils.hooks.RemovableHandle"),
     value=True,
     wrong={"per tensor": False},
     witness={"on": [0, 1], "removed": None},

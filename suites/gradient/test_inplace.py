@@ -3,25 +3,23 @@
 Torch 2.0 gave each version hooks of its own, 2.3 did so for a base that is changed through a view.
 """
 
-from typing import Any, List, Tuple
+from typing import Any, List
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import Reading, clause
+from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import FACTORS, NUMBERS
 from fixtures.plan.draw_net import USUAL_OPS, nets
 from fixtures.plan.edited import edited
-from fixtures.plan.grammar import Backward, Edit, Forward, Hook, InPlace, Input, Leaf, Plan, Remove
+from fixtures.plan.grammar import Backward, Edit, Forward, Hook, InPlace, Input, Leaf, Plan, Remove, Scale
 from suites.gradient.said import OLD_NODE, OLD_VERSION
-from suites.gradient.versions import CHANGES, calls_of, noting
+from suites.gradient.versions import CHANGES, between_edits, calls_of, noting
+from suites.names import IN_PLACE_NOTE, OWN_VERSION
 from suites.tensors import leaf
 
 ABOUT = "register_hook"
-
-NOTE = "note: autograd.html#behavior-of-tensor-hooks-when-tensor-is-modified-in-place"
-SINCE_2_0 = "https://github.com/pytorch/pytorch/pull/92734"
 
 
 @st.composite
@@ -36,37 +34,19 @@ def edited_leaves(draw: Any) -> Plan:
 @clause(
     "gradient.inplace.own_version",
     says="A hook is given the gradient of the version of the tensor that it was registered on.",
-    source=(
-        OLD_VERSION,
-        "https://github.com/pytorch/pytorch/pull/92734",
-    ),
+    source=(OLD_VERSION, "https://github.com/pytorch/pytorch/pull/92734"),
     concern="tensor inner ?hooked_again ?edited_between",
-    readings=(
-        Reading(
-            "its own version",
-            ">=2.0",
-            "After y = 3x; a; y *= 5; b; (2y).backward() hook b is given 2, and a is given 10.",
-            {"hooks_of_version": True},
-        ),
-        Reading(
-            "the first hook's version",
-            "<2.0",
-            "All hooks of a tensor are given the gradient of the version that the first one was put on.",
-            {"hooks_of_version": False},
-            headline=False,
-            harm="silent",
-        ),
+    readings=by_release(
+        "silent",
+        ("2.0", "its own version", {"hooks_of_version": True}),
+        "After y = 3x; a; y *= 5; b; (2y).backward() hook b is given 2, and a is given 10.",
+        ("", "the first hook's version", {"hooks_of_version": False}),
+        "All hooks of a tensor are given the gradient of the version that the first one was put on.",
     ),
     witness=Plan(
         Leaf("m0", "scale", (3,)),
         (Input(1),),
-        (
-            Forward(),
-            Hook("tensor", "m0>0", "a"),
-            Edit("m0>0", 5),
-            Hook("tensor", "m0>0", "b"),
-            Backward((2,)),
-        ),
+        (Forward(), Hook("tensor", "m0>0", "a"), Edit("m0>0", 5), Hook("tensor", "m0>0", "b"), Backward((2,))),
     ),
 )
 @given(plan=edited("hook", "edit", "hook"))
@@ -77,48 +57,30 @@ def test_own_version(subject: Subject, plan: Plan) -> None:
 @clause(
     "gradient.inplace.replacements",
     says="A replacement takes effect at the version its hook is on: between the in-place changes.",
-    source=(
-        OLD_NODE,
-        "https://github.com/pytorch/pytorch/pull/92734",
-    ),
+    source=(OLD_NODE, OWN_VERSION),
     concern="tensor inner returns ?hooked_again ?edited_between",
-    readings=(
-        Reading("each in its place", ">=2.0", "A replacement takes effect at its own hook's version.", value="own"),
-        Reading(
-            "all at the first",
-            "<2.0",
-            "All replacements take effect at the version that the first hook was put on.",
-            value="first",
-            headline=False,
-            harm="silent",
+    readings=by_release(
+        "silent",
+        ("2.0", "each in its place", {"hooks_of_version": True}),
+        "A replacement takes effect at its own hook's version.",
+        ("", "all at the first", {"hooks_of_version": False}),
+        "All replacements take effect at the version that the first hook was put on.",
+    ),
+    witness=Plan(
+        Leaf("m0", "scale", (3,)),
+        (Input(1),),
+        (
+            Forward(),
+            Hook("tensor", "m0>0", "h0", (Scale(2),)),
+            Edit("m0>0", 5),
+            Hook("tensor", "m0>0", "h1", (Scale(3),)),
+            Backward((2,)),
         ),
     ),
-    witness={"steps": [("hook", 1), ("times", 5), ("hook", 100)]},
 )
-@given(
-    steps=st.lists(st.tuples(st.sampled_from(["hook", "times"]), FACTORS), min_size=1, max_size=5).filter(
-        lambda steps: any(what == "hook" for what, _ in steps)
-    )
-)
-def test_replacements(subject: Subject, steps: List[Tuple[str, int]]) -> None:
-    x = leaf(1)
-    y = 3 * x
-    for what, number in steps:
-        if what == "hook":
-            y.register_hook(lambda grad, number=number: grad + number)
-        else:
-            y.mul_(number)
-    (2 * y).backward()
-    grad, added = 2, sum(number for what, number in steps if what == "hook")
-    first = [what for what, _ in steps].index("hook")
-    for place, (what, number) in reversed(list(enumerate(steps))):
-        if what == "times":
-            grad *= number
-        elif subject.value == "own":
-            grad += number
-        elif place == first:
-            grad += added
-    assert x.grad.item() == 3 * grad
+@given(plan=between_edits("tensor", st.builds(lambda by: (Scale(by),), FACTORS)))
+def test_replacements(subject: Subject, plan: Plan) -> None:
+    subject.holds(plan)
 
 
 @clause(
@@ -155,21 +117,12 @@ def test_masked(subject: Subject, values: List[int], by: int, hooks: int) -> Non
         "https://github.com/pytorch/pytorch/pull/92734",
     ),
     concern="tensor inner ?hooked_again ?edited_between",
-    readings=(
-        Reading(
-            "its own version",
-            ">=2.0",
-            "Each hook is given the gradient of its own version, before or after the Function that marks it dirty.",
-            value="own",
-        ),
-        Reading(
-            "the first hook's version",
-            "<2.0",
-            "All hooks are given the gradient of the first hook's version, also those put on after mark_dirty().",
-            value="first",
-            headline=False,
-            harm="silent",
-        ),
+    readings=by_release(
+        "silent",
+        ("2.0", "its own version", "own"),
+        "Each hook is given the gradient of its own version, before or after the Function that marks it dirty.",
+        ("", "the first hook's version", "first"),
+        "All hooks are given the gradient of the first hook's version, also those put on after mark_dirty().",
     ),
     witness={"steps": ["hook", 2, "hook"]},
 )
@@ -215,22 +168,15 @@ def test_leaf_is_refused(subject: Subject, plan: Plan) -> None:
 @clause(
     "gradient.inplace.leaf_becomes_inner",
     says="The hooks of a leaf are not called once an in-place change has made it an inner tensor.",
-    source=(NOTE, SINCE_2_0),
+    source=(IN_PLACE_NOTE, OWN_VERSION),
     level="observed",
     concern="tensor ?became_inner",
-    readings=(
-        Reading(
-            "forgotten",
-            ">=2.0",
-            "A leaf that an in-place change makes an inner tensor forgets its hooks: `_backward_hooks` is None.",
-            value=False,
-        ),
-        Reading(
-            "listed, not called",
-            "<2.0",
-            "A leaf that an in-place change makes an inner tensor lists its hooks, and does not call them.",
-            value=True,
-        ),
+    readings=by_release(
+        "none",
+        ("2.0", "forgotten", False),
+        "A leaf that an in-place change makes an inner tensor forgets its hooks: `_backward_hooks` is None.",
+        ("", "listed, not called", True, "none"),
+        "A leaf that an in-place change makes an inner tensor lists its hooks, and does not call them.",
     ),
     witness={"hooks": 1, "by": 3},
 )

@@ -5,18 +5,17 @@ from typing import Any, List
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import Reading, clause
+from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import FACTORS, NUMBERS
 from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Plan, Scale, hooks_of
 from suites.gradient.asking import INNER, NET, asking
 from suites.gradient.said import EMPTY, INTO_GRAD, OTHERS_IGNORED
+from suites.names import BACKWARD_DOCS, BACKWARD_INPUTS, INNER_INPUTS
 from suites.tensors import leaf, outcome
 
 ABOUT = "register_hook"
 
-INPUTS = "docs: torch.Tensor.backward"
-NEEDS_INPUTS = "torch.Tensor.backward(inputs)"
 LEAVES = ("x0", "m1.weight", "m2.weight")
 
 
@@ -44,7 +43,7 @@ def reached(plan: Plan) -> List[str]:
         OTHERS_IGNORED,
         "test: test/test_autograd.py TestAutograd.test_accumulate_grad_posthooks_should_not_execute",
     ),
-    needs=NEEDS_INPUTS,
+    needs=BACKWARD_INPUTS,
 )
 @given(
     plan=st.lists(st.sampled_from(LEAVES), min_size=1, max_size=2, unique=True).flatmap(
@@ -61,27 +60,15 @@ def test_backward_inputs(subject: Subject, plan: Plan) -> None:
 @clause(
     "gradient.asked.backward_inner",
     says="backward(inputs=[y]) sets .grad of an inner tensor y to what its hooks leave, and that of no leaf.",
-    source=(
-        INTO_GRAD,
-        "https://github.com/pytorch/pytorch/pull/60521",
-    ),
+    source=(INTO_GRAD, INNER_INPUTS),
     concern="tensor inner ?asked",
-    needs=NEEDS_INPUTS,
-    readings=(
-        Reading(
-            "set",
-            ">=1.10",
-            "backward(inputs=[y]) sets the .grad of an inner tensor y, as if retain_grad() had been called.",
-            {"backward_inputs": "any"},
-        ),
-        Reading(
-            "refused",
-            "<1.10",
-            "backward(inputs=) takes leaves only: an inner tensor raises RuntimeError.",
-            {"backward_inputs": "leaves"},
-            headline=False,
-            harm="error",
-        ),
+    needs=BACKWARD_INPUTS,
+    readings=by_release(
+        "error",
+        ("1.10", "set", {"backward_inputs": "any"}),
+        "backward(inputs=[y]) sets the .grad of an inner tensor y, as if retain_grad() had been called.",
+        ("", "refused", {"backward_inputs": "leaves"}),
+        "backward(inputs=) takes leaves only: an inner tensor raises RuntimeError.",
     ),
     witness=Plan(NET, (Input(3),), (Forward(), Backward((1,), inputs=(INNER,)))),
 )
@@ -99,24 +86,15 @@ def test_backward_inner(subject: Subject, plan: Plan) -> None:
 @clause(
     "gradient.asked.backward_inner_and_leaf",
     says="backward(inputs=) sets .grad of an inner tensor to the hooked gradient, whatever else is asked for.",
-    source="https://github.com/pytorch/pytorch/pull/60521",
+    source=INNER_INPUTS,
     concern="tensor inner ?asked",
-    needs=NEEDS_INPUTS,
-    readings=(
-        Reading(
-            "set",
-            ">=1.10",
-            "backward(inputs=) sets .grad to the hooked gradient, unlike what autograd.grad returns.",
-            {"backward_inputs": "any"},
-        ),
-        Reading(
-            "refused",
-            "<1.10",
-            "backward(inputs=) takes leaves only: an inner tensor raises RuntimeError.",
-            {"backward_inputs": "leaves"},
-            headline=False,
-            harm="error",
-        ),
+    needs=BACKWARD_INPUTS,
+    readings=by_release(
+        "error",
+        ("1.10", "set", {"backward_inputs": "any"}),
+        "backward(inputs=) sets .grad to the hooked gradient, unlike what autograd.grad returns.",
+        ("", "refused", {"backward_inputs": "leaves"}),
+        "backward(inputs=) takes leaves only: an inner tensor raises RuntimeError.",
     ),
     witness=Plan(NET, (Input(3),), (Forward(), Backward((1,), inputs=(INNER,)))),
 )
@@ -128,11 +106,8 @@ def test_backward_inner_and_leaf(subject: Subject, plan: Plan) -> None:
 @clause(
     "gradient.asked.backward_nothing",
     says="backward(inputs=[]) raises RuntimeError before any hook is called.",
-    source=(
-        EMPTY,
-        "docs: torch.Tensor.backward",
-    ),
-    needs=NEEDS_INPUTS,
+    source=(EMPTY, BACKWARD_DOCS),
+    needs=BACKWARD_INPUTS,
     value="RuntimeError",
     wrong={"everything": "accepted"},
     witness={"on": [0], "before": False},

@@ -6,22 +6,17 @@ from typing import Any, List
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import Reading, clause
+from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.model.contract import applies, installed_version
 from fixtures.plan.draw import FACTORS, NUMBERS
-from suites.gradient.said import (
-    EXAMPLE,
-    GRAD_DTYPE,
-    LAYOUT,
-    OVERRIDABLE,
-    REPLACES,
-    SIGNATURE,
-)
+from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Like, Of, Plan, Remove, Scale
+from suites.gradient.said import EXAMPLE, GRAD_DTYPE, LAYOUT, OVERRIDABLE, REPLACES, SIGNATURE
+from suites.tensors import times
 
 ABOUT = "register_hook"
-
-DOCS = "docs: torch.Tensor.register_hook"
+#: Passes that begin at three numbers.
+PASSES = st.lists(st.builds(lambda first: Backward((Like(first),)), NUMBERS), max_size=3)
 
 
 @clause(
@@ -55,27 +50,24 @@ def test_argument(subject: Subject, on: List[int], passes: int) -> None:
     "gradient.kinds.example",
     says="The example of the documentation holds: a hook that doubles the gradient doubles .grad.",
     source=EXAMPLE,
-    value=2,
-    wrong={"not doubled": 1},
-    witness={"passes": [[1, 2, 3]], "removed": 1},
 )
 @given(
-    passes=st.lists(st.lists(NUMBERS, min_size=3, max_size=3), min_size=1, max_size=3),
-    removed=st.integers(0, 3),
+    plan=st.builds(
+        lambda doubled, plain: Plan(
+            Leaf("m0", "same"),
+            (Input(Of(0, (3,), "float32")),),
+            (Hook("tensor", "x0", "h0", (Scale(2),)), Forward(), *doubled, Remove("h0"), *plain),
+        ),
+        PASSES,
+        PASSES,
+    ).filter(lambda plan: len(plan.steps) > 3)
 )
-def test_example(subject: Subject, passes: List[List[int]], removed: int) -> None:
-    import torch
-
-    v = torch.tensor([0.0, 0.0, 0.0], requires_grad=True)
-    handle = v.register_hook(lambda grad: grad * 2)
-    expected = [0, 0, 0]
-    for number, gradient in enumerate(passes):
-        if number == removed:
-            handle.remove()
-        v.backward(torch.tensor([float(value) for value in gradient]))
-        factor = subject.value if number < removed else 1
-        expected = [old + factor * new for old, new in zip(expected, gradient)]
-        assert v.grad.tolist() == expected
+def test_example(subject: Subject, plan: Plan) -> None:
+    removed, expected = plan.steps.index(Remove("h0")), [0, 0, 0]
+    for place, grads in zip([*range(2, removed), *range(removed + 1, len(plan.steps))], subject.holds(plan).grads()):
+        first = plan.steps[place].grads[0].value
+        expected = [old + (first + more) * (2 if place < removed else 1) for more, old in enumerate(expected)]
+        assert grads["x0"].numbers == expected
 
 
 DTYPES = ("float32", "float64", "float16")
@@ -116,28 +108,16 @@ def test_dtype(subject: Subject, casts: List[str], own: Any) -> None:
     says="The .grad of a permuted leaf has the strides of the leaf; the gradient in its hook need not.",
     source=LAYOUT,
     concern="tensor ?strided",
-    readings=(
-        Reading(
-            "the leaf's",
-            ">=1.6",
-            "The .grad of a permuted leaf has the leaf's strides, its hook is given those of the calculation.",
-            value="leaf",
-        ),
-        Reading(
-            "the gradient's",
-            "<1.6",
-            "The .grad of a permuted leaf has the strides of the calculation, as the gradient in its hook.",
-            value="gradient",
-            headline=False,
-            harm="silent",
-        ),
+    readings=by_release(
+        "silent",
+        ("1.6", "the leaf's", "leaf"),
+        "The .grad of a permuted leaf has the leaf's strides, its hook is given those of the calculation.",
+        ("", "the gradient's", "gradient"),
+        "The .grad of a permuted leaf has the strides of the calculation, as the gradient in its hook.",
     ),
     witness={"sizes": [2, 3], "order": [1, 0]},
 )
-@given(
-    sizes=st.lists(st.integers(2, 4), min_size=2, max_size=3),
-    order=st.permutations([0, 1, 2]),
-)
+@given(sizes=st.lists(st.integers(2, 4), min_size=2, max_size=3), order=st.permutations([0, 1, 2]))
 def test_strides(subject: Subject, sizes: List[int], order: List[int]) -> None:
     import torch
 
@@ -153,10 +133,7 @@ def test_strides(subject: Subject, sizes: List[int], order: List[int]) -> None:
 @clause(
     "gradient.kinds.custom_function",
     says="A hook on the output of a custom Function runs before its backward, which is given the replacement.",
-    source=(
-        REPLACES,
-        "docs: torch.autograd.Function",
-    ),
+    source=(REPLACES, "docs: torch.autograd.Function"),
     value="before",
     wrong={"after": "after"},
     witness={"row": [[10]], "at_leaf": 1},
@@ -182,8 +159,8 @@ def test_custom_function(subject: Subject, row: List[List[int]], at_leaf: int) -
     for factors in row:
         y = Double.apply(y)
         for by in factors:
-            y.register_hook(lambda grad, by=by: grad * by)
-    x.register_hook(lambda grad: grad * at_leaf)
+            y.register_hook(times(by))
+    x.register_hook(times(at_leaf))
     y.backward()
     grad, expected = 1, []
     for factors in reversed(row):
@@ -195,10 +172,7 @@ def test_custom_function(subject: Subject, row: List[List[int]], at_leaf: int) -
 @clause(
     "gradient.kinds.subclass",
     says="A subclass's __torch_function__ sees register_hook, and without it no hook is registered.",
-    source=(
-        OVERRIDABLE,
-        "docs: torch.overrides.get_overridable_functions",
-    ),
+    source=(OVERRIDABLE, "docs: torch.overrides.get_overridable_functions"),
     needs="torch.overrides",
     value=True,
     wrong={"does not": False},

@@ -5,9 +5,10 @@ from typing import Any, List, Optional, Tuple
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import Reading, clause
+from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from suites.gradient.said import CYCLE
+from suites.names import POST_ACCUMULATE
 from suites.tensors import leaf
 
 ABOUT = "register_hook"
@@ -71,21 +72,12 @@ def test_tensor_object_gone(subject: Subject, inner: bool, hooks: int, removed: 
     says="A hook that refers to the node of its tensor survives garbage collection while the graph is alive.",
     source=GC,
     concern="tensor inner ?refers_to_node",
-    readings=(
-        Reading(
-            "survives",
-            ">=2.1",
-            "A hook that only the graph holds is called before and after a garbage collection.",
-            value=2,
-        ),
-        Reading(
-            "is collected",
-            "<2.1",
-            "Garbage collection takes a hook that refers to its tensor's node, though the graph is alive.",
-            value=1,
-            headline=False,
-            harm="silent",
-        ),
+    readings=by_release(
+        "silent",
+        ("2.1", "survives", 2),
+        "A hook that only the graph holds is called before and after a garbage collection.",
+        ("", "is collected", 1),
+        "Garbage collection takes a hook that refers to its tensor's node, though the graph is alive.",
     ),
 )
 def test_survives_collection(subject: Subject) -> None:
@@ -113,11 +105,7 @@ def test_survives_collection(subject: Subject) -> None:
     wrong={"kept": False},
     witness={"inner": False, "hooks": 1, "removed": [0]},
 )
-@given(
-    inner=st.booleans(),
-    hooks=st.integers(1, 3),
-    removed=st.lists(st.integers(0, 2), max_size=3),
-)
+@given(inner=st.booleans(), hooks=st.integers(1, 3), removed=st.lists(st.integers(0, 2), max_size=3))
 def test_freed(subject: Subject, inner: bool, hooks: int, removed: List[int]) -> None:
     import weakref
 
@@ -169,10 +157,7 @@ def test_own_cycle(subject: Subject) -> None:
 @clause(
     "gradient.lifetime.create_graph_cycle",
     says="backward(create_graph=True) makes a cycle of a leaf and its .grad that only .grad = None breaks.",
-    source=(
-        CYCLE,
-        "https://github.com/pytorch/pytorch/issues/7343",
-    ),
+    source=(CYCLE, "https://github.com/pytorch/pytorch/issues/7343"),
     value=(False, True),
     wrong={"collected": (True, True)},
 )
@@ -205,7 +190,7 @@ def test_create_graph_cycle(subject: Subject) -> None:
     "gradient.lifetime.post_accumulate_cycle",
     says="A post-accumulate hook that refers to its leaf is never garbage-collected.",
     source="measured",
-    needs="torch.Tensor.register_post_accumulate_grad_hook",
+    needs=POST_ACCUMULATE,
     value=[False, True],
     wrong={"collected": [True, True]},
 )

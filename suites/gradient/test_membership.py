@@ -8,16 +8,15 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import Reading, clause
+from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import FACTORS, NUMBERS
 from fixtures.plan.grammar import Add, Backward, Chain, Drop, Forward, Hook, Input, Leaf, Plan, Remove, Scale
 from suites.gradient.said import CALLED, REFUSED, REMOVES
+from suites.names import SNAPSHOT
 
 ABOUT = "register_hook"
 
-DOCS = "docs: torch.Tensor.register_hook"
-SNAPSHOT = "https://github.com/pytorch/pytorch/pull/61250"
 NET = Leaf("m0", "scale", (3,))
 SCALE = st.builds(Scale, by=FACTORS)
 
@@ -77,10 +76,7 @@ def test_between_backwards(subject: Subject, plan: Plan) -> None:
 @clause(
     "gradient.membership.removed_is_silent",
     says="A tensor hook that was removed is not called again, also when the graph was made before.",
-    source=(
-        REMOVES,
-        "docs: torch.utils.hooks.RemovableHandle",
-    ),
+    source=(REMOVES, "docs: torch.utils.hooks.RemovableHandle"),
 )
 @given(
     plan=st.builds(
@@ -132,21 +128,12 @@ def test_removes_itself(subject: Subject, plan: Plan) -> None:
     says="A hook removed by an earlier hook of the same tensor is still called in the pass that is running.",
     source=SNAPSHOT,
     concern="tensor ?removes_inside",
-    readings=(
-        Reading(
-            "still called",
-            ">=1.10",
-            "The hooks of a tensor are listed before the first one runs: one removed meanwhile is still called.",
-            {"tensor_hooks_iterate": "snapshot"},
-        ),
-        Reading(
-            "gone at once",
-            "<1.10",
-            "A hook removed by an earlier hook of the same tensor is not called any more in that pass.",
-            {"tensor_hooks_iterate": "live"},
-            headline=False,
-            harm="silent",
-        ),
+    readings=by_release(
+        "silent",
+        ("1.10", "still called", {"tensor_hooks_iterate": "snapshot"}),
+        "The hooks of a tensor are listed before the first one runs: one removed meanwhile is still called.",
+        ("", "gone at once", {"tensor_hooks_iterate": "live"}),
+        "A hook removed by an earlier hook of the same tensor is not called any more in that pass.",
     ),
     witness=Plan(
         NET,
@@ -188,21 +175,12 @@ def test_removed_by_another(subject: Subject, plan: Plan) -> None:
     says="A hook registered by a running hook of the same tensor waits for the next pass.",
     source=SNAPSHOT,
     concern="tensor ?registers_inside",
-    readings=(
-        Reading(
-            "waits",
-            ">=1.10",
-            "The hooks of a tensor are listed before the first one runs: one registered meanwhile waits.",
-            {"tensor_hooks_iterate": "snapshot"},
-        ),
-        Reading(
-            "joins at once",
-            "<1.10",
-            "A hook registered by a running hook of the same tensor is called in the same pass.",
-            {"tensor_hooks_iterate": "live"},
-            headline=False,
-            harm="silent",
-        ),
+    readings=by_release(
+        "silent",
+        ("1.10", "waits", {"tensor_hooks_iterate": "snapshot"}),
+        "The hooks of a tensor are listed before the first one runs: one registered meanwhile waits.",
+        ("", "joins at once", {"tensor_hooks_iterate": "live"}),
+        "A hook registered by a running hook of the same tensor is called in the same pass.",
     ),
     witness=Plan(
         NET, (Input(2),), (Hook("tensor", "x0", "h0", (Add(Hook("tensor", "x0", "new")),)), Forward(), Backward())
@@ -217,10 +195,7 @@ def test_removed_by_another(subject: Subject, plan: Plan) -> None:
                 Forward(),
                 *(
                     Hook(
-                        "tensor",
-                        on,
-                        f"h{index}",
-                        (Add(Hook("tensor", on, "new", new)), *do) if index == place else do,
+                        "tensor", on, f"h{index}", (Add(Hook("tensor", on, "new", new)), *do) if index == place else do
                     )
                     for index, do in enumerate(actions)
                 ),
@@ -272,21 +247,12 @@ def test_upstream_at_once(subject: Subject, plan: Plan) -> None:
     says="However many hooks a running hook registers on its tensor, none of them joins the pass.",
     source=SNAPSHOT,
     concern="tensor ?registers_inside",
-    readings=(
-        Reading(
-            "wait",
-            ">=1.10",
-            "Hooks that a running hook registers on its tensor wait for the next pass, however many they are.",
-            {"tensor_hooks_iterate": "snapshot"},
-        ),
-        Reading(
-            "join at once",
-            "<1.10",
-            "Hooks that a running hook registers on its tensor are called in the same pass, all of them.",
-            {"tensor_hooks_iterate": "live"},
-            headline=False,
-            harm="silent",
-        ),
+    readings=by_release(
+        "silent",
+        ("1.10", "wait", {"tensor_hooks_iterate": "snapshot"}),
+        "Hooks that a running hook registers on its tensor wait for the next pass, however many they are.",
+        ("", "join at once", {"tensor_hooks_iterate": "live"}),
+        "Hooks that a running hook registers on its tensor are called in the same pass, all of them.",
     ),
     witness=Plan(
         NET, (Input(2),), (Hook("tensor", "x0", "h0", (Add(Hook("tensor", "x0", "a0")),)), Forward(), Backward())

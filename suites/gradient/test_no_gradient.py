@@ -5,15 +5,14 @@ from typing import Any, List
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import Reading, clause
+from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import NUMBERS
+from suites.names import HOOKS_IN_ORDER, NONE_FROM_FUNCTION, TENSOR_DOCS, UNDEFINED_ISSUE
 from suites.tensors import item, leaf, outcome, through_silent_function
 
 ABOUT = "register_hook"
 
-UNDEFINED = "https://github.com/pytorch/pytorch/issues/60796"
-SINCE_2_0 = "https://github.com/pytorch/pytorch/pull/85849"
 USES = st.lists(st.just(0) | NUMBERS, min_size=2, max_size=4).filter(any)
 
 
@@ -48,38 +47,22 @@ def test_no_replacement(subject: Subject, uses: List[int], replaced: List[bool],
 @clause(
     "gradient.undefined.replaced",
     says="What a hook returns for an undefined gradient of a leaf or an inner tensor is refused.",
-    source=(SINCE_2_0, UNDEFINED),
+    source=(HOOKS_IN_ORDER, UNDEFINED_ISSUE),
     concern="tensor returns ?gradient_undefined",
-    readings=(
-        Reading(
-            "refused",
-            ">=2.0",
-            "A tensor that a hook returns for an undefined gradient ends backward() with RuntimeError, everywhere.",
-            value=("RuntimeError", "RuntimeError"),
-        ),
-        Reading(
-            "leaf not asked",
-            ">=1.7,<2.0",
-            "What the hook of an inner tensor returns for an undefined gradient is refused; a leaf's is not called.",
-            value=("accepted", "RuntimeError"),
-            headline=False,
-            harm="silent",
-        ),
-        Reading(
-            "taken",
-            "<1.7",
-            "What a hook returns where a custom Function left the gradient undefined takes the place of a zero.",
-            value=("taken", "taken"),
-            headline=False,
-            harm="silent",
-        ),
+    readings=by_release(
+        "silent",
+        ("2.0", "refused", ("RuntimeError", "RuntimeError")),
+        "A tensor that a hook returns for an undefined gradient ends backward() with RuntimeError, everywhere.",
+        ("1.7", "leaf not asked", ("accepted", "RuntimeError")),
+        "What the hook of an inner tensor returns for an undefined gradient is refused; a leaf's is not called.",
+        ("", "taken", ("taken", "taken")),
+        "What a hook returns where a custom Function left the gradient undefined takes the place of a zero.",
     ),
     # At the leaf the first two readings differ, at an inner tensor these and the third.
     witness={"places": [(0, 0), (1, 0)], "depth": 1},
 )
 @given(
-    places=st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), min_size=1, max_size=2),
-    depth=st.integers(0, 2),
+    places=st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), min_size=1, max_size=2), depth=st.integers(0, 2)
 )
 def test_replaced(subject: Subject, places: List[Any], depth: int) -> None:
     import torch
@@ -101,7 +84,7 @@ def test_replaced(subject: Subject, places: List[Any], depth: int) -> None:
 @clause(
     "gradient.undefined.example_fails",
     says="The documentation's own hook, grad * 2, ends backward() with TypeError on an unused output.",
-    source=("docs: torch.Tensor.register_hook", "https://github.com/pytorch/pytorch/issues/11751"),
+    source=(TENSOR_DOCS, "https://github.com/pytorch/pytorch/issues/11751"),
     level="observed",
     concern="tensor ?gradient_undefined",
     value="TypeError",
@@ -129,24 +112,15 @@ def test_example_fails(subject: Subject, uses: List[int], hooked: List[bool]) ->
 @clause(
     "gradient.undefined.example_fails_after_a_function",
     says="The documentation's own hook, grad * 2, raises TypeError before a custom Function that returns None.",
-    source=("docs: torch.Tensor.register_hook", "https://github.com/pytorch/pytorch/pull/12028"),
+    source=(TENSOR_DOCS, NONE_FROM_FUNCTION),
     level="observed",
     concern="tensor ?gradient_undefined",
-    readings=(
-        Reading(
-            "fails",
-            ">=1.7",
-            "The hook grad * 2 raises TypeError before a custom Function that returns None: it is given None.",
-            value=("TypeError", None),
-        ),
-        Reading(
-            "works",
-            "<1.7",
-            "The hook grad * 2 works before a custom Function that returns None: it is given zero.",
-            value=("accepted", 0.0),
-            headline=False,
-            harm="error",
-        ),
+    readings=by_release(
+        "error",
+        ("1.7", "fails", ("TypeError", None)),
+        "The hook grad * 2 raises TypeError before a custom Function that returns None: it is given None.",
+        ("", "works", ("accepted", 0.0)),
+        "The hook grad * 2 works before a custom Function that returns None: it is given zero.",
     ),
     witness={"before": 1, "place": 1, "hooks": 1},
     docs="contradicts",

@@ -1,16 +1,18 @@
 """Hooks of autograd nodes: behind a node with the gradients it sends on, and before it with those it is given."""
 
 from math import prod
-from typing import Any, List, Tuple
+from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import Reading, clause
+from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
+from fixtures.judge.table import Row, each
 from fixtures.plan.draw import FACTORS, NUMBERS, plans
-from fixtures.plan.grammar import Backward, Forward, Give, Hook, Input, Leaf, Plan, Remove, Scale, hooks_of
-from suites.tensors import leaf
+from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Plan, Remove, Scale, hooks_of
+from suites.gradient.asking import INNER, asked_alone
+from suites.gradient.products import LOOKS, NONES, SCALES, WRONG, acts, on_product, starts
 
 ABOUT = "Node.register_hook"
 
@@ -29,44 +31,6 @@ AFTER_TENSOR_HOOKS = (
 CALLED = f'{HOOK} "called every time a gradient with respect to the Node is computed"'
 #: torch.autograd.graph.Node, where it is documented, came later than the method.
 HAS_PRE = "torch._C._functions.AccumulateGrad.register_prehook"
-
-
-def on_product(kinds: Tuple[str, ...], actions: Any, looking: Tuple[str, ...] = ()) -> Any:
-    """Plans with hooks on the node of a product, x0 * x1, or of a sum; those of some kinds only look."""
-    hooks = st.tuples(st.sampled_from(kinds), actions)
-    hooks = hooks | st.tuples(st.sampled_from(looking), st.just(())) if looking else hooks
-    return st.builds(
-        lambda op, values, hooks, grads: Plan(
-            Leaf("m0", op),
-            tuple(Input(value) for value in values),
-            (
-                Forward(),
-                *(Hook(kind, "m0>0", f"h{place}", do) for place, (kind, do) in enumerate(hooks)),
-                *(Backward((grad,), retain_graph=True) for grad in grads),
-            ),
-        ),
-        st.sampled_from(["mul", "add"]),
-        st.lists(NUMBERS, min_size=2, max_size=2),
-        st.lists(hooks, min_size=1, max_size=4),
-        st.lists(NUMBERS, min_size=1, max_size=2),
-    )
-
-
-def starts(plan: Plan) -> List[int]:
-    """The gradient that each backward pass begins with."""
-    return [step.grads[0] or 0 for step in plan.steps if isinstance(step, Backward)]
-
-
-def acts(plan: Plan) -> bool:
-    """Whether a hook of the plan does more than look."""
-    return any(hook.do for hook in hooks_of(plan, *KINDS))
-
-
-KINDS = ("node", "node_pre")
-LOOKS = st.just(())
-SCALES = st.builds(lambda by: (Scale(by),), FACTORS)
-WRONG = LOOKS | st.sampled_from([(Give("list"),), (Give("longer"),), (Give("number"),)])
-NONES = LOOKS | st.just((Give("nones"),))
 
 
 @clause(
@@ -99,18 +63,6 @@ def test_replaces(subject: Subject, plan: Plan) -> None:
     assert last[0] == tuple(grad * before for grad in first[0])
     assert (trace.grads()[0]["x0"], trace.grads()[0]["x1"]) == tuple(grad * by for grad in first[0])
     assert last[1] == first[1]
-
-
-@clause(
-    "gradient.nodes.wrong",
-    says="A hook of a node that returns no tuple, or one of another length, makes backward() raise.",
-    source="code: torch/include/torch/csrc/autograd/python_hook.h",
-)
-@given(plan=on_product(("node",), WRONG).filter(acts))
-def test_wrong(subject: Subject, plan: Plan) -> None:
-    trace = subject.holds(plan)
-    assert trace.raised()
-    assert trace.grads()[-1] == {"x0": None, "x1": None}
 
 
 @clause(
@@ -184,22 +136,10 @@ def test_of_each_module(subject: Subject, plan: Plan) -> None:
     "gradient.nodes.only_executed",
     says="autograd.grad of a tensor alone calls no hook of its node: the node itself is not executed.",
     source=ONLY_EXECUTED,
-    value=False,
-    wrong={"called": True},
-    witness={"value": 1, "hooks": 1, "after": 1},
 )
-@given(value=NUMBERS, hooks=st.integers(1, 3), after=FACTORS)
-def test_only_executed(subject: Subject, value: int, hooks: int, after: int) -> None:
-    import torch
-
-    calls: List[int] = []
-    x = leaf(value)
-    y = x * 3
-    z = y * after
-    for place in range(hooks):
-        y.grad_fn.register_hook(lambda *given, place=place: calls.append(place))
-    (grad,) = torch.autograd.grad(z, [y])
-    assert (grad.item(), calls) == (after, list(range(hooks)) if subject.value else [])
+@given(plan=asked_alone((INNER,), "node", Scale))
+def test_only_executed(subject: Subject, plan: Plan) -> None:
+    assert subject.holds(plan).calls() == []
 
 
 # --- before a node -----------------------------------------------------------------------------
@@ -274,14 +214,23 @@ def test_pre_several(subject: Subject, plan: Plan) -> None:
         left = tuple(None if grad is None else grad * hook.do[0].by for grad in left)
 
 
-@clause(
-    "gradient.nodes.pre_wrong",
-    says="A pre-hook of a node that returns no tuple, or one of another length, makes backward() raise.",
-    source="code: torch/include/torch/csrc/autograd/python_hook.h",
-    needs=HAS_PRE,
+@each(
+    Row(
+        "gradient.nodes.wrong",
+        "A hook of a node that returns no tuple, or one of another length, makes backward() raise.",
+        "code: torch/include/torch/csrc/autograd/python_hook.h",
+        kind="node",
+    ),
+    Row(
+        "gradient.nodes.pre_wrong",
+        "A pre-hook of a node that returns no tuple, or one of another length, makes backward() raise.",
+        "code: torch/include/torch/csrc/autograd/python_hook.h",
+        needs=HAS_PRE,
+        kind="node_pre",
+    ),
+    plan=lambda row: on_product((row.kind,), WRONG).filter(acts),
 )
-@given(plan=on_product(("node_pre",), WRONG).filter(acts))
-def test_pre_wrong(subject: Subject, plan: Plan) -> None:
+def wrong(subject: Subject, plan: Plan, *, row: Any) -> None:
     trace = subject.holds(plan)
     assert trace.raised()
     assert trace.grads()[-1] == {"x0": None, "x1": None}
@@ -306,18 +255,12 @@ def test_pre_none_drops(subject: Subject, plan: Plan) -> None:
     source=AFTER_TENSOR_HOOKS,
     concern="node_pre ?hooked_again",
     needs=HAS_PRE,
-    readings=(
-        Reading(
-            "after", ">=2.0", "Pre-hooks of a node run after all hooks of its tensor.", facts={"node_pre_order": "last"}
-        ),
-        Reading(
-            "by turns",
-            "<2.0",
-            "The pre-hooks of a node and the hooks of its tensor run in the order of the first registration of each.",
-            facts={"node_pre_order": "registered"},
-            headline=False,
-            harm="silent",
-        ),
+    readings=by_release(
+        "silent",
+        ("2.0", "after", {"node_pre_order": "last"}),
+        "Pre-hooks of a node run after all hooks of its tensor.",
+        ("", "by turns", {"node_pre_order": "registered"}),
+        "The pre-hooks of a node and the hooks of its tensor run in the order of the first registration of each.",
     ),
     witness=Plan(
         Leaf("m0", "mul"),

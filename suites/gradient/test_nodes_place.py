@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import FACTORS, NUMBERS
+from fixtures.plan.grammar import Edit, Plan
 from suites.gradient.test_nodes import HAS_PRE, HOOK, PRE_REPLACES
+from suites.gradient.versions import between_edits
 from suites.tensors import item, leaf
 
 ABOUT = "Node.register_hook"
@@ -19,20 +21,15 @@ ABOUT = "Node.register_hook"
     "gradient.nodes.stays",
     says="A hook of a node stays on it when the tensor is changed in place: the new node has none.",
     source="docs: torch.autograd.graph.Node.register_hook",
-    value=True,
-    wrong={"moves": False},
-    witness={"value": 1, "by": 3, "hooks": 1},
 )
-@given(value=NUMBERS, by=st.sampled_from([2, 3, -1, 10]), hooks=st.integers(1, 3))
-def test_stays(subject: Subject, value: int, by: int, hooks: int) -> None:
-    seen: List[Any] = []
-    x = leaf(value)
-    y = 2 * x
-    for _ in range(hooks):
-        y.grad_fn.register_hook(lambda sent, given: seen.append(given[0].item()))
-    y.mul_(by)
-    y.backward()
-    assert (seen, x.grad.item()) == ([by if subject.value else 1] * hooks, 2 * by)
+@given(plan=between_edits("node", st.just(())))
+def test_stays(subject: Subject, plan: Plan) -> None:
+    trace, (left,) = subject.holds(plan), plan.steps[-1].grads
+    for step in reversed(plan.steps[1:-1]):
+        if isinstance(step, Edit):
+            left *= step.by
+        else:
+            assert [given_to for _, given_to in trace.seen_by(step.label)] == [(left,)]
 
 
 def accumulates(x: Any) -> Any:

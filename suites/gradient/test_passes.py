@@ -6,27 +6,23 @@ from typing import Any, List, Tuple
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import Reading, clause
+from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import FACTORS, NUMBERS, plans
-from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Plan, Scale
+from fixtures.plan.grammar import Backward, Call, Chain, Forward, Hook, Input, Leaf, Plan, Raise, Remove, Scale
 from suites.gradient.said import ADDS, CALLED, DERIVATIVE, DERIVATIVES
-from suites.tensors import item, leaf, outcome
+from suites.names import HOOKS_IN_ORDER, TYPE_IS_LOST
+from suites.tensors import leaf, outcome, times
 
 ABOUT = "register_hook"
 
 BACKWARD = "docs: torch.autograd.backward"
-SINCE_2_0 = "https://github.com/pytorch/pytorch/pull/85849"
-TYPE_IS_LOST = "https://github.com/pytorch/pytorch/pull/43684"
 
 
 @clause(
     "gradient.passes.each_pass_alone",
     says="Every pass calls the hooks anew, with its own gradient, and each leaf adds up what they return.",
-    source=(
-        CALLED,
-        ADDS,
-    ),
+    source=(CALLED, ADDS),
 )
 @given(plan=plans(kinds=("tensor",), inputs=(1, 2), outputs=(1, 2), depth=2, runs=3, remove=True))
 def test_each_pass_alone(subject: Subject, plan: Plan) -> None:
@@ -61,64 +57,44 @@ def test_freed_graph(subject: Subject, plan: Plan) -> None:
     assert trace.raised() == [("backward", "RuntimeError")]
 
 
+@st.composite
+def failing_once(draw: Any) -> Plan:
+    """A row of squares, whose nodes save something, and sums, whose nodes do not; and a pass that a hook ends."""
+    ops = draw(st.lists(st.sampled_from(["mul", "add"]), min_size=1, max_size=4))
+    row = tuple(Leaf(f"m{place}", op, takes=Call((0, 0))) for place, op in enumerate(ops, 1))
+    on = draw(st.sampled_from(["x0", *(f"{leaf.name}>0" for leaf in row)]))
+    first = Backward(retain_graph=draw(st.booleans()))
+    steps = (Forward(), Hook("tensor", on, "fails", (Raise(),)), first, Remove("fails"), Backward())
+    return Plan(Chain("m0", row), (Input(1),), steps)
+
+
 @clause(
     "gradient.passes.failed_pass_frees",
     says="A pass that a hook ended, without retain_graph, has freed what the nodes it passed had saved.",
     source="measured",
-    value="freed",
-    wrong={"kept": "kept"},
-    witness={"squares": [True, True], "fails": 1, "retain_graph": False},
 )
-@given(
-    squares=st.lists(st.booleans(), min_size=1, max_size=4),
-    fails=st.integers(0, 4),
-    retain_graph=st.booleans(),
-)
-def test_failed_pass_frees(subject: Subject, squares: List[bool], fails: int, retain_graph: bool) -> None:
-    def hook(grad: Any) -> None:
-        raise ValueError("a hook may raise")
-
-    # A row of tensors, each the square of the one before it (which its node saves) or the same plus 1.
-    row = [leaf(1)]
-    for square in squares:
-        row.append(row[-1] * row[-1] if square else row[-1] + 1)
-    fails = min(fails, len(squares))
-    handle = row[fails].register_hook(hook)
-    ended = outcome(lambda: row[-1].backward(retain_graph=retain_graph), (ValueError, RuntimeError))
-    handle.remove()
-    again = outcome(row[-1].backward)
-    freed = subject.value == "freed" and not retain_graph and any(squares[fails:])
-    # From 1.5 to 1.6 the ValueError arrived as RuntimeError, which is asked elsewhere.
-    assert (ended != "accepted", again) == (True, "RuntimeError" if freed else "accepted")
-    slope = prod(2 * old.item() for old, square in zip(row, squares) if square)
-    assert item(row[0].grad) == (None if freed else slope)
+@given(plan=failing_once())
+def test_failed_pass_frees(subject: Subject, plan: Plan) -> None:
+    trace, on = subject.holds(plan), plan.steps[1].on
+    passed = plan.net.children[0 if on == "x0" else int(on[1]) :]
+    freed = not plan.steps[2].retain_graph and any(leaf.op == "mul" for leaf in passed)
+    assert len(trace.raised()) == 1 + freed
+    assert (trace.grads()[-1]["x0"] is None) == freed
 
 
 @clause(
     "gradient.passes.double_backward",
     says="With create_graph autograd.grad differentiates what a hook of its input returns, and calls it again.",
-    source=(
-        DERIVATIVE,
-        "https://github.com/pytorch/pytorch/pull/85849",
-    ),
+    source=(DERIVATIVE, HOOKS_IN_ORDER),
     level="implied",
     about=("register_hook", "autograd.grad"),
     concern="tensor ?asked ?create_graph",
-    readings=(
-        Reading(
-            "hooks of inputs too",
-            ">=2.0",
-            "autograd.grad calls the hooks of its input in both passes and differentiates what they return.",
-            value=True,
-        ),
-        Reading(
-            "no hooks of inputs",
-            "<2.0",
-            "autograd.grad calls no hook of its input, with create_graph or without.",
-            value=False,
-            headline=False,
-            harm="silent",
-        ),
+    readings=by_release(
+        "silent",
+        ("2.0", "hooks of inputs too", True),
+        "autograd.grad calls the hooks of its input in both passes and differentiates what they return.",
+        ("", "no hooks of inputs", False),
+        "autograd.grad calls no hook of its input, with create_graph or without.",
     ),
     witness={"x": 2, "power": 3, "factors": [2]},
 )
@@ -129,7 +105,7 @@ def test_double_backward(subject: Subject, x: int, power: int, factors: List[int
     needs: List[bool] = []
     tensor = leaf(x)
     for by in factors:
-        tensor.register_hook(lambda grad, by=by: needs.append(grad.requires_grad) or grad * by)
+        tensor.register_hook(times(by, lambda grad: needs.append(grad.requires_grad)))
     product = tensor
     for _ in range(power - 1):
         product = product * tensor
@@ -157,7 +133,7 @@ def test_differentiated_through(subject: Subject, x: int, hooks: List[Any]) -> N
     tensor = leaf(x)
     y = tensor * tensor
     square: Any = lambda grad: grad * grad  # noqa: E731
-    handles = [y.register_hook(square if by == "square" else lambda grad, by=by: grad * by) for by in hooks]
+    handles = [y.register_hook(square if by == "square" else times(by)) for by in hooks]
     (first,) = torch.autograd.grad(y * y, [tensor], create_graph=True)
     for handle in handles:
         handle.remove()

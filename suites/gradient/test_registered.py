@@ -5,15 +5,13 @@ from typing import Any, List
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import Reading, clause
+from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from suites.gradient.said import NEVER_REQUIRES, REFUSED
+from suites.names import SNAPSHOT
 from suites.tensors import leaf, outcome
 
 ABOUT = "register_hook"
-
-DOCS = "docs: torch.Tensor.register_hook"
-SNAPSHOT = "https://github.com/pytorch/pytorch/pull/61250"
 
 
 #: Ways to make a tensor out of another one.
@@ -45,10 +43,11 @@ def test_not_inherited(subject: Subject, ways: List[str], hooks: int) -> None:
     for way in ways:
         derived = DERIVED[way](derived)
     derived.backward(torch.ones(1, dtype=torch.float64))
-    # From the end of the row back to the last detach(), which begins a graph of its own.
-    reached = ways[::-1].index("detach") if "detach" in ways else len(ways) + 1
-    times = (reached + ("detach" in ways)) if subject.value else int("detach" not in ways)
-    assert calls == list(range(hooks)) * times
+    if "detach" in ways:  # which begins a graph of its own: the pass ends there
+        called = ways[::-1].index("detach") + 1 if subject.value else 0
+    else:
+        called = len(ways) + 1 if subject.value else 1
+    assert calls == list(range(hooks)) * called
 
 
 @clause(
@@ -56,21 +55,12 @@ def test_not_inherited(subject: Subject, ways: List[str], hooks: int) -> None:
     says="A hook that clears the dict of its tensor's hooks does not stop the later ones of the pass.",
     source=SNAPSHOT,
     concern="tensor ?removes_inside",
-    readings=(
-        Reading(
-            "still called",
-            ">=1.10",
-            "The hooks of a tensor are listed before the first one runs: clearing their dict stops none of them.",
-            value=True,
-        ),
-        Reading(
-            "gone at once",
-            "<1.10",
-            "A hook that clears the dict of its tensor's hooks stops the later ones of the pass.",
-            value=False,
-            headline=False,
-            harm="silent",
-        ),
+    readings=by_release(
+        "silent",
+        ("1.10", "still called", True),
+        "The hooks of a tensor are listed before the first one runs: clearing their dict stops none of them.",
+        ("", "gone at once", False),
+        "A hook that clears the dict of its tensor's hooks stops the later ones of the pass.",
     ),
     witness={"before": 0, "after": 1, "again": False},
 )
@@ -95,10 +85,7 @@ def test_cleared(subject: Subject, before: int, after: int, again: bool) -> None
 @clause(
     "gradient.membership.without_a_graph",
     says="The result of detach() or of an operation under no_grad() refuses hooks with RuntimeError.",
-    source=(
-        REFUSED,
-        NEVER_REQUIRES,
-    ),
+    source=(REFUSED, NEVER_REQUIRES),
     level="implied",
     value="RuntimeError",
     wrong={"accepted": "accepted"},

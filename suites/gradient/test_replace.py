@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import FACTORS, NUMBERS, plans
-from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Plan, Scale
+from fixtures.plan.grammar import Backward, Call, Fan, Forward, Hook, Input, Leaf, Plan, Scale
 from suites.gradient.said import (
     ADDS,
     AS_COMPUTED,
@@ -24,11 +24,10 @@ from suites.gradient.said import (
     REPLACES,
     SIGNATURE,
 )
-from suites.tensors import item, leaf
+from suites.names import EXECUTION
+from suites.tensors import item, leaf, times
 
 ABOUT = "register_hook"
-
-DOCS = "docs: torch.Tensor.register_hook"
 
 
 @st.composite
@@ -75,9 +74,7 @@ def test_root_gradient(subject: Subject, plan: Plan) -> None:
 
 
 @clause(
-    "gradient.replace.into_leaf",
-    says="What the hook of a leaf returns is what goes into its .grad.",
-    source=REPLACES,
+    "gradient.replace.into_leaf", says="What the hook of a leaf returns is what goes into its .grad.", source=REPLACES
 )
 @given(plan=line("m0.weight", most=1))
 def test_into_leaf(subject: Subject, plan: Plan) -> None:
@@ -89,10 +86,7 @@ def test_into_leaf(subject: Subject, plan: Plan) -> None:
 @clause(
     "gradient.replace.reaches_upstream",
     says="What the hook of an inner tensor returns is what every gradient upstream of it is made from.",
-    source=(
-        REPLACES,
-        "note: autograd.html#backward-hooks-execution",
-    ),
+    source=(REPLACES, EXECUTION),
 )
 @given(plan=line("m0>0", most=1))
 def test_reaches_upstream(subject: Subject, plan: Plan) -> None:
@@ -115,10 +109,7 @@ def test_anywhere(subject: Subject, plan: Plan) -> None:
 @clause(
     "gradient.replace.chains_in_order",
     says="Hooks of one tensor run in order of registration, each given what the one before it left.",
-    source=(
-        IN_ORDER,
-        OBSERVES,
-    ),
+    source=(IN_ORDER, OBSERVES),
 )
 @given(plan=st.sampled_from(["m0.weight", "x0", "m0>0"]).flatmap(lambda on: line(on, fewest=2)))
 def test_chains_in_order(subject: Subject, plan: Plan) -> None:
@@ -140,37 +131,48 @@ def test_sees_the_sum(subject: Subject, plan: Plan) -> None:
     assert len(set(calls)) == len(calls)
 
 
+#: x is used by some modules, each with an output of its own, or by one several times.
+USED = st.lists(NUMBERS, min_size=1, max_size=4).flatmap(
+    lambda parts: st.sampled_from(
+        [
+            Fan("m0", tuple(Leaf(f"m{place}", "scale", (by,)) for place, by in enumerate(parts, 1))),
+            Fan("m0", (Leaf("m1", "many", (parts[0],), takes=Call((0,) * len(parts)), outputs=1),)),
+        ]
+    )
+)
+
+
 @clause(
     "gradient.replace.after_the_sum",
     says="A replacement is made once from the sum of all uses, not once for each of them.",
     source=REPLACES,
-    value="once",
-    wrong={"for each part": "each"},
-    witness={"parts": [2, 3], "roots": 1, "inner": False},
 )
-@given(parts=st.lists(NUMBERS, min_size=1, max_size=4), roots=st.integers(1, 2), inner=st.booleans())
-def test_after_the_sum(subject: Subject, parts: List[int], roots: int, inner: bool) -> None:
-    import torch
+@given(
+    plan=st.builds(
+        lambda net, by, leaf: Plan(
+            net, (Input(1, leaf=leaf),), (Hook("tensor", "x0", "h0", (Scale(by),)), Forward(), ones_for(net))
+        ),
+        USED,
+        FACTORS,
+        st.booleans(),
+    )
+)
+def test_after_the_sum(subject: Subject, plan: Plan) -> None:
+    trace, (plain,) = subject.holds(plan), subject.play(plan.without(Hook)).grads()
+    name, times = ("x0", 1) if plan.inputs[0].leaf else ("x0.base", 2)
+    assert trace.seen_by("h0") == [(plain[name] // times,)]
+    assert trace.grads()[0][name] == plain[name] * plan.steps[0].do[0].by
 
-    seen = []
-    x = leaf(1)
-    hooked = 1 * x if inner else x
-    hooked.register_hook(lambda grad: seen.append(grad.item()) or grad + 100)
-    used = [by * hooked for by in parts]
-    # All parts in one root, or the first in a root of its own.
-    ends = used[: roots - 1] + ([sum(used[roots - 1 :])] if used[roots - 1 :] else [])
-    torch.autograd.backward(ends)
-    given_gradients = [sum(parts)] if subject.value == "once" else parts
-    assert (seen, x.grad.item()) == (given_gradients, sum(grad + 100 for grad in given_gradients))
+
+def ones_for(net: Any) -> Backward:
+    """A pass that begins at all outputs."""
+    return Backward((1,) * len(net.children))
 
 
 @clause(
     "gradient.replace.every_backward",
     says="A leaf's hook runs in every backward with that pass's gradient alone; .grad adds up what it returns.",
-    source=(
-        CALLED,
-        ADDS,
-    ),
+    source=(CALLED, ADDS),
 )
 @given(plan=line("m0.weight", most=1, passes=3))
 def test_every_backward(subject: Subject, plan: Plan) -> None:
@@ -197,7 +199,7 @@ def test_before_accumulation(subject: Subject, had: Any, passes: List[int], fact
     x = leaf(1)
     x.grad = None if had is None else leaf(had).detach()
     for by in factors:
-        x.register_hook(lambda grad, by=by: seen.append((grad.item(), item(x.grad))) or grad * by)
+        x.register_hook(times(by, lambda grad: seen.append((grad.item(), item(x.grad)))))
     expected = []
     for grad in passes:
         (grad * x).backward()

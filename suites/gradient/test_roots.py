@@ -1,21 +1,21 @@
 """Where a pass begins and how it is asked for: leaves as roots, roots without gradient, batches, filled-in zeros."""
 
+from functools import partial
 from math import prod
 from typing import Any, List
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import Reading, clause
+from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import FACTORS, NUMBERS
 from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Plan, Scale
 from suites.gradient.said import FROM_LEAF, NEEDS_GRADIENT
-from suites.tensors import item, leaf, outcome
+from suites.names import GRAD_DOCS, HOOKS_IN_ORDER, POST_ACCUMULATE
+from suites.tensors import item, leaf, outcome, times
 
 ABOUT = "register_hook"
-
-GRAD = "docs: torch.autograd.grad"
 
 
 @clause(
@@ -64,7 +64,7 @@ def test_no_gradient(subject: Subject, shape: List[int], factors: List[int], lea
     if leaf_too:
         x.register_hook(calls.append)
     for by in factors:
-        y.register_hook(lambda grad, by=by: calls.append(grad) or grad * by)
+        y.register_hook(times(by, calls.append))
     result = outcome(y.backward)
     if prod(shape) == 1 or subject.value:
         expected: Any = ("accepted", len(factors) + leaf_too, torch.full(shape, 2.0 * prod(factors)).tolist())
@@ -76,26 +76,17 @@ def test_no_gradient(subject: Subject, shape: List[int], factors: List[int], lea
 @clause(
     "gradient.roots.batch",
     says="With is_grads_batched each hook is called once, with the shape of one gradient, and may replace it.",
-    source=(GRAD, "https://github.com/pytorch/pytorch/pull/85849"),
+    source=(GRAD_DOCS, HOOKS_IN_ORDER),
     level="observed",
     about=("register_hook", "autograd.grad"),
     concern="tensor ?asked ?is_grads_batched",
     needs="torch.autograd.grad(is_grads_batched)",
-    readings=(
-        Reading(
-            "hooks of inputs too",
-            ">=2.0",
-            "With is_grads_batched the hooks of inputs and of inner tensors are called once, and replace.",
-            value=True,
-        ),
-        Reading(
-            "no hooks of inputs",
-            "<2.0",
-            "With is_grads_batched the hook of an inner tensor is called once, that of an input not at all.",
-            value=False,
-            headline=False,
-            harm="silent",
-        ),
+    readings=by_release(
+        "silent",
+        ("2.0", "hooks of inputs too", True),
+        "With is_grads_batched the hooks of inputs and of inner tensors are called once, and replace.",
+        ("", "no hooks of inputs", False),
+        "With is_grads_batched the hook of an inner tensor is called once, that of an input not at all.",
     ),
     witness={"rows": [[1, 0], [0, 1]], "inner": [10], "inputs": [3]},
 )
@@ -112,7 +103,7 @@ def test_batch(subject: Subject, rows: List[List[int]], inner: List[int], inputs
     y = 2 * x
     for name, tensor, factors in (("y", y, inner), ("x", x, inputs)):
         for by in factors:
-            tensor.register_hook(lambda grad, name=name, by=by: seen.append((name, tuple(grad.shape))) or grad * by)
+            tensor.register_hook(times(by, lambda grad, name=name: seen.append((name, tuple(grad.shape)))))
     # A tuple: torch 1.11 takes no other sequence.
     gradients = (torch.tensor(rows, dtype=torch.float64),)
     (grads,) = torch.autograd.grad((1 * y,), (x,), gradients, is_grads_batched=True)
@@ -125,7 +116,7 @@ def test_batch(subject: Subject, rows: List[List[int]], inner: List[int], inputs
 @clause(
     "gradient.roots.zeros_for_the_unused",
     says="The zeros that materialize_grads=True returns for an unused tensor go through none of its hooks.",
-    source=GRAD,
+    source=GRAD_DOCS,
     about=("register_hook", "autograd.grad"),
     needs="torch.autograd.grad(materialize_grads)",
     value=False,
@@ -138,8 +129,13 @@ def test_zeros_for_the_unused(subject: Subject, uses: List[int]) -> None:
 
     calls: List[int] = []
     tensors = [leaf(1) for _ in uses]
+
+    def hook(number: int, grad: Any) -> Any:
+        calls.append(number)
+        return grad + 7
+
     for number, tensor in enumerate(tensors):
-        tensor.register_hook(lambda grad, number=number: calls.append(number) or grad + 7)
+        tensor.register_hook(partial(hook, number))
     root = sum(by * tensor for by, tensor in zip(uses, tensors) if by)
     grads = torch.autograd.grad(root, tensors, materialize_grads=True)
     hooked = [number for number, by in enumerate(uses) if by or subject.value]
@@ -151,7 +147,7 @@ def test_zeros_for_the_unused(subject: Subject, uses: List[int]) -> None:
     "gradient.roots.inside_post_accumulate",
     says="A post-accumulate hook may run a backward of its own, whose hooks may do the same.",
     source="measured",
-    needs="torch.Tensor.register_post_accumulate_grad_hook",
+    needs=POST_ACCUMULATE,
     value="all",
     wrong={"no effect": "outer"},
     witness={"factors": [2, 3]},

@@ -9,17 +9,15 @@ from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import NUMBERS
 from suites.gradient.said import CHECKED, FREED, POST_LEAF, POST_NO_GRAD, POST_SIGNATURE
+from suites.names import POST_ACCUMULATE
 from suites.tensors import item, leaf, outcome
-
-DOCS = "docs: torch.Tensor.register_post_accumulate_grad_hook"
-NEEDS = ("torch.Tensor.register_post_accumulate_grad_hook",)
 
 
 @clause(
     "gradient.accumulated.given_the_leaf",
     says="The argument of a post-accumulate hook is the leaf itself, not the gradient.",
     source=POST_LEAF,
-    needs=NEEDS,
+    needs=POST_ACCUMULATE,
     value=True,
     wrong={"something else": False},
     witness={"on": [0], "passes": 1},
@@ -40,7 +38,7 @@ def test_given_the_leaf(subject: Subject, on: List[int], passes: int) -> None:
     "gradient.accumulated.returns_nothing",
     says="A post-accumulate hook returns None or the leaf; another tensor is a RuntimeError, else a TypeError.",
     source=POST_SIGNATURE,
-    needs=NEEDS,
+    needs=POST_ACCUMULATE,
     value=True,
     wrong={"ignored": False},
     witness={"returned": [3], "had": None},
@@ -79,15 +77,12 @@ def test_returns_nothing(subject: Subject, returned: List[Any], had: Any) -> Non
     "gradient.accumulated.frees_grad",
     says="Setting .grad to None in a post-accumulate hook frees the gradient while backward goes on.",
     source=FREED,
-    needs=NEEDS,
+    needs=POST_ACCUMULATE,
     value=True,
     wrong={"put back": False},
     witness={"hooks": [True], "passes": [2]},
 )
-@given(
-    hooks=st.lists(st.booleans(), min_size=1, max_size=4),
-    passes=st.lists(NUMBERS, min_size=1, max_size=3),
-)
+@given(hooks=st.lists(st.booleans(), min_size=1, max_size=4), passes=st.lists(NUMBERS, min_size=1, max_size=3))
 def test_frees_grad(subject: Subject, hooks: List[bool], passes: List[int]) -> None:
     import weakref
 
@@ -120,20 +115,13 @@ def test_frees_grad(subject: Subject, hooks: List[bool], passes: List[int]) -> N
 @clause(
     "gradient.accumulated.step_inside",
     says="A post-accumulate hook may change its leaf in place: grad mode is off, unless with create_graph.",
-    source=(
-        POST_NO_GRAD,
-        "https://docs.pytorch.org/tutorials/intermediate/optimizer_step_in_backward_tutorial.html",
-    ),
-    needs=NEEDS,
+    source=(POST_NO_GRAD, "https://docs.pytorch.org/tutorials/intermediate/optimizer_step_in_backward_tutorial.html"),
+    needs=POST_ACCUMULATE,
     value=False,
     wrong={"on": True},
     witness={"start": 3, "passes": [(2, False)], "frees": True},
 )
-@given(
-    start=NUMBERS,
-    passes=st.lists(st.tuples(NUMBERS, st.booleans()), min_size=1, max_size=4),
-    frees=st.booleans(),
-)
+@given(start=NUMBERS, passes=st.lists(st.tuples(NUMBERS, st.booleans()), min_size=1, max_size=4), frees=st.booleans())
 def test_step_inside(subject: Subject, start: int, passes: List[Tuple[int, bool]], frees: bool) -> None:
     import torch
 
@@ -162,16 +150,19 @@ def test_step_inside(subject: Subject, start: int, passes: List[Tuple[int, bool]
     "gradient.accumulated.step_spoils_the_graph",
     says="A post-accumulate hook that changes a leaf which the graph saved ends a second pass: RuntimeError.",
     source=CHECKED,
-    needs=NEEDS,
+    needs=POST_ACCUMULATE,
     value="RuntimeError",
     wrong={"new value": "accepted"},
     witness={"power": 2, "steps": 1, "by": 1},
 )
 @given(power=st.integers(1, 3), steps=st.integers(0, 2), by=st.integers(0, 2))
 def test_step_spoils_the_graph(subject: Subject, power: int, steps: int, by: int) -> None:
+    def step(x: Any) -> None:
+        x.sub_(by)
+
     x = leaf(3)
     for _ in range(steps):
-        x.register_post_accumulate_grad_hook(lambda x: x.sub_(by) and None)
+        x.register_post_accumulate_grad_hook(step)
     y = 3 * x
     for _ in range(power - 1):
         y = y * x

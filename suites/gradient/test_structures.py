@@ -6,12 +6,13 @@ from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import plans
 from fixtures.plan.grammar import Plan
+from suites.names import TENSOR_DOCS
 
 
 @clause(
     "gradient.structures.in_any",
     says="A hook on a tensor that a module returns in a list, a dict or an object acts as on any other.",
-    source="docs: torch.Tensor.register_hook",
+    source=TENSOR_DOCS,
 )
 @given(plan=plans(kinds=("tensor",), does=("scale",), on=("output",), inputs=(1, 2), outputs=(1, 2), structures=True))
 def test_in_any(subject: Subject, plan: Plan) -> None:

@@ -3,10 +3,11 @@
 from hypothesis import given
 
 from fixtures.judge.about import apis
-from fixtures.judge.clause import Reading, clause
+from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import plans
 from fixtures.plan.grammar import Backward, Forward, Freeze, Hook, Input, Leaf, Plan
+from suites.names import HOOKS_IN_ORDER
 
 LEAF = ("tensor", "post_accumulate")
 KINDS = ("tensor", "post_accumulate", "node", "node_pre")
@@ -15,25 +16,16 @@ KINDS = ("tensor", "post_accumulate", "node", "node_pre")
 @clause(
     "gradient.switched.frozen",
     says="A leaf that is frozen after it was used still has its tensor hooks called, and gets no .grad.",
-    source="https://github.com/pytorch/pytorch/pull/85849",
+    source=HOOKS_IN_ORDER,
     note="Once it requires grad again it gets its .grad, and has all the hooks that it had.",
     about=(*apis(LEAF), "retain_grad"),
     concern="tensor ?switched_off",
-    readings=(
-        Reading(
-            "called",
-            ">=2.0",
-            "A leaf that was frozen after it was used has its tensor hooks called, and .grad stays as it was.",
-            {"frozen_leaf_hooks": True},
-        ),
-        Reading(
-            "not called",
-            "<2.0",
-            "A leaf that was frozen after it was used has no hook called, and .grad stays as it was.",
-            {"frozen_leaf_hooks": False},
-            headline=False,
-            harm="silent",
-        ),
+    readings=by_release(
+        "silent",
+        ("2.0", "called", {"frozen_leaf_hooks": True}),
+        "A leaf that was frozen after it was used has its tensor hooks called, and .grad stays as it was.",
+        ("", "not called", {"frozen_leaf_hooks": False}),
+        "A leaf that was frozen after it was used has no hook called, and .grad stays as it was.",
     ),
     witness=Plan(
         Leaf("m0", "scale", (2,)), (Input(3),), (Hook("tensor", "x0", "h0"), Forward(), Freeze("x0"), Backward())

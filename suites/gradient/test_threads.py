@@ -5,7 +5,7 @@ from typing import Any, List
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import Reading, clause
+from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from suites.gradient.said import CALLER
 from suites.tensors import leaf
@@ -18,21 +18,12 @@ ABOUT = "register_hook"
     says="On the CPU hooks run in the thread that called backward(), with its context variables.",
     source=CALLER,
     concern="tensor ?thread_local",
-    readings=(
-        Reading(
-            "the caller's",
-            ">=1.6",
-            "On the CPU hooks run in the thread that called backward(), be it the main thread or another.",
-            value=[(True, "set")] * 2,
-        ),
-        Reading(
-            "one of the engine's",
-            "<1.6",
-            "On the CPU hooks run in a thread of the engine, without the caller's context variables.",
-            value=[(False, "unset")] * 2,
-            headline=False,
-            harm="silent",
-        ),
+    readings=by_release(
+        "silent",
+        ("1.6", "the caller's", [(True, "set")] * 2),
+        "On the CPU hooks run in the thread that called backward(), be it the main thread or another.",
+        ("", "one of the engine's", [(False, "unset")] * 2),
+        "On the CPU hooks run in a thread of the engine, without the caller's context variables.",
     ),
 )
 def test_calling_thread(subject: Subject) -> None:

@@ -8,17 +8,15 @@ from typing import Any, List
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import Reading, clause
+from fixtures.judge.clause import Reading, by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import FACTORS, NUMBERS
 from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Plan, Scale
 from suites.gradient.said import CALLED
+from suites.names import HOOKS_IN_ORDER, NONE_FROM_FUNCTION, PRE, UNDEFINED_ISSUE
 from suites.tensors import item, leaf, through_silent_function
 
 ABOUT = "register_hook"
-
-UNDEFINED = "https://github.com/pytorch/pytorch/issues/60796"
-SINCE_2_0 = "https://github.com/pytorch/pytorch/pull/85849"
 
 
 @clause(
@@ -80,26 +78,14 @@ def test_unused_output(subject: Subject, uses: List[int], passes: int) -> None:
 @clause(
     "gradient.undefined.inner_tensor",
     says="The hook of an inner tensor whose gradient is undefined is called with None.",
-    source=(
-        "release 1.7: a custom Function may return None and it stays None",
-        "https://github.com/pytorch/pytorch/pull/12028",
-    ),
+    source=("release 1.7: a custom Function may return None and it stays None", NONE_FROM_FUNCTION),
     concern="tensor inner ?gradient_undefined",
-    readings=(
-        Reading(
-            "called with None",
-            ">=1.7",
-            "What a custom Function leaves undefined is None in the hooks of all inner tensors upstream.",
-            value=None,
-        ),
-        Reading(
-            "made zero",
-            "<1.7",
-            "What a custom Function leaves undefined is zero in the hooks of inner tensors upstream.",
-            value=0.0,
-            headline=False,
-            harm="silent",
-        ),
+    readings=by_release(
+        "silent",
+        ("1.7", "called with None", None),
+        "What a custom Function leaves undefined is None in the hooks of all inner tensors upstream.",
+        ("", "made zero", 0.0),
+        "What a custom Function leaves undefined is zero in the hooks of inner tensors upstream.",
     ),
     witness={"before": 1, "after": 0, "hooks": 1},
 )
@@ -125,31 +111,16 @@ def test_inner_tensor(subject: Subject, before: int, after: int, hooks: int) -> 
 @clause(
     "gradient.undefined.leaf",
     says="The hooks of a leaf whose gradient is undefined are called with None.",
-    source=(SINCE_2_0, UNDEFINED),
+    source=(HOOKS_IN_ORDER, UNDEFINED_ISSUE),
     concern="tensor ?gradient_undefined",
-    readings=(
-        Reading(
-            "called with None",
-            ">=2.0",
-            "The hooks of a leaf whose gradient is undefined are called with None, though nothing is accumulated.",
-            value=([None], None),
-        ),
-        Reading(
-            "not called",
-            ">=1.7,<2.0",
-            "The hooks of a leaf whose gradient is undefined are not called.",
-            value=([], None),
-            headline=False,
-            harm="silent",
-        ),
-        Reading(
-            "made zero",
-            "<1.7",
-            "The hooks of a leaf are called with zero where a custom Function leaves the gradient undefined.",
-            value=([0.0], 0.0),
-            headline=False,
-            harm="silent",
-        ),
+    readings=by_release(
+        "silent",
+        ("2.0", "called with None", ([None], None)),
+        "The hooks of a leaf whose gradient is undefined are called with None, though nothing is accumulated.",
+        ("1.7", "not called", ([], None)),
+        "The hooks of a leaf whose gradient is undefined are not called.",
+        ("", "made zero", ([0.0], 0.0)),
+        "The hooks of a leaf are called with zero where a custom Function leaves the gradient undefined.",
     ),
     witness={"hooks": 1, "had": None, "passes": 1},
 )
@@ -169,7 +140,7 @@ def test_leaf(subject: Subject, hooks: int, had: Any, passes: int) -> None:
 @clause(
     "gradient.undefined.dropped_output",
     says="A leaf reached only by an undefined gradient has its hooks called with None and keeps its .grad.",
-    source=SINCE_2_0,
+    source=HOOKS_IN_ORDER,
     readings=(
         Reading(
             "called",
@@ -179,16 +150,11 @@ def test_leaf(subject: Subject, hooks: int, had: Any, passes: int) -> None:
         ),
         Reading("skipped", "never", "The hook is left out, as it was before 2.0.", {"leaf_hook_sees_none": False}),
     ),
-    needs=("torch.nn.Module.register_full_backward_pre_hook",),
+    needs=(PRE,),
     witness=Plan(
         Leaf("m0", "split", (2, 3)),
         (Input(1),),
-        (
-            Hook("full_backward_pre", "m0", "pre"),
-            Hook("tensor", "m0.other", "leaf"),
-            Forward(),
-            Backward((1, None)),
-        ),
+        (Hook("full_backward_pre", "m0", "pre"), Hook("tensor", "m0.other", "leaf"), Forward(), Backward((1, None))),
     ),
 )
 @given(
@@ -216,32 +182,17 @@ def test_dropped_output(subject: Subject, plan: Plan) -> None:
 @clause(
     "gradient.undefined.asked",
     says="autograd.grad calls the hook of an input whose gradient is undefined with None, and returns None.",
-    source=SINCE_2_0,
+    source=HOOKS_IN_ORDER,
     about=("register_hook", "autograd.grad"),
     concern="tensor ?asked ?gradient_undefined",
-    readings=(
-        Reading(
-            "called",
-            ">=2.0",
-            "autograd.grad calls the hook of an input with None where its gradient is undefined.",
-            value=([None], None, True),
-        ),
-        Reading(
-            "not called",
-            ">=1.7,<2.0",
-            "autograd.grad returns None for an undefined gradient, and calls no hook of its inputs.",
-            value=([], None, False),
-            headline=False,
-            harm="silent",
-        ),
-        Reading(
-            "zero",
-            "<1.7",
-            "autograd.grad returns zero where a custom Function left the gradient undefined, and calls no hook.",
-            value=([], 0.0, False),
-            headline=False,
-            harm="silent",
-        ),
+    readings=by_release(
+        "silent",
+        ("2.0", "called", ([None], None, True)),
+        "autograd.grad calls the hook of an input with None where its gradient is undefined.",
+        ("1.7", "not called", ([], None, False)),
+        "autograd.grad returns None for an undefined gradient, and calls no hook of its inputs.",
+        ("", "zero", ([], 0.0, False)),
+        "autograd.grad returns zero where a custom Function left the gradient undefined, and calls no hook.",
     ),
     witness={"hooks": 1, "other": None},
 )

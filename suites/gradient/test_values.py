@@ -9,13 +9,14 @@ from typing import Any, List, Tuple
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import Reading, clause
+from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import plans
 from fixtures.plan.grammar import OPS, Backward, Forward, Hook, Input, Leaf, Like, Of, Plan, Recast, hooks_of, walk
 from fixtures.play.objects import Seen
 from fixtures.play.trace import Trace
 from suites.gradient.said import LAYOUT, REPLACES, SIGNATURE
+from suites.names import BACKWARD_DOCS, POST_ACCUMULATE
 
 MOVED = (
     "code: torch/include/torch/csrc/autograd/functions/accumulate_grad.h "
@@ -83,11 +84,9 @@ def test_any_layout(subject: Subject, plan: Plan) -> None:
 @clause(
     "gradient.values.very_tensor",
     says="The first hook of the tensor that backward starts at is given the very gradient of the caller.",
-    source=("docs: torch.Tensor.backward", "measured"),
+    source=(BACKWARD_DOCS, "measured"),
 )
-@given(
-    plan=plans(kinds=("tensor",), does=("scale",), on=("output",), depth=0, ops=("scale", "affine"), values=True),
-)
+@given(plan=plans(kinds=("tensor",), does=("scale",), on=("output",), depth=0, ops=("scale", "affine"), values=True))
 def test_very_tensor(subject: Subject, plan: Plan) -> None:
     # Of another dtype it is cast first, and then it is another tensor.
     steps = [
@@ -140,21 +139,12 @@ def test_own_grad(subject: Subject, plan: Plan) -> None:
     says="The .grad of a leaf without gaps is laid out as the leaf is, whatever its hooks returned.",
     source=LAYOUT,
     concern="tensor ?strided",
-    readings=(
-        Reading(
-            "the leaf's",
-            ">=1.6",
-            "The .grad of a leaf without gaps has the leaf's strides, whatever layout its hooks returned.",
-            facts={"grad_follows_leaf": True},
-        ),
-        Reading(
-            "row by row",
-            "<1.6",
-            "The .grad of a leaf is laid out row by row, whatever layout the leaf has and its hooks returned.",
-            facts={"grad_follows_leaf": False},
-            headline=False,
-            harm="silent",
-        ),
+    readings=by_release(
+        "silent",
+        ("1.6", "the leaf's", {"grad_follows_leaf": True}),
+        "The .grad of a leaf without gaps has the leaf's strides, whatever layout its hooks returned.",
+        ("", "row by row", {"grad_follows_leaf": False}),
+        "The .grad of a leaf is laid out row by row, whatever layout the leaf has and its hooks returned.",
     ),
     witness=Plan(Leaf("m0", "same"), (Input(Of(1, (2, 3), layout="transposed")),), (Forward(), Backward((Like(1),)))),
 )
@@ -168,21 +158,12 @@ def test_grad_layout(subject: Subject, plan: Plan) -> None:
     says="A gradient that backward() is given in another dtype is cast for the hooks and keeps its layout.",
     source="measured",
     concern="tensor ?strided",
-    readings=(
-        Reading(
-            "kept",
-            ">=1.5",
-            "A gradient that backward() is given in another dtype is cast, and hooks see it in its layout.",
-            facts={"cast_keeps_layout": True},
-        ),
-        Reading(
-            "row by row",
-            "<1.5",
-            "A gradient that backward() is given in another dtype is cast, and hooks see it row by row.",
-            facts={"cast_keeps_layout": False},
-            headline=False,
-            harm="silent",
-        ),
+    readings=by_release(
+        "silent",
+        ("1.5", "kept", {"cast_keeps_layout": True}),
+        "A gradient that backward() is given in another dtype is cast, and hooks see it in its layout.",
+        ("", "row by row", {"cast_keeps_layout": False}),
+        "A gradient that backward() is given in another dtype is cast, and hooks see it row by row.",
     ),
     witness=Plan(
         Leaf("m0", "same"),
@@ -208,7 +189,7 @@ def put_in_grad(draw: Any) -> Plan:
     "gradient.values.expanded_grad",
     says="A .grad whose numbers share one place in memory ends the next backward in RuntimeError.",
     source="measured",
-    needs="torch.Tensor.register_post_accumulate_grad_hook",
+    needs=POST_ACCUMULATE,
 )
 @given(plan=put_in_grad())
 def test_expanded_grad(subject: Subject, plan: Plan) -> None:

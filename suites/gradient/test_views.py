@@ -5,37 +5,26 @@ from typing import Any, List, Tuple
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import Reading, clause
+from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import FACTORS
 from suites.gradient.versions import CHANGES, calls_of, noting
+from suites.names import BASE_VERSION, IN_PLACE_NOTE
 
 ABOUT = "register_hook"
-
-NOTE = "note: autograd.html#behavior-of-tensor-hooks-when-tensor-is-modified-in-place"
-SINCE_2_3 = "https://github.com/pytorch/pytorch/pull/117552"
 
 
 @clause(
     "gradient.inplace.base_through_view",
     says="A base that is changed through a view has a new version too, with hooks of its own.",
-    source=(NOTE, SINCE_2_3, "https://github.com/pytorch/pytorch/issues/117366"),
+    source=(IN_PLACE_NOTE, BASE_VERSION, "https://github.com/pytorch/pytorch/issues/117366"),
     concern="tensor inner ?hooked_again ?edited_between",
-    readings=(
-        Reading(
-            "its own version",
-            ">=2.3",
-            "Hooks put on a base before and after a change through a view are each given their version's gradient.",
-            value="own",
-        ),
-        Reading(
-            "the first hook's version",
-            "<2.3",
-            "All hooks of a base are given the gradient before the change through a view, where the first one is.",
-            value="first",
-            headline=False,
-            harm="silent",
-        ),
+    readings=by_release(
+        "silent",
+        ("2.3", "its own version", "own"),
+        "Hooks put on a base before and after a change through a view are each given their version's gradient.",
+        ("", "the first hook's version", "first"),
+        "All hooks of a base are given the gradient before the change through a view, where the first one is.",
     ),
     witness={"steps": ["hook", 5, "hook"]},
 )
@@ -58,10 +47,7 @@ def test_base_through_view(subject: Subject, steps: List[Any]) -> None:
 @clause(
     "gradient.inplace.view_is_lost",
     says="Hooks of a view are not called for uses of it after the view or its base was changed in place.",
-    source=(
-        "note: autograd.html#behavior-of-tensor-hooks-when-tensor-is-modified-in-place",
-        "test: test/test_autograd.py TestAutograd.test_tensor_hooks_inplace_over_view",
-    ),
+    source=(IN_PLACE_NOTE, "test: test/test_autograd.py TestAutograd.test_tensor_hooks_inplace_over_view"),
     value=False,
     wrong={"called": True},
     witness={"change_view": True, "by": 5, "before": None, "hooks": 1},
@@ -94,29 +80,14 @@ def test_view_is_lost(subject: Subject, change_view: bool, by: int, before: Any,
     source=("https://github.com/pytorch/pytorch/pull/196514", "measured"),
     concern="tensor inner ?view ?hooked_again ?edited_between",
     instead="read view.grad_fn before the hook is registered.",
-    readings=(
-        Reading(
-            "called",
-            ">=2.15",
-            "A hook put on a view after its base was changed is called, whether view.grad_fn was read or not.",
-            value=[(1, ["b"]), (0, ["b"])],
-        ),
-        Reading(
-            "when grad_fn was read",
-            ">=2.0,<2.15",
-            "A hook put on a hooked view after its base was changed is called only if view.grad_fn was read before.",
-            value=[(1, []), (0, ["b"])],
-            headline=False,
-            harm="silent",
-        ),
-        Reading(
-            "never called",
-            "<2.0",
-            "A hook put on a hooked view after its base was changed is never called.",
-            value=[(1, []), (1, [])],
-            headline=False,
-            harm="silent",
-        ),
+    readings=by_release(
+        "silent",
+        ("2.15", "called", [(1, ["b"]), (0, ["b"])]),
+        "A hook put on a view after its base was changed is called, whether view.grad_fn was read or not.",
+        ("2.0", "when grad_fn was read", [(1, []), (0, ["b"])]),
+        "A hook put on a hooked view after its base was changed is called only if view.grad_fn was read before.",
+        ("", "never called", [(1, []), (1, [])]),
+        "A hook put on a hooked view after its base was changed is never called.",
     ),
 )
 def test_view_hooked_again(subject: Subject) -> None:

@@ -9,17 +9,17 @@ from hypothesis import strategies as st
 from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import FACTORS, NUMBERS
-from suites.tensors import item, leaf, outcome
+from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Like, Of, Plan, Recast, Remove, Scale, hooks_of
+from suites.names import TENSOR_DOCS
+from suites.tensors import item, leaf, outcome, times
 
 ABOUT = "register_hook"
-
-DOCS = "docs: torch.Tensor.register_hook"
 
 
 @clause(
     "gradient.errors.wrong_type",
     says="A tensor hook that returns anything but a tensor or None ends backward() with TypeError.",
-    source=DOCS,
+    source=TENSOR_DOCS,
     concern="tensor returns ?returns_wrong",
     value=("TypeError", "TypeError"),
     wrong={"falsy is None": ("TypeError", "accepted")},
@@ -37,7 +37,7 @@ def test_wrong_type(subject: Subject, wrong: Any, inner: bool, before: List[int]
     x.grad = None if had is None else leaf(had).detach()
     y = 1 * x
     for by in before:
-        (y if inner else x).register_hook(lambda grad, by=by: grad * by)
+        (y if inner else x).register_hook(times(by))
     (y if inner else x).register_hook(lambda grad: (grad,) if wrong == "a tuple with the gradient" else wrong)
     (y if inner else x).register_hook(lambda grad: calls.append(grad.item()))
     expected = subject.value[0 if wrong else 1]
@@ -73,27 +73,30 @@ def test_wrong_dtype(subject: Subject, dtype: str, returned: str, sparse: bool, 
     assert (result, item(x.grad)) == (expected, [5.0, 5.0] if expected == "accepted" else None)
 
 
+@st.composite
+def refused_or_not(draw: Any) -> Plan:
+    """Passes over y = weight * x with a hook each on x: one that is refused, or one that multiplies by 10."""
+    steps = [Forward()] + [Backward((Like(draw(NUMBERS)),))] * draw(st.integers(0, 1))
+    for place, refused in enumerate(draw(st.lists(st.booleans(), min_size=1, max_size=4))):
+        do = Recast(shape=draw(st.sampled_from(["longer", "scalar"]))) if refused else Scale(10)
+        steps += [Hook("tensor", "x0", f"h{place}", (do,)), Backward((Like(1),)), Remove(f"h{place}")]
+    return Plan(Leaf("m0", "scale", (Of(1, (2,)),)), (Input(Of(1, (2,))),), tuple(steps))
+
+
 @clause(
     "gradient.errors.refused_leaves_grad",
     says="A replacement that is refused leaves .grad as it was, and the next pass adds to it.",
     source="measured",
-    value=0,
-    wrong={"unreplaced gradient added": 1},
-    witness={"had": 7, "passes": [True]},
 )
-@given(had=st.none() | NUMBERS, passes=st.lists(st.booleans(), min_size=1, max_size=4))
-def test_refused_leaves_grad(subject: Subject, had: Any, passes: List[bool]) -> None:
-    import torch
-
-    x = torch.ones(2, dtype=torch.float64, requires_grad=True)
-    x.grad = None if had is None else torch.full((2,), float(had), dtype=torch.float64)
-    for refused in passes:
-        handle = x.register_hook(lambda grad, refused=refused: grad[:1] if refused else grad * 10)
-        result = outcome(lambda: (1 * x).backward(torch.ones(2, dtype=torch.float64)))
-        handle.remove()
-        added = subject.value if refused else 10
-        had = had if not added else added + (had or 0)
-        assert (result, item(x.grad)) == ("RuntimeError" if refused else "accepted", had and [had, had])
+@given(plan=refused_or_not())
+def test_refused_leaves_grad(subject: Subject, plan: Plan) -> None:
+    trace, before = subject.holds(plan), None
+    hooks = [None] * sum(isinstance(step, Backward) for step in plan.steps[:2]) + hooks_of(plan)
+    refused = [hook is not None and hook.do != (Scale(10),) for hook in hooks]
+    assert trace.raised() == [("backward", "RuntimeError")] * sum(refused)
+    for left, no in zip([grads["x0"] and grads["x0"].numbers for grads in trace.grads()], refused):
+        assert (left == before) == no
+        before = left
 
 
 @clause(
@@ -116,7 +119,7 @@ def test_not_callable(subject: Subject, hook: Any, before: List[int], inner: boo
     x = leaf(1)
     y = 1 * x
     for by in before:
-        (y if inner else x).register_hook(lambda grad, by=by: calls.append(grad.item()) or grad * by)
+        (y if inner else x).register_hook(times(by, lambda grad: calls.append(grad.item())))
     try:
         handle = (y if inner else x).register_hook(hook)
         seen.append("registered")
@@ -134,27 +137,26 @@ def test_not_callable(subject: Subject, hook: Any, before: List[int], inner: boo
 @clause(
     "gradient.errors.argument_returned",
     says="A tensor hook that returns its argument changes nothing, like one that returns None.",
-    source=DOCS,
-    value="accepted",
-    wrong={"refused": "RuntimeError"},
-    witness={"hooks": ["argument"], "inner": False, "first": 1},
+    source=TENSOR_DOCS,
 )
 @given(
-    hooks=st.lists(st.sampled_from(["argument", "none"]) | FACTORS, min_size=1, max_size=4),
-    inner=st.booleans(),
-    first=NUMBERS,
+    plan=st.builds(
+        lambda on, does, grad: Plan(
+            Leaf("m0", "scale", (1,)),
+            (Input(3),),
+            (Forward(), *(Hook("tensor", on, f"h{place}", do) for place, do in enumerate(does)), Backward((grad,))),
+        ),
+        st.sampled_from(["x0", "m0.weight", "m0>0"]),
+        # Recast into what it is: the very argument.
+        st.lists(st.sampled_from([(Recast(),), ()]) | FACTORS.map(lambda by: (Scale(by),)), min_size=1, max_size=5),
+        NUMBERS,
+    )
 )
-def test_argument_returned(subject: Subject, hooks: List[Any], inner: bool, first: int) -> None:
-    seen: List[float] = []
-    does: Any = {"argument": lambda grad: grad, "none": lambda grad: None}
-    x = leaf(1)
-    y = 1 * x
-    for what in hooks:
-        (y if inner else x).register_hook(does.get(what, lambda grad, by=what: grad * by))
-        (y if inner else x).register_hook(lambda grad: seen.append(grad.item()))
-    result = outcome(lambda: y.backward(leaf(first).detach()))
-    left = [first * prod(by for by in hooks[: end + 1] if by not in does) for end in range(len(hooks))]
-    assert (result, seen, item(x.grad)) == (subject.value if "argument" in hooks else "accepted", left, left[-1])
+def test_argument_returned(subject: Subject, plan: Plan) -> None:
+    trace, hooks = subject.holds(plan), hooks_of(plan)
+    seen = [trace.seen_by(hook.label)[0][0] for hook in hooks]
+    for hook, before, after in zip(hooks, seen, seen[1:]):
+        assert after == (before * hook.do[0].by if hook.do and hook.do != (Recast(),) else before)
 
 
 #: Hooks by the number of arguments that they can be called with.

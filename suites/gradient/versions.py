@@ -4,10 +4,32 @@ from typing import Any, List, Tuple
 
 from hypothesis import strategies as st
 
-from fixtures.plan.draw import FACTORS
+from fixtures.plan.draw import FACTORS, NUMBERS
+from fixtures.plan.grammar import Backward, Edit, Forward, Hook, Input, Leaf, Plan
 
 #: Hooks put on a tensor, and changes of it in place, in this order.
 CHANGES = st.lists(st.just("hook") | FACTORS, min_size=1, max_size=5).filter(lambda steps: "hook" in steps)
+
+
+def between_edits(kind: str, does: Any) -> Any:
+    """Plans in which y = m0.weight * x is changed in place and gets hooks of a kind, in any order."""
+    return st.builds(
+        lambda steps, value, grad: Plan(
+            Leaf("m0", "scale", (value,)),
+            (Input(1),),
+            (
+                Forward(),
+                *(
+                    Hook(kind, "m0>0", f"h{place}", step) if isinstance(step, tuple) else Edit("m0>0", step)
+                    for place, step in enumerate(steps)
+                ),
+                Backward((grad,)),
+            ),
+        ),
+        st.lists(does | FACTORS, min_size=1, max_size=5),
+        NUMBERS,
+        NUMBERS,
+    )
 
 
 def noting(seen: List[Any], name: str) -> Any:

@@ -3,7 +3,7 @@
 from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from suites.hooking import raised
-from suites.names import CODE, GLOBAL_PRE, PRE_KWARGS
+from suites.names import CODE, GLOBAL_FORWARD_PRE, PRE_KWARGS
 
 
 @clause(
@@ -25,7 +25,7 @@ def test_flag_is_keyword_only(subject: Subject) -> None:
     "input.keywords.never_for_global",
     says="The function that registers a global forward pre-hook takes neither with_kwargs nor prepend.",
     source=f'{CODE} "def register_module_forward_pre_hook(hook: Callable[..., None]) -> RemovableHandle"',
-    needs=GLOBAL_PRE,
+    needs=GLOBAL_FORWARD_PRE,
     value=["TypeError", "TypeError"],
     wrong={"never options": ["none", "none"]},
 )

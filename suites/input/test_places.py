@@ -17,7 +17,7 @@ from fixtures.plan.grammar import (
     Plan,
     hooks_of,
 )
-from suites.names import GLOBAL_PRE, GLOBAL_PRE_HOOK, NOTE, PRE_HOOK, THROUGHOUT
+from suites.names import GLOBAL_FORWARD_PRE, GLOBAL_PRE_HOOK, NOTE, PRE_HOOK, THROUGHOUT
 from suites.shapes import (
     failing_once,
     in_front,
@@ -195,7 +195,7 @@ def everywhere(draw) -> Plan:
     "input.places.global_keywords",
     says="Global pre-hooks are never given the keyword arguments; forward is.",
     source=f'{GLOBAL_PRE_HOOK} "Keyword arguments won\'t be passed to the hooks"',
-    needs=GLOBAL_PRE,
+    needs=GLOBAL_FORWARD_PRE,
 )
 @given(plan=everywhere())
 def test_global_keywords(subject: Subject, plan: Plan) -> None:

@@ -10,7 +10,7 @@ from fixtures.judge.subject import Subject
 from fixtures.judge.table import Row, each
 from fixtures.plan.draw import FACTORS, NUMBERS
 from fixtures.plan.grammar import OPS, Backward, Bare, Forward, Hook, Input, Leaf, Plan, Scale, hooks_of
-from suites.names import FORWARD, FULL, GLOBAL_PRE, GLOBAL_PRE_HOOK, PRE_HOOK, THROUGHOUT
+from suites.names import FORWARD, FULL, GLOBAL_FORWARD_PRE, GLOBAL_PRE_HOOK, PRE_HOOK, THROUGHOUT
 from suites.shapes import in_line, left_by_scaling, nested, product, removed, wider
 
 ABOUT = "register_forward_pre_hook"
@@ -78,7 +78,7 @@ def along(plan: Plan, hooks):
         "input.replacement.global_hook",
         "Global pre-hooks replace the input too, and the module's own are given what those left.",
         (f'{GLOBAL_PRE_HOOK} "This hook has precedence over the specific module hooks registered"', THROUGHOUT),
-        needs=GLOBAL_PRE,
+        needs=GLOBAL_FORWARD_PRE,
         draws=lambda: replacing(Scale, Bare, ops=("same", "both", "add"), everywhere=True),
     ),
     plan=lambda row: row.draws(),

@@ -10,7 +10,7 @@ from fixtures.judge.subject import Subject
 from fixtures.judge.table import Row, each
 from fixtures.plan.draw import FACTORS, NUMBERS
 from fixtures.plan.grammar import Again, Backward, Chain, Forward, Hook, Input, Leaf, Plan, Scale, hooks_of
-from suites.names import FORWARD, FULL, FULL_PRE, GLOBAL_FORWARD, GLOBAL_PRE, POST_ACCUMULATE, PREPEND, PREPENDING
+from suites.names import FORWARD, FULL, GLOBAL_FORWARD, GLOBAL_FORWARD_PRE, POST_ACCUMULATE, PRE, PREPEND, PREPENDING
 from suites.shapes import in_line
 
 CALLED = 'docs: torch.nn.Module.register_{}_hook "called every time {}"'
@@ -61,7 +61,7 @@ def lined_up(plan: Plan, *kinds: str):
         "ordering.between.global_forward_pre_first",
         "Global forward pre-hooks run before those of the module, whatever was registered first.",
         GLOBAL["forward_pre"],
-        needs=GLOBAL_PRE,
+        needs=GLOBAL_FORWARD_PRE,
         kinds=("forward_pre",),
     ),
     Row(
@@ -104,7 +104,7 @@ def lined_up(plan: Plan, *kinds: str):
         "ordering.between.pre_then_full_backward",
         "For one call of a module, all full pre-hooks, global ones too, run before its full hooks.",
         "test: test/nn/test_module_hooks.py TestModuleHooks.test_mixed_hooks",
-        needs=FULL_PRE,
+        needs=PRE,
         kinds=("full_backward_pre", "full_backward"),
     ),
     plan=lambda row: everywhere_and_own(*row.kinds, **getattr(row, "drawn", {})),
@@ -145,7 +145,7 @@ def called(plan: Plan, trace):
         "ordering.between.tensors_around_pre",
         "Around one multiplication a full pre-hook runs after its output's hooks, before its weight's.",
         "measured",
-        needs=FULL_PRE,
+        needs=PRE,
         order=(("tensor", "m0>0"), ("full_backward_pre", "m0"), ("tensor", "m0.weight"), ("tensor", "x0")),
     ),
     Row(

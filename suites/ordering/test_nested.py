@@ -12,7 +12,7 @@ from fixtures.judge.table import Row, each
 from fixtures.model.contract import contract_for, installed_version
 from fixtures.plan.draw import FACTORS, NUMBERS, available
 from fixtures.plan.grammar import Again, Backward, Chain, Fan, Forward, Hook, Input, Leaf, Plan, Scale, hooks_of, walk
-from suites.names import FULL, FULL_PRE, GLOBAL_FORWARD
+from suites.names import FULL, GLOBAL_FORWARD, PRE
 from suites.ordering.test_between import AROUND, called
 
 AROUND_GLOBALLY = tuple(
@@ -73,7 +73,7 @@ def brackets(net, before: str, after: str, backward: bool = False):
         "ordering.nested.full_backward_pre",
         "In a chain a parent's full backward pre-hook runs before its children's, the last child first.",
         "measured",
-        needs=FULL_PRE,
+        needs=PRE,
         kinds=("full_backward_pre", ""),
         grads=(True, False),
     ),
@@ -81,7 +81,7 @@ def brackets(net, before: str, after: str, backward: bool = False):
         "ordering.nested.backward_brackets",
         "Where a chain's input needs a gradient, full pre-hooks and full hooks open and close like brackets.",
         "measured",
-        needs=FULL_PRE,
+        needs=PRE,
         kinds=("full_backward_pre", "full_backward"),
         grads=(True,),
     ),

@@ -10,7 +10,7 @@ from fixtures.judge.subject import Subject
 from fixtures.judge.table import Row, each
 from fixtures.plan.draw import FACTORS, NUMBERS, plans
 from fixtures.plan.grammar import Backward, Forward, Hook, Input, Plan, Remove, Scale, hooks_of
-from suites.names import FULL, FULL_PRE, KWARGS, POST_ACCUMULATE, PREPEND
+from suites.names import FULL, KWARGS, POST_ACCUMULATE, PRE, PREPEND
 from suites.shapes import alone, in_line, one_leaf, scale_maybe
 
 #: kind of hook -> what its documentation calls the hooks of that kind.
@@ -56,7 +56,7 @@ def registered(plan: Plan, on: str = ""):
         "ordering.registration.full_backward_pre",
         "Without prepend=, the full backward pre-hooks of a module run in the order of registration.",
         AFTER["full_backward_pre"],
-        needs=FULL_PRE,
+        needs=PRE,
         kind="full_backward_pre",
     ),
     plan=lambda row: plans(kinds=(row.kind,), inputs=(1, 2), outputs=(1, 2), depth=0, least=2),

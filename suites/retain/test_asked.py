@@ -5,15 +5,15 @@ from typing import Any, List, Tuple
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import Reading, clause
+from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import FACTORS, NUMBERS
 from fixtures.plan.grammar import Ask, Backward, Chain, Forward, Hook, Input, Leaf, Plan, Retain, Scale
+from suites.names import BACKWARD_INPUTS, GRAD_DOCS, HOOKS_IN_ORDER, INNER_INPUTS
 from suites.tensors import item, leaf
 
 ABOUT = "retain_grad"
 
-SINCE_2_0 = "https://github.com/pytorch/pytorch/pull/85849"
 NET = Chain("m0", (Leaf("m1", "scale", (2,)), Leaf("m2", "scale", (5,))))
 INNER = "m1>0"
 
@@ -76,39 +76,23 @@ FINDS = {
     says="While the hooks of a tensor run, the gradient of this pass is not yet in the .grad it keeps.",
     source=(
         'note: autograd.html#backward-hooks-execution "field is updated for Tensors that retain_grad"',
-        SINCE_2_0,
+        HOOKS_IN_ORDER,
     ),
     about=("retain_grad", "register_hook"),
     concern="retain_grad ?reading_hook",
-    readings=(
-        Reading(
-            "not yet",
-            ">=2.0",
-            "Hooks of a tensor that keeps its gradient find in .grad what earlier passes left.",
-            value="none",
-        ),
-        Reading(
-            "by what came first",
-            ">=1.10,<2.0",
-            "The hooks of a tensor find this pass's gradient in .grad if retain_grad() came before all of them.",
-            value="all or none",
-            headline=False,
-            harm="silent",
-        ),
-        Reading(
-            "later hooks find it",
-            "<1.10",
-            "Hooks of a tensor registered after retain_grad() find this pass's gradient in .grad.",
-            value="later ones",
-            headline=False,
-            harm="silent",
-        ),
+    readings=by_release(
+        "silent",
+        ("2.0", "not yet", "none"),
+        "Hooks of a tensor that keeps its gradient find in .grad what earlier passes left.",
+        ("1.10", "by what came first", "all or none"),
+        "The hooks of a tensor find this pass's gradient in .grad if retain_grad() came before all of them.",
+        ("", "later hooks find it", "later ones"),
+        "Hooks of a tensor registered after retain_grad() find this pass's gradient in .grad.",
     ),
     witness={"piles": [(2, 1), (1, 0)], "passes": 1},
 )
 @given(
-    piles=st.lists(st.tuples(st.integers(1, 3), st.integers(0, 3)), min_size=1, max_size=2),
-    passes=st.integers(1, 2),
+    piles=st.lists(st.tuples(st.integers(1, 3), st.integers(0, 3)), min_size=1, max_size=2), passes=st.integers(1, 2)
 )
 def test_not_in_its_own_hook(subject: Subject, piles: List[Tuple[int, int]], passes: int) -> None:
     for hooks, place in piles:
@@ -131,23 +115,14 @@ def test_not_in_its_own_hook(subject: Subject, piles: List[Tuple[int, int]], pas
 @clause(
     "retain.asked.input_of_grad",
     says="autograd.grad with respect to a tensor that keeps its gradient also sets its .grad.",
-    source=("docs: torch.autograd.grad", SINCE_2_0),
+    source=(GRAD_DOCS, HOOKS_IN_ORDER),
     concern="retain_grad ?asked",
-    readings=(
-        Reading(
-            "added to .grad",
-            ">=2.0",
-            "autograd.grad adds what it returns for a tensor that keeps its gradient to its .grad.",
-            {"hooks_when_asked": True},
-        ),
-        Reading(
-            "returned only",
-            "<2.0",
-            "autograd.grad returns the gradient of a tensor that keeps its gradient and leaves its .grad alone.",
-            {"hooks_when_asked": False},
-            headline=False,
-            harm="silent",
-        ),
+    readings=by_release(
+        "silent",
+        ("2.0", "added to .grad", {"hooks_when_asked": True}),
+        "autograd.grad adds what it returns for a tensor that keeps its gradient to its .grad.",
+        ("", "returned only", {"hooks_when_asked": False}),
+        "autograd.grad returns the gradient of a tensor that keeps its gradient and leaves its .grad alone.",
     ),
     witness=Plan(NET, (Input(3),), (Forward(), Retain(INNER), Ask((INNER,)))),
     docs="contradicts",
@@ -173,25 +148,16 @@ def test_on_the_way_of_grad(subject: Subject, plan: Plan) -> None:
 @clause(
     "retain.asked.backward_inputs",
     says="backward(inputs=[y]) on a tensor that keeps its gradient counts the gradient once.",
-    source="https://github.com/pytorch/pytorch/pull/60521",
+    source=INNER_INPUTS,
     concern="retain_grad ?asked",
-    readings=(
-        Reading(
-            "once",
-            ">=1.10",
-            "backward(inputs=[y]) on a tensor that keeps its gradient counts the gradient once.",
-            {"backward_inputs": "any"},
-        ),
-        Reading(
-            "refused",
-            "<1.10",
-            "backward(inputs=[y]) raises RuntimeError for an inner tensor y: it takes leaves only.",
-            {"backward_inputs": "leaves"},
-            headline=False,
-            harm="error",
-        ),
+    readings=by_release(
+        "error",
+        ("1.10", "once", {"backward_inputs": "any"}),
+        "backward(inputs=[y]) on a tensor that keeps its gradient counts the gradient once.",
+        ("", "refused", {"backward_inputs": "leaves"}),
+        "backward(inputs=[y]) raises RuntimeError for an inner tensor y: it takes leaves only.",
     ),
-    needs=("torch.Tensor.backward(inputs)",),
+    needs=(BACKWARD_INPUTS,),
     witness=Plan(NET, (Input(3),), (Forward(), Retain(INNER), Backward(inputs=(INNER,)))),
 )
 @given(plan=keeping(lambda grad: Backward((grad,), inputs=(INNER,)), lambda grad: Backward((grad,))))

@@ -5,19 +5,17 @@ from typing import Any, List
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import Reading, clause
+from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import NUMBERS, plans
 from fixtures.plan.grammar import Backward, Chain, Forward, Hook, Input, Leaf, Plan, Retain
+from suites.names import KEPT, RETAIN_DOCS, RETAIN_IN_ENGINE
 from suites.tensors import item, leaf
 
 ABOUT = "retain_grad"
 
-DOCS = "docs: torch.Tensor.retain_grad"
-KEPT = 'docs: torch.Tensor.retain_grad "to have their :attr:`grad` populated during"'
 NO_OP = 'docs: torch.Tensor.retain_grad "This is a no-op for leaf tensors"'
 ATTRIBUTE = "docs: torch.Tensor.retains_grad"
-PORTED = "https://github.com/pytorch/pytorch/pull/59362"
 REFUSED = "https://github.com/pytorch/pytorch/blob/main/torch/csrc/autograd/VariableTypeManual.cpp"
 
 
@@ -68,7 +66,7 @@ def test_what_hooks_see(subject: Subject, plan: Plan) -> None:
 @clause(
     "retain.keep.changes_nothing_else",
     says="Where the tensor gets a gradient, retain_grad() changes no other gradient and no hook call.",
-    source=(DOCS, "measured"),
+    source=(RETAIN_DOCS, "measured"),
 )
 @given(plan=plans(kinds=("tensor",), does=("scale",), inputs=(1, 2), outputs=(1, 2), depth=2, retain=True, runs=2))
 def test_changes_nothing_else(subject: Subject, plan: Plan) -> None:
@@ -129,28 +127,16 @@ def test_nothing_for_leaves(subject: Subject, plan: Plan) -> None:
 @clause(
     "retain.keep.needs_grad",
     says="retain_grad() on a tensor that does not require grad raises RuntimeError.",
-    source=(
-        DOCS,
-        REFUSED + ' "can\'t retain_grad on Tensor that has requires_grad=False"',
-    ),
+    source=(RETAIN_DOCS, REFUSED + ' "can\'t retain_grad on Tensor that has requires_grad=False"'),
     concern="retain_grad ?no_grad",
     docs="contradicts",
     note="The docs say that it does nothing for a leaf, and what requires no gradient is a leaf.",
-    readings=(
-        Reading(
-            "raises",
-            ">=1.5",
-            "retain_grad() on a tensor that does not require grad raises RuntimeError.",
-            {"retain_needs_grad": True},
-        ),
-        Reading(
-            "is silent",
-            "<1.5",
-            "retain_grad() on a tensor that does not require grad returns and does nothing.",
-            {"retain_needs_grad": False},
-            headline=False,
-            harm="error",
-        ),
+    readings=by_release(
+        "error",
+        ("1.5", "raises", {"retain_needs_grad": True}),
+        "retain_grad() on a tensor that does not require grad raises RuntimeError.",
+        ("", "is silent", {"retain_needs_grad": False}),
+        "retain_grad() on a tensor that does not require grad returns and does nothing.",
     ),
     witness=Plan(Leaf("m0", "scale", (2,)), (Input(1, grad=False),), (Retain("x0"), Forward(), Backward())),
 )
@@ -177,9 +163,7 @@ def test_needs_grad(subject: Subject, plan: Plan) -> None:
 @given(
     plan=st.builds(
         lambda first, second: Plan(
-            Leaf("m0", "scale", (2,)),
-            (Input(3),),
-            (Forward(), Backward((first,)), Retain("m0>0"), Backward((second,))),
+            Leaf("m0", "scale", (2,)), (Input(3),), (Forward(), Backward((first,)), Retain("m0>0"), Backward((second,)))
         ),
         NUMBERS,
         NUMBERS,
@@ -201,21 +185,12 @@ def test_too_late(subject: Subject, plan: Plan) -> None:
     ),
     level="implied",
     concern="never",
-    readings=(
-        Reading(
-            "warns",
-            ">=1.5",
-            "Reading the .grad of an inner tensor that keeps nothing gives None and a UserWarning.",
-            value=["UserWarning"],
-        ),
-        Reading(
-            "is silent",
-            "<1.5",
-            "Reading the .grad of an inner tensor that keeps nothing gives None without a warning.",
-            value=[],
-            headline=False,
-            harm="warning",
-        ),
+    readings=by_release(
+        "warning",
+        ("1.5", "warns", ["UserWarning"]),
+        "Reading the .grad of an inner tensor that keeps nothing gives None and a UserWarning.",
+        ("", "is silent", []),
+        "Reading the .grad of an inner tensor that keeps nothing gives None without a warning.",
     ),
     witness={"row": [False], "hooks": 0},
 )
@@ -244,19 +219,18 @@ def test_not_by_itself(subject: Subject, row: List[bool], hooks: int) -> None:
 @clause(
     "retain.keep.attribute",
     says="retains_grad is True once retain_grad() was called on an inner tensor, and False otherwise.",
-    source=('docs: torch.Tensor.retains_grad "if this Tensor is non-leaf and its :attr:`grad` is enabled"', PORTED),
+    source=(
+        'docs: torch.Tensor.retains_grad "if this Tensor is non-leaf and its :attr:`grad` is enabled"',
+        RETAIN_IN_ENGINE,
+    ),
     concern="retain_grad ?attribute_read",
     note="It stays True when detach_() makes the tensor a leaf: retain.versions.detached.",
-    readings=(
-        Reading("always there", ">=1.10", "Every tensor has retains_grad, also before retain_grad().", value=False),
-        Reading(
-            "only when kept",
-            "<1.10",
-            "Only an inner tensor has retains_grad, and only after retain_grad(): reading it elsewhere raises.",
-            value="absent",
-            headline=False,
-            harm="error",
-        ),
+    readings=by_release(
+        "error",
+        ("1.10", "always there", False),
+        "Every tensor has retains_grad, also before retain_grad().",
+        ("", "only when kept", "absent"),
+        "Only an inner tensor has retains_grad, and only after retain_grad(): reading it elsewhere raises.",
     ),
     witness={"calls": [0], "detached": []},
 )
@@ -280,19 +254,15 @@ def test_attribute(subject: Subject, calls: List[int], detached: List[int]) -> N
 @clause(
     "retain.keep.attribute_is_read_only",
     says="Assigning to retains_grad raises AttributeError.",
-    source=(ATTRIBUTE, PORTED, "measured"),
+    source=(ATTRIBUTE, RETAIN_IN_ENGINE, "measured"),
     level="observed",
     concern="never",
-    readings=(
-        Reading("read-only", ">=1.10", "Assigning to retains_grad raises AttributeError.", value="AttributeError"),
-        Reading(
-            "an attribute like any other",
-            "<1.10",
-            "retains_grad can be assigned like any attribute.",
-            value="assigned",
-            headline=False,
-            harm="error",
-        ),
+    readings=by_release(
+        "error",
+        ("1.10", "read-only", "AttributeError"),
+        "Assigning to retains_grad raises AttributeError.",
+        ("", "an attribute like any other", "assigned"),
+        "retains_grad can be assigned like any attribute.",
     ),
     witness={"kept": True, "value": False},
 )
@@ -313,18 +283,14 @@ def test_attribute_is_read_only(subject: Subject, kept: bool, value: Any) -> Non
 @clause(
     "retain.keep.no_hook_of_its_own",
     says="retain_grad() adds nothing to the _backward_hooks of the tensor.",
-    source=PORTED,
+    source=RETAIN_IN_ENGINE,
     concern="retain_grad ?dict_read",
-    readings=(
-        Reading("no entry", ">=1.10", "_backward_hooks holds only what was registered.", value=0),
-        Reading(
-            "one entry",
-            "<1.10",
-            "retain_grad() is one entry of the tensor's _backward_hooks.",
-            value=1,
-            headline=False,
-            harm="silent",
-        ),
+    readings=by_release(
+        "silent",
+        ("1.10", "no entry", 0),
+        "_backward_hooks holds only what was registered.",
+        ("", "one entry", 1),
+        "retain_grad() is one entry of the tensor's _backward_hooks.",
     ),
     witness={"calls": ["retain"]},
 )

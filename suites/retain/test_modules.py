@@ -6,17 +6,17 @@ from typing import Any, List
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import Reading, clause
+from fixtures.judge.clause import Reading, by_release, clause
 from fixtures.judge.subject import Subject
+from fixtures.judge.table import Row, each
 from fixtures.plan.draw import FACTORS, NUMBERS, plans
 from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Plan, Retain, Scale
+from suites.names import FULL, HOOKS_IN_ORDER, PRE, RETAIN_UNDEFINED
 from suites.tensors import item, leaf, outcome
 
 ABOUT = "retain_grad"
 
-FULL = "torch.nn.Module.register_full_backward_hook"
 FULL_DOCS = "docs: torch.nn.Module.register_full_backward_hook"
-PRE = "torch.nn.Module.register_full_backward_pre_hook"
 
 
 @st.composite
@@ -41,31 +41,16 @@ def hooked_output(draw: Any) -> Plan:
 @clause(
     "retain.modules.output_is_grad_output",
     says="Without backward pre-hooks, an output's kept gradient is the grad_output of its full hooks.",
-    source=(FULL_DOCS, "https://github.com/pytorch/pytorch/pull/85849"),
+    source=(FULL_DOCS, HOOKS_IN_ORDER),
     concern="retain_grad ?module_output ?changing_hook",
-    readings=(
-        Reading(
-            "the same",
-            ">=2.0",
-            "Full hooks are given as grad_output what retain_grad() keeps for the output, whatever hooks it has.",
-            {"retain_grad": "last"},
-        ),
-        Reading(
-            "before or after tensor hooks",
-            ">=1.10,<2.0",
-            "An output's kept gradient lacks what its tensor hooks left if retain_grad() came before them all.",
-            {"retain_grad": "slot"},
-            headline=False,
-            harm="silent",
-        ),
-        Reading(
-            "without later tensor hooks",
-            "<1.10",
-            "An output's kept gradient lacks what tensor hooks registered after retain_grad() left.",
-            {"retain_grad": "hook", "retain_follows": False},
-            headline=False,
-            harm="silent",
-        ),
+    readings=by_release(
+        "silent",
+        ("2.0", "the same", {"retain_grad": "last"}),
+        "Full hooks are given as grad_output what retain_grad() keeps for the output, whatever hooks it has.",
+        ("1.10", "before or after tensor hooks", {"retain_grad": "slot"}),
+        "An output's kept gradient lacks what its tensor hooks left if retain_grad() came before them all.",
+        ("", "without later tensor hooks", {"retain_grad": "hook", "retain_follows": False}),
+        "An output's kept gradient lacks what tensor hooks registered after retain_grad() left.",
     ),
     # As in suites/retain/test_place.py, under a full hook.
     witness=Plan(
@@ -104,30 +89,29 @@ def test_output_before_pre_hook(subject: Subject, plan: Plan) -> None:
     assert trace.grads()[0]["m0>0"] == plan.steps[-1].grads[0]
 
 
-@clause(
-    "retain.modules.input_after_full_hook",
-    says="What full backward hooks of a module return is in the gradient kept for its input.",
-    source=FULL_DOCS + ' "will be used in place of :attr:`grad_input` in subsequent computations"',
-    needs=FULL,
+@each(
+    Row(
+        "retain.modules.input_after_full_hook",
+        "What full backward hooks of a module return is in the gradient kept for its input.",
+        FULL_DOCS + ' "will be used in place of :attr:`grad_input` in subsequent computations"',
+        needs=FULL,
+        kind="full_backward",
+        entry=0,
+    ),
+    Row(
+        "retain.modules.input_after_legacy_hook",
+        "What legacy hooks of a one-operation module return is in the gradient kept for its input.",
+        "measured",
+        about=("retain_grad", "register_backward_hook"),
+        kind="backward",
+        entry=1,
+    ),
+    plan=lambda row: around(row.kind, "x0"),
 )
-@given(plan=around("full_backward", "x0"))
-def test_input_after_full_hook(subject: Subject, plan: Plan) -> None:
+def input_after(subject: Subject, plan: Plan, *, row: Any) -> None:
     trace = subject.holds(plan)
     ((_, grad_input, _),) = trace.seen_by("h0")
-    assert trace.grads()[0]["x0"] == grad_input[0] * plan.steps[0].do[0].by
-
-
-@clause(
-    "retain.modules.input_after_legacy_hook",
-    says="What legacy hooks of a one-operation module return is in the gradient kept for its input.",
-    source="measured",
-    about=("retain_grad", "register_backward_hook"),
-)
-@given(plan=around("backward", "x0"))
-def test_input_after_legacy_hook(subject: Subject, plan: Plan) -> None:
-    trace = subject.holds(plan)
-    ((_, grad_input, _),) = trace.seen_by("h0")
-    assert trace.grads()[0]["x0"] == grad_input[1] * plan.steps[0].do[0].by
+    assert trace.grads()[0]["x0"] == grad_input[row.entry] * plan.steps[0].do[0].by
 
 
 @clause(
@@ -153,7 +137,7 @@ def test_any_mixture(subject: Subject, plan: Plan) -> None:
 @clause(
     "retain.modules.undefined",
     says="Under a full hook, an output that keeps its gradient and gets none has its .grad as it was.",
-    source="https://github.com/pytorch/pytorch/pull/92604",
+    source=RETAIN_UNDEFINED,
     concern="retain_grad ?module_output ?gradient_undefined",
     needs=FULL,
     readings=(
@@ -191,7 +175,7 @@ def test_undefined(subject: Subject, plan: Plan) -> None:
 @clause(
     "retain.modules.unused_output",
     says="retain_grad() on an unused output of a node that runs leaves its .grad None.",
-    source="https://github.com/pytorch/pytorch/pull/92604",
+    source=RETAIN_UNDEFINED,
     concern="retain_grad ?gradient_undefined",
     value=None,
     wrong={"zero": 0.0},
@@ -228,10 +212,7 @@ def test_unused_output(subject: Subject, uses: List[int], kept: List[bool]) -> N
     wrong={"of the caller's tensor": True},
     witness={"factors": [10], "times": [2]},
 )
-@given(
-    factors=st.lists(FACTORS, min_size=1, max_size=3),
-    times=st.lists(NUMBERS, min_size=1, max_size=2),
-)
+@given(factors=st.lists(FACTORS, min_size=1, max_size=3), times=st.lists(NUMBERS, min_size=1, max_size=2))
 def test_input_inside_forward(subject: Subject, factors: List[int], times: List[int]) -> None:
     import torch
 

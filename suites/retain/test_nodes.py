@@ -1,19 +1,25 @@
 """retain_grad() next to hooks of nodes: the note gives an order, torch has another one."""
 
+from dataclasses import replace
+from itertools import accumulate
 from math import prod
 from typing import Any, List, Tuple
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import Reading, clause
+from fixtures.judge.clause import Reading, by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.model.contract import contract_for, installed_version
 from fixtures.plan.draw import FACTORS, available
-from suites.tensors import item, leaf
+from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Plan, Retain, Scale, hooks_of
+from suites.gradient.products import SCALES, on_product, starts
+from suites.names import EXECUTION
+from suites.tensors import item, leaf, times
 
-NOTE = "note: autograd.html#backward-hooks-execution"
-FIRST_TENSOR_HOOKS = NOTE + ' "hooks registered to Tensor are executed 2. pre-hook registered to Node are executed"'
+FIRST_TENSOR_HOOKS = (
+    EXECUTION + ' "hooks registered to Tensor are executed 2. pre-hook registered to Node are executed"'
+)
 ORDERED = "test: test/test_autograd.py TestAutograd.test_prehook_ordering"
 #: Every node has it since 1.13; the class of all nodes can be named since 2.0 only.
 PREHOOKS = "torch.autograd.Function.register_prehook"
@@ -29,23 +35,16 @@ def by_turns(kinds: List[str]) -> List[str]:
 @clause(
     "retain.nodes.before_pre_hooks",
     says="The gradient is kept before the pre-hooks of the tensor's node run; what these return is not in it.",
-    source=(NOTE, ORDERED),
+    source=(EXECUTION, ORDERED),
     concern="node_pre returns ?kept",
     needs=PREHOOKS,
     readings=(
-        Reading(
-            "before pre-hooks",
-            ">=2.0",
+        *by_release(
+            "silent",
+            ("2.0", "before pre-hooks", "before"),
             "Pre-hooks of a node find the kept gradient in .grad, and what they return is not in it.",
-            value="before",
-        ),
-        Reading(
-            "by what came first",
-            ">=1.13,<2.0",
+            ("1.13", "by what came first", "turns"),
             "What pre-hooks of a node return is in the kept gradient, unless retain_grad() came before the first.",
-            value="turns",
-            headline=False,
-            harm="silent",
         ),
         Reading(
             "after, as the note says",
@@ -75,7 +74,7 @@ def test_before_pre_hooks(subject: Subject, hooks: List[Tuple[str, int]], place:
         elif kind == "pre":
             y.grad_fn.register_prehook(lambda grads, by=by: pre_hook(grads, by))
         else:
-            y.register_hook(lambda grad, by=by: grad * by)
+            y.register_hook(times(by))
     for _ in range(passes):
         (2 * y).backward(retain_graph=True)
     orders = {
@@ -97,47 +96,33 @@ def test_before_pre_hooks(subject: Subject, hooks: List[Tuple[str, int]], place:
     "retain.nodes.after_tensor_hooks",
     says="Tensor hooks run before the pre-hooks of the node, whichever was registered first.",
     source=(FIRST_TENSOR_HOOKS, ORDERED),
+    about="register_prehook",
     concern="node_pre ?hooked_again",
     needs=PREHOOKS,
-    readings=(
-        Reading(
-            "tensor hooks first",
-            ">=2.0",
-            "Pre-hooks of a node are given what all hooks of the tensor left, whichever was registered first.",
-            value="tensor hooks first",
-        ),
-        Reading(
-            "by registration",
-            ">=1.13,<2.0",
-            "A tensor's hooks run after its node's pre-hooks if a pre-hook was registered before all of them.",
-            value="by registration",
-            headline=False,
-            harm="silent",
+    readings=by_release(
+        "silent",
+        ("2.0", "tensor hooks first", {"node_pre_order": "last"}),
+        "Pre-hooks of a node are given what all hooks of the tensor left, whichever was registered first.",
+        ("1.13", "by registration", {"node_pre_order": "registered"}),
+        "A tensor's hooks run after its node's pre-hooks if a pre-hook was registered before all of them.",
+    ),
+    witness=Plan(
+        Leaf("m0", "mul"),
+        (Input(1), Input(1)),
+        (
+            Forward(),
+            Hook("node_pre", "m0>0", "h0", (Scale(3),)),
+            Hook("tensor", "m0>0", "h1", (Scale(10),)),
+            Backward(),
         ),
     ),
-    witness={"hooks": [("pre", 3), ("tensor", 10)], "passes": 1},
 )
-@given(hooks=HOOKS, passes=st.integers(1, 2))
-def test_after_tensor_hooks(subject: Subject, hooks: List[Tuple[str, int]], passes: int) -> None:
-    seen: List[Any] = []
-    x = leaf(1)
-    y = 3 * x
-    for number, (kind, by) in enumerate(hooks):
-        if kind == "pre":
-            y.grad_fn.register_prehook(
-                lambda grads, number=number, by=by: seen.append((number, grads[0].item())) or (grads[0] * by,)
-            )
-        else:
-            y.register_hook(lambda grad, number=number, by=by: seen.append((number, grad.item())) or grad * by)
-    for _ in range(passes):
-        (2 * y).backward(retain_graph=True)
-    first = {"tensor hooks first": ["tensor", "pre"], "by registration": by_turns([kind for kind, _ in hooks])}
-    order = sorted(range(len(hooks)), key=lambda number: first[subject.value].index(hooks[number][0]))
-    grad, expected = 2, []
-    for number in order:
-        expected.append((number, grad))
-        grad *= hooks[number][1]
-    assert (seen, x.grad.item()) == (expected * passes, 3 * grad * passes)
+@given(plan=on_product(("node_pre", "tensor"), SCALES))
+def test_after_tensor_hooks(subject: Subject, plan: Plan) -> None:
+    kinds = [hook.kind for hook in hooks_of(plan)]
+    first = ["tensor", "node_pre"] if subject.reading.facts["node_pre_order"] == "last" else by_turns(kinds)
+    due = sorted(hooks_of(plan), key=lambda hook: first.index(hook.kind))
+    assert subject.holds(plan).calls() == [hook.label for hook in due] * len(starts(plan))
 
 
 #: The kinds of hook of a leaf, as they run; those after the second find the new .grad.
@@ -154,19 +139,12 @@ PRE_HOOKS_FIRST = ("pre", "tensor", "post")
     needs=PREHOOKS,
     note="Post-accumulate hooks are drawn where there are any: from 2.1 on.",
     readings=(
-        Reading(
-            "in this order",
-            ">=2.0",
+        *by_release(
+            "silent",
+            ("2.0", "in this order", "this order"),
             "Hooks of a leaf run before the pre-hooks of its node; its post-accumulate hooks find the new .grad.",
-            value="this order",
-        ),
-        Reading(
-            "pre-hooks first",
-            ">=1.13,<2.0",
+            ("1.13", "pre-hooks first", "pre-hooks first"),
             "For a leaf: pre-hooks of its node, tensor hooks, .grad, hooks of its node.",
-            value="pre-hooks first",
-            headline=False,
-            harm="silent",
         ),
         Reading("by registration", "never", "The hooks of a leaf run in the order of the calls.", value="calls"),
     ),
@@ -198,32 +176,27 @@ def test_leaf(subject: Subject, hooks: List[str], passes: int) -> None:
     assert seen == expected
 
 
+def keeping(plan: Plan, early: bool) -> Plan:
+    """The plan with retain_grad() on the output, before its hooks or after them."""
+    place = 1 if early else 1 + len(hooks_of(plan))
+    return replace(plan, steps=(*plan.steps[:place], Retain("m0>0"), *plan.steps[place:]))
+
+
 @clause(
     "retain.nodes.before_node_hooks",
     says="What hooks of a tensor's node return is in no kept gradient of that tensor, only further upstream.",
     source=(
         'docs: torch.autograd.graph.Node.register_hook "which will be used in place of :attr:`grad_inputs`"',
-        NOTE + ' "post-hook registered to Node are executed (if Node is executed)"',
+        EXECUTION + ' "post-hook registered to Node are executed (if Node is executed)"',
     ),
-    value=False,
-    wrong={"in both": True},
-    witness={"factors": [10], "passes": 1, "retain_first": True},
 )
-@given(
-    factors=st.lists(FACTORS, min_size=1, max_size=3),
-    passes=st.integers(1, 2),
-    retain_first=st.booleans(),
-)
-def test_before_node_hooks(subject: Subject, factors: List[int], passes: int, retain_first: bool) -> None:
-    x = leaf(1)
-    y = 3 * x
-    if retain_first:
-        y.retain_grad()
-    for by in factors:
-        y.grad_fn.register_hook(lambda sent, got, by=by: tuple(None if grad is None else grad * by for grad in sent))
-    if not retain_first:
-        y.retain_grad()
-    for _ in range(passes):
-        (2 * y).backward(retain_graph=True)
-    own = prod(factors) if subject.value else 1
-    assert (y.grad.item(), x.grad.item()) == (2 * own * passes, 6 * prod(factors) * passes)
+@given(plan=st.builds(keeping, on_product(("node",), SCALES), st.booleans()))
+def test_before_node_hooks(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    totals = list(accumulate(starts(plan)))
+    assert [grads["m0>0"] for grads in trace.grads()] == totals
+    by = prod(hook.do[0].by for hook in hooks_of(plan))
+    left, right = (spec.value if plan.net.op == "mul" else 1 for spec in plan.inputs)
+    assert [(grads["x0"], grads["x1"]) for grads in trace.grads()] == [
+        (total * right * by, total * left * by) for total in totals
+    ]

@@ -2,10 +2,11 @@
 
 from hypothesis import given
 
-from fixtures.judge.clause import Reading, clause
+from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import plans
 from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Plan, Retain, Scale
+from suites.names import HOOKS_IN_ORDER
 
 
 @clause(
@@ -14,32 +15,17 @@ from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Plan, Re
     source=(
         'note: autograd.html#backward-hooks-execution "field is updated for Tensors that retain_grad"',
         "test: test/test_autograd.py TestAutograd.test_retains_grad_can_always_observe_tensor_prehook",
-        "https://github.com/pytorch/pytorch/pull/85849",
+        HOOKS_IN_ORDER,
     ),
     concern="retain_grad ?changing_hook",
-    readings=(
-        Reading(
-            "after all hooks",
-            ">=2.0",
-            "retain_grad() keeps what all hooks of the tensor left, whatever came first.",
-            {"retain_grad": "last"},
-        ),
-        Reading(
-            "before or after all",
-            ">=1.10,<2.0",
-            "retain_grad() keeps the gradient from before all hooks if it came first, otherwise from after all.",
-            {"retain_grad": "slot"},
-            headline=False,
-            harm="silent",
-        ),
-        Reading(
-            "in its turn",
-            "<1.10",
-            "retain_grad() keeps what the hooks registered before it left; later hooks do not matter.",
-            {"retain_grad": "hook", "retain_follows": False},
-            headline=False,
-            harm="silent",
-        ),
+    readings=by_release(
+        "silent",
+        ("2.0", "after all hooks", {"retain_grad": "last"}),
+        "retain_grad() keeps what all hooks of the tensor left, whatever came first.",
+        ("1.10", "before or after all", {"retain_grad": "slot"}),
+        "retain_grad() keeps the gradient from before all hooks if it came first, otherwise from after all.",
+        ("", "in its turn", {"retain_grad": "hook", "retain_follows": False}),
+        "retain_grad() keeps what the hooks registered before it left; later hooks do not matter.",
     ),
     # Between two hooks: 6 after all, 6 when next to them (a hook came first), 2 in its turn; first of all: 2, 1, 1.
     witness=Plan(

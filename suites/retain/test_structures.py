@@ -6,12 +6,13 @@ from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import plans
 from fixtures.plan.grammar import Plan
+from suites.names import KEPT
 
 
 @clause(
     "retain.structures.in_any",
     says="retain_grad() keeps the gradient of a tensor that a module returns in a list, a dict or an object.",
-    source='docs: torch.Tensor.retain_grad "to have their :attr:`grad` populated during"',
+    source=KEPT,
 )
 @given(
     plan=plans(kinds=("tensor",), on=("output",), inputs=(1, 2), outputs=(1, 2), least=0, retain=True, structures=True)

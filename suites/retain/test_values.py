@@ -7,9 +7,9 @@ from fixtures.judge.subject import Subject
 from fixtures.plan.draw import plans
 from fixtures.plan.forms import contiguous, shown_strides
 from fixtures.plan.grammar import Plan
+from suites.names import KEPT
 
 ABOUT = "retain_grad"
-KEPT = 'docs: torch.Tensor.retain_grad "to have their :attr:`grad` populated during"'
 
 
 @clause(

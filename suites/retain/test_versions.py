@@ -5,18 +5,18 @@ from typing import Any, List
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import Reading, clause
+from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
+from fixtures.judge.table import Row, each
 from fixtures.plan.draw import FACTORS, NUMBERS
 from fixtures.plan.edited import edited
 from fixtures.plan.grammar import Backward, Edit, Fan, Forward, Hook, InPlace, Input, Leaf, Plan, Retain, Scale
+from suites.names import FOLLOWS, IN_PLACE_NOTE, RETAIN_UNDEFINED
 from suites.tensors import leaf
 
 ABOUT = "retain_grad"
 
-FOLLOWS = "https://github.com/pytorch/pytorch/pull/79996"
-NOTE = "note: autograd.html#behavior-of-tensor-hooks-when-tensor-is-modified-in-place"
-BOUND = NOTE + ' "they actually become permanently bound to the grad_fn"'
+BOUND = IN_PLACE_NOTE + ' "they actually become permanently bound to the grad_fn"'
 INPLACE = "test: test/test_autograd.py TestAutograd.test_retain_grad_inplace"
 FOLLOWING, STAYING = {"retain_follows": True}, {"retain_follows": False}
 
@@ -37,7 +37,7 @@ def used_twice(first: int, by: int, second: int) -> Plan:
 @clause(
     "retain.versions.changed_before",
     says="retain_grad() after an in-place change keeps the gradient of the changed tensor.",
-    source=(NOTE, "measured"),
+    source=(IN_PLACE_NOTE, "measured"),
 )
 @given(plan=edited("edit", "retain"))
 def test_changed_before(subject: Subject, plan: Plan) -> None:
@@ -46,82 +46,17 @@ def test_changed_before(subject: Subject, plan: Plan) -> None:
 
 
 @clause(
-    "retain.versions.changed_after",
-    says="After y.retain_grad() and an in-place operation on y, y.grad is the gradient of the new y.",
-    source=(INPLACE, FOLLOWS),
-    concern="retain_grad ?edited_after",
-    readings=(
-        Reading(
-            "of the new version",
-            ">=1.13",
-            "After y.retain_grad() and an in-place operation on y, y.grad is the gradient of the new y.",
-            FOLLOWING,
-        ),
-        Reading(
-            "of the old version",
-            "<1.13",
-            "After y.retain_grad() and an in-place operation on y, y.grad is the gradient of the old y.",
-            STAYING,
-            headline=False,
-            harm="silent",
-        ),
-    ),
-    witness=loss_of_two_y(Retain("m0>0"), Edit("m0>0", 5)),
-)
-@given(plan=edited("retain", "edit"))
-def test_changed_after(subject: Subject, plan: Plan) -> None:
-    subject.holds(plan)
-
-
-@clause(
-    "retain.versions.changed_twice",
-    says="After y.retain_grad() and two in-place operations on y, y.grad is the gradient of the last y.",
-    source=FOLLOWS,
-    concern="retain_grad ?edited_after",
-    readings=(
-        Reading(
-            "of the last version",
-            ">=1.13",
-            "After y.retain_grad() and two in-place operations on y, y.grad is the gradient of the last y.",
-            FOLLOWING,
-        ),
-        Reading(
-            "of the first version",
-            "<1.13",
-            "After y.retain_grad() and two in-place operations on y, y.grad is the gradient of the first y.",
-            STAYING,
-            headline=False,
-            harm="silent",
-        ),
-    ),
-    witness=loss_of_two_y(Retain("m0>0"), Edit("m0>0", 5), Edit("m0>0", 7)),
-)
-@given(plan=edited("retain", "edit", "edit"))
-def test_changed_twice(subject: Subject, plan: Plan) -> None:
-    subject.holds(plan)
-
-
-@clause(
     "retain.versions.hook_stays",
     says="After an in-place change a hook stays with the old version, and the kept gradient moves on.",
     source=(BOUND, FOLLOWS),
     level="implied",
     concern="retain_grad ?edited_after",
-    readings=(
-        Reading(
-            "hook old, gradient new",
-            ">=1.13",
-            "After an in-place change a hook is given the gradient of the old version; .grad is that of the new.",
-            FOLLOWING,
-        ),
-        Reading(
-            "both old",
-            "<1.13",
-            "After an in-place change both the hook and the kept gradient stay with the old version.",
-            STAYING,
-            headline=False,
-            harm="silent",
-        ),
+    readings=by_release(
+        "silent",
+        ("1.13", "hook old, gradient new", FOLLOWING),
+        "After an in-place change a hook is given the gradient of the old version; .grad is that of the new.",
+        ("", "both old", STAYING),
+        "After an in-place change both the hook and the kept gradient stay with the old version.",
     ),
     witness=loss_of_two_y(Hook("tensor", "m0>0", "h0"), Retain("m0>0"), Edit("m0>0", 5)),
 )
@@ -132,52 +67,16 @@ def test_hook_stays(subject: Subject, plan: Plan) -> None:
 
 
 @clause(
-    "retain.versions.asked_again",
-    says="Calling retain_grad() again after an in-place change does not count the gradient twice.",
-    source=FOLLOWS,
-    concern="retain_grad ?edited_after",
-    readings=(
-        Reading(
-            "once, of the new version",
-            ">=1.13",
-            "retain_grad() before and after an in-place change keeps the gradient of the new version, once.",
-            FOLLOWING,
-        ),
-        Reading(
-            "once, of the old version",
-            "<1.13",
-            "retain_grad() before and after an in-place change keeps the gradient of the old version, once.",
-            STAYING,
-            harm="silent",
-        ),
-    ),
-    witness=loss_of_two_y(Retain("m0>0"), Edit("m0>0", 5), Retain("m0>0")),
-)
-@given(plan=edited("retain", "edit", "retain"))
-def test_asked_again(subject: Subject, plan: Plan) -> None:
-    subject.holds(plan)
-
-
-@clause(
     "retain.versions.used_before",
     says="Uses of a tensor before its in-place change do not count in the gradient that it keeps.",
     source=FOLLOWS,
     concern="retain_grad ?edited_after",
-    readings=(
-        Reading(
-            "later uses only",
-            ">=1.13",
-            "Only uses of a tensor after its in-place change count in the gradient that it keeps.",
-            FOLLOWING,
-        ),
-        Reading(
-            "all uses",
-            "<1.13",
-            "Uses of a tensor before and after its in-place change count in the gradient that it keeps.",
-            STAYING,
-            headline=False,
-            harm="silent",
-        ),
+    readings=by_release(
+        "silent",
+        ("1.13", "later uses only", FOLLOWING),
+        "Only uses of a tensor after its in-place change count in the gradient that it keeps.",
+        ("", "all uses", STAYING),
+        "Uses of a tensor before and after its in-place change count in the gradient that it keeps.",
     ),
     witness=used_twice(100, 5, 2),
 )
@@ -189,7 +88,7 @@ def test_used_before(subject: Subject, plan: Plan) -> None:
 @clause(
     "retain.versions.became_a_leaf",
     says="A tensor that keeps its gradient and becomes a leaf by detach_() adds it to .grad once a pass.",
-    source="https://github.com/pytorch/pytorch/pull/92604",
+    source=RETAIN_UNDEFINED,
     concern="retain_grad ?became_leaf",
     value=1,
     wrong={"not at all": 0},
@@ -230,53 +129,92 @@ def test_detached(subject: Subject, row: List[bool]) -> None:
         assert (y.is_leaf, y.requires_grad, retains) == (True, False, keep and subject.value)
 
 
-@clause(
-    "retain.versions.hooks_of_each_version",
-    says="After an in-place change the kept gradient has what hooks of the new version left, not of the old.",
-    source=(BOUND, FOLLOWS),
-    level="implied",
-    concern="retain_grad ?edited_after ?changing_hook",
-    readings=(
-        Reading(
-            "hooks of the new version",
-            ">=2.0",
+@each(
+    Row(
+        "retain.versions.changed_after",
+        "After y.retain_grad() and an in-place operation on y, y.grad is the gradient of the new y.",
+        (INPLACE, FOLLOWS),
+        concern="retain_grad ?edited_after",
+        readings=by_release(
+            "silent",
+            ("1.13", "of the new version", FOLLOWING),
+            "After y.retain_grad() and an in-place operation on y, y.grad is the gradient of the new y.",
+            ("", "of the old version", STAYING),
+            "After y.retain_grad() and an in-place operation on y, y.grad is the gradient of the old y.",
+        ),
+        witness=loss_of_two_y(Retain("m0>0"), Edit("m0>0", 5)),
+        script=("retain", "edit"),
+    ),
+    Row(
+        "retain.versions.changed_twice",
+        "After y.retain_grad() and two in-place operations on y, y.grad is the gradient of the last y.",
+        FOLLOWS,
+        concern="retain_grad ?edited_after",
+        readings=by_release(
+            "silent",
+            ("1.13", "of the last version", FOLLOWING),
+            "After y.retain_grad() and two in-place operations on y, y.grad is the gradient of the last y.",
+            ("", "of the first version", STAYING),
+            "After y.retain_grad() and two in-place operations on y, y.grad is the gradient of the first y.",
+        ),
+        witness=loss_of_two_y(Retain("m0>0"), Edit("m0>0", 5), Edit("m0>0", 7)),
+        script=("retain", "edit", "edit"),
+    ),
+    Row(
+        "retain.versions.asked_again",
+        "Calling retain_grad() again after an in-place change does not count the gradient twice.",
+        FOLLOWS,
+        concern="retain_grad ?edited_after",
+        readings=by_release(
+            "none",
+            ("1.13", "once, of the new version", FOLLOWING),
+            "retain_grad() before and after an in-place change keeps the gradient of the new version, once.",
+            ("", "once, of the old version", STAYING, "silent"),
+            "retain_grad() before and after an in-place change keeps the gradient of the old version, once.",
+        ),
+        witness=loss_of_two_y(Retain("m0>0"), Edit("m0>0", 5), Retain("m0>0")),
+        script=("retain", "edit", "retain"),
+    ),
+    Row(
+        "retain.versions.hooks_of_each_version",
+        "After an in-place change the kept gradient has what hooks of the new version left, not of the old.",
+        (BOUND, FOLLOWS),
+        level="implied",
+        concern="retain_grad ?edited_after ?changing_hook",
+        readings=by_release(
+            "silent",
+            (
+                "2.0",
+                "hooks of the new version",
+                {"retain_follows": True, "hooks_of_version": True, "retain_grad": "last"},
+            ),
             "After an in-place change the kept gradient has what hooks put on the new version left, no others.",
-            {"retain_follows": True, "hooks_of_version": True, "retain_grad": "last"},
-        ),
-        Reading(
-            "no hooks",
-            ">=1.13,<2.0",
+            ("1.13", "no hooks", {"retain_follows": True, "hooks_of_version": False, "retain_grad": "slot"}),
             "A tensor hooked before its in-place change keeps the new version's gradient, without any hook's part.",
-            {"retain_follows": True, "hooks_of_version": False, "retain_grad": "slot"},
-            headline=False,
-            harm="silent",
-        ),
-        Reading(
-            "old version, all hooks",
-            ">=1.10,<1.13",
+            (
+                "1.10",
+                "old version, all hooks",
+                {"retain_follows": False, "hooks_of_version": False, "retain_grad": "slot"},
+            ),
             "A tensor hooked before retain_grad() keeps the old version's gradient with what all hooks left.",
-            {"retain_follows": False, "hooks_of_version": False, "retain_grad": "slot"},
-            headline=False,
-            harm="silent",
-        ),
-        Reading(
-            "old version, earlier hooks",
-            "<1.10",
+            (
+                "",
+                "old version, earlier hooks",
+                {"retain_follows": False, "hooks_of_version": False, "retain_grad": "hook"},
+            ),
             "A tensor changed in place keeps the old version's gradient with what hooks before retain_grad() left.",
-            {"retain_follows": False, "hooks_of_version": False, "retain_grad": "hook"},
-            headline=False,
-            harm="silent",
         ),
+        # y = 3x and the loss is 2y; a hook of the old y times 7, y *= 5, a hook of the new y times 3:
+        # 2 * 3, 2, 2 * 5 * 7 * 3 and 2 * 5 * 7, in the order of the readings.
+        witness=loss_of_two_y(
+            Hook("tensor", "m0>0", "h0", (Scale(7),)),
+            Retain("m0>0"),
+            Edit("m0>0", 5),
+            Hook("tensor", "m0>0", "h1", (Scale(3),)),
+        ),
+        script=("scale", "retain", "edit", "scale"),
     ),
-    # y = 3x and the loss is 2y; a hook of the old y times 7, y *= 5, a hook of the new y times 3:
-    # 2 * 3, 2, 2 * 5 * 7 * 3 and 2 * 5 * 7, in the order of the readings.
-    witness=loss_of_two_y(
-        Hook("tensor", "m0>0", "h0", (Scale(7),)),
-        Retain("m0>0"),
-        Edit("m0>0", 5),
-        Hook("tensor", "m0>0", "h1", (Scale(3),)),
-    ),
+    plan=lambda row: edited(*row.script),
 )
-@given(plan=edited("scale", "retain", "edit", "scale"))
-def test_hooks_of_each_version(subject: Subject, plan: Plan) -> None:
+def edited_after(subject: Subject, plan: Plan, *, row: Any) -> None:
     subject.holds(plan)

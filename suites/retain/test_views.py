@@ -1,19 +1,20 @@
 """What a view and its base keep, when both are used and when one of them is changed in place."""
 
 from math import prod
-from typing import List
+from typing import Any, List
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import Reading, clause
+from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
+from fixtures.judge.table import Row, each
 from fixtures.plan.draw import FACTORS, NUMBERS
+from suites.names import BASE_VERSION, FOLLOWS
 from suites.tensors import item
 
 ABOUT = "retain_grad"
 
-FOLLOWS = "https://github.com/pytorch/pytorch/pull/79996"
 #: The sizes of a base and of a view of its first places, the factors of in-place operations, and a gradient.
 VIEWED = {
     "size": st.integers(1, 3),
@@ -46,63 +47,16 @@ def test_view(subject: Subject, size: int, start: int, of_view: int, of_base: in
 
 
 @clause(
-    "retain.versions.view_changed",
-    says="A view that keeps its gradient keeps that of the new view after an in-place operation on it.",
-    source=FOLLOWS,
-    concern="retain_grad ?edited_after",
-    readings=(
-        Reading(
-            "of the new view",
-            ">=1.13",
-            "A view that keeps its gradient keeps that of the new view after an in-place operation on it.",
-            value="new",
-        ),
-        Reading(
-            "lost",
-            "<1.13",
-            "A view that keeps its gradient has .grad None after an in-place operation on it.",
-            value="lost",
-            headline=False,
-            harm="silent",
-        ),
-    ),
-    witness={"size": 2, "part": 1, "edits": [5], "grad": 2},
-)
-@given(**VIEWED)
-def test_view_changed(subject: Subject, size: int, part: int, edits: List[int], grad: int) -> None:
-    import torch
-
-    x = torch.ones(size, dtype=torch.float64, requires_grad=True)
-    view = (3 * x)[:part]
-    view.retain_grad()
-    for by in edits:
-        view.mul_(by)
-    (grad * view).sum().backward()
-    inside = min(size, part)
-    assert item(view.grad) == (None if subject.value == "lost" else [grad] * inside)
-    assert x.grad.tolist() == [3 * grad * prod(edits)] * inside + [0] * (size - inside)
-
-
-@clause(
     "retain.versions.base_changed_by_view",
     says="A base that keeps its gradient keeps that of the new base after a change through a view of it.",
-    source=("https://github.com/pytorch/pytorch/pull/117552", "https://github.com/pytorch/pytorch/issues/117366"),
+    source=(BASE_VERSION, "https://github.com/pytorch/pytorch/issues/117366"),
     concern="retain_grad ?edited_after",
-    readings=(
-        Reading(
-            "of the new base",
-            ">=2.3",
-            "A base that keeps its gradient keeps that of the new base after a change through a view of it.",
-            value="new",
-        ),
-        Reading(
-            "of the old base",
-            "<2.3",
-            "A base that keeps its gradient keeps that of the old base after a change through a view of it.",
-            value="old",
-            headline=False,
-            harm="silent",
-        ),
+    readings=by_release(
+        "silent",
+        ("2.3", "of the new base", "new"),
+        "A base that keeps its gradient keeps that of the new base after a change through a view of it.",
+        ("", "of the old base", "old"),
+        "A base that keeps its gradient keeps that of the old base after a change through a view of it.",
     ),
     witness={"size": 2, "part": 1, "edits": [5], "grad": 2},
 )
@@ -122,31 +76,43 @@ def test_base_changed_by_view(subject: Subject, size: int, part: int, edits: Lis
     assert x.grad.tolist() == [3 * each for each in old]
 
 
-@clause(
-    "retain.versions.base_of_kept_view",
-    says="A view that keeps its gradient keeps that of the new view after an in-place change of its base.",
-    source=FOLLOWS,
-    concern="retain_grad ?edited_after",
-    readings=(
-        Reading(
-            "of the new view",
-            ">=1.13",
-            "A view that keeps its gradient keeps that of the new view after an in-place change of its base.",
-            value="new",
+@each(
+    Row(
+        "retain.versions.view_changed",
+        "A view that keeps its gradient keeps that of the new view after an in-place operation on it.",
+        FOLLOWS,
+        concern="retain_grad ?edited_after",
+        readings=by_release(
+            "silent",
+            ("1.13", "of the new view", "new"),
+            "A view that keeps its gradient keeps that of the new view after an in-place operation on it.",
+            ("", "lost", "lost"),
+            "A view that keeps its gradient has .grad None after an in-place operation on it.",
         ),
-        Reading(
-            "lost",
-            "<1.13",
-            "A view that keeps its gradient has .grad None after an in-place change of its base.",
-            value="lost",
-            headline=False,
-            harm="silent",
-        ),
+        witness={"size": 2, "part": 1, "edits": [5], "grad": 2},
+        of_base=False,
     ),
-    witness={"size": 2, "part": 1, "edits": [5], "grad": 2},
+    Row(
+        "retain.versions.base_of_kept_view",
+        "A view that keeps its gradient keeps that of the new view after an in-place change of its base.",
+        FOLLOWS,
+        concern="retain_grad ?edited_after",
+        readings=by_release(
+            "silent",
+            ("1.13", "of the new view", "new"),
+            "A view that keeps its gradient keeps that of the new view after an in-place change of its base.",
+            ("", "lost", "lost"),
+            "A view that keeps its gradient has .grad None after an in-place change of its base.",
+        ),
+        witness={"size": 2, "part": 1, "edits": [5], "grad": 2},
+        of_base=True,
+    ),
+    size=lambda row: VIEWED["size"],
+    part=lambda row: VIEWED["part"],
+    edits=lambda row: VIEWED["edits"],
+    grad=lambda row: VIEWED["grad"],
 )
-@given(**VIEWED)
-def test_base_of_kept_view(subject: Subject, size: int, part: int, edits: List[int], grad: int) -> None:
+def kept_view(subject: Subject, size: int, part: int, edits: List[int], grad: int, *, row: Any) -> None:
     import torch
 
     x = torch.ones(size, dtype=torch.float64, requires_grad=True)
@@ -154,7 +120,7 @@ def test_base_of_kept_view(subject: Subject, size: int, part: int, edits: List[i
     view = y[:part]
     view.retain_grad()
     for by in edits:
-        y.mul_(by)
+        (y if row.of_base else view).mul_(by)
     (grad * view).sum().backward()
     inside = min(size, part)
     assert item(view.grad) == (None if subject.value == "lost" else [grad] * inside)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from fixtures.judge import isolate
 from fixtures.judge.cause import Cause, Effect
-from fixtures.judge.clause import BadClause, Clause, Reading, clause
+from fixtures.judge.clause import BadClause, Clause, Reading, by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.judge.verdict import Cell, judge
 from fixtures.model.contract import contract_for
@@ -305,3 +305,23 @@ def test_a_declared_crash_is_shown_and_forgiven_and_goes_stale(monkeypatch: Any)
 def test_a_cell_that_lives_brings_its_verdict(monkeypatch: Any) -> None:
     given = Cell("a.b.c", "eager", "conforms", reading="one", refuted=["two"])
     assert apart(monkeypatch, given, 0) == (given, None)
+
+
+def test_readings_by_release_are_ranges_newest_first() -> None:
+    facts = {"retain_grad": "slot"}
+    made = by_release(
+        "silent",
+        ("2.0", "new", 1),
+        "It is new.",
+        ("1.10", "between", facts, "warning"),
+        "It is so too.",
+        ("", "old", {"a dict": "that is a value"}),
+        "It is old.",
+    )
+    assert made == (
+        Reading("new", ">=2.0", "It is new.", value=1),
+        Reading("between", ">=1.10,<2.0", "It is so too.", facts, harm="warning"),
+        Reading("old", "<1.10", "It is old.", value={"a dict": "that is a value"}, headline=False, harm="silent"),
+    )
+    (only,) = by_release("none", ("", "ever", None), "It is so.")
+    assert (only.torch, only.facts, only.value, only.headline) == ("", {}, None, True)

@@ -1,61 +1,12 @@
-"""What a backward hook of a module may leave for others: a list for the next hook, None for what comes after it."""
+"""What comes after a legacy hook that returns None for a gradient."""
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fixtures.judge.clause import Reading, clause
 from fixtures.judge.subject import Subject
-from fixtures.plan.draw import FACTORS, NUMBERS
-from fixtures.plan.grammar import Backward, Chain, Forward, Give, Hook, Input, Leaf, Plan, Scale
-
-FULL = "torch.nn.Module.register_full_backward_hook"
-
-
-@st.composite
-def after_a_list(draw) -> Plan:
-    """A module whose full hooks return lists, multiplied gradients or nothing, the first of them a list."""
-    does = draw(st.lists(st.just((Give("list"),)) | FACTORS.map(lambda by: (Scale(by),)) | st.just(()), max_size=3))
-    hooks = [Hook("full_backward", "m0", f"h{place}", do) for place, do in enumerate([(Give("list"),), *does, ()])]
-    net = Leaf("m0", "scale", (draw(NUMBERS),))
-    return Plan(net, (Input(draw(NUMBERS)),), (*hooks, Forward(), Backward((draw(NUMBERS),))))
-
-
-@clause(
-    "backward.returns.list_stays",
-    says="Where a full hook returns a list, the next full hook is given a list as its grad_input.",
-    source="measured",
-    concern="full_backward returns",
-    needs=FULL,
-    readings=(
-        Reading(
-            "list",
-            ">=1.13",
-            "A list that a full hook returns is the grad_input of the next full hook, as it is.",
-            {"full_list_stays": True},
-        ),
-        Reading(
-            "tuple",
-            "<1.13",
-            "A list that a full hook returns is made a tuple before the next full hook is given it.",
-            {"full_list_stays": False},
-            headline=False,
-            harm="error",
-        ),
-    ),
-    witness=Plan(
-        Leaf("m0", "scale", (3,)),
-        (Input(2),),
-        (
-            Hook("full_backward", "m0", "first", (Give("list"),)),
-            Hook("full_backward", "m0", "next"),
-            Forward(),
-            Backward((1,)),
-        ),
-    ),
-)
-@given(plan=after_a_list())
-def test_list_stays(subject: Subject, plan: Plan) -> None:
-    subject.holds(plan)
+from fixtures.plan.draw import NUMBERS
+from fixtures.plan.grammar import Backward, Chain, Forward, Give, Hook, Input, Leaf, Plan
 
 
 @st.composite
