@@ -24,20 +24,20 @@ def dropped_by_a_legacy_hook(draw) -> Plan:
 
 @clause(
     "backward.returns.legacy_none_goes_on",
-    says="Where a legacy hook returns None for each gradient, backward() goes on, with None upstream.",
+    says="A legacy hook may return None for each gradient; multiplications and additions upstream pass it on.",
     source="measured",
     concern="backward returns",
     readings=(
         Reading(
             "goes on",
             ">=1.6",
-            "None that a legacy hook returns for a gradient goes on as an undefined gradient to every node upstream.",
+            "Multiplications and additions upstream pass on the None that a legacy hook returns for each gradient.",
             {"undefined_passes": True},
         ),
         Reading(
             "RuntimeError",
             "<1.6",
-            "After a legacy hook made a gradient None, the next operation upstream raises, unless it is an addition.",
+            "After a legacy hook returned None for each gradient, the next multiplication raises RuntimeError.",
             {"undefined_passes": False},
             headline=False,
             harm="error",

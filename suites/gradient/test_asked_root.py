@@ -26,20 +26,20 @@ def of_the_other_output(draw) -> Plan:
 
 @clause(
     "gradient.asked.root_to_nothing",
-    says="autograd.grad calls the hooks of a single output also where that leads to nothing it is asked for.",
+    says="autograd.grad of one inner tensor calls its hooks even if it leads to nothing that is asked for.",
     source="measured",
     concern="tensor",
     readings=(
         Reading(
             "called",
             ">=2.0",
-            "The hooks of a single output are called by autograd.grad whatever that output leads to.",
+            "autograd.grad calls the hooks of the one inner tensor that it starts from, whatever that leads to.",
             {"unasked_root": "hooks"},
         ),
         Reading(
             "not called",
             "<2.0,!=1.8.*",
-            "autograd.grad calls no hook of a single output that leads to nothing it is asked for.",
+            "autograd.grad calls no hook of the one inner tensor it starts from if that leads to nothing asked for.",
             {"unasked_root": "nothing"},
             headline=False,
             harm="silent",
@@ -47,7 +47,7 @@ def of_the_other_output(draw) -> Plan:
         Reading(
             "runs",
             ">=1.8,<1.9",
-            "autograd.grad calls the hooks of a single output, and runs its node, though nothing there is asked for.",
+            "autograd.grad calls the hooks of the one inner tensor it starts from, and runs its node for nothing.",
             {"unasked_root": "runs"},
         ),
     ),
