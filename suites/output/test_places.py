@@ -8,19 +8,7 @@ from hypothesis import strategies as st
 from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import NUMBERS
-from fixtures.plan.grammar import (
-    Backward,
-    Chain,
-    Fan,
-    Forward,
-    Hook,
-    Input,
-    Leaf,
-    Plan,
-    Raise,
-    Retain,
-    hooks_of,
-)
+from fixtures.plan.grammar import Backward, Chain, Fan, Forward, Hook, Input, Leaf, Plan, Raise, Retain, hooks_of
 from suites.names import AS_IS, CODE, FORWARD_HOOK, THROUGHOUT
 from suites.shapes import (
     RUN,
