@@ -11,7 +11,7 @@ from fixtures.judge.table import Row, each
 from fixtures.plan.draw import FACTORS, NUMBERS, plans
 from fixtures.plan.grammar import Backward, Forward, Hook, Input, Plan, Remove, Scale, hooks_of
 from suites.names import FULL, KWARGS, POST_ACCUMULATE, PRE, PREPEND
-from suites.shapes import alone, in_line, one_leaf, scale_maybe
+from suites.shapes import alone, in_line, one_leaf, scale_maybe, wider
 
 #: kind of hook -> what its documentation calls the hooks of that kind.
 KINDS = {
@@ -25,55 +25,6 @@ AFTER = {kind: DOCS.format(kind, "after", named) for kind, named in KINDS.items(
 BEFORE = {kind: DOCS.format(kind, "before", named) for kind, named in KINDS.items()}
 PREPEND_PULL = "https://github.com/pytorch/pytorch/pull/87370"
 NOTE = 'note: autograd.html#backward-hooks-execution "they are executed in the order in which they are registered"'
-
-
-def registered(plan: Plan, on: str = ""):
-    """The labels of the hooks, or of those on one target, in the order of registration."""
-    return [hook.label for hook in hooks_of(plan) if on in ("", hook.on)]
-
-
-@each(
-    Row(
-        "ordering.registration.forward_pre",
-        "Without prepend=, the forward pre-hooks of a module run in the order of their registration.",
-        AFTER["forward_pre"],
-        kind="forward_pre",
-    ),
-    Row(
-        "ordering.registration.forward",
-        "Without prepend=, the forward hooks of a module run in the order of their registration.",
-        AFTER["forward"],
-        kind="forward",
-    ),
-    Row(
-        "ordering.registration.full_backward",
-        "Without prepend=, the full backward hooks of a module run in the order of their registration.",
-        AFTER["full_backward"],
-        needs=FULL,
-        kind="full_backward",
-    ),
-    Row(
-        "ordering.registration.full_backward_pre",
-        "Without prepend=, the full backward pre-hooks of a module run in the order of registration.",
-        AFTER["full_backward_pre"],
-        needs=PRE,
-        kind="full_backward_pre",
-    ),
-    plan=lambda row: plans(kinds=(row.kind,), inputs=(1, 2), outputs=(1, 2), depth=0, least=2),
-)
-def of_a_module(subject: Subject, plan: Plan, *, row: Any) -> None:
-    assert subject.holds(plan).calls() == registered(plan)
-
-
-@clause(
-    "ordering.registration.legacy_backward",
-    says="The legacy backward hooks of a module run in the order of their registration.",
-    source="measured",
-    about="register_backward_hook",
-)
-@given(plan=plans(kinds=("backward",), ops=("scale", "affine", "add", "mul"), inputs=(1, 2), depth=0, least=2))
-def test_legacy_backward(subject: Subject, plan: Plan) -> None:
-    assert subject.holds(plan).calls() == registered(plan)
 
 
 @st.composite
@@ -110,7 +61,7 @@ def on_tensors(draw, kind: str) -> Plan:
 def of_a_tensor(subject: Subject, plan: Plan, *, row: Any) -> None:
     trace = subject.holds(plan)
     for target in {hook.on for hook in hooks_of(plan)}:
-        own = registered(plan, target)
+        own = [hook.label for hook in hooks_of(plan) if hook.on == target]
         assert [label for label in trace.calls() if label in own] == own
 
 
@@ -127,48 +78,79 @@ def one_module(draw, kind: str, option: str = "prepend") -> Plan:
 
 @each(
     Row(
+        "ordering.registration.forward_pre",
+        "Without prepend=, the forward pre-hooks of a module run in the order of their registration.",
+        AFTER["forward_pre"],
+        draws=lambda: wider(kinds=("forward_pre",), depth=0, least=2),
+    ),
+    Row(
+        "ordering.registration.forward",
+        "Without prepend=, the forward hooks of a module run in the order of their registration.",
+        AFTER["forward"],
+        draws=lambda: wider(kinds=("forward",), depth=0, least=2),
+    ),
+    Row(
+        "ordering.registration.full_backward",
+        "Without prepend=, the full backward hooks of a module run in the order of their registration.",
+        AFTER["full_backward"],
+        needs=FULL,
+        draws=lambda: wider(kinds=("full_backward",), depth=0, least=2),
+    ),
+    Row(
+        "ordering.registration.full_backward_pre",
+        "Without prepend=, the full backward pre-hooks of a module run in the order of registration.",
+        AFTER["full_backward_pre"],
+        needs=PRE,
+        draws=lambda: wider(kinds=("full_backward_pre",), depth=0, least=2),
+    ),
+    Row(
+        "ordering.registration.legacy_backward",
+        "The legacy backward hooks of a module run in the order of their registration.",
+        "measured",
+        about="register_backward_hook",
+        draws=lambda: plans(
+            kinds=("backward",), ops=("scale", "affine", "add", "mul"), inputs=(1, 2), depth=0, least=2
+        ),
+    ),
+    Row(
         "ordering.registration.prepend_forward_pre",
         "A forward pre-hook registered with prepend=True runs before all that its module had so far.",
         (BEFORE["forward_pre"], PREPEND_PULL),
         needs="torch.nn.Module.register_forward_pre_hook(prepend)",
-        kind="forward_pre",
+        draws=lambda: one_module("forward_pre"),
     ),
     Row(
         "ordering.registration.prepend_forward",
         "A forward hook registered with prepend=True runs before all that its module had so far.",
         (BEFORE["forward"], PREPEND_PULL),
         needs=PREPEND,
-        kind="forward",
+        draws=lambda: one_module("forward"),
     ),
     Row(
         "ordering.registration.prepend_full_backward",
         "A full backward hook registered with prepend=True runs before all that its module had so far.",
         (BEFORE["full_backward"], PREPEND_PULL),
         needs="torch.nn.Module.register_full_backward_hook(prepend)",
-        kind="full_backward",
+        draws=lambda: one_module("full_backward"),
     ),
     Row(
         "ordering.registration.prepend_full_backward_pre",
         "A full backward pre-hook with prepend=True runs before all that its module had so far.",
         (BEFORE["full_backward_pre"], PREPEND_PULL),
         needs="torch.nn.Module.register_full_backward_pre_hook(prepend)",
-        kind="full_backward_pre",
+        draws=lambda: one_module("full_backward_pre"),
     ),
-    plan=lambda row: one_module(row.kind),
+    Row(
+        "ordering.registration.keyword_hooks_in_line",
+        "Forward hooks with and without with_kwargs=True share one order, that of their registration.",
+        AFTER["forward"],
+        needs=KWARGS,
+        draws=lambda: one_module("forward", option="with_kwargs"),
+    ),
+    plan=lambda row: row.draws(),
 )
-def first(subject: Subject, plan: Plan, *, row: Any) -> None:
+def of_a_module(subject: Subject, plan: Plan, *, row: Any) -> None:
     assert subject.holds(plan).calls() == [hook.label for hook in in_line(hooks_of(plan))]
-
-
-@clause(
-    "ordering.registration.keyword_hooks_in_line",
-    says="Forward hooks with and without with_kwargs=True share one order, that of their registration.",
-    source=AFTER["forward"],
-    needs=KWARGS,
-)
-@given(plan=one_module("forward", option="with_kwargs"))
-def test_keyword_hooks_in_line(subject: Subject, plan: Plan) -> None:
-    assert subject.holds(plan).calls() == registered(plan)
 
 
 @st.composite

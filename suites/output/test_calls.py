@@ -17,7 +17,6 @@ from suites.hooking import FEW, PRE_OR_NOT, UP_TO_TWO, in_turn, kinds_of, number
 
 ABOUT = "register_forward_hook"
 
-FORWARD_HOOK = "docs: torch.nn.Module.register_forward_hook"
 FORWARD = "docs: torch.nn.Module.forward"
 CONTRACT = contract_for(installed_version())
 #: The kinds of hook that a module takes in this torch; LAST is one of the two that it does not take together.

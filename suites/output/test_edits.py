@@ -27,22 +27,19 @@ def test_edited_in_place(subject: Subject, shape, added) -> None:
 
     module, seen = torch.nn.Identity(), []
     made = {"tensor": torch.zeros(()), "list": [], "dict": {}, "tensor in tuple": (torch.zeros(()),)}[shape]
-
-    def total(output):
-        if shape in ("tensor", "tensor in tuple"):
-            return (output if shape == "tensor" else output[0]).item()
-        return sum(output if shape == "list" else output.values())
-
-    def edit(output, by):
-        if shape in ("tensor", "tensor in tuple"):
-            (output if shape == "tensor" else output[0]).add_(by)
-        elif shape == "list":
-            output.append(by)
-        else:
-            output[len(output)] = by
-
+    total, edit = {
+        "tensor": (lambda held: held.item(), lambda held, by: held.add_(by)),
+        "list": (sum, lambda held, by: held.append(by)),
+        "dict": (lambda held: sum(held.values()), lambda held, by: held.update({len(held): by})),
+        "tensor in tuple": (lambda held: held[0].item(), lambda held, by: held[0].add_(by)),
+    }[shape]
     for by in added:
-        module.register_forward_hook(lambda module, args, output, by=by: seen.append(total(output)) or edit(output, by))
+
+        def hook(module, args, output, by=by):
+            seen.append(total(output))
+            edit(output, by)
+
+        module.register_forward_hook(hook)
     seen.append(total(module(made)))
     assert seen == [sum(added[:number]) if subject.value else 0 for number in range(len(added) + 1)]
 

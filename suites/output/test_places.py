@@ -8,20 +8,8 @@ from hypothesis import strategies as st
 from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import NUMBERS
-from fixtures.plan.grammar import (
-    Backward,
-    Chain,
-    Fan,
-    Forward,
-    Hook,
-    Input,
-    Leaf,
-    Plan,
-    Raise,
-    Retain,
-    hooks_of,
-)
-from suites.names import AS_IS, CODE, FORWARD_HOOK, THROUGHOUT
+from fixtures.plan.grammar import Backward, Chain, Fan, Forward, Hook, Input, Leaf, Plan, Raise, Retain, hooks_of
+from suites.names import AS_IS, CODE, FORWARD_HOOK, PREPEND, THROUGHOUT
 from suites.shapes import (
     RUN,
     failing_once,
@@ -222,7 +210,7 @@ def test_forward_raises(subject: Subject, plan: Plan) -> None:
     "output.places.prepended",
     says="A prepended forward hook replaces the output before the older ones of the module see it.",
     source=f'{FORWARD_HOOK} "fired before all existing ``forward`` hooks"',
-    needs="torch.nn.Module.register_forward_hook(prepend)",
+    needs=PREPEND,
 )
 @given(plan=in_front("forward"))
 def test_prepended(subject: Subject, plan: Plan) -> None:
