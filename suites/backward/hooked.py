@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from fixtures.model.contract import contract_for, installed_version
 from fixtures.plan.draw import FACTORS, NUMBERS, available
-from fixtures.plan.grammar import Scale
+from fixtures.plan.grammar import Backward, Chain, Forward, Hook, Input, Leaf, Plan, Scale
+from suites.tensors import outcome
 
 ANY_KIND = st.sampled_from(["full_backward", "backward"])
 PAIR = st.tuples(NUMBERS, NUMBERS)
@@ -21,6 +22,30 @@ FULL_KINDS = st.deferred(
 MAYBE_PRE = st.deferred(
     lambda: st.booleans() if available(contract_for(installed_version()), ("full_backward_pre",)) else st.just(False)
 )
+
+
+AN_INPUT, NO_INPUT = Input(3), Input(3, grad=False)
+
+
+def script(value: int, hooks: Tuple[Any, ...], after: Tuple[Any, ...], grad: int, given: Input = AN_INPUT) -> Plan:
+    """y = value * x with hooks before the forward, hooks after it, and one backward pass."""
+    return Plan(Leaf("m0", "scale", (value,)), (given,), hooks + (Forward(),) + after + (Backward((grad,)),))
+
+
+def steps_on_line(*steps: Any) -> Plan:
+    """The steps on y = 3 * x."""
+    return Plan(Leaf("m0", "scale", (3,)), (Input(2),), steps)
+
+
+def row(values: Tuple[int, ...]) -> Chain:
+    """Two scaling modules m1 and m2, one after the other."""
+    return Chain("m0", (Leaf("m1", "scale", values[:1]), Leaf("m2", "scale", values[1:])))
+
+
+def returning(count: int, *does: Any, grad: bool = True) -> Plan:
+    """A module of some inputs with full hooks that do so, one after the other, and a pass through it."""
+    hooks = (Hook("full_backward", "m0", f"h{place}", do) for place, do in enumerate(does))
+    return Plan(Leaf("m0", "many", (2,), outputs=1), (Input(3, grad=grad),) * count, (*hooks, Forward(), Backward()))
 
 
 def show(grads: Any) -> List[Any]:
@@ -85,3 +110,23 @@ def line(calls: List[Any], kind: str = "full_backward", weight: int = 2, hooks: 
     for _ in range(hooks):
         getattr(module, f"register_{kind}_hook")(lambda module, *grads: calls.append([show(one) for one in grads]))
     return module
+
+
+def outcome_of(kind: str, returned: Any, size: Any, count: int = 1, grad: bool = True, hooks: int = 1) -> Any:
+    """How backward() ends when the last hook of a doubling module returns this; and its inputs and weight."""
+    import torch
+
+    class Double(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.weight = torch.nn.Parameter(torch.full(size, 2.0))
+
+        def forward(self, *xs: Any) -> Any:
+            return self.weight * sum(xs)
+
+    module, xs = Double(), [torch.ones(size, requires_grad=grad) for _ in range(count)]
+    for number in range(hooks):
+        value = returned if number == hooks - 1 else None
+        getattr(module, f"register_{kind}_hook")(lambda *given, value=value: value)
+    out = module(*xs)
+    return outcome(lambda: out.backward(torch.ones(size))), xs, module.weight

@@ -1,6 +1,6 @@
 """How backward hooks of modules stand to everything else: tensor hooks, forward hooks, other modules, errors."""
 
-from typing import Any, Tuple
+from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,18 +9,11 @@ from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import FACTORS, NUMBERS, plans
 from fixtures.plan.grammar import Again, Backward, Chain, Forward, Hook, Input, Leaf, Plan, Scale, hooks_of
-from suites.backward.hooked import MAYBE_PRE, MAYBE_SCALE, PAIR
+from suites.backward.hooked import MAYBE_PRE, MAYBE_SCALE, NO_INPUT, PAIR, row, script
 from suites.backward.sources import BEFORE_FORWARD, PRE_REPLACES, RULE_2, TESTS
 from suites.names import FULL, PRE
 
 ABOUT = "register_backward_hook"
-
-AN_INPUT, NO_INPUT = Input(3), Input(3, grad=False)
-
-
-def script(value: int, hooks: Tuple[Any, ...], after: Tuple[Any, ...], grad: int, given: Input = AN_INPUT) -> Plan:
-    """y = value * x with hooks before the forward, hooks after it, and one backward pass."""
-    return Plan(Leaf("m0", "scale", (value,)), (given,), hooks + (Forward(),) + after + (Backward((grad,)),))
 
 
 @st.composite
@@ -215,7 +208,7 @@ def test_legacy_on_forward_hook(subject: Subject, plan: Plan) -> None:
 @given(
     plan=st.builds(
         lambda values, grad, inner, outer: Plan(
-            Chain("m0", (Leaf("m1", "scale", values[:1]), Leaf("m2", "scale", values[1:]))),
+            row(values),
             (Input(3),),
             (
                 Hook("backward", "m0", "outer", outer),

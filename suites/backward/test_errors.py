@@ -1,7 +1,7 @@
 """What is left behind when a backward hook raises, and which mistakes are noticed when."""
 
 from math import prod
-from typing import Any, List, Tuple
+from typing import List
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,16 +9,9 @@ from hypothesis import strategies as st
 from fixtures.judge.clause import Reading, by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import FACTORS, NUMBERS
-from fixtures.plan.grammar import Backward, Chain, Forward, Give, Hook, Input, Leaf, Pack, Plan, Raise, Scale, hooks_of
-from suites.backward.hooked import MAYBE_SCALE, PAIR
+from fixtures.plan.grammar import Backward, Forward, Give, Hook, Input, Leaf, Pack, Plan, Raise, Scale, hooks_of
+from suites.backward.hooked import AN_INPUT, MAYBE_SCALE, NO_INPUT, PAIR, row, script
 from suites.names import FULL, PRE, TYPE_IS_LOST
-
-AN_INPUT, NO_INPUT = Input(3), Input(3, grad=False)
-
-
-def script(value: int, hooks: Tuple[Any, ...], after: Tuple[Any, ...], grad: int, given: Input = AN_INPUT) -> Plan:
-    """y = value * x with hooks before the forward, hooks after it, and one backward pass."""
-    return Plan(Leaf("m0", "scale", (value,)), (given,), hooks + (Forward(),) + after + (Backward((grad,)),))
 
 
 @clause(
@@ -30,9 +23,7 @@ def script(value: int, hooks: Tuple[Any, ...], after: Tuple[Any, ...], grad: int
 @given(
     plan=st.builds(
         lambda values, grad, raising: Plan(
-            Chain("m0", (Leaf("m1", "scale", values[:1]), Leaf("m2", "scale", values[1:]))),
-            (Input(3),),
-            (Hook("full_backward", raising, "h0", (Raise(),)), Forward(), Backward((grad,))),
+            row(values), (Input(3),), (Hook("full_backward", raising, "h0", (Raise(),)), Forward(), Backward((grad,)))
         ),
         PAIR,
         NUMBERS,

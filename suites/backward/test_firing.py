@@ -9,7 +9,7 @@ from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import FACTORS, NUMBERS, plans
 from fixtures.plan.grammar import Backward, Chain, Fan, Forward, Hook, Input, Leaf, Plan, Scale
-from suites.backward.hooked import ANY_KIND, FULL_KINDS, MAYBE_SCALE, PAIR
+from suites.backward.hooked import ANY_KIND, FULL_KINDS, MAYBE_SCALE, PAIR, row
 from suites.backward.sources import EXECUTED, PRE_CALLED, RULE_1, RULE_3
 from suites.names import FULL, PRE
 
@@ -20,11 +20,6 @@ NO_INPUT = (Input(3, grad=False),)
 def two(values: Tuple[int, ...]) -> Fan:
     """Two scaling modules m1 and m2 side by side, fed with the same input."""
     return Fan("m0", (Leaf("m1", "scale", values[:1]), Leaf("m2", "scale", values[1:])))
-
-
-def line(values: Tuple[int, ...]) -> Chain:
-    """Two scaling modules m1 and m2, one after the other."""
-    return Chain("m0", (Leaf("m1", "scale", values[:1]), Leaf("m2", "scale", values[1:])))
 
 
 @clause(
@@ -200,7 +195,7 @@ def test_pre_without_input(subject: Subject, plan: Plan) -> None:
 @given(
     plan=st.builds(
         lambda kind, do, values, forwards, grad: Plan(
-            line(values),
+            row(values),
             (Input(3),),
             (Hook(kind, "m1", "h0", do), Hook(kind, "m2", "h1", do)) + (Forward(),) * forwards + (Backward((grad,)),),
         ),
@@ -246,7 +241,7 @@ def test_in_turn(subject: Subject, plan: Plan) -> None:
 @given(
     plan=st.builds(
         lambda values, do, passes: Plan(
-            line(values),
+            row(values),
             (Input(3),),
             (
                 Hook("full_backward", "m1", "h0", do),

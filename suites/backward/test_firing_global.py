@@ -1,22 +1,15 @@
 """Global backward hooks of modules, and handles that are removed."""
 
-from typing import Tuple
-
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import NUMBERS
-from fixtures.plan.grammar import Backward, Chain, Forward, Hook, Input, Leaf, Plan, Remove, hooks_of
-from suites.backward.hooked import ANY_KIND, MAYBE_SCALE, PAIR
+from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Plan, Remove, hooks_of
+from suites.backward.hooked import ANY_KIND, MAYBE_SCALE, PAIR, row
 from suites.backward.sources import GLOBAL_HANDLE, GLOBAL_PRE_ALL
 from suites.names import FULL, GLOBAL_FULL, GLOBAL_PRE
-
-
-def line(values: Tuple[int, ...]) -> Chain:
-    """Two scaling modules m1 and m2, one after the other."""
-    return Chain("m0", (Leaf("m1", "scale", values[:1]), Leaf("m2", "scale", values[1:])))
 
 
 @clause(
@@ -28,7 +21,7 @@ def line(values: Tuple[int, ...]) -> Chain:
 @given(
     plan=st.builds(
         lambda values, grad, do, own: Plan(
-            line(values),
+            row(values),
             (Input(3),),
             (
                 Hook("full_backward_pre", "m2", "own", own),

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import FACTORS
+from suites.backward.hooked import module_of
 from suites.backward.sources import DOCS, IN_PLACE, PRE_DOCS, PRE_IN_PLACE, TESTS
 from suites.names import FULL, PRE
 
@@ -31,17 +32,6 @@ def hooked(module: Any, hooks: int = 1, kind: str = "full_backward") -> Any:
     for _ in range(hooks):
         getattr(module, f"register_{kind}_hook")(lambda *arguments: None)
     return module
-
-
-def module_of(function: Callable[[Any], Any]) -> Any:
-    """A module without parameters."""
-    import torch
-
-    class Module(torch.nn.Module):
-        def forward(self, x: Any) -> Any:
-            return function(x)
-
-    return Module()
 
 
 def ends(module: Any, edit: Callable[[Any], Any], grad: bool = True, which: int = 0) -> Tuple[str, ...]:
@@ -76,7 +66,7 @@ def changing(edit: str) -> Any:
         EDITS[edit](x)
         return x * 3
 
-    return module_of(function)
+    return module_of(function, hooks=0)[0]
 
 
 @clause(
@@ -152,7 +142,7 @@ def test_output_without_input(subject: Subject, edit: str, hooks: int) -> None:
 )
 @given(edit=EDIT, hooks=FEW, count=st.integers(2, 4), which=st.integers(0, 3))
 def test_output_of_two(subject: Subject, edit: str, hooks: int, count: int, which: int) -> None:
-    module = module_of(lambda x: tuple((number + 2) * x for number in range(count)))
+    module, _ = module_of(lambda x: tuple((number + 2) * x for number in range(count)), hooks=0)
     assert ends(hooked(module, hooks), EDITS[edit], which=which % count) == subject.value
 
 
@@ -276,7 +266,8 @@ def test_pre_output(subject: Subject, edit: str, hooks: int, grad: bool) -> None
 def test_callers_gradient(subject: Subject, edits: List[int], shape: Tuple[int, ...], grad: int) -> None:
     import torch
 
-    module, x, given = module_of(lambda x: 2 * x), torch.ones(shape, requires_grad=True), torch.full(shape, float(grad))
+    (module, _), x = module_of(lambda x: 2 * x, hooks=0), torch.ones(shape, requires_grad=True)
+    given = torch.full(shape, float(grad))
     for by in edits:
 
         def hook(module: Any, grads: Any, by: int = by) -> None:

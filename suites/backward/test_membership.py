@@ -1,6 +1,6 @@
 """Which backward hooks of a module run: registering, removing, mixing full and legacy ones, and global hooks."""
 
-from typing import Any, List
+from typing import List
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,18 +9,11 @@ from fixtures.judge.clause import Reading, by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import NUMBERS
 from fixtures.plan.grammar import Backward, Chain, Drop, Forward, Hook, Input, Leaf, Plan, Remove, hooks_of
-from suites.backward.hooked import FULL_KINDS, MAYBE_SCALE
+from suites.backward.hooked import FULL_KINDS, MAYBE_SCALE, steps_on_line
 from suites.backward.sources import CALLED, MIXED, PREPEND, RULE_3, TESTS
 from suites.names import FULL, PRE, UNDER_NO_GRAD
 
 ABOUT = "register_backward_hook"
-
-NET = Leaf("m0", "scale", (3,))
-
-
-def script(*steps: Any) -> Plan:
-    """The steps on y = 3 * x."""
-    return Plan(NET, (Input(2),), steps)
 
 
 @clause(
@@ -31,7 +24,7 @@ def script(*steps: Any) -> Plan:
 )
 @given(
     plan=st.builds(
-        lambda kind, do: script(
+        lambda kind, do: steps_on_line(
             Hook(kind, "m0", "h0", do), Forward(), Remove("h0"), Backward((1,)), Forward(), Backward((2,))
         ),
         FULL_KINDS,
@@ -49,7 +42,7 @@ def test_removed_after_forward(subject: Subject, plan: Plan) -> None:
 )
 @given(
     plan=st.builds(
-        lambda do, passes: script(
+        lambda do, passes: steps_on_line(
             Hook("backward", "m0", "h0", do),
             Forward(),
             Remove("h0"),
@@ -71,7 +64,7 @@ def test_legacy_removed_after_forward(subject: Subject, plan: Plan) -> None:
 )
 @given(
     plan=st.builds(
-        lambda kind, early, do: script(
+        lambda kind, early, do: steps_on_line(
             *([Hook(kind, "m0", "h0")] * early)
             + [Forward(), Hook(kind, "m0", "h1", do), Backward((1,)), Forward(), Backward((2,))]
         ),
@@ -93,7 +86,7 @@ def test_registered_after_forward(subject: Subject, plan: Plan) -> None:
 )
 @given(
     plan=st.builds(
-        lambda gone, do: script(
+        lambda gone, do: steps_on_line(
             Hook("full_backward", "m0", "h0", (Drop(gone),)),
             Hook("full_backward", "m0", "h1", do),
             Hook("full_backward", "m0", "h2"),
@@ -124,11 +117,13 @@ def test_removed_by_another(subject: Subject, plan: Plan) -> None:
         ("", "at the end", {"legacy_taken": "end"}),
         "The legacy hooks of a call are those that are left when its forward hooks have run.",
     ),
-    witness=script(Hook("backward", "m0", "h0"), Hook("forward", "m0", "h1", (Drop("h0"),)), Forward(), Backward()),
+    witness=steps_on_line(
+        Hook("backward", "m0", "h0"), Hook("forward", "m0", "h1", (Drop("h0"),)), Forward(), Backward()
+    ),
 )
 @given(
     plan=st.builds(
-        lambda kind, do, more: script(
+        lambda kind, do, more: steps_on_line(
             Hook("backward", "m0", "h0", do),
             Hook(kind, "m0", "h1", (Drop("h0"),)),
             Hook("backward", "m0", "h2", more),
@@ -154,7 +149,7 @@ def test_legacy_taken(subject: Subject, plan: Plan) -> None:
 )
 @given(
     plan=st.lists(st.sampled_from(["backward", "full_backward"]), min_size=2, max_size=4).map(
-        lambda kinds: script(
+        lambda kinds: steps_on_line(
             *[Hook(kind, "m0", f"h{index}") for index, kind in enumerate(kinds)], Forward(), Backward()
         )
     )
@@ -174,7 +169,7 @@ def test_no_mixing(subject: Subject, plan: Plan) -> None:
 )
 @given(
     plan=st.sampled_from([("full_backward", "backward"), ("backward", "full_backward")]).map(
-        lambda kinds: script(
+        lambda kinds: steps_on_line(
             Hook(kinds[0], "m0", "h0"), Remove("h0"), Hook(kinds[1], "m0", "h1"), Forward(), Backward()
         )
     )
@@ -192,7 +187,7 @@ def test_choice_is_final(subject: Subject, plan: Plan) -> None:
 )
 @given(
     plan=st.builds(
-        lambda kind, pre, do: script(
+        lambda kind, pre, do: steps_on_line(
             Hook(kind, "m0", "h0", do), Hook("full_backward_pre", "m0", "h1", pre), Forward(), Backward()
         ),
         st.sampled_from(["full_backward", "backward"]),
@@ -236,7 +231,7 @@ def test_around(subject: Subject, plan: Plan) -> None:
 )
 @given(
     plan=st.builds(
-        lambda kind, prepends: script(
+        lambda kind, prepends: steps_on_line(
             *[Hook(kind, "m0", f"h{index}", prepend=first) for index, first in enumerate(prepends)],
             Forward(),
             Backward(),
@@ -260,7 +255,7 @@ def test_prepend(subject: Subject, plan: Plan) -> None:
 )
 @given(
     plan=st.builds(
-        lambda do, passes: script(
+        lambda do, passes: steps_on_line(
             Hook("full_backward", "m0", "h0", do), Forward(), *[Backward((grad,)) for grad in passes]
         ),
         MAYBE_SCALE,
@@ -287,11 +282,11 @@ def test_once_per_backward(subject: Subject, plan: Plan) -> None:
         ),
         Reading("an error", "never", "Torch does otherwise: an error.", {"full_without_grad": "RuntimeError"}),
     ),
-    witness=script(Hook("full_backward", "m0", "h0"), Forward(grad=False), Forward(), Backward()),
+    witness=steps_on_line(Hook("full_backward", "m0", "h0"), Forward(grad=False), Forward(), Backward()),
 )
 @given(
     plan=st.builds(
-        lambda hooks, grad: script(
+        lambda hooks, grad: steps_on_line(
             *(Hook("full_backward", "m0", f"h{place}") for place in range(hooks)),
             Forward(grad=False),
             Forward(),

@@ -1,24 +1,15 @@
 """Which global backward hooks run: for every module, before its own, full or legacy."""
 
-from typing import Any
-
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.draw import NUMBERS, plans
-from fixtures.plan.grammar import Backward, Chain, Forward, Hook, Input, Leaf, Plan
-from suites.backward.hooked import MAYBE_SCALE
+from fixtures.plan.grammar import Backward, Forward, Hook, Input, Plan
+from suites.backward.hooked import MAYBE_SCALE, row, steps_on_line
 from suites.backward.sources import GLOBAL_ALL, GLOBAL_FIRST, MIXED
 from suites.names import FULL, GLOBAL_FULL
-
-NET = Leaf("m0", "scale", (3,))
-
-
-def script(*steps: Any) -> Plan:
-    """The steps on y = 3 * x."""
-    return Plan(NET, (Input(2),), steps)
 
 
 @clause(
@@ -31,7 +22,7 @@ def script(*steps: Any) -> Plan:
     plan=st.lists(
         st.tuples(st.sampled_from(["backward", "full_backward"]), st.sampled_from(["m0", "*"])), min_size=2, max_size=4
     ).map(
-        lambda hooks: script(
+        lambda hooks: steps_on_line(
             *[Hook(kind, on, f"h{index}") for index, (kind, on) in enumerate(hooks)], Forward(), Backward()
         )
     )
@@ -52,7 +43,7 @@ def test_global_no_mixing(subject: Subject, plan: Plan) -> None:
 @given(
     plan=st.builds(
         lambda own, everywhere, values: Plan(
-            Chain("m0", (Leaf("m1", "scale", values[:1]), Leaf("m2", "scale", values[1:]))),
+            row(values),
             (Input(2),),
             (
                 Hook("full_backward", "m1", "own", own),

@@ -19,12 +19,8 @@ from suites.names import FULL, PAST_THE_OUTPUT, PRE, UNDER_NO_GRAD
 
 GLOBAL = "torch.nn.modules.module.register_module_forward_hook"
 VIEWS = "The docs say that forward is given a view of each tensor passed in, and the caller one of each returned."
-
-
 #: Which inputs need a gradient. The first one does in torch 1.8; backward.given.frozen_input tells of that.
 SOME = st.lists(st.booleans(), max_size=3).map(lambda others: [True, *others])
-
-
 ONE = Input(Of(1, (2,)))
 #: The same by the words of the rows below.
 GRADS = {

@@ -8,10 +8,11 @@ from hypothesis import strategies as st
 from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.judge.table import Row, each
-from fixtures.plan.grammar import Backward, Forward, Give, Hook, Input, Leaf, Plan, Scale, hooks_of
-from suites.backward.hooked import FEW
+from fixtures.plan.grammar import Give, Plan, Scale, hooks_of
+from suites.backward.hooked import FEW, outcome_of, returning
 from suites.backward.sources import DOCS, ONLY_NONE, PRE_DOCS
 from suites.names import FROM_OUTPUT, FULL, PRE
+from suites.tensors import item
 
 SIZES = st.lists(st.integers(1, 2), max_size=2).map(tuple)
 #: The size of the inputs, by which what is returned is often drawn too.
@@ -19,43 +20,11 @@ SIZE = st.shared(SIZES, key="size")
 ONE_ROW = {"size": (1, 2), "count": 1, "returned": (1, 2)}
 
 
-def outcome(
-    returned: Any, kind: str = "full_backward", size: Any = (1, 2), count: int = 1, grad: bool = True, hooks: int = 1
-) -> Any:
-    """How backward() ends when the last hook of a doubling module of some inputs returns this, and their .grad."""
-    import torch
-
-    class Double(torch.nn.Module):
-        def __init__(self) -> None:
-            super().__init__()
-            self.weight = torch.nn.Parameter(torch.tensor(2.0))
-
-        def forward(self, *xs: Any) -> Any:
-            return self.weight * sum(xs)
-
-    module, xs = Double(), [torch.ones(size, requires_grad=grad) for _ in range(count)]
-    for number in range(hooks):
-        value = returned if number == hooks - 1 else None
-        getattr(module, f"register_{kind}_hook")(lambda *given, value=value: value)
-    try:
-        module(*xs).backward(torch.ones(size))
-        seen = "accepted"
-    except (RuntimeError, TypeError) as error:
-        seen = type(error).__name__
-    return seen, [None if x.grad is None else x.grad.tolist() for x in xs], module.weight.grad is None
-
-
 def fill(number: float, size: Any) -> Any:
     """The nested lists of a tensor that is full of one number."""
     import torch
 
     return torch.full(size, float(number)).tolist()
-
-
-def returning(count: int, *does: Any, grad: bool = True) -> Plan:
-    """A module of some inputs with full hooks that do so, one after the other, and a pass through it."""
-    hooks = (Hook("full_backward", "m0", f"h{place}", do) for place, do in enumerate(does))
-    return Plan(Leaf("m0", "many", (2,), outputs=1), (Input(3, grad=grad),) * count, (*hooks, Forward(), Backward()))
 
 
 @each(
@@ -95,7 +64,8 @@ def bare(subject: Subject, size: Any, count: int, returned: Any, *, row: Any) ->
     due = ("TypeError" if not returned else "RuntimeError", [None] * count, pre)
     if returned == ((wanted, *size) if subject.value == "rows" else size):
         due = ("accepted", [fill(3 * by, size)] * count, False)
-    assert outcome(torch.full(returned, 3.0), row.kind, size, count) == due
+    seen, xs, weight = outcome_of(row.kind, torch.full(returned, 3.0), size, count)
+    assert (seen, [item(x.grad) for x in xs], weight.grad is None) == due
 
 
 @clause(
@@ -111,10 +81,10 @@ def bare(subject: Subject, size: Any, count: int, returned: Any, *, row: Any) ->
 def test_no_broadcast(subject: Subject, size: Any, returned: Any, hooks: int) -> None:
     import torch
 
-    (seen, grads, unwritten) = outcome((torch.full(returned, 3.0),), size=size, hooks=hooks)
+    seen, (x,), weight = outcome_of("full_backward", (torch.full(returned, 3.0),), size, hooks=hooks)
     fits = returned == size
-    assert (seen, unwritten) == ("accepted" if fits else subject.value, False)
-    assert grads == [fill(3, size) if fits else None]
+    assert (seen, weight.grad is None) == ("accepted" if fits else subject.value, False)
+    assert item(x.grad) == (fill(3, size) if fits else None)
 
 
 @clause(

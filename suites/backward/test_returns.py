@@ -9,8 +9,8 @@ from fixtures.judge.clause import Reading, clause
 from fixtures.judge.subject import Subject
 from fixtures.judge.table import Row, each
 from fixtures.plan.draw import FACTORS, NUMBERS, plans
-from fixtures.plan.grammar import Backward, Chain, Forward, Hook, Input, Leaf, Plan, Raise, Scale, hooks_of
-from suites.backward.hooked import FULL_KINDS, MAYBE_SCALE, module_of
+from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Plan, Raise, Scale, hooks_of
+from suites.backward.hooked import FULL_KINDS, MAYBE_SCALE, module_of, row
 from suites.backward.sources import DOCS, IN_ORDER, OBSERVES, PRE_REPLACES, REPLACES
 from suites.names import FULL, PRE
 from suites.tensors import item, leaf, outcome
@@ -172,7 +172,7 @@ def in_any_network(subject: Subject, plan: Plan, *, row: Any) -> None:
 @given(
     plan=st.builds(
         lambda kind, before, after, values, grad: Plan(
-            Chain("m0", (Leaf("m1", "scale", values[:1]), Leaf("m2", "scale", values[1:]))),
+            row(values),
             (Input(3),),
             (
                 *(Hook(kind, "m2", f"h{index}", do) for index, do in enumerate([*before, (Raise(),), *after])),

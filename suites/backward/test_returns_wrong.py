@@ -7,10 +7,11 @@ from hypothesis import strategies as st
 
 from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
-from fixtures.plan.grammar import Backward, Blank, Forward, Give, Hook, Input, Leaf, Plan, Scale, hooks_of
-from suites.backward.hooked import FEW
+from fixtures.plan.grammar import Blank, Give, Plan, Scale, hooks_of
+from suites.backward.hooked import FEW, outcome_of, returning
 from suites.backward.sources import NUMBER, ONLY_NONE, PRE_DOCS, PRE_NUMBER, TESTS
 from suites.names import FROM_OUTPUT, FULL, PRE
+from suites.tensors import item
 
 ABOUT = "register_backward_hook"
 
@@ -34,25 +35,8 @@ def outcome(kind: str, returned: Any, count: int = 1, grad: bool = True, hooks: 
             return {"tuple": tuple, "list": list}[part[0]](made(one) for one in part[1])
         return {"g": torch.full((2,), 7.0), "row": torch.full((1, 2), 7.0), "scalar": torch.tensor(7.0)}.get(part, part)
 
-    class Line(torch.nn.Module):
-        def __init__(self) -> None:
-            super().__init__()
-            self.weight = torch.nn.Parameter(torch.full((2,), 2.0))
-
-        def forward(self, *xs: Any) -> Any:
-            return self.weight * sum(xs)
-
-    module, xs = Line(), [torch.ones(2, requires_grad=grad) for _ in range(count)]
-    for number in range(hooks):
-        value = made(returned) if number == hooks - 1 else None
-        getattr(module, f"register_{kind}_hook")(lambda *given, value=value: value)
-    out = module(*xs)
-    try:
-        out.backward(torch.ones(2))
-        result = "accepted"
-    except (RuntimeError, TypeError) as error:
-        result = type(error).__name__
-    return result, [None if x.grad is None else x.grad.tolist() for x in (xs if grad else [module.weight])]
+    result, xs, weight = outcome_of(kind, made(returned), (2,), count, grad, hooks)
+    return result, [item(one.grad) for one in (xs if grad else [weight])]
 
 
 @clause(
@@ -104,11 +88,7 @@ def test_full_wrong_tensor(subject: Subject, dtype: str, size: Any, hooks: int) 
 )
 @given(
     plan=st.builds(
-        lambda count, does: Plan(
-            Leaf("m0", "many", (2,), outputs=1),
-            (Input(3),) * count,
-            (*(Hook("full_backward", "m0", f"h{place}", do) for place, do in enumerate(does)), Forward(), Backward()),
-        ),
+        lambda count, does: returning(count, *does),
         st.integers(1, 4),
         st.lists(
             st.sampled_from([(Give("list"),), (Give("nones"),), (Blank(0),), (Blank(1),), (Scale(7),), ()]),

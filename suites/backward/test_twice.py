@@ -10,16 +10,10 @@ from fixtures.judge.subject import Subject
 from fixtures.plan.draw import FACTORS, NUMBERS
 from suites.backward.sources import DOCS, PAST_OUTPUT
 from suites.names import CLEARING, FULL, PAST_THE_OUTPUT
+from suites.tensors import leaf
 
 MISSED = "https://github.com/pytorch/pytorch/issues/88312"
 RULE = "The docs promise a call whenever gradients for the module's inputs are computed; here they are."
-
-
-def value(number: float) -> Any:
-    """A float64 scalar that requires grad: small integers stay exact."""
-    import torch
-
-    return torch.tensor(float(number), dtype=torch.float64, requires_grad=True)
 
 
 def cube() -> Any:
@@ -62,7 +56,7 @@ def line() -> Any:
 def test_create_graph(subject: Subject, passes: List[bool], hooks: int, again: bool) -> None:
     import torch
 
-    module, seen, x = cube(), [], value(2)
+    module, seen, x = cube(), [], leaf(2)
     for _ in range(hooks):
         module.register_full_backward_hook(
             lambda module, grad_input, grad_output: seen.append((torch.is_grad_enabled(), grad_input[0].requires_grad))
@@ -99,7 +93,7 @@ def test_second_pass(subject: Subject, what: str, number: int, hooks: int) -> No
     module, calls = torch.nn.MSELoss() if what == "loss" else cube(), []
     for index in range(hooks):
         module.register_full_backward_hook(lambda *given, index=index: calls.append(index))
-    x = value(number)
+    x = leaf(number)
     if what == "hessian":
         second = torch.autograd.functional.hessian(module, x)
     else:
@@ -134,7 +128,7 @@ def test_second_pass_of_many(subject: Subject, curved: List[bool], number: int) 
     net, calls = torch.nn.Sequential(*(cube() if one else line() for one in curved)), []
     for index, module in enumerate(net):
         module.register_full_backward_hook(lambda *given, index=index: calls.append(index))
-    x = value(number)
+    x = leaf(number)
     (grad,) = torch.autograd.grad(net(x), x, create_graph=True)
     first = calls[:]
     grad.backward()
@@ -167,7 +161,7 @@ def test_second_pass_of_many(subject: Subject, curved: List[bool], number: int) 
 def test_replacement(subject: Subject, number: int, factors: List[int]) -> None:
     import torch
 
-    module, x, product = cube(), value(number), 1
+    module, x, product = cube(), leaf(number), 1
     for factor in factors:
         module.register_full_backward_hook(
             lambda module, grad_input, grad_output, factor=factor: (grad_input[0] * factor,)
@@ -205,7 +199,7 @@ def test_output_missed(subject: Subject, way: str, number: int, hooks: int) -> N
             wrapped = {"list": [self.inner], "dict": {0: self.inner}, "tuple": (self.inner,)}
             return 2 * x, wrapped.get(way)
 
-    module, calls, x = Nested(), [], value(1)
+    module, calls, x = Nested(), [], leaf(1)
     for _ in range(hooks):
         module.register_full_backward_hook(lambda *given: calls.append("called"))
     out = module(x)
@@ -218,7 +212,7 @@ def test_output_missed(subject: Subject, way: str, number: int, hooks: int) -> N
         seen = type(error).__name__
     assert (seen, calls) == (subject.value, [])
     # A pass through the output calls them all.
-    module(value(1))[0].backward()
+    module(leaf(1))[0].backward()
     assert len(calls) == hooks
 
 
@@ -238,7 +232,7 @@ def test_output_missed(subject: Subject, way: str, number: int, hooks: int) -> N
 def test_stale(subject: Subject, stopped: List[int], root: int, hooks: int, twice: bool) -> None:
     import torch
 
-    module, calls, x = line(), [], value(1)
+    module, calls, x = line(), [], leaf(1)
     for _ in range(hooks):
         module.register_full_backward_hook(lambda module, *grads: calls.append(tuple(grad.item() for (grad,) in grads)))
     out = module(x)
@@ -270,7 +264,7 @@ def test_stale(subject: Subject, stopped: List[int], root: int, hooks: int, twic
 def test_stale_replacement(subject: Subject, grad: int, root: int, factors: List[int]) -> None:
     import torch
 
-    module, x, product = line(), value(1), 1
+    module, x, product = line(), leaf(1), 1
     for factor in factors:
         module.register_full_backward_hook(
             lambda module, grad_input, grad_output, factor=factor: (grad_input[0] * factor,)

@@ -9,8 +9,8 @@ from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.judge.table import Row, each
 from fixtures.plan.draw import NUMBERS, plans
-from fixtures.plan.grammar import Add, Backward, Chain, Forward, Give, Hook, Input, Leaf, Plan
-from suites.backward.hooked import FULL_KINDS, MAYBE_SCALE, PAIR
+from fixtures.plan.grammar import Add, Backward, Forward, Give, Hook, Input, Plan
+from suites.backward.hooked import FULL_KINDS, MAYBE_SCALE, PAIR, row
 from suites.backward.sources import NUMBER, PRE_NUMBER, RULE_3, TESTS
 from suites.names import FULL, UNDER_NO_GRAD
 
@@ -21,8 +21,7 @@ NO_GRADIENT = (Hook("full_backward", "m2", "h0", (Give("nones"),)), Hook("full_b
 
 def line(values: Tuple[int, ...], hooks: Tuple[Any, ...], *steps: Any, grad: bool = True) -> Plan:
     """Two scaling modules m1 and m2, one after the other, with hooks and a forward."""
-    net = Chain("m0", (Leaf("m1", "scale", values[:1]), Leaf("m2", "scale", values[1:])))
-    return Plan(net, (Input(3, grad=grad),), (*hooks, Forward(), *steps))
+    return Plan(row(values), (Input(3, grad=grad),), (*hooks, Forward(), *steps))
 
 
 @clause(

@@ -12,8 +12,6 @@ from suites.names import SNAPSHOT
 from suites.tensors import leaf, outcome
 
 ABOUT = "register_hook"
-
-
 #: Ways to make a tensor out of another one.
 DERIVED = {
     "detach": lambda x: x.detach().requires_grad_(),
