@@ -56,16 +56,16 @@ def every_answer() -> list[Contract]:
 
 
 def plans() -> Iterator[tuple[Plan, Sequence[Contract]]]:
-    """The witnesses of all clauses under every contract, a few plans of each clause, and many of the whole grammar."""
+    """The witnesses of all clauses under every contract, many plans of the whole grammar, and a few of each clause."""
     newest, *others = every_answer()
     for plan in witnesses():
         yield plan, (newest, *others)
-    for name in DRAWING:
-        yield from ((plan, (newest,)) for plan in drawn(name, FEW))
     for place in range(PLANS):
         older = [others[(place * OLDER + each) % len(others)] for each in range(OLDER)]
         for name in WHOLE:
             yield from ((plan, (newest, *older)) for plan in drawn_once(name)[place : place + 1])
+    for name in DRAWING:
+        yield from ((plan, (newest,)) for plan in drawn(name, FEW))
 
 
 def witnesses() -> list[Plan]:
@@ -101,13 +101,19 @@ def cases() -> Iterator[Case]:
         yield case
 
 
-def play(mutant: Mutant, plan: Plan, contract: Contract) -> Any:
-    """The trace that a mutant leaves; where it leaves none, what it raised."""
+def attempt(plan: Plan, contract: Contract) -> Any:
+    """The trace that the model leaves as it is now; where it leaves none, what it raised."""
     try:
-        with at_most(PATIENCE), mutant.on():
+        with at_most(PATIENCE):
             return expect(plan, contract)
-    except (Exception, Hung) as error:  # noqa: BLE001 - whatever the change makes the model raise
+    except (Exception, Hung) as error:  # noqa: BLE001 - whatever a change makes the model raise
         return error
+
+
+def play(mutant: Mutant, plan: Plan, contract: Contract) -> Any:
+    """The same, of a mutant."""
+    with mutant.on():
+        return attempt(plan, contract)
 
 
 def killed(mutant: Mutant) -> bool:
