@@ -28,6 +28,7 @@ PICKLING = "it pickles: few clauses speak of that, and none of what becomes of i
 #: Functions about hooks that are not changed -> why.
 LEFT_OUT = {
     "_has_any_global_hook": "only torch.compile asks it",
+    "Module._maybe_warn_non_full_backward_hook": "it only warns, and clauses speak of few of its warnings",
     "register_module_buffer_registration_hook": REGISTERING,
     "register_module_module_registration_hook": REGISTERING,
     "register_module_parameter_registration_hook": REGISTERING,
