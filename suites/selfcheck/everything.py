@@ -12,7 +12,7 @@ __all__ = ["drawn", "draws_plans", "import_suites"]
 
 
 def draws_plans(clause: Clause) -> bool:
-    """Whether what a clause draws is a plan: a miniature can play those, and nothing else."""
+    """Whether what a clause draws is a plan: the model can play those, and nothing else."""
     return clause.plays
 
 

@@ -1,0 +1,96 @@
+"""Finds for each clause that draws plans a mutant of the model that it rejects and few other clauses do.
+
+What only few plans execute, only few clauses can reject: so mutants of the rarest lines are tried first. A mutant that
+changes most plans shows nothing about a clause, and is not recorded.
+"""
+
+import functools
+import json
+import sys
+from collections import Counter
+from collections.abc import Callable, Sequence
+from types import FrameType
+from typing import Any
+
+from fixtures.judge.clause import CLAUSES
+from fixtures.plan.grammar import Plan
+from suites.selfcheck.everything import drawn
+from suites.selfcheck.mutants.clauses import CONTRACT, DRAWING, PLANS, RECORD, accepts
+from suites.selfcheck.mutants.model import WHOLE, all_mutants, attempt, drawn_once, play
+from suites.selfcheck.mutants.mutate import Hung, Mutant
+
+#: A mutant that a larger share of plans shows is no fault but a ruin; and how many of each clause are looked at.
+MOST, SAMPLE = 0.4, 12
+
+Line = tuple[str, int]
+
+
+def lines_of(run: Callable[[], Any], files: frozenset[str]) -> set[Line]:
+    """The lines of some files that are executed."""
+    seen: set[Line] = set()
+
+    def local(frame: FrameType, event: str, _: Any) -> Any:
+        if event == "line":
+            seen.add((frame.f_code.co_filename, frame.f_lineno))
+        return local
+
+    def enter(frame: FrameType, event: str, _: Any) -> Any:
+        return local if frame.f_code.co_filename in files else None
+
+    before = sys.gettrace()
+    sys.settrace(enter)
+    try:
+        run()
+    finally:
+        sys.settrace(before)
+    return seen
+
+
+@functools.cache
+def sample() -> list[tuple[Plan, Any]]:
+    """Some plans of the whole grammar, each with what the model makes of it."""
+    plans = [plan for name in WHOLE for plan in drawn_once(name)[:SAMPLE]]
+    return [(plan, trace) for plan in plans if not isinstance(trace := attempt(plan, CONTRACT), Exception)]
+
+
+@functools.cache
+def ruins(mutant: Mutant) -> bool:
+    """Whether a plan of the whole grammar does not end, or most plans show the change."""
+    shown = 0
+    for plan, trace in sample():
+        observed = play(mutant, plan, CONTRACT)
+        shown += observed != trace
+        if isinstance(observed, Hung) or shown > MOST * len(sample()):
+            return True
+    return False
+
+
+def rejected_by(name: str, order: Sequence[Mutant]) -> Mutant | None:
+    """The first of these mutants that a clause rejects, with few plans or with more."""
+    for most in PLANS:
+        plans = drawn(name, most)
+        found = next((one for one in order if not accepts(CLAUSES[name], plans, one) and not ruins(one)), None)
+        if found:
+            return found
+    return None
+
+
+def record() -> int:
+    """Write which mutant each clause rejects. Returns 1 where a clause rejects none."""
+    chosen = list(all_mutants().values())
+    files = frozenset(one.file for one in chosen)
+    executed = {
+        name: lines_of(lambda name=name: accepts(CLAUSES[name], drawn(name, PLANS[0])), files) for name in DRAWING
+    }
+    clauses = Counter(line for lines in executed.values() for line in lines)
+    found: dict[str, str] = {}
+    for name in DRAWING:
+        reached = [one for one in chosen if any((one.file, line) in executed[name] for line in one.lines)]
+        reached.sort(key=lambda one: max(clauses[one.file, line] for line in one.lines))
+        mutant = rejected_by(name, reached)
+        if mutant:
+            found[name] = mutant.name
+        print(f"{name:45} {mutant.name if mutant else 'rejects none'}", flush=True)
+    RECORD.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    print(f"{len(found)} of {len(DRAWING)} clauses reject a mutant, {len(set(found.values()))} mutants in all")
+    return int(len(found) < len(DRAWING))
