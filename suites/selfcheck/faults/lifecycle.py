@@ -338,7 +338,7 @@ def registered_once(stack: ExitStack) -> None:
     patch_register(stack, "register_forward_hook", change)
 
 
-@fault("tutorial.forward", subtle=True)
+@fault("output.calls", subtle=True)
 def two_parameters_accepted(stack: ExitStack) -> None:
     """A forward hook that is written with two parameters is called with the module and the output."""
 
