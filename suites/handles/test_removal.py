@@ -5,13 +5,13 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.families import MODULE_KINDS
 from fixtures.judge.about import apis
 from fixtures.judge.clause import Reading, clause
 from fixtures.judge.subject import Subject
 from fixtures.model.contract import contract_for, installed_version
 from fixtures.plan.draw import FACTORS, NUMBERS, available, plans
 from fixtures.plan.grammar import (
-    MODULE_KINDS,
     Backward,
     Chain,
     Drop,

@@ -14,12 +14,13 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.families import MODULE_KINDS
 from fixtures.judge.about import apis
 from fixtures.judge.clause import Reading, clause
 from fixtures.judge.subject import Subject
 from fixtures.model.contract import contract_for, installed_version
 from fixtures.plan.draw import NUMBERS, available, plans
-from fixtures.plan.grammar import MODULE_KINDS, Again, Backward, Chain, Forward, Hook, Input, Leaf, Plan, hooks_of
+from fixtures.plan.grammar import Again, Backward, Chain, Forward, Hook, Input, Leaf, Plan, hooks_of
 
 NOTES = "tutorials: widely read study notes, 2019-2022"
 MODULE = "docs: torch.nn.Module"
