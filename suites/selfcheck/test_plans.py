@@ -169,7 +169,7 @@ def test_lines_too_wide_for_a_column_stand_below_each_other() -> None:
 
 
 @QUICK
-@given(plan=plans(kinds=("forward",), runs=2))
+@given(plan=plans(kinds=("forward",), runs=2, contract=CONTRACT))
 def test_most_drawn_plans_play_to_the_end(plan: Plan) -> None:
     assert expect(plan, CONTRACT).returns()
 
