@@ -21,6 +21,7 @@ from fixtures.model.array import Inexact
 from fixtures.model.contract import Contract, contract_for, installed_version
 from fixtures.model.graph import SharedEdit, SharedThaw, SharedUnrecorded, TooLarge, TooMany
 from fixtures.model.module import expect
+from fixtures.plan.contract import drawing_for
 from fixtures.plan.draw import available
 from fixtures.plan.forms import contiguous, shown_strides
 from fixtures.plan.grammar import (
@@ -263,7 +264,8 @@ def counted(name: str, number: int, seed: int, contract: Contract) -> Drawn:
         drawn.ends["played"] += 1
         drawn.pairs.update(met(plan, trace))
 
-    collect()
+    with drawing_for(contract):
+        collect()
     return drawn
 
 

@@ -21,7 +21,8 @@ from typing import Any, Dict, List, Optional, Tuple
 from unittest import mock
 
 from fixtures.judge.clause import CLAUSES, Clause
-from fixtures.model.contract import installed_version
+from fixtures.model.contract import contract_for, installed_version
+from fixtures.plan.contract import draw_for
 from fixtures.run.recorded import FOLDER, Damaged, read
 from fixtures.show.bundle import Unfit
 from fixtures.show.example import Known, inside, program, shown_by
@@ -32,8 +33,9 @@ APART = ("selfcheck", "timing")
 SECONDS = 120
 
 
-def import_suites() -> None:
-    """Import suites/<chapter>/test_<topic>.py for every chapter."""
+def import_suites(version: str = "") -> None:
+    """Import suites/<chapter>/test_<topic>.py for every chapter, to draw for this torch, else for the installed one."""
+    draw_for(contract_for(version or installed_version()))
     for path in sorted((ROOT / "suites").glob("*/test_*.py")):
         if path.parent.name not in APART:
             importlib.import_module(f"suites.{path.parent.name}.{path.stem}")
@@ -43,7 +45,7 @@ def import_for_newest() -> None:
     """Import them as on the newest recorded release, whatever is installed: some strategies depend on the torch."""
     newest = list(recorded())[-1]
     with mock.patch("fixtures.model.contract.installed_version", return_value=newest):
-        import_suites()
+        import_suites(newest)
 
 
 @lru_cache(maxsize=None)

@@ -5,6 +5,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.families import MODULE_KINDS
 from fixtures.judge.about import apis
 from fixtures.judge.clause import Reading, clause
 from fixtures.judge.subject import Subject
@@ -12,7 +13,6 @@ from fixtures.judge.table import Row, each
 from fixtures.model.contract import contract_for, installed_version
 from fixtures.plan.draw import NUMBERS, available
 from fixtures.plan.grammar import (
-    MODULE_KINDS,
     Add,
     Again,
     Backward,

@@ -200,17 +200,17 @@ def test_each_clause_is_judged_and_the_failure_is_reported(made: None) -> None:
         asked.append(one.id)
         return cells(cell(TURNS, "deviates", "new"))[one.id], AssertionError("no")
 
-    found, failure = judge_claim(IS_NEW, "2.15.0", judged)
+    found, failure, _ = judge_claim(IS_NEW, "2.15.0", judged)
     assert (asked, found.verdict, str(failure)) == ([TURNS, STAYS], "deviates", found.note)
-    found, failure = judge_claim(IS_NEW, "2.15.0", lambda one: (cells()[one.id], None))
+    found, failure, _ = judge_claim(IS_NEW, "2.15.0", lambda one: (cells()[one.id], None))
     assert (found.verdict, failure) == ("conforms", None)
-    found, failure = judge_claim(IS_NEW, "2.15.0", lambda one: (cell(one.id, "unseen", None), None))
+    found, failure, _ = judge_claim(IS_NEW, "2.15.0", lambda one: (cell(one.id, "unseen", None), None))
     assert (found.verdict, type(failure)) == ("unseen", BrokenClause)
 
 
 def test_what_names_no_clause_or_no_reading_is_broken(made: None, monkeypatch: pytest.MonkeyPatch) -> None:
     def fault() -> str:
-        found, failure = judge_claim(IS_ALONE, "2.15.0", lambda one: (cells()[one.id], None))
+        found, failure, _ = judge_claim(IS_ALONE, "2.15.0", lambda one: (cells()[one.id], None))
         assert (found.verdict, type(failure)) == ("unseen", BrokenClause)
         return found.note
 

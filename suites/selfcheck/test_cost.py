@@ -18,7 +18,8 @@ from fixtures.plan.grammar import Backward, Forward, Hook, Plan
 EXAMPLES = 200
 ROUNDS = 5
 MOST = 2.0
-STRATEGY = plans(kinds=("forward", "forward_pre"), ops=("scale", "same"), depth=0, runs=2, most=3)
+CONTRACT = contract_for(installed_version())
+STRATEGY = plans(kinds=("forward", "forward_pre"), ops=("scale", "same"), depth=0, runs=2, most=3, contract=CONTRACT)
 SETTINGS = settings(
     max_examples=EXAMPLES,
     derandomize=True,
@@ -90,7 +91,7 @@ def test_an_example_costs_at_most_twice_the_same_by_hand() -> None:
     version = installed_version()
     reading = Reading("always", "", "")
     clause = Clause("a.b.c", "", (), (reading,), (), None, "", "", False, "observed", the_clause)
-    subject = Subject("eager", "cpu", version, contract_for(version), reading, Eager().play)
+    subject = Subject("eager", "cpu", version, CONTRACT, reading, Eager().play)
     search(clause, subject)
     by_hand()
     # In turns, and the fastest of each: what else the machine does can only add time.

@@ -12,16 +12,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge import isolate
+from fixtures.judge import isolate, verdict
 from fixtures.judge.cause import Cause, Effect
 from fixtures.judge.clause import BadClause, Clause, Reading, by_release, clause
 from fixtures.judge.subject import Subject
-from fixtures.judge.verdict import Cell, judge
+from fixtures.judge.verdict import Cell, Judged
 from fixtures.model.contract import contract_for
 from fixtures.model.module import Model, expect
 from fixtures.plan.draw import plans
 from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Plan, Retain, Scale
 from fixtures.play.player import Refused
+from fixtures.show.evidence import reported
 
 NEW, OLD = contract_for("2.15"), contract_for("1.4")
 LAST = Reading("last", ">=2.0", "after all", {"retain_grad": "last"})
@@ -73,6 +74,11 @@ def made(function: Any, readings: tuple[Reading, ...] = (LAST, HOOK), witness: A
 
 def subject(contract: Any = NEW, version: str = "2.15.0", lib: Any = Model) -> Subject:
     return Subject("eager", "cpu", version, NEW, LAST, lambda plan: expect(plan, contract, lib))
+
+
+def judge(clause: Clause, subject: Subject, missing: Any, causes: Any) -> Any:
+    """The cell with its evidence, and the failure."""
+    return reported(clause, subject.version, verdict.judge(clause, subject, missing, causes))
 
 
 def test_the_reading_in_force_holds_and_the_other_is_refuted() -> None:
@@ -266,8 +272,8 @@ def test_a_mode_that_declines_is_refused() -> None:
     assert (cell.verdict, cell.note) == ("refused", "hooks on shared modules")
 
 
-def apart(monkeypatch: Any, cell: Cell, code: int | None, causes: Any = ()) -> Any:
-    """Judge a cell apart, with a child process that is only told of."""
+def in_child(monkeypatch: Any, cell: Cell, code: int | None, causes: Any = ()) -> Any:
+    """Judge a cell in a child process, which is none."""
 
     def run(command: Any, env: Any, **_: Any) -> Any:
         if code == 0:
@@ -278,33 +284,34 @@ def apart(monkeypatch: Any, cell: Cell, code: int | None, causes: Any = ()) -> A
         return types.SimpleNamespace(returncode=code, stdout=b"")
 
     monkeypatch.setattr(isolate.subprocess, "run", run)
-    return isolate.judge_apart(made(direct), "eager", "2.15.0", "node", ".", [], causes)
+    found: Judged = isolate.judge_in_child(made(direct), "eager", "2.15.0", "node", ".", [], causes)
+    return found.cell, found.failure
 
 
 def test_a_cell_whose_process_dies_is_crashed_and_fails(monkeypatch: Any) -> None:
-    cell, failure = apart(monkeypatch, Cell("a.b.c", "eager", "conforms"), -11)
+    cell, failure = in_child(monkeypatch, Cell("a.b.c", "eager", "conforms"), -11)
     assert (cell.verdict, cell.note, cell.declared) == ("crashed", "SIGSEGV", False)
     assert "declare it" in str(failure)
 
 
 def test_a_cell_whose_process_does_not_end_is_hung_and_fails(monkeypatch: Any) -> None:
-    cell, failure = apart(monkeypatch, Cell("a.b.c", "eager", "conforms"), None)
+    cell, failure = in_child(monkeypatch, Cell("a.b.c", "eager", "conforms"), None)
     assert (cell.verdict, cell.note) == ("hung", "more than 180 s of processor time, or 600 s of the clock")
     assert "declare it" in str(failure)
 
 
 def test_a_declared_crash_is_shown_and_forgiven_and_goes_stale(monkeypatch: Any) -> None:
     crash = declared(torch="", facts={}, effects=(Effect("a.b.c", "The process dies.", verdict="crashed"),))
-    cell, failure = apart(monkeypatch, Cell("a.b.c", "eager", "conforms"), -11, [crash])
+    cell, failure = in_child(monkeypatch, Cell("a.b.c", "eager", "conforms"), -11, [crash])
     assert (cell.verdict, cell.declared, failure) == ("crashed", True, None)
-    cell, failure = apart(monkeypatch, Cell("a.b.c", "eager", "conforms"), 0, [crash])
+    cell, failure = in_child(monkeypatch, Cell("a.b.c", "eager", "conforms"), 0, [crash])
     assert cell.verdict == "unseen"
     assert "stale" in str(failure)
 
 
 def test_a_cell_that_lives_brings_its_verdict(monkeypatch: Any) -> None:
     given = Cell("a.b.c", "eager", "conforms", reading="one", refuted=["two"])
-    assert apart(monkeypatch, given, 0) == (given, None)
+    assert in_child(monkeypatch, given, 0) == (given, None)
 
 
 def test_readings_by_release_are_ranges_newest_first() -> None:

@@ -28,6 +28,7 @@ from fixtures.play.player import Doors, Refused
 from fixtures.play.stage import Torch
 from fixtures.run.naming import named
 from fixtures.show.alone import script
+from fixtures.show.evidence import reported
 from fixtures.show.mode_lines import lines_of
 from suites.selfcheck import rules
 from suites.selfcheck.everything import import_suites
@@ -71,7 +72,7 @@ def made(function: Any, **changes: Any) -> Clause:
 
 def judged(clause: Clause, mode: Mode, causes: tuple[Cause, ...] = ()) -> Any:
     subject = Subject(mode.name, "cpu", VERSION, CONTRACT, clause.readings[0], mode.play)
-    return judge_in_mode(clause, subject, mode, [], causes)
+    return reported(clause, VERSION, judge_in_mode(clause, subject, mode, [], causes))
 
 
 @pytest.fixture(autouse=True)

@@ -11,12 +11,12 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.families import MODULE_KINDS
 from fixtures.judge.about import apis
 from fixtures.judge.claim import ABSENT, claims
 from fixtures.judge.clause import Reading, clause
 from fixtures.judge.subject import Subject
 from fixtures.judge.table import Row
-from fixtures.plan.grammar import MODULE_KINDS
 
 NOTES = "tutorials: widely read study notes, 2019-2022"
 MODULE = "docs: torch.nn.Module"
