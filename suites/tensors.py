@@ -38,7 +38,7 @@ def outcome(action: Callable[[], Any], errors: Tuple[Type[BaseException], ...] =
     return "accepted"
 
 
-def times(by: int, note: Callable[[Any], Any] = lambda grad: None) -> Callable[[Any], Any]:
+def multiplies(by: int, note: Callable[[Any], Any] = lambda grad: None) -> Callable[[Any], Any]:
     """A hook that returns the gradient times `by`; `note` is called with the gradient before."""
 
     def hook(grad: Any) -> Any:

@@ -14,7 +14,7 @@ from fixtures.play.trace import Trace
 from suites.gradient.asking import INNER, NET, ROOT, asking
 from suites.gradient.said import ALWAYS, NOT_ACCUMULATED, REPLACES, RETAINED_LAST, TRAVERSED
 from suites.names import GRAD_DOCS, HOOKS_IN_ORDER, TENSOR_DOCS
-from suites.tensors import leaf, times
+from suites.tensors import leaf, multiplies
 
 ABOUT = "register_hook"
 
@@ -118,7 +118,7 @@ def test_root(subject: Subject, factors: List[int], first: int) -> None:
     seen: List[float] = []
     y = 3 * leaf(1)
     for by in factors:
-        y.register_hook(times(by, lambda grad: seen.append(grad.item())))
+        y.register_hook(multiplies(by, lambda grad: seen.append(grad.item())))
     (grad,) = torch.autograd.grad([y], [y], [leaf(first).detach()])
     called, counts = subject.value
     row = [first * prod(factors[:place]) for place in range(len(factors))]

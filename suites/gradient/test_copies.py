@@ -11,7 +11,7 @@ from fixtures.judge.subject import Subject
 from fixtures.plan.draw import FACTORS
 from suites.gradient.said import DEEPCOPY, MARKED, WARNED_OF
 from suites.names import RETAIN_IN_ENGINE
-from suites.tensors import leaf, outcome, times
+from suites.tensors import leaf, multiplies, outcome
 
 ABOUT = "register_hook"
 
@@ -32,7 +32,7 @@ def hooked(kind: str, factors: List[int]) -> Any:
     """Such a tensor with a hook for each factor."""
     tensor = made(kind)
     for by in factors:
-        tensor.register_hook(times(by))
+        tensor.register_hook(multiplies(by))
     return tensor
 
 
@@ -106,7 +106,7 @@ def test_deepcopy_of_inner(subject: Subject, row: List[str], factors: List[int])
     inner = "detach" not in row
     # After a detach() nothing requires grad: no hook can be registered, and the tensor is a leaf.
     for by in factors if inner else []:
-        tensor.register_hook(times(by))
+        tensor.register_hook(multiplies(by))
     assert outcome(lambda: copy.deepcopy(tensor)) == (subject.value if inner else "accepted")
 
 

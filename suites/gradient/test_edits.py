@@ -13,7 +13,7 @@ from fixtures.plan.grammar import Ask, Backward, Forward, Hook, InPlace, Input, 
 from suites.gradient.asking import INNER, NET, asked_alone
 from suites.gradient.said import RETAINED_LAST
 from suites.names import HOOKS_IN_ORDER, TENSOR_DOCS
-from suites.tensors import leaf, times
+from suites.tensors import leaf, multiplies
 
 ABOUT = "register_hook"
 
@@ -49,7 +49,7 @@ def test_own_gradient(subject: Subject, hooks: List[Tuple[str, int]], inner: boo
     x = leaf(1)
     y = 1 * x
     for how, by in hooks:
-        (y if inner else x).register_hook(edit(by) if how == "edit" else times(by))
+        (y if inner else x).register_hook(edit(by) if how == "edit" else multiplies(by))
     torch.autograd.backward([2 * y], create_graph=create_graph)
     grad, x.grad = x.grad.item(), None
     assert grad == 2 * prod(by for how, by in hooks if how == "replace" or subject.value)
@@ -79,7 +79,7 @@ def test_other_hooks(subject: Subject, does: List[Tuple[str, int]]) -> None:
     kept: List[Any] = []
     x = leaf(1)
     for how, by in does:
-        x.register_hook({"keep": kept.append, "edit": edit(by), "replace": times(by)}[how])
+        x.register_hook({"keep": kept.append, "edit": edit(by), "replace": multiplies(by)}[how])
     (2 * x).backward()
     now, keepsakes = [2.0], []
     for how, by in does:
@@ -209,9 +209,9 @@ def test_kept_gradient(subject: Subject, piles: List[Tuple[List[int], int]], ups
         assert (y.grad.item(), x.grad.item()) == (2 * prod(kept), 2 * prod(edits) * upstream)
 
 
-def multiplied(numbers: Any, by: int) -> Any:
+def times(numbers: Any, by: int) -> Any:
     """The numbers of a tensor, each multiplied; a complex number is a pair."""
-    return type(numbers)(multiplied(one, by) for one in numbers) if isinstance(numbers, (list, tuple)) else numbers * by
+    return type(numbers)(times(one, by) for one in numbers) if isinstance(numbers, (list, tuple)) else numbers * by
 
 
 @clause(
@@ -230,4 +230,4 @@ def test_any_form(subject: Subject, plan: Plan) -> None:
         assert grad.name
         assert seen.name in ("", grad.name)
         assert (grad.shape, grad.dtype, grad.strides) == (seen.shape, seen.dtype, seen.strides)
-        assert grad.numbers == multiplied(seen.numbers, prod(edits[before]))
+        assert grad.numbers == times(seen.numbers, prod(edits[before]))

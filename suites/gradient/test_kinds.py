@@ -12,7 +12,7 @@ from fixtures.model.contract import applies, installed_version
 from fixtures.plan.draw import FACTORS, NUMBERS
 from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Like, Of, Plan, Remove, Scale
 from suites.gradient.said import EXAMPLE, GRAD_DTYPE, LAYOUT, OVERRIDABLE, REPLACES, SIGNATURE
-from suites.tensors import times
+from suites.tensors import multiplies
 
 ABOUT = "register_hook"
 #: Passes that begin at three numbers.
@@ -159,8 +159,8 @@ def test_custom_function(subject: Subject, row: List[List[int]], at_leaf: int) -
     for factors in row:
         y = Double.apply(y)
         for by in factors:
-            y.register_hook(times(by))
-    x.register_hook(times(at_leaf))
+            y.register_hook(multiplies(by))
+    x.register_hook(multiplies(at_leaf))
     y.backward()
     grad, expected = 1, []
     for factors in reversed(row):

@@ -12,7 +12,7 @@ from fixtures.plan.draw import FACTORS, NUMBERS, plans
 from fixtures.plan.grammar import Backward, Call, Chain, Forward, Hook, Input, Leaf, Plan, Raise, Remove, Scale
 from suites.gradient.said import ADDS, CALLED, DERIVATIVE, DERIVATIVES
 from suites.names import HOOKS_IN_ORDER, TYPE_IS_LOST
-from suites.tensors import leaf, outcome, times
+from suites.tensors import leaf, multiplies, outcome
 
 ABOUT = "register_hook"
 
@@ -105,7 +105,7 @@ def test_double_backward(subject: Subject, x: int, power: int, factors: List[int
     needs: List[bool] = []
     tensor = leaf(x)
     for by in factors:
-        tensor.register_hook(times(by, lambda grad: needs.append(grad.requires_grad)))
+        tensor.register_hook(multiplies(by, lambda grad: needs.append(grad.requires_grad)))
     product = tensor
     for _ in range(power - 1):
         product = product * tensor
@@ -133,7 +133,7 @@ def test_differentiated_through(subject: Subject, x: int, hooks: List[Any]) -> N
     tensor = leaf(x)
     y = tensor * tensor
     square: Any = lambda grad: grad * grad  # noqa: E731
-    handles = [y.register_hook(square if by == "square" else times(by)) for by in hooks]
+    handles = [y.register_hook(square if by == "square" else multiplies(by)) for by in hooks]
     (first,) = torch.autograd.grad(y * y, [tensor], create_graph=True)
     for handle in handles:
         handle.remove()

@@ -25,7 +25,7 @@ from suites.gradient.said import (
     SIGNATURE,
 )
 from suites.names import EXECUTION
-from suites.tensors import item, leaf, times
+from suites.tensors import item, leaf, multiplies
 
 ABOUT = "register_hook"
 
@@ -199,7 +199,7 @@ def test_before_accumulation(subject: Subject, had: Any, passes: List[int], fact
     x = leaf(1)
     x.grad = None if had is None else leaf(had).detach()
     for by in factors:
-        x.register_hook(times(by, lambda grad: seen.append((grad.item(), item(x.grad)))))
+        x.register_hook(multiplies(by, lambda grad: seen.append((grad.item(), item(x.grad)))))
     expected = []
     for grad in passes:
         (grad * x).backward()

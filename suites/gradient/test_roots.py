@@ -13,7 +13,7 @@ from fixtures.plan.draw import FACTORS, NUMBERS
 from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Plan, Scale
 from suites.gradient.said import FROM_LEAF, NEEDS_GRADIENT
 from suites.names import GRAD_DOCS, HOOKS_IN_ORDER, POST_ACCUMULATE
-from suites.tensors import item, leaf, outcome, times
+from suites.tensors import item, leaf, multiplies, outcome
 
 ABOUT = "register_hook"
 
@@ -64,7 +64,7 @@ def test_no_gradient(subject: Subject, shape: List[int], factors: List[int], lea
     if leaf_too:
         x.register_hook(calls.append)
     for by in factors:
-        y.register_hook(times(by, calls.append))
+        y.register_hook(multiplies(by, calls.append))
     result = outcome(y.backward)
     if prod(shape) == 1 or subject.value:
         expected: Any = ("accepted", len(factors) + leaf_too, torch.full(shape, 2.0 * prod(factors)).tolist())
@@ -103,7 +103,7 @@ def test_batch(subject: Subject, rows: List[List[int]], inner: List[int], inputs
     y = 2 * x
     for name, tensor, factors in (("y", y, inner), ("x", x, inputs)):
         for by in factors:
-            tensor.register_hook(times(by, lambda grad, name=name: seen.append((name, tuple(grad.shape)))))
+            tensor.register_hook(multiplies(by, lambda grad, name=name: seen.append((name, tuple(grad.shape)))))
     # A tuple: torch 1.11 takes no other sequence.
     gradients = (torch.tensor(rows, dtype=torch.float64),)
     (grads,) = torch.autograd.grad((1 * y,), (x,), gradients, is_grads_batched=True)

@@ -11,7 +11,7 @@ from fixtures.judge.subject import Subject
 from fixtures.plan.draw import FACTORS, NUMBERS
 from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Like, Of, Plan, Recast, Remove, Scale, hooks_of
 from suites.names import TENSOR_DOCS
-from suites.tensors import item, leaf, outcome, times
+from suites.tensors import item, leaf, multiplies, outcome
 
 ABOUT = "register_hook"
 
@@ -37,7 +37,7 @@ def test_wrong_type(subject: Subject, wrong: Any, inner: bool, before: List[int]
     x.grad = None if had is None else leaf(had).detach()
     y = 1 * x
     for by in before:
-        (y if inner else x).register_hook(times(by))
+        (y if inner else x).register_hook(multiplies(by))
     (y if inner else x).register_hook(lambda grad: (grad,) if wrong == "a tuple with the gradient" else wrong)
     (y if inner else x).register_hook(lambda grad: calls.append(grad.item()))
     expected = subject.value[0 if wrong else 1]
@@ -119,7 +119,7 @@ def test_not_callable(subject: Subject, hook: Any, before: List[int], inner: boo
     x = leaf(1)
     y = 1 * x
     for by in before:
-        (y if inner else x).register_hook(times(by, lambda grad: calls.append(grad.item())))
+        (y if inner else x).register_hook(multiplies(by, lambda grad: calls.append(grad.item())))
     try:
         handle = (y if inner else x).register_hook(hook)
         seen.append("registered")

@@ -15,7 +15,7 @@ from fixtures.plan.draw import FACTORS, available
 from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Plan, Retain, Scale, hooks_of
 from suites.gradient.products import SCALES, on_product, starts
 from suites.names import EXECUTION
-from suites.tensors import item, leaf, times
+from suites.tensors import item, leaf, multiplies
 
 FIRST_TENSOR_HOOKS = (
     EXECUTION + ' "hooks registered to Tensor are executed 2. pre-hook registered to Node are executed"'
@@ -74,7 +74,7 @@ def test_before_pre_hooks(subject: Subject, hooks: List[Tuple[str, int]], place:
         elif kind == "pre":
             y.grad_fn.register_prehook(lambda grads, by=by: pre_hook(grads, by))
         else:
-            y.register_hook(times(by))
+            y.register_hook(multiplies(by))
     for _ in range(passes):
         (2 * y).backward(retain_graph=True)
     orders = {
