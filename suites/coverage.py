@@ -15,14 +15,14 @@ from typing import Any, Dict, Iterator, List, NamedTuple, Sequence, Set, Tuple
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import seed as seeded
 
+from fixtures.draw.contract import drawing_for
+from fixtures.draw.plans import available
 from fixtures.families import KINDS
+from fixtures.graph.array import Inexact
+from fixtures.graph.graph import SharedEdit, SharedThaw, SharedUnrecorded, TooLarge, TooMany
 from fixtures.judge.clause import CLAUSES
-from fixtures.model.array import Inexact
 from fixtures.model.contract import Contract, contract_for, installed_version
-from fixtures.model.graph import SharedEdit, SharedThaw, SharedUnrecorded, TooLarge, TooMany
 from fixtures.model.module import expect
-from fixtures.plan.contract import drawing_for
-from fixtures.plan.draw import available
 from fixtures.plan.forms import contiguous, shown_strides
 from fixtures.plan.grammar import (
     FUNCTIONS,

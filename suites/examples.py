@@ -20,9 +20,9 @@ from functools import lru_cache
 from typing import Any, Dict, List, Optional, Tuple
 from unittest import mock
 
+from fixtures.draw.contract import draw_for
 from fixtures.judge.clause import CLAUSES, Clause
 from fixtures.model.contract import contract_for, installed_version
-from fixtures.plan.contract import draw_for
 from fixtures.run.recorded import FOLDER, Damaged, read
 from fixtures.show.bundle import Unfit
 from fixtures.show.example import Known, inside, program, shown_by
@@ -89,7 +89,7 @@ def write(clauses: List[Clause], folder: pathlib.Path) -> int:
 
 def run(clause: Clause, path: pathlib.Path) -> Tuple[Any, str]:
     """Run the program of a clause; return its exit status and what it says."""
-    from fixtures.play.stage import Torch  # loaded here: who only writes the programs needs no torch
+    from fixtures.stages.stage import Torch  # loaded here: who only writes the programs needs no torch
 
     if shown_by(clause).isolated:
         command = [sys.executable, "-W", "ignore", str(path)]
@@ -122,7 +122,7 @@ def run(clause: Clause, path: pathlib.Path) -> Tuple[Any, str]:
 
 def wrong(clause: Clause, known: Known, minor: str, folder: pathlib.Path) -> Optional[str]:
     """Run the program of a clause; return what it says when that is not what is known of this torch."""
-    from fixtures.play.stage import missing
+    from fixtures.stages.stage import missing
 
     path = folder / (clause.id + ".py")
     if not path.is_file():

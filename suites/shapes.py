@@ -5,7 +5,7 @@ from typing import Any, Iterable, List, Sequence, Tuple
 
 from hypothesis import strategies as st
 
-from fixtures.plan.draw import FACTORS, NUMBERS, plans
+from fixtures.draw.plans import FACTORS, NUMBERS, plans
 from fixtures.plan.grammar import (
     OPS,
     Again,

@@ -12,7 +12,7 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup
 
-from fixtures.run.triage import HOMES
+from fixtures.judge.triage import HOMES
 from reports.costs.chapter import chapter
 from reports.costs.recorded import NOTHING, Record
 from reports.data.atlas import Atlas, undeclared

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fixtures.run import triage as shared
-from fixtures.run.triage import Cluster
+from fixtures.judge import triage as shared
+from fixtures.judge.triage import Cluster
 from reports.data import forms
 from reports.data.runfile import Run, read_run
 from reports.data.strict import FORMAT

@@ -5,8 +5,8 @@ from typing import Any, Callable, List, Tuple
 
 from hypothesis import strategies as st
 
+from fixtures.draw.plans import FACTORS, NUMBERS, available
 from fixtures.model.contract import contract_for, installed_version
-from fixtures.plan.draw import FACTORS, NUMBERS, available
 from fixtures.plan.grammar import Backward, Chain, Forward, Hook, Input, Leaf, Plan, Scale
 from suites.tensors import outcome
 

@@ -5,10 +5,10 @@ from typing import Any, Tuple
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.draw.plans import FACTORS, NUMBERS, plans
 from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.judge.table import Row, each
-from fixtures.plan.draw import FACTORS, NUMBERS, plans
 from fixtures.plan.grammar import Ask, Backward, Forward, Hook, Input, Leaf, Plan, Scale
 from suites.backward.hooked import MAYBE_SCALE
 from suites.backward.sources import EXECUTED, PRE_CALLED, REPLACES, RULE_1, RULE_2

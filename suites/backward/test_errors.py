@@ -6,9 +6,9 @@ from typing import List
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.draw.plans import FACTORS, NUMBERS
 from fixtures.judge.clause import Reading, by_release, clause
 from fixtures.judge.subject import Subject
-from fixtures.plan.draw import FACTORS, NUMBERS
 from fixtures.plan.grammar import Backward, Forward, Give, Hook, Input, Leaf, Pack, Plan, Raise, Scale, hooks_of
 from suites.backward.hooked import AN_INPUT, MAYBE_SCALE, NO_INPUT, PAIR, row, script
 from suites.names import FULL, PRE, TYPE_IS_LOST

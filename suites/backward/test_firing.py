@@ -5,9 +5,9 @@ from typing import Tuple
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.draw.plans import FACTORS, NUMBERS, plans
 from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
-from fixtures.plan.draw import FACTORS, NUMBERS, plans
 from fixtures.plan.grammar import Backward, Chain, Fan, Forward, Hook, Input, Leaf, Plan, Scale
 from suites.backward.hooked import ANY_KIND, FULL_KINDS, MAYBE_SCALE, PAIR, row
 from suites.backward.sources import EXECUTED, PRE_CALLED, RULE_1, RULE_3

@@ -9,9 +9,9 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.draw.plans import FACTORS, NUMBERS, plans
 from fixtures.judge.clause import Reading, by_release, clause
 from fixtures.judge.subject import Subject
-from fixtures.plan.draw import FACTORS, NUMBERS, plans
 from fixtures.plan.grammar import Again, Backward, Chain, Forward, Hook, Input, Leaf, Plan, Scale
 from suites.backward.sources import (
     DOCS,

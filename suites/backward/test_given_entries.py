@@ -3,9 +3,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.draw.plans import NUMBERS, plans
 from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
-from fixtures.plan.draw import NUMBERS, plans
 from fixtures.plan.grammar import Backward, Call, Forward, Hook, Input, Leaf, Of, Plan
 from suites.backward.hooked import FEW
 from suites.backward.sources import INPUT_VIEW, OUTPUT_VIEW, POSITIONAL

@@ -6,9 +6,9 @@ from typing import Any, Callable, Dict, List, Tuple
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.draw.plans import FACTORS
 from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
-from fixtures.plan.draw import FACTORS
 from suites.backward.hooked import module_of
 from suites.backward.sources import DOCS, IN_PLACE, PRE_DOCS, PRE_IN_PLACE, TESTS
 from suites.names import FULL, PRE

@@ -5,9 +5,9 @@ from typing import List
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.draw.plans import NUMBERS
 from fixtures.judge.clause import Reading, by_release, clause
 from fixtures.judge.subject import Subject
-from fixtures.plan.draw import NUMBERS
 from fixtures.plan.grammar import Backward, Chain, Drop, Forward, Hook, Input, Leaf, Plan, Remove, hooks_of
 from suites.backward.hooked import FULL_KINDS, MAYBE_SCALE, steps_on_line
 from suites.backward.sources import CALLED, MIXED, PREPEND, RULE_3, TESTS

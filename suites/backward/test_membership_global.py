@@ -3,9 +3,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.draw.plans import NUMBERS, plans
 from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
-from fixtures.plan.draw import NUMBERS, plans
 from fixtures.plan.grammar import Backward, Forward, Hook, Input, Plan
 from suites.backward.hooked import MAYBE_SCALE, row, steps_on_line
 from suites.backward.sources import GLOBAL_ALL, GLOBAL_FIRST, MIXED

@@ -6,9 +6,9 @@ from typing import Any, List
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.draw.plans import NUMBERS
 from fixtures.judge.clause import Reading, by_release, clause
 from fixtures.judge.subject import Subject
-from fixtures.plan.draw import NUMBERS
 from suites.backward.hooked import FEW, line
 from suites.backward.sources import RULE_1, RULE_3
 from suites.names import FULL, UNDER_NO_GRAD

@@ -7,10 +7,10 @@ from typing import Any, List
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.draw.plans import NUMBERS
 from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.judge.table import Row, each
-from fixtures.plan.draw import NUMBERS
 from fixtures.plan.grammar import Forward, Freeze, Hook, Input, Leaf, Of, Plan
 from fixtures.play.trace import Trace
 from suites.backward.hooked import FEW

@@ -5,10 +5,10 @@ from typing import Any, Callable, Dict, List
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.draw.plans import FACTORS, NUMBERS, plans
 from fixtures.judge.clause import Reading, clause
 from fixtures.judge.subject import Subject
 from fixtures.judge.table import Row, each
-from fixtures.plan.draw import FACTORS, NUMBERS, plans
 from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Plan, Raise, Scale, hooks_of
 from suites.backward.hooked import FULL_KINDS, MAYBE_SCALE, module_of, row
 from suites.backward.sources import DOCS, IN_ORDER, OBSERVES, PRE_REPLACES, REPLACES

@@ -8,9 +8,9 @@ from typing import Any, List, Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.draw.plans import NUMBERS, plans
 from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
-from fixtures.plan.draw import NUMBERS, plans
 from fixtures.plan.grammar import Backward, Call, Chain, Forward, Freeze, Hook, Input, Leaf, Pack, Plan, hooks_of
 from suites.backward.hooked import FEW, module_of, run
 from suites.backward.sources import DOCS, GRADIENTS, NO_TENSOR, POSITIONAL, PRE_DOCS, RULE_2, TENSORS_ONLY

@@ -5,9 +5,9 @@ from typing import Any, List
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.draw.plans import FACTORS, NUMBERS
 from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
-from fixtures.plan.draw import FACTORS, NUMBERS
 from suites.backward.sources import DOCS, PAST_OUTPUT
 from suites.names import CLEARING, FULL, PAST_THE_OUTPUT
 from suites.tensors import leaf

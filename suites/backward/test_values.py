@@ -4,9 +4,9 @@ from dataclasses import replace
 
 from hypothesis import given
 
+from fixtures.draw.plans import plans
 from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
-from fixtures.plan.draw import plans
 from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Like, Of, Plan, Recast
 from suites.backward.sources import GRADIENTS, INPUT_VIEW, LEGACY, REPLACES
 from suites.names import FULL

@@ -5,10 +5,10 @@ from typing import Any, Tuple
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.draw.plans import NUMBERS, plans
 from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.judge.table import Row, each
-from fixtures.plan.draw import NUMBERS, plans
 from fixtures.plan.grammar import Add, Backward, Forward, Give, Hook, Input, Plan
 from suites.backward.hooked import FULL_KINDS, MAYBE_SCALE, PAIR, row
 from suites.backward.sources import NUMBER, PRE_NUMBER, RULE_3, TESTS

@@ -4,7 +4,7 @@ from typing import Any, Sequence
 
 from hypothesis import strategies as st
 
-from fixtures.plan.draw import FACTORS, NUMBERS
+from fixtures.draw.plans import FACTORS, NUMBERS
 from fixtures.plan.grammar import Ask, Chain, Forward, Hook, Input, Leaf, Plan, Retain, Scale
 
 NET = Chain("m0", (Leaf("m1", "scale", (2,)), Leaf("m2", "scale", (5,))))

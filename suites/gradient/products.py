@@ -4,7 +4,7 @@ from typing import Any, List, Tuple
 
 from hypothesis import strategies as st
 
-from fixtures.plan.draw import FACTORS, NUMBERS
+from fixtures.draw.plans import FACTORS, NUMBERS
 from fixtures.plan.grammar import Backward, Forward, Give, Hook, Input, Leaf, Plan, Scale, hooks_of
 
 KINDS = ("node", "node_pre")

@@ -6,9 +6,9 @@ from typing import Any, List, Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.draw.plans import FACTORS, NUMBERS, plans
 from fixtures.judge.clause import Reading, by_release, clause
 from fixtures.judge.subject import Subject
-from fixtures.plan.draw import FACTORS, NUMBERS, plans
 from fixtures.plan.grammar import Ask, Forward, Hook, Input, Leaf, Plan, Raise, Retain, Scale, hooks_of
 from fixtures.play.trace import Trace
 from suites.gradient.asking import INNER, NET, ROOT, asking

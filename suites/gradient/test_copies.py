@@ -6,9 +6,9 @@ from typing import Any, Callable, List, Tuple
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.draw.plans import FACTORS
 from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
-from fixtures.plan.draw import FACTORS
 from suites.gradient.said import DEEPCOPY, MARKED, WARNED_OF
 from suites.names import RETAIN_IN_ENGINE
 from suites.tensors import leaf, multiplies, outcome

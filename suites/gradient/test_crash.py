@@ -8,9 +8,9 @@ from typing import Any, List
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.draw.plans import FACTORS, NUMBERS
 from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
-from fixtures.plan.draw import FACTORS, NUMBERS
 from fixtures.plan.grammar import Backward, Drop, Forward, Hook, Input, Leaf, Plan, Scale, hooks_of
 from suites.names import RETAIN_DOCS, SNAPSHOT
 

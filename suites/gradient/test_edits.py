@@ -6,9 +6,9 @@ from typing import Any, Callable, List, Tuple
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.draw.plans import FACTORS, NUMBERS, plans
 from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
-from fixtures.plan.draw import FACTORS, NUMBERS, plans
 from fixtures.plan.grammar import Ask, Backward, Forward, Hook, InPlace, Input, Leaf, Like, Of, Plan, hooks_of
 from suites.gradient.asking import INNER, NET, asked_alone
 from suites.gradient.said import RETAINED_LAST

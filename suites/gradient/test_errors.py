@@ -5,9 +5,9 @@ from typing import Any, List
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.draw.plans import FACTORS, NUMBERS, plans
 from fixtures.judge.clause import Reading, clause
 from fixtures.judge.subject import Subject
-from fixtures.plan.draw import FACTORS, NUMBERS, plans
 from fixtures.plan.grammar import Backward, Forward, Give, Hook, Input, Leaf, Plan, Raise, Remove, Scale, hooks_of
 from suites.names import TENSOR_DOCS, TYPE_IS_LOST
 from suites.tensors import leaf, outcome

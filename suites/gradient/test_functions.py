@@ -6,10 +6,10 @@ from typing import Any, List
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.draw.plans import FACTORS, plans
 from fixtures.judge.about import apis
 from fixtures.judge.clause import Reading, clause
 from fixtures.judge.subject import Subject
-from fixtures.plan.draw import FACTORS, plans
 from fixtures.plan.grammar import Plan
 from suites.tensors import leaf
 

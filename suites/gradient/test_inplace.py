@@ -8,11 +8,11 @@ from typing import Any, List
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.draw.edited import edited
+from fixtures.draw.nets import USUAL_OPS, nets
+from fixtures.draw.plans import FACTORS, NUMBERS
 from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
-from fixtures.plan.draw import FACTORS, NUMBERS
-from fixtures.plan.draw_net import USUAL_OPS, nets
-from fixtures.plan.edited import edited
 from fixtures.plan.grammar import Backward, Edit, Forward, Hook, InPlace, Input, Leaf, Plan, Remove, Scale
 from suites.gradient.said import OLD_NODE, OLD_VERSION
 from suites.gradient.versions import CHANGES, between_edits, calls_of, noting

@@ -5,9 +5,9 @@ from typing import Any, List
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.draw.plans import FACTORS, NUMBERS
 from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
-from fixtures.plan.draw import FACTORS, NUMBERS
 from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Plan, Scale, hooks_of
 from suites.gradient.asking import INNER, NET, asking
 from suites.gradient.said import EMPTY, INTO_GRAD, OTHERS_IGNORED

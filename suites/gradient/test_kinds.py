@@ -6,10 +6,10 @@ from typing import Any, List
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.draw.plans import FACTORS, NUMBERS
 from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.model.contract import applies, installed_version
-from fixtures.plan.draw import FACTORS, NUMBERS
 from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Like, Of, Plan, Remove, Scale
 from suites.gradient.said import EXAMPLE, GRAD_DTYPE, LAYOUT, OVERRIDABLE, REPLACES, SIGNATURE
 from suites.tensors import multiplies

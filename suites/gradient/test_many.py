@@ -2,10 +2,10 @@
 
 from hypothesis import given
 
+from fixtures.draw.plans import plans
 from fixtures.judge.about import apis
 from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
-from fixtures.plan.draw import plans
 from fixtures.plan.grammar import Plan
 
 

@@ -8,9 +8,9 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.draw.plans import FACTORS, NUMBERS
 from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
-from fixtures.plan.draw import FACTORS, NUMBERS
 from fixtures.plan.grammar import Add, Backward, Chain, Drop, Forward, Hook, Input, Leaf, Plan, Remove, Scale
 from suites.gradient.said import CALLED, REFUSED, REMOVES
 from suites.names import SNAPSHOT

@@ -5,9 +5,9 @@ from typing import Any, List
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.draw.plans import NUMBERS
 from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
-from fixtures.plan.draw import NUMBERS
 from suites.names import HOOKS_IN_ORDER, NONE_FROM_FUNCTION, TENSOR_DOCS, UNDEFINED_ISSUE
 from suites.tensors import item, leaf, outcome, through_silent_function
 

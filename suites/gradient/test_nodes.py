@@ -6,10 +6,10 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.draw.plans import FACTORS, NUMBERS, plans
 from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.judge.table import Row, each
-from fixtures.plan.draw import FACTORS, NUMBERS, plans
 from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Plan, Remove, Scale, hooks_of
 from suites.gradient.asking import INNER, asked_alone
 from suites.gradient.products import LOOKS, NONES, SCALES, WRONG, acts, on_product, starts

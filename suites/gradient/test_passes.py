@@ -6,9 +6,9 @@ from typing import Any, List, Tuple
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.draw.plans import FACTORS, NUMBERS, plans
 from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
-from fixtures.plan.draw import FACTORS, NUMBERS, plans
 from fixtures.plan.grammar import Backward, Call, Chain, Forward, Hook, Input, Leaf, Plan, Raise, Remove, Scale
 from suites.gradient.said import ADDS, CALLED, DERIVATIVE, DERIVATIVES
 from suites.names import HOOKS_IN_ORDER, TYPE_IS_LOST

@@ -7,9 +7,9 @@ from typing import Any, List
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.draw.plans import FACTORS, NUMBERS
 from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
-from fixtures.plan.draw import FACTORS, NUMBERS
 from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Plan, Scale
 from suites.gradient.said import FROM_LEAF, NEEDS_GRADIENT
 from suites.names import GRAD_DOCS, HOOKS_IN_ORDER, POST_ACCUMULATE

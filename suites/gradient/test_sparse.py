@@ -5,9 +5,9 @@ from typing import Any, List, Tuple
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.draw.plans import FACTORS, NUMBERS
 from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
-from fixtures.plan.draw import FACTORS, NUMBERS
 from suites.gradient.said import DENSE_SUM, SPARSE
 
 ABOUT = "register_hook"

@@ -2,10 +2,10 @@
 
 from hypothesis import given
 
+from fixtures.draw.plans import plans
 from fixtures.judge.about import apis
 from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
-from fixtures.plan.draw import plans
 from fixtures.plan.grammar import Backward, Forward, Freeze, Hook, Input, Leaf, Plan
 from suites.names import HOOKS_IN_ORDER
 

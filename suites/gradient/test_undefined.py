@@ -8,9 +8,9 @@ from typing import Any, List
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.draw.plans import FACTORS, NUMBERS
 from fixtures.judge.clause import Reading, by_release, clause
 from fixtures.judge.subject import Subject
-from fixtures.plan.draw import FACTORS, NUMBERS
 from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Plan, Scale
 from suites.gradient.said import CALLED
 from suites.names import HOOKS_IN_ORDER, NONE_FROM_FUNCTION, PRE, UNDEFINED_ISSUE

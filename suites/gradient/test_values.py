@@ -9,9 +9,9 @@ from typing import Any, List, Tuple
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.draw.plans import plans
 from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
-from fixtures.plan.draw import plans
 from fixtures.plan.grammar import OPS, Backward, Forward, Hook, Input, Leaf, Like, Of, Plan, Recast, hooks_of, walk
 from fixtures.play.objects import Seen
 from fixtures.play.trace import Trace

@@ -5,9 +5,9 @@ from typing import Any, List, Tuple
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.draw.plans import FACTORS
 from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
-from fixtures.plan.draw import FACTORS
 from suites.gradient.versions import CHANGES, calls_of, noting
 from suites.names import BASE_VERSION, IN_PLACE_NOTE
 

@@ -4,7 +4,7 @@ from typing import Any, List, Tuple
 
 from hypothesis import strategies as st
 
-from fixtures.plan.draw import FACTORS, NUMBERS
+from fixtures.draw.plans import FACTORS, NUMBERS
 from fixtures.plan.grammar import Backward, Edit, Forward, Hook, Input, Leaf, Plan
 
 #: Hooks put on a tensor, and changes of it in place, in this order.

@@ -5,13 +5,13 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.draw.plans import NUMBERS, available
 from fixtures.families import MODULE_KINDS
 from fixtures.judge.about import apis
 from fixtures.judge.clause import Reading, clause
 from fixtures.judge.subject import Subject
 from fixtures.judge.table import Row, each
 from fixtures.model.contract import contract_for, installed_version
-from fixtures.plan.draw import NUMBERS, available
 from fixtures.plan.grammar import (
     Add,
     Again,

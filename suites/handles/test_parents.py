@@ -3,11 +3,11 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.draw.plans import FACTORS, NUMBERS
 from fixtures.judge.about import apis
 from fixtures.judge.clause import Reading, clause
 from fixtures.judge.subject import Subject
 from fixtures.model.contract import contract_for, installed_version
-from fixtures.plan.draw import FACTORS, NUMBERS
 from fixtures.plan.grammar import Add, Again, Backward, Chain, Forward, Hook, Input, Leaf, Plan, Scale
 from suites.handles.test_inside import news
 from suites.names import SKIP_PULL, SKIPS

@@ -5,12 +5,12 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.draw.plans import FACTORS, NUMBERS
+from fixtures.draw.values import MAYBE_VALUES, VALUES
 from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.judge.table import Row, each
-from fixtures.plan.draw import FACTORS, NUMBERS
 from fixtures.plan.grammar import Bare, Drop, Forward, Hook, Plan, Scale, hooks_of
-from fixtures.plan.values import MAYBE_VALUES, VALUES
 from suites.hooking import UP_TO_TWO, echo, result
 from suites.names import KWARGS, KWARGS_PULL, PRE_HOOK, PRE_KWARGS
 from suites.shapes import alone, dropped, product

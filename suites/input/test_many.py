@@ -4,10 +4,10 @@ from typing import Any
 
 from hypothesis import given
 
+from fixtures.draw.plans import plans
 from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.judge.table import Row, each
-from fixtures.plan.draw import plans
 from fixtures.plan.grammar import Forward, Plan, hooks_of
 from suites.names import FORWARD, PRE_HOOK, PRE_KWARGS
 

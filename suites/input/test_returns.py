@@ -3,11 +3,11 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.draw.plans import NUMBERS
+from fixtures.draw.values import MAYBE_VALUES, SIGNATURES, VALUES, function_of, takes
 from fixtures.judge.clause import Reading, clause
 from fixtures.judge.subject import Subject
-from fixtures.plan.draw import NUMBERS
 from fixtures.plan.grammar import Backward, Chain, Forward, Hook, Input, Plan, hooks_of
-from fixtures.plan.values import MAYBE_VALUES, SIGNATURES, VALUES, function_of, takes
 from suites.hooking import UP_TO_TWO, echo, numbered, raised, result
 from suites.names import FULL, PRE_HOOK
 from suites.shapes import one_leaf, one_raises, until_one_raises

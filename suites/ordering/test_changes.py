@@ -5,10 +5,10 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.draw.plans import NUMBERS
 from fixtures.judge.clause import Reading, clause
 from fixtures.judge.subject import Subject
 from fixtures.judge.table import Row, each
-from fixtures.plan.draw import NUMBERS
 from fixtures.plan.grammar import Again, Backward, Chain, Drop, Forward, Hook, Input, Leaf, Plan, hooks_of
 from suites.hooking import in_turn, kinds_of, numbered
 from suites.names import FULL, GLOBAL_FORWARD, POST_ACCUMULATE, SKIP_PULL, SKIPS, SNAPSHOT_PULL

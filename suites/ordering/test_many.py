@@ -2,11 +2,11 @@
 
 from hypothesis import given
 
+from fixtures.draw.plans import plans
 from fixtures.families import HOOK_KINDS
 from fixtures.judge.about import apis
 from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
-from fixtures.plan.draw import plans
 from fixtures.plan.grammar import Plan, hooks_of
 from suites.names import FORWARD, PREPEND
 from suites.shapes import plans_with

@@ -6,11 +6,11 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.draw.plans import FACTORS, NUMBERS, available
 from fixtures.judge.clause import Reading, clause
 from fixtures.judge.subject import Subject
 from fixtures.judge.table import Row, each
 from fixtures.model.contract import contract_for, installed_version
-from fixtures.plan.draw import FACTORS, NUMBERS, available
 from fixtures.plan.grammar import Again, Backward, Chain, Fan, Forward, Hook, Input, Leaf, Plan, Scale, hooks_of, walk
 from suites.names import FULL, GLOBAL_FORWARD, PRE
 from suites.ordering.test_between import AROUND, called

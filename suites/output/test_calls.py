@@ -6,13 +6,13 @@ from collections import namedtuple
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.draw.plans import available
+from fixtures.draw.values import MAYBE_VALUES, SIGNATURES, VALUES, function_of, takes
 from fixtures.families import MODULE_KINDS
 from fixtures.judge.about import apis
 from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.model.contract import contract_for, installed_version
-from fixtures.plan.draw import available
-from fixtures.plan.values import MAYBE_VALUES, SIGNATURES, VALUES, function_of, takes
 from suites.hooking import FEW, PRE_OR_NOT, UP_TO_TWO, in_turn, kinds_of, numbered, result
 
 ABOUT = "register_forward_hook"

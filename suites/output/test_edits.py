@@ -3,9 +3,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.draw.plans import NUMBERS
 from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
-from fixtures.plan.draw import NUMBERS
 from suites.names import FORWARD_HOOK
 
 ABOUT = "register_forward_hook"

@@ -2,9 +2,9 @@
 
 from typing import Any
 
+from fixtures.draw.plans import plans
 from fixtures.judge.subject import Subject
 from fixtures.judge.table import Row, each
-from fixtures.plan.draw import plans
 from fixtures.plan.grammar import Plan
 from suites.names import FORWARD
 

@@ -5,9 +5,9 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.draw.plans import NUMBERS
 from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
-from fixtures.plan.draw import NUMBERS
 from fixtures.plan.grammar import Backward, Chain, Fan, Forward, Hook, Input, Leaf, Plan, Raise, Retain, hooks_of
 from suites.names import AS_IS, CODE, FORWARD_HOOK, PREPEND, THROUGHOUT
 from suites.shapes import (

@@ -5,9 +5,9 @@ from typing import Any, List, Tuple
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.draw.plans import FACTORS, NUMBERS
 from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
-from fixtures.plan.draw import FACTORS, NUMBERS
 from fixtures.plan.grammar import Ask, Backward, Chain, Forward, Hook, Input, Leaf, Plan, Retain, Scale
 from suites.names import BACKWARD_INPUTS, GRAD_DOCS, HOOKS_IN_ORDER, INNER_INPUTS
 from suites.tensors import item, leaf

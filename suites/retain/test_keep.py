@@ -5,9 +5,9 @@ from typing import Any, List
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.draw.plans import NUMBERS, plans
 from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
-from fixtures.plan.draw import NUMBERS, plans
 from fixtures.plan.grammar import Backward, Chain, Forward, Hook, Input, Leaf, Plan, Retain
 from suites.names import KEPT, RETAIN_DOCS, RETAIN_IN_ENGINE
 from suites.tensors import item, leaf

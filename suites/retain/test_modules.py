@@ -6,10 +6,10 @@ from typing import Any, List
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.draw.plans import FACTORS, NUMBERS, plans
 from fixtures.judge.clause import Reading, by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.judge.table import Row, each
-from fixtures.plan.draw import FACTORS, NUMBERS, plans
 from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Plan, Retain, Scale
 from suites.names import FULL, HOOKS_IN_ORDER, PRE, RETAIN_UNDEFINED
 from suites.tensors import item, leaf, outcome

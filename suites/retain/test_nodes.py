@@ -8,10 +8,10 @@ from typing import Any, List, Tuple
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.draw.plans import FACTORS, available
 from fixtures.judge.clause import Reading, by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.model.contract import contract_for, installed_version
-from fixtures.plan.draw import FACTORS, available
 from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Plan, Retain, Scale, hooks_of
 from suites.gradient.products import SCALES, on_product, starts
 from suites.names import EXECUTION

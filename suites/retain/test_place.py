@@ -2,9 +2,9 @@
 
 from hypothesis import given
 
+from fixtures.draw.plans import plans
 from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
-from fixtures.plan.draw import plans
 from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Plan, Retain, Scale
 from suites.names import HOOKS_IN_ORDER
 

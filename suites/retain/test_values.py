@@ -2,9 +2,9 @@
 
 from hypothesis import given
 
+from fixtures.draw.plans import plans
 from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
-from fixtures.plan.draw import plans
 from fixtures.plan.forms import contiguous, shown_strides
 from fixtures.plan.grammar import Plan
 from suites.names import KEPT

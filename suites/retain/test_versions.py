@@ -5,11 +5,11 @@ from typing import Any, List
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.draw.edited import edited
+from fixtures.draw.plans import FACTORS, NUMBERS
 from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.judge.table import Row, each
-from fixtures.plan.draw import FACTORS, NUMBERS
-from fixtures.plan.edited import edited
 from fixtures.plan.grammar import Backward, Edit, Fan, Forward, Hook, InPlace, Input, Leaf, Plan, Retain, Scale
 from suites.names import FOLLOWS, IN_PLACE_NOTE, RETAIN_UNDEFINED
 from suites.tensors import leaf

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from fixtures.modes import MODES
-from fixtures.modes.mode import Rule
+from fixtures.stages.mode import Rule
+from fixtures.stages.modes import MODES
 from reports.verbs import tables
 
 PAGE = Path(__file__).parents[2] / "docs" / "modes.md"

@@ -7,13 +7,13 @@ from typing import Any
 import torch
 from hypothesis import HealthCheck, given, settings
 
+from fixtures.draw.plans import plans
 from fixtures.judge.clause import Clause, Reading
 from fixtures.judge.subject import Subject
 from fixtures.judge.verdict import search
 from fixtures.model.contract import contract_for, installed_version
-from fixtures.modes.eager import Eager
-from fixtures.plan.draw import plans
 from fixtures.plan.grammar import Backward, Forward, Hook, Plan
+from fixtures.stages.eager import Eager
 
 EXAMPLES = 200
 ROUNDS = 5

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 import torch
 
-from fixtures.play.stage import missing
+from fixtures.stages.stage import missing
 from suites.timing import count, hooked, kinds
 from suites.timing.kinds import COUNTED, KINDS, LIB, REGISTERED, Kind
 from suites.timing.workloads import WORKLOADS, Pass

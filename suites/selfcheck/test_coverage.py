@@ -4,13 +4,13 @@ import functools
 
 import pytest
 
-from fixtures.model.array import Array
+from fixtures.graph.array import Array
+from fixtures.graph.engine import Engine
+from fixtures.graph.graph import Shared, SharedEdit, SharedThaw, SharedUnrecorded, Tensor, TooMany
 from fixtures.model.contract import contract_for, installed_version
-from fixtures.model.engine import Engine
-from fixtures.model.graph import Shared, SharedEdit, SharedThaw, SharedUnrecorded, Tensor, TooMany
 from fixtures.model.module import expect
 from fixtures.plan.grammar import Entries, Forward, Freeze, Give, Hook, InPlace, Input, Leaf, Of, Plan, Retain
-from fixtures.play.stage import Torch, perform
+from fixtures.stages.stage import Torch, perform
 from suites import coverage
 from suites.coverage import APART, ASIDE, BAR, Drawn, Table, draw, reason, tables
 

@@ -10,7 +10,7 @@ import pytest
 from fixtures.judge.cause import Cause, Deviation, Effect, deviations_of, in_force
 from fixtures.judge.clause import CLAUSES, BadClause, Clause, Reading
 from fixtures.model.contract import applies, contract_for
-from fixtures.modes import MODES
+from fixtures.stages.modes import MODES
 from reports.data.torches import known_versions
 from reports.data.verdicts import read_recorded
 from suites.deviations import CAUSES

@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pytest
 
+from fixtures.draw.plans import available
 from fixtures.families import FAMILIES, KINDS
 from fixtures.families.kind import PLACES
+from fixtures.graph.graph import TooLarge
 from fixtures.judge.about import about
 from fixtures.judge.clause import CLAUSES
 from fixtures.model.contract import contract_for, installed_version
-from fixtures.model.graph import TooLarge
 from fixtures.model.module import expect
-from fixtures.plan.draw import available
 from fixtures.plan.grammar import Add, Hook, Plan, Retain
-from fixtures.play.stage import Torch, perform
+from fixtures.stages.stage import Torch, perform
 from suites.selfcheck.everything import drawn, import_suites
 from suites.selfcheck.faults import FAULTS, Fault
 from suites.timing.kinds import KINDS as TIMED

@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["setuptools"]
 #: What needs torch, or a clone.
 LEFT_OUT = (
-    "fixtures/modes",
+    "fixtures/stages",
     "reports/installed",
     "reports/upstream",
     "reports/out",

@@ -12,16 +12,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge import isolate, verdict
+from fixtures.draw.plans import plans
+from fixtures.judge import verdict
 from fixtures.judge.cause import Cause, Effect
 from fixtures.judge.clause import BadClause, Clause, Reading, by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.judge.verdict import Cell, Judged
 from fixtures.model.contract import contract_for
 from fixtures.model.module import Model, expect
-from fixtures.plan.draw import plans
 from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Plan, Retain, Scale
 from fixtures.play.player import Refused
+from fixtures.run import isolate
 from fixtures.show.evidence import reported
 
 NEW, OLD = contract_for("2.15"), contract_for("1.4")

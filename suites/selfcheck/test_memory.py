@@ -10,13 +10,14 @@ from collections import Counter
 import pytest
 import torch
 
-from fixtures.model import graph, module
+from fixtures.graph import graph
+from fixtures.graph.graph import TooLarge
+from fixtures.model import module
 from fixtures.model.contract import contract_for, installed_version
-from fixtures.model.graph import TooLarge
 from fixtures.model.module import expect
-from fixtures.modes import MODES
 from fixtures.play.player import Player
 from fixtures.play.trace import Event
+from fixtures.stages.modes import MODES
 from suites.selfcheck.everything import drawn, import_suites
 from suites.selfcheck.tiny import ROOT
 

@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
+from fixtures.graph.graph import TooLarge
 from fixtures.judge.clause import CLAUSES
 from fixtures.model import miniatures_engine, miniatures_structures, miniatures_values
 from fixtures.model.contract import contract_for, installed_version
-from fixtures.model.graph import TooLarge
 from fixtures.model.miniatures import FAULTS
 from fixtures.model.module import expect
 from fixtures.plan.grammar import Plan
-from fixtures.play.stage import missing
+from fixtures.stages.stage import missing
 from suites.selfcheck.everything import drawn, draws_plans, import_suites
 
 #: The whole grammar is wide, and its first plans are the simplest.

@@ -11,25 +11,25 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
+from fixtures.draw.plans import plans
 from fixtures.judge.cause import Cause
 from fixtures.judge.clause import CLAUSES, Clause, Reading
 from fixtures.judge.in_mode import judge_in_mode
 from fixtures.judge.subject import Subject
 from fixtures.model.contract import contract_for, installed_version
 from fixtures.model.module import expect
-from fixtures.modes import MODES
-from fixtures.modes.contexts import Contexts, ContextsStage
-from fixtures.modes.copy import Copy
-from fixtures.modes.eager import Eager
-from fixtures.modes.mode import Mode, Rule
-from fixtures.plan.draw import plans
 from fixtures.plan.grammar import Backward, Forward, Hook, Plan, Retain, Scale
 from fixtures.play.player import Doors, Refused
-from fixtures.play.stage import Torch
 from fixtures.run.naming import named
 from fixtures.show.alone import script
 from fixtures.show.evidence import reported
 from fixtures.show.mode_lines import lines_of
+from fixtures.stages.contexts import Contexts, ContextsStage
+from fixtures.stages.copy import Copy
+from fixtures.stages.eager import Eager
+from fixtures.stages.mode import Mode, Rule
+from fixtures.stages.modes import MODES
+from fixtures.stages.stage import Torch
 from suites.selfcheck import rules
 from suites.selfcheck.everything import import_suites
 from suites.selfcheck.scripts import ran
@@ -86,7 +86,13 @@ def few_examples() -> Iterator[None]:
 
 
 def test_every_file_is_a_mode() -> None:
-    names = {path.stem for path in (ROOT / "fixtures" / "modes").glob("*.py")} - {"__init__", "mode"}
+    names = {path.stem for path in (ROOT / "fixtures" / "stages").glob("*.py")} - {
+        "__init__",
+        "mode",
+        "modes",
+        "stage",
+        "surroundings",
+    }
     assert set(MODES) == names
 
 

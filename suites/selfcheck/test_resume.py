@@ -13,8 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from fixtures.judge import isolate
-from fixtures.run import files, watch
+from fixtures.run import files, isolate, watch
 from fixtures.run.progress import Progress
 from suites.selfcheck.tiny import Tiny
 

@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
 ROOMS = ("suites", "fixtures", "reports")
 #: The folders of a room, the lowest first: a file imports from its own and from lower ones.
 FLOORS = {"reports": ("data", "costs", "usage", "page", "verbs")}
-DOORS_TO_TORCH = ("fixtures/play/stage.py", "fixtures/play/surroundings.py", "fixtures/modes/")
+DOORS_TO_TORCH = ("fixtures/stages/",)
 LONGEST, LONGEST_CONFTEST = 400, 100
 GENERATED = ("reports/verdicts/",)
 #: Programs to send to others: they import torch and nothing of ours.

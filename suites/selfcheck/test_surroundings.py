@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import torch
 
-from fixtures.play.surroundings import USUAL, unfit, usual
+from fixtures.stages.surroundings import USUAL, unfit, usual
 from suites.selfcheck.tiny import ROOT, Tiny
 
 #: Each of them deviated once in one of these surroundings; some play plans, and one has a process of its own.

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from fixtures.judge.triage import BROAD, HOMES, as_lines, fails, signs_of_plan, signs_of_test, summary, triage, words
 from fixtures.plan.grammar import Add, Backward, Copy, Drop, Forward, Hook, Input, Leaf, Plan, Remove, Retain, Scale
-from fixtures.run.triage import BROAD, HOMES, as_lines, fails, signs_of_plan, signs_of_test, summary, triage, words
 from reports.__main__ import main
 from reports.data.strict import BadInput, validate
 from reports.verbs.triage import plan_of

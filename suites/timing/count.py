@@ -14,7 +14,7 @@ from typing import Any, Callable, Dict, List, NamedTuple, Sequence, Tuple
 
 import torch
 
-from fixtures.play.stage import missing
+from fixtures.stages.stage import missing
 from suites.timing.counter import RUNNING_ON_VALGRIND, START, STOP, ZERO, Counter
 from suites.timing.hooked import NotCalled, attach, bare, check, hooked
 from suites.timing.kinds import COUNTED, KINDS, LIB, REGISTERED, Kind

@@ -10,7 +10,7 @@ from typing import Any, Callable, Dict, NamedTuple, Tuple
 import torch
 from torch.nn.modules import module as torch_module
 
-from fixtures.play.stage import Torch
+from fixtures.stages.stage import Torch
 from suites.timing.workloads import Pass
 
 Hook = Callable[..., Any]

@@ -8,7 +8,7 @@ from typing import Any, Iterator
 import pytest
 import torch
 
-from fixtures.play.stage import missing
+from fixtures.stages.stage import missing
 from suites.timing.hooked import attach, bare, check, hooked
 from suites.timing.kinds import KINDS, LIB, observe
 from suites.timing.workloads import WORKLOADS, Pass

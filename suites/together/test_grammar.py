@@ -63,7 +63,7 @@ nested = partial(whole, "structures", "functions", "modes", depth=2)
         "together.grammar.everything",
         "Every plan of the grammar leaves the trace that the model predicts.",
         "measured",
-        note="These plans are of single numbers; fixtures/plan/draw.py says which nets, hooks and scripts it draws.",
+        note="These plans are of single numbers; fixtures/draw/plans.py says which nets, hooks and scripts it draws.",
         about=EVERYTHING,
         draws=lambda: nested(*ALSO, "no_grad", kinds=HOOK_KINDS, most=5, many=1, edits=1),
     ),

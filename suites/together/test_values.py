@@ -15,7 +15,7 @@ from suites.names import BACKWARD, FORWARD
 from suites.shapes import wider
 from suites.together.test_grammar import ALSO, AROUND, BACK, EVERY_ACTION, EVERYTHING, ON_TENSORS
 
-WHICH = "fixtures/plan/draw_forms.py says which; what a dtype would round, and what shared memory does, is set aside."
+WHICH = "fixtures/draw/shapes.py says which; what a dtype would round, and what shared memory does, is set aside."
 #: What hooks around forward do: what replaces may be of another form, so it comes three times.
 REPLACE = ("scale",) * 3 + ("bare", "single", "drop", "add", "repack", "entries", "blank", "keywords", "edit")
 #: What hooks on gradients do.

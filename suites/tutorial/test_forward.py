@@ -8,11 +8,11 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.draw.plans import NUMBERS
 from fixtures.judge.claim import ABSENT, claims
 from fixtures.judge.clause import Reading, clause
 from fixtures.judge.subject import Subject
 from fixtures.judge.table import Row
-from fixtures.plan.draw import NUMBERS
 
 NOTES = "tutorials: widely read study notes, 2019-2022"
 FORWARD = "docs: torch.nn.Module.register_forward_hook"

@@ -15,7 +15,7 @@ from torch.nn.modules import module as torch_module
 from torch.utils import hooks as torch_hooks
 
 from fixtures.model.contract import applies, contract_for, installed_version
-from fixtures.play.stage import missing
+from fixtures.stages.stage import missing
 
 CONTRACT = contract_for(installed_version())
 #: The attributes that every module of this torch has.

@@ -16,8 +16,8 @@ from fixtures.judge.clause import CLAUSES, Clause
 from fixtures.judge.subject import Subject, TracesDiffer
 from fixtures.judge.verdict import judge
 from fixtures.model.contract import contract_for, installed_version
-from fixtures.modes.eager import Eager
-from fixtures.play.stage import missing
+from fixtures.stages.eager import Eager
+from fixtures.stages.stage import missing
 from suites.deviations import CAUSES
 from suites.selfcheck.everything import import_suites
 from suites.selfcheck.faults.base import FAULTS, Fault

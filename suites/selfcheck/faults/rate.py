@@ -6,14 +6,14 @@ from typing import Any
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
+from fixtures.graph.engine import TooLarge
 from fixtures.judge.clause import CLAUSES, Clause
 from fixtures.model.contract import contract_for, installed_version, with_facts
-from fixtures.model.engine import TooLarge
 from fixtures.model.module import expect
-from fixtures.modes.eager import Eager
 from fixtures.plan.grammar import Plan
-from fixtures.play.stage import missing
 from fixtures.play.trace import Trace
+from fixtures.stages.eager import Eager
+from fixtures.stages.stage import missing
 from suites.selfcheck.everything import draws_plans
 from suites.selfcheck.faults.base import Fault
 from suites.selfcheck.faults.hunt import FULL, QUICK

@@ -12,7 +12,7 @@ import subprocess
 import sys
 from typing import Any
 
-from fixtures.run.triage import chapter, triage
+from fixtures.judge.triage import chapter, triage
 from reports.data.runfile import BadInput, Run, read_run
 from suites.selfcheck.faults import FAULTS, Fault
 

@@ -12,7 +12,7 @@ from fixtures.judge.subject import Subject
 from fixtures.model.contract import contract_for, installed_version, with_facts
 from fixtures.model.module import expect
 from fixtures.plan.grammar import Plan
-from fixtures.play.stage import missing
+from fixtures.stages.stage import missing
 from suites.selfcheck.everything import import_suites
 from suites.selfcheck.mutants.mutate import Hung, Mutant, at_most
 

@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from fixtures.families import Kind, module_backward, module_forward, node, post_accumulate, retain, tensor
+from fixtures.graph import engine, graph
+from fixtures.graph.graph import TooLarge
 from fixtures.judge.clause import CLAUSES
-from fixtures.model import engine, graph, module
+from fixtures.model import module
 from fixtures.model.contract import FACTS, OLDEST, Contract, contract_for, installed_version
-from fixtures.model.graph import TooLarge
 from fixtures.model.module import expect
 from fixtures.plan.grammar import Plan
 from fixtures.play.trace import Trace

@@ -1,7 +1,7 @@
 """The mutator: every small change of a function, as code that can take the place of the function's own for a while.
 
 A mutant is named by its function, the kind of change and the source text that is changed, never by a line:
-`fixtures.model.engine.Engine.run: never: edge is not None`. `#2` is the second place of the same text in a function.
+`fixtures.graph.engine.Engine.run: never: edge is not None`. `#2` is the second place of the same text in a function.
 """
 
 import ast

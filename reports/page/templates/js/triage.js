@@ -1,4 +1,4 @@
-// What the failures of a run share, and where to start. The same clusters as those of fixtures/run/triage.py, whose HOMES
+// What the failures of a run share, and where to start. The same clusters as those of fixtures/judge/triage.py, whose HOMES
 // page.py puts in front: which chapter is about a sign.
 const BROAD = ["together", "tutorial"];
 const FAILING = ["deviates", "crashed", "hung"];
