@@ -17,7 +17,12 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 ROOMS = ("suites", "fixtures", "reports")
 #: The folders of a room, the lowest first: a file imports from its own and from lower ones.
-FLOORS = {"reports": ("data", "costs", "usage", "page", "verbs")}
+FLOORS = {
+    "fixtures": ("plan", "graph", "families", "play", "model", "draw", "stages", "judge", "show", "run"),
+    "reports": ("data", "costs", "usage", "page", "verbs"),
+}
+#: Who may ask which torch is installed: a session, which says it to all others.
+ASKS_THE_VERSION = "fixtures/run/judging.py"
 DOORS_TO_TORCH = ("fixtures/stages/",)
 LONGEST, LONGEST_CONFTEST = 400, 100
 GENERATED = ("reports/verdicts/",)
@@ -76,6 +81,12 @@ def test_fixtures_import_no_room_above() -> None:
     assert imported(sources("fixtures/"), "suites", "reports") == []
 
 
+def test_fixtures_are_given_the_contract() -> None:
+    """What is drawn and judged depends on the torch that who calls it names."""
+    asking = [name for name in sources("fixtures/") if "fixtures.model.contract.installed_version" in imports(name)]
+    assert asking == [ASKS_THE_VERSION]
+
+
 def test_suites_import_fixtures_only() -> None:
     assert imported([name for name in sources("suites/") if "/selfcheck/" not in name], "reports") == []
 
@@ -93,6 +104,12 @@ def loaded(name: str) -> set[str]:
 
 @pytest.mark.parametrize("room", FLOORS)
 def test_a_folder_imports_nothing_of_those_above_it(room: str) -> None:
+    """Inside functions and for types, too: what is only looked up later, or by a type checker, is an arrow."""
+    assert {name.split("/")[1] for name in sources(f"{room}/") if name.count("/") > 1} <= {
+        *FLOORS[room],
+        "upstream",
+        "installed",
+    }
     floors = [f"{room}/{folder}/" for folder in FLOORS[room]]
     above = {folder: tuple(floors[place + 1 :]) for place, folder in enumerate(floors)}
     files = [(folder, name) for folder in floors for name in sources(folder)]
@@ -100,9 +117,9 @@ def test_a_folder_imports_nothing_of_those_above_it(room: str) -> None:
     assert {name: found for name, found in up.items() if found} == {}
 
 
-@pytest.mark.parametrize("room", FLOORS)
-def test_no_two_files_need_each_other(room: str) -> None:
-    needs = {name: {each for each in loaded(name) if each.startswith(f"{room}/")} for name in sources(f"{room}/")}
+def test_no_two_files_of_reports_need_each_other() -> None:
+    """Those of fixtures may, within a room, for types."""
+    needs = {name: {each for each in loaded(name) if each.startswith("reports/")} for name in sources("reports/")}
     TopologicalSorter(needs).prepare()  # raises where they go round
 
 
