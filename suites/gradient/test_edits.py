@@ -151,7 +151,6 @@ def test_expanded(subject: Subject, plan: Plan) -> None:
     says="An in-place change in the hook of an input of autograd.grad is in the result.",
     source=HOOKS_IN_ORDER,
     level="observed",
-    about=("register_hook", "autograd.grad"),
     concern="tensor edits ?asked",
     readings=by_release(
         "silent",
