@@ -142,19 +142,19 @@ def test_not_callable(subject: Subject, hook: Any, before: List[int], inner: boo
 @given(
     plan=st.builds(
         lambda on, does, grad: Plan(
-            Leaf("m0", "scale", (1,)),
-            (Input(3),),
+            Leaf("m0", "scale", (Of(1),)),
+            (Input(Of(3)),),
             (Forward(), *(Hook("tensor", on, f"h{place}", do) for place, do in enumerate(does)), Backward((grad,))),
         ),
         st.sampled_from(["x0", "m0.weight", "m0>0"]),
         # Recast into what it is: the very argument.
         st.lists(st.sampled_from([(Recast(),), ()]) | FACTORS.map(lambda by: (Scale(by),)), min_size=1, max_size=5),
-        NUMBERS,
+        NUMBERS.map(Like),
     )
 )
 def test_argument_returned(subject: Subject, plan: Plan) -> None:
     trace, hooks = subject.holds(plan), hooks_of(plan)
-    seen = [trace.seen_by(hook.label)[0][0] for hook in hooks]
+    seen = [trace.seen_by(hook.label)[0][0].numbers for hook in hooks]
     for hook, before, after in zip(hooks, seen, seen[1:]):
         assert after == (before * hook.do[0].by if hook.do and hook.do != (Recast(),) else before)
 
