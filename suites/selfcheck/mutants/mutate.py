@@ -68,13 +68,13 @@ class Mutant:
 
 @contextlib.contextmanager
 def at_most(seconds: float) -> Iterator[None]:
-    """Raise Hung once this much processor time is used up: another change of a loop may never end."""
+    """Raise Hung once this much processor time is used up, and again, should something catch it and go on."""
 
     def late(*_: Any) -> None:
         raise Hung
 
     before = signal.signal(signal.SIGVTALRM, late)
-    signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds, 1.0)
     try:
         yield
     finally:
