@@ -26,7 +26,7 @@ def fits(returned: Any, count: int) -> bool:
     return isinstance(returned, tuple) and len(returned[1]) == count
 
 
-def outcome(kind: str, returned: Any, count: int = 1, grad: bool = True, hooks: int = 1) -> Any:
+def result_of(kind: str, returned: Any, count: int = 1, grad: bool = True, hooks: int = 1) -> Any:
     """How backward() ends when the last hook of a doubling module returns this; .grad of the inputs, or the weight."""
     import torch
 
@@ -55,7 +55,7 @@ def test_full_wrong(subject: Subject, returned: Any, count: int, hooks: int) -> 
         grads = [[7.0, 7.0] if one else None for one in returned[1]]
     elif subject.value:
         result, grads = "RuntimeError" if isinstance(returned, (tuple, str)) else "TypeError", [None] * count
-    assert outcome("full_backward", returned, count, hooks=hooks) == (result, grads)
+    assert result_of("full_backward", returned, count, hooks=hooks) == (result, grads)
 
 
 @clause(
@@ -75,7 +75,7 @@ def test_full_wrong(subject: Subject, returned: Any, count: int, hooks: int) -> 
 def test_full_wrong_tensor(subject: Subject, dtype: str, size: Any, hooks: int) -> None:
     import torch
 
-    seen = outcome("full_backward", ("tuple", [torch.ones(size, dtype=getattr(torch, dtype))]), hooks=hooks)
+    seen = result_of("full_backward", ("tuple", [torch.ones(size, dtype=getattr(torch, dtype))]), hooks=hooks)
     due = ("accepted", [[1.0, 1.0]]) if (dtype, size) == ("float32", (2,)) else (subject.value, [None])
     assert seen == due
 
@@ -122,7 +122,7 @@ def test_full_without_input(subject: Subject, returned: Any, count: int, hooks: 
     nothing = returned is None or (isinstance(returned, tuple) and returned[0] == "tuple" and "g" not in returned[1])
     result = "accepted" if nothing else subject.value
     grads = [[float(count)] * 2] if result == "accepted" else [None]
-    assert outcome("full_backward", returned, count, grad=False, hooks=hooks) == (result, grads)
+    assert result_of("full_backward", returned, count, grad=False, hooks=hooks) == (result, grads)
 
 
 @clause(
@@ -150,7 +150,7 @@ def test_pre_wrong(subject: Subject, returned: Any, count: int, hooks: int) -> N
         due = ("accepted", [[14.0, 14.0]] * count)
     else:
         due = ("RuntimeError" if isinstance(returned, (tuple, str)) else "TypeError", [None] * count)
-    assert outcome("full_backward_pre", returned, count, hooks=hooks) == due
+    assert result_of("full_backward_pre", returned, count, hooks=hooks) == due
 
 
 @clause(
@@ -164,7 +164,7 @@ def test_pre_wrong(subject: Subject, returned: Any, count: int, hooks: int) -> N
 )
 @given(returned=st.one_of(LISTS, NO_GRADIENTS, st.sampled_from(["g", "row", "scalar"])), hooks=FEW)
 def test_legacy_not_a_tuple(subject: Subject, returned: Any, hooks: int) -> None:
-    assert outcome("backward", returned, hooks=hooks) == (subject.value, [None])
+    assert result_of("backward", returned, hooks=hooks) == (subject.value, [None])
 
 
 @clause(
@@ -177,7 +177,7 @@ def test_legacy_not_a_tuple(subject: Subject, returned: Any, hooks: int) -> None
 )
 @given(grads=st.lists(st.sampled_from(["g", "g", None, "scalar", "row"]), max_size=4), hooks=FEW)
 def test_legacy_wrong_length(subject: Subject, grads: Any, hooks: int) -> None:
-    seen = outcome("backward", ("tuple", grads), hooks=hooks)
+    seen = result_of("backward", ("tuple", grads), hooks=hooks)
     if len(grads) == 2 and set(grads) <= {"g", None}:
         assert seen == ("accepted", [[7.0, 7.0] if grads[1] else None])
     else:

@@ -28,7 +28,7 @@ def of_the_other_output(draw) -> Plan:
     "gradient.asked.root_to_nothing",
     says="autograd.grad of one inner tensor calls its hooks even if it leads to nothing that is asked for.",
     source="measured",
-    concern="tensor",
+    concern="tensor inner ?root",
     readings=(
         Reading(
             "called",
