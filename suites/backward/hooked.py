@@ -5,8 +5,8 @@ from typing import Any, Callable, List, Tuple
 
 from hypothesis import strategies as st
 
+from fixtures.draw.contract import by_contract
 from fixtures.draw.plans import FACTORS, NUMBERS, available
-from fixtures.model.contract import contract_for, installed_version
 from fixtures.plan.grammar import Backward, Chain, Forward, Hook, Input, Leaf, Plan, Scale
 from suites.tensors import outcome
 
@@ -14,13 +14,11 @@ ANY_KIND = st.sampled_from(["full_backward", "backward"])
 PAIR = st.tuples(NUMBERS, NUMBERS)
 FEW = st.integers(1, 3)
 MAYBE_SCALE = st.one_of(st.just(()), st.builds(lambda by: (Scale(by),), FACTORS))
-#: The kinds of full hook that the installed torch has: pre-hooks came with 2.0, and where they are missing nothing is.
-FULL_KINDS = st.deferred(
-    lambda: st.sampled_from(available(contract_for(installed_version()), ("full_backward", "full_backward_pre")))
-)
-#: Whether a plan has a pre-hook besides, where the installed torch has them.
-MAYBE_PRE = st.deferred(
-    lambda: st.booleans() if available(contract_for(installed_version()), ("full_backward_pre",)) else st.just(False)
+#: The kinds of full hook that a torch has: pre-hooks came with 2.0, and where they are missing nothing is.
+FULL_KINDS = by_contract(lambda contract: st.sampled_from(available(contract, ("full_backward", "full_backward_pre"))))
+#: Whether a plan has a pre-hook besides, where a torch has them.
+MAYBE_PRE = by_contract(
+    lambda contract: st.booleans() if available(contract, ("full_backward_pre",)) else st.just(False)
 )
 
 

@@ -6,10 +6,10 @@ from typing import Any, List
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.draw.contract import by_contract
 from fixtures.draw.plans import FACTORS, NUMBERS
 from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
-from fixtures.model.contract import applies, installed_version
 from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Like, Of, Plan, Remove, Scale
 from suites.gradient.said import EXAMPLE, GRAD_DTYPE, LAYOUT, OVERRIDABLE, REPLACES, SIGNATURE
 from suites.tensors import multiplies
@@ -72,7 +72,7 @@ def test_example(subject: Subject, plan: Plan) -> None:
 
 DTYPES = ("float32", "float64", "float16")
 #: The grad_dtype that is set on the leaf; None leaves it alone, as every torch does that has none.
-OWN = st.none() | st.sampled_from(DTYPES) if applies(">=2.10", installed_version()) else st.none()
+OWN = by_contract(lambda contract: st.none() | st.sampled_from(DTYPES) if contract.grad_dtype else st.none())
 
 
 @clause(

@@ -7,12 +7,12 @@ from typing import List
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.draw.contract import contract_drawn_for
 from fixtures.draw.plans import FACTORS, NUMBERS, available
 from fixtures.families import MODULE_KINDS
 from fixtures.judge.about import apis
 from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
-from fixtures.model.contract import contract_for, installed_version
 from fixtures.plan.grammar import (
     Backward,
     Copy,
@@ -37,7 +37,7 @@ COPIES = ("measured", "https://docs.python.org/3/library/copy.html")
 @st.composite
 def hooked(draw, kinds=MODULE_KINDS, least: int = 1) -> Plan:
     """A module in a container, with hooks of one kind on either, and one run. It is left to the clause to copy."""
-    kind = draw(st.sampled_from(available(contract_for(installed_version()), kinds)))
+    kind = draw(st.sampled_from(available(contract_drawn_for(), kinds)))
     places = draw(st.lists(st.sampled_from(["m0", "m1"]), min_size=least, max_size=4))
     hooks = [Hook(kind, place, f"h{number}", scale_maybe(draw)) for number, place in enumerate(places)]
     return Plan(tower(draw, 2), (Input(draw(NUMBERS)),), (*hooks, Forward(), Backward((draw(NUMBERS),))))
@@ -93,7 +93,7 @@ def with_options(draw) -> Plan:
     for number in range(draw(st.integers(1, 4))):
         kind = draw(st.sampled_from(["forward_pre", "forward"]))
         flags = {name: True for name in ("prepend", "with_kwargs") if draw(st.booleans())}
-        if kind == "forward" and contract_for(installed_version()).always_call and draw(st.booleans()):
+        if kind == "forward" and contract_drawn_for().always_call and draw(st.booleans()):
             flags["always_call"] = True
         hooks.append(Hook(kind, "m0", f"h{number}", (Scale(draw(FACTORS)),), **flags))
     if draw(st.booleans()):

@@ -5,13 +5,13 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.draw.contract import contract_drawn_for
 from fixtures.draw.plans import NUMBERS, available
 from fixtures.families import MODULE_KINDS
 from fixtures.judge.about import apis
 from fixtures.judge.clause import Reading, clause
 from fixtures.judge.subject import Subject
 from fixtures.judge.table import Row, each
-from fixtures.model.contract import contract_for, installed_version
 from fixtures.plan.grammar import (
     Add,
     Again,
@@ -189,7 +189,7 @@ def test_always_by_pre(subject: Subject, plan: Plan) -> None:
 @st.composite
 def once_more(draw, kinds) -> Plan:
     """A hook of one of the kinds that registers another of its own kind behind itself at every call; several runs."""
-    kind = draw(st.sampled_from(available(contract_for(installed_version()), kinds)))
+    kind = draw(st.sampled_from(available(contract_drawn_for(), kinds)))
     adds = Hook(kind, "m0", "adds", (Add(Hook(kind, "m0", "new")),))
     run = (Forward(), Backward((draw(NUMBERS),)))
     return Plan(*alone(draw), (adds, *run * draw(st.integers(2, 3))))

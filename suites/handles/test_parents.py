@@ -3,11 +3,11 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.draw.contract import contract_drawn_for
 from fixtures.draw.plans import FACTORS, NUMBERS
 from fixtures.judge.about import apis
 from fixtures.judge.clause import Reading, clause
 from fixtures.judge.subject import Subject
-from fixtures.model.contract import contract_for, installed_version
 from fixtures.plan.grammar import Add, Again, Backward, Chain, Forward, Hook, Input, Leaf, Plan, Scale
 from suites.handles.test_inside import news
 from suites.names import SKIP_PULL, SKIPS
@@ -21,7 +21,7 @@ def from_below(draw, hooked: bool) -> Plan:
     """A child whose hook registers a forward hook on the container around it, which has one, maybe global, or none."""
     kind = draw(st.sampled_from(["forward_pre", "forward"]))
     adds = Hook(kind, "m1", "adds", (Add(Hook("forward", "m0", "new", (Scale(draw(FACTORS)),))),))
-    places = ["m0", "*"] if contract_for(installed_version()).global_forward_hooks else ["m0"]
+    places = ["m0", "*"] if contract_drawn_for().global_forward_hooks else ["m0"]
     own = [Hook(draw(st.sampled_from(["forward_pre", "forward"])), draw(st.sampled_from(places)), "own")]
     net = Chain("m0", (one_leaf(draw, "m1"),) + ((Again("m1"),) if draw(st.booleans()) else ()))
     run = (Forward(), Backward((draw(NUMBERS),)))

@@ -6,13 +6,13 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.draw.contract import contract_drawn_for
 from fixtures.draw.plans import FACTORS, NUMBERS, available
 from fixtures.families import MODULE_KINDS
 from fixtures.judge.about import apis
 from fixtures.judge.clause import Reading, clause
 from fixtures.judge.subject import Subject
 from fixtures.judge.table import Row, each
-from fixtures.model.contract import contract_for, installed_version
 from fixtures.plan.grammar import (
     Backward,
     Drop,
@@ -47,7 +47,7 @@ REMOVES = (
 @st.composite
 def lives(draw, kinds=EVERY_KIND, on: str = "m0", times: int = 1, leave: bool = False, prepend: bool = False) -> Plan:
     """Hooks of one kind in one place, and several forwards with a backward each; before any, some hooks are removed."""
-    kind = draw(st.sampled_from(available(contract_for(installed_version()), kinds)))
+    kind = draw(st.sampled_from(available(contract_drawn_for(), kinds)))
     place = on if kind in MODULE_KINDS else "m1.weight"
     labels = [f"h{number}" for number in range(draw(st.integers(2, 4)))]
     steps = [Hook(kind, place, label, scale_maybe(draw), prepend=prepend and draw(st.booleans())) for label in labels]
@@ -120,7 +120,7 @@ def test_twice(subject: Subject, plan: Plan) -> None:
 @st.composite
 def one_shot(draw) -> Plan:
     """Hooks of one kind on a module, the last of which removes itself, and several runs."""
-    kind = draw(st.sampled_from(available(contract_for(installed_version()), MODULE_KINDS)))
+    kind = draw(st.sampled_from(available(contract_drawn_for(), MODULE_KINDS)))
     hooks = [Hook(kind, "m0", f"h{number}") for number in range(draw(st.integers(0, 3)))]
     last = Hook(kind, "m0", "once", (Drop("once"), Scale(draw(FACTORS))))
     run = (Forward(), Backward((draw(NUMBERS),)))

@@ -6,11 +6,11 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.draw.contract import contract_drawn_for
 from fixtures.draw.plans import FACTORS, NUMBERS, available
 from fixtures.judge.clause import Reading, clause
 from fixtures.judge.subject import Subject
 from fixtures.judge.table import Row, each
-from fixtures.model.contract import contract_for, installed_version
 from fixtures.plan.grammar import Again, Backward, Chain, Fan, Forward, Hook, Input, Leaf, Plan, Scale, hooks_of, walk
 from suites.names import FULL, GLOBAL_FORWARD, PRE
 from suites.ordering.test_between import AROUND, called
@@ -38,7 +38,7 @@ def trees(draw, *kinds: str, grad: bool = True) -> Plan:
         return Chain(name, tuple(build(inner) for inner in shape))
 
     net = build(draw(SHAPES))
-    known = available(contract_for(installed_version()), kinds)
+    known = available(contract_drawn_for(), kinds)
     wheres = draw(st.permutations([(kind, module.name) for module in walk(net) for kind in known]))
     hooks = [Hook(kind, name, f"h{number}") for number, (kind, name) in enumerate(wheres)]
     return Plan(net, (Input(draw(NUMBERS), grad),), (*hooks, Forward(), Backward((draw(NUMBERS),))))

@@ -2,32 +2,34 @@
 
 import warnings
 from collections import namedtuple
+from typing import List, Tuple
 
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.draw.contract import by_contract
 from fixtures.draw.plans import available
 from fixtures.draw.values import MAYBE_VALUES, SIGNATURES, VALUES, function_of, takes
 from fixtures.families import MODULE_KINDS
 from fixtures.judge.about import apis
 from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
-from fixtures.model.contract import contract_for, installed_version
+from fixtures.model.contract import Contract
 from suites.hooking import FEW, PRE_OR_NOT, UP_TO_TWO, in_turn, kinds_of, numbered, result
 
 ABOUT = "register_forward_hook"
 
 FORWARD = "docs: torch.nn.Module.forward"
-CONTRACT = contract_for(installed_version())
-#: The kinds of hook that a module takes in this torch; LAST is one of the two that it does not take together.
-LAST = available(CONTRACT, ("full_backward", "backward"))
-KINDS = ("forward_pre", "forward", *available(CONTRACT, ("full_backward_pre",)), "last")
-#: The global kinds that leave nothing behind when they are removed.
-GLOBAL_KINDS = ("forward_pre", "forward") if CONTRACT.global_forward_hooks else ()
-#: Where a hook is put ("*": it is global), and its kind.
-PLACED = st.sampled_from(
-    [(place, kind) for place in ("outer", "inner") for kind in KINDS] + [("*", kind) for kind in GLOBAL_KINDS]
-)
+#: The kind of hook that is "last": one of two that a module does not take together.
+LAST = by_contract(lambda contract: st.sampled_from(available(contract, ("full_backward", "backward"))))
+
+
+def placed(contract: Contract) -> List[Tuple[str, str]]:
+    """Where a hook can be put ("*": it is global), and its kind; global ones must leave nothing behind."""
+    kinds = ("forward_pre", "forward", *available(contract, ("full_backward_pre",)), "last")
+    everywhere = ("forward_pre", "forward") if contract.global_forward_hooks else ()
+    return [(place, kind) for place in ("outer", "inner") for kind in kinds] + [("*", kind) for kind in everywhere]
+
 
 Pair = namedtuple("Pair", "first second")
 
@@ -42,8 +44,8 @@ Pair = namedtuple("Pair", "first second")
     witness={"hooks": [("outer", "forward"), ("inner", "forward")], "last": "backward", "ways": ["forward"]},
 )
 @given(
-    hooks=st.lists(PLACED, min_size=1, max_size=6),
-    last=st.sampled_from(LAST),
+    hooks=st.lists(by_contract(lambda contract: st.sampled_from(placed(contract))), min_size=1, max_size=6),
+    last=LAST,
     ways=st.lists(st.sampled_from(["call", "forward"]), min_size=1, max_size=4),
 )
 def test_forward_runs_none(subject: Subject, hooks, last, ways) -> None:

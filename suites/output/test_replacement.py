@@ -5,11 +5,11 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.draw.contract import by_contract
 from fixtures.draw.plans import FACTORS, NUMBERS, available
 from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.judge.table import Row, each
-from fixtures.model.contract import contract_for, installed_version
 from fixtures.plan.grammar import OPS, Backward, Chain, Forward, Hook, Input, Leaf, Plan, hooks_of
 from fixtures.play.packing import rebuild
 from suites.names import AS_IS, FORWARD_HOOK, FULL, GLOBAL_FORWARD, GLOBAL_HOOK, THROUGHOUT
@@ -29,8 +29,12 @@ from suites.tensors import item, leaf
 
 ABOUT = "register_forward_hook"
 
-#: The full backward hooks that this torch has; at least one, for where it has none nothing is drawn.
-FULL_KINDS = available(contract_for(installed_version()), ("full_backward", "full_backward_pre")) or ["full_backward"]
+#: Some of the full backward hooks that a torch has.
+FULL_KINDS = by_contract(
+    lambda contract: st.lists(
+        st.sampled_from(available(contract, ("full_backward", "full_backward_pre"))), min_size=1, max_size=3
+    )
+)
 
 
 @st.composite
@@ -168,7 +172,7 @@ def test_full_backward_sees_it(subject: Subject, plan: Plan) -> None:
 )
 @given(
     factors=st.lists(FACTORS, min_size=1, max_size=3),
-    kinds=st.lists(st.sampled_from(FULL_KINDS), min_size=1, max_size=3),
+    kinds=FULL_KINDS,
     grad=NUMBERS,
 )
 def test_tensor_hook_inside(subject: Subject, factors, kinds, grad) -> None:

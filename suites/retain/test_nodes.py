@@ -8,10 +8,10 @@ from typing import Any, List, Tuple
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.draw.contract import by_contract
 from fixtures.draw.plans import FACTORS, available
 from fixtures.judge.clause import Reading, by_release, clause
 from fixtures.judge.subject import Subject
-from fixtures.model.contract import contract_for, installed_version
 from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Plan, Retain, Scale, hooks_of
 from suites.gradient.products import SCALES, on_product, starts
 from suites.names import EXECUTION
@@ -151,7 +151,7 @@ PRE_HOOKS_FIRST = ("pre", "tensor", "post")
     witness={"hooks": ["post", "tensor", "pre", "tensor"], "passes": 1},
 )
 @given(
-    hooks=st.lists(st.sampled_from(available(contract_for(installed_version()), KINDS)), min_size=1, max_size=7),
+    hooks=by_contract(lambda contract: st.lists(st.sampled_from(available(contract, KINDS)), min_size=1, max_size=7)),
     passes=st.integers(1, 3),
 )
 def test_leaf(subject: Subject, hooks: List[str], passes: int) -> None:

@@ -18,7 +18,10 @@ BY_VALUE = {"full_clears_output": "backward.twice.second_pass", "nameless_hooks"
 #: A fact about hooks on all modules, which no kind names -> what a clause needs there.
 EVERYWHERE = {"global_forward_hooks": "torch.nn.modules.module.register_module_forward_hook"}
 #: Facts that are not about hooks.
-REASONS = {"dtypes": "with which dtypes a torch computes; plans are drawn of those"}
+REASONS = {
+    "dtypes": "with which dtypes a torch computes; plans are drawn of those",
+    "grad_dtype": "what a leaf can be set to; gradient.kinds.dtype draws it where a torch has it",
+}
 
 
 def releases() -> list[str]:

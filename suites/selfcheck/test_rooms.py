@@ -21,8 +21,8 @@ FLOORS = {
     "fixtures": ("plan", "graph", "families", "play", "model", "draw", "stages", "judge", "show", "run"),
     "reports": ("data", "costs", "usage", "page", "verbs"),
 }
-#: Who may ask which torch is installed: a session, which says it to all others.
-ASKS_THE_VERSION = "fixtures/run/judging.py"
+#: Who may ask which torch is installed: a session and two programs, which say it to all others.
+ASK_THE_VERSION = ["fixtures/run/judging.py", "suites/coverage.py", "suites/examples.py"]
 DOORS_TO_TORCH = ("fixtures/stages/",)
 LONGEST, LONGEST_CONFTEST = 400, 100
 GENERATED = ("reports/verdicts/",)
@@ -81,10 +81,9 @@ def test_fixtures_import_no_room_above() -> None:
     assert imported(sources("fixtures/"), "suites", "reports") == []
 
 
-def test_fixtures_are_given_the_contract() -> None:
-    """What is drawn and judged depends on the torch that who calls it names."""
-    asking = [name for name in sources("fixtures/") if "fixtures.model.contract.installed_version" in imports(name)]
-    assert asking == [ASKS_THE_VERSION]
+def test_what_draws_and_judges_is_given_the_contract() -> None:
+    files = [name for room in ("fixtures/", "suites/") for name in sources(room) if "/selfcheck/" not in name]
+    assert [name for name in files if "fixtures.model.contract.installed_version" in imports(name)] == ASK_THE_VERSION
 
 
 def test_suites_import_fixtures_only() -> None:
