@@ -67,6 +67,8 @@ class Clause:
     deviations: tuple[Deviation, ...] = ()
     concern: str = ""
     instead: str = ""
+    where: tuple[str, ...] = ()
+    see: tuple[str, ...] = ()
     docs: str = ""
     note: str = ""
     level: str = ""
@@ -75,7 +77,7 @@ class Clause:
     def read(cls, id: str, record: Mapping[str, Any]) -> Clause:
         """Return the clause of a record that fits the schema."""
         words = ("says", "code", "file", "line", "digest", "concern", "instead", "docs", "note", "level")
-        lists = ("source", "needs", "about")
+        lists = ("source", "needs", "about", "where", "see")
         return cls(
             id=id,
             record=record,
@@ -89,6 +91,23 @@ class Clause:
     def chapter(self) -> str:
         """The chapter, the first part of the id."""
         return self.id.partition(".")[0]
+
+    @property
+    def limits(self) -> str:
+        """Where its sentences are true, beyond what they say themselves: the line below each of them, or ""."""
+        return f"where {'; '.join(self.where)}" if self.where else ""
+
+    @property
+    def hints(self) -> list[str]:
+        """What is printed below its sentence: its limits, the clauses with its exceptions, what to write instead."""
+        lines = [self.limits] if self.where else []
+        lines += [f"see {', '.join(self.see)}"] if self.see else []
+        return lines + [f"instead: {self.instead}"] * bool(self.instead)
+
+    @property
+    def limited(self) -> dict[str, Any]:
+        """The same as plain data."""
+        return {"where": list(self.where), "see": list(self.see), "instead": self.instead}
 
     @functools.cached_property
     def is_claim(self) -> bool:

@@ -126,7 +126,8 @@ def _clause(atlas: Atlas, name: str, pool: _Pool) -> dict[str, Any]:
         "place": f"{clause.file}:{clause.line}",
         "cells": {mode: _ranges(atlas, name, mode, names, pool) for mode in atlas.modes},
     }
-    extras = {"level": clause.level, "needs": clause.needs, "docs": clause.docs, "note": clause.note}
+    extras: dict[str, Any] = {"limits": clause.limits, "see": clause.see, "instead": clause.instead}
+    extras |= {"level": clause.level, "needs": clause.needs, "docs": clause.docs, "note": clause.note}
     extras["rank"] = rank(clause)
     extras["deviations"] = [[one.name, one.says, one.harm, one.reason, one.ref, one.cause] for one in clause.deviations]
     found.update({key: value for key, value in extras.items() if value})

@@ -65,6 +65,7 @@ class Row:
     clause: str
     says: str
     point: str
+    limits: str
     disagrees: bool
     ranges: tuple[Range, ...]
 
@@ -127,7 +128,7 @@ def _row(atlas: Atlas, clause: str) -> Row:
     found = atlas.clauses[clause]
     point = clause.partition(".")[2]
     shown = tuple(ranges(atlas, clause, atlas.modes[0]))
-    return Row(clause, found.says, point, found.docs == "contradicts", shown)
+    return Row(clause, found.says, point, found.limits, found.docs == "contradicts", shown)
 
 
 def ranges(atlas: Atlas, clause: str, mode: str, *, fine: bool = False) -> Iterator[Range]:

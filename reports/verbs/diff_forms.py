@@ -68,6 +68,7 @@ def as_text(diff: Diff) -> str:
             lines += [
                 "",
                 change.clause,
+                *(f"  {line}" for line in change.record.hints),
                 f"  - torch {diff.before}: {before}",
                 f"  + {_since(diff, change)}: {after}",
             ]
@@ -99,6 +100,7 @@ def as_json(diff: Diff) -> str:
                 "to_mode": change.to_mode,
                 "kind": change.kind,
                 "says": change.record.says,
+                **change.record.limited,
                 "since": change.since,
                 "before": _plain(change.before),
                 "after": _plain(change.after),
@@ -111,6 +113,7 @@ def as_json(diff: Diff) -> str:
                 "mode": one.mode,
                 "kind": one.kind,
                 "says": one.record.says,
+                **one.record.limited,
                 "ends": _plain(one.ends),
                 "inside": [{"from": first, "to": last, **_plain(side)} for first, last, side in one.inside],
             }
@@ -128,7 +131,8 @@ def as_markdown(diff: Diff) -> str:
         lines += ["| clause | before | after | from where |", "|---|---|---|---|"]
         for change in changes:
             row = (*in_contrast(change.before.statement, change.after.statement), _since(diff, change))
-            lines.append(f"| `{change.clause}` | {' | '.join(map(escaped, row))} |")
+            name = "<br>".join([f"`{change.clause}`", *map(escaped, change.record.hints)])
+            lines.append(f"| {name} | {' | '.join(map(escaped, row))} |")
         lines.append("")
         for change in changes:
             for torch, evidence in _evidence(diff, change):

@@ -93,7 +93,7 @@ def _evidence(answer: Explanation) -> list[tuple[Span, Mapping[str, Any]]]:
 def as_text(answer: Explanation) -> str:
     """Return the explanation for a terminal."""
     clause = answer.clause
-    lines = [f"{clause.id}  {clause.says}"]
+    lines = [f"{clause.id}  {clause.says}", *(f"  {line}" for line in clause.hints)]
     if clause.docs == "contradicts":
         lines.append("The documentation says otherwise.")
     if clause.note:
@@ -150,6 +150,7 @@ def as_markdown(answer: Explanation) -> str:
     """Return the explanation for an issue."""
     clause = answer.clause
     lines = [f"### `{clause.id}`", "", forms.escaped(clause.says), ""]
+    lines += [f"- {forms.escaped(line)}" for line in clause.hints] + [""] * bool(clause.hints)
     if clause.docs == "contradicts":
         lines += ["The documentation says otherwise.", ""]
     if clause.note:

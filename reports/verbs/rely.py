@@ -8,6 +8,7 @@ from typing import Any
 
 from reports.data import forms
 from reports.data.atlas import Atlas, Column
+from reports.data.clause import Clause
 from reports.data.history import STATUSES, Span, spans, status, timeline
 from reports.data.names import add_range, add_sources, between, read_atlas, unknown
 from reports.data.neighbours import from_to
@@ -27,10 +28,19 @@ example: python -m reports rely --from 2.0 --to 2.15 --api register_full_backwar
 class Status:
     """One clause in the range."""
 
-    clause: str
-    says: str
+    record: Clause
     status: str
     spans: tuple[Span, ...]
+
+    @property
+    def clause(self) -> str:
+        """Its id."""
+        return self.record.id
+
+    @property
+    def says(self) -> str:
+        """Its sentence."""
+        return self.record.says
 
     @property
     def harm(self) -> int:
@@ -77,7 +87,7 @@ def rely(atlas: Atlas, columns: tuple[Column, ...], choice: Choice, mode: str) -
     found = []
     for clause in sorted(choice.clauses, key=lambda name: order(atlas.clauses[name])):
         history = tuple(spans(atlas, clause, mode, columns))
-        found.append(Status(clause, atlas.clauses[clause].says, status(history), history))
+        found.append(Status(atlas.clauses[clause], status(history), history))
     return Reliance(columns, mode, tuple(found), choice.left_out)
 
 
@@ -95,13 +105,14 @@ def as_text(reliance: Reliance) -> str:
 
 
 def _more(one: Status) -> list[str]:
-    """Return what is said of a clause besides the sentence that may be relied on."""
+    """Return what is said of a clause besides the sentence that may be relied on; its limits come first."""
+    hints = one.record.hints
     if one.status == "holds":
-        return []
+        return hints
     not_true = f"not true here: {one.says}"
     if one.status == "otherwise":
-        return [replace(one.spans[0].statement, says="").words, not_true]
-    lines = [f"{when}: {words}" for when, words in timeline(one.spans)]
+        return [*hints, replace(one.spans[0].statement, says="").words, not_true]
+    lines = [*hints, *(f"{when}: {words}" for when, words in timeline(one.spans))]
     return [*lines, not_true] if one.status == "nowhere" else lines
 
 
@@ -120,6 +131,7 @@ def as_json(reliance: Reliance) -> str:
                     "says": one.says,
                     "stands": one.status,
                     "sentence": one.sentence,
+                    **one.record.limited,
                     "history": [s.plain() for s in one.spans],
                 }
                 for one in reliance.clauses

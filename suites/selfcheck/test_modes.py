@@ -122,7 +122,7 @@ class TestRule:
                 continue
             for expected, status in ((eager, 1), (ruled, 0)):
                 path = tmp_path / "script.py"
-                path.write_text(script(rule.witness, expected, ruled, "a.b.c", "A.", VERSION, lines_of(alone)), "utf-8")
+                path.write_text(script(rule.witness, expected, ruled, "a.b.c: A.", VERSION, lines_of(alone)), "utf-8")
                 done = ran(path)
                 assert done.returncode == status, path.read_text("utf-8") + done.stdout + done.stderr
             shown += 1

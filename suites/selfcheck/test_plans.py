@@ -72,7 +72,7 @@ def test_a_reproducer_shows_what_the_stage_sees(plan: Plan) -> None:
     except TooLarge:
         return
     trace = perform(plan, lib)
-    words, log, printed = run(script(plan, expected, trace, "a.clause.id", "A sentence.", VERSION))
+    words, log, printed = run(script(plan, expected, trace, "a.clause.id: A sentence.", VERSION))
     lib.reset()
     told = [str(Event(row[0], row[1:])) for row in log]
     assert told == trace.lines(), f"{plan!r}\n{side_by_side(trace.lines(), told)}"
@@ -129,13 +129,13 @@ NAMED = Plan(
 def test_a_reproducer_of_what_is_seldom_drawn_does_as_the_plan_says(plan: Plan) -> None:
     trace = expect(plan, CONTRACT)
     assert trace == perform(plan, Torch())
-    assert run(script(plan, trace, trace, "a.clause.id", "A sentence.", VERSION))[0] == "False"
+    assert run(script(plan, trace, trace, "a.clause.id: A sentence.", VERSION))[0] == "False"
 
 
 @pytest.mark.parametrize("plan", [SMALL, EDITED])
 def test_a_reproducer_of_a_small_plan_is_short_and_needs_only_torch(plan: Plan) -> None:
     trace = expect(plan, CONTRACT)
-    code = script(plan, trace, trace, "a.clause.id", "A sentence.", VERSION)
+    code = script(plan, trace, trace, "a.clause.id: A sentence.", VERSION)
     lines = code.rstrip().splitlines()
     assert len(lines) < 80
     assert [line for line in lines if line.startswith(("import", "from"))] == [NEEDED, "import torch"]
@@ -144,7 +144,7 @@ def test_a_reproducer_of_a_small_plan_is_short_and_needs_only_torch(plan: Plan) 
 def test_a_reproducer_marks_the_line_that_differs() -> None:
     trace = expect(SMALL, CONTRACT)
     wrong = Trace([*trace[:-1], trace[-1]._replace(seen=({"x0": 99},))])
-    words, _, printed = run(script(SMALL, wrong, trace, "a.clause.id", "A sentence.", VERSION))
+    words, _, printed = run(script(SMALL, wrong, trace, "a.clause.id: A sentence.", VERSION))
     assert words == "True"
     assert printed.splitlines()[-1].endswith("does otherwise")
     assert [line[0] for line in printed.splitlines()].count("!") == 1

@@ -49,6 +49,7 @@ function clauseView(id, clause) {
       button("Copy link", () => location.href),
       el("button", { type: "button", class: "quiet", "aria-label": "Close", onclick: hideClause, text: "✕ Close" })),
     el("h2", { id: "drawer-title", text: clause.says }),
+    ...hintsOf(clause),
     facts(clause),
   ];
   for (const mode of DATA.modes) {

@@ -5,7 +5,7 @@ let toShow = [];
 const ROWS = [...document.querySelectorAll(".row")].map((row) => {
   const id = row.dataset.clause;
   const clause = DATA.clauses[id];
-  const words = [id, clause.says, ...clause.source.map(([source]) => source), ...clause.readings.flatMap(({ name, says }) => [name, says])];
+  const words = [id, clause.says, clause.limits || "", ...clause.source.map(([source]) => source), ...clause.readings.flatMap(({ name, says }) => [name, says])];
   return { row, id, clause, drawn: DATA.modes[0], chapter: row.parentElement, words: words.join("\n").toLowerCase() };
 });
 

@@ -82,7 +82,7 @@ function standingView({ id, spans }, stands, mode) {
   const list = spans.map(({ first, last, cell }) =>
     el("li", {}, el("span", { class: "when", text: "torch " + spanOf(first, last) }), cellView(clause, cell, forceOf(clause)[first], sinceOf(clause, mode, first))));
   const opened = stands !== "holds" || clause.readings.some(({ headline, says }) => headline && says !== clause.says);
-  return el("li", {}, label, label ? " " : "", clauseLink(id), " ", el("code", { text: id }), opened ? el("ul", { class: "spans" }, ...list) : null);
+  return el("li", {}, label, label ? " " : "", clauseLink(id), " ", el("code", { text: id }), ...hintsOf(clause), opened ? el("ul", { class: "spans" }, ...list) : null);
 }
 
 function relyWords(state) {

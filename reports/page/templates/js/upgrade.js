@@ -132,7 +132,7 @@ function passingItem({ id, ends, inside, kind }) {
   const clause = DATA.clauses[id];
   const line = (when, cell) => el("li", {}, el("span", { class: "when", text: when }), cellView(clause, cell));
   const between = inside.map(([first, last, cell]) => line(`torch ${first === last ? first : `${first} to ${last}`}`, cell));
-  return el("li", {}, kindTag(kind), " ", clauseLink(id), " ", el("code", { text: id }), el("ul", { class: "spans" }, line("on both", ends), ...between));
+  return el("li", {}, kindTag(kind), " ", clauseLink(id), " ", el("code", { text: id }), ...hintsOf(DATA.clauses[id]), el("ul", { class: "spans" }, line("on both", ends), ...between));
 }
 
 /** Return "since 2.0": where what is there on the second side began, or ended where that is the older one. */
@@ -150,7 +150,7 @@ function changeView({ id, mode, before, after, since, back, kind }, names, ...mo
   const sides = [before, after].map((cell, side) =>
     el("li", {}, el("span", { class: "when", text: names[side] }), cellView(clause, cell, -1, side && since ? sinceWords(since, back) : "")));
   const shown = [before, after].map((cell, side) => shownBy(clause, cell, names[side]));
-  return el("li", {}, kindTag(kind), " ", ...more, clauseLink(id), " ", el("code", { text: id }), modeLabel(mode), el("ul", { class: "spans" }, ...sides), ...shown, exampleBox(id, clause, [before, after]));
+  return el("li", {}, kindTag(kind), " ", ...more, clauseLink(id), " ", el("code", { text: id }), modeLabel(mode), ...hintsOf(clause), el("ul", { class: "spans" }, ...sides), ...shown, exampleBox(id, clause, [before, after]));
 }
 
 /** Return the program of a clause, drawn when it is opened: it shows which reading holds, where both sides conform. */
