@@ -5,7 +5,7 @@ The cells follow. A clause that demands another answer to a fact of a cause devi
 
 from typing import Tuple
 
-from fixtures.judge.cause import Cause, Effect
+from fixtures.judge.cause import Cause, Deviating
 
 PULL = "https://github.com/pytorch/pytorch/pull/"
 ISSUE = "https://github.com/pytorch/pytorch/issues/"
@@ -17,51 +17,51 @@ CAUSES: Tuple[Cause, ...] = (
         ">=1.5,<1.7",
         reason="The engine rethrew the text of a Python exception from C++.",
         ref=PULL + "43684",
-        harm="error",
+        effect="raises",
         says="Every exception that a hook raises leaves backward() as RuntimeError.",
         facts={"engine_keeps_error_type": False},
-        effects=(
-            Effect(
+        clauses=(
+            Deviating(
                 "gradient.errors.bad_value_ends_the_chain",
                 "A hook that returns what it may not ends backward() with RuntimeError instead of TypeError.",
             ),
-            Effect(
+            Deviating(
                 "gradient.errors.same_object",
                 "backward() raises a new RuntimeError with the text of what the hook raised.",
                 False,
                 "the object is lost",
             ),
-            Effect(
+            Deviating(
                 "gradient.errors.wrong_type",
                 "A hook that returns anything but a tensor or None ends backward() with RuntimeError.",
                 ("RuntimeError", "RuntimeError"),
                 "RuntimeError instead",
             ),
-            Effect(
+            Deviating(
                 "gradient.errors.not_callable",
                 "register_hook takes what is not callable; backward() then raises RuntimeError.",
                 ["registered", "RuntimeError"],
                 "RuntimeError instead",
             ),
-            Effect(
+            Deviating(
                 "gradient.errors.any_exception",
                 "What a hook raises, KeyboardInterrupt too, leaves backward() as RuntimeError.",
                 "RuntimeError",
                 "RuntimeError instead",
             ),
-            Effect(
+            Deviating(
                 "gradient.passes.inside_fails",
                 "An exception in a backward that a hook runs ends the outer backward with RuntimeError.",
                 "RuntimeError",
                 "RuntimeError instead",
             ),
-            Effect(
+            Deviating(
                 "gradient.undefined.example_fails",
                 "The documentation's own hook, grad * 2, ends backward() with RuntimeError on an unused output.",
                 "RuntimeError",
                 "RuntimeError instead",
             ),
-            Effect(
+            Deviating(
                 "backward.returns.legacy_not_a_tuple",
                 "A legacy hook that returns no tuple ends backward() with RuntimeError.",
                 "RuntimeError",
@@ -74,36 +74,36 @@ CAUSES: Tuple[Cause, ...] = (
         ">=2.8",
         reason="The early return for undefined gradients moved out of the accumulation in 2.8; not reported upstream.",
         ref="measured",
-        harm="silent",
+        effect="other",
         says="A post-accumulate hook is called, with .grad None or stale, although nothing was accumulated.",
         facts={"post_accumulate_sees_none": True},
-        effects=(Effect("gradient.accumulated.undefined", name="called all the same"),),
+        clauses=(Deviating("gradient.accumulated.undefined", name="called all the same"),),
     ),
     Cause(
         "retain_grad in Python expects a gradient",
         "<1.10",
         reason="retain_grad was a Python hook that did not expect an undefined gradient.",
         ref=PULL + "92604",
-        harm="error",
+        effect="raises",
         says="Under a full hook, backward() raises AttributeError where an output is to keep a gradient and gets none.",
         facts={"retain_of_none": "AttributeError"},
-        effects=(
-            Effect("retain.modules.undefined", name="AttributeError"),
-            Effect(
+        clauses=(
+            Deviating("retain.modules.undefined", name="AttributeError"),
+            Deviating(
                 "retain.modules.unused_output",
                 "backward() raises AttributeError where an unused output of a node that runs is to keep its gradient.",
                 "AttributeError",
                 "AttributeError",
                 "<1.5",
             ),
-            Effect(  # "the type is lost" as well
+            Deviating(  # "the type is lost" as well
                 "retain.modules.unused_output",
                 "backward() raises RuntimeError where an unused output of a node that runs is to keep its gradient.",
                 "RuntimeError",
                 "RuntimeError, its type lost",
                 ">=1.5,<1.7",
             ),
-            Effect(
+            Deviating(
                 "retain.modules.unused_output",
                 "backward() raises AttributeError where an unused output of a node that runs is to keep its gradient.",
                 "AttributeError",
@@ -117,12 +117,12 @@ CAUSES: Tuple[Cause, ...] = (
         ">=1.10,<2.0",
         reason="retain_grad moved to C++ in 1.10 without expecting an undefined gradient.",
         ref=PULL + "92604",
-        harm="error",
+        effect="raises",
         says="Under a full hook, backward() raises RuntimeError where an output is to keep a gradient and gets none.",
         facts={"retain_of_none": "RuntimeError"},
-        effects=(
-            Effect("retain.modules.undefined", name="RuntimeError"),
-            Effect(
+        clauses=(
+            Deviating("retain.modules.undefined", name="RuntimeError"),
+            Deviating(
                 "retain.modules.unused_output",
                 "backward() raises RuntimeError where an unused output of a node that runs is to keep its gradient.",
                 "RuntimeError",
@@ -135,9 +135,9 @@ CAUSES: Tuple[Cause, ...] = (
         "<2.0",
         reason="The hook of retain_grad stayed with the tensor when detach_() made it a leaf.",
         ref=PULL + "92604",
-        harm="silent",
-        effects=(
-            Effect(
+        effect="other",
+        clauses=(
+            Deviating(
                 "retain.versions.became_a_leaf",
                 "A tensor that keeps its gradient and becomes a leaf by detach_() adds it to .grad twice a pass.",
                 2,
@@ -150,22 +150,22 @@ CAUSES: Tuple[Cause, ...] = (
         "<1.9",
         reason="The first cut of full hooks looked for its node on the first tensor.",
         ref=PULL + "59204",
-        harm="error",
+        effect="raises",
         says="With a full hook the forward raises AttributeError if the first tensor input needs no gradient.",
         facts={"full_first_must_need_grad": True},
-        effects=(Effect("backward.given.frozen_input", name="the first must need it"),),
+        clauses=(Deviating("backward.given.frozen_input", name="the first must need it"),),
     ),
     Cause(
         "full hooks are called from the input side",
         "<1.9",
         reason="The first cut of full hooks was called from the input side only.",
         ref=ISSUE + "56380",
-        harm="silent",
+        effect="other",
         says="The full hook of a module whose inputs need no gradient is not called.",
         facts={"full_without_input": "silent"},
-        effects=(
-            Effect("backward.given.no_input", name="silent"),
-            Effect(
+        clauses=(
+            Deviating("backward.given.no_input", name="silent"),
+            Deviating(
                 "backward.returns.full_without_input",
                 "Where no input needs a gradient the full hook is not called, "
                 "so nothing that it would return is refused.",
@@ -179,27 +179,27 @@ CAUSES: Tuple[Cause, ...] = (
         "<1.9",
         reason="The first cut of full hooks asked whether tensors require grad, not whether grad mode is on.",
         ref=ISSUE + "59901",
-        harm="error",
+        effect="raises",
         says="Under no_grad the forward of a module with a full hook raises AttributeError.",
         facts={"full_without_grad": "AttributeError"},
-        effects=(Effect("backward.membership.under_no_grad", name="AttributeError"),),
+        clauses=(Deviating("backward.membership.under_no_grad", name="AttributeError"),),
     ),
     Cause(
         "full hooks are set up under no_grad",
         ">=1.9,<1.10",
         reason="Hooks were set up where requires_grad was true, whether grad mode was on or not.",
         ref=ISSUE + "59901",
-        harm="error",
+        effect="raises",
         says="Under no_grad the forward of a module with a full hook raises RuntimeError.",
         facts={"full_without_grad": "RuntimeError"},
-        effects=(Effect("backward.membership.under_no_grad", name="RuntimeError"),),
+        clauses=(Deviating("backward.membership.under_no_grad", name="RuntimeError"),),
     ),
     Cause(
         "ignored without input",
         ">=2.0,<2.3",
         reason="The node at the output forgot its gradients when it had called the hooks itself.",
         ref=PULL + "116454",
-        harm="silent",
+        effect="other",
         says="What a pre-hook of a module whose inputs need no gradient returns is dropped.",
         facts={"full_output_returns": "none if input"},
     ),
@@ -208,9 +208,9 @@ CAUSES: Tuple[Cause, ...] = (
         "<1.10",
         reason="The hooks of a tensor were iterated live; a hook that removed itself was freed while it was in use.",
         ref=ISSUE + "66037",
-        harm="error",
-        effects=(
-            Effect(
+        effect="raises",
+        clauses=(
+            Deviating(
                 "gradient.crash.removes_itself_and_replaces",
                 "A hook that removes itself and returns a replacement ends the process: segmentation fault.",
                 name=DIES,
@@ -223,9 +223,9 @@ CAUSES: Tuple[Cause, ...] = (
         ">=2.0,<2.15",
         reason="The node of a view whose base was changed in place was not made anew before the hook was put on it.",
         ref=ISSUE + "196459",
-        harm="error",
-        effects=(
-            Effect(
+        effect="raises",
+        clauses=(
+            Deviating(
                 "gradient.crash.hook_on_a_stale_view",
                 "register_hook on a view whose base was changed in place ends the process: segmentation fault.",
                 name=DIES,
@@ -238,9 +238,9 @@ CAUSES: Tuple[Cause, ...] = (
         ">=1.13,<2.0",
         reason="The node of a view whose base was changed was not made anew before it was asked to keep gradients.",
         ref=PULL + "92604",
-        harm="error",
-        effects=(
-            Effect(
+        effect="raises",
+        clauses=(
+            Deviating(
                 "gradient.crash.retain_on_a_stale_view",
                 "retain_grad() on a view whose base was changed in place ends the process: segmentation fault.",
                 name=DIES,
@@ -253,9 +253,9 @@ CAUSES: Tuple[Cause, ...] = (
         ">=1.13",
         reason="Dense plus a sparse tensor of one expanded value, as sum() sends it back, adds nothing; not reported.",
         ref="measured",
-        harm="silent",
-        effects=(
-            Effect(
+        effect="other",
+        clauses=(
+            Deviating(
                 "gradient.kinds.sparse_and_dense",
                 "A row looked up alone in an embedding of one column is missing from its dense sum with other uses.",
                 "a row is lost",

@@ -12,6 +12,8 @@ from packaging.version import Version
 
 NODE_HOOK = "Node.register_hook"
 NEVER = "never"
+#: What older files call the effects.
+OLDER_EFFECTS = {"silent": "other", "error": "raises", "warning": "warns", "none": "nothing"}
 
 
 @dataclass(frozen=True)
@@ -22,7 +24,7 @@ class Reading:
     torch: str
     says: str
     headline: bool = True
-    harm: str = "none"
+    effect: str = "nothing"
 
     @property
     def never(self) -> bool:
@@ -42,7 +44,7 @@ class Deviation:
     torch: str
     verdict: str
     says: str
-    harm: str
+    effect: str
     reason: str
     ref: str
     cause: str = ""
@@ -81,8 +83,8 @@ class Clause:
         return cls(
             id=id,
             record=record,
-            readings=tuple(Reading(**one) for one in record["readings"]),
-            deviations=tuple(Deviation(**one) for one in record.get("deviations", ())),
+            readings=tuple(Reading(**_effect(one)) for one in record["readings"]),
+            deviations=tuple(Deviation(**_effect(one)) for one in record.get("deviations", ())),
             **{name: tuple(record[name]) for name in lists if name in record},
             **{name: record[name] for name in words if name in record},
         )
@@ -145,6 +147,14 @@ class Clause:
 
 
 Clauses = Mapping[str, Clause]
+
+
+def _effect(one: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a reading or deviation of a file that may be older: what is its effect now was the harm it did."""
+    found = dict(one)
+    if "harm" in found:
+        found["effect"] = OLDER_EFFECTS[found.pop("harm")]
+    return found
 
 
 def read_clauses(records: Mapping[str, Mapping[str, Any]]) -> dict[str, Clause]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from reports.data.cell import BROKEN, Cell
 from reports.data.clause import Clause, truth
@@ -22,16 +23,25 @@ ANSWERS = (
     "absent",
     "unseen",
 )
-#: What a difference does to code that relied on the other side, worst first.
-HARMS = ("silent", "error", "warning", "none")
-#: What a change is to someone who upgrades, worst first: a key, and the words for the reader.
+#: What a statement does to a user, worst first, in words: `other` than the clause's first reading, of values or calls.
+EFFECTS = {"other": "other values or calls", "raises": "raises", "warns": "warns", "nothing": ""}
+#: What a change is to someone who upgrades, worst first, new APIs last: a key, and the words for the reader.
 KINDS = {
     "silent": "other values or calls, without a word",
-    "error": "errors that did not come before",
-    "warning": "warnings that did not come before",
-    "added": "new",
-    "fixed": "fixed",
+    "error": "errors that begin",
+    "warning": "warnings that begin",
     "internal": "otherwise different",
+    "fixed": "fixed: errors and warnings that end, and bugs",
+    "added": "new",
+}
+#: The kinds that break code, worst first, and "none", which asks for all.
+HARMS = ("silent", "error", "warning", "none")
+#: The kind of a change: the effect before it -> the effect behind it -> the kind.
+CHANGES = {
+    "nothing": {"nothing": "internal", "warns": "warning", "raises": "error", "other": "silent"},
+    "warns": {"nothing": "fixed", "warns": "internal", "raises": "error", "other": "silent"},
+    "raises": {"nothing": "fixed", "warns": "fixed", "raises": "internal", "other": "fixed"},
+    "other": {"nothing": "silent", "warns": "warning", "raises": "error", "other": "silent"},
 }
 #: There is nothing to call: what comes after it breaks no code, whatever it is.
 NOTHING = ("absent", "refused")
@@ -48,7 +58,7 @@ class Statement:
 
     says: str
     answer: str
-    harm: str = "none"
+    effect: str = "nothing"
     reason: str = ""
     ref: str = ""
     detail: str = ""
@@ -62,15 +72,15 @@ class Statement:
 
     @property
     def words(self) -> str:
-        """The statement for a reader: "otherwise (silent): It is lost." with the cause of a deviation in brackets."""
-        harm = f" ({self.harm})" if self.harm != "none" and not self.good else ""
+        """The statement for a reader: "otherwise (raises): Not allowed." with the cause of a deviation in brackets."""
+        effect = f" ({EFFECTS[self.effect]})" if self.effect != "nothing" and not self.good else ""
         known = ("not declared" * self.new, self.cause, self.reason.rstrip("."), self.ref)
         why = "; ".join(part for part in known if part)
-        return f"{self.answer}{harm}" + (f": {self.says}" if self.says else "") + (f" [{why}]" if why else "")
+        return f"{self.answer}{effect}" + (f": {self.says}" if self.says else "") + (f" [{why}]" if why else "")
 
     def plain(self) -> dict[str, str]:
         """The statement as plain data; what is empty is left out."""
-        found = {"says": self.says, "answer": self.answer, "harm": self.harm}
+        found = {"says": self.says, "answer": self.answer, "effect": self.effect}
         more = {"detail": self.detail, "cause": self.cause, "reason": self.reason, "ref": self.ref}
         return {**found, **{name: value for name, value in more.items() if value}}
 
@@ -82,7 +92,7 @@ def in_contrast(before: Statement, after: Statement) -> tuple[str, str]:
     return before.words, after.words
 
 
-def harm_of_change(before: Statement, after: Statement) -> str:
+def kind_of_change(before: Statement, after: Statement) -> str:
     """Return what it is to someone who upgrades that one statement follows another: a key of KINDS."""
     if before.answer in NOTHING:
         return "internal" if after.answer in NOTHING else "added"
@@ -90,15 +100,14 @@ def harm_of_change(before: Statement, after: Statement) -> str:
         return "error"
     if before.answer in BROKEN and after.good:
         return "fixed"
-    if after.harm == "error":  # it is heard, whatever was there before
-        return "internal" if before.harm == "error" else "error"
-    if before.answer in BROKEN and before.harm == "error" and after.answer not in BROKEN:
-        return "fixed"
-    if "silent" in (before.harm, after.harm):
-        return "silent"
-    if before.harm == after.harm:
-        return "internal"
-    return "warning" if after.harm == "warning" and before.harm == "none" else "fixed"
+    return CHANGES[before.effect][after.effect]
+
+
+def harm_between(statements: Sequence[Statement]) -> str:
+    """Return the worst, one of HARMS, that it is to code which runs on all of these, one after the other."""
+    pairs = [(one, other) for pair in pairwise(statements) for one, other in (pair, pair[::-1])]
+    kinds = {kind_of_change(one, other) for one, other in pairs}
+    return next((harm for harm in HARMS if harm in kinds), HARMS[-1])
 
 
 def statement(clause: Clause, cell: Cell) -> Statement:
@@ -108,15 +117,15 @@ def statement(clause: Clause, cell: Cell) -> Statement:
     if cell.declared:
         for one in clause.deviations:
             if cell.deviation == one.name:
-                return Statement(one.says, cell.verdict, one.harm, one.reason, one.ref, cause=one.cause)
+                return Statement(one.says, cell.verdict, one.effect, one.reason, one.ref, cause=one.cause)
     if cell.verdict == "deviates":
         known = [_reading(clause, name) for name in cell.holds]
-        says, harm = (known[0].detail or known[0].says, known[0].harm) if known else (cell.note or UNKNOWN, "silent")
+        says, effect = (known[0].detail or known[0].says, known[0].effect) if known else (cell.note or UNKNOWN, "other")
         # What the clause does not list is a rule of a mode: its sentence is the note, and nobody hears of it.
         rule = cell.deviation if cell.declared and cell.deviation else ""
-        return Statement(says, cell.verdict, harm if harm != "none" else "silent", cause=rule, new=cell.new)
+        return Statement(says, cell.verdict, effect if effect != "nothing" else "other", cause=rule, new=cell.new)
     if cell.verdict in ("crashed", "hung"):
-        return Statement(f"The process {cell.verdict}.", cell.verdict, "error")
+        return Statement(f"The process {cell.verdict}.", cell.verdict, "raises")
     missing = _missing(clause.needs) if cell.verdict == "absent" else ""
     return Statement(cell.note[:1].upper() + cell.note[1:] or missing, cell.verdict)
 
@@ -132,9 +141,9 @@ def _reading(clause: Clause, name: str | None) -> Statement:
     """Return what a reading says: the clause's own sentence wherever that is true."""
     found = next((one for one in clause.readings if one.name == name), None)
     if found is None:
-        return Statement(UNKNOWN, "otherwise", "silent")
+        return Statement(UNKNOWN, "otherwise", "other")
     detail = found.says if found.says != clause.says else ""
     answer = truth(name) if clause.is_claim else "holds" if found.headline else "otherwise"
     if answer in ("holds", "true"):
-        return Statement(clause.says, answer, found.harm, detail=detail)
-    return Statement(found.says or UNKNOWN, answer, found.harm)
+        return Statement(clause.says, answer, found.effect, detail=detail)
+    return Statement(found.says or UNKNOWN, answer, found.effect)

@@ -17,7 +17,7 @@ from reports.data.history import STATUSES
 from reports.data.neighbours import neighbours
 from reports.data.order import rank
 from reports.data.sources import link
-from reports.data.statements import KINDS
+from reports.data.statements import CHANGES, EFFECTS, KINDS
 from reports.data.traces import aligned
 from reports.page.choices import SCOPE
 from reports.page.matrix import CIRCLED, FEW_COLUMNS, SIGNS, WORD_NEEDS, ranges
@@ -68,6 +68,8 @@ def document(
         "not_run": NOT_RUN,
         "roomy": [WORD_NEEDS, FEW_COLUMNS],
         "kinds": KINDS,
+        "effects": EFFECTS,
+        "changes": CHANGES,
         "stands": STATUSES,
         "apis": apis,
         "scope": [{"what": one.what, "why": one.why, "words": one.words} for one in SCOPE],
@@ -129,7 +131,9 @@ def _clause(atlas: Atlas, name: str, pool: _Pool) -> dict[str, Any]:
     extras: dict[str, Any] = {"limits": clause.limits, "see": clause.see, "instead": clause.instead}
     extras |= {"level": clause.level, "needs": clause.needs, "docs": clause.docs, "note": clause.note}
     extras["rank"] = rank(clause)
-    extras["deviations"] = [[one.name, one.says, one.harm, one.reason, one.ref, one.cause] for one in clause.deviations]
+    extras["deviations"] = [
+        [one.name, one.says, one.effect, one.reason, one.ref, one.cause] for one in clause.deviations
+    ]
     found.update({key: value for key, value in extras.items() if value})
     if clause.is_claim:
         found["claim"] = True
@@ -139,10 +143,10 @@ def _clause(atlas: Atlas, name: str, pool: _Pool) -> dict[str, Any]:
 
 
 def _reading(reading: Reading, says: str) -> list[Any]:
-    """Return a reading: name, range, sentence (0: the clause's), harm, and 1 where the clause's is false under it."""
+    """Return a reading: name, range, sentence (0: the clause's), effect, and 1 where the clause's is false under it."""
     packed = [reading.name, reading.torch, 0 if reading.says == says else reading.says]
-    packed += [reading.harm, int(not reading.headline)]
-    while len(packed) > 2 and packed[-1] in (0, "none"):
+    packed += [reading.effect, int(not reading.headline)]
+    while len(packed) > 2 and packed[-1] in (0, "nothing"):
         packed.pop()
     return packed
 

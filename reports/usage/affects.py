@@ -12,7 +12,7 @@ from reports.data.atlas import Atlas, Column
 from reports.data.cell import Cell
 from reports.data.clause import Clause
 from reports.data.neighbours import from_to, neighbours
-from reports.data.statements import HARMS, Statement, statement
+from reports.data.statements import EFFECTS, HARMS, Statement, harm_between, statement
 from reports.usage.lacks import Table
 from reports.usage.uses import Code, Use
 
@@ -43,7 +43,9 @@ class Finding:
     @property
     def rank(self) -> int:
         """How bad the worst is that it does: its place in HARMS."""
-        return min(HARMS.index(span.said.harm) for span in self.spans)
+        if self.clause.startswith(MISSING):
+            return HARMS.index("error")
+        return HARMS.index(harm_between([span.said for span in self.spans]))
 
     @property
     def words(self) -> list[str]:
@@ -54,9 +56,9 @@ class Finding:
         where: dict[tuple[int, str], list[str]] = {}
         for span in self.spans:
             says = span.said.detail or span.said.says
-            where.setdefault((HARMS.index(span.said.harm), says), []).append(from_to(span.first, span.last))
+            where.setdefault(([*EFFECTS].index(span.said.effect), says), []).append(from_to(span.first, span.last))
         worst = min(where, key=lambda one: one[0])
-        first = f"{HARMS[worst[0]]}, {' and '.join(where.pop(worst))}: {worst[1]}"
+        first = f"{HARMS[self.rank]}, {' and '.join(where.pop(worst))}: {worst[1]}"
         return [first, *(f"{' and '.join(on)}: {text}" for (_, text), on in where.items())]
 
     @property
@@ -66,7 +68,7 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Effect:
+class Answer:
     """The answer."""
 
     path: str
@@ -96,7 +98,7 @@ def concerned(concern: str, use: Use) -> tuple[str, ...] | None:
     return tuple(word for word in words if word not in use.seen)
 
 
-def affects(atlas: Atlas, columns: tuple[Column, ...], code: Code, table: Table, path: str, why: str) -> Effect:
+def affects(atlas: Atlas, columns: tuple[Column, ...], code: Code, table: Table, path: str, why: str) -> Answer:
     """Return what differs between some releases for the uses in some code."""
     on = {use: [column for column in columns if use.on(column.version, code.guards)] for use in code.uses}
     found = [*_missing(columns, code, table, on)]
@@ -117,7 +119,7 @@ def affects(atlas: Atlas, columns: tuple[Column, ...], code: Code, table: Table,
                 found.append(Finding(name, clause.says, mine, tuple(uses), clause.instead, left))
     found.sort(key=lambda one: (one.rank, one.clause, one.uses))
     sure, unsure = (tuple(one for one in found if bool(one.open) is hangs) for hangs in (False, True))
-    return Effect(path, columns, why, differ, len(atlas.clauses), code, sure, unsure)
+    return Answer(path, columns, why, differ, len(atlas.clauses), code, sure, unsure)
 
 
 def _missing(columns: Sequence[Column], code: Code, table: Table, on: Mapping[Use, list[Column]]) -> Iterator[Finding]:
@@ -134,7 +136,7 @@ def _missing(columns: Sequence[Column], code: Code, table: Table, on: Mapping[Us
             if not option:  # what an option needs is reported with the API
                 there = [column for column in there if column not in lacking]
     for name, uses in found.items():
-        says = Statement(f"torch has no {name}", "absent", "error")
+        says = Statement(f"torch has no {name}", "absent", "raises")
         runs = neighbours(columns, key=lambda column: any(column in lacking for lacking in uses.values()))
         mine = tuple(Span(run[0].label, run[-1].label, says) for lacks, run in runs if lacks)
         yield Finding(MISSING + name, says.says, mine, tuple(uses))

@@ -55,18 +55,18 @@ def run(args: argparse.Namespace) -> int:
     code = read_code(args.path, table.has)
     for fault in code.skipped:
         print(one_line(f"left out: {fault}"), file=sys.stderr)
-    effect = affects(atlas, columns, code, table, str(args.path), why)
+    answer = affects(atlas, columns, code, table, str(args.path), why)
     least = HARMS.index(args.min_harm)
-    found, unsure = (tuple(one for one in some if one.rank <= least) for some in (effect.findings, effect.unsure))
-    effect = replace(effect, findings=found, unsure=unsure)
+    found, unsure = (tuple(one for one in some if one.rank <= least) for some in (answer.findings, answer.unsure))
+    answer = replace(answer, findings=found, unsure=unsure)
     if args.write_baseline:
-        write_atomic(args.write_baseline, as_json(effect))
+        write_atomic(args.write_baseline, as_json(answer))
     if args.baseline:
-        effect = replace(effect, findings=tuple(_new(effect.findings, args.baseline)))
-    forms.show(effect, FORMS, args.format)
+        answer = replace(answer, findings=tuple(_new(answer.findings, args.baseline)))
+    forms.show(answer, FORMS, args.format)
     if args.unsure and args.format == "text":
-        print("\n".join(lines_of(effect)))
-    return 1 if effect.findings else 0
+        print("\n".join(lines_of(answer)))
+    return 1 if answer.findings else 0
 
 
 def releases(atlas: Atlas, args: argparse.Namespace) -> tuple[tuple[Column, ...], str]:

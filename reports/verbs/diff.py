@@ -14,7 +14,7 @@ from reports.data.names import did_you_mean, near, recorded_as, unknown
 from reports.data.neighbours import neighbours
 from reports.data.order import order, rank
 from reports.data.runfile import Run, read_run
-from reports.data.statements import KINDS, Statement, harm_of_change, statement
+from reports.data.statements import KINDS, Statement, kind_of_change, statement
 from reports.data.strict import BadInput
 from reports.data.verdicts import Recorded, Table, all_renamed
 from reports.verbs.choice import Choice, everything
@@ -50,7 +50,7 @@ class Change:
     @property
     def kind(self) -> str:
         """What the change is to someone who upgrades: one of KINDS."""
-        return harm_of_change(self.before.statement, self.after.statement)
+        return kind_of_change(self.before.statement, self.after.statement)
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class Passing:
     @property
     def kind(self) -> str:
         """The worst that a release between the two is to someone who comes from one of them."""
-        kinds = {harm_of_change(self.ends.statement, side.statement) for _, _, side in self.inside}
+        kinds = {kind_of_change(self.ends.statement, side.statement) for _, _, side in self.inside}
         return min(kinds, key=list(KINDS).index)
 
 

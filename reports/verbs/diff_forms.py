@@ -63,14 +63,17 @@ def as_text(diff: Diff) -> str:
     lines = [f"torch {diff.before} -> {diff.after}: {_summary(diff)}"]
     for title, changes in _by_kind(diff):
         lines += ["", f"{title} ({len(changes)})"]
+        if changes[0].kind == "added":  # they break no code: in one line each
+            lines += ["", *(f"{one.clause}  {_since(diff, one)}: {one.record.says}" for one in changes)]
+            continue
         for change in changes:
             before, after = in_contrast(change.before.statement, change.after.statement)
             lines += [
                 "",
                 change.clause,
                 *(f"  {line}" for line in change.record.hints),
-                f"  - torch {diff.before}: {before}",
                 f"  + {_since(diff, change)}: {after}",
+                f"  - torch {diff.before}: {before}",
             ]
             for torch, evidence in _evidence(diff, change):
                 lines += [f"  on torch {torch}:", *(f"    {line}" for line in evidence["plan"].split("\n") if line)]
@@ -128,9 +131,10 @@ def as_markdown(diff: Diff) -> str:
     lines = [f"**torch {escaped(diff.before)} → {escaped(diff.after)}**: {_summary(diff)}", ""]
     for title, changes in _by_kind(diff):
         lines += [f"### {title[0].upper() + title[1:]} ({len(changes)})", ""]
-        lines += ["| clause | before | after | from where |", "|---|---|---|---|"]
+        lines += ["| clause | now | from where | before |", "|---|---|---|---|"]
         for change in changes:
-            row = (*in_contrast(change.before.statement, change.after.statement), _since(diff, change))
+            before, after = in_contrast(change.before.statement, change.after.statement)
+            row = (after, _since(diff, change), before)
             name = "<br>".join([f"`{change.clause}`", *map(escaped, change.record.hints)])
             lines.append(f"| {name} | {' | '.join(map(escaped, row))} |")
         lines.append("")

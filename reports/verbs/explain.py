@@ -15,6 +15,7 @@ from reports.data.history import Span, spans
 from reports.data.names import add_sources, clause_named, read_atlas
 from reports.data.neighbours import from_to, neighbours
 from reports.data.sources import link
+from reports.data.statements import EFFECTS
 from reports.data.strict import FORMAT
 from reports.page.programs import asked_by, example
 from reports.verbs.verb import add_verb
@@ -76,7 +77,7 @@ def _reading(answer: Explanation, reading: Reading) -> str:
     stated = answer.stated[reading.name]
     if reading.headline or reading.never:
         return stated
-    return f"{stated}; there the sentence is not true" + f" ({reading.harm})" * (reading.harm != "none")
+    return f"{stated}; there the sentence is not true" + f" ({EFFECTS[reading.effect]})" * (reading.effect != "nothing")
 
 
 def _measured(span: Span) -> str:

@@ -13,7 +13,7 @@ from reports.data.history import STATUSES, Span, spans, status, timeline
 from reports.data.names import add_range, add_sources, between, read_atlas, unknown
 from reports.data.neighbours import from_to
 from reports.data.order import order
-from reports.data.statements import HARMS, NOTHING
+from reports.data.statements import EFFECTS, NOTHING
 from reports.data.strict import FORMAT
 from reports.verbs.choice import CLAUSES, Choice, add_choice, choose, left_out
 from reports.verbs.verb import add_verb
@@ -43,10 +43,10 @@ class Status:
         return self.record.says
 
     @property
-    def harm(self) -> int:
+    def rank(self) -> int:
         """How bad the worst is that torch does where the clause's own sentence is not true; only absent is least."""
         untrue = [span.statement for span in self.spans if not span.statement.good]
-        return min(len(HARMS) if one.answer in NOTHING else HARMS.index(one.harm) for one in untrue)
+        return min(len(EFFECTS) if one.answer in NOTHING else [*EFFECTS].index(one.effect) for one in untrue)
 
     @property
     def sentence(self) -> str:
@@ -69,9 +69,9 @@ class Reliance:
         return f"torch {from_to(self.columns[0].label, self.columns[-1].label)}"
 
     def of(self, status: str) -> list[Status]:
-        """Return the clauses of this group; of those that change, the ones that do most harm first."""
+        """Return the clauses of this group; of those that change, those with the worst effect first."""
         found = [each for each in self.clauses if each.status == status]
-        return sorted(found, key=lambda one: one.harm) if status == "changes" else found
+        return sorted(found, key=lambda one: one.rank) if status == "changes" else found
 
     @property
     def summary(self) -> str:

@@ -88,7 +88,7 @@ def test_pre_weight(subject: Subject, plan: Plan) -> None:
     source="measured",
     concern="backward ?asked",
     readings=by_release(
-        "silent",
+        "other",
         ("1.13", "not computed", {"computes_unasked": False}),
         "What nobody asked for is None to a legacy hook.",
         ("", "computed", {"computes_unasked": True}),
@@ -132,7 +132,7 @@ def test_backward_weight(subject: Subject, plan: Plan) -> None:
     concern="full_backward ?inputs_need_no_grad ?asked",
     needs=(FULL, "torch.autograd.backward(inputs)"),
     readings=by_release(
-        "silent",
+        "other",
         ("1.9", "at the output", {"full_without_input": "output"}),
         "A full hook without input gradients runs, though only the weight is asked for.",
         ("", "silent", {"full_without_input": "silent"}),

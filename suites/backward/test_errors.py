@@ -85,7 +85,7 @@ def test_stale_pre(subject: Subject, plan: Plan) -> None:
     concern="full_backward raises ?inputs_need_no_grad",
     needs=FULL,
     readings=by_release(
-        "silent",
+        "other",
         ("1.9", "before them", {"full_without_input": "output"}),
         "Where no input needs a gradient, the full hook runs before the parameters get theirs.",
         ("", "silent", {"full_without_input": "silent"}),
@@ -124,7 +124,7 @@ def test_raising_without_input(subject: Subject, plan: Plan) -> None:
             "When a legacy hook raises, backward() ends with RuntimeError, whatever was raised.",
             {"engine_keeps_error_type": False},
             headline=False,
-            harm="error",
+            effect="raises",
         ),
     ),
     witness=script(2, (Hook("backward", "m0", "h0", (Raise(),)), Hook("backward", "m0", "h1")), (), 1),

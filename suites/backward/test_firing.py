@@ -110,7 +110,7 @@ def test_no_output(subject: Subject, plan: Plan) -> None:
     note="Rule 1 of the docs since 2.8; those of 1.13 to 2.7 promised a call whenever outputs get gradients.",
     needs=FULL,
     readings=by_release(
-        "error",
+        "raises",
         ("1.9", "silent", {"full_first_must_need_grad": False}),
         "A full hook does not run where no gradient of an input is computed.",
         ("", "refused", {"full_first_must_need_grad": True}),

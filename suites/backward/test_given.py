@@ -268,7 +268,7 @@ def test_each_call(subject: Subject, plan: Plan) -> None:
     note="The docs promise a call whenever gradients for the module's inputs are computed; here they are.",
     needs=FULL,
     readings=by_release(
-        "error",
+        "raises",
         ("1.13", "not called", {"full_without_output": "skipped"}),
         "The full hook of a module that returns a dict is not called.",
         ("", "refused", {"full_without_output": "raises"}),

@@ -21,10 +21,10 @@ ABOUT = "register_backward_hook"
     instead="register_full_backward_hook, from torch 1.8 on.",
     note="Also for a leaf input and for a factor that is a constant: the check looks at the nodes behind the output's.",
     readings=by_release(
-        "warning",
+        ("warns", "warns", "nothing"),
         ("2.4", "FutureWarning", ["FutureWarning"] * 7 + [None]),
         "A call with a legacy hook that misses a part of its module gives a FutureWarning.",
-        ("1.8", "UserWarning", ["UserWarning"] * 7 + [None], "warning"),
+        ("1.8", "UserWarning", ["UserWarning"] * 7 + [None], "too"),
         "A call with a legacy hook that misses a part of its module gives a UserWarning.",
         ("", "no warning", [None] * 8),
         "A call with a legacy hook gives no warning, whatever the hook cannot see.",
@@ -69,7 +69,7 @@ def test_warnings(subject: Subject) -> None:
     source=(DEAD, "https://github.com/pytorch/pytorch/pull/80139"),
     concern="backward ?module_gone",
     readings=by_release(
-        "silent",
+        "other",
         ("1.13", "RuntimeError", (False, "RuntimeError", 0)),
         "A legacy hook holds its module weakly.",
         ("", "kept", (True, "called", 1)),
@@ -102,10 +102,10 @@ def test_dead_module(subject: Subject) -> None:
     source="measured",
     concern="never",
     readings=by_release(
-        "none",
+        ("raises", "raises"),
         ("1.13", "until backward", ["registered", "called", "TypeError"]),
         "A legacy hook that cannot be called raises TypeError in backward().",
-        ("", "until forward", ["registered", "TypeError"], "error"),
+        ("", "until forward", ["registered", "TypeError"], "too"),
         "A legacy hook that cannot be called raises TypeError in the forward.",
     ),
 )

@@ -111,7 +111,7 @@ def test_removed_by_another(subject: Subject, plan: Plan) -> None:
     source="measured",
     concern="backward ?registers_inside",
     readings=by_release(
-        "silent",
+        "other",
         ("1.8", "at the start", {"legacy_taken": "start"}),
         "A legacy hook that a forward hook of the call removes still runs for that call.",
         ("", "at the end", {"legacy_taken": "end"}),

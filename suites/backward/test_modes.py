@@ -92,7 +92,7 @@ def test_no_grad_inside(subject: Subject, weights: List[int], hooks: int) -> Non
     concern="full_backward ?no_grad",
     needs=(FULL, "torch.inference_mode"),
     readings=by_release(
-        "error",
+        "raises",
         ("1.10", "accepted", "accepted"),
         "In inference mode a module with a full hook returns an inference tensor.",
         ("", "refused", "RuntimeError"),
@@ -126,7 +126,7 @@ def test_inference(subject: Subject, weights: List[int], number: int, hooks: int
     concern="full_backward ?calls_module",
     needs=FULL,
     readings=by_release(
-        "error",
+        "raises",
         ("1.10", "plain", "plain"),
         "In a full hook, without create_graph, the output of its module needs no gradient.",
         ("1.9", "RuntimeError", "RuntimeError"),
@@ -163,7 +163,7 @@ def test_called_in_hook(subject: Subject, times: List[int], create_graph: bool) 
     concern="full_backward ?checkpoint",
     needs=FULL,
     readings=by_release(
-        "error",
+        "raises",
         ("1.10", "once", "once"),
         "Full hooks under checkpoint run as often as without it.",
         ("1.9", "RuntimeError", "RuntimeError"),
@@ -229,7 +229,7 @@ def test_checkpoint_not_reentrant(subject: Subject, weights: List[int], hooks: i
             "Forward-mode differentiation through a module with a full hook raises RuntimeError.",
             value="RuntimeError",
             headline=False,
-            harm="error",
+            effect="raises",
         ),
         Reading(
             "no tangent",
@@ -237,7 +237,7 @@ def test_checkpoint_not_reentrant(subject: Subject, weights: List[int], hooks: i
             "Forward-mode differentiation loses the tangent at every operation, hooks or none.",
             value=None,
             headline=False,
-            harm="silent",
+            effect="other",
         ),
     ),
     witness={"weight": 2, "hooks": 1},

@@ -24,7 +24,7 @@ from suites.names import CLEARING, FULL, PRE, WARNED
         instead="let an input of the hooked module require grad, or filter the warning.",
         needs=FULL,
         readings=by_release(
-            "warning",
+            ("warns", "nothing"),
             ("2.8", "warned", ["UserWarning"]),
             "There is one warning for each pass, however many full hooks run.",
             ("", "in silence", []),
@@ -46,7 +46,7 @@ from suites.names import CLEARING, FULL, PRE, WARNED
                 "Where no input needs a gradient, pre-hooks alone give the warning for full hooks.",
                 value=["UserWarning"],
                 headline=False,
-                harm="warning",
+                effect="warns",
             ),
             Reading("no warning", "", "Pre-hooks alone do not give the warning for full hooks.", value=[]),
         ),
@@ -74,7 +74,7 @@ def warnings_of(subject: Subject, hooks: int, passes: List[bool], *, row: Any) -
     concern="full_backward ?kept_alive",
     needs=FULL,
     readings=by_release(
-        "silent",
+        "other",
         ("1.13", "released", False),
         "The gradients that a full hook saw are freed after backward().",
         ("", "kept", True),
@@ -99,7 +99,7 @@ def test_gradients_released(subject: Subject) -> None:
     concern="full_backward ?create_graph",
     needs=FULL,
     readings=by_release(
-        "silent",
+        "other",
         ("1.13", "released", 0),
         "Passes with create_graph through a module with a full hook leave nothing behind.",
         ("", "leaked", 5),

@@ -106,7 +106,7 @@ def same(trace: Trace) -> List[bool]:
         concern="full_backward ?first_needs_no_grad",
         needs=FULL,
         readings=by_release(
-            "silent",
+            "other",
             ("1.11", "all", {"frozen_is_wrapped": True}),
             "With a full hook forward is given new tensors for all inputs if one needs a gradient.",
             ("", "those that need one", {"frozen_is_wrapped": False}),
@@ -135,7 +135,7 @@ def same(trace: Trace) -> List[bool]:
         note=VIEWS,
         needs=FULL,
         readings=by_release(
-            "error",
+            "raises",
             ("1.10", "the same", {"full_without_grad": "skipped"}),
             "Under no_grad inputs and outputs of a hooked module are the objects they were.",
             ("1.9", "RuntimeError", {"full_without_grad": "RuntimeError"}),
@@ -175,7 +175,7 @@ def objects(subject: Subject, plan: Plan, *, row: Any) -> None:
     note="The docs promise a call whenever gradients for the inputs are computed; with a loss on a state they are.",
     needs=FULL,
     readings=by_release(
-        "error",
+        "raises",
         ("1.13", "silent", [[1, 2, True], "silent", 1]),
         "A loss on the state of an LSTM with a full hook gives the input its gradient.",
         ("1.9", "refused", [[1, 2, True], "RuntimeError", 1]),

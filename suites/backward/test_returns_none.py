@@ -40,7 +40,7 @@ def dropped_by_a_legacy_hook(draw) -> Plan:
             "After a legacy hook returned None for each gradient, the next multiplication raises RuntimeError.",
             {"undefined_passes": False},
             headline=False,
-            harm="error",
+            effect="raises",
         ),
     ),
     witness=Plan(

@@ -25,7 +25,7 @@ class Pair(tuple):
     concern="full_backward|full_backward_pre ?output_tuple_class",
     needs=FULL,
     readings=by_release(
-        "silent",
+        "other",
         ("2.2", "kept", {"full_keeps_class": True}),
         "With a full hook a named tuple that the module returns stays one.",
         ("", "a plain tuple", {"full_keeps_class": False}),
@@ -86,7 +86,7 @@ def refused(item: Any) -> str:
     concern="full_backward|full_backward_pre ?output_tensor_class",
     needs=FULL,
     readings=by_release(
-        "silent",
+        "other",
         ("2.2", "kept", "Special"),
         "With a full hook a tensor subclass that the module returns stays one.",
         ("", "lost", "Tensor"),
@@ -128,14 +128,14 @@ def test_subclass_kept(subject: Subject, by: List[int], alone: bool, hooks: int)
             ">=2.2",
             "With a full hook a tuple class that does not take its items one by one raises TypeError, or changes.",
             headline=False,
-            harm="error",
+            effect="raises",
             value=["TypeError", "TypeError", ("Pair", [[[[2.0, 0.0]], [[1.0, 0.0]]]], [2.0, 0.0], [])],
         ),
         Reading(
             "a plain tuple",
             "<2.2",
             "With a full hook an output of a tuple class becomes a plain tuple.",
-            harm="silent",
+            effect="other",
             value=[("tuple", [[[[2.0, 2.0]], [[1.0, 1.0], None]]], [2.0, 2.0], [])] * 2
             + [("tuple", [[[[2.0, 2.0]], [[1.0, 1.0]]]], [2.0, 2.0], [])],
         ),
@@ -158,10 +158,10 @@ def test_rebuilt(subject: Subject) -> None:
     concern="full_backward ?sparse",
     needs=FULL,
     readings=by_release(
-        "none",
+        ("raises", "raises"),
         ("1.9", "NotImplementedError", "NotImplementedError"),
         "A sparse input with a gradient to a module with a full hook raises NotImplementedError.",
-        ("", "RuntimeError", "RuntimeError", "none"),
+        ("", "RuntimeError", "RuntimeError", "too"),
         "A sparse input with a gradient to a module with a full hook raises RuntimeError.",
     ),
     witness={"size": 2, "grad": True, "hooks": 1},

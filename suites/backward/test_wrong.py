@@ -56,10 +56,10 @@ def test_longer(subject: Subject, plan: Plan) -> None:
     concern="full_backward returns ?returns_none_inside",
     needs=FULL,
     readings=by_release(
-        "none",
+        "nothing",
         ("2.0", "none", {"full_output_returns": "none"}),
         "Behind a None that a full hook returned a weight gets no gradient.",
-        ("", "zeros", {"full_output_returns": "zeros"}, "silent"),
+        ("", "zeros", {"full_output_returns": "zeros"}, "too"),
         "Behind a None that a full hook returned a weight gets a gradient of zeros.",
     ),
     witness=line((1, 1), NO_GRADIENT, Backward()),
@@ -181,7 +181,7 @@ def test_registered_in_pre_hook(subject: Subject, plan: Plan) -> None:
     concern="full_backward ?no_grad",
     needs=FULL,
     readings=by_release(
-        "error",
+        "raises",
         ("1.10", "accepted", {"full_without_grad": "skipped"}),
         "A call under no_grad sets no full hooks up.",
         ("1.9", "RuntimeError", {"full_without_grad": "RuntimeError"}),

@@ -45,7 +45,7 @@ CAPTURED = (
         "autograd.grad calls no hook of a tensor that it is asked for: the gradient is returned as it came.",
         {"hooks_when_asked": False},
         headline=False,
-        harm="silent",
+        effect="other",
     ),
 )
 WITNESS = Plan(NET, (Input(3),), (Hook("tensor", "x0", "h0", (Scale(10),)), Forward(), Ask(("x0",))))
@@ -98,7 +98,7 @@ def test_on_the_way(subject: Subject, plan: Plan) -> None:
             "autograd.grad of a tensor with respect to itself calls its hooks and ignores what they return.",
             value=(True, False),
             headline=False,
-            harm="silent",
+            effect="other",
         ),
         Reading(
             "not called",
@@ -106,7 +106,7 @@ def test_on_the_way(subject: Subject, plan: Plan) -> None:
             "autograd.grad of a tensor with respect to itself calls none of its hooks.",
             value=(False, False),
             headline=False,
-            harm="silent",
+            effect="other",
         ),
     ),
     witness={"factors": [10], "first": 1},
@@ -158,7 +158,7 @@ def test_together_with_a_leaf(subject: Subject, plan: Plan) -> None:
     source=(GRAD_DOCS, RETAINED_LAST, HOOKS_IN_ORDER),
     concern="retain_grad ?asked ?changing_hook",
     readings=by_release(
-        "silent",
+        "other",
         ("2.0", "the hooked one", {"retain_grad": "last"}),
         "retain_grad() keeps the hooked gradient, also where autograd.grad returns the unhooked one.",
         ("", "by registration", {"retain_grad": "slot"}),
@@ -230,7 +230,7 @@ def test_same_input_twice(subject: Subject, plan: Plan) -> None:
     source=HOOKS_IN_ORDER,
     concern="tensor raises ?asked",
     readings=by_release(
-        "silent",
+        ("raises", "other"),
         ("2.0", "raised", {"hooks_when_asked": True}),
         "An exception in the hook of a tensor that autograd.grad is asked for is raised.",
         ("", "not called", {"hooks_when_asked": False}),

@@ -42,7 +42,7 @@ def of_the_other_output(draw) -> Plan:
             "autograd.grad calls no hook of the one inner tensor it starts from if that leads to nothing asked for.",
             {"unasked_root": "nothing"},
             headline=False,
-            harm="silent",
+            effect="other",
         ),
         Reading(
             "runs",

@@ -178,7 +178,7 @@ def test_nothing_to_lose(subject: Subject, make: str, way: str, order: List[int]
     source=MARKED,
     concern="tensor ?marked_unserializable ?pickled",
     readings=by_release(
-        "warning",
+        "warns",
         ("2.4", "in silence", []),
         "Pickling a tensor does not warn about hooks that are marked as unserializable.",
         ("", "warned all the same", WARNED),
@@ -207,7 +207,7 @@ def test_unserializable_hook(subject: Subject, marked: List[bool]) -> None:
     about="retain_grad",
     concern="retain_grad ?pickled",
     readings=by_release(
-        "warning",
+        "warns",
         ("1.10", "silent", []),
         "Pickling a tensor that keeps its gradient does not warn: retain_grad() is no hook to lose.",
         ("", "warns", WARNED),

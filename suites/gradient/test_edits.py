@@ -153,7 +153,7 @@ def test_expanded(subject: Subject, plan: Plan) -> None:
     level="observed",
     concern="tensor edits ?asked",
     readings=by_release(
-        "silent",
+        "other",
         ("2.0", "in the result", {"hooks_when_asked": True}),
         "autograd.grad returns what the in-place hooks of its inputs, leaves or not, have made of the gradient.",
         ("", "the hook is not called", {"hooks_when_asked": False}),
@@ -181,7 +181,7 @@ KEPT = {
     about=("register_hook", "retain_grad"),
     concern="retain_grad ?editing_hook",
     readings=by_release(
-        "silent",
+        "other",
         ("2.0", "what all hooks left", "all"),
         "retain_grad() keeps what all in-place hooks of the tensor left, in memory of its own.",
         ("1.10", "none if it came first", "all or none"),

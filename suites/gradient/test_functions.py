@@ -73,7 +73,7 @@ def times(by: int, grad: Any) -> Any:
             "After a tensor hook without a __name__ has returned a gradient, the next backward() raises.",
             value="raises",
             headline=False,
-            harm="error",
+            effect="raises",
         ),
     ),
     witness={"kinds": ["partial"], "by": 2},

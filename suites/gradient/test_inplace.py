@@ -37,7 +37,7 @@ def edited_leaves(draw: Any) -> Plan:
     source=(OLD_VERSION, "https://github.com/pytorch/pytorch/pull/92734"),
     concern="tensor inner ?hooked_again ?edited_between",
     readings=by_release(
-        "silent",
+        "other",
         ("2.0", "its own version", {"hooks_of_version": True}),
         "After y = 3x; a; y *= 5; b; (2y).backward() hook b is given 2, and a is given 10.",
         ("", "the first hook's version", {"hooks_of_version": False}),
@@ -60,7 +60,7 @@ def test_own_version(subject: Subject, plan: Plan) -> None:
     source=(OLD_NODE, OWN_VERSION),
     concern="tensor inner returns ?hooked_again ?edited_between",
     readings=by_release(
-        "silent",
+        "other",
         ("2.0", "each in its place", {"hooks_of_version": True}),
         "A replacement takes effect at its own hook's version.",
         ("", "all at the first", {"hooks_of_version": False}),
@@ -118,7 +118,7 @@ def test_masked(subject: Subject, values: List[int], by: int, hooks: int) -> Non
     ),
     concern="tensor inner ?hooked_again ?edited_between",
     readings=by_release(
-        "silent",
+        "other",
         ("2.0", "its own version", "own"),
         "Each hook is given the gradient of its own version, before or after the Function that marks it dirty.",
         ("", "the first hook's version", "first"),
@@ -172,10 +172,10 @@ def test_leaf_is_refused(subject: Subject, plan: Plan) -> None:
     level="observed",
     concern="tensor ?became_inner",
     readings=by_release(
-        "none",
+        "nothing",
         ("2.0", "forgotten", False),
         "A leaf that an in-place change makes an inner tensor forgets its hooks: `_backward_hooks` is None.",
-        ("", "listed, not called", True, "none"),
+        ("", "listed, not called", True, "too"),
         "A leaf that an in-place change makes an inner tensor lists its hooks, and does not call them.",
     ),
     witness={"hooks": 1, "by": 3},

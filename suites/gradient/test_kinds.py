@@ -109,7 +109,7 @@ def test_dtype(subject: Subject, casts: List[str], own: Any) -> None:
     source=LAYOUT,
     concern="tensor ?strided",
     readings=by_release(
-        "silent",
+        "other",
         ("1.6", "the leaf's", "leaf"),
         "The .grad of a permuted leaf has the leaf's strides, its hook is given those of the calculation.",
         ("", "the gradient's", "gradient"),

@@ -73,7 +73,7 @@ def test_tensor_object_gone(subject: Subject, inner: bool, hooks: int, removed: 
     source=GC,
     concern="tensor inner ?refers_to_node",
     readings=by_release(
-        "silent",
+        "other",
         ("2.1", "survives", 2),
         "A hook that only the graph holds is called before and after a garbage collection.",
         ("", "is collected", 1),

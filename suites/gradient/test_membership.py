@@ -129,7 +129,7 @@ def test_removes_itself(subject: Subject, plan: Plan) -> None:
     source=SNAPSHOT,
     concern="tensor ?removes_inside",
     readings=by_release(
-        "silent",
+        "other",
         ("1.10", "still called", {"tensor_hooks_iterate": "snapshot"}),
         "The hooks of a tensor are listed before the first one runs: one removed meanwhile is still called.",
         ("", "gone at once", {"tensor_hooks_iterate": "live"}),
@@ -176,7 +176,7 @@ def test_removed_by_another(subject: Subject, plan: Plan) -> None:
     source=SNAPSHOT,
     concern="tensor ?registers_inside",
     readings=by_release(
-        "silent",
+        "other",
         ("1.10", "waits", {"tensor_hooks_iterate": "snapshot"}),
         "The hooks of a tensor are listed before the first one runs: one registered meanwhile waits.",
         ("", "joins at once", {"tensor_hooks_iterate": "live"}),
@@ -248,7 +248,7 @@ def test_upstream_at_once(subject: Subject, plan: Plan) -> None:
     source=SNAPSHOT,
     concern="tensor ?registers_inside",
     readings=by_release(
-        "silent",
+        "other",
         ("1.10", "wait", {"tensor_hooks_iterate": "snapshot"}),
         "Hooks that a running hook registers on its tensor wait for the next pass, however many they are.",
         ("", "join at once", {"tensor_hooks_iterate": "live"}),

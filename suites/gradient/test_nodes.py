@@ -256,7 +256,7 @@ def test_pre_none_drops(subject: Subject, plan: Plan) -> None:
     concern="node_pre ?hooked_again",
     needs=HAS_PRE,
     readings=by_release(
-        "silent",
+        "other",
         ("2.0", "after", {"node_pre_order": "last"}),
         "Pre-hooks of a node run after all hooks of its tensor.",
         ("", "by turns", {"node_pre_order": "registered"}),

@@ -90,7 +90,7 @@ def test_failed_pass_frees(subject: Subject, plan: Plan) -> None:
     about=("register_hook", "autograd.grad"),
     concern="tensor ?asked ?create_graph",
     readings=by_release(
-        "silent",
+        "other",
         ("2.0", "hooks of inputs too", True),
         "autograd.grad calls the hooks of its input in both passes and differentiates what they return.",
         ("", "no hooks of inputs", False),

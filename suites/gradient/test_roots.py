@@ -82,7 +82,7 @@ def test_no_gradient(subject: Subject, shape: List[int], factors: List[int], lea
     concern="tensor ?asked ?is_grads_batched",
     needs="torch.autograd.grad(is_grads_batched)",
     readings=by_release(
-        "silent",
+        "other",
         ("2.0", "hooks of inputs too", True),
         "With is_grads_batched the hooks of inputs and of inner tensors are called once, and replace.",
         ("", "no hooks of inputs", False),

@@ -21,7 +21,7 @@ KINDS = ("tensor", "post_accumulate", "node", "node_pre")
     about=(*apis(LEAF), "retain_grad"),
     concern="tensor ?switched_off",
     readings=by_release(
-        "silent",
+        "other",
         ("2.0", "called", {"frozen_leaf_hooks": True}),
         "A leaf that was frozen after it was used has its tensor hooks called, and .grad stays as it was.",
         ("", "not called", {"frozen_leaf_hooks": False}),

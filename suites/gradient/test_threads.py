@@ -19,7 +19,7 @@ ABOUT = "register_hook"
     source=CALLER,
     concern="tensor ?thread_local",
     readings=by_release(
-        "silent",
+        "other",
         ("1.6", "the caller's", [(True, "set")] * 2),
         "On the CPU hooks run in the thread that called backward(), be it the main thread or another.",
         ("", "one of the engine's", [(False, "unset")] * 2),

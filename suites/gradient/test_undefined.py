@@ -81,7 +81,7 @@ def test_unused_output(subject: Subject, uses: List[int], passes: int) -> None:
     source=("release 1.7: a custom Function may return None and it stays None", NONE_FROM_FUNCTION),
     concern="tensor inner ?gradient_undefined",
     readings=by_release(
-        "silent",
+        "other",
         ("1.7", "called with None", None),
         "What a custom Function leaves undefined is None in the hooks of all inner tensors upstream.",
         ("", "made zero", 0.0),
@@ -114,7 +114,7 @@ def test_inner_tensor(subject: Subject, before: int, after: int, hooks: int) -> 
     source=(HOOKS_IN_ORDER, UNDEFINED_ISSUE),
     concern="tensor ?gradient_undefined",
     readings=by_release(
-        "silent",
+        "other",
         ("2.0", "called with None", ([None], None)),
         "The hooks of a leaf whose gradient is undefined are called with None, though nothing is accumulated.",
         ("1.7", "not called", ([], None)),
@@ -186,7 +186,7 @@ def test_dropped_output(subject: Subject, plan: Plan) -> None:
     about=("register_hook", "autograd.grad"),
     concern="tensor ?asked ?gradient_undefined",
     readings=by_release(
-        "silent",
+        "other",
         ("2.0", "called", ([None], None, True)),
         "autograd.grad calls the hook of an input with None where its gradient is undefined.",
         ("1.7", "not called", ([], None, False)),

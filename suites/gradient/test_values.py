@@ -140,7 +140,7 @@ def test_own_grad(subject: Subject, plan: Plan) -> None:
     source=LAYOUT,
     concern="tensor ?strided",
     readings=by_release(
-        "silent",
+        "other",
         ("1.6", "the leaf's", {"grad_follows_leaf": True}),
         "The .grad of a leaf without gaps has the leaf's strides, whatever layout its hooks returned.",
         ("", "row by row", {"grad_follows_leaf": False}),
@@ -159,7 +159,7 @@ def test_grad_layout(subject: Subject, plan: Plan) -> None:
     source="measured",
     concern="tensor ?strided",
     readings=by_release(
-        "silent",
+        "other",
         ("1.5", "kept", {"cast_keeps_layout": True}),
         "A gradient that backward() is given in another dtype is cast, and hooks see it in its layout.",
         ("", "row by row", {"cast_keeps_layout": False}),

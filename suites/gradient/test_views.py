@@ -20,7 +20,7 @@ ABOUT = "register_hook"
     source=(IN_PLACE_NOTE, BASE_VERSION, "https://github.com/pytorch/pytorch/issues/117366"),
     concern="tensor inner ?hooked_again ?edited_between",
     readings=by_release(
-        "silent",
+        "other",
         ("2.3", "its own version", "own"),
         "Hooks put on a base before and after a change through a view are each given their version's gradient.",
         ("", "the first hook's version", "first"),
@@ -81,7 +81,7 @@ def test_view_is_lost(subject: Subject, change_view: bool, by: int, before: Any,
     concern="tensor inner ?view ?hooked_again ?edited_between",
     instead="read view.grad_fn before the hook is registered.",
     readings=by_release(
-        "silent",
+        "other",
         ("2.15", "called", [(1, ["b"]), (0, ["b"])]),
         "A hook put on a view after its base was changed is called, whether view.grad_fn was read or not.",
         ("2.0", "when grad_fn was read", [(1, []), (0, ["b"])]),

@@ -40,7 +40,7 @@ def taken(*options: List[str]) -> Dict[str, List[str]]:
             "Forward hooks and pre-hooks have no options, and no global ones can be registered.",
             value=taken([], []),
             headline=False,
-            harm="error",
+            effect="raises",
         ),
         Reading(
             "global ones",
@@ -48,7 +48,7 @@ def taken(*options: List[str]) -> Dict[str, List[str]]:
             "The functions that register forward hooks and pre-hooks, global ones too, have no options.",
             value=taken([], [], [], []),
             headline=False,
-            harm="error",
+            effect="raises",
         ),
         Reading(
             "prepend and with_kwargs",
@@ -56,7 +56,7 @@ def taken(*options: List[str]) -> Dict[str, List[str]]:
             "register_forward_hook takes prepend= and with_kwargs=, not always_call=; the global one has no options.",
             value=taken(["prepend", "with_kwargs"], ["prepend", "with_kwargs"], [], []),
             headline=False,
-            harm="error",
+            effect="raises",
         ),
         Reading(
             "always_call",
@@ -64,7 +64,7 @@ def taken(*options: List[str]) -> Dict[str, List[str]]:
             "register_forward_hook takes prepend=, with_kwargs= and always_call=, the global one always_call= alone.",
             value=taken(["prepend", "with_kwargs"], ["prepend", "with_kwargs", "always_call"], [], ["always_call"]),
             headline=False,
-            harm="error",
+            effect="raises",
         ),
         Reading(
             "global with_kwargs",

@@ -153,7 +153,7 @@ def loop(hook: str):
             f"RuntimeError ends a call in which a {hook} registers another, unless it is the last.",
             {"hooks_iterate": "live"},
             headline=False,
-            harm="error",
+            effect="raises",
         ),
     )
 
@@ -245,7 +245,7 @@ def once_more(draw, kinds) -> Plan:
                 "A legacy backward hook that a forward pre-hook registers is called for that forward already.",
                 {"legacy_taken": "end"},
                 headline=False,
-                harm="silent",
+                effect="other",
             ),
         ),
         witness=LEGACY_BY_PRE,
@@ -269,7 +269,7 @@ def once_more(draw, kinds) -> Plan:
                 "RuntimeError ends the second call whose forward hook or pre-hook registers another of its kind.",
                 {"hooks_iterate": "live"},
                 headline=False,
-                harm="error",
+                effect="raises",
             ),
         ),
         witness=Plan(

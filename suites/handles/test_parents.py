@@ -57,7 +57,7 @@ def test_parent_with_hooks(subject: Subject, plan: Plan) -> None:
             "Where a parent has no hook, a forward hook that a child's hook adds runs in that call already.",
             {"bare_is_skipped": False},
             headline=False,
-            harm="silent",
+            effect="other",
         ),
     ),
     witness=Plan(

@@ -230,7 +230,7 @@ def test_full_hook_wraps(subject: Subject, kinds, grads) -> None:
             "The first call of a lazy module that has another pre-hook raises RuntimeError.",
             value="RuntimeError",
             headline=False,
-            harm="error",
+            effect="raises",
         ),
     ),
     witness={"kind": "LazyLinear", "size": (2, 3), "hooks": 1, "calls": 1},

@@ -46,7 +46,7 @@ def iteration(hook: str):
             f"A call in which a {hook} removes itself or another raises RuntimeError unless it is the last one.",
             {"hooks_iterate": "live"},
             headline=False,
-            harm="error",
+            effect="raises",
         ),
     )
 
@@ -105,7 +105,7 @@ def first_drops_second(kind: str, on: str = "m0") -> Plan:
                 "A tensor hook removed by an earlier one of the same tensor does not run in that backward.",
                 {"tensor_hooks_iterate": "live"},
                 headline=False,
-                harm="silent",
+                effect="other",
             ),
         ),
         witness=first_drops_second("tensor", "x0"),
@@ -161,7 +161,7 @@ def test_full_backward_removed(subject: Subject, plan: Plan) -> None:
             "A forward hook that forward registers runs in that call, whether the module had hooks or not.",
             value=True,
             headline=False,
-            harm="silent",
+            effect="other",
         ),
     ),
     witness={"pres": [], "everywhere": False, "adds": [1], "calls": 2},

@@ -133,7 +133,7 @@ def test_global_forward(subject: Subject, plan: Plan) -> None:
             "A full backward hook of a module whose input needs no gradient is not called.",
             {"full_without_input": "silent"},
             headline=False,
-            harm="silent",
+            effect="other",
         ),
     ),
     witness=Plan(

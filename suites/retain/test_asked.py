@@ -81,7 +81,7 @@ FINDS = {
     about=("retain_grad", "register_hook"),
     concern="retain_grad ?reading_hook",
     readings=by_release(
-        "silent",
+        "other",
         ("2.0", "not yet", "none"),
         "Hooks of a tensor that keeps its gradient find in .grad what earlier passes left.",
         ("1.10", "by what came first", "all or none"),
@@ -118,7 +118,7 @@ def test_not_in_its_own_hook(subject: Subject, piles: List[Tuple[int, int]], pas
     source=(GRAD_DOCS, HOOKS_IN_ORDER),
     concern="retain_grad ?asked",
     readings=by_release(
-        "silent",
+        "other",
         ("2.0", "added to .grad", {"hooks_when_asked": True}),
         "autograd.grad adds what it returns for a tensor that keeps its gradient to its .grad.",
         ("", "returned only", {"hooks_when_asked": False}),
@@ -151,7 +151,7 @@ def test_on_the_way_of_grad(subject: Subject, plan: Plan) -> None:
     source=INNER_INPUTS,
     concern="retain_grad ?asked",
     readings=by_release(
-        "error",
+        "raises",
         ("1.10", "once", {"backward_inputs": "any"}),
         "backward(inputs=[y]) on a tensor that keeps its gradient counts the gradient once.",
         ("", "refused", {"backward_inputs": "leaves"}),

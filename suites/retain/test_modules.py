@@ -44,7 +44,7 @@ def hooked_output(draw: Any) -> Plan:
     source=(FULL_DOCS, HOOKS_IN_ORDER),
     concern="retain_grad ?module_output ?changing_hook",
     readings=by_release(
-        "silent",
+        "other",
         ("2.0", "the same", {"retain_grad": "last"}),
         "Full hooks are given as grad_output what retain_grad() keeps for the output, whatever hooks it has.",
         ("1.10", "before or after tensor hooks", {"retain_grad": "slot"}),

@@ -40,7 +40,7 @@ def by_turns(kinds: List[str]) -> List[str]:
     needs=PREHOOKS,
     readings=(
         *by_release(
-            "silent",
+            "other",
             ("2.0", "before pre-hooks", "before"),
             "Pre-hooks of a node find the kept gradient in .grad, and what they return is not in it.",
             ("1.13", "by what came first", "turns"),
@@ -100,7 +100,7 @@ def test_before_pre_hooks(subject: Subject, hooks: List[Tuple[str, int]], place:
     concern="node_pre ?hooked_again",
     needs=PREHOOKS,
     readings=by_release(
-        "silent",
+        "other",
         ("2.0", "tensor hooks first", {"node_pre_order": "last"}),
         "Pre-hooks of a node are given what all hooks of the tensor left, whichever was registered first.",
         ("1.13", "by registration", {"node_pre_order": "registered"}),
@@ -140,7 +140,7 @@ PRE_HOOKS_FIRST = ("pre", "tensor", "post")
     note="Post-accumulate hooks are drawn where there are any: from 2.1 on.",
     readings=(
         *by_release(
-            "silent",
+            "other",
             ("2.0", "in this order", "this order"),
             "Hooks of a leaf run before the pre-hooks of its node; its post-accumulate hooks find the new .grad.",
             ("1.13", "pre-hooks first", "pre-hooks first"),

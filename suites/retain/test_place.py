@@ -19,7 +19,7 @@ from suites.names import HOOKS_IN_ORDER
     ),
     concern="retain_grad ?changing_hook",
     readings=by_release(
-        "silent",
+        "other",
         ("2.0", "after all hooks", {"retain_grad": "last"}),
         "retain_grad() keeps what all hooks of the tensor left, whatever came first.",
         ("1.10", "before or after all", {"retain_grad": "slot"}),

@@ -52,7 +52,7 @@ def test_changed_before(subject: Subject, plan: Plan) -> None:
     level="implied",
     concern="retain_grad ?edited_after",
     readings=by_release(
-        "silent",
+        "other",
         ("1.13", "hook old, gradient new", FOLLOWING),
         "After an in-place change a hook is given the gradient of the old version; .grad is that of the new.",
         ("", "both old", STAYING),
@@ -72,7 +72,7 @@ def test_hook_stays(subject: Subject, plan: Plan) -> None:
     source=FOLLOWS,
     concern="retain_grad ?edited_after",
     readings=by_release(
-        "silent",
+        "other",
         ("1.13", "later uses only", FOLLOWING),
         "Only uses of a tensor after its in-place change count in the gradient that it keeps.",
         ("", "all uses", STAYING),
@@ -136,7 +136,7 @@ def test_detached(subject: Subject, row: List[bool]) -> None:
         (INPLACE, FOLLOWS),
         concern="retain_grad ?edited_after",
         readings=by_release(
-            "silent",
+            "other",
             ("1.13", "of the new version", FOLLOWING),
             "After y.retain_grad() and an in-place operation on y, y.grad is the gradient of the new y.",
             ("", "of the old version", STAYING),
@@ -151,7 +151,7 @@ def test_detached(subject: Subject, row: List[bool]) -> None:
         FOLLOWS,
         concern="retain_grad ?edited_after",
         readings=by_release(
-            "silent",
+            "other",
             ("1.13", "of the last version", FOLLOWING),
             "After y.retain_grad() and two in-place operations on y, y.grad is the gradient of the last y.",
             ("", "of the first version", STAYING),
@@ -166,10 +166,10 @@ def test_detached(subject: Subject, row: List[bool]) -> None:
         FOLLOWS,
         concern="retain_grad ?edited_after",
         readings=by_release(
-            "none",
+            "nothing",
             ("1.13", "once, of the new version", FOLLOWING),
             "retain_grad() before and after an in-place change keeps the gradient of the new version, once.",
-            ("", "once, of the old version", STAYING, "silent"),
+            ("", "once, of the old version", STAYING, "too"),
             "retain_grad() before and after an in-place change keeps the gradient of the old version, once.",
         ),
         witness=loss_of_two_y(Retain("m0>0"), Edit("m0>0", 5), Retain("m0>0")),
@@ -182,7 +182,7 @@ def test_detached(subject: Subject, row: List[bool]) -> None:
         level="implied",
         concern="retain_grad ?edited_after ?changing_hook",
         readings=by_release(
-            "silent",
+            "other",
             (
                 "2.0",
                 "hooks of the new version",

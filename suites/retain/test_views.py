@@ -52,7 +52,7 @@ def test_view(subject: Subject, size: int, start: int, of_view: int, of_base: in
     source=(BASE_VERSION, "https://github.com/pytorch/pytorch/issues/117366"),
     concern="retain_grad ?edited_after",
     readings=by_release(
-        "silent",
+        "other",
         ("2.3", "of the new base", "new"),
         "A base that keeps its gradient keeps that of the new base after a change through a view of it.",
         ("", "of the old base", "old"),
@@ -83,7 +83,7 @@ def test_base_changed_by_view(subject: Subject, size: int, part: int, edits: Lis
         FOLLOWS,
         concern="retain_grad ?edited_after",
         readings=by_release(
-            "silent",
+            "other",
             ("1.13", "of the new view", "new"),
             "A view that keeps its gradient keeps that of the new view after an in-place operation on it.",
             ("", "lost", "lost"),
@@ -98,7 +98,7 @@ def test_base_changed_by_view(subject: Subject, size: int, part: int, edits: Lis
         FOLLOWS,
         concern="retain_grad ?edited_after",
         readings=by_release(
-            "silent",
+            "other",
             ("1.13", "of the new view", "new"),
             "A view that keeps its gradient keeps that of the new view after an in-place change of its base.",
             ("", "lost", "lost"),

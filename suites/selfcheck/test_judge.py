@@ -321,7 +321,7 @@ def test_readings_by_release_are_ranges_newest_first() -> None:
         "silent",
         ("2.0", "new", 1),
         "It is new.",
-        ("1.10", "between", facts, "warning"),
+        ("1.10", "between", facts, "too"),
         "It is so too.",
         ("", "old", {"a dict": "that is a value"}),
         "It is old.",

@@ -78,7 +78,7 @@ NEEDS_FULL = "torch.nn.Module.register_full_backward_hook"
                     )
                 },
                 headline=False,
-                harm="silent",
+                effect="other",
             ),
         ),
         needs=NEEDS_FULL,
@@ -120,7 +120,7 @@ NEEDS_FULL = "torch.nn.Module.register_full_backward_hook"
                 "else the call raises.",
                 by={"backward.structures.legacy_first": "always"},
                 headline=False,
-                harm="error",
+                effect="raises",
             ),
         ),
         note="True for the outputs of most modules: tensors, tuples and lists that begin with one, dicts of tensors.",

@@ -5,9 +5,9 @@ const COLUMNS = DATA.columns;
 const PLACE = new Map(COLUMNS.map((column, place) => [column.key, place]));
 for (const clause of Object.values(DATA.clauses)) {
   clause.source = clause.source.map((place) => DATA.sources[place]);
-  clause.readings = clause.readings.map(([name, range, says, harm = "none", otherwise = 0]) =>
-    ({ name, range, says: says === 0 || says === undefined ? clause.says : says, harm, headline: !otherwise }));
-  clause.deviations = (clause.deviations || []).map(([name, says, harm, reason, ref, cause]) => ({ name, says, harm, reason, ref, cause }));
+  clause.readings = clause.readings.map(([name, range, says, effect = "nothing", otherwise = 0]) =>
+    ({ name, range, says: says === 0 || says === undefined ? clause.says : says, effect, headline: !otherwise }));
+  clause.deviations = (clause.deviations || []).map(([name, says, effect, reason, ref, cause]) => ({ name, says, effect, reason, ref, cause }));
   clause.code = textOf(clause.code);
 }
 

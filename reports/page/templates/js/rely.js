@@ -48,7 +48,7 @@ function rely(state) {
 /** Return how bad the worst is that a clause does where its own sentence is not true; what is only absent comes last. */
 function worstOf(id, spans) {
   const said = spans.map(({ cell }) => statementOf(DATA.clauses[id], cell)).filter((one) => !isGood(one));
-  return Math.min(...said.map(({ answer, harm }) => (NOTHING.includes(answer) ? HARMS.length : HARMS.indexOf(harm))));
+  return Math.min(...said.map(({ answer, effect }) => (NOTHING.includes(answer) ? EFFECTS.length : EFFECTS.indexOf(effect))));
 }
 
 function drawRely() {

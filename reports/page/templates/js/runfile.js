@@ -19,7 +19,7 @@ const isReading = isShaped({ name: isText, torch: isText, says: isText });
 const isEvidence = isShaped({ plan: isText, expected: isTexts, observed: isTexts, message: isText, reproducer: isText });
 const isShard = (value) => isListOf((part) => Number.isInteger(part) && part >= 1 && part <= 10_000)(value) && value.length === 2;
 const isVerdict = (value) => DATA.verdicts.includes(value);
-const DEVIATION = { name: isText, says: isText, harm: (value) => HARMS.includes(value), reason: isText, ref: isText };
+const DEVIATION = { name: isText, says: isText, effect: (value) => value === undefined || EFFECTS.includes(value), reason: isText, ref: isText };
 /** Causes came later: a deviation of an older file names none. */
 const isDeviation = (value) => isShaped(DEVIATION)(value) && (value.cause === undefined || isText(value.cause));
 const isClause = isShaped({ says: isText, code: isText, digest: isText, readings: isListOf(isReading) });

@@ -1,7 +1,6 @@
 // What a clause says in one cell: the sentence in force there. The same rules as in reports/data/statements.py.
-const HARMS = ["silent", "error", "warning", "none"];
+const EFFECTS = Object.keys(DATA.effects);
 const UNKNOWN = "Torch does something else; no statement describes it.";
-const HARM_WORDS = { silent: "silent: other values or other calls, without a word", error: "an error", warning: "a warning" };
 const LEVELS = {
   documented: "documented: torch promises it in its documentation or release notes",
   implied: "implied: no document of torch says it, its own tests or comments rely on it",
@@ -12,18 +11,18 @@ function statementOf(clause, cell) {
   if (cell.verdict === "conforms") return readingStatement(clause, clause.readings[cell.reading]);
   const known = cell.known || (cell.declared && clause.deviations.find(({ name }) => name === cell.deviation));
   if (known) {
-    const { says, harm, cause, reason, ref } = known;
-    return { answer: cell.verdict, says, harm, cause, reason, ref };
+    const { says, effect, cause, reason, ref } = known;
+    return { answer: cell.verdict, says, effect, cause, reason, ref };
   }
   if (cell.verdict === "deviates") {
     const like = cell.holds && readingStatement(clause, clause.readings.find(({ name }) => name === cell.holds[0]));
-    const { says, harm } = like ? { says: like.detail || like.says, harm: like.harm } : { says: cell.note || UNKNOWN, harm: "silent" };
-    return { answer: cell.verdict, says, harm: harm === "none" ? "silent" : harm };
+    const { says, effect } = like ? { says: like.detail || like.says, effect: like.effect } : { says: cell.note || UNKNOWN, effect: "other" };
+    return { answer: cell.verdict, says, effect: effect === "nothing" ? "other" : effect };
   }
-  if (cell.verdict === "crashed" || cell.verdict === "hung") return { answer: cell.verdict, says: `The process ${cell.verdict}.`, harm: "error" };
+  if (cell.verdict === "crashed" || cell.verdict === "hung") return { answer: cell.verdict, says: `The process ${cell.verdict}.`, effect: "raises" };
   const note = cell.note || "";
   const missing = cell.verdict === "absent" ? missingWords(clause.needs || []) : "";
-  return { answer: cell.verdict, says: note.slice(0, 1).toUpperCase() + note.slice(1) || missing, harm: "none" };
+  return { answer: cell.verdict, says: note.slice(0, 1).toUpperCase() + note.slice(1) || missing, effect: "nothing" };
 }
 
 function missingWords(needs) {
@@ -32,11 +31,11 @@ function missingWords(needs) {
 }
 
 function readingStatement(clause, reading) {
-  if (!reading) return { answer: "otherwise", says: UNKNOWN, harm: "silent" };
-  const { name, harm, headline, says } = reading;
+  if (!reading) return { answer: "otherwise", says: UNKNOWN, effect: "other" };
+  const { name, effect, headline, says } = reading;
   const answer = clause.claim ? truthOf(name) : headline ? "holds" : "otherwise";
-  if (answer === "holds" || answer === "true") return { answer, says: clause.says, harm, detail: says === clause.says ? "" : says };
-  return { answer, says: says || UNKNOWN, harm };
+  if (answer === "holds" || answer === "true") return { answer, says: clause.says, effect, detail: says === clause.says ? "" : says };
+  return { answer, says: says || UNKNOWN, effect };
 }
 
 /** Say whether the sentence of the clause itself is true: what a tick is for. */
@@ -76,13 +75,13 @@ function cellView(clause, cell, force = -1, since = "") {
   if (cell.verdict === "conforms" && reading && !clause.claim && clause.readings.length > 1) {
     node.append(` ${clause.varies ? numberOf(cell.reading) + " " : ""}${reading.name}`);
   }
-  const { answer, says, harm, cause, reason, ref, detail } = statementOf(clause, cell);
-  if (answer === "otherwise" && harm !== "none") node.append(" ", el("span", { class: `tag ${harm}`, text: harm }));
+  const { answer, says, effect, cause, reason, ref, detail } = statementOf(clause, cell);
+  if (answer === "otherwise" && DATA.effects[effect]) node.append(" ", el("span", { class: `tag ${effect}`, text: DATA.effects[effect] }));
   if (since) node.append(" ", el("span", { class: "since", text: since }));
   if (cell.verdict === "deviates" || reason) {
     const stated = clause.readings[cell.reading >= 0 ? cell.reading : force];
     node.append(labelled("stated", stated ? stated.says : clause.says), labelled("what torch does", says));
-    if (HARM_WORDS[harm]) node.append(labelled("harm", HARM_WORDS[harm]));
+    if (DATA.effects[effect]) node.append(labelled("effect", DATA.effects[effect]));
     if (cause) node.append(labelled("cause", cause));
     if (reason) node.append(labelled("why", reason + " ", refView(ref)));
     if (cell.holds && !reason) node.append(labelled("behaves as", `the reading “${cell.holds.join("” / “")}”`));

@@ -5,18 +5,14 @@ const KIND_ORDER = Object.keys(DATA.kinds);
 const KIND_WORDS = { silent: "silent", error: "error", warning: "warning", added: "new", fixed: "fixed", internal: "no harm" };
 
 /** Return what it is to someone who upgrades that one statement follows another. */
-function harmOfChange(before, after) {
+function kindBetween(before, after) {
   if (NOTHING.includes(before.answer)) return NOTHING.includes(after.answer) ? "internal" : "added";
   if (NOTHING.includes(after.answer)) return "error";
   if (BROKEN.includes(before.answer) && isGood(after)) return "fixed";
-  if (after.harm === "error") return before.harm === "error" ? "internal" : "error";
-  if (BROKEN.includes(before.answer) && before.harm === "error" && !BROKEN.includes(after.answer)) return "fixed";
-  if ([before.harm, after.harm].includes("silent")) return "silent";
-  if (before.harm === after.harm) return "internal";
-  return after.harm === "warning" && before.harm === "none" ? "warning" : "fixed";
+  return DATA.changes[before.effect][after.effect];
 }
 
-const kindOfChange = (id, before, after) => harmOfChange(...[before, after].map((cell) => statementOf(DATA.clauses[id], cell)));
+const kindOfChange = (id, before, after) => kindBetween(...[before, after].map((cell) => statementOf(DATA.clauses[id], cell)));
 
 /** Return the first version from which on all is as at the end of a path of [key, cell]; "≤" where it may be one before. */
 function sinceOfPath(path) {
@@ -115,12 +111,15 @@ function differenceWords([before, after], { changes, same, unseen }) {
 
 const kindTag = (kind) => el("span", { class: `tag ${kind}`, text: KIND_WORDS[kind] });
 
+/** From how many entries on a list is folded: new APIs break no code. */
+const FOLDED = { added: 0, internal: 25 };
+
 /** Show all changes, what hurts most first. */
 function changesView({ changes }, names, draw = changeView) {
   return Object.entries(DATA.kinds)
     .map(([kind, title]) => [kind, title, changes.filter((one) => one.kind === kind)])
     .filter(([, , list]) => list.length)
-    .map(([kind, title, list]) => groupView(title, list, (one) => draw(one, names), kind === "added" || kind === "internal" ? 25 : Infinity, kindTag(kind)));
+    .map(([kind, title, list]) => groupView(title, list, (one) => draw(one, names), FOLDED[kind] ?? Infinity, kindTag(kind)));
 }
 
 /** Show what comes and goes between two versions that agree. */
@@ -148,7 +147,7 @@ const modeLabel = (mode) => (mode && (mode !== DATA.modes[0] || DATA.modes.lengt
 function changeView({ id, mode, before, after, since, back, kind }, names, ...more) {
   const clause = DATA.clauses[id];
   const sides = [before, after].map((cell, side) =>
-    el("li", {}, el("span", { class: "when", text: names[side] }), cellView(clause, cell, -1, side && since ? sinceWords(since, back) : "")));
+    el("li", {}, el("span", { class: "when", text: names[side] }), cellView(clause, cell, -1, side && since ? sinceWords(since, back) : ""))).reverse();
   const shown = [before, after].map((cell, side) => shownBy(clause, cell, names[side]));
   return el("li", {}, kindTag(kind), " ", ...more, clauseLink(id), " ", el("code", { text: id }), modeLabel(mode), ...hintsOf(clause), el("ul", { class: "spans" }, ...sides), ...shown, exampleBox(id, clause, [before, after]));
 }
