@@ -116,6 +116,11 @@ class Clause:
         """Whether the clause asks if a claim of a tutorial is true: then the names of its readings begin so."""
         return {truth(one.name) for one in self.readings} <= {"true", "false"}
 
+    @property
+    def is_comparison(self) -> bool:
+        """Whether it compares whole plans with the model: it says nothing to a user of hooks, and is in no answer."""
+        return self.says.startswith("Every plan of the grammar")
+
     @functools.cached_property
     def varies(self) -> bool:
         """Whether torch changed on purpose: more than one reading is in force somewhere."""

@@ -135,6 +135,8 @@ def _clause(atlas: Atlas, name: str, pool: _Pool) -> dict[str, Any]:
         [one.name, one.says, one.effect, one.reason, one.ref, one.cause] for one in clause.deviations
     ]
     found.update({key: value for key, value in extras.items() if value})
+    if clause.is_comparison:
+        found["compares"] = True
     if clause.is_claim:
         found["claim"] = True
     elif clause.varies:

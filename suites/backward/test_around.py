@@ -289,7 +289,7 @@ def test_frozen_factor(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.around.legacy_any_network",
-    says="In every drawn network a legacy hook sits on the node that made the output, whatever else is hooked.",
+    says="Every plan of the grammar with legacy backward hooks next to others leaves the trace of the model.",
     source="measured",
 )
 @given(
@@ -309,7 +309,7 @@ def test_legacy_any_network(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.around.any_network",
-    says="In every drawn network full hooks bracket the forward hooks and tensor hooks of their module.",
+    says="Every plan of the grammar with full backward hooks around other hooks leaves the trace of the model.",
     source="measured",
     needs=FULL,
 )

@@ -155,14 +155,14 @@ def test_backward_weight_without_input(subject: Subject, plan: Plan) -> None:
 @each(
     Row(
         "backward.asked.anywhere",
-        "In every drawn network a pass for some gradients calls the full hooks of the nodes that it runs.",
+        "Every plan of the grammar with full hooks that asks for some gradients leaves the trace of the model.",
         EXECUTED,
         needs=FULL,
         kinds=("full_backward", "full_backward_pre"),
     ),
     Row(
         "backward.asked.legacy_anywhere",
-        "In every drawn network a pass for some gradients calls the legacy hooks of the nodes that it runs.",
+        "Every plan of the grammar with legacy hooks that asks for some gradients leaves the trace of the model.",
         "measured",
         kinds=("backward",),
     ),

@@ -264,7 +264,7 @@ def test_freed_graph(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.firing.any_network",
-    says="In every drawn network each call of a module runs its full hooks: shared, nested, used in part.",
+    says="Every plan of the grammar with full backward hooks leaves the trace of the model.",
     source="measured",
     needs=FULL,
 )

@@ -146,14 +146,14 @@ def test_pre_without_input(subject: Subject, plan: Plan) -> None:
 @each(
     Row(
         "backward.returns.anywhere",
-        "In every drawn network a module upstream is given the gradients that hooks downstream put in place.",
+        "Every plan of the grammar with full hooks that replace gradients leaves the trace of the model.",
         REPLACES,
         needs=FULL,
         kinds=("full_backward", "full_backward_pre"),
     ),
     Row(
         "backward.returns.legacy_anywhere",
-        "In every drawn network what a legacy hook returns goes on from the node that the hook is on.",
+        "Every plan of the grammar with legacy hooks that replace gradients leaves the trace of the model.",
         "measured",
         kinds=("backward",),
     ),

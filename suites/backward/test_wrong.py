@@ -208,14 +208,14 @@ def test_under_no_grad(subject: Subject, plan: Plan) -> None:
 @each(
     Row(
         "backward.wrong.anywhere",
-        "In every drawn network a wrong value from a full hook or pre-hook ends the pass as in one module.",
+        "Every plan of the grammar in which a full hook returns a wrong value leaves the trace of the model.",
         "measured",
         needs=FULL,
         kinds=("full_backward", "full_backward_pre"),
     ),
     Row(
         "backward.wrong.legacy_anywhere",
-        "In every drawn network a wrong value from a legacy hook ends the pass as it does in one module.",
+        "Every plan of the grammar in which a legacy hook returns a wrong value leaves the trace of the model.",
         "measured",
         kinds=("backward",),
     ),

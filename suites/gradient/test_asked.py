@@ -254,7 +254,7 @@ def test_errors(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.asked.anything",
-    says="In every plan of the grammar, whatever is asked for, hooks and kept gradients follow the model.",
+    says="Every plan of the grammar that asks for some gradients leaves the trace of the model.",
     source=GRAD_DOCS,
     about=("register_hook", "retain_grad", "autograd.grad"),
 )

@@ -98,7 +98,7 @@ def test_reaches_upstream(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.replace.anywhere",
-    says="In every plan of the grammar a replacement changes what is upstream of its tensor, and no more.",
+    says="Every plan of the grammar with tensor hooks that replace gradients leaves the trace of the model.",
     source=REPLACES,
 )
 @given(plan=plans(kinds=("tensor",), inputs=(1, 2), outputs=(1, 2), depth=2, most=5))

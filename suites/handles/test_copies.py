@@ -153,7 +153,7 @@ def test_graph_stays(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "handles.copies.anywhere",
-    says="Every plan of the grammar that goes on with deep copies leaves the trace that the model predicts.",
+    says="Every plan of the grammar that goes on with deep copies leaves the trace of the model.",
     source="measured",
     about=apis((*MODULE_KINDS, "tensor"), everywhere=True),
 )

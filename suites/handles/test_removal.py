@@ -231,7 +231,7 @@ def test_as_if_never_registered(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "handles.removal.anywhere",
-    says="Every plan of the grammar that removes hooks at any time leaves the trace that the model predicts.",
+    says="Every plan of the grammar that removes hooks at any time leaves the trace of the model.",
     source="measured",
     about=apis(EVERY_KIND, everywhere=True),
 )

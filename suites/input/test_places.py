@@ -235,7 +235,7 @@ def test_calls_apart(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "input.places.anywhere",
-    says="In every plan of the grammar with pre-hooks only, each forward is given what they left.",
+    says="Every plan of the grammar with forward pre-hooks only leaves the trace of the model.",
     source="measured",
     about=("register_forward_pre_hook", "register_module_forward_pre_hook"),
 )

@@ -171,7 +171,7 @@ def test_removed(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "input.replacement.anywhere",
-    says="In every plan of the grammar with forward hooks, values and gradients fit the replaced inputs.",
+    says="Every plan of the grammar with hooks around forward that replace inputs leaves the trace of the model.",
     source="measured",
     about=("register_forward_pre_hook", "register_forward_hook"),
 )

@@ -244,7 +244,7 @@ def test_structure(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "output.places.anywhere",
-    says="In every plan of the grammar with forward hooks only, the caller of a module gets what they left.",
+    says="Every plan of the grammar with forward hooks only leaves the trace of the model.",
     source="measured",
     about=("register_forward_hook", "register_module_forward_hook"),
 )

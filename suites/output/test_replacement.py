@@ -264,7 +264,7 @@ def test_raising(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "output.replacement.anywhere",
-    says="In every plan of the grammar with forward hooks, values and gradients fit the replaced outputs.",
+    says="Every plan of the grammar with forward hooks that replace outputs leaves the trace of the model.",
     source="measured",
 )
 @given(plan=wider(kinds=("forward",), depth=2, runs=2))

@@ -116,7 +116,7 @@ def input_after(subject: Subject, plan: Plan, *, row: Any) -> None:
 
 @clause(
     "retain.modules.any_mixture",
-    says="In every plan of the grammar full, pre- and tensor hooks act on kept gradients as each does alone.",
+    says="Every plan of the grammar with kept gradients next to hooks of modules leaves the trace of the model.",
     source="measured",
     needs=FULL,
 )

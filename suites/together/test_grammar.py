@@ -31,21 +31,21 @@ nested = partial(whole, "structures", "functions", "modes", depth=2)
 @each(
     Row(
         "together.forward.any_hooks",
-        "Every plan of the grammar with forward hooks and pre-hooks leaves the trace that the model predicts.",
+        "Every plan of the grammar with forward hooks and pre-hooks leaves the trace of the model.",
         "measured",
         about=AROUND,
         draws=lambda: nested("everywhere", "options", "by", kinds=FORWARD, most=6, many=1),
     ),
     Row(
         "together.backward.any_hooks",
-        "Every plan of the grammar with backward hooks on modules leaves the trace that the model predicts.",
+        "Every plan of the grammar with backward hooks on modules leaves the trace of the model.",
         "measured",
         about=BACK,
         draws=lambda: nested("everywhere", "options", "frozen", kinds=BACKWARD, most=6, many=2),
     ),
     Row(
         "together.tensor.any_hooks",
-        "Every plan of the grammar with tensor hooks or retain_grad leaves the trace that the model predicts.",
+        "Every plan of the grammar with tensor hooks or retain_grad leaves the trace of the model.",
         "measured",
         about=ON_TENSORS,
         draws=lambda: nested("retain", "frozen", "ask", kinds=("tensor", "post_accumulate"), most=5, many=2, edits=1),
@@ -61,7 +61,7 @@ nested = partial(whole, "structures", "functions", "modes", depth=2)
     ),
     Row(
         "together.grammar.everything",
-        "Every plan of the grammar leaves the trace that the model predicts.",
+        "Every plan of the grammar leaves the trace of the model.",
         "measured",
         note="These plans are of single numbers; fixtures/draw/plans.py says which nets, hooks and scripts it draws.",
         about=EVERYTHING,

@@ -34,7 +34,7 @@ many = partial(formed, "functions", "modes", many=1)
 @each(
     Row(
         "together.values.forward",
-        "Every plan with hooks around forward that meet tensors of any form leaves the trace of the model.",
+        "Every plan of the grammar with hooks around forward that meet tensors of any form leaves the trace of the model.",
         "measured",
         about=AROUND,
         draws=lambda: many(
@@ -43,14 +43,14 @@ many = partial(formed, "functions", "modes", many=1)
     ),
     Row(
         "together.values.tensor",
-        "Every plan with tensor hooks that meet gradients of any form leaves the trace of the model.",
+        "Every plan of the grammar with tensor hooks that meet gradients of any form leaves the trace of the model.",
         "measured",
         about=ON_TENSORS,
         draws=lambda: many(*LATE, kinds=ON_LEAVES, does=EDITS, least=4, most=8, runs=3, edits=1),
     ),
     Row(
         "together.values.backward",
-        "Every plan with module backward hooks that meet gradients of any form leaves the trace of the model.",
+        "Every plan of the grammar with module backward hooks that meet gradients of any form leaves the trace of the model.",
         "measured",
         about=BACK,
         draws=lambda: many(
@@ -59,7 +59,7 @@ many = partial(formed, "functions", "modes", many=1)
     ),
     Row(
         "together.values.node",
-        "Every plan with node hooks that meet gradients of any form leaves the trace of the model.",
+        "Every plan of the grammar with node hooks that meet gradients of any form leaves the trace of the model.",
         "measured",
         about=apis(NODES),
         draws=lambda: formed(

@@ -20,7 +20,7 @@ function chosen({ chapter = "", api = "", clause = "", tutorial = "", q = "" }) 
   if (strange) return { wrong: `No clause begins with “${strange}”.${scopeOf(strange).map((text) => ` ${text}`).join("")}` };
   const needles = wordsIn(q.toLowerCase());
   const found = ROWS.filter(({ id, clause: each, words }) =>
-    (!chapters.length || chapters.includes(id.split(".")[0])) && (!begins.length || begins.some((begin) => id.startsWith(begin))) &&
+    !each.compares && (!chapters.length || chapters.includes(id.split(".")[0])) && (!begins.length || begins.some((begin) => id.startsWith(begin))) &&
     (!apis.length || apis.some((asked) => isAbout(each, asked))) && needles.every((needle) => words.includes(needle)));
   const ids = found.map(({ id }) => id).filter((id) => tutorial || isAsked(id, begins, chapters));
   if (ids.length) return { ids, leftOut: found.length - ids.length };
