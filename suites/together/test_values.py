@@ -34,7 +34,7 @@ many = partial(formed, "functions", "modes", many=1)
 @each(
     Row(
         "together.values.forward",
-        "Every plan of the grammar with hooks around forward that meet tensors of any form leaves the trace of the model.",
+        "Every plan of the grammar with hooks around forward on tensors of any form leaves the trace of the model.",
         "measured",
         about=AROUND,
         draws=lambda: many(
@@ -50,7 +50,7 @@ many = partial(formed, "functions", "modes", many=1)
     ),
     Row(
         "together.values.backward",
-        "Every plan of the grammar with module backward hooks that meet gradients of any form leaves the trace of the model.",
+        "Every plan of the grammar with module backward hooks on tensors of any form leaves the trace of the model.",
         "measured",
         about=BACK,
         draws=lambda: many(
