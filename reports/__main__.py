@@ -35,12 +35,24 @@ class Parser(argparse.ArgumentParser):
 
 def parser(verb: str | None, prog: str = IN_A_CLONE) -> Parser:
     """Return the parser; sweep is loaded only when it is asked for."""
-    from reports.verbs import affects, badge, chapters, commands, diff_forms, explain, export, overhead, rely, triage
+    from reports.verbs import (
+        affects,
+        badge,
+        chapters,
+        commands,
+        diff_forms,
+        explain,
+        export,
+        overhead,
+        rely,
+        scope,
+        triage,
+    )
 
     top = Parser(prog=prog, description="Read what the suites measured.")
     sub = top.add_subparsers(dest="verb", metavar="VERB", required=True, parser_class=Parser)
     commands.add_parsers(sub)
-    for verb_of in (explain, rely, diff_forms, affects, badge, export, overhead, chapters, triage):
+    for verb_of in (explain, rely, diff_forms, affects, badge, export, overhead, chapters, triage, scope):
         verb_of.add_parser(sub)
     if verb not in sub.choices:
         from reports.verbs import sweep

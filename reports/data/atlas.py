@@ -115,6 +115,9 @@ def newest_table(table: Table, runs: Iterable[Run]) -> tuple[str, Clauses]:
             clauses.update(run.clauses)
         else:
             clauses = {**run.clauses, **clauses}
+    for name, clause in table.clauses.items():  # a run knows only with which programs it tested itself
+        if clause.beyond is not None and name in clauses and clauses[name].digest == clause.digest:
+            clauses[name] = clauses[name].tested(clause.beyond)
     return suite, dict(sorted(clauses.items()))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -71,6 +71,8 @@ class Clause:
     instead: str = ""
     where: tuple[str, ...] = ()
     see: tuple[str, ...] = ()
+    #: Beyond which words of a usual program it was tested on the newest release; None: it draws no plans.
+    beyond: tuple[str, ...] | None = None
     docs: str = ""
     note: str = ""
     level: str = ""
@@ -79,7 +81,7 @@ class Clause:
     def read(cls, id: str, record: Mapping[str, Any]) -> Clause:
         """Return the clause of a record that fits the schema."""
         words = ("says", "code", "file", "line", "digest", "concern", "instead", "docs", "note", "level")
-        lists = ("source", "needs", "about", "where", "see")
+        lists = ("source", "needs", "about", "where", "see", "beyond")
         return cls(
             id=id,
             record=record,
@@ -93,6 +95,10 @@ class Clause:
     def chapter(self) -> str:
         """The chapter, the first part of the id."""
         return self.id.partition(".")[0]
+
+    def tested(self, beyond: Iterable[str]) -> Clause:
+        """Return the clause with the words of a usual program that it was tested beyond."""
+        return self.read(self.id, {**self.record, "beyond": list(beyond)})
 
     @property
     def limits(self) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from reports.data.atlas import newest_table
 from reports.data.cell import BROKEN, Cell, Cells
-from reports.data.clause import Clauses
+from reports.data.clause import Clause, Clauses
 from reports.data.forms import counted
 from reports.data.merge import check_group
 from reports.data.restamping import restamped
@@ -136,6 +136,7 @@ def prepared(
     runs, table = list(runs), read_table(folder)
     suite, clauses = newest_table(table, runs)
     before = {old.minor: old for old in all_renamed(read_recorded(folder), table.clauses, clauses)}
+    clauses = _tested(clauses, runs, before.values())
     fresh: dict[str, Recorded] = {}
     after = []
     for name, group in _by_release(runs).items():
@@ -155,6 +156,18 @@ def prepared(
     dropped = _gone(clauses, runs) if gone else ()
     kept = {name: found for name, found in clauses.items() if name not in dropped}
     return Recording(before, tuple(_without(new, dropped) for new in after), Table(suite, kept), dropped, stamped)
+
+
+def _tested(clauses: Clauses, runs: Iterable[Run], before: Iterable[Recorded]) -> dict[str, Clause]:
+    """Return the clauses with the words of a usual program that runs of the newest release were tested beyond."""
+    found = dict(clauses)
+    newest = max((old.version.release[:2] for old in before), default=(0,))
+    for run in runs:
+        for (name, mode), line in run.lines.items() if run.version.release[:2] >= newest else ():
+            same = name in found and found[name].digest == run.clauses[name].digest
+            if mode == "eager" and same and line.get("beyond") is not None:
+                found[name] = found[name].tested(line["beyond"])
+    return found
 
 
 def _gone(clauses: Iterable[str], runs: Iterable[Run]) -> tuple[str, ...]:

@@ -30,8 +30,8 @@ KINDS = {
     "silent": "other values or calls, without a word",
     "error": "errors that begin",
     "warning": "warnings that begin",
-    "internal": "otherwise different",
     "fixed": "fixed: errors and warnings that end, and bugs",
+    "internal": "otherwise different",
     "added": "new",
 }
 #: The kinds that break code, worst first, and "none", which asks for all.

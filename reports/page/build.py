@@ -18,7 +18,8 @@ from reports.costs.recorded import NOTHING, Record
 from reports.data.atlas import Atlas, undeclared
 from reports.data.disagreements import Disagreement
 from reports.data.neighbours import from_to
-from reports.page.choices import SCOPE, choices
+from reports.data.scope import HOW, scope
+from reports.page.choices import UNCOVERED, choices
 from reports.page.details import NO_EXAMPLES, embedded
 from reports.page.matrix import MANY_COLUMNS, MEANINGS, SIGNS, chapters, claims, present, tally
 
@@ -61,7 +62,9 @@ def render(
         claims=claims(atlas),
         costs=chapter(costs),
         choices=choices(atlas),
-        scope=SCOPE,
+        uncovered=UNCOVERED,
+        scope=scope(),
+        how=HOW,
     )
 
 

@@ -19,7 +19,7 @@ class Uncovered:
     words: tuple[str, ...]
 
 
-def _scope() -> Iterator[Uncovered]:
+def _uncovered() -> Iterator[Uncovered]:
     """Yield the modes and devices that are not recorded, and the hook APIs without clauses, by reason."""
     words = ("compile", "dynamo", "inductor", "torch.jit", "export", "functorch", "torch.func", "vmap", "checkpoint")
     what = "torch.compile, torch.jit, torch.export, torch.func, checkpoint"
@@ -33,7 +33,7 @@ def _scope() -> Iterator[Uncovered]:
         yield Uncovered(", ".join(names), reason[0].upper() + reason[1:], tuple(name.lower() for name in names))
 
 
-SCOPE = tuple(_scope())
+UNCOVERED = tuple(_uncovered())
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from reports.data.order import rank
 from reports.data.sources import link
 from reports.data.statements import CHANGES, EFFECTS, KINDS
 from reports.data.traces import aligned
-from reports.page.choices import SCOPE
+from reports.page.choices import UNCOVERED
 from reports.page.matrix import CIRCLED, FEW_COLUMNS, SIGNS, WORD_NEEDS, ranges
 from reports.page.programs import Lines
 
@@ -72,7 +72,7 @@ def document(
         "changes": CHANGES,
         "stands": STATUSES,
         "apis": apis,
-        "scope": [{"what": one.what, "why": one.why, "words": one.words} for one in SCOPE],
+        "uncovered": [{"what": one.what, "why": one.why, "words": one.words} for one in UNCOVERED],
         "sources": [[source, link(source)] for source in sources],
         "clauses": clauses,
         "lines": lines.values,

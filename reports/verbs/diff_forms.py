@@ -14,6 +14,7 @@ from typing import Any
 from reports.data import forms
 from reports.data.forms import escaped, fenced
 from reports.data.neighbours import from_to
+from reports.data.scope import LINE, SCOPE
 from reports.data.statements import HARMS, KINDS, in_contrast
 from reports.data.strict import FORMAT
 from reports.data.traces import side_by_side
@@ -64,7 +65,7 @@ def as_text(diff: Diff) -> str:
     for title, changes in _by_kind(diff):
         lines += ["", f"{title} ({len(changes)})"]
         if changes[0].kind == "added":  # they break no code: in one line each
-            lines += ["", *(f"{one.clause}  {_since(diff, one)}: {one.record.says}" for one in changes)]
+            lines += ["", *(f"{one.clause}  {_since(diff, one)}: {one.after.statement.words}" for one in changes)]
             continue
         for change in changes:
             before, after = in_contrast(change.before.statement, change.after.statement)
@@ -84,7 +85,7 @@ def as_text(diff: Diff) -> str:
     for one in diff.passing:
         lines += ["", one.clause, f"    on both: {one.ends.statement.words}"]
         lines += [f"    {from_to(first, last)}: {side.statement.words}" for first, last, side in one.inside]
-    return "\n".join([*lines, *left_out(diff.left_out)]) + "\n"
+    return "\n".join([*lines, *left_out(diff.left_out), "", SCOPE]) + "\n"
 
 
 def as_json(diff: Diff) -> str:
@@ -96,6 +97,7 @@ def as_json(diff: Diff) -> str:
         "same": diff.same,
         "unseen": diff.unseen,
         "left_out": diff.left_out,
+        "scope": LINE,
         "changes": [
             {
                 "clause": change.clause,

@@ -14,6 +14,7 @@ from reports.data.clause import Clause, Reading
 from reports.data.history import Span, spans
 from reports.data.names import add_sources, clause_named, read_atlas
 from reports.data.neighbours import from_to, neighbours
+from reports.data.scope import LINE, tested
 from reports.data.sources import link
 from reports.data.statements import EFFECTS
 from reports.data.strict import FORMAT
@@ -101,6 +102,7 @@ def as_text(answer: Explanation) -> str:
         lines.append(clause.note)
     if clause.level:
         lines.append(LEVELS[clause.level])
+    lines.append(f"{tested(clause.beyond)} (python -m reports scope)")
     lines += ["", "readings, each stated for"]
     lines += [f"  {one.name} ({_reading(answer, one)}): {one.says}" for one in clause.readings]
     for mode, history in answer.history.items():
@@ -143,6 +145,8 @@ def as_json(answer: Explanation) -> str:
                 for mode, history in answer.history.items()
             },
             "related": list(answer.related),
+            "scope": LINE,
+            "tested": tested(answer.clause.beyond),
         }
     )
 
@@ -158,6 +162,7 @@ def as_markdown(answer: Explanation) -> str:
         lines += [forms.escaped(clause.note), ""]
     if clause.level:
         lines += [forms.escaped(LEVELS[clause.level]), ""]
+    lines += [forms.escaped(tested(clause.beyond)), ""]
     lines += ["| reading | stated for | says |", "|---|---|---|"]
     for one in clause.readings:
         lines.append(f"| {' | '.join(map(forms.escaped, (one.name, _reading(answer, one), one.says)))} |")

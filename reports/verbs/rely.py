@@ -6,6 +6,7 @@ import argparse
 from dataclasses import dataclass, replace
 from typing import Any
 
+from fixtures.judge.usual import NAMES
 from reports.data import forms
 from reports.data.atlas import Atlas, Column
 from reports.data.clause import Clause
@@ -13,6 +14,7 @@ from reports.data.history import STATUSES, Span, spans, status, timeline
 from reports.data.names import add_range, add_sources, between, read_atlas, unknown
 from reports.data.neighbours import from_to
 from reports.data.order import order
+from reports.data.scope import LINE, SCOPE
 from reports.data.statements import EFFECTS, NOTHING
 from reports.data.strict import FORMAT
 from reports.verbs.choice import CLAUSES, Choice, add_choice, choose, left_out
@@ -62,15 +64,31 @@ class Reliance:
     mode: str
     clauses: tuple[Status, ...]
     left_out: int
+    #: Words of the scope with which something must be promised.
+    words: tuple[str, ...] = ()
 
     @property
     def range(self) -> str:
         """The range of releases in words."""
         return f"torch {from_to(self.columns[0].label, self.columns[-1].label)}"
 
+    def promises(self, one: Status) -> bool:
+        """Say whether a clause was tested beyond all the words that were asked for: else it promises nothing there."""
+        return set(self.words) <= set(one.record.beyond or ())
+
+    @property
+    def silent(self) -> list[Status]:
+        """The clauses that promise nothing with these words."""
+        return [each for each in self.clauses if not self.promises(each)]
+
+    @property
+    def relied(self) -> bool:
+        """Whether every clause holds and promises something with these words."""
+        return len(self.of("holds")) == len(self.clauses)
+
     def of(self, status: str) -> list[Status]:
         """Return the clauses of this group; of those that change, those with the worst effect first."""
-        found = [each for each in self.clauses if each.status == status]
+        found = [each for each in self.clauses if each.status == status and self.promises(each)]
         return sorted(found, key=lambda one: one.rank) if status == "changes" else found
 
     @property
@@ -79,16 +97,18 @@ class Reliance:
         groups = ", ".join(
             forms.counted(len(self.of(each)), *words) for each, words in STATUSES.items() if self.of(each)
         )
+        silent = f"promise nothing with {' and '.join(self.words)}"
+        groups = ", ".join([*([groups] if groups else []), *([f"{len(self.silent)} {silent}"] if self.silent else [])])
         return f"{self.range}, {self.mode}: of {forms.counted(len(self.clauses), 'clause', 'clauses')} {groups}"
 
 
-def rely(atlas: Atlas, columns: tuple[Column, ...], choice: Choice, mode: str) -> Reliance:
+def rely(atlas: Atlas, columns: tuple[Column, ...], choice: Choice, mode: str, words: tuple[str, ...] = ()) -> Reliance:
     """Return how the clauses are on these releases."""
     found = []
     for clause in sorted(choice.clauses, key=lambda name: order(atlas.clauses[name])):
         history = tuple(spans(atlas, clause, mode, columns))
         found.append(Status(atlas.clauses[clause], status(history), history))
-    return Reliance(columns, mode, tuple(found), choice.left_out)
+    return Reliance(columns, mode, tuple(found), choice.left_out, words)
 
 
 def as_text(reliance: Reliance) -> str:
@@ -101,7 +121,7 @@ def as_text(reliance: Reliance) -> str:
         for one in group:
             lines.append(f"  {one.clause}  {one.sentence}".rstrip())
             lines += [f"    {line}" for line in _more(one)]
-    return "\n".join([*lines, *left_out(reliance.left_out)]) + "\n"
+    return "\n".join([*lines, *left_out(reliance.left_out), "", SCOPE]) + "\n"
 
 
 def _more(one: Status) -> list[str]:
@@ -124,6 +144,9 @@ def as_json(reliance: Reliance) -> str:
             "releases": [column.torch for column in reliance.columns],
             "mode": reliance.mode,
             "left_out": reliance.left_out,
+            "scope": LINE,
+            "with": list(reliance.words),
+            "silent": [one.clause for one in reliance.silent],
             "counts": {each: len(reliance.of(each)) for each in STATUSES},
             "clauses": [
                 {
@@ -135,6 +158,7 @@ def as_json(reliance: Reliance) -> str:
                     "history": [s.plain() for s in one.spans],
                 }
                 for one in reliance.clauses
+                if reliance.promises(one)
             ],
         }
     )
@@ -157,7 +181,7 @@ def as_markdown(reliance: Reliance) -> str:
             lines.append(
                 f"| `{one.clause}` | {forms.escaped(one.sentence)} | {'<br>'.join(map(forms.escaped, _more(one)))} |"
             )
-    return "\n".join([*lines, *left_out(reliance.left_out)]) + "\n"
+    return "\n".join([*lines, *left_out(reliance.left_out), "", SCOPE]) + "\n"
 
 
 FORMS = {"text": as_text, "json": as_json, "markdown": as_markdown}
@@ -169,6 +193,14 @@ def add_parser(sub: Any) -> None:
     add_choice(parser)
     add_range(parser)
     parser.add_argument("--mode", help="the mode of execution (default: eager)")
+    parser.add_argument(
+        "--with",
+        dest="words",
+        action="append",
+        default=[],
+        metavar="WORD",
+        help='only what is promised with this word of the scope, such as "keyword inputs"; repeatable',
+    )
     forms.add_format(parser, FORMS)
     add_sources(parser)
 
@@ -180,6 +212,9 @@ def run(args: argparse.Namespace) -> int:
     if mode not in atlas.modes:
         raise unknown("mode", mode, atlas.modes, f"measured are {', '.join(atlas.modes)}")
     columns = between(atlas, args.first, args.last)
-    reliance = rely(atlas, columns, choose(atlas.clauses, args), mode)
+    for word in args.words:
+        if word not in NAMES:
+            raise unknown("word of the scope", word, NAMES, "python -m reports scope lists them")
+    reliance = rely(atlas, columns, choose(atlas.clauses, args), mode, tuple(args.words))
     forms.show(reliance, FORMS, args.format)
-    return 0 if len(reliance.of("holds")) == len(reliance.clauses) else 1
+    return 0 if reliance.relied else 1

@@ -12,20 +12,22 @@ TORCHES = ("1.13.1", "2.0.1", "2.14.0", "2.15.0")
 CALLED = re.compile(r"register_\w*hook|retain_grad")
 
 
-def clause(name, code="", needs=(), readings=("always",), source=("measured",), harms=None, deviations=(), about=None):
-    """Return one clause that carries this test; its sentence is not true under the readings that have harms.
+def clause(
+    name, code="", needs=(), readings=("always",), source=("measured",), effects=None, deviations=(), about=None
+):
+    """Return one clause that carries this test; its sentence is not true under the readings that have effects.
 
     It is about what the test calls, unless that is given.
     """
     base = next(iter(synthetic.clauses(1).values()))
-    harms = harms or {}
+    effects = effects or {}
     told = [
         {
             "name": each,
             "torch": "",
             "says": f"Is {each}.",
-            "headline": each not in harms,
-            "harm": harms.get(each, "none"),
+            "headline": each not in effects,
+            "effect": effects.get(each, "nothing"),
         }
         for each in readings
     ]
@@ -36,11 +38,11 @@ def clause(name, code="", needs=(), readings=("always",), source=("measured",), 
             "cause": f"what is {each}",
             "verdict": "deviates",
             "says": f"Is {each}.",
-            "harm": harm,
+            "effect": effect,
             "reason": f"Why {each}.",
             "ref": "measured",
         }
-        for each, harm in deviations
+        for each, effect in deviations
     ]
     return {
         **base, "says": f"Says {name}.", "readings": told, "deviations": bugs,

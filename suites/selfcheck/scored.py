@@ -18,7 +18,7 @@ from pathlib import Path
 from reports.data.atlas import Atlas, Column, build
 from reports.data.names import column_named
 from reports.data.verdicts import read_recorded, read_table
-from reports.usage.affects import MISSING, Effect, Finding, affects, spans
+from reports.usage.affects import MISSING, Answer, Finding, affects, spans
 from reports.usage.answer import spelling
 from reports.usage.bounds import read_bounds
 from reports.usage.lacks import Table
@@ -131,7 +131,7 @@ def columns(first: str = FIRST, last: str = LAST) -> tuple[Column, ...]:
     return atlas.columns[low : high + 1]
 
 
-def effect(path: Path, releases: tuple[Column, ...] | None = None) -> Effect:
+def effect(path: Path, releases: tuple[Column, ...] | None = None) -> Answer:
     """Return the answer about a file or a folder."""
     atlas, table = recorded()
     return affects(atlas, releases or columns(), read_code(path, table.has), table, str(path), "as asked")

@@ -24,7 +24,7 @@ CELLS = {
 }
 READINGS = {"a": ("always", "old"), "t": ("true", "false since 2.0")}
 TABLE = {
-    name: measured.clause(name, readings=READINGS[name[0]], harms={"old": "silent"}, deviations=[("lost", "error")])
+    name: measured.clause(name, readings=READINGS[name[0]], effects={"old": "other"}, deviations=[("lost", "raises")])
     for name in CELLS
 }
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from fixtures.judge.cause import Cause, Deviation, Effect, deviations_of, in_force
+from fixtures.judge.cause import Cause, Deviating, Deviation, deviations_of, in_force
 from fixtures.judge.clause import CLAUSES, BadClause, Clause, Reading
 from fixtures.model.contract import applies, contract_for
 from fixtures.stages.modes import MODES
@@ -34,12 +34,12 @@ def recorded(clause: Clause) -> dict[str, Any]:
 def faults_of(cause: Cause) -> list[str]:
     """Return what is wrong with what a cause says of itself."""
     here = [torch for torch in RELEASES if applies(cause.torch, torch)]
-    faults = [f"no clause {one.clause}" for one in cause.effects if one.clause not in CLAUSES]
+    faults = [f"no clause {one.clause}" for one in cause.clauses if one.clause not in CLAUSES]
     faults += [f"no mode {mode}" for mode in cause.modes if mode not in MODES]
     faults += [f"no full stop: {says}" for says in (cause.says, cause.reason) if says and not says.endswith(".")]
     if cause.ref != "measured" and not cause.ref.startswith(ADDRESSES):
         faults.append(f"ref= is an address at {ADDRESSES}, or 'measured'")
-    for one in cause.effects:
+    for one in cause.clauses:
         outside = [torch for torch in RELEASES if applies(one.torch, torch) and torch not in here]
         if one.torch and outside:
             faults.append(f"{one.clause}: {one.torch} is more than the range of the cause")
@@ -51,7 +51,7 @@ def faults_of(cause: Cause) -> list[str]:
 
 
 def unmet(causes: tuple[Cause, ...]) -> list[str]:
-    """Return the causes, and the effects in them, by which no recorded cell deviates."""
+    """Return the causes, and the clauses in them, by which no recorded cell deviates."""
     met = set()
     for clause in CLAUSES.values():
         for torch, cell in recorded(clause).items():
@@ -59,7 +59,7 @@ def unmet(causes: tuple[Cause, ...]) -> list[str]:
             if one and cell.declared and cell.deviation == one.name:
                 met |= {(one.cause.name, clause.id, one.name), (one.cause.name, "", "")}
     wanted = [(cause.name, "", "") for cause in causes]
-    wanted += [(cause.name, one.clause, one.name or cause.name) for cause in causes for one in cause.effects]
+    wanted += [(cause.name, one.clause, one.name or cause.name) for cause in causes for one in cause.clauses]
     return [" ".join(key) for key in wanted if key not in met]
 
 
@@ -104,8 +104,8 @@ def test_what_a_run_file_lists_is_in_force_on_some_release_and_has_one_name() ->
     ("changes", "fault"),
     [
         ({"torch": ">=1.5,<1.8"}, "engine_keeps_error_type is False on torch 1.5.1, 1.6.0, and the range says"),
-        ({"effects": (Effect("gradient.errors.none", "So."),)}, "no clause gradient.errors.none"),
-        ({"effects": (Effect("gradient.errors.own_type", torch="<1.7"),)}, "is more than the range of the cause"),
+        ({"clauses": (Deviating("gradient.errors.none", "So."),)}, "no clause gradient.errors.none"),
+        ({"clauses": (Deviating("gradient.errors.own_type", torch="<1.7"),)}, "is more than the range of the cause"),
         ({"modes": ("dreaming",)}, "no mode dreaming"),
         ({"says": "So"}, "no full stop: So"),
         ({"ref": "somewhere"}, "or 'measured'"),
@@ -124,10 +124,10 @@ def test_a_range_that_is_too_short_or_too_long_is_found() -> None:
 
 
 def test_what_no_cell_deviates_by_is_found() -> None:
-    idle = Effect("gradient.errors.own_type", "It is late.", 1, "late", ">=1.5,<1.6")
-    cause = Cause("idle", ">=1.5,<1.6", reason="None.", ref="measured", harm="error", effects=(idle,))
+    idle = Deviating("gradient.errors.own_type", "It is late.", 1, "late", ">=1.5,<1.6")
+    cause = Cause("idle", ">=1.5,<1.6", reason="None.", ref="measured", effect="raises", clauses=(idle,))
     # "the type is lost" is there already: two causes at once would be refused.
-    without = changed("the type is lost", torch="<1.4", facts={}, effects=(idle,))
+    without = changed("the type is lost", torch="<1.4", facts={}, clauses=(idle,))
     assert unmet((*without[1:], cause)) == ["idle  ", "idle gradient.errors.own_type late"]
 
 
@@ -135,21 +135,21 @@ def test_what_no_cell_deviates_by_is_found() -> None:
     ("changes", "rule"),
     [
         ({"reason": ""}, "fill them"),
-        ({"harm": "none"}, "harm= is what"),
+        ({"effect": "nothing"}, "effect= is what"),
         ({"facts": {"nothing": 1}}, "facts= names no field of Contract"),
         ({"says": ""}, "demands another fact"),
         ({"facts": {}}, "no clause can deviate"),
-        ({"says": "", "facts": {}, "effects": (Effect("a.b.c", value=1),)}, "an effect has a sentence"),
+        ({"says": "", "facts": {}, "clauses": (Deviating("a.b.c", value=1),)}, "a clause has a sentence"),
     ],
 )
 def test_a_cause_that_breaks_the_rules_is_refused(changes: Any, rule: str) -> None:
-    words = {"name": "one", "torch": "", "reason": "So.", "ref": "measured", "harm": "error", "says": "So it is."}
+    words = {"name": "one", "torch": "", "reason": "So.", "ref": "measured", "effect": "raises", "says": "So it is."}
     with pytest.raises(BadClause, match=rule):
         Cause(**{**words, "facts": {"retain_grad": "hook"}, **changes})
 
 
 def cause(**changes: Any) -> Cause:
-    words = {"torch": "<2.0", "reason": "So.", "ref": "measured", "harm": "error", "says": "So it is."}
+    words = {"torch": "<2.0", "reason": "So.", "ref": "measured", "effect": "raises", "says": "So it is."}
     return Cause(**{"name": "one", "facts": {"retain_grad": "hook"}, **words, **changes})
 
 
@@ -161,7 +161,7 @@ def test_a_clause_follows_from_the_facts_that_it_demands_otherwise() -> None:
     stated = Reading("last", "", "after all", {"retain_grad": "last", "hooks_when_asked": True})
     found = follows(made(by_plan, (stated,)), cause())
     assert found is not None
-    assert (found.name, found.says, found.harm) == ("one", "So it is.", "error")
+    assert (found.name, found.says, found.effect) == ("one", "So it is.", "raises")
     # What the cause leaves alone is demanded as before.
     assert found.facts == {"retain_grad": "hook", "hooks_when_asked": True}
     assert follows(made(by_plan, (stated,)), cause(), torch="2.0.0") is None
@@ -190,13 +190,13 @@ def test_a_clause_whose_witness_does_not_show_the_facts_does_not_follow() -> Non
 
 
 def test_an_effect_has_a_value_or_a_sentence_of_its_own_in_a_part_of_the_range() -> None:
-    whole, part = made(direct, (Reading("one", "", "", value=1),), None), Effect("a.b.c", "Two.", 2, "two", "<1.8")
-    found = follows(whole, cause(effects=(part,)))
+    whole, part = made(direct, (Reading("one", "", "", value=1),), None), Deviating("a.b.c", "Two.", 2, "two", "<1.8")
+    found = follows(whole, cause(clauses=(part,)))
     assert found is not None
     assert (found.name, found.says, found.value) == ("two", "Two.", 2)
-    assert follows(whole, cause(effects=(part,)), torch="1.9.0") is None
+    assert follows(whole, cause(clauses=(part,)), torch="1.9.0") is None
     named = follows(
-        made(by_plan, (Reading("last", "", "", {"retain_grad": "last"}),)), cause(effects=(Effect("a.b.c"),))
+        made(by_plan, (Reading("last", "", "", {"retain_grad": "last"}),)), cause(clauses=(Deviating("a.b.c"),))
     )
     assert named is not None
     assert named.name == "one"
@@ -213,7 +213,7 @@ def test_the_record_of_a_clause_names_the_cause() -> None:
     assert OLD.retain_grad == "hook"
     assert [one.record() for one in deviations_of([cause()], clause)] == [
         {
-            "name": "one", "torch": "<2.0", "verdict": "deviates", "says": "So it is.", "harm": "error",
+            "name": "one", "torch": "<2.0", "verdict": "deviates", "says": "So it is.", "effect": "raises",
             "cause": "one", "reason": "So.", "ref": "measured",
         }
     ]  # fmt: skip

@@ -19,12 +19,12 @@ HOSTILE = "\x1b[31m<script>alert(1)</script> ``` |"
 def verdicts(tmp_path):
     """Give recorded verdicts of three releases: one clause changes and deviates, the other is hostile."""
     readings = [
-        {"name": "old", "torch": "<2.0", "says": "It was.", "headline": False, "harm": "error"},
+        {"name": "old", "torch": "<2.0", "says": "It was.", "headline": False, "effect": "raises"},
         {"name": "new", "torch": ">=2.0", "says": "It is."},
     ]
     base = synthetic.clauses(1)["ordering.{}".format(next(iter(synthetic.clauses(1))).partition(".")[2])]
     bug = {"name": "late", "torch": ">=2.15", "mode": "eager", "verdict": "deviates", "says": "It is late."}
-    bug.update(harm="silent", reason="Nobody looked.", ref="https://github.com/pytorch/pytorch/issues/1")
+    bug.update(effect="other", reason="Nobody looked.", ref="https://github.com/pytorch/pytorch/issues/1")
     more = {"docs": "contradicts", "note": "Why.", "level": "implied", "deviations": [bug]}
     table = {
         DEVIATES: {**base, "says": "It does.", "readings": readings, **more},
@@ -45,7 +45,7 @@ def reading(name, torch, **more):
 @pytest.mark.parametrize(
     ("readings", "since", "stated"),
     [
-        ([reading("a", ""), reading("b", "never", headline=False, harm="error")], 0, ["every torch", "no torch"]),
+        ([reading("a", ""), reading("b", "never", headline=False, effect="raises")], 0, ["every torch", "no torch"]),
         ([reading("a", "<2.0"), reading("b", ">=2.0")], 0, ["torch <2.0", "torch >=2.0"]),
         # another reading comes first
         ([reading("a", ">=2.0,<2.15"), reading("b", "")], 0, ["torch >=2.0,<2.15", "torch 1.13, 2.15"]),
@@ -81,11 +81,11 @@ def test_the_text_tells_readings_history_evidence_source_and_test(verdicts, caps
         f"{DEVIATES}  It does.",
         "The documentation says otherwise.",
         "implied: no document of torch says it, its own tests or comments rely on it",
-        "old (torch <2.0; there the sentence is not true (error)): It was.",
+        "old (torch <2.0; there the sentence is not true (raises)): It was.",
         "new (torch >=2.0): It is.",
-        "1.13  otherwise (error): It was. (reading: old)",
+        "1.13  otherwise (raises): It was. (reading: old)",
         "2.0   holds: It does. (reading: new)",
-        "2.15  deviates (silent): It is late. [Nobody looked; https://github.com/pytorch/pytorch/issues/1]",
+        "2.15  deviates (other values or calls): It is late. [Nobody looked; https://github.com/pytorch/pytorch/issues/1]",
         "observed",
         "02b tensor_hook a.out 7",
         "import torch",
@@ -103,7 +103,7 @@ def test_json_and_markdown_tell_the_same(verdicts, capsys):
     assert told["related"] == [PLAIN]
     assert call(verdicts, "explain", DEVIATES, "--format", "markdown") == 0
     out = capsys.readouterr().out
-    assert "| 2.15 | eager | deviates (silent): It is late. \\[Nobody looked; https://github" in out
+    assert "| 2.15 | eager | deviates (other values or calls): It is late. \\[Nobody looked; https://github" in out
     assert "implied: no document of torch says it" in out
     assert "```python\nimport torch" in out
 

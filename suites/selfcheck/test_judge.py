@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from fixtures.draw.plans import plans
 from fixtures.judge import verdict
-from fixtures.judge.cause import Cause, Effect
+from fixtures.judge.cause import Cause, Deviating
 from fixtures.judge.clause import BadClause, Clause, Reading, by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.judge.verdict import Cell, Judged
@@ -119,7 +119,7 @@ def test_a_missing_door_is_absent() -> None:
 
 def declared(**changes: Any) -> Cause:
     given = {"torch": ">=2.0", "says": "in its turn", "facts": {"retain_grad": "hook"}, **changes}
-    return Cause("as before", reason="So.", ref="measured", harm="silent", **given)
+    return Cause("as before", reason="So.", ref="measured", effect="other", **given)
 
 
 def test_a_declared_deviation_is_shown_and_forgiven() -> None:
@@ -130,7 +130,7 @@ def test_a_declared_deviation_is_shown_and_forgiven() -> None:
 
 
 def test_a_stale_deviation_fails() -> None:
-    same = declared(facts={}, effects=(Effect("a.b.c", value=1),))
+    same = declared(facts={}, clauses=(Deviating("a.b.c", value=1),))
     cell, failure = judge(made(direct, (Reading("one", "", "", value=1),), None), subject(), [], [same])
     assert "stale" in str(failure)
     assert cell.verdict == "unseen"
@@ -238,7 +238,7 @@ def test_what_cannot_be_cut_out_says_why(function: Any, why: str) -> None:
     ("changes", "words"),
     [
         ({"id": "one.two"}, "chapter.topic.point"),
-        ({"says": "x" * 101 + "."}, "at most 100"),
+        ({"says": "x" * 110 + "."}, "at most 110"),
         ({"says": "No stop"}, "full stop"),
         ({"says": "It should be so."}, "without 'should'"),
         ({"source": ()}, "source= is missing"),
@@ -302,7 +302,7 @@ def test_a_cell_whose_process_does_not_end_is_hung_and_fails(monkeypatch: Any) -
 
 
 def test_a_declared_crash_is_shown_and_forgiven_and_goes_stale(monkeypatch: Any) -> None:
-    crash = declared(torch="", facts={}, effects=(Effect("a.b.c", "The process dies.", verdict="crashed"),))
+    crash = declared(torch="", facts={}, clauses=(Deviating("a.b.c", "The process dies.", verdict="crashed"),))
     cell, failure = in_child(monkeypatch, Cell("a.b.c", "eager", "conforms"), -11, [crash])
     assert (cell.verdict, cell.declared, failure) == ("crashed", True, None)
     cell, failure = in_child(monkeypatch, Cell("a.b.c", "eager", "conforms"), 0, [crash])
@@ -318,7 +318,7 @@ def test_a_cell_that_lives_brings_its_verdict(monkeypatch: Any) -> None:
 def test_readings_by_release_are_ranges_newest_first() -> None:
     facts = {"retain_grad": "slot"}
     made = by_release(
-        "silent",
+        ("nothing", "warns", "other"),
         ("2.0", "new", 1),
         "It is new.",
         ("1.10", "between", facts, "too"),
@@ -328,8 +328,8 @@ def test_readings_by_release_are_ranges_newest_first() -> None:
     )
     assert made == (
         Reading("new", ">=2.0", "It is new.", value=1),
-        Reading("between", ">=1.10,<2.0", "It is so too.", facts, harm="warning"),
-        Reading("old", "<1.10", "It is old.", value={"a dict": "that is a value"}, headline=False, harm="silent"),
+        Reading("between", ">=1.10,<2.0", "It is so too.", facts, effect="warns"),
+        Reading("old", "<1.10", "It is old.", value={"a dict": "that is a value"}, headline=False, effect="other"),
     )
-    (only,) = by_release("none", ("", "ever", None), "It is so.")
+    (only,) = by_release("nothing", ("", "ever", None), "It is so.")
     assert (only.torch, only.facts, only.value, only.headline) == ("", {}, None, True)

@@ -16,9 +16,9 @@ from suites.selfcheck.test_page_build import choose, text_of
 
 #: Says of every cell what the page's script makes of it.
 TOLD = """() => Object.fromEntries(ORDER.map((id) => [id, COLUMNS.map((_, place) => {
-  const { says, answer, harm, reason = "", ref = "", detail = "" } =
+  const { says, answer, effect, reason = "", ref = "", detail = "" } =
     statementOf(DATA.clauses[id], cellOn(DATA.clauses[id], "eager", place));
-  return [says, answer, harm, reason, ref, detail];
+  return [says, answer, effect, reason, ref, detail];
 })]))"""
 #: Returns the class, the sign and the clause of each bar.
 BARS = """() => [...document.querySelectorAll(".row td")].map((cell) =>
@@ -37,7 +37,7 @@ def test_the_script_says_of_every_cell_what_the_verbs_say(reader, atlas):
     for name, clause in atlas.clauses.items():
         for column, shown in zip(atlas.columns, answer[name], strict=True):
             wanted = statement(clause, atlas.cell(name, column, "eager"))
-            assert shown == [wanted.says, wanted.answer, wanted.harm, wanted.reason, wanted.ref, wanted.detail], name
+            assert shown == [wanted.says, wanted.answer, wanted.effect, wanted.reason, wanted.ref, wanted.detail], name
             answers.add(wanted.answer)
     assert {"holds", "otherwise", "true", "false", "deviates", "absent"} <= answers
 
@@ -64,7 +64,7 @@ def test_a_deviation_has_both_sides_its_reason_and_its_reference(browser, built,
         assert page.evaluate(CONTRAST) == []
         row = page.locator("#drawer .spans > li", has_text="deviates")
         labels = [text.strip() for text in row.locator(".label").all_inner_texts()]
-        assert labels == ["stated", "what torch does", "harm", "cause", "why"]
+        assert labels == ["stated", "what torch does", "effect", "cause", "why"]
         bug = built.table[name]["deviations"][0]
         assert bug["says"] in row.inner_text()
         assert bug["cause"] in row.inner_text()
@@ -110,12 +110,12 @@ def test_rely_shows_the_worst_change_first_and_what_is_only_absent_last(reader):
 def test_a_search_for_what_is_not_covered_says_why(reader):
     page = reader.page
     page.click("text=What is not covered yet, and why")
-    assert "saved_tensors_hooks" in page.inner_text("#scope")
+    assert "saved_tensors_hooks" in page.inner_text("#uncovered")
     for asked in (*UNSTATED, "compile", "DDP", "saved_tensors", "CUDA"):
         page.fill("#q", asked)
-        assert page.inner_text("#none-scope").startswith("Not covered: "), asked
+        assert page.inner_text("#none-uncovered").startswith("Not covered: "), asked
     page.fill("#q", "")
-    assert page.inner_text("#none-scope") == ""
+    assert page.inner_text("#none-uncovered") == ""
 
 
 def test_my_build_shows_a_sample_and_how_to_get_a_file(reader, built):

@@ -42,8 +42,8 @@ def verdicts(tmp_path):
             CODE.format(api),
             needs,
             readings,
-            harms={"old": "silent"},
-            deviations=[("lost", "error"), ("late", "none")],
+            effects={"old": "other"},
+            deviations=[("lost", "raises"), ("late", "nothing")],
         )
     return measured.write(tmp_path / "verdicts", table, {name: cells for name, (_, cells) in CELLS.items()})
 
@@ -96,11 +96,11 @@ def test_what_is_printed_is_what_is_so(verdicts, capsys):
     for told in (
         "  a.b.holds  Says a.b.holds.\n",
         "  a.b.both  Says a.b.both.\n",
-        "  a.b.changes\n    1.13 to 2.0: otherwise (silent): Is old.\n    since 2.14: holds: Says a.b.changes.\n",
+        "  a.b.changes\n    1.13 to 2.0: otherwise (other values or calls): Is old.\n    since 2.14: holds: Says a.b.changes.\n",
         "  a.b.added\n    1.13: absent: This torch has no torch.nn.Module.register_full_backward_pre_hook.\n",
-        "  a.b.old  Is old.\n    otherwise (silent)\n    not true here: Says a.b.old.\n",
+        "  a.b.old  Is old.\n    otherwise (other values or calls)\n    not true here: Says a.b.old.\n",
         (
-            "  a.b.bug  Is lost.\n    deviates (error) [what is lost; Why lost; measured]\n"
+            "  a.b.bug  Is lost.\n    deviates (raises) [what is lost; Why lost; measured]\n"
             "    not true here: Says a.b.bug.\n"
         ),
         "  a.b.bugs\n    1.13 to 2.0: deviates (error): Is lost. [what is lost; Why lost; measured]\n",
@@ -128,9 +128,9 @@ def test_json_carries_the_statements(verdicts, capsys):
     one, two = told["a.b.changes"], told["a.b.bug"]
     assert told["a.b.old"]["sentence"] == "Is old."
     assert one["sentence"] == ""
-    assert [(span["says"], span["answer"], span["harm"]) for span in one["history"]] == [
-        ("Is old.", "otherwise", "silent"),
-        ("Says a.b.changes.", "holds", "none"),
+    assert [(span["says"], span["answer"], span["effect"]) for span in one["history"]] == [
+        ("Is old.", "otherwise", "other"),
+        ("Says a.b.changes.", "holds", "nothing"),
     ]
     assert (two["sentence"], two["history"][0]["reason"], two["history"][0]["ref"]) == (
         "Is lost.",
@@ -173,7 +173,7 @@ def test_the_same_answer_in_text_and_markdown(verdicts, capsys):
         out = capsys.readouterr().out
         assert f"of 13 clauses {counts}" in out
         assert all(name in out for name in CELLS)
-        assert escape("1.13 to 2.0: otherwise (silent): Is old.") in out
+        assert escape("1.13 to 2.0: otherwise (other values or calls): Is old.") in out
 
 
 @pytest.mark.parametrize(

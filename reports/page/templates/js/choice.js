@@ -17,7 +17,7 @@ function isAsked(id, begins, chapters) {
 function chosen({ chapter = "", api = "", clause = "", tutorial = "", q = "" }) {
   const [chapters, apis, begins] = [chapter, api, clause].map(wordsIn);
   const strange = begins.find((begin) => !ORDER.some((id) => id.startsWith(begin)));
-  if (strange) return { wrong: `No clause begins with “${strange}”.${scopeOf(strange).map((text) => ` ${text}`).join("")}` };
+  if (strange) return { wrong: `No clause begins with “${strange}”.${uncoveredOf(strange).map((text) => ` ${text}`).join("")}` };
   const needles = wordsIn(q.toLowerCase());
   const found = ROWS.filter(({ id, clause: each, words }) =>
     !each.compares && (!chapters.length || chapters.includes(id.split(".")[0])) && (!begins.length || begins.some((begin) => id.startsWith(begin))) &&
@@ -25,14 +25,14 @@ function chosen({ chapter = "", api = "", clause = "", tutorial = "", q = "" }) 
   const ids = found.map(({ id }) => id).filter((id) => tutorial || isAsked(id, begins, chapters));
   if (ids.length) return { ids, leftOut: found.length - ids.length };
   if (found.length) return { wrong: "Only claims of tutorials are of all that: choose “with tutorial claims”." };
-  return { wrong: ["No clause is of all that: choose less at once.", ...scopeOf(q)].join(" ") };
+  return { wrong: ["No clause is of all that: choose less at once.", ...uncoveredOf(q)].join(" ") };
 }
 
 /** Return what is said of things that no clause speaks of yet, where a word that was asked for names one. */
-function scopeOf(asked) {
+function uncoveredOf(asked) {
   const needles = wordsIn(asked.toLowerCase()).filter((needle) => needle.length > 2);
   const fit = (words, needle) => words.some((word) => word.includes(needle) || needle.includes(word));
-  return DATA.scope
+  return DATA.uncovered
     .filter(({ words }) => needles.some((needle) => fit(words, needle)))
     .map(({ what, why }) => `Not covered: ${what}. ${why}.`);
 }

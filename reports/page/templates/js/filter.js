@@ -75,7 +75,7 @@ function tellCount({ all, here }, state) {
     : filtered ? `${here} of ${all} ${noun}` : `${all} ${noun}`;
   byId("reset").hidden = Object.keys(state).length === 0;
   byId("none").hidden = here > 0;
-  byId("none-scope").replaceChildren(...(here ? [] : scopeOf(state.q || "")).map((text) => el("span", { class: "sentence", text })));
+  byId("none-uncovered").replaceChildren(...(here ? [] : uncoveredOf(state.q || "")).map((text) => el("span", { class: "sentence", text })));
 }
 
 function markControls(state) {
