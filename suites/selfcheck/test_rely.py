@@ -96,14 +96,15 @@ def test_what_is_printed_is_what_is_so(verdicts, capsys):
     for told in (
         "  a.b.holds  Says a.b.holds.\n",
         "  a.b.both  Says a.b.both.\n",
-        "  a.b.changes\n    1.13 to 2.0: otherwise (other values or calls): Is old.\n    since 2.14: holds: Says a.b.changes.\n",
+        "  a.b.changes\n    1.13 to 2.0: otherwise (other values or calls): Is old.\n"
+        "    since 2.14: holds: Says a.b.changes.\n",
         "  a.b.added\n    1.13: absent: This torch has no torch.nn.Module.register_full_backward_pre_hook.\n",
         "  a.b.old  Is old.\n    otherwise (other values or calls)\n    not true here: Says a.b.old.\n",
         (
             "  a.b.bug  Is lost.\n    deviates (raises) [what is lost; Why lost; measured]\n"
             "    not true here: Says a.b.bug.\n"
         ),
-        "  a.b.bugs\n    1.13 to 2.0: deviates (error): Is lost. [what is lost; Why lost; measured]\n",
+        "  a.b.bugs\n    1.13 to 2.0: deviates (raises): Is lost. [what is lost; Why lost; measured]\n",
         "    since 2.14: deviates: Is late. [what is late; Why late; measured]\n    not true here: Says a.b.bugs.\n",
         "  a.c.unseen\n    1.13: unseen: Not run here\n    since 2.0: holds: Says a.c.unseen.\n",
         "  tutorial.t.false  Is false.\n",
