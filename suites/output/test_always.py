@@ -64,21 +64,23 @@ def due(plan: Plan):
 @each(
     Row(
         "output.always.in_line",
-        "In a call that succeeds an always_call hook runs once, in its place, and may replace the output.",
+        "In a call that succeeds an always_call hook runs once, in order, and may replace the output.",
         ALWAYS_TEST,
+        see=("ordering.changes.forward_registers_hook",),
         needs=ALWAYS_CALL,
         draws=lambda: lines("scale"),
     ),
     Row(
         "output.always.after_a_hook",
-        "When a forward hook raises, the always_call hooks that have not run yet still do; none runs twice.",
+        "After a forward hook raised, each always_call hook of the module that has not run yet runs once.",
         (f'{CODE} "run always called hooks if they have not already been run"', ALWAYS_TEST),
+        see=("output.always.changed_under_way", "output.always.only_exceptions"),
         needs=ALWAYS_CALL,
         draws=lambda: lines("scale", "scale", fails="hook"),
     ),
     Row(
         "output.always.global_first",
-        "After a failure global always_call hooks run before the module's own, prepended ones included.",
+        "In a failing call of a module the global always_call hooks run before its own, prepended or not.",
         "measured",
         needs=(ALWAYS_CALL, "torch.nn.modules.module.register_module_forward_hook(always_call)"),
         draws=lambda: lines("scale", fails="pre", everywhere=True),
@@ -94,7 +96,8 @@ def in_turn(subject: Subject, plan: Plan, *, row: Any) -> None:
 
 @clause(
     "output.always.before_output",
-    says="If a call fails before its output, only always_call hooks run, given None or what one returned.",
+    says="When a forward pre-hook raises, always_call hooks are given None as output, or what one before returned.",
+    see=("output.places.forward_raises",),
     source=(PULL, "measured"),
     level="observed",
     needs=ALWAYS_CALL,
@@ -113,7 +116,8 @@ def test_before_output(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "output.always.keywords",
-    says="After a failure an always_call hook of the module with with_kwargs=True is given the keywords too.",
+    says="When a call raises an Exception, a module's always_call hook with with_kwargs=True gets the keywords.",
+    see=("output.always.global_keywords_lost", "output.always.only_exceptions"),
     source=(f'{FORWARD_HOOK} "the ``hook`` will be passed the kwargs given to the forward function"', PULL),
     needs=ALWAYS_CALL,
 )
@@ -141,7 +145,8 @@ def towers(draw) -> Plan:
 
 @clause(
     "output.always.innermost_first",
-    says="A failure passes the always_call hooks of every module on its way out, innermost first.",
+    says="When an Exception leaves nested module calls, their always_call hooks run from the innermost out.",
+    see=("output.always.only_exceptions",),
     source="measured",
     needs=(ALWAYS_CALL, "torch.nn.modules.module.register_module_forward_hook(always_call)"),
 )
@@ -162,7 +167,7 @@ def global_keywords(draw) -> Plan:
 
 @clause(
     "output.always.global_keywords_lost",
-    says="After a failure a global always_call hook is not given the keyword arguments it asked for.",
+    says="A global always_call hook that runs after a failure gets no keyword arguments, even with with_kwargs=True.",
     source=(GLOBAL_KWARGS_PULL, "measured"),
     level="observed",
     needs=GLOBAL_KWARGS,
@@ -185,7 +190,8 @@ def changed_under_way(draw) -> Plan:
 
 @clause(
     "output.always.changed_under_way",
-    says="After a failure an always_call hook, not the last, that changes the hooks causes RuntimeError.",
+    says="An always_call hook that adds or removes forward hooks of its module after a failure causes RuntimeError.",
+    where="another forward hook follows it",
     source="measured",
     needs=ALWAYS_CALL,
     note="The loop runs over the dict itself; a change that the last hook makes goes unnoticed.",
@@ -210,7 +216,7 @@ def removed_in_time(draw) -> Plan:
 
 @clause(
     "output.always.removed_in_time",
-    says="An always_call hook that is removed before the call fails does not run.",
+    says="An always_call hook does not run when a forward pre-hook removes it and then raises.",
     source="measured",
     needs=ALWAYS_CALL,
 )

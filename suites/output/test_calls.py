@@ -36,7 +36,7 @@ Pair = namedtuple("Pair", "first second")
 
 @clause(
     "output.calls.forward_runs_none",
-    says="module.forward() skips the module's hooks, and global ones for it; modules it calls run theirs.",
+    says="A direct call of module.forward() runs no hook for that module; modules that it calls run theirs.",
     source=f'{FORWARD} "the registered hooks while the latter silently ignores them"',
     about=apis(MODULE_KINDS, everywhere=True),
     value=("inner",),
@@ -80,7 +80,7 @@ def test_forward_runs_none(subject: Subject, hooks, last, ways) -> None:
 
 @clause(
     "output.calls.super_forward",
-    says="super().forward() inside forward does not run the hooks again, however many classes pass it on.",
+    says="Calling super().forward() in forward does not run the module's forward hooks and pre-hooks again.",
     source=f'{FORWARD} "the registered hooks while the latter silently ignores them"',
     about=("register_forward_hook", "register_forward_pre_hook"),
     value=False,
@@ -110,7 +110,8 @@ def test_super_forward(subject: Subject, depth, pres, calls) -> None:
 
 @clause(
     "output.calls.grad_mode",
-    says="A hook around forward runs in the caller's grad mode, not in that of a decorated forward.",
+    says="Forward hooks and pre-hooks run in the caller's grad mode, also where forward is decorated by no_grad().",
+    where="no hook changes the grad mode",
     source="measured",
     about=("register_forward_hook", "register_forward_pre_hook"),
     value="caller",
@@ -141,7 +142,9 @@ def test_grad_mode(subject: Subject, pres, caller, inner) -> None:
 
 @clause(
     "output.calls.only_none_keeps",
-    says="Only None keeps the output: whatever else a hook returns, false or not, is the output as it is.",
+    says="A forward hook that returns False, 0 or an empty list replaces the output by that: only None keeps it.",
+    where="no backward hook is there",
+    see=("backward.structures.legacy_first",),
     source="measured",
     value=lambda given: given is None,
     wrong={"never keep": lambda given: not given},
@@ -169,7 +172,8 @@ def test_only_none_keeps(subject: Subject, returned) -> None:
 
 @clause(
     "output.calls.none_output",
-    says="An output that is None reaches every hook as None, until one of them replaces it.",
+    says="An output that is None is given to each forward hook as None, until one of them replaces it.",
+    see=("backward.structures.no_output",),
     source="measured",
     value="as None",
     wrong={"never skipped": "skipped"},
@@ -192,7 +196,8 @@ def test_none_output(subject: Subject, returned, inside) -> None:
 
 @clause(
     "output.calls.same_object",
-    says="Without backward hooks nothing is copied: hooks and caller are given the very objects returned.",
+    says="Without backward hooks forward hooks and the caller get the very object that forward or a hook returned.",
+    see=("backward.objects.views",),
     source="measured",
     value=True,
     wrong={"never a copy": False},
@@ -233,7 +238,8 @@ def test_same_object(subject: Subject, shapes, replace) -> None:
 
 @clause(
     "output.calls.arity",
-    says="A plain forward hook that cannot take (module, args, output) raises TypeError only at the call.",
+    says="A forward hook that cannot take (module, args, output) raises TypeError at the call, not when registered.",
+    where=("without with_kwargs=", "without always_call="),
     source="measured",
     value=3,
     wrong={"never two": 2},

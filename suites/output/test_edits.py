@@ -15,7 +15,8 @@ ADDED = st.lists(NUMBERS, min_size=1, max_size=4)
 
 @clause(
     "output.calls.edited_in_place",
-    says="An edit of the output in place by a hook that returns None is seen by later hooks and the caller.",
+    says="Later hooks and the caller see what a forward hook that returns None changed in the output in place.",
+    where=("no backward hook is there", "no later hook replaces it"),
     source="measured",
     value=True,
     wrong={"never lost": False},
@@ -46,7 +47,7 @@ def test_edited_in_place(subject: Subject, shape, added) -> None:
 
 @clause(
     "output.calls.input_edited_late",
-    says="An in-place edit of the input in a forward hook changes the output only if they share memory.",
+    says="An in-place edit of the input by a forward hook changes what forward returned only if both share memory.",
     source=f'{FORWARD_HOOK} "modify the input inplace but it will not have effect on forward"',
     value=("same", "view"),
     wrong={"never seen": ()},

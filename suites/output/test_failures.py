@@ -30,7 +30,9 @@ def failing_in(where, fail):
 
 @clause(
     "output.always.error_stands",
-    says="The first error leaves the call, whatever always_call hooks return or which Exception they raise.",
+    says="The first error leaves the call, whatever value or Exception comes from always_call hooks.",
+    where=("warnings are no errors", "no forward hook is added or removed"),
+    see=("output.always.base_exceptions", "output.always.changed_under_way"),
     source=(f'{CODE} "that was silenced as another error was raised in forward"', ALWAYS_TEST),
     needs=ALWAYS_CALL,
     value=lambda first, output, errors: first,
@@ -76,7 +78,7 @@ def test_error_stands(subject: Subject, where, hooks) -> None:
 
 @clause(
     "output.always.only_exceptions",
-    says="An always_call hook does not run for KeyboardInterrupt, SystemExit or GeneratorExit.",
+    says="When KeyboardInterrupt, SystemExit or GeneratorExit ends a call, no always_call hook runs because of it.",
     source=("measured", FORWARD_HOOK),
     needs=ALWAYS_CALL,
     docs="contradicts",
@@ -109,7 +111,8 @@ def test_only_exceptions(subject: Subject, errors, where, always) -> None:
 
 @clause(
     "output.always.silenced_is_warned",
-    says="Each Exception that an always_call hook raises after a failure becomes one UserWarning.",
+    says="An Exception that an always_call hook raises after a failure becomes one UserWarning.",
+    where="no warning filter hides it",
     source=f'{CODE} "that was silenced as another error was raised in forward"',
     needs=ALWAYS_CALL,
     value=1,
@@ -140,7 +143,7 @@ def test_silenced_is_warned(subject: Subject, where, fails) -> None:
 
 @clause(
     "output.always.base_exceptions",
-    says="A KeyboardInterrupt or the like that an always_call hook raises takes the place of the first error.",
+    says="A KeyboardInterrupt or SystemExit that an always_call hook raises takes the place of the first error.",
     source=("measured", FORWARD_HOOK),
     needs=ALWAYS_CALL,
     value=Exception,

@@ -40,28 +40,30 @@ def given_to_hooks(plan: Plan):
 @each(
     Row(
         "output.keywords.hidden",
-        "Without with_kwargs a forward hook is given the positional arguments only.",
+        "A forward hook without with_kwargs=True is given (module, args, output): no keyword arguments.",
         f'{FORWARD_HOOK} "Keyword arguments won\'t be passed to the hooks and only to the ``forward``"',
         draws=lambda: called_with((False,)),
     ),
     Row(
         "output.keywords.given",
-        "With with_kwargs=True a forward hook is given (module, args, kwargs, output); kwargs may be empty.",
+        "A module's forward hook with with_kwargs=True is given (module, args, kwargs, output); kwargs may be empty.",
         (f'{FORWARD_HOOK} "hook(module, args, kwargs, output) -> None or modified output"', KWARGS_PULL),
+        see=("handles.removal.keywords_go_first", "output.always.global_keywords_lost"),
         needs=KWARGS,
         draws=lambda: called_with((True,)),
     ),
     Row(
         "output.keywords.mixed_chain",
-        "Forward hooks with and without with_kwargs=True replace the output in one chain.",
+        "Forward hooks with and without with_kwargs=True form one chain: each is given what the one before left.",
         "measured",
         needs=KWARGS,
         draws=lambda: called_with((True, False)),
     ),
     Row(
         "output.keywords.global",
-        "In a call that succeeds a global forward hook with with_kwargs=True is given the keywords.",
+        "In a call that succeeds a global forward hook with with_kwargs=True is given the keyword arguments.",
         GLOBAL_KWARGS_PULL,
+        see=("output.always.global_keywords_lost",),
         needs=GLOBAL_KWARGS,
         docs="contradicts",
         note="The docstring of the function still says that keyword arguments are not passed.",
@@ -77,7 +79,8 @@ def given_what_is_due(subject: Subject, plan: Plan, *, row: Any) -> None:
 
 @clause(
     "output.keywords.one_dict",
-    says="All with_kwargs forward hooks of a call share one dict: what one puts in, the next one finds.",
+    says="In one call of a module its with_kwargs forward hooks get one dict: each sees what earlier ones changed.",
+    see=("handles.removal.keywords_go_first",),
     source="measured",
     needs=KWARGS,
     value=True,
@@ -128,7 +131,7 @@ def test_one_dict(subject: Subject, kwargs, edits) -> None:
 
 @clause(
     "output.keywords.flags_by_name",
-    says="The options of register_forward_hook are given by name: a second position raises TypeError.",
+    says="register_forward_hook takes options by name only: a second positional argument raises TypeError.",
     source=f'{CODE} "prepend: bool = False, with_kwargs: bool = False, always_call: bool = False"',
     needs=KWARGS,
     value="TypeError",

@@ -30,7 +30,7 @@ def hook_up(module, pres, ran, name):
 
 @clause(
     "output.layers.built_in",
-    says="Linear, Bilinear, Dropout, BatchNorm1d, LayerNorm, ReLU, Softmax and Flatten call their hooks.",
+    says="A call of Linear, Bilinear, Dropout, BatchNorm1d, LayerNorm, ReLU, Softmax, Flatten runs its forward hooks.",
     source=f'{NOTE} "this functionality can be applied to third-party or PyTorch-provided modules"',
     about="register_forward_hook",
     value=(True, False),
@@ -72,7 +72,7 @@ def test_built_in(subject: Subject, names, states, count) -> None:
 
 @clause(
     "output.layers.containers",
-    says="A loop over a ModuleList or ModuleDict runs only the children's hooks, Sequential its own too.",
+    says="A loop over a ModuleList or ModuleDict does not run the container's hooks; a call of a Sequential does.",
     source="measured",
     value=("Sequential",),
     wrong={"never all alike": ("Sequential", "ModuleList", "ModuleDict")},
@@ -109,7 +109,7 @@ def test_containers(subject: Subject, kind, size, own, inner) -> None:
 
 @clause(
     "output.layers.own_call",
-    says="Hooks run in Module.__call__: a replaced forward keeps them, a replaced __call__ must pass on to it.",
+    says="A replaced forward keeps the hooks; a class that overrides __call__ without super().__call__() loses them.",
     source="measured",
     value=("super", "instance", "class"),
     wrong={"never elsewhere": ("call", "super", "instance", "class"), "never an own call": ("instance", "class")},
@@ -149,7 +149,7 @@ def test_own_call(subject: Subject, owns, ways, pres, calls) -> None:
 
 @clause(
     "output.layers.called_by_a_hook",
-    says="A forward hook may call its module's forward; calling the module runs the hook again, and so on.",
+    says="A forward hook that calls its module is run again by that call; one that calls module.forward() is not.",
     source="measured",
     value=True,
     wrong={"never again": False},
@@ -192,7 +192,7 @@ def test_called_by_a_hook(subject: Subject, most, by_forward, pres) -> None:
 
 @clause(
     "output.layers.attention",
-    says="A call of MultiheadAttention runs its own hooks and never those of its out_proj.",
+    says="A call of MultiheadAttention runs its own forward hooks and pre-hooks, never those of its out_proj.",
     source="measured",
     value=False,
     wrong={"never both": True},
@@ -232,7 +232,7 @@ OUT_PROJ = "self_attn.out_proj"
 
 @clause(
     "output.layers.fast_path",
-    says="A hook on a part of TransformerEncoderLayer, out_proj excepted, runs also in eval under no_grad.",
+    says="Forward hooks and pre-hooks on parts of TransformerEncoderLayer, except out_proj, run in eval under no_grad.",
     source=(
         'code: torch/nn/modules/transformer.py "forward pre-/hooks are attached to the module"',
         FAST_PATH,
@@ -244,13 +244,13 @@ OUT_PROJ = "self_attn.out_proj"
         Reading(
             "hooks run",
             OUTSIDE,
-            "Hooks on parts of TransformerEncoderLayer, out_proj excepted, run in every mode.",
+            "Forward hooks and pre-hooks on parts of TransformerEncoderLayer, except out_proj, run in every mode.",
             value=FORWARD,
         ),
         Reading(
             "hooks silent on the fast path",
             ">=1.12,<2.5",
-            "Where TransformerEncoderLayer takes its fast path (eval, no_grad), hooks on its parts do not run.",
+            "On TransformerEncoderLayer's fast path (eval, no_grad) no forward hook or pre-hook of its parts runs.",
             value=(),
             headline=False,
             effect="other",
@@ -278,7 +278,9 @@ def test_fast_path(subject: Subject, hooks, training, grad) -> None:
 
 @clause(
     "output.layers.fast_path_global",
-    says="On its fast path (eval, no_grad) TransformerEncoderLayer calls no part, so global hooks see none.",
+    says="On its fast path (eval, no_grad) TransformerEncoderLayer calls no part: global forward hooks see none.",
+    where=("batch_first=True", "there is no other hook"),
+    see=("output.layers.fast_path",),
     source=(FAST_PATH, "measured"),
     level="observed",
     concern="forward|forward_pre everywhere ?encoder",
@@ -287,13 +289,13 @@ def test_fast_path(subject: Subject, hooks, training, grad) -> None:
         Reading(
             "no part seen",
             ">=1.12",
-            "On the fast path of TransformerEncoderLayer global hooks see the layer and none of its parts.",
+            "On the fast path of TransformerEncoderLayer global forward hooks see the layer and none of its parts.",
             value=False,
         ),
         Reading(
             "every part seen",
             "<1.12",
-            "TransformerEncoderLayer has no fast path: global hooks see each of its parts in every mode.",
+            "TransformerEncoderLayer has no fast path: global forward hooks see each part it calls, in every mode.",
             value=True,
             headline=False,
             effect="other",

@@ -14,14 +14,16 @@ ABOUT = ("register_forward_hook", "register_forward_pre_hook")
 @each(
     Row(
         "output.many.calls",
-        "Hooks around forward run in each call of their module, however many and however deep.",
+        "Each successful call of a module runs all its forward hooks and pre-hooks, however deep the module is.",
         "measured",
         draws=lambda: plans(kinds=FORWARD, depth=2, everywhere=True, runs=3, backward=False, many=4),
     ),
     Row(
         "output.many.entries",
-        "A forward hook may return a tuple of any length; what comes next is given all its entries.",
+        "A forward hook may return a tuple of any length: the next hook, or the caller, is given all its entries.",
         "measured",
+        where="no backward hook is there",
+        see=("backward.structures.legacy_first",),
         about="register_forward_hook",
         draws=lambda: plans(
             kinds=("forward",), does=("entries", "scale"), ops=("many",), outputs=(1, 3), depth=1, most=3, many=4

@@ -29,7 +29,7 @@ ABOUT = "register_forward_hook"
 
 @clause(
     "output.places.all_together",
-    says="A forward hook is given several outputs as the one tuple they are, and replaces them together.",
+    says="A forward hook is given a tuple of outputs as a whole, and may replace it as a whole.",
     source=AS_IS,
 )
 @given(plan=leaves("forward", "split", steps=(Forward(), Backward((1, 2)))))
@@ -43,7 +43,8 @@ def test_all_together(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "output.places.left_out",
-    says="Without backward hooks the parameter behind an unused output gets no gradient, replaced or not.",
+    says="A parameter that only an unused output depends on gets no gradient, also where hooks replace that output.",
+    where=("no backward hook is there", "no hook mixes outputs"),
     source="measured",
 )
 @given(plan=leaves("forward", "split", steps=(Forward(), Backward((2, None)))))
@@ -54,7 +55,8 @@ def test_left_out(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "output.places.input_untouched",
-    says="A hook that replaces the output of a module that returns its input leaves the input as it was.",
+    says="Where forward returns its input, a forward hook that returns a new tensor leaves the input as it was.",
+    where="no tensor is changed in place",
     source="measured",
 )
 @given(plan=leaves("forward", "same"))
@@ -66,7 +68,8 @@ def test_input_untouched(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "output.places.without_gradient",
-    says="The parameter's gradient comes through the replaced output, also if the input needs none.",
+    says="Also if no input needs a gradient, parameters get theirs through what a forward hook made of the output.",
+    where=("the hook detaches nothing", "grad mode is on"),
     source="measured",
 )
 @given(plan=leaves("forward", frozen=True))
@@ -76,7 +79,8 @@ def test_without_gradient(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "output.places.no_grad",
-    says="Under no_grad forward hooks run and replace as ever; backward() of the output raises.",
+    says="Under no_grad forward hooks run and replace the output; backward() of that output raises.",
+    where=("forward and hooks make new tensors", "no hook turns gradients on"),
     source="measured",
 )
 @given(plan=leaves("forward", steps=(Forward(grad=False), Backward((2,)))))
@@ -89,7 +93,8 @@ def test_no_grad(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "output.places.backward_again",
-    says="With retain_graph=True a second backward() uses the replacement and calls no forward hook.",
+    says="A second backward() through a kept graph runs no forward hook and uses the replaced output again.",
+    where="there is no activation checkpoint",
     source="measured",
 )
 @given(plan=leaves("forward", steps=(Forward(), Backward((2,)), Backward((3,)))))
@@ -110,7 +115,8 @@ def kept(draw) -> Plan:
 
 @clause(
     "output.places.callers_tensor",
-    says="Hooks and retain_grad() on the output that the caller gets see the gradient of the replacement.",
+    says="A tensor hook or retain_grad() on the caller's output sees the gradient of the replaced output.",
+    where=("one backward()", "output and gradient are not changed"),
     source="measured",
     about=("register_forward_hook", "register_hook", "retain_grad"),
 )
@@ -124,7 +130,7 @@ def test_callers_tensor(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "output.places.towers",
-    says="In nested modules a forward hook is given what the hooks inside left, where that is handed on.",
+    says="A container's forward hook is given what its child's forward hooks left, if forward returns that.",
     source=THROUGHOUT,
 )
 @given(plan=towers("forward"))
@@ -148,7 +154,8 @@ def side_by_side(draw) -> Plan:
 
 @clause(
     "output.places.siblings",
-    says="A replaced output is that module's alone: the output of a module next to it stays.",
+    says="Where two modules get the same input, a forward hook on one does not change the output of the other.",
+    where="no tensor is changed in place",
     source="measured",
 )
 @given(plan=side_by_side())
@@ -160,7 +167,7 @@ def test_siblings(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "output.places.shared",
-    says="Forward hooks of a module that is used in several places replace its output in each of them.",
+    says="The forward hooks of a module that is called in several places replace its output in each of them.",
     source=f'{FORWARD_HOOK} "called every time after :func:`forward` has computed an output"',
 )
 @given(plan=shared("forward"))
@@ -173,7 +180,7 @@ def test_shared(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "output.places.after_a_failure",
-    says="After a call that a forward hook made fail, the next call begins anew.",
+    says="Once a forward hook that made a call fail is removed, the next call runs all the others in order.",
     source="measured",
 )
 @given(plan=failing_once("forward"))
@@ -195,7 +202,8 @@ def failing_inside(draw) -> Plan:
 
 @clause(
     "output.places.forward_raises",
-    says="If forward raises, no forward hook of the module or its parents without always_call runs.",
+    says="If forward or a pre-hook raises, no forward hook of the module or its parents without always_call runs.",
+    where="no parent catches the error",
     source=f'{CODE} "forward hooks that should always be called even if an exception is raised"',
 )
 @given(plan=failing_inside())
@@ -208,7 +216,7 @@ def test_forward_raises(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "output.places.prepended",
-    says="A prepended forward hook replaces the output before the older ones of the module see it.",
+    says="A forward hook with prepend=True may replace the output before the module's older ones are given it.",
     source=f'{FORWARD_HOOK} "fired before all existing ``forward`` hooks"',
     needs=PREPEND,
 )
@@ -232,7 +240,9 @@ def named(draw) -> Plan:
 
 @clause(
     "output.places.structure",
-    says="A dict that a forward hook returns in place of forward's dict is what the calling code gets.",
+    says="The caller gets the dict that the last forward hook returned in place of forward's dict.",
+    where="no legacy backward hook is there",
+    see=("backward.structures.legacy_first", "backward.structures.other_outputs"),
     source=THROUGHOUT,
 )
 @given(plan=named())

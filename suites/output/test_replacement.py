@@ -80,25 +80,29 @@ def along(plan: Plan, hooks):
 @each(
     Row(
         "output.replacement.hook_is_given",
-        "A plain forward hook is given (module, args, output), the first one what forward returned.",
+        "A forward hook is given (module, args, output); for the first hook output is what forward returned.",
         f'{FORWARD_HOOK} "hook(module, args, output) -> None or modified output"',
+        where="without with_kwargs=",
+        see=("output.always.before_output",),
         draws=lambda: replacing(ops=("scale", "add", "split", "both"), scale=False),
     ),
     Row(
         "output.replacement.none_keeps",
-        "A forward hook that returns None does not replace the output.",
+        "A forward hook that returns None and changes nothing in place leaves the output as it is.",
         f'{FORWARD_HOOK} "hook(module, args, output) -> None or modified output"',
         draws=lambda: replacing(ops=("scale", "add", "split", "both", "named"), scale=False),
     ),
     Row(
         "output.replacement.value_replaces",
-        "What a forward hook returns, unless it is None, replaces the output that the caller gets.",
+        "What the last forward hook returns, unless it is None, is the output that the caller gets.",
         (f'{FORWARD_HOOK} "The hook can modify the output"', THROUGHOUT),
+        where="no backward hook is there",
+        see=("backward.objects.views", "backward.structures.legacy_first"),
         draws=lambda: replacing(ops=("same", "scale", "add")),
     ),
     Row(
         "output.replacement.chain",
-        "Each forward hook is given the output that the one before it left.",
+        "Each forward hook but the first is given the output that the one before it left.",
         THROUGHOUT,
         draws=lambda: replacing(ops=("same", "scale", "add", "both", "split")),
     ),
@@ -110,13 +114,13 @@ def along(plan: Plan, hooks):
     ),
     Row(
         "output.replacement.every_call",
-        "In each call forward hooks replace what that call's forward returned.",
+        "In each call of a module its forward hooks replace what forward returned in that call.",
         f'{FORWARD_HOOK} "called every time after :func:`forward` has computed an output"',
         draws=lambda: replacing(ops=("same", "scale", "both"), runs=3),
     ),
     Row(
         "output.replacement.global_hook",
-        "Global forward hooks replace the output too, and the module's own are given what those left.",
+        "Global forward hooks replace the output too, and the module's own are given what the global ones left.",
         (
             f'{GLOBAL_HOOK} "by returning a new value that will replace the output"',
             f'{GLOBAL_HOOK} "executed before specific module hooks registered with"',
@@ -137,6 +141,7 @@ def goes_along(subject: Subject, plan: Plan, *, row: Any) -> None:
 @clause(
     "output.replacement.gradient_flows",
     says="Gradients flow back through what a forward hook computed from the output, into the module.",
+    where=("the hook detaches nothing", "grad mode is on"),
     source="test: test/nn/test_module_hooks.py TestModuleHookNN.test_hook_forward_preforward_writable",
 )
 @given(plan=replacing(ops=("scale",)))
@@ -149,7 +154,9 @@ def test_gradient_flows(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "output.replacement.full_backward_sees_it",
-    says="A full backward hook is given the gradient of the replaced output, the one the caller has.",
+    says="A full backward hook is given the gradient of the replaced output.",
+    where=("the module returns a tensor or a tuple of tensors", "no hook changes the gradient"),
+    see=("backward.structures.other_outputs",),
     source="measured",
     needs=FULL,
 )
@@ -163,7 +170,9 @@ def test_full_backward_sees_it(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "output.replacement.tensor_hook_inside",
-    says="A tensor hook that a forward hook puts on its output runs after full pre-hooks, before full hooks.",
+    says="A forward hook's tensor hook on the output runs after full backward pre-hooks, before full backward hooks.",
+    where="an input by position needs a gradient",
+    see=("ordering.nested.input_without_grad", "backward.structures.unseen_inputs"),
     source="measured",
     needs=FULL,
     value=lambda pres, inside, fulls: pres + inside + fulls,
@@ -200,7 +209,9 @@ def test_tensor_hook_inside(subject: Subject, factors, kinds, grad) -> None:
 
 @clause(
     "output.replacement.legacy_backward_sees_it",
-    says="A legacy backward hook is on the operation that made the replaced output, not the module's own.",
+    says="When a forward hook computes a new output, a legacy backward hook is on the last operation that made it.",
+    where="the output is a tensor",
+    see=("backward.structures.legacy_first",),
     source="measured",
     about=("register_backward_hook", "register_forward_hook"),
 )
@@ -217,7 +228,7 @@ def test_legacy_backward_sees_it(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "output.replacement.nested",
-    says="A container goes on with what its child's forward hooks left; its own hooks replace its result.",
+    says="A container's forward goes on with what its child's forward hooks left; its own hooks replace its result.",
     source=THROUGHOUT,
 )
 @given(plan=nested("forward"))
@@ -233,7 +244,7 @@ def test_nested(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "output.replacement.removed",
-    says="A forward hook that is removed between calls no longer replaces anything; the others go on.",
+    says="A forward hook that is removed between two calls no longer replaces the output; the others still do.",
     source=f'{FORWARD_HOOK} "a handle that can be used to remove the added hook"',
 )
 @given(plan=removed("forward"))
@@ -252,7 +263,9 @@ def failing(draw) -> Plan:
 
 @clause(
     "output.replacement.raising",
-    says="What a forward hook raises leaves the call; no later hook without always_call runs.",
+    says="An error that a forward hook raises leaves the call; no later forward hook without always_call runs.",
+    where="no parent catches the error",
+    see=("output.always.changed_under_way", "output.always.base_exceptions"),
     source="measured",
 )
 @given(plan=failing())

@@ -21,7 +21,7 @@ def called_again(plan: Plan) -> Plan:
 
 @clause(
     "output.structures.given",
-    says="A forward hook is given what forward returned: a list, dict or object, with all that is in it.",
+    says="The first forward hook is given a list, dict or object that forward returned, with all that is in it.",
     source=(AS_IS, FORWARD_HOOK),
 )
 @given(plan=wider("structures", kinds=("forward",), does=(), depth=0).map(called_again))
@@ -34,7 +34,9 @@ def test_given(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "output.structures.repacked",
-    says="A forward hook may return another structure, a list, a dict or an object: that is the output then.",
+    says="A forward hook may return a list, dict or object in place of the output: that is the output then.",
+    where=("no backward hook is there", "no later hook replaces it"),
+    see=("backward.structures.legacy_first", "backward.structures.other_outputs"),
     source=FORWARD_HOOK + ' "hook(module, args, output) -> None or modified output"',
 )
 @given(plan=wider("structures", kinds=("forward",), does=("repack",), depth=0).map(called_again))
@@ -49,7 +51,9 @@ def test_repacked(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "output.structures.with_gradients",
-    says="Forward hooks that pack an output anew change no gradient, in every network of the grammar.",
+    says="Forward hooks that only put the same output tensors into a list or dict change no gradient.",
+    where="no backward hook is there",
+    see=("backward.structures.other_outputs",),
     source="measured",
 )
 @given(plan=wider("structures", kinds=("forward",), does=("repack",), depth=2))
@@ -59,7 +63,9 @@ def test_with_gradients(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "output.structures.very_tensors",
-    says="Tensors in a list, dict or object that a module returns are those that its last forward hook left.",
+    says="Tensors in a list, dict or object that the caller gets are the very ones that the last forward hook left.",
+    where="no backward hook is there",
+    see=("backward.objects.views",),
     source=(AS_IS, "measured"),
     level="observed",
 )

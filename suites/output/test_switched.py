@@ -17,13 +17,14 @@ switched = partial(plans_with, "everywhere", "options", "modes", kinds=FORWARD, 
 @each(
     Row(
         "output.switched.any_mode",
-        "Hooks around forward run in train and in eval mode, with and without gradients, also when switched.",
+        "A successful call runs the module's forward hooks and pre-hooks in train and eval mode, also under no_grad.",
         CALLED,
+        see=("output.layers.fast_path_global",),
         draws=lambda: switched("copies", "no_grad"),
     ),
     Row(
         "output.switched.after_failure",
-        "After a call that a hook made fail, the next call runs all hooks anew.",
+        "After a call that a forward hook or pre-hook made fail, the next call runs the hooks from the first one on.",
         "measured",
         draws=lambda: switched(does=("raise", "scale"), least=2, most=5),
     ),

@@ -15,6 +15,7 @@ MODIFIED = 'docs: torch.nn.Module.register_forward_hook "hook(module, args, outp
 @clause(
     "output.values.any_form",
     says="A forward hook may return a tensor of another shape, dtype or layout: that is the output then.",
+    where=("no backward hook is there", "no later hook replaces it"),
     source=(MODIFIED, "measured"),
     level="observed",
 )
