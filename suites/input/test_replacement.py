@@ -52,7 +52,7 @@ def along(plan: Plan, hooks):
 @each(
     Row(
         "input.replacement.none_keeps",
-        "A forward pre-hook that returns None leaves the input as it is.",
+        "A forward pre-hook that returns None does not replace the input.",
         f'{PRE_HOOK} "hook(module, args) -> None or modified input"',
         where="it changes nothing in place",
         see="input.keywords.dict_is_a_copy",

@@ -84,7 +84,7 @@ def test_only_none_keeps(subject: Subject, returned) -> None:
 
 @clause(
     "input.returns.keyword_only_call",
-    says="In a call with keywords only a forward pre-hook is given (); what it returns goes before the keywords.",
+    says="In a call with keywords only a forward pre-hook is given (); what it returns is passed by position.",
     where=("without with_kwargs=", "no earlier hook returns any"),
     source="measured",
     value=lambda keywords: (),

@@ -29,7 +29,7 @@ def test_given(subject: Subject, plan: Plan) -> None:
 @clause(
     "input.structures.keywords",
     says="A with_kwargs forward pre-hook is given the keywords in the order of the call, also tensors.",
-    where="no earlier hook changes it",
+    where="no earlier hook changes the order",
     source=PRE_HOOK + ' "the forward pre-hook will be passed the kwargs given to the forward function"',
     needs=PRE_KWARGS,
 )

@@ -183,7 +183,7 @@ def used(draw) -> Plan:
 
 @clause(
     "ordering.between.weights_before_full",
-    says="A weight gets its .grad before the full backward hook of its module runs.",
+    says="A weight that forward uses gets its .grad before its module's full backward hook.",
     where=("every input needs a gradient, by position", "the weight is used once"),
     see=("ordering.nested.input_without_grad", "backward.structures.unseen_inputs"),
     source="measured",

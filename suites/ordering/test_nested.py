@@ -81,7 +81,7 @@ def brackets(net, before: str, after: str, backward: bool = False):
     ),
     Row(
         "ordering.nested.backward_brackets",
-        "In a Sequential the children's backward hooks run between its full backward pre-hook and full backward hook.",
+        "In a Sequential its full backward pre-hook runs before, its full backward hook after those of its children.",
         "measured",
         where="its input needs a gradient, by position",
         see="ordering.nested.input_without_grad",
@@ -160,8 +160,8 @@ def test_input_without_grad(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "ordering.nested.legacy_backward",
-    says="A Sequential's legacy backward hook runs right after its last child's, before its other children's.",
-    where="the last child makes a new output",
+    says="A Sequential's legacy backward hook runs right after its last child's.",
+    where=("the last child makes a new output", "there is no other hook"),
     source="measured",
     about="register_backward_hook",
     note="Both hooks are on the node that made the output, which the container shares with its last child.",
