@@ -44,28 +44,30 @@ def given_to_hooks(plan: Plan):
 @each(
     Row(
         "input.keywords.hidden",
-        "Without with_kwargs a pre-hook is not given the keyword arguments; forward still is.",
+        "A forward pre-hook without with_kwargs=True is not given the keyword arguments and does not change them.",
         f'{PRE_HOOK} "Keyword arguments won\'t be passed to the hooks and only to the ``forward``"',
         draws=lambda: called_with(Scale, Bare),
     ),
     Row(
         "input.keywords.given",
-        "With with_kwargs=True a forward pre-hook is given (module, args, kwargs).",
+        "A forward pre-hook with with_kwargs=True is given (module, args, kwargs).",
         (f'{PRE_HOOK} "hook(module, args, kwargs) -> None or a tuple of modified input and kwargs"', KWARGS_PULL),
+        see="input.keywords.removed_meanwhile",
         needs=PRE_KWARGS,
         draws=lambda: called_with(with_kwargs=(True,)),
     ),
     Row(
         "input.keywords.none_given",
-        "A pre-hook with with_kwargs=True is given an empty dict by a call without keyword arguments.",
+        "A with_kwargs forward pre-hook is given {} as kwargs by a call without keyword arguments.",
         (KWARGS_PULL, "measured"),
+        where="no earlier hook adds one",
         level="observed",
         needs=PRE_KWARGS,
         draws=lambda: called_with(Scale, with_kwargs=(True,), by=False),
     ),
     Row(
         "input.keywords.mixed_chain",
-        "Pre-hooks with and without with_kwargs share one chain; plain ones pass the keywords on.",
+        "Forward pre-hooks with and without with_kwargs=True form one chain; those without change no keyword.",
         "measured",
         needs=PRE_KWARGS,
         draws=lambda: called_with(Scale, with_kwargs=(True, False)),
@@ -82,7 +84,8 @@ def given_what_is_due(subject: Subject, plan: Plan, *, row: Any) -> None:
 
 @clause(
     "input.keywords.removed_meanwhile",
-    says="A with_kwargs pre-hook that an earlier one removes runs once more, without keyword arguments.",
+    says="A with_kwargs forward pre-hook that an earlier one of its module removes is called as hook(module, args).",
+    where="it is removed in the same call",
     source="measured",
     needs=PRE_KWARGS,
     note="The hooks of a call are those it began with, while with_kwargs is looked up when each one's turn comes.",
@@ -98,7 +101,8 @@ def test_removed_meanwhile(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "input.keywords.pair_replaces_both",
-    says="A pair (args, kwargs) that a with_kwargs pre-hook returns replaces both for all that follows.",
+    says="A with_kwargs forward pre-hook that returns (args, kwargs) replaces both for the next hook or forward.",
+    where="args is a tuple",
     source=(f'{PRE_HOOK} "both the args and kwargs should be returned"', KWARGS_PULL),
     needs=PRE_KWARGS,
     value=lambda old, new: new,
@@ -128,7 +132,9 @@ def test_pair_replaces_both(subject: Subject, caller, returned) -> None:
 
 @clause(
     "input.keywords.forward_hook_sees_them",
-    says="A forward hook with with_kwargs=True is given the keyword arguments that the pre-hooks left.",
+    says="A with_kwargs forward hook is given the keyword arguments that the forward pre-hooks left.",
+    where="no earlier forward hook changes them",
+    see=("output.keywords.one_dict", "handles.removal.keywords_go_first"),
     source=(
         'docs: torch.nn.Module.register_forward_hook "will be passed the ``kwargs`` given to the forward function"',
         "test: test/nn/test_module_hooks.py TestModuleHooks.test_kwarg_hooks",
@@ -157,7 +163,8 @@ def test_forward_hook_sees_them(subject: Subject, caller, returned, flags) -> No
 
 @clause(
     "input.keywords.dict_is_a_copy",
-    says="A with_kwargs pre-hook may edit the dict it is given: forward sees the edit, the caller does not.",
+    says="A key that a with_kwargs forward pre-hook sets in its dict reaches forward, not the caller's dict.",
+    where="no later hook changes it",
     source="measured",
     needs=PRE_KWARGS,
     value=False,
@@ -181,7 +188,8 @@ def test_dict_is_a_copy(subject: Subject, mine, edits) -> None:
 
 @clause(
     "input.keywords.only_a_pair",
-    says="A with_kwargs pre-hook that returns neither None nor a tuple of two raises RuntimeError.",
+    says="A call raises RuntimeError when a with_kwargs forward pre-hook returns neither None nor a tuple of two.",
+    see="input.keywords.removed_meanwhile",
     source=('code: torch/nn/modules/module.py "forward pre-hook must return None or a tuple"', KWARGS_PULL),
     needs=PRE_KWARGS,
     value=lambda given: False,
@@ -214,7 +222,8 @@ def test_only_a_pair(subject: Subject, wrong, before, after) -> None:
 
 @clause(
     "input.keywords.args_are_spread",
-    says="The args of a pair that a with_kwargs pre-hook returns may be any iterable, and are spread.",
+    says="In the pair that a with_kwargs forward pre-hook returns, args may be any iterable: forward gets its items.",
+    where="no backward hook is there",
     source="measured",
     needs=PRE_KWARGS,
     value=object,
@@ -251,7 +260,7 @@ def test_args_are_spread(subject: Subject, items, shape, kwargs) -> None:
 
 @clause(
     "input.keywords.pair_of_inputs",
-    says="A with_kwargs pre-hook that returns two inputs as a tuple has them read as (args, kwargs).",
+    says="A tuple of two inputs that a with_kwargs forward pre-hook returns is read as (args, kwargs).",
     source="measured",
     needs=PRE_KWARGS,
     value=False,

@@ -14,7 +14,8 @@ from suites.names import FORWARD, PRE_HOOK, PRE_KWARGS
 
 @clause(
     "input.many.keywords",
-    says="With with_kwargs=True a hook around forward is given all keyword arguments, however many.",
+    says="A with_kwargs forward pre-hook or forward hook is given all keyword arguments, however many.",
+    where="no earlier hook changes them",
     source=f'{PRE_HOOK} "the forward pre-hook will be passed the kwargs given to the forward function"',
     about=("register_forward_hook", "register_forward_pre_hook"),
     needs=PRE_KWARGS,
@@ -32,7 +33,7 @@ def test_keywords(subject: Subject, plan: Plan) -> None:
 @each(
     Row(
         "input.many.replaced_keywords",
-        "The keyword arguments that a with_kwargs pre-hook returns are those of forward, however many.",
+        "The keyword arguments that the last with_kwargs forward pre-hook returns reach forward, however many.",
         f'{PRE_HOOK} "both the args and kwargs should be returned"',
         needs=PRE_KWARGS,
         draws=lambda: plans(
@@ -41,8 +42,10 @@ def test_keywords(subject: Subject, plan: Plan) -> None:
     ),
     Row(
         "input.many.arguments",
-        "A tuple that a pre-hook returns is the arguments of forward, however many entries it has.",
+        "A tuple that the last forward pre-hook returns gives forward all its positional arguments, however long.",
         f'{PRE_HOOK} "We will wrap the value into a tuple if a single value is returned"',
+        where="without with_kwargs=",
+        see="input.keywords.pair_of_inputs",
         draws=lambda: plans(
             kinds=("forward_pre",), does=("entries", "scale"), ops=("many",), inputs=(1, 3), depth=1, most=3, many=4
         ),

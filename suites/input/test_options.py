@@ -8,7 +8,7 @@ from suites.names import CODE, GLOBAL_FORWARD_PRE, PRE_KWARGS
 
 @clause(
     "input.keywords.flag_is_keyword_only",
-    says="The options of register_forward_pre_hook are given by name: a second position raises TypeError.",
+    says="register_forward_pre_hook takes its options by name: a second positional argument raises TypeError.",
     source=f'{CODE} "prepend: bool = False, with_kwargs: bool = False"',
     needs=PRE_KWARGS,
     value="TypeError",
@@ -23,7 +23,7 @@ def test_flag_is_keyword_only(subject: Subject) -> None:
 
 @clause(
     "input.keywords.never_for_global",
-    says="The function that registers a global forward pre-hook takes neither with_kwargs nor prepend.",
+    says="register_module_forward_pre_hook, for global hooks, takes neither with_kwargs nor prepend.",
     source=f'{CODE} "def register_module_forward_pre_hook(hook: Callable[..., None]) -> RemovableHandle"',
     needs=GLOBAL_FORWARD_PRE,
     value=["TypeError", "TypeError"],

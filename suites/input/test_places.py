@@ -29,7 +29,9 @@ ABOUT = "register_forward_pre_hook"
 
 @clause(
     "input.places.all_together",
-    says="A pre-hook is given all positional inputs as one tuple, and replaces them together.",
+    says="A forward pre-hook is given all positional inputs in one tuple; a tuple that it returns replaces them all.",
+    where="without with_kwargs=",
+    see=("input.returns.only_tuples_are_spread", "input.keywords.pair_of_inputs"),
     source=f'{NOTE} "Note that inputs are always wrapped in a tuple"',
 )
 @given(plan=leaves("forward_pre", "mul"))
@@ -43,7 +45,8 @@ def test_all_together(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "input.places.handed_through",
-    says="A module that returns its input returns what its pre-hooks made of it.",
+    says="A module that returns its input returns what its forward pre-hooks made of it.",
+    where=("inputs are tensors, by position", "there is no other hook"),
     source=THROUGHOUT,
 )
 @given(plan=leaves("forward_pre", "both", steps=(Forward(), Backward((1, 2)))))
@@ -54,7 +57,9 @@ def test_handed_through(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "input.places.unused",
-    says="Without backward hooks an unused input gets no gradient, though a pre-hook replaced it.",
+    says="An input that forward does not use gets no gradient, also when a forward pre-hook replaced it.",
+    where=("no backward hook is there", "it is used nowhere else"),
+    see="backward.given.unused_input",
     source="measured",
 )
 @given(plan=leaves("forward_pre", "first"))
@@ -65,7 +70,7 @@ def test_unused(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "input.places.without_gradient",
-    says="The parameter's gradient is made with the replaced input, also where the input needs no gradient.",
+    says="Where x needs no gradient, the gradient of w in x * w is computed from the x that forward pre-hooks left.",
     source="measured",
 )
 @given(plan=leaves("forward_pre", frozen=True))
@@ -75,7 +80,7 @@ def test_without_gradient(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "input.places.no_grad",
-    says="Under no_grad pre-hooks run and replace as ever; backward() of the output raises RuntimeError.",
+    says="Forward pre-hooks run and replace under no_grad, too; backward() of a new output raises RuntimeError.",
     source="measured",
 )
 @given(plan=leaves("forward_pre", steps=(Forward(grad=False), Backward((2,)))))
@@ -88,7 +93,8 @@ def test_no_grad(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "input.places.backward_again",
-    says="With retain_graph=True a second backward() uses the replacement and calls no pre-hook.",
+    says="A second backward() of one output uses the replaced input again and calls no forward pre-hook.",
+    where="retain_graph=True was given",
     source="measured",
 )
 @given(plan=leaves("forward_pre", steps=(Forward(), Backward((2,)), Backward((3,)))))
@@ -111,7 +117,8 @@ def watched(draw) -> Plan:
 
 @clause(
     "input.places.callers_tensor",
-    says="A hook on the caller's tensor is given the gradient that came back through the replacements.",
+    says="A tensor hook on the caller's input is given the gradient that came back through the replacements.",
+    where=("the tensor is used once", "nothing is detached"),
     source="measured",
     about=("register_forward_pre_hook", "register_hook"),
 )
@@ -122,7 +129,8 @@ def test_callers_tensor(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "input.places.towers",
-    says="In nested modules that pass their input on, a pre-hook is given what those around it left.",
+    says="A child's first forward pre-hook is given the input that its parents' forward pre-hooks left.",
+    where=("each parent passes it on by position", "no hook is global"),
     source=THROUGHOUT,
 )
 @given(plan=towers("forward_pre"))
@@ -143,7 +151,9 @@ def side_by_side(draw) -> Plan:
 
 @clause(
     "input.places.siblings",
-    says="A replaced input is that module's alone: a module next to it is given the original input.",
+    says="A module called with a tensor that another module's forward pre-hook replaced is given the original one.",
+    where=("no hook is global", "no tensor is changed in place"),
+    see="input.returns.in_place",
     source="measured",
 )
 @given(plan=side_by_side())
@@ -153,7 +163,8 @@ def test_siblings(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "input.places.shared",
-    says="Pre-hooks of a module that is used in several places replace its input in each of them.",
+    says="The forward pre-hooks of a module that is called in several places replace its input in each of them.",
+    where="inputs are tensors, by position",
     source=f'{PRE_HOOK} "The hook will be called every time before :func:`forward` is invoked"',
 )
 @given(plan=shared("forward_pre"))
@@ -166,7 +177,9 @@ def test_shared(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "input.places.after_a_failure",
-    says="After a call that a pre-hook made fail, the next call begins with its own input.",
+    says="After a call that failed in a forward pre-hook, the next call starts with its own input.",
+    where="no tensor is changed in place",
+    see="input.returns.in_place",
     source="measured",
 )
 @given(plan=failing_once("forward_pre"))
@@ -185,7 +198,7 @@ def everywhere(draw) -> Plan:
 
 @clause(
     "input.places.global_keywords",
-    says="Global pre-hooks are never given the keyword arguments; forward is.",
+    says="A global forward pre-hook is not given the keyword arguments and does not change them.",
     source=f'{GLOBAL_PRE_HOOK} "Keyword arguments won\'t be passed to the hooks"',
     needs=GLOBAL_FORWARD_PRE,
 )
@@ -200,7 +213,8 @@ def test_global_keywords(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "input.places.prepended",
-    says="A prepended pre-hook replaces the input before the older pre-hooks of the module see it.",
+    says="A forward pre-hook with prepend=True replaces the input before its module's older ones are given it.",
+    where="inputs are tensors, by position",
     source=f'{PRE_HOOK} "fired before all existing ``forward_pre`` hooks"',
     needs="torch.nn.Module.register_forward_pre_hook(prepend)",
 )
@@ -222,7 +236,8 @@ def repeated(draw) -> Plan:
 
 @clause(
     "input.places.calls_apart",
-    says="In backward() from the latest output only the replacements of that call count.",
+    says="The backward() of a call's output uses what forward pre-hooks left in that call, not in earlier ones.",
+    where="its input is not an output of those",
     source="measured",
 )
 @given(plan=repeated())

@@ -52,32 +52,39 @@ def along(plan: Plan, hooks):
 @each(
     Row(
         "input.replacement.none_keeps",
-        "A forward pre-hook that returns None replaces nothing.",
+        "A forward pre-hook that returns None does not replace the input.",
         f'{PRE_HOOK} "hook(module, args) -> None or modified input"',
+        where="it changes nothing in place",
+        see="input.keywords.dict_is_a_copy",
         draws=lambda: replacing(ops=("same", "both")),
     ),
     Row(
         "input.replacement.bare_is_wrapped",
-        "A single value that a pre-hook without with_kwargs returns becomes the only argument, in a tuple.",
+        "A tensor that a forward pre-hook returns replaces all positional arguments, as a tuple of one.",
         f'{PRE_HOOK} "We will wrap the value into a tuple if a single value is returned"',
+        where="without with_kwargs=",
+        see="input.keywords.only_a_pair",
         draws=lambda: replacing(Bare, ops=("same", "scale")),
     ),
     Row(
         "input.replacement.chain",
-        "Each forward pre-hook is given what the one before it left.",
+        "Each forward pre-hook is given the positional arguments that the one before it left.",
         THROUGHOUT,
         draws=lambda: replacing(Scale, Bare, ops=("scale", "affine", "same", "add", "mul", "cross", "both")),
     ),
     Row(
         "input.replacement.every_call",
-        "Each call starts from the caller's input again: a replacement does not outlive its call.",
+        "Each call starts with the caller's input: what a forward pre-hook returned in an earlier call is gone.",
         "measured",
+        where="no tensor is changed in place",
+        see="input.returns.in_place",
         draws=lambda: replacing(Scale, Bare, ops=("scale", "affine", "same"), runs=3),
     ),
     Row(
         "input.replacement.global_hook",
-        "Global pre-hooks replace the input too, and the module's own are given what those left.",
+        "Global forward pre-hooks replace the input, too; the module's own ones are given what those left.",
         (f'{GLOBAL_PRE_HOOK} "This hook has precedence over the specific module hooks registered"', THROUGHOUT),
+        where="inputs are tensors, by position",
         needs=GLOBAL_FORWARD_PRE,
         draws=lambda: replacing(Scale, Bare, ops=("same", "both", "add"), everywhere=True),
     ),
@@ -91,7 +98,9 @@ def goes_along(subject: Subject, plan: Plan, *, row: Any) -> None:
 
 @clause(
     "input.replacement.tuple_replaces",
-    says="A tuple that a pre-hook without with_kwargs returns becomes the positional arguments.",
+    says="A tuple that a forward pre-hook returns replaces all positional arguments.",
+    where="without with_kwargs=",
+    see="input.keywords.pair_of_inputs",
     source=f'{PRE_HOOK} "User can either return a tuple or a single modified value"',
 )
 @given(plan=replacing(Scale))
@@ -103,7 +112,9 @@ def test_tuple_replaces(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "input.replacement.forward_hook_sees_it",
-    says="The input that a forward hook is given is the replaced one, not the caller's.",
+    says="A forward hook is given the input that the forward pre-hooks left, not the caller's.",
+    where="inputs are tensors, by position",
+    see="output.keywords.hidden",
     source=THROUGHOUT,
     about=("register_forward_pre_hook", "register_forward_hook"),
 )
@@ -117,7 +128,8 @@ def test_forward_hook_sees_it(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "input.replacement.gradient_flows",
-    says="Gradients flow back through what a pre-hook computed from the input, to the caller's tensor.",
+    says="The gradient flows back through what a forward pre-hook computed from the input, to the caller's tensor.",
+    where=("grad mode is on", "nothing is detached"),
     source="test: test/nn/test_module_hooks.py TestModuleHookNN.test_hook_forward_preforward_writable",
 )
 @given(plan=replacing(Scale, Bare))
@@ -132,7 +144,9 @@ def test_gradient_flows(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "input.replacement.full_backward_sees_it",
-    says="A full backward hook is given the gradient of the replaced input, not of the caller's.",
+    says="The first full backward hook is given the gradient of the replaced input, not of the caller's.",
+    where="every input is a tensor, by position, that needs a gradient",
+    see="backward.given.kwargs_left_out",
     source="measured",
     needs=FULL,
 )
@@ -145,7 +159,7 @@ def test_full_backward_sees_it(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "input.replacement.nested",
-    says="A container that passes its input on calls its child with what the container's pre-hooks left.",
+    says="A container that passes its input on calls its child with what the container's forward pre-hooks left.",
     source=THROUGHOUT,
 )
 @given(plan=nested("forward_pre", inner=True))
@@ -161,7 +175,7 @@ def test_nested(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "input.replacement.removed",
-    says="A pre-hook that is removed between calls no longer replaces anything; the others go on.",
+    says="A forward pre-hook that is removed between two calls replaces nothing in the second; the others still do.",
     source=f'{PRE_HOOK} "a handle that can be used to remove the added hook"',
 )
 @given(plan=removed("forward_pre"))

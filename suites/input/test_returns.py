@@ -27,7 +27,7 @@ def failing(draw) -> Plan:
 
 @clause(
     "input.returns.raising",
-    says="What a pre-hook raises leaves the call; no later hook without always_call runs.",
+    says="The call raises what a forward pre-hook raises; later hooks of that call run only with always_call=True.",
     source="measured",
     about=("register_forward_pre_hook", "register_forward_hook"),
 )
@@ -40,7 +40,9 @@ def test_raising(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "input.returns.only_tuples_are_spread",
-    says="Of what a plain pre-hook returns only a tuple is spread; a list or a dict is one argument.",
+    says="Only a tuple that a forward pre-hook returns is spread over the arguments; a list or a dict is one of them.",
+    where="without with_kwargs=",
+    see="input.keywords.only_a_pair",
     source=f'{PRE_HOOK} "(unless that value is already a tuple)"',
     value=(tuple,),
     wrong={"never lists": (tuple, list)},
@@ -60,7 +62,9 @@ def test_only_tuples_are_spread(subject: Subject, returned) -> None:
 
 @clause(
     "input.returns.only_none_keeps",
-    says="Only None keeps the input: 0, False, '' or [] that a plain pre-hook returns replaces it.",
+    says="Only None keeps the input: 0, False, '' or [] that a forward pre-hook returns replaces it.",
+    where="without with_kwargs=",
+    see="input.keywords.only_a_pair",
     source="measured",
     value=lambda given: given is None,
     wrong={"never keep": lambda given: not given},
@@ -80,7 +84,8 @@ def test_only_none_keeps(subject: Subject, returned) -> None:
 
 @clause(
     "input.returns.keyword_only_call",
-    says="In a keyword-only call a plain pre-hook is given (); what it returns goes before the keywords.",
+    says="In a call with keywords only a forward pre-hook is given (); what it returns is passed by position.",
+    where=("without with_kwargs=", "no earlier hook returns any"),
     source="measured",
     value=lambda keywords: (),
     wrong={"never the keyword": lambda keywords: tuple(keywords.values())},
@@ -114,7 +119,8 @@ def test_keyword_only_call(subject: Subject, keywords, looks, returned) -> None:
 
 @clause(
     "input.returns.checked_at_the_call",
-    says="A pre-hook that cannot take (module, args) is registered all the same; the call raises TypeError.",
+    says="A forward pre-hook that cannot be called as hook(module, args) is registered; the call raises TypeError.",
+    where="without with_kwargs=",
     source="measured",
     value="call",
     wrong={"never at registration": "register"},
@@ -140,7 +146,8 @@ def test_checked_at_the_call(subject: Subject, wrong, before, after) -> None:
 
 @clause(
     "input.returns.in_place",
-    says="An input that a pre-hook edits in place is edited for later hooks, forward and the caller.",
+    says="An input that a forward pre-hook edits in place is edited for later hooks, forward and the caller.",
+    where="it needs no gradient",
     source="measured",
     value=True,
     wrong={"never a copy": False},
@@ -173,7 +180,9 @@ def test_in_place(subject: Subject, shapes, edits) -> None:
 
 @clause(
     "input.returns.full_hook_wraps",
-    says="With a full backward hook, in grad mode, forward gets a new tensor for an input with grad.",
+    says="With a full backward hook forward is given a new tensor for each input that needs a gradient.",
+    where=("grad mode is on", "inputs are tensors, by position"),
+    see="backward.structures.unseen_inputs",
     source='docs: torch.nn.Module.register_full_backward_hook "receive a view of each Tensor passed to the Module"',
     needs=FULL,
     value=("pre",),
@@ -213,7 +222,8 @@ def test_full_hook_wraps(subject: Subject, kinds, grads) -> None:
 
 @clause(
     "input.returns.lazy_module",
-    says="A pre-hook on a lazy module runs once its weights are made, also at the first call.",
+    says="A forward pre-hook on a lazy module runs after its weights are made, also in the first call.",
+    where=("without prepend=", "no hook is global"),
     source=(
         "test: test/nn/test_lazy_modules.py TestLazyModules.test_lazy_pre_forward_hook",
         "https://github.com/pytorch/pytorch/issues/60132",
@@ -222,12 +232,15 @@ def test_full_hook_wraps(subject: Subject, kinds, grads) -> None:
     needs="torch.nn.LazyLinear",
     readings=(
         Reading(
-            "weights first", ">=1.10", "A pre-hook on a lazy module runs when the weights are there.", value="none"
+            "weights first",
+            ">=1.10",
+            "A forward pre-hook on a lazy module runs when its weights are there.",
+            value="none",
         ),
         Reading(
             "the first call fails",
             "<1.10",
-            "The first call of a lazy module that has another pre-hook raises RuntimeError.",
+            "The first call of a lazy module that has another forward pre-hook raises RuntimeError.",
             value="RuntimeError",
             headline=False,
             effect="raises",

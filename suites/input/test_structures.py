@@ -14,7 +14,8 @@ ABOUT = "register_forward_pre_hook"
 
 @clause(
     "input.structures.given",
-    says="A pre-hook is given every positional argument in its place: None, constants and structures too.",
+    says="A forward pre-hook is given each positional argument in its place, also None, numbers, lists and dicts.",
+    where="no earlier hook replaces them",
     source=PRE_HOOK + ' "the input contains only the positional arguments given to the module"',
 )
 @given(plan=wider("structures", kinds=("forward_pre",), does=(), depth=0))
@@ -27,7 +28,8 @@ def test_given(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "input.structures.keywords",
-    says="A with_kwargs pre-hook is given the keywords in the order of the call, tensors with gradients too.",
+    says="A with_kwargs forward pre-hook is given the keywords in the order of the call, also tensors.",
+    where="no earlier hook changes the order",
     source=PRE_HOOK + ' "the forward pre-hook will be passed the kwargs given to the forward function"',
     needs=PRE_KWARGS,
 )
@@ -44,7 +46,9 @@ def test_keywords(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "input.structures.none_returned",
-    says="None in the tuple that a pre-hook returns is an argument: the one that was there is gone.",
+    says="None in a tuple that a forward pre-hook returns becomes the argument in that place.",
+    where="without with_kwargs=",
+    see="input.keywords.args_are_spread",
     source="measured",
 )
 @given(plan=wider("structures", kinds=("forward_pre",), does=("blank",), depth=0))
@@ -60,7 +64,9 @@ def test_none_returned(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "input.structures.repacked",
-    says="A tuple that a plain pre-hook returns, a named one too, is the arguments; all else is one argument.",
+    says="A tuple, also a named one, from a forward pre-hook is all positional arguments; a list or dict is one.",
+    where="without with_kwargs=",
+    see="input.keywords.only_a_pair",
     source=PRE_HOOK + ' "(unless that value is already a tuple)"',
 )
 @given(plan=wider("structures", kinds=("forward_pre",), does=("repack",), depth=0))

@@ -37,13 +37,13 @@ def iteration(hook: str):
         Reading(
             "snapshot",
             ">=1.10",
-            f"When a {hook} removes itself or another, the call still runs all that it began with.",
+            f"A call in which a {hook} removes itself or another one still runs all that it began with.",
             {"hooks_iterate": "snapshot"},
         ),
         Reading(
             "live",
             "<1.10",
-            f"A call in which a {hook} removes itself or another raises RuntimeError unless it is the last one.",
+            f"A call in which a {hook} that is not the last one removes itself or another raises RuntimeError.",
             {"hooks_iterate": "live"},
             headline=False,
             effect="raises",
@@ -60,8 +60,10 @@ def first_drops_second(kind: str, on: str = "m0") -> Plan:
 @each(
     Row(
         "ordering.changes.forward_pre_removed",
-        "A forward pre-hook may remove pre-hooks of its module, itself too: the call still runs them all.",
+        "A forward pre-hook may remove forward pre-hooks of its module, also itself: that call still runs them all.",
         (SNAPSHOT_PULL, REMOVABLE.format("preforward")),
+        where="without with_kwargs=",
+        see="input.keywords.removed_meanwhile",
         concern="forward_pre ?removes_inside",
         readings=iteration("forward pre-hook"),
         witness=first_drops_second("forward_pre"),
@@ -69,8 +71,10 @@ def first_drops_second(kind: str, on: str = "m0") -> Plan:
     ),
     Row(
         "ordering.changes.forward_removed",
-        "A forward hook may remove forward hooks of its module, itself too: the call still runs them all.",
+        "A forward hook may remove forward hooks of its module, also itself: that call still runs them all.",
         (SNAPSHOT_PULL, REMOVABLE.format("forward")),
+        where="without with_kwargs=",
+        see="handles.removal.keywords_go_first",
         concern="forward ?removes_inside",
         readings=iteration("forward hook"),
         witness=first_drops_second("forward"),
@@ -78,7 +82,7 @@ def first_drops_second(kind: str, on: str = "m0") -> Plan:
     ),
     Row(
         "ordering.changes.global_forward_removed",
-        "A global forward hook may remove global ones, itself too: the module's call still runs them all.",
+        "A global forward hook may remove global forward hooks, also itself: that call still runs them all.",
         ("measured", SNAPSHOT_PULL),
         level="observed",
         concern="forward everywhere ?removes_inside",
@@ -91,12 +95,13 @@ def first_drops_second(kind: str, on: str = "m0") -> Plan:
         "ordering.changes.tensor_removed",
         "A tensor hook removed by an earlier one of the same tensor still runs in that backward.",
         "measured",
+        where="no tensor is changed in place",
         concern="tensor ?removes_inside",
         readings=(
             Reading(
                 "snapshot",
                 ">=1.10",
-                "A gradient goes through the hooks that its tensor had when the gradient came.",
+                "All tensor hooks that a tensor has when its gradient comes run, also one that another removes.",
                 {"tensor_hooks_iterate": "snapshot"},
             ),
             Reading(
@@ -119,7 +124,7 @@ def runs_them_all(subject: Subject, plan: Plan, *, row: Any) -> None:
 
 @clause(
     "ordering.changes.post_accumulate_removed",
-    says="A post-accumulate hook that removes itself, or that an earlier one removes, still runs in that pass.",
+    says="A post-accumulate-grad hook removed by itself or by an earlier one of its tensor still runs in that pass.",
     source="measured",
     needs=POST_ACCUMULATE,
 )
@@ -132,7 +137,7 @@ def test_post_accumulate_removed(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "ordering.changes.full_backward_removed",
-    says="A full backward hook that another one removes, or itself, is still called in that backward.",
+    says="A full backward hook removed by itself or another of its module is still called in that backward.",
     source="measured",
     needs=FULL,
 )
@@ -144,7 +149,7 @@ def test_full_backward_removed(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "ordering.changes.forward_registers_hook",
-    says="A forward hook that forward registers runs in that call only if there is one already, even global.",
+    says="A forward hook that forward registers runs in that call only if the module had a hook before, own or global.",
     source=(SKIPS, SKIP_PULL),
     about=("register_forward_hook", "register_forward_pre_hook", "register_module_forward_pre_hook"),
     concern="forward ?registers_inside",
@@ -152,7 +157,7 @@ def test_full_backward_removed(subject: Subject, plan: Plan) -> None:
         Reading(
             "next call",
             ">=1.9",
-            "A forward hook that forward registers where there is none, even global, runs from the next call on.",
+            "A forward hook that forward registers where no hook was, own or global, runs from the next call on.",
             value=False,
         ),
         Reading(

@@ -16,7 +16,9 @@ KINDS = (*FORWARD, "full_backward", "full_backward_pre")
 
 @clause(
     "ordering.many.in_one_place",
-    says="However many hooks of a kind are in one place, each is called in turn, in order of registration.",
+    says="However many hooks of a kind are in one place, they run in turn, in the order of registration.",
+    where=("without prepend=", "no tensor is changed in place"),
+    see="ordering.registration.prepend_forward",
     source="measured",
     about=apis(HOOK_KINDS, everywhere=True),
 )
@@ -31,7 +33,7 @@ def test_in_one_place(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "ordering.many.with_options",
-    says="However many hooks a module has, each stands in line as its options said.",
+    says="However many hooks of a kind a module has, a new one runs before them with prepend=True, else after them.",
     source="measured",
     about=apis(KINDS, everywhere=True),
     needs=PREPEND,

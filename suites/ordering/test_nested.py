@@ -56,22 +56,24 @@ def brackets(net, before: str, after: str, backward: bool = False):
 @each(
     Row(
         "ordering.nested.forward",
-        "Hooks around forward nest: a parent's pre-hooks, its children's hooks in turn, its forward hooks.",
+        "Forward hooks nest: first a parent's forward pre-hooks, then its children's hooks, last its forward hooks.",
         AROUND,
         kinds=("forward_pre", "forward"),
         grads=(True,),
     ),
     Row(
         "ordering.nested.full_backward",
-        "In a chain whose input needs a gradient, full hooks run last child first, a parent's after them.",
+        "In a Sequential full backward hooks run last child first, and its own after them.",
         "measured",
+        where="every input is a tensor, by position, that needs a gradient",
+        see="ordering.nested.input_without_grad",
         needs=FULL,
         kinds=("", "full_backward"),
         grads=(True,),
     ),
     Row(
         "ordering.nested.full_backward_pre",
-        "In a chain a parent's full backward pre-hook runs before its children's, the last child first.",
+        "In a Sequential its own full backward pre-hook runs before its children's, which run last child first.",
         "measured",
         needs=PRE,
         kinds=("full_backward_pre", ""),
@@ -79,8 +81,10 @@ def brackets(net, before: str, after: str, backward: bool = False):
     ),
     Row(
         "ordering.nested.backward_brackets",
-        "Where a chain's input needs a gradient, full pre-hooks and full hooks open and close like brackets.",
+        "In a Sequential its full backward pre-hook runs before, its full backward hook after those of its children.",
         "measured",
+        where="its input needs a gradient, by position",
+        see="ordering.nested.input_without_grad",
         needs=PRE,
         kinds=("full_backward_pre", "full_backward"),
         grads=(True,),
@@ -102,7 +106,7 @@ def watched(draw, *kinds: str) -> Plan:
 
 @clause(
     "ordering.nested.global_forward",
-    says="Global forward pre-hooks run for outer modules first, global forward hooks for inner ones first.",
+    says="Global forward pre-hooks run for outer modules first, global forward hooks for inner modules first.",
     source=AROUND_GLOBALLY,
     needs=GLOBAL_FORWARD,
 )
@@ -116,7 +120,8 @@ def test_global_forward(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "ordering.nested.input_without_grad",
-    says="The full hook of a module whose input needs no gradient runs as soon as its output has one.",
+    says="A full backward hook of a module whose inputs need no gradient runs as soon as the output has one.",
+    where="the module returns a tensor",
     source=WITHOUT_INPUT,
     concern="full_backward ?inputs_need_no_grad",
     needs=FULL,
@@ -124,7 +129,7 @@ def test_global_forward(subject: Subject, plan: Plan) -> None:
         Reading(
             "at the output",
             ">=1.9",
-            "A container whose input needs no gradient runs its full hook before its children run theirs.",
+            "A container whose inputs need no gradient runs its full backward hook before its children run theirs.",
             {"full_without_input": "output"},
         ),
         Reading(
@@ -155,7 +160,8 @@ def test_input_without_grad(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "ordering.nested.legacy_backward",
-    says="A chain's legacy hook runs right after its last child's, before those of its other children.",
+    says="A Sequential's legacy backward hook runs right after its last child's.",
+    where=("the last child makes a new output", "there is no other hook"),
     source="measured",
     about="register_backward_hook",
     note="Both hooks are on the node that made the output, which the container shares with its last child.",
@@ -181,7 +187,8 @@ def siblings(draw, *kinds: str) -> Plan:
 
 @clause(
     "ordering.nested.siblings",
-    says="Of modules side by side on one input, the one called last runs its full hooks first in backward.",
+    says="Of modules called on one tensor, the one called last runs its full backward hooks first.",
+    where="one backward()",
     source="measured",
     needs=FULL,
 )
@@ -205,7 +212,7 @@ def shared(draw, *kinds: str) -> Plan:
 
 @clause(
     "ordering.nested.shared_forward",
-    says="The hooks around forward of a module called several times run once per call, all in each call.",
+    says="A module called several times runs all its forward pre-hooks and forward hooks once in each call.",
     source=AROUND,
 )
 @given(plan=shared("forward_pre", "forward"))
@@ -216,7 +223,8 @@ def test_shared_forward(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "ordering.nested.shared_backward",
-    says="The full hooks of a module called several times in a row run once per call, the last call first.",
+    says="A module called again on its own output runs its full backward hooks once per call, the last call first.",
+    where=("one backward()", "the last output is in the loss"),
     source="measured",
     needs=FULL,
 )
@@ -241,7 +249,8 @@ def repeated(draw, kind: str) -> Plan:
 
 @clause(
     "ordering.nested.every_forward",
-    says="Each call of a module runs its forward hooks anew, in the same order.",
+    says="Each call of a module runs all its forward hooks again, in the same order.",
+    where="no hook is registered or removed",
     source=AROUND[1],
 )
 @given(plan=repeated("forward"))

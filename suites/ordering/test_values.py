@@ -12,7 +12,7 @@ from suites.shapes import in_line, plans_with
 
 @clause(
     "ordering.values.global_first",
-    says="Around forward global hooks run before those of the module, whatever form the tensors have.",
+    says="Around forward a global hook runs before the module's own of its kind, whatever shape or dtype tensors have.",
     source='docs: torch.nn.modules.module.register_module_forward_hook "executed before specific module hooks"',
     about=apis(FORWARD, everywhere=True),
     needs=GLOBAL_FORWARD,
