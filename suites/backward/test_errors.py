@@ -45,7 +45,7 @@ PAST = Leaf("m0", "both", out=Pack("tuple", (0, Pack("tuple", (1,)))))
 
 @clause(
     "backward.errors.stale_pre",
-    says="After a full backward pre-hook raised, the full hook runs also in a pass that does not use the output.",
+    says="After a full backward pre-hook raised, the full backward hook runs also if a pass does not use the output.",
     where="this is the next pass and reaches the input",
     source="measured",
     docs="contradicts",
@@ -83,7 +83,7 @@ def test_stale_pre(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.errors.raising_without_input",
-    says="If no input needs a gradient and the full backward hook raises, the module's parameters get none either.",
+    says="If no input needs a gradient and the full backward hook raises, the module's parameters get no gradient.",
     see="backward.errors.raising_full",
     source="measured",
     concern="full_backward raises ?inputs_need_no_grad",

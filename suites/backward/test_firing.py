@@ -197,7 +197,7 @@ def test_pre_without_input(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.firing.one_forward_of_two",
-    says="After several forwards, backward() from the last one runs only the full or legacy hooks of that one.",
+    says="After several forwards, backward() from the last one runs only its full or legacy backward hooks.",
     where="no forward uses results of another",
     source=EXECUTED,
     needs=FULL,

@@ -229,7 +229,7 @@ def test_input_without_grad(subject: Subject, edit: str, hooks: int) -> None:
 
 @clause(
     "backward.inplace.pre_input",
-    says="With a full backward pre-hook a module that changes its input raises RuntimeError.",
+    says="With a full backward pre-hook a module changing its input in place raises RuntimeError.",
     where=("every input is by position and needs a gradient", "grad mode is on"),
     source=PRE_IN_PLACE,
     needs=PRE,
@@ -245,8 +245,8 @@ def test_pre_input(subject: Subject, edit: str, hooks: int, grad: bool) -> None:
 
 @clause(
     "backward.inplace.pre_output",
-    says="An in-place change of the output of a module with a full backward pre-hook raises RuntimeError.",
-    where="the output is a tensor that needs a gradient",
+    says="With a full backward pre-hook an in-place change of the output raises RuntimeError.",
+    where=("the output is a tensor that needs a gradient", "grad mode is on"),
     source=(PRE_DOCS, TESTS + "test_hook_inplace"),
     note="An output that needs a gradient. The docs of the pre-hook warn of changes of inputs, not of outputs.",
     needs=PRE,

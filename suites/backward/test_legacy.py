@@ -37,7 +37,7 @@ def shapes(make: Any, *size: int) -> Any:
 
 @clause(
     "backward.legacy.linear",
-    says="Only of a 2-D input does nn.Linear give a legacy backward hook the gradients of input and weight.",
+    says="nn.Linear gives a legacy backward hook the gradients of input and weight only if the input is 2-D.",
     where=("both get a gradient", "there is no other hook"),
     source="measured",
     concern="backward ?linear ?not_a_matrix",
@@ -47,9 +47,9 @@ def shapes(make: Any, *size: int) -> Any:
         ("2.1", "product alone", ()),
         "For a contiguous input that is not 2-D nn.Linear gives a legacy backward hook one gradient.",
         ("1.12", "sum for 1-D and 4-D", (1, 4), "silent"),
-        "For 1-D and 4-D inputs nn.Linear gives a legacy backward hook the gradients of product and bias.",
+        "For 1-D and 4-D inputs nn.Linear with a bias gives a legacy backward hook those of product and bias.",
         ("", "sum for 1-D, 3-D and 4-D", (1, 3, 4), "silent"),
-        "For 1-D, 3-D and 4-D inputs nn.Linear gives a legacy backward hook the gradients of product and bias.",
+        "For 1-D, 3-D and 4-D inputs nn.Linear with a bias gives a legacy backward hook those of product and bias.",
     ),
     witness={"batches": [[], [5, 4]], "features": (3, 2), "bias": True},
 )

@@ -100,7 +100,7 @@ def test_dead_module(subject: Subject) -> None:
 
 @clause(
     "backward.legacy.not_callable",
-    says="register_backward_hook() accepts what cannot be called, such as a number.",
+    says="register_backward_hook() accepts what cannot be called, for example a number.",
     source="measured",
     concern="never",
     readings=by_release(
