@@ -37,7 +37,9 @@ def parameters(draw: Any, grad: bool = True) -> Plan:
 
 @clause(
     "backward.around.parameters_first",
-    says="Where an input needs a gradient, a parameter used once has its own before the full hook runs.",
+    says="A parameter used once gets its .grad before the full backward hook runs.",
+    where=("every input is a tensor, by position, that needs a gradient", "without inputs="),
+    see="backward.structures.unseen_inputs",
     source="measured",
     note="A parameter that is used twice, by calls or by modules, has its gradient after the last of its uses.",
     needs=FULL,
@@ -54,7 +56,8 @@ def test_parameters_first(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.around.parameters_last",
-    says="Where no input needs a gradient, pre-hook and full hook run before the parameters get theirs.",
+    says="If no input needs a gradient, the full backward hook runs before the parameters get their gradients.",
+    where="the module returns a tensor or a tuple of tensors",
     source=(RULE_2, "https://github.com/pytorch/pytorch/issues/149938"),
     level="implied",
     concern="full_backward ?inputs_need_no_grad",
@@ -62,9 +65,9 @@ def test_parameters_first(subject: Subject, plan: Plan) -> None:
     readings=by_release(
         "other",
         ("1.9", "before them", {"full_without_input": "output"}),
-        "Without an input that needs a gradient, the full hook runs before the parameters get theirs.",
+        "If no input needs a gradient, the full backward hook runs before the parameters get their gradients.",
         ("", "silent", {"full_without_input": "silent"}),
-        "Where no input needs a gradient, the full hook does not run.",
+        "If no input needs a gradient, the full backward hook does not run.",
     ),
     witness=script(2, (Hook("full_backward", "m0", "full"), Hook("tensor", "m0.weight", "weight")), (), 1, NO_INPUT),
 )
@@ -79,7 +82,8 @@ def test_parameters_last(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.around.inside_forward",
-    says="Hooks that forward puts on what it got and made run between the pre-hook and the full hook.",
+    says="Tensor hooks set in forward run after the full backward pre-hook and before the full hook.",
+    where="every input is a tensor, by position, that needs a gradient",
     source=BEFORE_FORWARD,
     needs=PRE,
 )
@@ -110,7 +114,9 @@ def test_inside_forward(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.around.pre_then_full",
-    says="The grad_output of a full hook is what the full backward pre-hooks of the module left.",
+    says="A full backward hook is given as grad_output what the module's full backward pre-hooks left.",
+    where="no tensor is changed in place",
+    see=("backward.twice.stale", "backward.errors.stale_pre"),
     source=(PRE_REPLACES, TESTS + "test_backward_hooks_interaction"),
     needs=PRE,
 )
@@ -139,7 +145,8 @@ def test_pre_then_full(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.around.forward_hook_inside",
-    says="What a forward hook returns is the output to a full hook: grad_output is the gradient of that.",
+    says="grad_output of a full backward hook is the gradient of the tensor that a forward hook returned.",
+    where="there is no other hook",
     source="measured",
     needs=FULL,
 )
@@ -160,7 +167,8 @@ def test_forward_hook_inside(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.around.pre_hook_outside",
-    says="What a forward pre-hook returns is the input to a full hook: grad_input is the gradient of that.",
+    says="grad_input of a full backward hook is the gradient of the tensor that a forward pre-hook returned.",
+    where=("that tensor needs a gradient", "there is no other hook"),
     source="measured",
     needs=FULL,
 )
@@ -183,7 +191,8 @@ def test_pre_hook_outside(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.around.legacy_on_forward_hook",
-    says="Where a forward hook replaced the output, a legacy hook sits on the replacement, not the module.",
+    says="If a forward hook returns output * 5, a legacy backward hook is given the gradients of that product.",
+    where="there is no other hook",
     source="measured",
     about=("register_backward_hook", "register_forward_hook"),
 )
@@ -202,7 +211,8 @@ def test_legacy_on_forward_hook(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.around.legacy_shared_node",
-    says="A container ends in its last child's operation: the child's legacy hooks run before its own.",
+    says="A legacy backward hook of a Sequential runs after that of its last module, whichever came first.",
+    where=("each module is called once", "there is no other hook"),
     source="measured",
 )
 @given(
@@ -232,7 +242,8 @@ def test_legacy_shared_node(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.around.legacy_unchanged_input",
-    says="The legacy hook of a module that returns its input sits on what made it; a leaf has no hook called.",
+    says="A legacy backward hook of a module that returns its input runs, unless that input is a leaf.",
+    where="there is no other hook",
     source="measured",
 )
 @given(
@@ -251,7 +262,9 @@ def test_legacy_unchanged_input(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.around.full_unchanged_input",
-    says="The full hook of a module that returns its input runs, with one gradient on both sides.",
+    says="A full backward hook of nn.Identity is given grad_input equal to grad_output.",
+    where=("its input is by position and needs a gradient", "there is no other hook"),
+    see="backward.structures.unseen_inputs",
     source="measured",
     needs=FULL,
 )
@@ -274,7 +287,8 @@ def test_full_unchanged_input(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.around.frozen_factor",
-    says="A legacy hook has None for an input of the last operation that needs no gradient.",
+    says="For y = weight * x a legacy backward hook has None for an x that needs no gradient.",
+    where="there is no other hook",
     source="measured",
 )
 @given(

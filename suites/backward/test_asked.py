@@ -26,7 +26,8 @@ def script(hooks: Tuple[Any, ...], *steps: Any, grad: bool = True) -> Plan:
 
 @clause(
     "backward.asked.input",
-    says="autograd.grad for the input of a module calls its full hook, and returns what the hook left.",
+    says="autograd.grad(module(x).sum(), x) returns what the full backward hook left for x.",
+    where="there is no other hook",
     source=(RULE_1, REPLACES),
     needs=FULL,
 )
@@ -47,7 +48,9 @@ def test_input(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.asked.weight",
-    says="Where the input needs a gradient, autograd.grad for the weight alone does not call the full hook.",
+    says="autograd.grad for a weight alone calls no full backward hook of its module.",
+    where=("every input is by position and needs a gradient", "the weight is used once"),
+    see="backward.structures.unseen_inputs",
     source=RULE_1,
     note=OLDER,
     needs=FULL,
@@ -67,7 +70,9 @@ def test_weight(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.asked.pre_weight",
-    says="autograd.grad for the weight alone calls the full backward pre-hook.",
+    says="autograd.grad for a weight alone calls the full backward pre-hook of its module.",
+    where="the module returns a tensor or a tuple of tensors",
+    see="backward.structures.pre_other_outputs",
     source=PRE_CALLED,
     needs=PRE,
 )
@@ -84,15 +89,16 @@ def test_pre_weight(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.asked.legacy_weight",
-    says="autograd.grad for the weight alone calls a legacy hook, with None for what nobody asked for.",
+    says="For y = weight * x autograd.grad(y.sum(), weight) gives a legacy backward hook None for x.",
+    where=("the weight is used once", "there is no other hook"),
     source="measured",
     concern="backward ?asked",
     readings=by_release(
         "other",
         ("1.13", "not computed", {"computes_unasked": False}),
-        "What nobody asked for is None to a legacy hook.",
+        "autograd.grad for the weight alone gives a legacy backward hook None for the input.",
         ("", "computed", {"computes_unasked": True}),
-        "autograd.grad for the weight alone shows a legacy hook the gradient of the input too.",
+        "autograd.grad for the weight alone gives a legacy backward hook the gradient of the input too.",
     ),
     witness=script((Hook("backward", "m0", "h0"),), Ask(("m0.weight",), (1,))),
 )
@@ -105,7 +111,9 @@ def test_legacy_weight(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.asked.backward_weight",
-    says="backward(inputs=[weight]) does not call the full hook of a module whose input needs a gradient.",
+    says="backward(inputs=[weight]) calls no full backward hook of the weight's module.",
+    where=("every input is by position and needs a gradient", "the weight is used once"),
+    see="backward.structures.unseen_inputs",
     source=(RULE_1, "docs: torch.autograd.backward"),
     note=OLDER,
     needs=(FULL, "torch.autograd.backward(inputs)"),
@@ -127,16 +135,17 @@ def test_backward_weight(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.asked.backward_weight_without_input",
-    says="backward(inputs=[weight]) calls the full hook of a module whose input needs no gradient.",
+    says="backward(inputs=[weight]) calls the full backward hook of a module whose input needs no gradient.",
+    where="the module returns a tensor or a tuple of tensors",
     source=(RULE_2, "docs: torch.autograd.backward"),
     concern="full_backward ?inputs_need_no_grad ?asked",
     needs=(FULL, "torch.autograd.backward(inputs)"),
     readings=by_release(
         "other",
         ("1.9", "at the output", {"full_without_input": "output"}),
-        "A full hook without input gradients runs, though only the weight is asked for.",
+        "If no input needs a gradient, backward(inputs=[weight]) calls the full backward hook.",
         ("", "silent", {"full_without_input": "silent"}),
-        "backward(inputs=[weight]) calls no full hook of a module whose input needs no gradient.",
+        "If no input needs a gradient, backward(inputs=[weight]) does not call the full backward hook.",
     ),
     witness=script((Hook("full_backward", "m0", "h0"),), Backward(inputs=("m0.weight",)), grad=False),
 )

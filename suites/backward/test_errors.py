@@ -16,7 +16,9 @@ from suites.names import FULL, PRE, TYPE_IS_LOST
 
 @clause(
     "backward.errors.raising_full",
-    says="When a full hook raises, what ran before keeps its gradients; nothing behind the hook gets one.",
+    says="When a full backward hook raises, no input gets a gradient; what ran before keeps its gradients.",
+    where="inputs are tensors, by position",
+    see="backward.errors.raising_without_input",
     source="measured",
     needs=FULL,
 )
@@ -43,7 +45,8 @@ PAST = Leaf("m0", "both", out=Pack("tuple", (0, Pack("tuple", (1,)))))
 
 @clause(
     "backward.errors.stale_pre",
-    says="After a pass that failed in a pre-hook, full hooks run in a pass that does not reach the output.",
+    says="After a full backward pre-hook raised, the full backward hook runs also if a pass does not use the output.",
+    where="this is the next pass and reaches the input",
     source="measured",
     docs="contradicts",
     note="They are given what the pre-hooks before the failing one left of the failed pass; the docs say that "
@@ -80,16 +83,17 @@ def test_stale_pre(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.errors.raising_without_input",
-    says="Where no input needs a gradient, a raising full hook keeps the module's parameters from theirs.",
+    says="If no input needs a gradient and the full backward hook raises, the module's parameters get no gradient.",
+    see="backward.errors.raising_full",
     source="measured",
     concern="full_backward raises ?inputs_need_no_grad",
     needs=FULL,
     readings=by_release(
         "other",
         ("1.9", "before them", {"full_without_input": "output"}),
-        "Where no input needs a gradient, the full hook runs before the parameters get theirs.",
+        "If no input needs a gradient, the full backward hook runs before the parameters get their gradients.",
         ("", "silent", {"full_without_input": "silent"}),
-        "Where no input needs a gradient, the full hook does not run, so it cannot raise.",
+        "If no input needs a gradient, the full backward hook does not run, so it cannot raise.",
     ),
     witness=script(2, (Hook("full_backward", "m0", "h0", (Raise(),)),), (), 1, NO_INPUT),
 )
@@ -108,20 +112,21 @@ def test_raising_without_input(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.errors.raising_legacy",
-    says="When a legacy hook raises, its exception leaves backward(), and nothing behind it gets a gradient.",
+    says="If a legacy backward hook raises, backward() raises that, and input and parameters get no gradient.",
+    where="the module returns a tensor",
     source=TYPE_IS_LOST,
     concern="backward raises",
     readings=(
         Reading(
             "as it is",
             "!=1.5.*,!=1.6.*",
-            "The exception of a legacy hook leaves backward() with its own type.",
+            "backward() raises what a legacy backward hook raised, with its own type.",
             {"engine_keeps_error_type": True},
         ),
         Reading(
             "as RuntimeError",
             ">=1.5,<1.7",
-            "When a legacy hook raises, backward() ends with RuntimeError, whatever was raised.",
+            "If a legacy backward hook raises, backward() raises RuntimeError, whatever the hook raised.",
             {"engine_keeps_error_type": False},
             headline=False,
             effect="raises",

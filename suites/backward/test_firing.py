@@ -24,7 +24,9 @@ def two(values: Tuple[int, ...]) -> Fan:
 
 @clause(
     "backward.firing.only_what_is_used",
-    says="The backward hook of a module whose output the loss does not use does not run.",
+    says="If the loss uses no output of a module, its full backward hook does not run.",
+    where="one backward()",
+    see=("backward.twice.stale", "backward.errors.stale_pre"),
     source=EXECUTED,
     needs=FULL,
 )
@@ -48,7 +50,9 @@ def test_only_what_is_used(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.firing.summed",
-    says="A full hook or pre-hook of a module whose output is used twice runs once, given the sum of both.",
+    says="If a module's tensor output is used twice, its full backward hook or pre-hook is given the sum, once.",
+    where=("one backward()", "there is no other hook"),
+    see="backward.membership.once_per_backward",
     source="measured",
     needs=FULL,
 )
@@ -73,7 +77,7 @@ def test_summed(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.firing.no_output",
-    says="A module whose output needs no gradient has no backward hook called.",
+    says="A full or legacy backward hook does not run for a module whose outputs need no gradient.",
     source=RULE_3,
     needs=FULL,
 )
@@ -104,7 +108,9 @@ def test_no_output(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.firing.independent_output",
-    says="Where the output does not depend on the input that needs a gradient, the full hook does not run.",
+    says="If the output does not depend on the input that needs a gradient, the full backward hook does not run.",
+    where="inputs are tensors, by position",
+    see=("backward.structures.unseen_inputs", "backward.given.no_input"),
     source=RULE_1,
     concern="full_backward ?first_needs_no_grad",
     note="Rule 1 of the docs since 2.8; those of 1.13 to 2.7 promised a call whenever outputs get gradients.",
@@ -112,9 +118,9 @@ def test_no_output(subject: Subject, plan: Plan) -> None:
     readings=by_release(
         "raises",
         ("1.9", "silent", {"full_first_must_need_grad": False}),
-        "A full hook does not run where no gradient of an input is computed.",
+        "A full backward hook does not run if the one input that needs a gradient gets none.",
         ("", "refused", {"full_first_must_need_grad": True}),
-        "With a full hook the forward raises AttributeError if its first tensor needs no gradient.",
+        "With a full backward hook forward raises AttributeError if only a later input needs a gradient.",
     ),
     witness=Plan(
         Leaf("m0", "first", (2,)),
@@ -139,7 +145,8 @@ def test_independent_output(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.firing.pre_independent_output",
-    says="Where the output does not depend on the input, the full backward pre-hook runs all the same.",
+    says="The full backward pre-hook runs also if the output does not depend on the input that needs a gradient.",
+    where="the output is a tensor that needs a gradient",
     source=PRE_CALLED,
     needs=PRE,
 )
@@ -166,7 +173,9 @@ def test_pre_independent_output(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.firing.pre_without_input",
-    says="A full backward pre-hook runs once also where no input of the module needs a gradient.",
+    says="A full backward pre-hook runs also if no input of its module needs a gradient.",
+    where="the output is a tensor that needs a gradient",
+    see="backward.firing.no_output",
     source=PRE_CALLED,
     needs=PRE,
 )
@@ -188,7 +197,8 @@ def test_pre_without_input(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.firing.one_forward_of_two",
-    says="Of several forwards before one backward, only the hooks of the one that the loss comes from run.",
+    says="After several forwards, backward() from the last one runs only its full or legacy backward hooks.",
+    where="no forward uses results of another",
     source=EXECUTED,
     needs=FULL,
 )
@@ -212,7 +222,9 @@ def test_one_forward_of_two(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.firing.in_turn",
-    says="Outputs that go backward in turn, or both at once, call the hook each time, None for one left out.",
+    says="In each backward() a full backward hook has None for an output that this pass leaves out.",
+    where=("the module returns a tuple of tensors", "there is no other hook"),
+    see="backward.structures.other_outputs",
     source="measured",
     needs=FULL,
 )
@@ -234,7 +246,8 @@ def test_in_turn(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.firing.freed_graph",
-    says="Over a freed graph backward() raises RuntimeError; the full hook of the module that fails is silent.",
+    says="A second backward() through a freed weight * x raises RuntimeError and skips its full backward hook.",
+    where="every input is by position and needs a gradient",
     source="measured",
     needs=FULL,
 )

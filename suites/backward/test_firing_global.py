@@ -14,7 +14,9 @@ from suites.names import FULL, GLOBAL_FULL, GLOBAL_PRE
 
 @clause(
     "backward.firing.global_pre",
-    says="A global full backward pre-hook runs for every module, containers before their children.",
+    says="A global full backward pre-hook runs for a container before it runs for its children.",
+    where=("each returns a tensor that needs a gradient", "each is called once"),
+    see=("backward.structures.pre_other_outputs", "backward.firing.no_output"),
     source=GLOBAL_PRE_ALL,
     needs=GLOBAL_PRE,
 )
@@ -44,7 +46,8 @@ def test_global_pre(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.firing.global_removed",
-    says="Removing the handle of a global backward hook ends its calls; the other global hooks stay.",
+    says="A global full or legacy backward hook removed before the call does not run; the other ones still do.",
+    see="backward.membership.removed_after_forward",
     source=GLOBAL_HANDLE,
     needs=GLOBAL_FULL,
 )
@@ -73,7 +76,7 @@ def test_global_removed(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.firing.removed_twice",
-    says="Removing a backward hook a second time does nothing, whatever was registered in between.",
+    says="A second remove() of one full or legacy backward hook does nothing, also if another was added.",
     source="measured",
     needs=FULL,
 )

@@ -41,7 +41,9 @@ def single(draw: Any, kind: str, op: str, inner: bool = False, after: bool = Fal
 
 @clause(
     "backward.given.full_line",
-    says="For y = weight * x a full hook is given (module, (gradient of x,), (gradient of y,)).",
+    says="With y = m(x) = weight * x a full backward hook is given m, (gradient of x,), (gradient of y,).",
+    where=("x needs a gradient and is used once", "there is no other hook"),
+    see=("backward.given.kwargs_left_out", "backward.given.no_input"),
     source=GRADIENTS,
     needs=FULL,
 )
@@ -54,7 +56,9 @@ def test_full_line(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.given.legacy_line",
-    says="For y = weight * x a legacy hook is given the gradients of both factors: the parameter counts too.",
+    says="For y = weight * x a legacy backward hook has as grad_input the gradients of weight and x.",
+    where=("both get a gradient", "there is no other hook"),
+    see="backward.around.frozen_factor",
     source="measured",
 )
 @given(plan=single("backward", "scale"))
@@ -67,7 +71,9 @@ def test_legacy_line(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.given.legacy_last_operation",
-    says="For y = weight * x + bias a legacy hook is given what goes into the addition: not the gradient of x.",
+    says="For forward's weight * x + bias a legacy backward hook is given the gradients of product and bias.",
+    where=("both get a gradient", "there is no other hook"),
+    see="backward.legacy.linear",
     source=MANY_NODES,
 )
 @given(plan=single("backward", "affine"))
@@ -79,7 +85,9 @@ def test_legacy_last_operation(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.given.pre_output",
-    says="A full backward pre-hook is given the module and a tuple of the gradients of its outputs.",
+    says="If y = m(x) is a tensor, a full backward pre-hook is given m and (gradient of y,).",
+    where="there is no other hook",
+    see="backward.structures.pre_other_outputs",
     source=(PRE_GIVEN, PRE_CALLED),
     needs=PRE,
 )
@@ -90,7 +98,9 @@ def test_pre_output(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.given.after_tensor_hooks",
-    says="The grad_output of a full hook is what the tensor hooks of the output left.",
+    says="A full backward hook has as grad_output what the caller's tensor hooks on the output left.",
+    where=("the module returns a tensor", "no other backward hook is there"),
+    see="backward.around.inside_forward",
     source=OBSERVES,
     needs=FULL,
 )
@@ -103,7 +113,9 @@ def test_after_tensor_hooks(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.given.unused_output",
-    says="An output that the loss does not use has None in grad_output.",
+    says="A full backward hook has None in grad_output for an output that the loss does not use.",
+    where=("the module returns a tuple of tensors", "there is no other hook"),
+    see="backward.structures.other_outputs",
     source="measured",
     needs=FULL,
 )
@@ -128,7 +140,9 @@ def all_zero(numbers: Any) -> bool:
 
 @clause(
     "backward.given.unused_input",
-    says="Next to a used input, one that no output depends on gets zeros from a full hook, None without it.",
+    says="With a full backward hook an input that no output uses gets zeros as gradient.",
+    where=("every input is by position and needs a gradient", "another input is used"),
+    see="backward.given.kwargs_left_out",
     source="measured",
     note="A hook that only looks does so, too: an optimizer with momentum or weight decay then moves the tensor.",
     needs=FULL,
@@ -148,7 +162,9 @@ def test_unused_input(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.given.frozen_input",
-    says="Next to an input that needs a gradient, one that needs none has a zero in grad_input.",
+    says="A full backward hook is given zeros for an input that needs no gradient.",
+    where=("inputs are tensors, by position, another needs a gradient", "there is no other hook"),
+    see=("backward.given.kwargs_left_out", "backward.given.no_input"),
     source="measured",
     concern="full_backward ?first_needs_no_grad",
     needs=FULL,
@@ -156,7 +172,7 @@ def test_unused_input(subject: Subject, plan: Plan) -> None:
         Reading(
             "zero",
             "",
-            "A full hook runs, whichever of the inputs needs a gradient.",
+            "A full backward hook runs, whichever of two used inputs needs a gradient.",
             {"full_first_must_need_grad": False},
         ),
     ),
@@ -183,7 +199,9 @@ def test_frozen_input(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.given.no_input",
-    says="When no input needs a gradient, the full hook still runs, with None for every input.",
+    says="If no input needs a gradient, the full backward hook still runs, with None for every input.",
+    where="the output is a tensor that needs a gradient",
+    see="backward.given.kwargs_left_out",
     source=(RULE_2, TESTS + "test_hook_no_requires_grad", FROM_OUTPUT),
     concern="full_backward ?inputs_need_no_grad",
     needs=FULL,
@@ -191,7 +209,7 @@ def test_frozen_input(subject: Subject, plan: Plan) -> None:
         Reading(
             "at the output",
             "",
-            "Where no input needs a gradient, the full hook runs at the output.",
+            "If no input needs a gradient, the full backward hook runs when the output has its gradient.",
             {"full_without_input": "output"},
         ),
     ),
@@ -219,7 +237,8 @@ def test_no_input(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.given.legacy_first_output",
-    says="A legacy hook is for the first output only: it is silent when the loss uses the second alone.",
+    says="A legacy backward hook does not run if the loss uses only the second of two outputs.",
+    where="the outputs share no operation",
     source=OTHER_NODES,
 )
 @given(
@@ -237,7 +256,8 @@ def test_legacy_first_output(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.given.each_call",
-    says="A module that is called twice has its hook called twice in one backward, the later call first.",
+    says="If a module that returns a tensor is called twice, its full backward hook runs for the later call first.",
+    where="every output is in the loss",
     source="measured",
     needs=FULL,
 )
@@ -261,7 +281,8 @@ def test_each_call(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.given.dict_output",
-    says="A module whose output is a dict has no full backward hook called, and its gradients are right.",
+    says="A full backward hook of a module that returns a dict is not called.",
+    where="there is no other hook",
     source=(TENSORS_ONLY, DOCS, "release 2.0: a module warns that backward hooks need tensor outputs"),
     concern="full_backward ?output_other",
     docs="contradicts",
@@ -270,9 +291,9 @@ def test_each_call(subject: Subject, plan: Plan) -> None:
     readings=by_release(
         "raises",
         ("1.13", "not called", {"full_without_output": "skipped"}),
-        "The full hook of a module that returns a dict is not called.",
+        "A full backward hook of a module that returns a dict is not called.",
         ("", "refused", {"full_without_output": "raises"}),
-        "backward() through a module with a full hook that returns a dict raises RuntimeError.",
+        "If a module with a full backward hook returns a dict, backward() raises RuntimeError.",
     ),
     witness=Plan(
         Chain("m0", (Leaf("m1", "named", (2,)), Leaf("m2", "scale", (1,)))),

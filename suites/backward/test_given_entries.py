@@ -14,7 +14,9 @@ from suites.names import FULL
 
 @clause(
     "backward.given.one_entry_each",
-    says="grad_input has one entry for each positional input, grad_output one for each output.",
+    says="A full backward hook is given one entry for each positional input and one for each output.",
+    where="the module returns a tensor or a tuple of tensors",
+    see=("backward.structures.other_outputs", "backward.structures.places"),
     source=POSITIONAL,
     needs=FULL,
 )
@@ -28,7 +30,9 @@ def test_one_entry_each(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.given.other_objects",
-    says="With a full hook and an input that needs a gradient, forward and caller are given other tensors.",
+    says="With a full backward hook forward is given a new tensor, not the one that was passed.",
+    where=("every input is by position and needs a gradient", "grad mode is on"),
+    see=("backward.objects.kept_under_no_grad", "backward.objects.kept"),
     source=(INPUT_VIEW, OUTPUT_VIEW),
     needs=FULL,
 )
@@ -56,7 +60,10 @@ def test_other_objects(subject: Subject, plan: Plan) -> None:
 
 
 @clause(
-    "backward.given.kwargs_left_out", says="Keyword inputs have no entry in grad_input.", source=POSITIONAL, needs=FULL
+    "backward.given.kwargs_left_out",
+    says="grad_input of a full backward hook has no entry for keyword inputs.",
+    source=POSITIONAL,
+    needs=FULL,
 )
 @given(
     plan=st.builds(

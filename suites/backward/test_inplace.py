@@ -71,7 +71,7 @@ def changing(edit: str) -> Any:
 
 @clause(
     "backward.inplace.without_hook",
-    says="Without a hook the output of a module may be changed in place, if its operation does not need it.",
+    says="Without a hook the output of nn.Linear may be changed in place.",
     source="note: autograd.html#in-place-operations-with-autograd",
     value="fine",
     wrong={"refused": "edit"},
@@ -87,16 +87,18 @@ def test_without_hook(subject: Subject, edit: str) -> None:
 
 @clause(
     "backward.inplace.output",
-    says="With a full hook the caller cannot change an output in place that needs a gradient: RuntimeError.",
+    says="An in-place change of the output of a module with a full backward hook raises RuntimeError.",
+    where=("the output is a tensor that needs a gradient", "grad mode is on"),
+    see="backward.inplace.output_under_no_grad",
     source=(IN_PLACE, ERRORS),
     concern="full_backward ?output_edited",
     needs=FULL,
     readings=by_release(
         ("raises", "raises"),
         ("1.9", "at once", ("edit", VIEW)),
-        "Changing a hooked module's output in place raises RuntimeError.",
+        "Changing in place the output of a module with a full backward hook raises RuntimeError.",
         ("", "late", ("backward", "RuntimeError")),
-        "After an in-place change of a hooked module's output backward() raises RuntimeError.",
+        "With a full backward hook backward() raises RuntimeError if the output was changed in place.",
     ),
     witness={"edit": "scaled", "hooks": 1, "grad": True},
 )
@@ -110,7 +112,9 @@ def test_output(subject: Subject, edit: str, hooks: int, grad: bool) -> None:
 
 @clause(
     "backward.inplace.output_without_input",
-    says="Where no input needs a gradient, changing the output of a hooked module in place raises as well.",
+    says="If no input needs a gradient, a full backward hook also forbids in-place changes of outputs.",
+    where=("the output is a tensor that needs a gradient", "grad mode is on"),
+    see="backward.inplace.output_under_no_grad",
     source=(IN_PLACE, ERRORS),
     concern="full_backward ?output_edited ?inputs_need_no_grad",
     note="For an output that needs a gradient, because a parameter does.",
@@ -118,9 +122,9 @@ def test_output(subject: Subject, edit: str, hooks: int, grad: bool) -> None:
     readings=by_release(
         ("raises", "nothing"),
         ("1.9", "refused", ("edit", VIEW)),
-        "Changing a hooked module's output in place raises, whether its input needs a gradient or not.",
+        "If no input needs a gradient, changing the output of a hooked module raises RuntimeError.",
         ("", "accepted", ("fine",)),
-        "Where no input needs a gradient, the output of a hooked module may be changed in place.",
+        "If no input needs a gradient, the output of a hooked module may be changed in place.",
     ),
     witness={"edit": "scaled", "hooks": 1},
 )
@@ -133,7 +137,9 @@ def test_output_without_input(subject: Subject, edit: str, hooks: int) -> None:
 
 @clause(
     "backward.inplace.output_of_two",
-    says="None of several outputs of a hooked module can be changed in place: the change raises RuntimeError.",
+    says="With a full backward hook changing one of several outputs in place raises RuntimeError.",
+    where=("all are in a tuple and need a gradient", "grad mode is on"),
+    see="backward.structures.other_outputs",
     source=IN_PLACE,
     needs=FULL,
     value=("edit", VIEW),
@@ -148,16 +154,17 @@ def test_output_of_two(subject: Subject, edit: str, hooks: int, count: int, whic
 
 @clause(
     "backward.inplace.output_under_no_grad",
-    says="An output changed in place under no_grad raises RuntimeError at its next use that needs gradients.",
+    says="With a full backward hook an output changed under no_grad raises at its next use that needs gradients.",
+    where="the output is a tensor that needs a gradient",
     source=(IN_PLACE, ERRORS),
     concern="full_backward ?output_edited",
     needs=FULL,
     readings=by_release(
         ("raises", "raises"),
         ("1.9", "the next use", ("backward", VIEW)),
-        "A hooked module's output that was changed under no_grad raises as a changed view.",
+        "With a full backward hook an output changed under no_grad raises RuntimeError as a changed view.",
         ("", "backward()", ("backward", "RuntimeError"), "too"),
-        "After a change of a hooked module's output under no_grad backward() raises RuntimeError.",
+        "With a full backward hook backward() raises RuntimeError if the output was changed under no_grad.",
     ),
     witness={"edit": "scaled", "hooks": 1},
 )
@@ -170,7 +177,9 @@ def test_output_under_no_grad(subject: Subject, edit: str, hooks: int) -> None:
 
 @clause(
     "backward.inplace.input",
-    says="A hooked module cannot change an input that needs a gradient in place, nor a hooked module's output.",
+    says="With a full backward hook a module that changes its input in place raises RuntimeError.",
+    where=("every input is by position and needs a gradient", "grad mode is on"),
+    see="backward.inplace.input_without_grad",
     source=(IN_PLACE, ERRORS),
     concern="full_backward ?edits_its_input",
     note="The usual case is ReLU(inplace=True): hooked itself, first in a hooked container, or after a hooked layer.",
@@ -178,9 +187,9 @@ def test_output_under_no_grad(subject: Subject, edit: str, hooks: int) -> None:
     readings=by_release(
         ("raises", "raises"),
         ("1.9", "refused", (("forward", VIEW), ("forward", VIEW))),
-        "A hooked module that changes its input in place raises RuntimeError in the forward.",
+        "With a full backward hook the call of a module that changes its input raises RuntimeError.",
         ("", "accepted", (("fine",), ("backward", "RuntimeError"))),
-        "A hooked module may change its input in place; behind a hooked one backward() raises.",
+        "A module with a full backward hook may change its input in place.",
     ),
     witness={"edit": "scaled", "hooks": 1, "way": "itself"},
 )
@@ -199,7 +208,7 @@ def test_input(subject: Subject, edit: str, hooks: int, way: str) -> None:
 
 @clause(
     "backward.inplace.input_without_grad",
-    says="A hooked module may change an input in place that needs no gradient.",
+    says="If no input needs a gradient, a module with a full backward hook may change its inputs in place.",
     source=(DOCS, "measured"),
     docs="contradicts",
     note="The docs warn that in-place changes of inputs or outputs raise an error with a full hook, without exception.",
@@ -220,7 +229,8 @@ def test_input_without_grad(subject: Subject, edit: str, hooks: int) -> None:
 
 @clause(
     "backward.inplace.pre_input",
-    says="A module with a pre-hook alone cannot change an input in place that needs a gradient either.",
+    says="With a full backward pre-hook a module changing its input in place raises RuntimeError.",
+    where=("every input is by position and needs a gradient", "grad mode is on"),
     source=PRE_IN_PLACE,
     needs=PRE,
     value=("forward", VIEW),
@@ -235,7 +245,8 @@ def test_pre_input(subject: Subject, edit: str, hooks: int, grad: bool) -> None:
 
 @clause(
     "backward.inplace.pre_output",
-    says="The output of a module with a pre-hook alone cannot be changed in place: RuntimeError.",
+    says="With a full backward pre-hook an in-place change of the output raises RuntimeError.",
+    where=("the output is a tensor that needs a gradient", "grad mode is on"),
     source=(PRE_DOCS, TESTS + "test_hook_inplace"),
     note="An output that needs a gradient. The docs of the pre-hook warn of changes of inputs, not of outputs.",
     needs=PRE,
@@ -252,7 +263,8 @@ def test_pre_output(subject: Subject, edit: str, hooks: int, grad: bool) -> None
 
 @clause(
     "backward.inplace.callers_gradient",
-    says="An in-place change in a full pre-hook at the root changes the tensor that was passed to backward().",
+    says="For y.backward(g) with y = m(x) a full backward pre-hook that changes grad_output in place changes g.",
+    where=("y has no other use", "there is no other hook"),
     source="measured",
     note="At the root: backward() begins at the output of the module.",
     needs=PRE,

@@ -37,18 +37,19 @@ def shapes(make: Any, *size: int) -> Any:
 
 @clause(
     "backward.legacy.linear",
-    says="The legacy hook of a Linear has an order and shapes that depend on its bias and its input.",
+    says="nn.Linear gives a legacy backward hook the gradients of input and weight only if the input is 2-D.",
+    where=("both get a gradient", "there is no other hook"),
     source="measured",
     concern="backward ?linear ?not_a_matrix",
     note=PROMISE + " In all versions a matrix has bias, input, weight; others without bias the product.",
     readings=by_release(
-        "nothing",
+        "other",
         ("2.1", "product alone", ()),
-        "On an input that is no matrix the legacy hook of a Linear is given the product alone.",
+        "For a contiguous input that is not 2-D nn.Linear gives a legacy backward hook one gradient.",
         ("1.12", "sum for 1-D and 4-D", (1, 4), "too"),
-        "On 1-D and 4-D inputs the legacy hook of a Linear is given the gradients of product and bias.",
+        "For 1-D and 4-D inputs nn.Linear with a bias gives a legacy backward hook those of product and bias.",
         ("", "sum for 1-D, 3-D and 4-D", (1, 3, 4), "too"),
-        "On 1-D, 3-D and 4-D inputs the legacy hook of a Linear is given the gradients of product and bias.",
+        "For 1-D, 3-D and 4-D inputs nn.Linear with a bias gives a legacy backward hook those of product and bias.",
     ),
     witness={"batches": [[], [5, 4]], "features": (3, 2), "bias": True},
 )
@@ -76,7 +77,8 @@ def test_linear(subject: Subject, batches: List[List[int]], features: Tuple[int,
 
 @clause(
     "backward.legacy.convolution",
-    says="The legacy hook of a Conv2d is given the gradients of input, weight and bias.",
+    says="nn.Conv2d gives a legacy backward hook the gradients of input, weight, bias.",
+    where=("input is a batch, padding is 0, each gets a gradient", "there is no other hook"),
     source="measured",
     note=PROMISE,
     value=3,
@@ -98,16 +100,17 @@ def test_convolution(
 
 @clause(
     "backward.legacy.convolution_1d",
-    says="The legacy hook of a Conv1d is given the gradients of input, weight and bias.",
+    says="nn.Conv1d gives a legacy backward hook the gradients of input, weight, bias.",
+    where=("input is a batch, padding is 0, each gets a gradient", "there is no other hook"),
     source="measured",
     concern="backward ?convolution",
     note=PROMISE,
     readings=by_release(
         "other",
         ("1.11", "of the convolution", True),
-        "The legacy hook of a Conv1d sits on the convolution.",
+        "nn.Conv1d gives a legacy backward hook the gradients of the convolution.",
         ("", "of a reshape", False),
-        "The legacy hook of a Conv1d is given one 4-D gradient, that of an inner result.",
+        "nn.Conv1d gives a legacy backward hook one 4-D gradient, of an inner result.",
     ),
     witness={"batch": 1, "channels": (1, 2), "size": 5, "kernel": 3, "bias": True},
 )
@@ -126,15 +129,16 @@ def test_convolution_1d(
 
 @clause(
     "backward.legacy.norm",
-    says="The legacy hook of a LayerNorm is given the gradients of input, weight and bias.",
+    says="nn.LayerNorm gives a legacy backward hook the gradients of input, weight and bias.",
+    where=("each gets a gradient", "there is no other hook"),
     source="measured",
     concern="backward ?layer_norm",
     readings=by_release(
-        "nothing",
+        "other",
         ("1.10", "one output", []),
-        "The grad_output that the legacy hook of a LayerNorm is given has one entry.",
+        "nn.LayerNorm gives a legacy backward hook a grad_output of one entry.",
         ("", "three outputs", [None, None], "too"),
-        "The grad_output that the legacy hook of a LayerNorm is given has two more entries, None.",
+        "nn.LayerNorm gives a legacy backward hook a grad_output with two more entries, None.",
     ),
     witness={"batch": [2], "size": [3], "affine": True},
 )
@@ -148,15 +152,16 @@ def test_norm(subject: Subject, batch: List[int], size: List[int], affine: bool)
 
 @clause(
     "backward.legacy.loss",
-    says="The legacy hook of an MSELoss is given the gradient of the input, and None for the target.",
+    says="nn.MSELoss gives a legacy backward hook the gradient of the input, and None for the target.",
+    where=("only the input needs a gradient", "there is no other hook"),
     source="measured",
     concern="backward ?loss",
     readings=by_release(
         "other",
         ("1.7", "with target", [None]),
-        "The legacy hook of an MSELoss has an entry for the target too.",
+        "nn.MSELoss gives a legacy backward hook an entry for the target too.",
         ("", "without target", []),
-        "The legacy hook of an MSELoss is given the gradient of the input alone.",
+        "nn.MSELoss gives a legacy backward hook the gradient of the input alone.",
     ),
     witness={"size": [2], "reduction": "mean"},
 )
@@ -174,15 +179,16 @@ def test_loss(subject: Subject, size: List[int], reduction: str) -> None:
 
 @clause(
     "backward.legacy.recurrent",
-    says="The legacy hook of an LSTM is given the gradients of its last layer: input, parameters and states.",
+    says="nn.LSTM gives a legacy backward hook 7 entries: last layer's input, parameters and states.",
+    where=("the input is a float32 batch", "only num_layers or bias is set"),
     source="measured",
     concern="backward ?lstm",
     readings=by_release(
         "other",
         ("2.0", "the last layer", True),
-        "The legacy hook of an LSTM has seven entries: input, four parameters, two states.",
+        "nn.LSTM gives a legacy backward hook 7 entries: input, four parameters, two states.",
         ("", "each step", False),
-        "The legacy hook of an LSTM is given one gradient for each step in time.",
+        "nn.LSTM gives a legacy backward hook one gradient for each step in time.",
     ),
     witness={"steps": 4, "batch": 1, "sizes": (2, 3), "layers": 1, "bias": True},
 )

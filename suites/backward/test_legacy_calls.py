@@ -15,7 +15,8 @@ ABOUT = "register_backward_hook"
 
 @clause(
     "backward.legacy.warnings",
-    says="A call with a legacy hook warns of deprecation where the hook cannot see the module as a whole.",
+    says="A call with a legacy backward hook gives a warning if forward has several operations in a row.",
+    where="the output needs a gradient",
     source=(OTHER_NODES, LEGACY, FUTURE, "release 1.8: full backward hooks"),
     concern="backward",
     instead="register_full_backward_hook, from torch 1.8 on.",
@@ -23,11 +24,11 @@ ABOUT = "register_backward_hook"
     readings=by_release(
         ("warns", "warns", "nothing"),
         ("2.4", "FutureWarning", ["FutureWarning"] * 7 + [None]),
-        "A call with a legacy hook that misses a part of its module gives a FutureWarning.",
+        "A call with a legacy backward hook and several operations in forward gives a FutureWarning.",
         ("1.8", "UserWarning", ["UserWarning"] * 7 + [None], "too"),
-        "A call with a legacy hook that misses a part of its module gives a UserWarning.",
+        "A call with a legacy backward hook and several operations in forward gives a UserWarning.",
         ("", "no warning", [None] * 8),
-        "A call with a legacy hook gives no warning, whatever the hook cannot see.",
+        "A call with a legacy backward hook gives no warning.",
     ),
 )
 def test_warnings(subject: Subject) -> None:
@@ -65,15 +66,16 @@ def test_warnings(subject: Subject) -> None:
 
 @clause(
     "backward.legacy.dead_module",
-    says="A legacy hook does not keep its module alive; backward() through a dead module's hook raises.",
+    says="A legacy backward hook does not keep its module alive; if that is gone, backward() raises RuntimeError.",
+    where="the hook does not refer to the module",
     source=(DEAD, "https://github.com/pytorch/pytorch/pull/80139"),
     concern="backward ?module_gone",
     readings=by_release(
         "other",
         ("1.13", "RuntimeError", (False, "RuntimeError", 0)),
-        "A legacy hook holds its module weakly.",
+        "A legacy backward hook does not keep its module alive.",
         ("", "kept", (True, "called", 1)),
-        "A module with a legacy hook lives as long as its output, and the hook runs.",
+        "A module with a legacy backward hook lives as long as its output, and the hook runs.",
     ),
 )
 def test_dead_module(subject: Subject) -> None:
@@ -98,15 +100,15 @@ def test_dead_module(subject: Subject) -> None:
 
 @clause(
     "backward.legacy.not_callable",
-    says="A legacy hook that cannot be called is accepted at registration.",
+    says="register_backward_hook() accepts what cannot be called, for example a number.",
     source="measured",
     concern="never",
     readings=by_release(
         ("raises", "raises"),
         ("1.13", "until backward", ["registered", "called", "TypeError"]),
-        "A legacy hook that cannot be called raises TypeError in backward().",
+        "backward() raises TypeError for a legacy backward hook that cannot be called.",
         ("", "until forward", ["registered", "TypeError"], "too"),
-        "A legacy hook that cannot be called raises TypeError in the forward.",
+        "The call raises TypeError for a legacy backward hook that cannot be called.",
     ),
 )
 def test_not_callable(subject: Subject) -> None:

@@ -12,7 +12,9 @@ from suites.names import FULL
 
 @clause(
     "backward.many.entries",
-    says="A full hook is given an entry for each input and each output of its module, however many there are.",
+    says="A full backward hook is given an entry for each of twelve positional inputs and twelve outputs.",
+    where="the outputs are tensors in a tuple",
+    see=("backward.given.kwargs_left_out", "backward.structures.other_outputs"),
     source=GRADIENTS,
     needs=FULL,
 )
@@ -27,7 +29,9 @@ def test_entries(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.many.everywhere",
-    says="Backward hooks of modules run in each pass, for each call, for all inputs and outputs.",
+    says="Twelve full backward hooks of one module all run in each of twelve passes.",
+    where=("every input is by position and needs a gradient", "every output is in the loss"),
+    see="backward.structures.other_outputs",
     source="measured",
     about=("register_backward_hook", "register_full_backward_hook", "register_full_backward_pre_hook"),
 )
