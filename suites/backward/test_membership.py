@@ -18,7 +18,7 @@ ABOUT = "register_backward_hook"
 
 @clause(
     "backward.membership.removed_after_forward",
-    says="A full hook or pre-hook removed after the forward runs for that forward, and for no later one.",
+    says="Removing a full backward hook or pre-hook after a forward stops it for later forwards, not for that one.",
     source="measured",
     needs=FULL,
 )
@@ -37,7 +37,7 @@ def test_removed_after_forward(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.membership.legacy_removed_after_forward",
-    says="A legacy hook removed after the forward still runs for that forward, and for no later one.",
+    says="Removing a legacy backward hook after a forward stops it for later forwards, not for that one.",
     source="measured",
 )
 @given(
@@ -58,7 +58,7 @@ def test_legacy_removed_after_forward(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.membership.registered_after_forward",
-    says="A backward hook registered after the forward does not run for that forward, but for the next.",
+    says="A full or legacy backward hook registered after a forward is not called for it, only for later ones.",
     source="measured",
     needs=FULL,
 )
@@ -80,7 +80,7 @@ def test_registered_after_forward(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.membership.removed_by_another",
-    says="A full hook removed by an earlier hook of the module is still called in the pass that is running.",
+    says="A full backward hook that an earlier one of its module removes is still called in that backward pass.",
     source="measured",
     needs=FULL,
 )
@@ -107,15 +107,15 @@ def test_removed_by_another(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.membership.legacy_taken",
-    says="The legacy hooks of a call are those that are registered when the call begins.",
+    says="A forward hook that removes a legacy backward hook of its module does not stop it for that call.",
     source="measured",
     concern="backward ?registers_inside",
     readings=by_release(
         "other",
         ("1.8", "at the start", {"legacy_taken": "start"}),
-        "A legacy hook that a forward hook of the call removes still runs for that call.",
+        "A legacy backward hook that a forward hook of its module removes still runs for that call.",
         ("", "at the end", {"legacy_taken": "end"}),
-        "The legacy hooks of a call are those that are left when its forward hooks have run.",
+        "The legacy backward hooks of a call are those that are left after its forward hooks.",
     ),
     witness=steps_on_line(
         Hook("backward", "m0", "h0"), Hook("forward", "m0", "h1", (Drop("h0"),)), Forward(), Backward()
@@ -143,7 +143,7 @@ def test_legacy_taken(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.membership.no_mixing",
-    says="A module takes full hooks or legacy hooks: the sort that comes second raises RuntimeError.",
+    says="A module with an own full backward hook refuses legacy ones with RuntimeError, and the other way round.",
     source=MIXED,
     needs=FULL,
 )
@@ -163,7 +163,7 @@ def test_no_mixing(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.membership.choice_is_final",
-    says="The other sort of backward hook is refused even after every hook of the first was removed.",
+    says="A module whose full backward hooks were all removed still refuses legacy ones, and the other way round.",
     source="measured",
     needs=FULL,
 )
@@ -181,7 +181,7 @@ def test_choice_is_final(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.membership.pre_goes_with_both",
-    says="Full backward pre-hooks go with full hooks and with legacy hooks on one module.",
+    says="A module may have full backward pre-hooks next to full backward hooks or next to legacy ones.",
     source="measured",
     needs=PRE,
 )
@@ -201,7 +201,9 @@ def test_pre_goes_with_both(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.membership.around",
-    says="Where the input needs a gradient, nested modules run pre-hooks outside in and full hooks inside out.",
+    says="Of nested modules, full backward pre-hooks run outside in and full backward hooks inside out.",
+    where="every input is a tensor, by position, that needs a gradient",
+    see="backward.structures.unseen_inputs",
     source="measured",
     needs=PRE,
 )
@@ -225,7 +227,8 @@ def test_around(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.membership.prepend",
-    says="With prepend=True a full hook or pre-hook goes before those of its kind that are there.",
+    says="A full backward hook or pre-hook with prepend=True runs before all of its kind that its module had.",
+    see=("ordering.between.global_full_backward_first", "ordering.between.global_full_backward_pre_first"),
     source=PREPEND,
     needs=(PRE, FULL + "(prepend)"),
 )
@@ -249,7 +252,9 @@ def test_prepend(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.membership.once_per_backward",
-    says="A full hook runs once in each backward over a retained graph.",
+    says="A full backward hook runs once in each backward() through the tensor that its module returned.",
+    where=("the module is called once", "without inputs="),
+    see=("backward.given.each_call", "backward.asked.backward_weight"),
     source=(CALLED, TESTS + "test_hooks"),
     needs=FULL,
 )
@@ -269,7 +274,7 @@ def test_once_per_backward(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.membership.under_no_grad",
-    says="A hooked module can be called under no_grad: the hooks do not run, and nothing is raised.",
+    says="Under no_grad a module with a full backward hook can be called; its hook does not run for that call.",
     source=(RULE_3, UNDER_NO_GRAD),
     concern="full_backward ?no_grad",
     needs=FULL,
@@ -277,10 +282,15 @@ def test_once_per_backward(subject: Subject, plan: Plan) -> None:
         Reading(
             "always",
             "",
-            "A hooked module can be called under no_grad: the hooks do not run, and nothing is raised.",
+            "Under no_grad a module with a full backward hook can be called; its hook does not run for that call.",
             {"full_without_grad": "skipped"},
         ),
-        Reading("an error", "never", "Torch does otherwise: an error.", {"full_without_grad": "RuntimeError"}),
+        Reading(
+            "an error",
+            "never",
+            "Under no_grad a call of a module with a full backward hook raises an error.",
+            {"full_without_grad": "RuntimeError"},
+        ),
     ),
     witness=steps_on_line(Hook("full_backward", "m0", "h0"), Forward(grad=False), Forward(), Backward()),
 )

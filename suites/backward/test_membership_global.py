@@ -14,7 +14,7 @@ from suites.names import FULL, GLOBAL_FULL
 
 @clause(
     "backward.membership.global_no_mixing",
-    says="Global hooks, too, are full or legacy; each module makes its own choice apart from that.",
+    says="Global backward hooks are all full or all legacy; the own hooks of a module may be of the other kind.",
     source=MIXED,
     needs=(FULL, GLOBAL_FULL),
 )
@@ -36,7 +36,9 @@ def test_global_no_mixing(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.membership.global_everywhere",
-    says="A global full hook runs for every module of the network, before the module's own hooks.",
+    says="A global full backward hook runs for every module of a chain, before the module's own.",
+    where="each takes one tensor that needs a gradient, and returns a new one",
+    see=("backward.given.dict_output", "backward.inplace.input"),
     source=(GLOBAL_ALL, GLOBAL_FIRST),
     needs=GLOBAL_FULL,
 )
@@ -69,7 +71,9 @@ def test_global_everywhere(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.membership.global_legacy",
-    says="A global legacy hook runs for every module whose output came from an operation.",
+    says="A global legacy backward hook runs for every module whose first output has a grad_fn.",
+    where="that output is in the loss",
+    see=("backward.given.legacy_first_output", "backward.legacy.dead_module"),
     source="test: test/nn/test_module_hooks.py TestModuleGlobalHooks.test_module_global_hooks",
     needs="torch.nn.modules.module.register_module_backward_hook",
 )

@@ -41,7 +41,8 @@ def due(weights: List[int], hooks: int) -> List[Any]:
 
 @clause(
     "backward.modes.frozen_parameters",
-    says="A full hook runs where the input needs a gradient, whichever parameters are frozen.",
+    says="Freezing parameters of a module does not stop its full backward hooks.",
+    where="its output is made from an input that needs a gradient",
     source=RULE_1,
     needs=FULL,
     value=True,
@@ -63,7 +64,8 @@ def test_frozen_parameters(subject: Subject, weights: List[int], frozen: List[bo
 
 @clause(
     "backward.modes.no_grad_inside",
-    says="Where all of forward runs under no_grad the full hook does not run; the output needs no gradient.",
+    says="A full backward hook does not run where all of forward ran under no_grad: the output needs no gradient.",
+    where="forward makes new outputs",
     source=RULE_3,
     needs=FULL,
     value=False,
@@ -87,16 +89,16 @@ def test_no_grad_inside(subject: Subject, weights: List[int], hooks: int) -> Non
 
 @clause(
     "backward.modes.inference",
-    says="A module with a full hook can be called in inference mode.",
+    says="In inference mode a module with a full backward hook can be called.",
     source=UNDER_NO_GRAD,
     concern="full_backward ?no_grad",
     needs=(FULL, "torch.inference_mode"),
     readings=by_release(
         "raises",
         ("1.10", "accepted", "accepted"),
-        "In inference mode a module with a full hook returns an inference tensor.",
+        "In inference mode a call of a module with a full backward hook is accepted.",
         ("", "refused", "RuntimeError"),
-        "In inference mode the forward of a module with a full hook raises RuntimeError.",
+        "In inference mode the forward of a module with a full backward hook raises RuntimeError.",
     ),
     witness={"weights": [2], "number": 3, "hooks": 1},
 )
@@ -121,18 +123,19 @@ def test_inference(subject: Subject, weights: List[int], number: int, hooks: int
 
 @clause(
     "backward.modes.called_in_hook",
-    says="A full hook may call its module: grad mode there is off without create_graph, and nothing recurs.",
+    says="A full backward hook may call its module; without create_graph no graph is made for that call.",
+    where="the hook leaves the grad mode as it is",
     source="measured",
     concern="full_backward ?calls_module",
     needs=FULL,
     readings=by_release(
         "raises",
         ("1.10", "plain", "plain"),
-        "In a full hook, without create_graph, the output of its module needs no gradient.",
+        "In a full backward hook, without create_graph, no graph is made for a call of its module.",
         ("1.9", "RuntimeError", "RuntimeError"),
-        "A full hook that calls its module without create_graph gets RuntimeError.",
+        "A full backward hook that calls its module without create_graph gets RuntimeError.",
         ("", "AttributeError", "AttributeError"),
-        "A full hook that calls its module without create_graph gets AttributeError.",
+        "A full backward hook that calls its module without create_graph gets AttributeError.",
     ),
     witness={"times": [1], "create_graph": False},
 )
@@ -158,18 +161,19 @@ def test_called_in_hook(subject: Subject, times: List[int], create_graph: bool) 
 
 @clause(
     "backward.modes.checkpoint",
-    says="The full hooks of modules that are run by checkpoint run once in each backward.",
+    says="checkpoint() does not change how often the full backward hooks of its modules run.",
+    where=("the checkpointed input needs a gradient", "without inputs="),
     source=UNDER_NO_GRAD,
     concern="full_backward ?checkpoint",
     needs=FULL,
     readings=by_release(
         "raises",
         ("1.10", "once", "once"),
-        "Full hooks under checkpoint run as often as without it.",
+        "Full backward hooks under checkpoint run as often as without it.",
         ("1.9", "RuntimeError", "RuntimeError"),
-        "checkpoint of a module with a full hook raises RuntimeError in its first forward.",
+        "checkpoint of a module with a full backward hook raises RuntimeError in its first forward.",
         ("", "AttributeError", "AttributeError"),
-        "checkpoint of a module with a full hook raises AttributeError in its first forward.",
+        "checkpoint of a module with a full backward hook raises AttributeError in its first forward.",
     ),
     witness={"weights": [2], "hooks": 1, "passes": 1},
 )
@@ -195,7 +199,7 @@ def test_checkpoint(subject: Subject, weights: List[int], hooks: int, passes: in
 
 @clause(
     "backward.modes.checkpoint_not_reentrant",
-    says="With use_reentrant=False, too, full hooks under checkpoint run once in each backward.",
+    says="checkpoint(use_reentrant=False) does not change how often the full backward hooks of its modules run.",
     source="measured",
     needs=(FULL, "torch.utils.checkpoint.checkpoint(use_reentrant)"),
     value=1,
@@ -217,16 +221,22 @@ def test_checkpoint_not_reentrant(subject: Subject, weights: List[int], hooks: i
 
 @clause(
     "backward.modes.forward_ad",
-    says="Forward-mode differentiation through a module with a full hook raises NotImplementedError.",
+    says="A dual tensor of forward_ad raises NotImplementedError in a module with a full backward hook.",
+    where=("the tensor needs a gradient", "grad mode is on"),
     source=("note: extending.html#forward-mode-ad", "measured"),
     concern="full_backward ?forward_mode",
     needs=(FULL, "torch.autograd.forward_ad.dual_level"),
     readings=(
-        Reading("NotImplementedError", ">=1.10", "The node of a full hook has no jvp.", value="NotImplementedError"),
+        Reading(
+            "NotImplementedError",
+            ">=1.10",
+            "A dual tensor that meets a full backward hook raises NotImplementedError.",
+            value="NotImplementedError",
+        ),
         Reading(
             "RuntimeError",
             ">=1.9,<1.10",
-            "Forward-mode differentiation through a module with a full hook raises RuntimeError.",
+            "A dual tensor that meets a full backward hook raises RuntimeError.",
             value="RuntimeError",
             headline=False,
             effect="raises",
@@ -234,7 +244,7 @@ def test_checkpoint_not_reentrant(subject: Subject, weights: List[int], hooks: i
         Reading(
             "no tangent",
             "<1.9",
-            "Forward-mode differentiation loses the tangent at every operation, hooks or none.",
+            "A dual tensor loses its tangent at every operation, with or without hooks.",
             value=None,
             headline=False,
             effect="other",

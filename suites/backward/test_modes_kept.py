@@ -18,37 +18,44 @@ from suites.names import CLEARING, FULL, PRE, WARNED
 @each(
     Row(
         "backward.modes.warning_without_input",
-        "Full hooks that run although no input needs a gradient give one UserWarning in each backward.",
+        "Full backward hooks of one call that run though no input needs a gradient give one UserWarning.",
         (FIRING, WARNED),
         concern="full_backward",
         instead="let an input of the hooked module require grad, or filter the warning.",
+        where=("inputs are tensors, by position", "one backward()"),
         needs=FULL,
         readings=by_release(
             ("warns", "nothing"),
             ("2.8", "warned", ["UserWarning"]),
-            "There is one warning for each pass, however many full hooks run.",
+            "Where no input needs a gradient, the full backward hooks of one call together give one UserWarning.",
             ("", "in silence", []),
-            "Where no input needs a gradient, full hooks give no warning.",
+            "Where no input needs a gradient, full backward hooks give no warning.",
         ),
         witness={"hooks": 1, "passes": [False]},
         kind="full_backward",
     ),
     Row(
         "backward.modes.pre_warning_without_input",
-        "Pre-hooks alone give no warning where no input needs a gradient.",
+        "Full backward pre-hooks alone give no warning where no input needs a gradient.",
         ("https://github.com/pytorch/pytorch/pull/190685", "https://github.com/pytorch/pytorch/issues/189093"),
         concern="full_backward_pre ?inputs_need_no_grad ?alone",
+        where="the module returns a tensor or a tuple of tensors",
         needs=PRE,
         readings=(
             Reading(
                 "warned all the same",
                 ">=2.8,<2.14",
-                "Where no input needs a gradient, pre-hooks alone give the warning for full hooks.",
+                "Where no input needs a gradient, full backward pre-hooks alone give the full backward hooks' warning.",
                 value=["UserWarning"],
                 headline=False,
                 effect="warns",
             ),
-            Reading("no warning", "", "Pre-hooks alone do not give the warning for full hooks.", value=[]),
+            Reading(
+                "no warning",
+                "",
+                "Full backward pre-hooks alone do not give the warning for full backward hooks.",
+                value=[],
+            ),
         ),
         witness={"hooks": 1, "passes": [False]},
         kind="full_backward_pre",
@@ -69,16 +76,18 @@ def warnings_of(subject: Subject, hooks: int, passes: List[bool], *, row: Any) -
 
 @clause(
     "backward.modes.gradients_released",
-    says="After the hooks ran, nothing keeps the gradients of the output, though the output is kept.",
+    says="A full backward hook that has run does not keep grad_output alive, though the output is kept.",
+    where="without create_graph",
+    see="backward.twice.stale",
     source=CLEARING,
     concern="full_backward ?kept_alive",
     needs=FULL,
     readings=by_release(
         "other",
         ("1.13", "released", False),
-        "The gradients that a full hook saw are freed after backward().",
+        "A full backward hook that has run does not keep its grad_output alive.",
         ("", "kept", True),
-        "The grad_output that a full hook saw lives as long as the graph.",
+        "The grad_output that a full backward hook saw lives as long as the graph.",
     ),
 )
 def test_gradients_released(subject: Subject) -> None:
@@ -94,16 +103,16 @@ def test_gradients_released(subject: Subject) -> None:
 
 @clause(
     "backward.modes.graph_released",
-    says="backward(create_graph=True) through a hooked module leaves no graph behind once .grad is cleared.",
+    says="A full backward hook does not make backward(create_graph=True) leak its graph once .grad is set to None.",
     source=(CLEARING, "https://github.com/pytorch/pytorch/issues/82528"),
     concern="full_backward ?create_graph",
     needs=FULL,
     readings=by_release(
         "other",
         ("1.13", "released", 0),
-        "Passes with create_graph through a module with a full hook leave nothing behind.",
+        "Passes with create_graph through a module with a full backward hook leave nothing behind.",
         ("", "leaked", 5),
-        "Each backward(create_graph=True) through a module with a full hook leaks its graph.",
+        "Each backward(create_graph=True) through a module with a full backward hook leaks its graph.",
     ),
 )
 def test_graph_released(subject: Subject) -> None:

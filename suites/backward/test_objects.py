@@ -58,7 +58,9 @@ def pairs(xs: List[Any], kind: str = "full_backward", hooks: int = 1) -> List[An
 
 @clause(
     "backward.objects.views",
-    says="In grad mode a full hook makes views of inputs and outputs that need a gradient: no leaf, no .grad.",
+    says="In grad mode, full backward hooks make views of tensors that need a gradient: no leaf, no .grad.",
+    where="they are passed by position, returned alone or in a tuple",
+    see=("backward.structures.unseen_inputs", "backward.given.dict_output"),
     source=(INPUT_VIEW, OUTPUT_VIEW),
     note="They are in the same memory. Code in forward that asks for is_leaf or .grad of an input sees this.",
     needs=FULL,
@@ -100,24 +102,25 @@ def same(trace: Trace) -> List[bool]:
 @each(
     Row(
         "backward.objects.replaced",
-        "With an input that needs a gradient all are replaced; so is an output that needs one, in any case.",
+        "Where an input needs a gradient, a full backward hook replaces all inputs by new tensors.",
         (INPUT_VIEW, OUTPUT_VIEW),
         about="register_full_backward_hook",
         concern="full_backward ?first_needs_no_grad",
+        where=("inputs are tensors, by position", "grad mode is on"),
         needs=FULL,
         readings=by_release(
             "other",
             ("1.11", "all", {"frozen_is_wrapped": True}),
-            "With a full hook forward is given new tensors for all inputs if one needs a gradient.",
+            "With a full backward hook, forward is given new tensors for all inputs if one needs a gradient.",
             ("", "those that need one", {"frozen_is_wrapped": False}),
-            "With a full hook an input that needs no gradient stays the caller's own object.",
+            "With a full backward hook, an input that needs no gradient stays the caller's own object.",
         ),
         witness=Plan(SUM, (ONE, replace(ONE, grad=False)), (Hook("full_backward", "m0", "h0"), SEES, Forward())),
         drawn={"grads": "the first or none", "frozen": True},
     ),
     Row(
         "backward.objects.kept",
-        "Where no input needs a gradient forward is given the caller's own objects.",
+        "A full backward hook replaces no input where no input needs a gradient.",
         (DOCS, "measured"),
         docs="contradicts",
         note=VIEWS,
@@ -126,7 +129,7 @@ def same(trace: Trace) -> List[bool]:
     ),
     Row(
         "backward.objects.kept_under_no_grad",
-        "Under no_grad a full hook replaces neither inputs nor outputs.",
+        "Under no_grad a full backward hook replaces neither inputs nor outputs.",
         (DOCS, UNDER_NO_GRAD),
         level="observed",
         about="register_full_backward_hook",
@@ -137,19 +140,20 @@ def same(trace: Trace) -> List[bool]:
         readings=by_release(
             "raises",
             ("1.10", "the same", {"full_without_grad": "skipped"}),
-            "Under no_grad inputs and outputs of a hooked module are the objects they were.",
+            "Under no_grad a full backward hook leaves inputs and outputs the objects they were.",
             ("1.9", "RuntimeError", {"full_without_grad": "RuntimeError"}),
-            "Under no_grad the forward of a module with a full hook raises RuntimeError.",
+            "Under no_grad the forward of a module with a full backward hook raises RuntimeError.",
             ("", "AttributeError", {"full_without_grad": "AttributeError"}),
-            "Under no_grad the forward of a module with a full hook raises AttributeError.",
+            "Under no_grad the forward of a module with a full backward hook raises AttributeError.",
         ),
         witness=Plan(SUM, (ONE,), (Hook("full_backward", "m0", "h0"), SEES, Forward(grad=False))),
         drawn={"grads": "the first", "recorded": False},
     ),
     Row(
         "backward.objects.pre",
-        "Where an input needs a gradient, a full backward pre-hook alone replaces inputs and outputs too.",
+        "Where an input needs a gradient, a full backward pre-hook alone replaces all inputs by new tensors.",
         PRE_VIEW,
+        where=("inputs are tensors, by position", "grad mode is on"),
         needs=PRE,
         drawn={"grads": "any", "kind": "full_backward_pre"},
     ),
@@ -168,7 +172,7 @@ def objects(subject: Subject, plan: Plan, *, row: Any) -> None:
 
 @clause(
     "backward.objects.layers",
-    says="LSTM states and Embedding indices have None; a loss on an LSTM state alone leaves the hook silent.",
+    says="A loss on the state of an LSTM alone gives gradients, but does not call its full backward hook.",
     source=(PAST_THE_OUTPUT, DOCS),
     concern="full_backward ?lstm",
     docs="contradicts",
@@ -177,11 +181,11 @@ def objects(subject: Subject, plan: Plan, *, row: Any) -> None:
     readings=by_release(
         "raises",
         ("1.13", "silent", [[1, 2, True], "silent", 1]),
-        "A loss on the state of an LSTM with a full hook gives the input its gradient.",
+        "A loss on the state of an LSTM alone gives gradients, but does not call its full backward hook.",
         ("1.9", "refused", [[1, 2, True], "RuntimeError", 1]),
-        "A loss on the state alone of an LSTM with a full hook raises RuntimeError.",
+        "A loss on the state alone of an LSTM with a full backward hook raises RuntimeError.",
         ("", "silent Embedding", [[1, 2, True], "RuntimeError", 0]),
-        "An Embedding never calls its full hook; a loss on an LSTM state raises RuntimeError.",
+        "An Embedding never calls its full backward hook; a loss on an LSTM's state raises RuntimeError.",
     ),
 )
 def test_layers(subject: Subject) -> None:
@@ -210,7 +214,7 @@ def test_layers(subject: Subject) -> None:
 
 @clause(
     "backward.objects.keywords",
-    says="A forward hook, global or not, is given keyword inputs only when it asked for them.",
+    says="A forward hook, global or not, is given keyword inputs only if registered with with_kwargs=True.",
     source=(FORWARD_GLOBAL, "https://github.com/pytorch/pytorch/pull/137403"),
     needs=GLOBAL + "(with_kwargs)",
 )

@@ -30,10 +30,12 @@ def fill(number: float, size: Any) -> Any:
 @each(
     Row(
         "backward.objects.bare_tensor",
-        "A bare tensor from a full hook counts as the tuple of its rows: one for each input, or it raises.",
+        "A bare tensor from a full backward hook is read as the tuple of its rows, one for each input.",
         (DOCS, "measured"),
         note="The docs say a tuple or None; only the annotated type of the hook allows a Tensor, as if it were "
         "the one.",
+        where="every input is a tensor, by position, that needs a gradient",
+        see="backward.returns.full_without_input",
         needs=FULL,
         value="rows",
         wrong={"whole": "whole"},
@@ -42,7 +44,7 @@ def fill(number: float, size: Any) -> Any:
     ),
     Row(
         "backward.objects.pre_bare_tensor",
-        "A bare tensor from a pre-hook counts as the tuple of its rows: one for each output, or it raises.",
+        "A bare tensor from a full backward pre-hook is read as the tuple of its rows, one for each output.",
         (PRE_DOCS, "measured"),
         docs="contradicts",
         note="Since 2.10 the docs list a bare Tensor as a value to return.",
@@ -70,7 +72,9 @@ def bare(subject: Subject, size: Any, count: int, returned: Any, *, row: Any) ->
 
 @clause(
     "backward.objects.no_broadcast",
-    says="A full hook must return the exact shape: one that would sum or spread to it is refused.",
+    says="The last full backward hook must return the exact shape: what could be broadcast is refused.",
+    where="every input is a tensor, by position, that needs a gradient",
+    see="backward.values.last_is_checked",
     source="measured",
     needs=FULL,
     value="RuntimeError",
@@ -89,16 +93,16 @@ def test_no_broadcast(subject: Subject, size: Any, returned: Any, hooks: int) ->
 
 @clause(
     "backward.objects.list_without_input",
-    says="Where no input needs a gradient a list of None is refused, while a tuple of None is taken.",
+    says="Where no input needs a gradient, a full backward hook may return a tuple of None, but not a list.",
     source=(ONLY_NONE, FROM_OUTPUT),
     concern="full_backward returns ?inputs_need_no_grad",
     needs=FULL,
     readings=by_release(
         ("raises", "other"),
         ("1.9", "refused", {"full_without_input": "output"}),
-        "Where no input needs a gradient, a full hook that returns a list ends backward().",
+        "Where no input needs a gradient, a full backward hook that returns a list ends backward() in an error.",
         ("", "never called", {"full_without_input": "silent"}),
-        "Where no input needs a gradient, the full hook does not run, so nothing is refused.",
+        "Where no input needs a gradient, the full backward hook does not run, so nothing is refused.",
     ),
     witness=returning(1, (), (Give("list"),), grad=False),
 )
@@ -119,16 +123,18 @@ def test_list_without_input(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.objects.list_chain",
-    says="When a full hook returns a list, the next one is given that list.",
+    says="A list that a full backward hook returns is given to the next one as a list, not as a tuple.",
+    where="every input is a tensor, by position, that needs a gradient",
+    see="backward.objects.list_without_input",
     source="measured",
     concern="full_backward returns ?hooked_again",
     needs=FULL,
     readings=by_release(
         "other",
         ("1.13", "list", {"full_list_stays": True}),
-        "A list from a full hook stays a list for the next one.",
+        "A list from a full backward hook stays a list for the next one.",
         ("", "tuple", {"full_list_stays": False}),
-        "When a full hook returns a list, the next one is given a tuple.",
+        "When a full backward hook returns a list, the next one is given a tuple.",
     ),
     witness=returning(1, (Give("list"),), ()),
 )

@@ -34,7 +34,9 @@ def factors(plan: Plan) -> Any:
 
 @clause(
     "backward.returns.none_keeps",
-    says="A backward hook of any kind that returns None leaves the gradients of all used inputs as they are.",
+    says="A full backward hook or pre-hook, or a legacy one, that returns None changes no gradient.",
+    where=("every input is used", "no tensor is changed in place"),
+    see="backward.given.unused_input",
     source=DOCS + ' "hook(module, grad_input, grad_output) -> tuple(Tensor) or None"',
     needs=FULL,
 )
@@ -53,7 +55,9 @@ def test_none_keeps(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.returns.full_replaces_input",
-    says="What a full hook returns replaces the gradient of the input, and of the input alone.",
+    says="What a full backward hook returns replaces the gradients that the module gives its inputs.",
+    where="every input is a tensor, by position, that needs a gradient",
+    see="backward.returns.full_without_input",
     source=REPLACES,
     needs=FULL,
 )
@@ -66,7 +70,8 @@ def test_full_replaces_input(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.returns.pre_replaces_all",
-    says="What a full backward pre-hook returns is what all gradients of the module are made from.",
+    says="All gradients that a call gives are made from what the full backward pre-hook returns.",
+    where="no other backward hook is there",
     source=PRE_REPLACES,
     needs=PRE,
 )
@@ -79,7 +84,8 @@ def test_pre_replaces_all(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.returns.legacy_replaces_parameters",
-    says="What a legacy hook returns replaces the gradients of the last operation's inputs, parameters too.",
+    says="What a legacy backward hook returns replaces all gradients that the module's last operation gives.",
+    where="no other backward hook is there",
     source="measured",
 )
 @given(plan=scaling("backward"))
@@ -91,7 +97,7 @@ def test_legacy_replaces_parameters(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.returns.full_chain",
-    says="Full hooks run in order, each given the grad_input that the one before left; grad_output stays.",
+    says="A full backward hook is given the grad_input that the one before it left, and the same grad_output.",
     source=(IN_ORDER, OBSERVES),
     needs=FULL,
 )
@@ -107,7 +113,7 @@ def test_full_chain(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.returns.pre_chain",
-    says="Pre-hooks run in order, each given the grad_output that the one before left.",
+    says="A full backward pre-hook is given the grad_output that the one before it left.",
     source=(IN_ORDER, OBSERVES),
     needs=PRE,
 )
@@ -120,7 +126,7 @@ def test_pre_chain(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.returns.pre_without_input",
-    says="A pre-hook's replacement counts also in a module whose inputs need no gradient.",
+    says="What a full backward pre-hook returns counts also where no input of the module needs a gradient.",
     source=(PRE_REPLACES, "https://github.com/pytorch/pytorch/pull/116454"),
     concern="full_backward_pre returns ?inputs_need_no_grad",
     needs=PRE,
@@ -128,7 +134,7 @@ def test_pre_chain(subject: Subject, plan: Plan) -> None:
         Reading(
             "counts",
             "",
-            "The parameters' gradients are made from what a pre-hook returns, also without input gradients.",
+            "Also without input gradients, weights' gradients are made from what a full backward pre-hook returns.",
             {"full_output_returns": "none"},
         ),
     ),
@@ -165,7 +171,7 @@ def in_any_network(subject: Subject, plan: Plan, *, row: Any) -> None:
 
 @clause(
     "backward.returns.raising",
-    says="What a full hook or pre-hook raises leaves backward() as it is; the later hooks are not called.",
+    says="An exception of a full backward hook or pre-hook is raised by backward(); no later hook is called.",
     source="measured",
     needs=FULL,
 )
@@ -219,7 +225,9 @@ NUMBERED: Dict[str, Callable[[List[Any]], Any]] = {
 
 @clause(
     "backward.returns.by_number",
-    says="A full hook may return whatever has a length and items by number, such as {0: gradient}.",
+    says="A full backward hook may return an object with len() and numbered items: {0: gradient}.",
+    where="every input is a tensor, by position, that needs a gradient",
+    see="backward.returns.full_without_input",
     source="measured",
     needs=FULL,
     value=1,
@@ -238,7 +246,9 @@ def test_by_number(subject: Subject, made: str, grads: List[int]) -> None:
 
 @clause(
     "backward.returns.not_needed",
-    says="What a full hook returns for an input without gradient, next to one with, is ignored.",
+    says="What a full backward hook returns for an input that needs no gradient is ignored.",
+    where=("another input needs one", "inputs are tensors, by position"),
+    see="backward.returns.full_without_input",
     source="measured",
     needs=FULL,
     value=1,

@@ -24,20 +24,20 @@ def dropped_by_a_legacy_hook(draw) -> Plan:
 
 @clause(
     "backward.returns.legacy_none_goes_on",
-    says="A legacy hook may return None for each gradient; multiplications and additions upstream pass it on.",
+    says="In a chain of multiplications and additions, a legacy backward hook's None for all gradients goes on.",
     source="measured",
     concern="backward returns",
     readings=(
         Reading(
             "goes on",
             ">=1.6",
-            "Multiplications and additions upstream pass on the None that a legacy hook returns for each gradient.",
+            "In a chain, multiplications and additions pass on the None of a legacy backward hook for all gradients.",
             {"undefined_passes": True},
         ),
         Reading(
             "RuntimeError",
             "<1.6",
-            "After a legacy hook returned None for each gradient, the next multiplication raises RuntimeError.",
+            "After a legacy backward hook returned None for each gradient, a multiplication raises RuntimeError.",
             {"undefined_passes": False},
             headline=False,
             effect="raises",

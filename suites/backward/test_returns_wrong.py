@@ -41,7 +41,9 @@ def result_of(kind: str, returned: Any, count: int = 1, grad: bool = True, hooks
 
 @clause(
     "backward.returns.full_wrong",
-    says="A full hook that returns a wrong number of gradients, or none at all, ends backward() with an error.",
+    says="A full backward hook that returns too many or too few gradients ends backward() in an error.",
+    where="every input is a tensor, by position, that needs a gradient",
+    see="backward.objects.list_without_input",
     source=NUMBER,
     needs=FULL,
     value=True,
@@ -60,7 +62,9 @@ def test_full_wrong(subject: Subject, returned: Any, count: int, hooks: int) -> 
 
 @clause(
     "backward.returns.full_wrong_tensor",
-    says="A full hook that returns a tensor of another shape or dtype ends backward() with RuntimeError.",
+    says="If the last full backward hook returns another shape or dtype, backward() raises RuntimeError.",
+    where="every input is a tensor, by position, that needs a gradient",
+    see="backward.values.last_is_checked",
     source="measured",
     needs=FULL,
     value="RuntimeError",
@@ -82,7 +86,9 @@ def test_full_wrong_tensor(subject: Subject, dtype: str, size: Any, hooks: int) 
 
 @clause(
     "backward.returns.full_containers",
-    says="A full hook may return a list in place of a tuple, and None for a gradient that is dropped.",
+    says="A full backward hook may return a list in place of a tuple, and None for a gradient.",
+    where="every input is a tensor, by position, that needs a gradient",
+    see="backward.objects.list_without_input",
     source="measured",
     needs=FULL,
 )
@@ -109,7 +115,7 @@ def test_full_containers(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.returns.full_without_input",
-    says="A full hook that returns a gradient where no input needs one ends backward() with RuntimeError.",
+    says="A full backward hook that returns a gradient where no input needs one ends backward() in RuntimeError.",
     source=(ONLY_NONE, FROM_OUTPUT),
     concern="full_backward returns ?inputs_need_no_grad",
     needs=FULL,
@@ -127,7 +133,7 @@ def test_full_without_input(subject: Subject, returned: Any, count: int, hooks: 
 
 @clause(
     "backward.returns.pre_wrong",
-    says="A pre-hook that returns a wrong number of gradients, or none at all, ends backward() with an error.",
+    says="A full backward pre-hook that returns too many or too few gradients ends backward() in RuntimeError.",
     source=(PRE_NUMBER, PRE_DOCS),
     docs="contradicts",
     note="Since 2.10 the docs list a bare Tensor as a value to return; one that is no row of rows is refused.",
@@ -155,7 +161,7 @@ def test_pre_wrong(subject: Subject, returned: Any, count: int, hooks: int) -> N
 
 @clause(
     "backward.returns.legacy_not_a_tuple",
-    says="A legacy hook that returns a bare tensor, a list or a number ends backward() with TypeError.",
+    says="A legacy backward hook that returns a bare tensor, a list or a number ends backward() in TypeError.",
     source="measured",
     concern="backward returns ?returns_wrong",
     value="TypeError",
@@ -169,7 +175,7 @@ def test_legacy_not_a_tuple(subject: Subject, returned: Any, hooks: int) -> None
 
 @clause(
     "backward.returns.legacy_wrong_length",
-    says="A legacy hook that returns a tuple of another length or shape ends backward() with RuntimeError.",
+    says="If a legacy backward hook's tuple has another length, or a gradient another shape, RuntimeError is raised.",
     source=TESTS + "test_hook_invalid_outputs",
     value="RuntimeError",
     wrong={"taken": "accepted"},

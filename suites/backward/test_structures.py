@@ -40,7 +40,9 @@ CONTAINERS = {
 
 @clause(
     "backward.structures.places",
-    says="Inputs and outputs that are no tensors keep their place in grad_input and grad_output, with None.",
+    says="A value that is no tensor has None in its place in a full backward hook's grad_input or grad_output.",
+    where="inputs are by position; outputs in a tuple",
+    see=("backward.given.kwargs_left_out", "backward.structures.other_outputs"),
     source=NO_TENSOR,
     needs=FULL,
 )
@@ -67,7 +69,8 @@ def given_twice(plan: Plan) -> Plan:
 
 @clause(
     "backward.structures.twice",
-    says="A tensor that a module is given twice has two entries in grad_input, and their sum as gradient.",
+    says="A tensor that is two inputs has two entries in a full backward hook's grad_input, and gets their sum.",
+    where=("both are by position", "it needs a gradient"),
     source=(GRADIENTS, "measured"),
     level="observed",
     needs=FULL,
@@ -83,16 +86,17 @@ def test_twice(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.structures.detached_output",
-    says="A detached tensor among the outputs has None in grad_output, and stays without gradient.",
+    says="In a tuple of outputs, a detached one has None in a full backward hook's grad_output.",
+    where="another output needs a gradient",
     source="https://github.com/pytorch/pytorch/pull/59204",
     concern="full_backward ?output_detached",
     needs=FULL,
     readings=by_release(
         "raises",
         ("1.9", "None", "None"),
-        "A full hook has None for a detached output, whichever output comes first.",
+        "A full backward hook has None for a detached output, whichever output comes first.",
         ("", "refused", "AttributeError"),
-        "With a full hook the forward raises AttributeError if its first output is detached.",
+        "With a full backward hook the forward raises AttributeError if its first output is detached.",
     ),
     witness={"needs_grad": [False, True], "hooks": 1},
 )
@@ -134,16 +138,18 @@ def unseen(draw: Any) -> Plan:
 
 @clause(
     "backward.structures.unseen_inputs",
-    says="Where only tensors in containers or keywords need a gradient, the full hook runs at the output.",
+    says="If only inputs by keyword or in containers need a gradient, full backward hooks run at the output.",
+    where="the module returns a tensor or a tuple of tensors",
+    see="backward.given.dict_output",
     source=(RULE_2, POSITIONAL, FROM_OUTPUT),
     concern="full_backward ?inputs_need_no_grad",
     needs=FULL,
     readings=by_release(
         "other",
         ("1.9", "at the output", {"full_without_input": "output"}),
-        "Without an input that it sees, a full hook runs at the output.",
+        "A full backward hook that sees no input with a gradient runs at the output.",
         ("", "silent", {"full_without_input": "silent"}),
-        "Where only tensors in containers or keywords need a gradient, no full hook runs.",
+        "Where only tensors in containers or keywords need a gradient, no full backward hook runs.",
     ),
     witness=Plan(
         Chain("m0", (Leaf("m1", "many", (2,), outputs=1),), Call((Pack("list", (0,)),))),
@@ -161,7 +167,7 @@ def test_unseen_inputs(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.structures.other_outputs",
-    says="The full hook of a module that returns a list, an iterator or another object does not run.",
+    says="A full backward hook does not run where its module returns a list, a dict or an iterator.",
     source=(TENSORS_ONLY, DOCS, "https://github.com/pytorch/pytorch/pull/87547"),
     concern="full_backward|full_backward_pre ?output_other",
     docs="contradicts",
@@ -170,11 +176,11 @@ def test_unseen_inputs(subject: Subject, plan: Plan) -> None:
     readings=by_release(
         ("warns", "nothing", "raises"),
         ("2.0", "with a warning", ["UserWarning"]),
-        "A module with a full hook that returns a list or object gives a UserWarning.",
+        "A module with a full backward hook gives a UserWarning in a call in which it returns a list or dict.",
         ("1.13", "in silence", [], "too"),
-        "No warning tells that the full hook of a module that returns a list does not run.",
+        "No warning says that the full backward hook of a module that returns a list does not run.",
         ("", "refused", "RuntimeError"),
-        "backward() through a module with a full hook that returns a list raises RuntimeError.",
+        "backward() raises RuntimeError where a module with a full backward hook returned a list.",
     ),
     witness={"name": "list", "by": [2], "hooks": 1},
 )
@@ -188,7 +194,7 @@ def test_other_outputs(subject: Subject, name: str, by: List[int], hooks: int) -
 
 @clause(
     "backward.structures.pre_other_outputs",
-    says="The pre-hook of a module that returns a list, dict or the like does not run; a warning says so.",
+    says="A full backward pre-hook does not run where its module returns a list or dict; a UserWarning says so.",
     source=(TENSORS_ONLY, PRE_DOCS),
     docs="contradicts",
     note="The docs promise a call each time the gradients for the module are computed.",
@@ -207,16 +213,16 @@ def test_pre_other_outputs(subject: Subject, name: str, by: List[int], hooks: in
 
 @clause(
     "backward.structures.no_output",
-    says="A hooked module that returns None warns in each call that its backward hooks will not be called.",
+    says="A module with a full backward hook gives one UserWarning in each call in which it returns None.",
     source=(TENSORS_ONLY, "https://github.com/pytorch/pytorch/pull/87547"),
     concern="full_backward|full_backward_pre ?output_none",
     needs=FULL,
     readings=by_release(
         ("warns", "nothing"),
         ("2.0", "warned", ["UserWarning"]),
-        "A module with a full hook that returns None gives one UserWarning in each call.",
+        "A module with a full backward hook gives one UserWarning in each call in which it returns None.",
         ("", "in silence", []),
-        "A module with a full hook may return None, and no warning is given.",
+        "A module with a full backward hook may return None, and no warning is given.",
     ),
     witness={"hooks": 1, "calls": 1},
 )
@@ -239,7 +245,8 @@ def returned_twice(plan: Plan) -> Plan:
 
 @clause(
     "backward.structures.returned_twice",
-    says="With a full hook a tensor that is twice in the tuple of outputs becomes two, each in grad_output.",
+    says="With a full backward hook, one tensor twice in a tuple of outputs becomes two, each in grad_output.",
+    where="it needs a gradient",
     source=(GRADIENTS, "measured"),
     level="observed",
     needs=FULL,

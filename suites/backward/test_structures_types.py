@@ -20,16 +20,16 @@ class Pair(tuple):
 
 @clause(
     "backward.structures.types_kept",
-    says="With a full hook a named tuple that the module returns stays one.",
+    says="A collections.namedtuple that a module with a full backward hook returns keeps its class.",
     source=KEEPS_CLASS,
     concern="full_backward|full_backward_pre ?output_tuple_class",
     needs=FULL,
     readings=by_release(
         "other",
         ("2.2", "kept", {"full_keeps_class": True}),
-        "With a full hook a named tuple that the module returns stays one.",
+        "A collections.namedtuple that a module with a full backward hook returns keeps its class.",
         ("", "a plain tuple", {"full_keeps_class": False}),
-        "With a full hook a named tuple that the module returns becomes a plain tuple.",
+        "A collections.namedtuple that a module with a full backward hook returns becomes a plain tuple.",
     ),
     witness=Plan(
         Leaf("m0", "scale", (2,), out=Pack("named", (0, None))),
@@ -44,7 +44,8 @@ def test_types_kept(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.structures.none_returned",
-    says="An input for which a full hook returns None has no gradient; the other entries count.",
+    says="A full backward hook that returns None for an input gives it no gradient; the other entries count.",
+    where=("there is no other hook", "inputs are tensors, by position"),
     source=(REPLACES, "measured"),
     level="observed",
     needs=FULL,
@@ -59,7 +60,8 @@ def test_none_returned(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.structures.legacy_first",
-    says="A legacy hook is for the first tensor of a nested output; an output without one raises in forward.",
+    says="A legacy backward hook is for the first item of an output tuple or list; None there raises TypeError.",
+    see="backward.given.legacy_first_output",
     source=(LEGACY, "measured"),
 )
 @given(plan=plans(kinds=("backward",), does=(), inputs=(1, 2), outputs=(1, 2), depth=0, structures=True))
@@ -80,7 +82,8 @@ def refused(item: Any) -> str:
 
 @clause(
     "backward.structures.subclass_kept",
-    says="A full hook keeps the class of a tensor that the module returns, and runs.",
+    says="A plain subclass of Tensor that a module with a full backward hook returns keeps its class.",
+    where="it has the default __torch_function__",
     source="https://github.com/pytorch/pytorch/issues/61026",
     level="observed",
     concern="full_backward|full_backward_pre ?output_tensor_class",
@@ -88,9 +91,9 @@ def refused(item: Any) -> str:
     readings=by_release(
         "other",
         ("2.2", "kept", "Special"),
-        "With a full hook a tensor subclass that the module returns stays one.",
+        "With a full backward hook, a tensor subclass that the module returns stays one.",
         ("", "lost", "Tensor"),
-        "With a full hook a tensor subclass that the module returns becomes a plain tensor.",
+        "With a full backward hook, a tensor subclass that the module returns becomes a plain tensor.",
     ),
     witness={"by": [2], "alone": True, "hooks": 1},
 )
@@ -115,7 +118,8 @@ def test_subclass_kept(subject: Subject, by: List[int], alone: bool, hooks: int)
 
 @clause(
     "backward.structures.rebuilt",
-    says="A module with a full hook may return any class of tuple, such as those of torch.return_types.",
+    says="A module with a full backward hook may return any tuple class, such as those of torch.return_types.",
+    where="an output needs a gradient",
     source=(KEEPS_CLASS, DOCS),
     level="observed",
     concern="full_backward|full_backward_pre ?output_tuple_class",
@@ -126,7 +130,7 @@ def test_subclass_kept(subject: Subject, by: List[int], alone: bool, hooks: int)
         Reading(
             "rebuilt from its tensors",
             ">=2.2",
-            "With a full hook a tuple class that does not take its items one by one raises TypeError, or changes.",
+            "With a full backward hook, tuple classes that do not take items one by one raise TypeError, or change.",
             headline=False,
             effect="raises",
             value=["TypeError", "TypeError", ("Pair", [[[[2.0, 0.0]], [[1.0, 0.0]]]], [2.0, 0.0], [])],
@@ -134,8 +138,8 @@ def test_subclass_kept(subject: Subject, by: List[int], alone: bool, hooks: int)
         Reading(
             "a plain tuple",
             "<2.2",
-            "With a full hook an output of a tuple class becomes a plain tuple.",
-            effect="other",
+            "With a full backward hook, an output of a tuple class becomes a plain tuple.",
+            harm="silent",
             value=[("tuple", [[[[2.0, 2.0]], [[1.0, 1.0], None]]], [2.0, 2.0], [])] * 2
             + [("tuple", [[[[2.0, 2.0]], [[1.0, 1.0]]]], [2.0, 2.0], [])],
         ),
@@ -153,16 +157,17 @@ def test_rebuilt(subject: Subject) -> None:
 
 @clause(
     "backward.structures.sparse",
-    says="A sparse input that needs a gradient cannot pass a module with a full hook.",
+    says="A sparse input that needs a gradient raises an error in a module with a full backward hook.",
+    where=("it is passed by position", "grad mode is on"),
     source="measured",
     concern="full_backward ?sparse",
     needs=FULL,
     readings=by_release(
         ("raises", "raises"),
         ("1.9", "NotImplementedError", "NotImplementedError"),
-        "A sparse input with a gradient to a module with a full hook raises NotImplementedError.",
+        "A sparse input that needs a gradient raises NotImplementedError in a module with a full backward hook.",
         ("", "RuntimeError", "RuntimeError", "too"),
-        "A sparse input with a gradient to a module with a full hook raises RuntimeError.",
+        "A sparse input that needs a gradient raises RuntimeError in a module with a full backward hook.",
     ),
     witness={"size": 2, "grad": True, "hooks": 1},
 )

@@ -13,7 +13,8 @@ KINDS = ("backward", "full_backward", "full_backward_pre")
 
 @clause(
     "backward.switched.any_mode",
-    says="Backward hooks of modules run in train and in eval mode, whatever is frozen or thawed in between.",
+    says="Full and legacy backward hooks and full backward pre-hooks run in train and in eval mode.",
+    where=("the output needs a gradient", "forward makes new outputs"),
     source="measured",
     about=apis(KINDS, everywhere=True),
 )
@@ -24,7 +25,8 @@ def test_any_mode(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.switched.after_failure",
-    says="After a pass in which a hook raised, the next pass calls the backward hooks of modules anew.",
+    says="A backward hook of a module that raised stops no hook of a later forward and its backward().",
+    see="backward.errors.stale_pre",
     source="measured",
     about=apis(KINDS, everywhere=True),
 )

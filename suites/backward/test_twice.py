@@ -45,7 +45,7 @@ def line() -> Any:
 
 @clause(
     "backward.twice.create_graph",
-    says="With create_graph grad mode is on in a full hook and its gradients need one; without, neither.",
+    says="Grad mode is on in a full backward hook under create_graph=True, and off without it.",
     source=('docs: torch.autograd.backward "graph of the derivative will be constructed"'),
     needs=FULL,
     value=True,
@@ -71,7 +71,9 @@ def test_create_graph(subject: Subject, passes: List[bool], hooks: int, again: b
 
 @clause(
     "backward.twice.second_pass",
-    says="Differentiating the gradient again calls no full hook of a module that is alone, and is right.",
+    says="Differentiating the gradient of a module's output again does not call its full backward hook.",
+    where=("the loss is linear in the output", "there is no other module"),
+    see="backward.twice.second_pass_of_many",
     source=(PAST_OUTPUT, DOCS, MISSED),
     concern="full_backward ?create_graph",
     docs="contradicts",
@@ -80,9 +82,9 @@ def test_create_graph(subject: Subject, passes: List[bool], hooks: int, again: b
     readings=by_release(
         "other",
         ("1.13", "silent", 1),
-        "Of a pass and its second derivative only the first calls the full hooks of one module.",
+        "Of a pass and its second derivative only the first calls the full backward hook.",
         ("", "called again", 2),
-        "Differentiating the gradient again calls the full hook of the module once more.",
+        "Differentiating the gradient again calls the full backward hook of the module once more.",
     ),
     witness={"what": "cube", "number": 2, "hooks": 1},
 )
@@ -108,16 +110,17 @@ def test_second_pass(subject: Subject, what: str, number: int, hooks: int) -> No
 
 @clause(
     "backward.twice.second_pass_of_many",
-    says="In the second pass a full hook runs only where its output gets a second-order gradient.",
+    says="For a second derivative, a full backward hook runs only where a gradient reaches the output.",
+    where=("modules are in a chain", "the loss is linear"),
     source=(CLEARING, MISSED),
     concern="full_backward ?create_graph",
     needs=FULL,
     readings=by_release(
         "other",
         ("1.13", "below the curve", 0),
-        "In the second pass full hooks run below the last curved module, and not on it.",
+        "For a second derivative, full backward hooks run for the modules before the last nonlinear one.",
         ("", "the curve too", 1),
-        "In the second pass the full hook of the last curved module runs as well.",
+        "For a second derivative, the full backward hook of the last nonlinear module runs as well.",
     ),
     witness={"curved": [False, True, False], "number": 1},
 )
@@ -144,16 +147,17 @@ def test_second_pass_of_many(subject: Subject, curved: List[bool], number: int) 
 
 @clause(
     "backward.twice.replacement",
-    says="A replacement made under create_graph counts once in the second derivative.",
+    says="A factor that a full backward hook puts in under create_graph is in the second derivative once.",
+    where=("the loss is linear in the output", "there is no other module"),
     source=CLEARING,
     concern="full_backward returns ?create_graph",
     needs=FULL,
     readings=by_release(
         "other",
         ("1.13", "once", 1),
-        "A factor that a full hook puts in under create_graph is in both derivatives, once.",
+        "A factor that a full backward hook puts in under create_graph is in each derivative once.",
         ("", "twice", 2),
-        "A replacement made under create_graph is made again in the second derivative.",
+        "Under create_graph a factor of a full backward hook is put in again in the second derivative.",
     ),
     witness={"number": 2, "factors": [10]},
 )
@@ -174,7 +178,9 @@ def test_replacement(subject: Subject, number: int, factors: List[int]) -> None:
 
 @clause(
     "backward.twice.output_missed",
-    says="A full hook does not run when the gradient reaches the input without passing the output.",
+    says="A pass that reaches a module's input but not its output skips its full backward hook, without an error.",
+    where="one backward()",
+    see="backward.twice.stale",
     source=(PAST_OUTPUT, DOCS, "https://github.com/pytorch/pytorch/issues/57157", PAST_THE_OUTPUT),
     concern="full_backward ?output_missed",
     docs="contradicts",
@@ -183,9 +189,9 @@ def test_replacement(subject: Subject, number: int, factors: List[int]) -> None:
     readings=by_release(
         "raises",
         ("1.13", "silent", "silent"),
-        "A full hook whose output was passed by is not called, and the gradient is right.",
+        "A full backward hook whose output a pass does not reach is not called, and the gradient is right.",
         ("", "refused", "RuntimeError"),
-        "backward() that reaches a full hook's input past its output raises RuntimeError.",
+        "A pass that reaches a module's input, not its output, raises RuntimeError under a full backward hook.",
     ),
     witness={"way": "list", "number": 1, "hooks": 1},
 )
@@ -218,7 +224,8 @@ def test_output_missed(subject: Subject, way: str, number: int, hooks: int) -> N
 
 @clause(
     "backward.twice.stale",
-    says="After a pass that stopped at the weight, a later pass calls the full hook with the old grad_output.",
+    says="After autograd.grad for weights, a pass that misses the output gives full backward hooks an old grad_output.",
+    where="it reaches the input over the same graph",
     source=(DOCS, "measured"),
     docs="contradicts",
     note="The docs say that grad_output holds the gradients with respect to the outputs. Those of the first pass are "
@@ -251,7 +258,8 @@ def test_stale(subject: Subject, stopped: List[int], root: int, hooks: int, twic
 
 @clause(
     "backward.twice.stale_replacement",
-    says="After a pass that stopped at the weight, a full hook that scales corrupts a later gradient of x.",
+    says="After autograd.grad for weights, full backward hooks also change gradients of a pass that misses the output.",
+    where="it reaches the input over the same graph",
     source="measured",
     note="The gradient of the second pass did not come through the module's output, and the hooks multiply it. By the "
     "docs' first rule a call is due; without the first pass torch makes none, as where the output is missed.",

@@ -22,7 +22,9 @@ def hooked(*do: Recast, kind: str = "full_backward") -> Plan:
 
 @clause(
     "backward.values.full_given",
-    says="A full backward hook is given gradients of the shapes and dtypes of the module's inputs.",
+    says="Tensors in a full backward hook's grad_input have the shape and dtype of the inputs of forward.",
+    where="no other backward hook is there",
+    see="backward.values.last_is_checked",
     source=GRADIENTS,
     level="observed",
     needs=FULL,
@@ -38,7 +40,8 @@ def test_full_given(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.values.any_layout",
-    says="Full and legacy backward hooks may return gradients in any layout.",
+    says="A gradient that a full or legacy backward hook returns may have any strides.",
+    see="backward.returns.full_without_input",
     source="measured",
     about=("register_backward_hook", "register_full_backward_hook"),
 )
@@ -50,7 +53,9 @@ def test_any_layout(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.values.last_is_checked",
-    says="Of the gradients that full backward hooks return only those of the last must fit shape and dtype.",
+    says="Only the last gradient that full backward hooks return must have the input's shape and dtype.",
+    where="every input is a tensor, by position, that needs a gradient",
+    see=("backward.wrong.longer", "backward.returns.full_without_input"),
     source=(REPLACES, "measured"),
     level="observed",
     concern="full_backward returns ?returns_wrong",
@@ -58,9 +63,9 @@ def test_any_layout(subject: Subject, plan: Plan) -> None:
     readings=by_release(
         "raises",
         ("1.13", "the last", {"full_checked_each": False}),
-        "A full backward hook may return gradients of any shape and dtype where a later one returns fitting ones.",
+        "A full backward hook may return any shape and dtype where a later one returns fitting ones.",
         ("", "each", {"full_checked_each": True}),
-        "A full backward hook that returns another shape or dtype ends backward() in RuntimeError at once.",
+        "A full backward hook returning another shape or dtype ends backward() in RuntimeError at once.",
     ),
     witness=hooked(Recast(dtype="float32"), Recast(dtype="float64")),
 )
@@ -71,7 +76,9 @@ def test_last_is_checked(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.values.frozen_input",
-    says="With full backward hooks a module is called with new tensors, also for inputs without gradients.",
+    says="Where an input needs a gradient, a full backward hook also replaces those that need none.",
+    where=("inputs are tensors, by position", "grad mode is on"),
+    see="backward.objects.kept",
     source=(INPUT_VIEW, "measured"),
     level="observed",
     concern="full_backward ?first_needs_no_grad",
@@ -79,9 +86,9 @@ def test_last_is_checked(subject: Subject, plan: Plan) -> None:
     readings=by_release(
         "other",
         ("1.11", "new", {"frozen_is_wrapped": True}),
-        "Where one input needs a gradient, full backward hooks have the module called with new tensors for all.",
+        "Where one input needs a gradient, a full backward hook replaces all inputs by new tensors.",
         ("", "the same", {"frozen_is_wrapped": False}),
-        "Full backward hooks have the module called with the very inputs that need no gradient.",
+        "A full backward hook leaves an input that needs no gradient the caller's own object.",
     ),
     witness=Plan(
         Leaf("m0", "both"),
@@ -100,15 +107,15 @@ def test_frozen_input(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.values.legacy_cast",
-    says="A legacy hook of a module that changes the dtype is given one gradient for its one input.",
+    says="The legacy backward hook of a module that only casts its input to another dtype has one grad_input entry.",
     source=(LEGACY, "measured"),
     concern="backward ?other_dtype",
     readings=by_release(
         "other",
         ("1.10", "one", {"cast_has_two_inputs": False}),
-        "A legacy hook of a module that changes the dtype is given a tuple of one gradient of the input.",
+        "The legacy backward hook of a module that only changes the dtype is given one gradient, of the input.",
         ("", "two", {"cast_has_two_inputs": True}),
-        "A legacy hook of a module that changes the dtype is given two gradients for one input, None first.",
+        "The legacy backward hook of a module that only changes the dtype is given two gradients, None first.",
     ),
     witness=Plan(Leaf("m0", "float32"), (ONE,), (Hook("backward", "m0", "h0"), Forward(), Backward((Like(1),)))),
 )

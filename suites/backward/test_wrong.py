@@ -26,7 +26,9 @@ def line(values: Tuple[int, ...], hooks: Tuple[Any, ...], *steps: Any, grad: boo
 
 @clause(
     "backward.wrong.longer",
-    says="A full hook or pre-hook that returns a gradient too many ends backward() with RuntimeError.",
+    says="A full backward hook or pre-hook that returns a gradient too many ends backward() in RuntimeError.",
+    where="an input by position needs a gradient",
+    see="backward.objects.list_without_input",
     source=(NUMBER, PRE_NUMBER),
     needs=FULL,
 )
@@ -51,16 +53,17 @@ def test_longer(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.wrong.nones",
-    says="A full hook may return None for a gradient: the hook of the module behind it then sees None.",
+    says="Where a full backward hook returns (None,), that of the module before is given (None,) as grad_output.",
+    where=("modules are in a chain", "each has one hook"),
     source="measured",
     concern="full_backward returns ?returns_none_inside",
     needs=FULL,
     readings=by_release(
         "nothing",
         ("2.0", "none", {"full_output_returns": "none"}),
-        "Behind a None that a full hook returned a weight gets no gradient.",
+        "Weights of the module before one whose full backward hook returned (None,) get no gradient.",
         ("", "zeros", {"full_output_returns": "zeros"}, "too"),
-        "Behind a None that a full hook returned a weight gets a gradient of zeros.",
+        "Weights of the module before one whose full backward hook returned (None,) get zeros.",
     ),
     witness=line((1, 1), NO_GRADIENT, Backward()),
 )
@@ -72,7 +75,7 @@ def test_nones(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.wrong.legacy_anything",
-    says="A legacy hook that returns a list, or a tuple that is too long, ends backward() with an error.",
+    says="A legacy backward hook that returns a list, or a tuple that is too long, ends backward() in an error.",
     source=TESTS + "test_hook_invalid_outputs",
 )
 @given(
@@ -90,7 +93,8 @@ def test_legacy_anything(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.wrong.legacy_nones",
-    says="Where a legacy hook returns None for every gradient, each gradient behind it is None or zero.",
+    says="If a legacy backward hook returns None for every gradient, those of modules before it are None or zero.",
+    where="modules are in a chain",
     source="measured",
 )
 @given(
@@ -106,7 +110,9 @@ def test_legacy_nones(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.wrong.list",
-    says="A full hook or pre-hook may return a list in place of a tuple; the gradients in it count.",
+    says="A full backward hook or pre-hook may return its gradients in a list in place of a tuple.",
+    where="every input is a tensor, by position, that needs a gradient",
+    see="backward.objects.list_without_input",
     source="measured",
     needs=FULL,
 )
@@ -128,7 +134,7 @@ def test_list(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.wrong.registered_in_hook",
-    says="A backward hook that a backward hook registers runs from the next forward on.",
+    says="A full or legacy backward hook that one of its kind registers is called from the next forward on.",
     source="measured",
     needs=FULL,
 )
@@ -152,7 +158,7 @@ def test_registered_in_hook(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.wrong.registered_in_pre_hook",
-    says="A full hook that a forward pre-hook registers does not run for that call, but for the next.",
+    says="A full backward hook that a forward pre-hook adds to its own module is first called for the next call.",
     source="measured",
     needs=FULL,
 )
@@ -176,18 +182,18 @@ def test_registered_in_pre_hook(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.wrong.under_no_grad",
-    says="A call under no_grad skips the full hooks and pre-hooks of its module, and raises nothing.",
+    says="A call under no_grad runs no full backward hook or pre-hook of its module, and is no error.",
     source=(RULE_3, UNDER_NO_GRAD),
     concern="full_backward ?no_grad",
     needs=FULL,
     readings=by_release(
         "raises",
         ("1.10", "accepted", {"full_without_grad": "skipped"}),
-        "A call under no_grad sets no full hooks up.",
+        "A call under no_grad sets up no full backward hook or pre-hook.",
         ("1.9", "RuntimeError", {"full_without_grad": "RuntimeError"}),
-        "Under no_grad a call of a module with a full hook raises RuntimeError.",
+        "Under no_grad a call of a module with a full backward hook raises RuntimeError.",
         ("", "AttributeError", {"full_without_grad": "AttributeError"}),
-        "Under no_grad a call of a module with a full hook raises AttributeError.",
+        "Under no_grad a call of a module with a full backward hook raises AttributeError.",
     ),
     witness=line((1, 1), (Hook("full_backward", "m1", "h0"),), Forward(grad=False), Forward(), Backward()),
 )
