@@ -46,7 +46,9 @@ def weights(
 
 @clause(
     "gradient.accumulated.grad_is_set",
-    says="A post-accumulate hook runs after .grad was updated: it finds the whole accumulated value there.",
+    says="A post-accumulate hook finds in .grad what was there plus the whole gradient of this backward().",
+    where=("it is the leaf's first one", "the gradient is not None"),
+    see="gradient.accumulated.may_set_grad",
     source=POST_UPDATED,
     needs=POST_ACCUMULATE,
 )
@@ -58,7 +60,7 @@ def test_grad_is_set(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.accumulated.after_tensor_hooks",
-    says="A post-accumulate hook runs after its leaf's tensor hooks, whichever came first, on what they left.",
+    says="The post-accumulate hooks of a leaf run after its tensor hooks, whichever were registered first.",
     source=POST_ORDER,
     needs=POST_ACCUMULATE,
 )
@@ -81,7 +83,9 @@ def test_order(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.accumulated.may_set_grad",
-    says="What a post-accumulate hook assigns to .grad stays, and the next backward adds to it.",
+    says="A tensor that a post-accumulate hook assigns to .grad stays, and the next backward() adds to it.",
+    where="no later hook assigns another",
+    see="gradient.values.expanded_grad",
     source=POST_MODIFIES,
     needs=POST_ACCUMULATE,
 )
@@ -92,7 +96,7 @@ def test_may_set_grad(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.accumulated.leaves_only",
-    says="A post-accumulate hook on a tensor that is no leaf, or needs no gradient, is refused: RuntimeError.",
+    says="Registering a post-accumulate hook on an inner tensor or one that needs no gradient raises RuntimeError.",
     source=POST_LEAVES,
     needs=POST_ACCUMULATE,
 )
@@ -117,7 +121,9 @@ def test_leaves_only(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.accumulated.not_for_grad",
-    says="autograd.grad accumulates nothing and calls no post-accumulate hook.",
+    says="autograd.grad adds to the .grad of no leaf and calls no post-accumulate hook.",
+    where="no hook runs a backward()",
+    see="retain.asked.on_the_way_of_grad",
     source=NOT_ACCUMULATED,
     needs=POST_ACCUMULATE,
 )
@@ -156,7 +162,7 @@ UNDEFINED = Plan(
 
 @clause(
     "gradient.accumulated.undefined",
-    says="A post-accumulate hook is not called when the gradient is undefined: nothing was accumulated.",
+    says="A post-accumulate hook is not called when the gradient of its leaf is undefined (None).",
     source=(
         "docs: torch.Tensor.register_post_accumulate_grad_hook",
         'code: torch/include/torch/csrc/autograd/variable.h ".grad field has been accumulated into"',
@@ -169,7 +175,7 @@ UNDEFINED = Plan(
         Reading(
             "not called",
             "",
-            "A post-accumulate hook runs only when .grad was updated.",
+            "A post-accumulate hook is not called when the gradient of its leaf is undefined (None).",
             {"post_accumulate_sees_none": False},
         ),
     ),
@@ -188,7 +194,8 @@ def test_undefined(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.accumulated.one_leaf_at_a_time",
-    says="A leaf's hooks run and its .grad is set before the next leaf's turn, not at the end of the pass.",
+    says="The hooks of a leaf run and its .grad is set before the hooks of the next leaf run.",
+    where="no hook runs a backward()",
     source=EXECUTION,
     needs=POST_ACCUMULATE,
     docs="contradicts",
@@ -212,7 +219,8 @@ def test_one_leaf_at_a_time(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.accumulated.once_for_the_sum",
-    says="A leaf that is used several times has its post-accumulate hooks called once a pass, for the sum.",
+    says="In one backward() each post-accumulate hook of a leaf is called once, however often the leaf is used.",
+    where="backward() reaches the leaf",
     source=POST_ALL,
     needs=POST_ACCUMULATE,
 )
@@ -228,7 +236,8 @@ def test_once_for_the_sum(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.accumulated.removed",
-    says="A removed post-accumulate hook is not called, even when others of the leaf are.",
+    says="A post-accumulate hook removed before a backward() is not called in it; the others of its leaf are.",
+    see="ordering.changes.post_accumulate_removed",
     source=POST_REMOVES,
     needs=POST_ACCUMULATE,
 )
@@ -239,7 +248,7 @@ def test_removed(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.accumulated.registered_inside",
-    says="A post-accumulate hook that a running one registers on its leaf waits for the next pass.",
+    says="A post-accumulate hook that a running one registers on the same leaf is first called in the next pass.",
     source="measured",
     needs=POST_ACCUMULATE,
 )
@@ -262,7 +271,7 @@ def test_registered_inside(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.accumulated.raising",
-    says="What a post-accumulate hook raises leaves backward() as it is: .grad is set, later hooks do not run.",
+    says="A post-accumulate hook that raises ends backward(): .grad of its leaf is set, later hooks do not run.",
     source="measured",
     needs=POST_ACCUMULATE,
 )
@@ -296,7 +305,7 @@ def test_raising(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.accumulated.only_what_is_asked",
-    says="backward(inputs=) calls the post-accumulate hooks of the leaves that it is asked for, no others.",
+    says="backward(inputs=) calls the post-accumulate hooks of the leaves in inputs= that it reaches, no others.",
     source=OTHERS_IGNORED,
     needs=POST_ACCUMULATE,
 )

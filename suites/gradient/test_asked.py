@@ -34,7 +34,7 @@ HOOKED = (
     Reading(
         "called",
         ">=2.0",
-        "autograd.grad calls the hooks of a tensor that it is asked for, and returns what they leave.",
+        "Asked for one tensor alone, autograd.grad calls its tensor hooks and returns what they leave.",
         {"hooks_when_asked": True},
     ),
 )
@@ -42,7 +42,7 @@ CAPTURED = (
     Reading(
         "not called",
         "<2.0",
-        "autograd.grad calls no hook of a tensor that it is asked for: the gradient is returned as it came.",
+        "Asked for one tensor alone, autograd.grad calls no tensor hook of it: the gradient returns as it came.",
         {"hooks_when_asked": False},
         headline=False,
         effect="other",
@@ -53,7 +53,9 @@ WITNESS = Plan(NET, (Input(3),), (Hook("tensor", "x0", "h0", (Scale(10),)), Forw
 
 @clause(
     "gradient.asked.inputs",
-    says="autograd.grad calls the hooks of the tensor it is asked for, and returns what they leave.",
+    says="autograd.grad(z, x) calls the tensor hooks of x and returns what they leave.",
+    where=("z is made from x", "no tensor is changed in place"),
+    see="gradient.asked.together_with_a_leaf",
     source=(ALWAYS, HOOKS_IN_ORDER, "https://github.com/pytorch/pytorch/issues/35802"),
     concern="tensor ?asked",
     readings=HOOKED + CAPTURED,
@@ -66,7 +68,8 @@ def test_inputs(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.asked.on_the_way",
-    says="autograd.grad uses what hooks between root and inputs return, and sets no .grad of a leaf.",
+    says="autograd.grad uses what the tensor hooks on its way return, those of the root too; it sets no leaf's .grad.",
+    where="no hook runs a backward()",
     source=(REPLACES, NOT_ACCUMULATED),
 )
 @given(plan=st.sampled_from(["x0", "m1.weight"]).flatmap(lambda on: asking((on,), (INNER, ROOT))))
@@ -81,7 +84,9 @@ def test_on_the_way(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.asked.root",
-    says="autograd.grad of a tensor with respect to itself calls its hooks and returns what they leave.",
+    says="autograd.grad(y, y) calls the tensor hooks of y and returns what they leave.",
+    where="no tensor is changed in place",
+    see="gradient.asked.together_with_a_leaf",
     source=(ALWAYS, HOOKS_IN_ORDER),
     about=("register_hook", "autograd.grad"),
     concern="tensor inner ?root",
@@ -89,13 +94,13 @@ def test_on_the_way(subject: Subject, plan: Plan) -> None:
         Reading(
             "called",
             ">=2.0",
-            "autograd.grad of a tensor with respect to itself returns what its hooks leave.",
+            "autograd.grad(y, y) calls the tensor hooks of y and returns what they leave.",
             value=(True, True),
         ),
         Reading(
             "called in vain",
             ">=1.8,<1.9",
-            "autograd.grad of a tensor with respect to itself calls its hooks and ignores what they return.",
+            "autograd.grad(y, y) calls the tensor hooks of y and ignores what they return.",
             value=(True, False),
             headline=False,
             effect="other",
@@ -103,7 +108,7 @@ def test_on_the_way(subject: Subject, plan: Plan) -> None:
         Reading(
             "not called",
             "<2.0",
-            "autograd.grad of a tensor with respect to itself calls none of its hooks.",
+            "autograd.grad(y, y) calls no tensor hook of y.",
             value=(False, False),
             headline=False,
             effect="other",
@@ -127,7 +132,8 @@ def test_root(subject: Subject, factors: List[int], first: int) -> None:
 
 @clause(
     "gradient.asked.together_with_a_leaf",
-    says="Asked for an inner tensor and a leaf it is made from, autograd.grad returns the former's unhooked.",
+    says="autograd.grad(z, (y, w)) returns y's gradient without what the tensor hooks of y return.",
+    where=("y is made from the leaf w", "no hook changes a gradient in place"),
     source=(GRAD_DOCS, TENSOR_DOCS),
     docs="contradicts",
     note="A hook's result is to be used in place of the gradient. So it is in the leaf's result, and in that of the "
@@ -154,15 +160,17 @@ def test_together_with_a_leaf(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.asked.kept_otherwise",
-    says="Where autograd.grad returns an inner tensor's gradient unhooked, retain_grad() keeps the hooked one.",
+    says="autograd.grad(z, (y, w)) sets the kept y.grad to what the tensor hooks of y leave.",
+    where=("y is made from the leaf w", "y.grad was None"),
+    see="retain.keep.adds_up",
     source=(GRAD_DOCS, RETAINED_LAST, HOOKS_IN_ORDER),
     concern="retain_grad ?asked ?changing_hook",
     readings=by_release(
         "other",
         ("2.0", "the hooked one", {"retain_grad": "last"}),
-        "retain_grad() keeps the hooked gradient, also where autograd.grad returns the unhooked one.",
+        "autograd.grad(z, (y, w)) sets the kept y.grad to what all tensor hooks of y leave.",
         ("", "by registration", {"retain_grad": "slot"}),
-        "retain_grad() keeps what the hooks registered before it left, also in autograd.grad.",
+        "autograd.grad sets the kept y.grad to what the hooks registered before retain_grad() leave.",
     ),
     witness=Plan(
         NET, (Input(3),), (Forward(), Retain(INNER), Hook("tensor", INNER, "h0", (Scale(10),)), Ask((INNER, "x0")))
@@ -181,7 +189,7 @@ def test_kept_otherwise(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.asked.other_leaf",
-    says="autograd.grad calls no hook of a leaf it is not asked for, and none of a tensor it need not reach.",
+    says="autograd.grad calls no tensor hook of a leaf that is neither asked for nor a root.",
     source=GRAD_DOCS,
 )
 @given(
@@ -211,7 +219,9 @@ def test_other_leaf(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.asked.same_input_twice",
-    says="A tensor that is asked for twice has its hooks called once, and both results are what they left.",
+    says="autograd.grad(z, (y, y)) calls each tensor hook of y once; both results are what they leave.",
+    where=("z is made from y", "no tensor is changed in place"),
+    see="gradient.asked.together_with_a_leaf",
     source=(TRAVERSED, HOOKS_IN_ORDER),
     concern="tensor ?twice",
     readings=HOOKED + CAPTURED,
@@ -226,15 +236,15 @@ def test_same_input_twice(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.asked.errors",
-    says="autograd.grad passes on what a hook raises, also the hook of a tensor that it is asked for.",
+    says="What a tensor hook raises leaves autograd.grad, also from a hook of the tensor it is asked for.",
     source=HOOKS_IN_ORDER,
     concern="tensor raises ?asked",
     readings=by_release(
         ("raises", "other"),
         ("2.0", "raised", {"hooks_when_asked": True}),
-        "An exception in the hook of a tensor that autograd.grad is asked for is raised.",
+        "What a tensor hook raises leaves autograd.grad, if its tensor is the one asked for.",
         ("", "not called", {"hooks_when_asked": False}),
-        "The hook of a tensor that autograd.grad is asked for is not called, so it cannot raise.",
+        "The tensor hooks of the one tensor asked for are not called, so they cannot raise.",
     ),
     witness=Plan(NET, (Input(3),), (Hook("tensor", "x0", "h0", (Raise(),)), Forward(), Ask(("x0",)))),
 )

@@ -26,20 +26,21 @@ def of_the_other_output(draw) -> Plan:
 
 @clause(
     "gradient.asked.root_to_nothing",
-    says="autograd.grad of one inner tensor calls its hooks even if it leads to nothing that is asked for.",
+    says="autograd.grad(y, x) calls the tensor hooks of the inner tensor y even where y is not made from x.",
+    where="no tensor is changed in place",
     source="measured",
     concern="tensor inner ?root",
     readings=(
         Reading(
             "called",
             ">=2.0",
-            "autograd.grad calls the hooks of the one inner tensor that it starts from, whatever that leads to.",
+            "autograd.grad(y, x) calls the tensor hooks of the inner tensor y even where y is not made from x.",
             {"unasked_root": "hooks"},
         ),
         Reading(
             "not called",
             "<2.0,!=1.8.*",
-            "autograd.grad calls no hook of the one inner tensor it starts from if that leads to nothing asked for.",
+            "autograd.grad(y, x) calls no tensor hook of the inner tensor y where y is not made from x.",
             {"unasked_root": "nothing"},
             headline=False,
             effect="other",
@@ -47,7 +48,7 @@ def of_the_other_output(draw) -> Plan:
         Reading(
             "runs",
             ">=1.8,<1.9",
-            "autograd.grad calls the hooks of the one inner tensor it starts from, and runs its node for nothing.",
+            "autograd.grad(y, x) calls the tensor hooks of y and runs its node even where y is not made from x.",
             {"unasked_root": "runs"},
         ),
     ),

@@ -18,16 +18,17 @@ COMPLEXES = st.builds(complex, st.integers(-3, 3), st.integers(-3, 3))
 
 @clause(
     "gradient.kinds.complex",
-    says="The hook of a complex tensor is given a complex gradient, conjugate as .grad has it.",
+    says="For y = w * z a tensor hook of a complex z is given the gradient of y times the conjugate of w.",
+    where=("z is used once", "it is the first hook of z"),
     source=CONJUGATE,
     concern="tensor ?complex",
     needs="torch.view_as_real",
     readings=by_release(
         "other",
         ("1.7", "conjugate", "conjugate"),
-        "The gradient of w * z at z, given g, is g times the conjugate of w, in the hook and in .grad.",
+        "For y = w * z a tensor hook of a complex z is given the gradient of y times the conjugate of w.",
         ("", "not conjugate", "as it is"),
-        "The gradient of w * z at z, given g, is g * w: it is not conjugate.",
+        "For y = w * z a tensor hook of a complex z is given the gradient of y times w, not its conjugate.",
     ),
     witness={"z": 1 + 2j, "w": 3 - 1j, "first": 1 + 0j, "by": 1 + 0j},
 )
@@ -48,7 +49,7 @@ def test_complex(subject: Subject, z: complex, w: complex, first: complex, by: c
 
 @clause(
     "gradient.kinds.complex_replacement",
-    says="A complex gradient takes a complex replacement; a real one ends backward() with RuntimeError.",
+    says="A tensor hook may replace a complex gradient by one of its dtype; a real one raises RuntimeError.",
     source="measured",
     needs="torch.view_as_real",
     value="RuntimeError",
@@ -71,16 +72,16 @@ def test_complex_replacement(subject: Subject, returned: List[Any], inner: bool)
 
 @clause(
     "gradient.kinds.real_in_complex",
-    says="The hook of a real tensor in a complex calculation is given a real gradient.",
+    says="The tensor hook of a real tensor in a complex calculation is given a real gradient.",
     source=COMPLEX,
     concern="tensor ?complex",
     needs="torch.view_as_real",
     readings=by_release(
         "raises",
         ("1.7", "real", "real"),
-        "A real tensor in a complex calculation is given the real part of the complex gradient.",
+        "For y = x * w, x real and w complex, a hook of x is given the real part of the complex gradient.",
         ("", "refused", "RuntimeError"),
-        "A real tensor in a complex calculation ends backward() with RuntimeError.",
+        "For y = x * w, x real and w complex, backward() raises RuntimeError.",
     ),
     witness={"w": 1 + 2j, "first": 1 + 1j},
 )

@@ -64,7 +64,7 @@ def told(action: Callable[[], Any]) -> Tuple[Any, List[str]]:
 
 @clause(
     "gradient.copies.deepcopy",
-    says="deepcopy of a hooked leaf or parameter drops the hooks without a warning; the original keeps them.",
+    says="copy.deepcopy() of a leaf or parameter drops its tensor hooks without a warning; the original keeps them.",
     source="measured",
     value=False,
     wrong={"copied": True},
@@ -87,7 +87,7 @@ def test_deepcopy(subject: Subject, make: str, factors: List[int], copies: int) 
 
 @clause(
     "gradient.copies.deepcopy_of_inner",
-    says="deepcopy of an inner tensor raises RuntimeError, hooked or not.",
+    says="copy.deepcopy() of an inner tensor raises RuntimeError, with and without hooks.",
     source=DEEPCOPY,
     value="RuntimeError",
     wrong={"copies": "accepted"},
@@ -112,7 +112,9 @@ def test_deepcopy_of_inner(subject: Subject, row: List[str], factors: List[int])
 
 @clause(
     "gradient.copies.pickle",
-    says="A pickled tensor has lost its hooks, with a warning; a hook that cannot be pickled does not matter.",
+    says="Pickling a tensor drops its tensor hooks and warns of each of them.",
+    where=("it is no Parameter", "no hook is marked as unserializable"),
+    see=("gradient.copies.pickled_parameter", "gradient.copies.unserializable_hook"),
     source=WARNED_OF,
     value=True,
     wrong={"lost in silence": False},
@@ -137,7 +139,7 @@ def test_pickle(subject: Subject, make: str, way: str, factors: List[int]) -> No
 
 @clause(
     "gradient.copies.pickled_parameter",
-    says="A pickled parameter loses its hooks without the warning that other tensors get.",
+    says="Pickling a parameter drops its tensor hooks without a warning.",
     source="measured",
     value=[],
     wrong={"warned": WARNED},
@@ -154,7 +156,7 @@ def test_pickled_parameter(subject: Subject, way: str, factors: List[int]) -> No
 
 @clause(
     "gradient.copies.nothing_to_lose",
-    says="Pickling does not warn about removed hooks.",
+    says="Pickling a tensor does not warn of tensor hooks that were removed before.",
     source="measured",
     value=[],
     wrong={"warns": WARNED},
@@ -174,15 +176,15 @@ def test_nothing_to_lose(subject: Subject, make: str, way: str, order: List[int]
 
 @clause(
     "gradient.copies.unserializable_hook",
-    says="Pickling a tensor does not warn about hooks marked by torch.utils.hooks.unserializable_hook.",
+    says="Pickling a tensor does not warn of hooks marked by torch.utils.hooks.unserializable_hook.",
     source=MARKED,
     concern="tensor ?marked_unserializable ?pickled",
     readings=by_release(
         "warns",
         ("2.4", "in silence", []),
-        "Pickling a tensor does not warn about hooks that are marked as unserializable.",
+        "Pickling a tensor does not warn of its tensor hooks that are marked as unserializable.",
         ("", "warned all the same", WARNED),
-        "Pickling a tensor warns about each of its hooks, those marked as unserializable too.",
+        "Pickling a tensor warns of each of its tensor hooks, also of those marked as unserializable.",
     ),
     needs="torch.utils.hooks.unserializable_hook",
     witness={"marked": [True]},
@@ -202,16 +204,18 @@ def test_unserializable_hook(subject: Subject, marked: List[bool]) -> None:
 
 @clause(
     "gradient.copies.retain_grad",
-    says="Pickling a tensor that keeps its gradient does not warn; the copy is a leaf.",
+    says="Pickling an inner tensor after retain_grad() does not warn, and the copy is a leaf.",
+    where="no tensor hook is on it",
+    see="gradient.copies.pickle",
     source=RETAIN_IN_ENGINE,
     about="retain_grad",
     concern="retain_grad ?pickled",
     readings=by_release(
         "warns",
         ("1.10", "silent", []),
-        "Pickling a tensor that keeps its gradient does not warn: retain_grad() is no hook to lose.",
+        "Pickling an inner tensor after retain_grad() does not warn, and the copy is a leaf.",
         ("", "warns", WARNED),
-        "Pickling a tensor that keeps its gradient warns of a lost hook; the copy is a leaf.",
+        "Pickling an inner tensor after retain_grad() warns of a lost hook, and the copy is a leaf.",
     ),
     witness={"calls": ["retain"], "way": "pickle"},
 )

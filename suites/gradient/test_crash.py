@@ -33,7 +33,7 @@ def self_removing(draw: Any) -> Plan:
 
 @clause(
     "gradient.crash.removes_itself_and_replaces",
-    says="A hook that removes itself may still replace the gradient in that call, its last.",
+    says="A tensor hook that removes itself may still replace the gradient in that call, which is its last.",
     source=SNAPSHOT,
     concern="tensor returns ?removes_inside",
     note="Before 1.10 torch used the freed hook to check what it returned: a segmentation fault.",
@@ -48,7 +48,8 @@ def test_removes_itself_and_replaces(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.crash.hook_on_a_stale_view",
-    says="The first hook of a view can be registered after the base of the view was changed in place.",
+    says="The first tensor hook of a slice y[:1] can be registered after y was changed in place.",
+    where="grad mode is on",
     source=("https://github.com/pytorch/pytorch/pull/196514",),
     concern="tensor inner ?view ?edited_before",
     value=([[2.0]], [30.0, 0.0]),
@@ -71,7 +72,8 @@ def test_hook_on_a_stale_view(subject: Subject) -> None:
 
 @clause(
     "gradient.crash.retain_on_a_stale_view",
-    says="retain_grad() can be called on a view after the base of the view was changed in place.",
+    says="retain_grad() can be called on a slice y[:1] after y was changed in place.",
+    where="grad mode is on",
     source=RETAIN_DOCS,
     concern="retain_grad ?view ?edited_before",
     value=([2.0], [30.0, 0.0]),

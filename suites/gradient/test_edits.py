@@ -32,7 +32,9 @@ def edit(by: int) -> Callable[[Any], None]:
 
 @clause(
     "gradient.edits.own_gradient",
-    says="An in-place change of the gradient in a hook that returns None acts like a replacement.",
+    says="A tensor hook that changes its gradient in place and returns None acts as if it returned the result.",
+    where="that gradient is not expanded or shared",
+    see=("gradient.edits.siblings", "gradient.edits.expanded"),
     source=TENSOR_DOCS,
     value=True,
     wrong={"unchanged": False},
@@ -57,7 +59,8 @@ def test_own_gradient(subject: Subject, hooks: List[Tuple[str, int]], inner: boo
 
 @clause(
     "gradient.edits.siblings",
-    says="Where a sum sends one gradient to several tensors, a change in a hook is seen by all reached later.",
+    says="y = a + b sends one gradient to both: an in-place change in a tensor hook of a can reach b, too.",
+    where="a and b have one shape",
     source=TENSOR_DOCS,
     note="No error and no warning: a wrong gradient of a tensor without hooks is the only sign.",
 )
@@ -68,7 +71,8 @@ def test_siblings(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.edits.other_hooks",
-    says="An in-place change in a hook is seen by later hooks and in the tensor that an earlier one kept.",
+    says="An in-place change in a tensor hook is seen by later hooks of its tensor and in what earlier ones kept.",
+    where="no hook between returns a tensor",
     source=TENSOR_DOCS,
     value="both",
     wrong={"later only": "later"},
@@ -94,7 +98,8 @@ def test_other_hooks(subject: Subject, does: List[Tuple[str, int]]) -> None:
 
 @clause(
     "gradient.edits.callers_gradient",
-    says="An in-place change in the hook of the root changes the tensor that was passed to backward().",
+    says="An in-place change in a tensor hook of y changes the g of y.backward(g).",
+    where=("no earlier hook of y returns a tensor", "g has the dtype of y"),
     source=TENSOR_DOCS,
     value=True,
     wrong={"unchanged": False},
@@ -116,7 +121,8 @@ def test_callers_gradient(subject: Subject, edits: List[int], inner: bool, first
 
 @clause(
     "gradient.edits.expanded",
-    says="An in-place change of an expanded gradient, as sum() sends it, ends backward() with RuntimeError.",
+    says="g.mul_(2) in the first tensor hook of x ends x.sum().backward() with RuntimeError.",
+    where="x has several elements",
     source="measured",
 )
 @given(
@@ -148,16 +154,16 @@ def test_expanded(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.edits.result_of_grad",
-    says="An in-place change in the hook of an input of autograd.grad is in the result.",
+    says="An in-place change in a tensor hook of x is in what autograd.grad(z, x) returns.",
     source=HOOKS_IN_ORDER,
     level="observed",
     concern="tensor edits ?asked",
     readings=by_release(
         "other",
         ("2.0", "in the result", {"hooks_when_asked": True}),
-        "autograd.grad returns what the in-place hooks of its inputs, leaves or not, have made of the gradient.",
+        "autograd.grad(z, x) returns the gradient as the in-place tensor hooks of x left it, x a leaf or not.",
         ("", "the hook is not called", {"hooks_when_asked": False}),
-        "autograd.grad calls no hook of its inputs: the gradient is returned as it came.",
+        "autograd.grad(z, x) calls no tensor hook of x: the gradient is returned as it came.",
     ),
     witness=Plan(NET, (Input(1),), (Forward(), Hook("tensor", INNER, "h0", (InPlace(5),)), Ask((INNER,), (2,)))),
 )
@@ -176,18 +182,20 @@ KEPT = {
 
 @clause(
     "gradient.edits.kept_gradient",
-    says="retain_grad() keeps a copy of the gradient that in-place hooks changed, whichever came first.",
+    says="y.retain_grad() keeps what in-place tensor hooks of y left, also those registered later.",
+    where=("y.grad was None", "y is not changed in place"),
+    see="retain.keep.adds_up",
     source=(RETAINED_LAST, HOOKS_IN_ORDER),
     about=("register_hook", "retain_grad"),
     concern="retain_grad ?editing_hook",
     readings=by_release(
         "other",
         ("2.0", "what all hooks left", "all"),
-        "retain_grad() keeps what all in-place hooks of the tensor left, in memory of its own.",
+        "y.retain_grad() keeps a copy of what all in-place tensor hooks of y left.",
         ("1.10", "none if it came first", "all or none"),
-        "retain_grad() keeps what all in-place hooks left, or what came if it was called before them all.",
+        "retain_grad() keeps what all in-place tensor hooks left; called before them all, what came.",
         ("", "in its turn", "earlier ones"),
-        "retain_grad() is one of the hooks: it keeps what the in-place hooks before it left.",
+        "retain_grad() keeps what the in-place tensor hooks registered before it left.",
     ),
     witness={"piles": [([2, 3], 1), ([2], 0)], "upstream": 5},
 )
@@ -215,7 +223,9 @@ def times(numbers: Any, by: int) -> Any:
 
 @clause(
     "gradient.edits.any_form",
-    says="The next hook is given a gradient as an in-place change left it, in any form but an expanded one.",
+    says="After an in-place change in a tensor hook the next hook of the tensor is given the same, changed object.",
+    where="that hook returns None",
+    see="gradient.edits.expanded",
     source="measured",
     note="Any shape, dtype and layout; the same object. Of an expanded one speaks gradient.edits.expanded.",
 )

@@ -48,7 +48,7 @@ WITNESS = Plan(Leaf("m0", "scale", (2,)), (Input(3),), (Hook("tensor", "x0", "h0
         Reading(
             "own type",
             "",
-            "The exception that a tensor hook raises leaves backward() with its own type.",
+            "An exception raised in a tensor hook leaves backward() with its own type.",
             {"engine_keeps_error_type": True},
         ),
     ),
@@ -61,7 +61,7 @@ def test_own_type(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.errors.same_object",
-    says="backward() raises the very exception object that a tensor hook raised.",
+    says="backward() raises the same exception object that a tensor hook raised.",
     source=TYPE_IS_LOST,
     concern="tensor raises",
     value=True,
@@ -94,7 +94,7 @@ def test_same_object(subject: Subject, kind: Any, inner: bool, before: int, afte
 
 @clause(
     "gradient.errors.ends_the_chain",
-    says="After a tensor hook raised, the later hooks of its tensor are not called.",
+    says="After a tensor hook raised, no later hook of its tensor is called in that backward().",
     source="measured",
 )
 @given(plan=st.sampled_from(["x0", "m0.weight", "m0>0"]).flatmap(failing))
@@ -102,7 +102,12 @@ def test_ends_the_chain(subject: Subject, plan: Plan) -> None:
     assert subject.holds(plan).calls() == until_raise(plan)
 
 
-@clause("gradient.errors.grad_untouched", says="A leaf whose hook raised keeps the .grad it had.", source="measured")
+@clause(
+    "gradient.errors.grad_untouched",
+    says="A leaf keeps the .grad it had when one of its tensor hooks raises.",
+    see="gradient.accumulated.raising",
+    source="measured",
+)
 @given(
     plan=failing("m0.weight").map(lambda plan: Plan(plan.net, plan.inputs, (Forward(), Backward((5,))) + plan.steps))
 )
@@ -113,7 +118,7 @@ def test_grad_untouched(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.errors.no_rollback",
-    says="Gradients that were accumulated before a hook raised stay: nothing is rolled back.",
+    says="What backward() added to .grad of other leaves before a tensor hook raised stays there.",
     source="measured",
 )
 @given(plan=plans(kinds=("tensor",), does=("raise",), inputs=(1, 2), outputs=(1, 2), depth=2, runs=2, least=1))
@@ -123,7 +128,7 @@ def test_no_rollback(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.errors.usable_again",
-    says="With retain_graph the graph is usable again after a hook raised.",
+    says="After a tensor hook raised in backward(retain_graph=True), the graph can be used for another backward().",
     source="docs: torch.autograd.backward",
 )
 @given(
@@ -144,14 +149,14 @@ def test_usable_again(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.errors.bad_value_ends_the_chain",
-    says="After a tensor hook returned what it may not, no later hook of its tensor is called.",
+    says="After a tensor hook returned neither tensor nor None, no later hook of its tensor is called in that pass.",
     source=TENSOR_DOCS,
     concern="tensor returns ?returns_wrong",
     readings=(
         Reading(
             "TypeError",
             "",
-            "A hook's value is checked right after the call: a wrong one raises TypeError.",
+            "A tensor hook that returns neither tensor nor None ends backward() with TypeError, right after its call.",
             {"engine_keeps_error_type": True},
         ),
     ),
@@ -186,7 +191,7 @@ def test_bad_value_ends_the_chain(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.errors.any_exception",
-    says="What a tensor hook raises, KeyboardInterrupt too, leaves backward() with its own type.",
+    says="What a tensor hook raises, also KeyboardInterrupt, leaves backward() with its own type.",
     source=TYPE_IS_LOST,
     concern="tensor raises",
     value="",

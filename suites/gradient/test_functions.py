@@ -18,7 +18,7 @@ NAMES = "https://github.com/pytorch/pytorch/pull/37785"
 
 @clause(
     "gradient.functions.any_callable",
-    says="Whatever is called as a hook of a tensor or a node is given and may return what a function may.",
+    says="As a hook of a tensor or node a lambda, method, partial or callable instance acts like a function.",
     source=("measured", NAMES),
     note="Before torch 1.6 a tensor hook without a name may not return a gradient: tutorial.calling.t31_any_callable.",
     level="observed",
@@ -64,7 +64,7 @@ def times(by: int, grad: Any) -> Any:
         Reading(
             "may",
             ">=1.6",
-            "A tensor hook replaces the gradient whether it has a __name__ or not, and later passes are as usual.",
+            "A tensor hook may return a gradient whether it has a __name__ or not, in each pass.",
             value="fine",
         ),
         Reading(

@@ -17,7 +17,7 @@ HANDLE = "docs: torch.utils.hooks.RemovableHandle"
 
 @clause(
     "gradient.lifetime.handle",
-    says="register_hook takes the hook as hook= and returns a RemovableHandle with a number of its own.",
+    says="register_hook takes the hook as hook= and returns a RemovableHandle with an id of its own.",
     source=(REMOVES, "docs: torch.utils.hooks.RemovableHandle"),
     value=True,
     wrong={"per tensor": False},
@@ -50,7 +50,8 @@ def test_handle(subject: Subject, on: List[int], removed: Any) -> None:
 
 @clause(
     "gradient.lifetime.removed_too_late",
-    says="Removing a tensor hook twice, or after its tensor is gone, does nothing; a dropped handle keeps it.",
+    says="handle.remove() does nothing where the tensor hook was removed before, or its tensor and graph are gone.",
+    see="gradient.lifetime.tensor_object_gone",
     source=HANDLE,
     value=True,
     wrong={"takes the next": False},

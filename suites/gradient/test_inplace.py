@@ -33,15 +33,17 @@ def edited_leaves(draw: Any) -> Plan:
 
 @clause(
     "gradient.inplace.own_version",
-    says="A hook is given the gradient of the version of the tensor that it was registered on.",
+    says="With y.mul_(5) between two tensor hooks of y, the first is given 5 times what the second leaves.",
+    where=("y is no view and not used before", "grad mode is on"),
+    see="gradient.inplace.view_is_lost",
     source=(OLD_VERSION, "https://github.com/pytorch/pytorch/pull/92734"),
     concern="tensor inner ?hooked_again ?edited_between",
     readings=by_release(
         "other",
         ("2.0", "its own version", {"hooks_of_version": True}),
-        "After y = 3x; a; y *= 5; b; (2y).backward() hook b is given 2, and a is given 10.",
+        "With y.mul_(5) between two tensor hooks of y, the first is given 5 times what the second leaves.",
         ("", "the first hook's version", {"hooks_of_version": False}),
-        "All hooks of a tensor are given the gradient of the version that the first one was put on.",
+        "With y.mul_(5) between two tensor hooks of y, both are given the gradient of y as it was before.",
     ),
     witness=Plan(
         Leaf("m0", "scale", (3,)),
@@ -56,15 +58,17 @@ def test_own_version(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.inplace.replacements",
-    says="A replacement takes effect at the version its hook is on: between the in-place changes.",
+    says="What a tensor hook of y returns replaces the gradient of y as y was when it was registered.",
+    where=("y is no view", "grad mode is on"),
+    see="gradient.inplace.view_is_lost",
     source=(OLD_NODE, OWN_VERSION),
     concern="tensor inner returns ?hooked_again ?edited_between",
     readings=by_release(
         "other",
         ("2.0", "each in its place", {"hooks_of_version": True}),
-        "A replacement takes effect at its own hook's version.",
+        "What a tensor hook of y returns replaces the gradient of y as y was when it was registered.",
         ("", "all at the first", {"hooks_of_version": False}),
-        "All replacements take effect at the version that the first hook was put on.",
+        "What tensor hooks of y return replaces the gradient of y as y was when the first was registered.",
     ),
     witness=Plan(
         Leaf("m0", "scale", (3,)),
@@ -85,7 +89,9 @@ def test_replacements(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.inplace.masked",
-    says="A hook on what relu_() then overwrites is given the gradient that relu_() has masked.",
+    says="Registered before y.relu_(), a tensor hook of y is given zeros where y was not positive.",
+    where=("y is no view and not used before", "grad mode is on"),
+    see="gradient.inplace.view_is_lost",
     source=OLD_NODE,
     value=True,
     wrong={"as it came": False},
@@ -110,7 +116,8 @@ def test_masked(subject: Subject, values: List[int], by: int, hooks: int) -> Non
 
 @clause(
     "gradient.inplace.mark_dirty",
-    says="A custom Function that marks its input dirty makes a new version of it, with hooks of its own.",
+    says="A tensor hook put on y before a Function that marks y dirty is given what its backward returns for y.",
+    where="y is no view and not used before",
     source=(
         "test: test/test_autograd.py TestAutograd.test_tensor_hooks_inplace",
         "docs: torch.autograd.function.FunctionCtx.mark_dirty",
@@ -120,9 +127,9 @@ def test_masked(subject: Subject, values: List[int], by: int, hooks: int) -> Non
     readings=by_release(
         "other",
         ("2.0", "its own version", "own"),
-        "Each hook is given the gradient of its own version, before or after the Function that marks it dirty.",
+        "A tensor hook put on y before a Function that marks y dirty is given what its backward returns for y.",
         ("", "the first hook's version", "first"),
-        "All hooks are given the gradient of the first hook's version, also those put on after mark_dirty().",
+        "All tensor hooks are given the gradient of the first one's version, also those put on after mark_dirty().",
     ),
     witness={"steps": ["hook", 2, "hook"]},
 )
@@ -155,7 +162,7 @@ def test_mark_dirty(subject: Subject, steps: List[Any]) -> None:
 
 @clause(
     "gradient.inplace.leaf_is_refused",
-    says="A hooked leaf refuses an in-place change; a change under no_grad leaves its hooks in place.",
+    says="A leaf that needs a gradient refuses mul_(): RuntimeError; under no_grad mul_() works, and its hooks stay.",
     source="docs: torch.no_grad",
 )
 @given(plan=edited_leaves())
@@ -167,16 +174,16 @@ def test_leaf_is_refused(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.inplace.leaf_becomes_inner",
-    says="The hooks of a leaf are not called once an in-place change has made it an inner tensor.",
+    says="The tensor hooks of a leaf are not called any more once an in-place change made it an inner tensor.",
     source=(IN_PLACE_NOTE, OWN_VERSION),
     level="observed",
     concern="tensor ?became_inner",
     readings=by_release(
         "nothing",
         ("2.0", "forgotten", False),
-        "A leaf that an in-place change makes an inner tensor forgets its hooks: `_backward_hooks` is None.",
+        "A leaf that an in-place change makes an inner tensor drops its tensor hooks: `_backward_hooks` is None.",
         ("", "listed, not called", True, "too"),
-        "A leaf that an in-place change makes an inner tensor lists its hooks, and does not call them.",
+        "A leaf that an in-place change makes an inner tensor lists its tensor hooks, and does not call them.",
     ),
     witness={"hooks": 1, "by": 3},
 )
@@ -195,7 +202,8 @@ def test_leaf_becomes_inner(subject: Subject, hooks: int, by: int) -> None:
 
 @clause(
     "gradient.inplace.becomes_a_leaf",
-    says="A tensor that detach_() and requires_grad_() make a leaf keeps its hooks, next to new ones.",
+    says="A tensor that detach_() and requires_grad_() make a leaf keeps its tensor hooks, next to new ones.",
+    where="no other in-place change is made",
     source="measured",
     value=True,
     wrong={"gone": False},

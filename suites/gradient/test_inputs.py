@@ -38,7 +38,8 @@ def reached(plan: Plan) -> List[str]:
 
 @clause(
     "gradient.asked.backward_inputs",
-    says="backward(inputs=) accumulates what the hooks of those leaves leave, and calls none of other leaves.",
+    says="backward(inputs=[w]) adds to w.grad what the tensor hooks of the leaf w leave, and calls no other leaf's.",
+    where="the root is no leaf",
     source=(
         OTHERS_IGNORED,
         "test: test/test_autograd.py TestAutograd.test_accumulate_grad_posthooks_should_not_execute",
@@ -59,14 +60,15 @@ def test_backward_inputs(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.asked.backward_inner",
-    says="backward(inputs=[y]) sets .grad of an inner tensor y to what its hooks leave, and that of no leaf.",
+    says="backward(inputs=[y]) adds to y.grad what tensor hooks of the inner tensor y leave, and sets no leaf's.",
+    where="no tensor is changed in place",
     source=(INTO_GRAD, INNER_INPUTS),
     concern="tensor inner ?asked",
     needs=BACKWARD_INPUTS,
     readings=by_release(
         "raises",
         ("1.10", "set", {"backward_inputs": "any"}),
-        "backward(inputs=[y]) sets the .grad of an inner tensor y, as if retain_grad() had been called.",
+        "backward(inputs=[y]) sets the .grad of an inner tensor y, as if y.retain_grad() was called before.",
         ("", "refused", {"backward_inputs": "leaves"}),
         "backward(inputs=) takes leaves only: an inner tensor raises RuntimeError.",
     ),
@@ -85,14 +87,15 @@ def test_backward_inner(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.asked.backward_inner_and_leaf",
-    says="backward(inputs=) sets .grad of an inner tensor to the hooked gradient, whatever else is asked for.",
+    says="backward(inputs=(y, w)) adds to y.grad what the tensor hooks of y leave.",
+    where=("y is made from the leaf w", "no tensor is changed in place"),
     source=INNER_INPUTS,
     concern="tensor inner ?asked",
     needs=BACKWARD_INPUTS,
     readings=by_release(
         "raises",
         ("1.10", "set", {"backward_inputs": "any"}),
-        "backward(inputs=) sets .grad to the hooked gradient, unlike what autograd.grad returns.",
+        "backward(inputs=(y, w)) adds to y.grad what the tensor hooks of y leave.",
         ("", "refused", {"backward_inputs": "leaves"}),
         "backward(inputs=) takes leaves only: an inner tensor raises RuntimeError.",
     ),

@@ -21,7 +21,9 @@ PASSES = st.lists(st.builds(lambda first: Backward((Like(first),)), NUMBERS), ma
 
 @clause(
     "gradient.kinds.argument",
-    says="A tensor hook is called with one positional argument, the gradient: a tensor.",
+    says="A tensor hook is called with one positional argument, the gradient, and no keyword arguments.",
+    where="the gradient is not None",
+    see="gradient.undefined.unused_output",
     source=SIGNATURE,
     value=1,
     wrong={"tensor and gradient": 2},
@@ -48,7 +50,9 @@ def test_argument(subject: Subject, on: List[int], passes: int) -> None:
 
 @clause(
     "gradient.kinds.example",
-    says="The example of the documentation holds: a hook that doubles the gradient doubles .grad.",
+    says="As in the documentation's example, a tensor hook grad * 2 on a leaf doubles what is added to .grad.",
+    where="the gradient is not None",
+    see="gradient.undefined.example_fails",
     source=EXAMPLE,
 )
 @given(
@@ -77,7 +81,7 @@ OWN = by_contract(lambda contract: st.none() | st.sampled_from(DTYPES) if contra
 
 @clause(
     "gradient.kinds.dtype",
-    says="On both sides of a cast a hook is given the dtype of its tensor, or the grad_dtype set on the leaf.",
+    says="A tensor hook is given a gradient in the dtype of its tensor, or in the grad_dtype set on the leaf.",
     source=GRAD_DTYPE,
     value="tensor",
     wrong={"the loss's": "loss"},
@@ -105,15 +109,16 @@ def test_dtype(subject: Subject, casts: List[str], own: Any) -> None:
 
 @clause(
     "gradient.kinds.strides",
-    says="The .grad of a permuted leaf has the strides of the leaf; the gradient in its hook need not.",
+    says="backward() gives a permuted leaf a .grad with the leaf's strides, whatever those of the gradient.",
+    where=(".grad was None", "the leaf has no gaps"),
     source=LAYOUT,
     concern="tensor ?strided",
     readings=by_release(
         "other",
         ("1.6", "the leaf's", "leaf"),
-        "The .grad of a permuted leaf has the leaf's strides, its hook is given those of the calculation.",
+        "The .grad of a permuted leaf has the leaf's strides, the gradient in its hook may have others.",
         ("", "the gradient's", "gradient"),
-        "The .grad of a permuted leaf has the strides of the calculation, as the gradient in its hook.",
+        "The .grad of a permuted leaf has the strides of the gradient in its hook, not the leaf's.",
     ),
     witness={"sizes": [2, 3], "order": [1, 0]},
 )
@@ -132,7 +137,7 @@ def test_strides(subject: Subject, sizes: List[int], order: List[int]) -> None:
 
 @clause(
     "gradient.kinds.custom_function",
-    says="A hook on the output of a custom Function runs before its backward, which is given the replacement.",
+    says="A tensor hook on the output of a custom Function runs before its backward, which gets the replacement.",
     source=(REPLACES, "docs: torch.autograd.Function"),
     value="before",
     wrong={"after": "after"},
@@ -171,7 +176,8 @@ def test_custom_function(subject: Subject, row: List[List[int]], at_leaf: int) -
 
 @clause(
     "gradient.kinds.subclass",
-    says="A subclass's __torch_function__ sees register_hook, and without it no hook is registered.",
+    says="x.register_hook(h) on a tensor subclass calls its __torch_function__, which can leave h unregistered.",
+    where="the subclass defines __torch_function__",
     source=(OVERRIDABLE, "docs: torch.overrides.get_overridable_functions"),
     needs="torch.overrides",
     value=True,

@@ -41,7 +41,7 @@ class Watched:
 
 @clause(
     "gradient.lifetime.tensor_object_gone",
-    says="A tensor hook is called, and can be removed, also when no Python name of its tensor is left.",
+    says="The tensor hooks of x are called, and can be removed, also after del x, while the graph is alive.",
     source="measured",
     value=True,
     wrong={"never called": False},
@@ -69,15 +69,15 @@ def test_tensor_object_gone(subject: Subject, inner: bool, hooks: int, removed: 
 
 @clause(
     "gradient.lifetime.survives_collection",
-    says="A hook that refers to the node of its tensor survives garbage collection while the graph is alive.",
+    says="A tensor hook that refers to its tensor's grad_fn outlives gc.collect() while the graph is alive.",
     source=GC,
     concern="tensor inner ?refers_to_node",
     readings=by_release(
         "other",
         ("2.1", "survives", 2),
-        "A hook that only the graph holds is called before and after a garbage collection.",
+        "A tensor hook that refers to its tensor's grad_fn is called before and after gc.collect().",
         ("", "is collected", 1),
-        "Garbage collection takes a hook that refers to its tensor's node, though the graph is alive.",
+        "gc.collect() frees a tensor hook that refers to its tensor's grad_fn, though the graph is alive.",
     ),
 )
 def test_survives_collection(subject: Subject) -> None:
@@ -100,6 +100,8 @@ def test_survives_collection(subject: Subject) -> None:
 @clause(
     "gradient.lifetime.freed",
     says="A tensor hook is freed when it is removed, or when its tensor and the graph are gone.",
+    where=("nothing else holds it", "it does not refer to its tensor"),
+    see="gradient.lifetime.own_cycle",
     source="measured",
     value=True,
     wrong={"kept": False},
@@ -126,7 +128,8 @@ def test_freed(subject: Subject, inner: bool, hooks: int, removed: List[int]) ->
 
 @clause(
     "gradient.lifetime.own_cycle",
-    says="A hook that refers to its tensor can be garbage-collected if that is a leaf, not if it is inner.",
+    says="gc.collect() frees a leaf with a tensor hook that refers to it, but not an inner tensor with one.",
+    where="nothing else holds them",
     source="measured",
     value=[True, False],
     wrong={"both": [True, True]},
@@ -156,7 +159,8 @@ def test_own_cycle(subject: Subject) -> None:
 
 @clause(
     "gradient.lifetime.create_graph_cycle",
-    says="backward(create_graph=True) makes a cycle of a leaf and its .grad that only .grad = None breaks.",
+    says="After (x * x).backward(create_graph=True) gc.collect() does not free x; after x.grad = None it does.",
+    where="nothing else holds x",
     source=(CYCLE, "https://github.com/pytorch/pytorch/issues/7343"),
     value=(False, True),
     wrong={"collected": (True, True)},
@@ -188,7 +192,7 @@ def test_create_graph_cycle(subject: Subject) -> None:
 
 @clause(
     "gradient.lifetime.post_accumulate_cycle",
-    says="A post-accumulate hook that refers to its leaf is never garbage-collected.",
+    says="gc.collect() does not free a post-accumulate hook that refers to its leaf, until it is removed.",
     source="measured",
     needs=POST_ACCUMULATE,
     value=[False, True],

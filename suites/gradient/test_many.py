@@ -11,7 +11,7 @@ from fixtures.plan.grammar import Plan
 
 @clause(
     "gradient.many.passes",
-    says="Hooks of tensors and of nodes run, and retain_grad() keeps, in each backward pass, however many.",
+    says="Tensor hooks, hooks of nodes and retain_grad() act in every backward() that reaches them, not just one.",
     source="measured",
     about=(*apis(("tensor", "post_accumulate", "node", "node_pre")), "retain_grad"),
 )
