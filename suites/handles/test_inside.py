@@ -119,7 +119,7 @@ def news(trace):
     ),
     Row(
         "handles.inside.full_by_full",
-        "A full backward hook that a full backward hook registers on its module is for later forwards only.",
+        "A full backward hook that a full backward hook registers on its own module is for later forwards only.",
         "measured",
         needs=FULL,
         news=[0, 1],
@@ -144,7 +144,7 @@ def loop(hook: str):
         Reading(
             "snapshot",
             ">=1.10",
-            f"A {hook} that a {hook} registers does not run for that call of that module.",
+            f"A call does not run a {hook} that is registered while its {hook}s run.",
             {"hooks_iterate": "snapshot"},
         ),
         Reading(
@@ -199,9 +199,8 @@ def once_more(draw, kinds) -> Plan:
 @each(
     Row(
         "handles.inside.pre_by_pre",
-        "A forward pre-hook that a forward pre-hook registers does not run for that call of that module.",
+        "A forward pre-hook may register another on its module: the new one runs from the next call on.",
         ("measured", SNAPSHOT_PULL),
-        where="both are hooks of one module",
         level="observed",
         concern="forward_pre ?registers_inside",
         readings=loop("forward pre-hook"),
@@ -210,9 +209,9 @@ def once_more(draw, kinds) -> Plan:
     ),
     Row(
         "handles.inside.forward_by_forward",
-        "A forward hook that a forward hook registers does not run for that call of that module.",
+        "A forward hook may register another on its module: the new one runs from the next call on.",
         ("measured", SNAPSHOT_PULL),
-        where=("both are hooks of one module", "without always_call="),
+        where="without always_call=",
         level="observed",
         concern="forward ?registers_inside",
         readings=loop("forward hook"),

@@ -184,7 +184,7 @@ def test_detached(subject: Subject, row: List[bool]) -> None:
     ),
     Row(
         "retain.versions.hooks_of_each_version",
-        "After y.mul_() the gradient kept for y has what hooks of the new y changed, not those of the old y.",
+        "The gradient kept for y has what hooks registered after y.mul_() changed, not what earlier ones changed.",
         (BOUND, FOLLOWS),
         where="grad mode is on",
         level="implied",
@@ -196,7 +196,7 @@ def test_detached(subject: Subject, row: List[bool]) -> None:
                 "hooks of the new version",
                 {"retain_follows": True, "hooks_of_version": True, "retain_grad": "last"},
             ),
-            "After y.mul_() the gradient kept for y has what hooks of the new y changed, not those of the old y.",
+            "The gradient kept for y has what hooks registered after y.mul_() changed, not what earlier ones changed.",
             ("1.13", "no hooks", {"retain_follows": True, "hooks_of_version": False, "retain_grad": "slot"}),
             "With a hook from before y.mul_() the gradient kept for y is that of the new y before any hook changed it.",
             (
