@@ -54,7 +54,9 @@ def copied(draw, *steps, **options) -> Plan:
 
 @clause(
     "handles.copies.hooks_go_along",
-    says="A deep copy of a module calls the same module hooks, in the same order and to the same effect.",
+    says="A deep copy of a module calls the module's forward and backward hooks, in the same order.",
+    where=("the hooks are functions", "the class has no __deepcopy__"),
+    see=("handles.copies.what_is_copied",),
     source=COPIES,
 )
 @given(plan=copied())
@@ -64,7 +66,7 @@ def test_hooks_go_along(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "handles.copies.handle_stays",
-    says="An original handle removes nothing from a deep copy of its module.",
+    says="Removing a hook of a module removes nothing from a deep copy that was made before.",
     source=COPIES,
 )
 @given(plan=copied(Remove("h0"), Remove("h1")))
@@ -74,7 +76,8 @@ def test_handle_stays(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "handles.copies.new_hooks_behind",
-    says="A forward hook appended to a deep copy of a module runs after those copied along.",
+    says="A forward hook registered on a deep copy of a module runs after those copied along.",
+    where="without prepend=",
     source=COPIES,
     about="register_forward_hook",
 )
@@ -104,6 +107,7 @@ def with_options(draw) -> Plan:
 @clause(
     "handles.copies.options_go_along",
     says="The forward hooks of a deep copy keep the options that they were registered with.",
+    where="the class has no __deepcopy__",
     source=COPIES,
     needs=KWARGS,
 )
@@ -120,7 +124,8 @@ def test_options_go_along(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "handles.copies.sort_goes_along",
-    says="A deep copy of a module with full backward hooks refuses legacy ones with RuntimeError.",
+    says="register_backward_hook on a deep copy of a module with full backward hooks raises RuntimeError.",
+    where="the class has no __deepcopy__",
     source="measured",
     needs=FULL,
 )
@@ -140,7 +145,8 @@ def in_between(draw) -> Plan:
 
 @clause(
     "handles.copies.graph_stays",
-    says="Backward reaches the modules of its forward: a deep copy made in between gets no gradient.",
+    says="A backward reaches the module that was called, not a deep copy of it made after the call.",
+    where="the copy is not called",
     source=COPIES,
     about=("register_backward_hook", "register_full_backward_hook"),
 )
@@ -164,7 +170,8 @@ def test_anywhere(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "handles.copies.shallow_shares",
-    says="A module, its copy.copy() and its DataParallel replica call the same forward hooks, later ones too.",
+    says="A module, its copy.copy() and its DataParallel replicas share forward hooks, registered before or later.",
+    where="the class has no __copy__",
     source=COPIES,
     about="register_forward_hook",
     value=True,
@@ -196,7 +203,8 @@ CALLED = ["closure", "bound method", "partial", "object"]
 
 @clause(
     "handles.copies.what_is_copied",
-    says="Deep-copied forward hooks: a function stays the same, a bound method, partial or object is copied.",
+    says="A deep copy has the same function as forward hook, but a copy of a bound method, partial or object.",
+    where="the class has no __deepcopy__",
     source=COPIES,
     about="register_forward_hook",
     value={"closure": "original", "bound method": "copy", "partial": "copy", "object": "copy"},

@@ -27,7 +27,7 @@ called = partial(plans_with, "everywhere", "functions", kinds=HOOK_KINDS)
 @each(
     Row(
         "handles.functions.any_callable",
-        "Functions, lambdas, bound methods, partials and objects are hooks alike, held by their registration.",
+        "A function, lambda, bound method, partial or callable object can be a hook; registering keeps it alive.",
         ("measured", NOTE),
         note=NAMELESS,
         level="observed",
@@ -36,14 +36,14 @@ called = partial(plans_with, "everywhere", "functions", kinds=HOOK_KINDS)
     ),
     Row(
         "handles.functions.in_many_places",
-        "One function may be a hook in many places, and twice in one; each handle removes one registration.",
+        "A function can be a hook in many places, or twice in one; each handle removes one registration.",
         "measured",
         about=apis(HOOK_KINDS, everywhere=True),
         draws=lambda: called("remove", "alike", does=("scale", "drop"), least=3, most=6, runs=3),
     ),
     Row(
         "handles.functions.on_a_module",
-        "Whatever is called as a hook around a module is given and may return what a function is and may.",
+        "A bound method, partial or callable object as module hook is given what a function is given.",
         "measured",
         about=apis(ON_MODULES, everywhere=True),
         draws=lambda: wider(
@@ -71,7 +71,8 @@ class Made:
 
 @clause(
     "handles.functions.makes_an_object",
-    says="A class, generator function or async def as a hook around forward replaces by the object it makes.",
+    says="A class or generator function as forward hook replaces the output by the object that its call makes.",
+    where="no legacy backward hook is there",
     source="measured",
     note="The body of a generator function, or of async def, is not run.",
     about=("register_forward_hook", "register_forward_pre_hook"),

@@ -29,7 +29,7 @@ def taken(*options: List[str]) -> Dict[str, List[str]]:
 
 @clause(
     "handles.handle.signatures",
-    says="register_forward_hook takes prepend=, with_kwargs= and always_call=, the global one the last two.",
+    says="register_module_forward_hook takes with_kwargs= and always_call=, and no prepend=.",
     source=(TAKES, GLOBAL_KWARGS_PULL),
     level="implied",
     concern="never",
@@ -53,7 +53,7 @@ def taken(*options: List[str]) -> Dict[str, List[str]]:
         Reading(
             "prepend and with_kwargs",
             "==2.0.*",
-            "register_forward_hook takes prepend= and with_kwargs=, not always_call=; the global one has no options.",
+            "register_forward_hook takes prepend= and with_kwargs=; register_module_forward_hook has no options.",
             value=taken(["prepend", "with_kwargs"], ["prepend", "with_kwargs"], [], []),
             headline=False,
             effect="raises",
@@ -61,7 +61,7 @@ def taken(*options: List[str]) -> Dict[str, List[str]]:
         Reading(
             "always_call",
             ">=2.1,<2.6",
-            "register_forward_hook takes prepend=, with_kwargs= and always_call=, the global one always_call= alone.",
+            "register_module_forward_hook takes only always_call=, while register_forward_hook has all three options.",
             value=taken(["prepend", "with_kwargs"], ["prepend", "with_kwargs", "always_call"], [], ["always_call"]),
             headline=False,
             effect="raises",
@@ -99,7 +99,8 @@ def test_signatures(subject: Subject) -> None:
 
 @clause(
     "handles.handle.ids",
-    says="Handle ids count up by one over all modules, kinds of hook and tensors; none is given twice.",
+    says="Handles of hooks on modules and tensors get ids that count up by one.",
+    where="nothing registers hooks between, as a call with backward hooks does",
     source=("measured", HANDLE),
     level="observed",
     about=("register_backward_hook", "register_forward_hook", "register_forward_pre_hook", "register_hook"),
@@ -140,7 +141,7 @@ ERRORS = (KeyError, ValueError, StopIteration, KeyboardInterrupt, GeneratorExit)
 
 @clause(
     "handles.handle.block",
-    says="A with block on a handle gives the handle, removes the hook even on an error, and lets it out.",
+    says="The with block of a handle removes the hook at its end, also when an exception ends it.",
     source=("measured", HANDLE),
     level="observed",
     value=True,
@@ -175,7 +176,7 @@ def test_block(subject: Subject, kind: Any, place: int, calls: int) -> None:
 
 @clause(
     "handles.handle.weak",
-    says="A dropped handle leaves its hook; a kept one holds neither module nor hook, and may outlive both.",
+    says="A module hook stays registered when its handle is dropped; the handle keeps no module or hook alive.",
     source=("measured", HANDLE),
     level="observed",
     about=("register_forward_hook", "register_forward_pre_hook"),
@@ -250,7 +251,7 @@ WAYS = st.sampled_from(["pickle", "deepcopy"])
 
 @clause(
     "handles.handle.copies",
-    says="A handle copied together with its module removes from that copy; copied alone it removes nothing.",
+    says="A handle that is deep-copied or pickled with its module removes the hook from that copy only.",
     source=("measured", HANDLE),
     level="observed",
     value=True,

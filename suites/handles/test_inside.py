@@ -73,7 +73,7 @@ def news(trace):
 @each(
     Row(
         "handles.inside.pre_by_last_pre",
-        "The last forward pre-hook of a module may replace itself: the new one runs from the next call on.",
+        "The last forward pre-hook of a module may remove itself and add a new one, which runs from the next call.",
         "measured",
         about="register_forward_pre_hook",
         news=[0, 1],
@@ -81,7 +81,7 @@ def news(trace):
     ),
     Row(
         "handles.inside.forward_by_last_forward",
-        "The last forward hook of a module may replace itself: the new one runs from the next call on.",
+        "The last forward hook of a module may remove itself and add a new one, which runs from the next call.",
         "measured",
         about="register_forward_hook",
         news=[0, 1],
@@ -89,14 +89,14 @@ def news(trace):
     ),
     Row(
         "handles.inside.forward_by_pre",
-        "A forward hook that a pre-hook registers on its module runs in the same call already.",
+        "A forward hook that a forward pre-hook registers on its own module runs in the same call already.",
         "measured",
         news=[1, 2],
         draws=lambda: adding("forward_pre", "forward", ANY),
     ),
     Row(
         "handles.inside.global_forward_by_global_pre",
-        "A global forward hook that a global pre-hook registers runs in the same call already.",
+        "A global forward hook that a global forward pre-hook registers runs in the same call already.",
         "measured",
         needs=GLOBAL_FORWARD,
         news=[1, 2],
@@ -104,14 +104,14 @@ def news(trace):
     ),
     Row(
         "handles.inside.pre_by_forward",
-        "A forward pre-hook that a forward hook registers on its module runs from the next call on.",
+        "A forward pre-hook that a forward hook registers on its own module runs from the next call on.",
         "measured",
         news=[0, 1],
         draws=lambda: adding("forward", "forward_pre", ANY),
     ),
     Row(
         "handles.inside.full_by_pre",
-        "A full backward hook that a forward pre-hook registers is first called for the next forward.",
+        "A full backward hook that a forward pre-hook registers on its own module is for later forwards only.",
         "measured",
         needs=FULL,
         news=[0, 1],
@@ -119,7 +119,7 @@ def news(trace):
     ),
     Row(
         "handles.inside.full_by_full",
-        "A full backward hook that another one registers is first called for the next forward.",
+        "A full backward hook that a full backward hook registers on its own module is for later forwards only.",
         "measured",
         needs=FULL,
         news=[0, 1],
@@ -144,13 +144,13 @@ def loop(hook: str):
         Reading(
             "snapshot",
             ">=1.10",
-            f"When a {hook} registers another, that call runs only those that it began with.",
+            f"A call does not run a {hook} that is registered while its {hook}s run.",
             {"hooks_iterate": "snapshot"},
         ),
         Reading(
             "live",
             "<1.10",
-            f"RuntimeError ends a call in which a {hook} registers another, unless it is the last.",
+            f"RuntimeError ends a call in which a {hook} that is not the last registers another.",
             {"hooks_iterate": "live"},
             headline=False,
             effect="raises",
@@ -176,7 +176,8 @@ def rescued(draw) -> Plan:
 
 @clause(
     "handles.inside.always_by_pre",
-    says="An always_call hook that a pre-hook registers on its module runs even when that call fails later.",
+    says="An always_call hook that a forward pre-hook registers on its own module runs even if that call fails.",
+    see=("output.always.only_exceptions",),
     source="measured",
     needs=ALWAYS_CALL,
 )
@@ -210,6 +211,7 @@ def once_more(draw, kinds) -> Plan:
         "handles.inside.forward_by_forward",
         "A forward hook may register another on its module: the new one runs from the next call on.",
         ("measured", SNAPSHOT_PULL),
+        where="without always_call=",
         level="observed",
         concern="forward ?registers_inside",
         readings=loop("forward hook"),
@@ -218,8 +220,9 @@ def once_more(draw, kinds) -> Plan:
     ),
     Row(
         "handles.inside.global_by_global",
-        "A global forward hook may register another: it runs for the modules that end their forward later.",
+        "A global forward hook that another one registers first runs for the next module that ends its forward.",
         ("measured", SNAPSHOT_PULL),
+        where="without always_call=",
         level="observed",
         concern="forward everywhere ?registers_inside",
         needs=GLOBAL_FORWARD,
@@ -229,14 +232,15 @@ def once_more(draw, kinds) -> Plan:
     ),
     Row(
         "handles.inside.legacy_by_pre",
-        "A legacy backward hook that a forward pre-hook registers is first called for the next forward.",
+        "A legacy backward hook that a forward pre-hook registers is for later forwards only.",
         "measured",
+        where="both are hooks of one module",
         concern="backward ?registers_inside",
         readings=(
             Reading(
                 "next call",
                 ">=1.8",
-                "The legacy backward hooks of a call are those that its module had when it began.",
+                "A legacy backward hook that a forward pre-hook registers is for later forwards only.",
                 {"legacy_taken": "start"},
             ),
             Reading(
@@ -253,20 +257,21 @@ def once_more(draw, kinds) -> Plan:
     ),
     Row(
         "handles.inside.no_guard",
-        "A hook may register another of its kind at each call: all of them run in the later calls.",
+        "If a forward hook or pre-hook registers another in each call, later calls run all of them.",
         "measured",
+        where="both are hooks of one module",
         concern="forward|forward_pre ?registers_inside",
         readings=(
             Reading(
                 "snapshot",
                 ">=1.10",
-                "Where a hook registers another of its kind at each call, each call runs one hook more than the last.",
+                "If a forward hook or pre-hook registers another in each call, later calls run all of them.",
                 {"hooks_iterate": "snapshot"},
             ),
             Reading(
                 "live",
                 "<1.10",
-                "RuntimeError ends the second call whose forward hook or pre-hook registers another of its kind.",
+                "RuntimeError ends the second call in which a forward hook or pre-hook registers another of its kind.",
                 {"hooks_iterate": "live"},
                 headline=False,
                 effect="raises",

@@ -15,7 +15,7 @@ ABOUT = ("register_forward_hook", "register_forward_pre_hook")
 
 @clause(
     "handles.handle.nothing_left",
-    says="Removing a hook around forward removes its entries from all dicts of the module, options included.",
+    says="Removing a forward hook or forward pre-hook removes all its entries from the dicts of its module.",
     source="test: test/nn/test_module_hooks.py TestModuleHooks.test_remove_kwarg_hooks",
     needs=KWARGS,
     value=True,
@@ -55,7 +55,7 @@ def test_nothing_left(subject: Subject, hooks: List[Tuple[str, bool, bool, bool]
 
 @clause(
     "handles.handle.before_init",
-    says="Registering a hook before super().__init__() raises AttributeError.",
+    says="Registering a forward hook on self before super().__init__() raises AttributeError.",
     source="measured",
     about="register_forward_hook",
     concern="never",
@@ -63,14 +63,14 @@ def test_nothing_left(subject: Subject, hooks: List[Tuple[str, bool, bool, bool]
         Reading(
             "AttributeError",
             "!=1.6.*,!=1.7.*",
-            "Registering a hook before super().__init__() raises AttributeError.",
+            "Registering a forward hook on self before super().__init__() raises AttributeError.",
             value="AttributeError",
             effect="raises",
         ),
         Reading(
             "ModuleAttributeError",
             ">=1.6,<1.8",
-            "Registering a hook before super().__init__() raises ModuleAttributeError, an AttributeError.",
+            "A forward hook registered on self before super().__init__() raises ModuleAttributeError (AttributeError).",
             value="ModuleAttributeError",
             effect="raises",
         ),
@@ -90,7 +90,7 @@ def test_before_init(subject: Subject) -> None:
 
 @clause(
     "handles.handle.later_modules",
-    says="A global forward hook runs for modules built after its registration too.",
+    says="A global forward hook also runs when a module that was built after its registration is called.",
     source='docs: torch.nn.modules.module.register_module_forward_hook "global forward hook for all the modules"',
     needs=GLOBAL_FORWARD,
     value=True,
@@ -145,7 +145,7 @@ WALKS = {
 
 @clause(
     "handles.handle.walks",
-    says="apply, train, to, zero_grad, load_state_dict and repr call no hook around forward and drop none.",
+    says="apply, train, to, zero_grad, load_state_dict and repr neither call nor remove forward hooks or pre-hooks.",
     source="measured",
     value=False,
     wrong={"never called": True},

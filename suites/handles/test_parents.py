@@ -30,7 +30,8 @@ def from_below(draw, hooked: bool) -> Plan:
 
 @clause(
     "handles.inside.parent_with_hooks",
-    says="Where a parent has a hook, own or global, a forward hook that a child's hook adds runs in that call.",
+    says="A forward hook that a child's forward hook registers on the parent runs in the parent's call already.",
+    where="the parent has a forward hook, or one is global",
     source="measured",
 )
 @given(plan=from_below(hooked=True))
@@ -41,20 +42,21 @@ def test_parent_with_hooks(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "handles.inside.bare_parent",
-    says="Where a parent has no hook, even global, one that a child's hook adds runs from the next call on.",
+    says="A forward hook that a child's forward hook registers on the parent runs from the next call on.",
+    where="the parent has no hook, and none is global",
     source=(SKIPS, SKIP_PULL),
     concern="forward ?registers_inside",
     readings=(
         Reading(
             "next call",
             ">=1.9",
-            "A call that begins without hooks runs none that is registered on its module meanwhile.",
+            "A forward hook that a child's forward hook registers on the parent runs from the next call on.",
             {"bare_is_skipped": True},
         ),
         Reading(
             "same call",
             "<1.9",
-            "Where a parent has no hook, a forward hook that a child's hook adds runs in that call already.",
+            "A forward hook that a child's forward hook registers on the parent runs in that call already.",
             {"bare_is_skipped": False},
             headline=False,
             effect="other",

@@ -27,7 +27,7 @@ def tail(module, args, output):
 
 @clause(
     "handles.copies.pickled",
-    says="Pickling a module takes along forward hooks that pickle can find by name; with a lambda it fails.",
+    says="Pickling a module takes along a forward hook that pickle can find by name, and fails for a lambda.",
     source=("measured", "https://docs.python.org/3/library/pickle.html"),
     value=True,
     wrong={"never left out": False},
@@ -53,7 +53,7 @@ def test_pickled(subject: Subject, hooks: List[str]) -> None:
 
 @clause(
     "handles.copies.unpickled_id",
-    says="Loading a pickled module reserves no ids: a later registration may replace a loaded hook.",
+    says="After a pickled module is loaded, a new hook on it may get the id of a loaded hook and replace it.",
     source="measured",
     value="new",
     wrong={"never both": "xx new"},
@@ -87,7 +87,7 @@ COMPLETED = (
 
 @clause(
     "handles.copies.older_state",
-    says="A module state without the options' dicts works; without _forward_hooks calls raise AttributeError.",
+    says="A module whose state, given to __setstate__, lacks _forward_hooks raises AttributeError when called.",
     source=OLD_STATE,
     about=("_forward_hooks", "_forward_pre_hooks", "register_forward_hook", "register_forward_pre_hook"),
     concern="never",
@@ -95,14 +95,14 @@ COMPLETED = (
         Reading(
             "AttributeError",
             "!=1.6.*,!=1.7.*",
-            "A call of a module whose state lacked _forward_hooks raises AttributeError.",
+            "A module whose state, given to __setstate__, lacks _forward_hooks raises AttributeError when called.",
             value="AttributeError",
             effect="raises",
         ),
         Reading(
             "ModuleAttributeError",
             ">=1.6,<1.8",
-            "A call of a module whose state lacked _forward_hooks raises ModuleAttributeError, an AttributeError.",
+            "A module whose state lacks _forward_hooks raises ModuleAttributeError, an AttributeError, when called.",
             value="ModuleAttributeError",
             effect="raises",
         ),

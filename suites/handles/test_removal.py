@@ -75,26 +75,26 @@ def due(plan: Plan):
 @each(
     Row(
         "handles.removal.stops",
-        "A hook removed before a forward is called neither in it nor in its backward; the others still are.",
+        "A hook removed before a forward is not called in that forward or its backward; the other hooks are.",
         REMOVES,
         draws=lambda: lives(EVERY_KIND),
     ),
     Row(
         "handles.removal.with_block",
-        "Leaving a with block on a handle removes its hook, as remove() does.",
+        "Leaving the with block of a handle removes its hook, as remove() does.",
         ("test: test/nn/test_module_hooks.py TestModuleHookNN.test_hook_inplace", HANDLE),
         draws=lambda: lives(leave=True),
     ),
     Row(
         "handles.removal.prepended",
-        "The handle of a prepended hook removes that hook alone, wherever it is in the order.",
+        "The handle of a hook registered with prepend=True removes that hook alone, wherever it is in the order.",
         MODULE_REMOVES,
         needs=PREPEND,
         draws=lambda: lives(kinds=(*FORWARD, "full_backward", "full_backward_pre"), prepend=True),
     ),
     Row(
         "handles.removal.everywhere",
-        "Removing a global forward hook or pre-hook stops it for every module.",
+        "A global forward hook or forward pre-hook that is removed runs for no module in later calls.",
         GLOBAL_REMOVES,
         needs=GLOBAL_FORWARD,
         draws=lambda: lives(kinds=FORWARD, on="*"),
@@ -107,7 +107,7 @@ def no_more_calls(subject: Subject, plan: Plan, *, row: Any) -> None:
 
 @clause(
     "handles.removal.twice",
-    says="Calling remove() on a handle again does nothing.",
+    says="Calling remove() again on the same handle does nothing.",
     source="measured",
 )
 @given(plan=lives(times=3))
@@ -129,7 +129,7 @@ def one_shot(draw) -> Plan:
 
 @clause(
     "handles.removal.by_itself",
-    says="The last hook of a kind on a module may remove itself: its value counts, later forwards skip it.",
+    says="The last forward or backward hook of a module may remove itself: its result counts, later forwards skip it.",
     source="measured",
     about=apis(MODULE_KINDS),
 )
@@ -153,7 +153,7 @@ def from_below(draw) -> Plan:
 
 @clause(
     "handles.removal.from_below",
-    says="A global forward hook that a child's hook removes does not run for the modules around the child.",
+    says="A global forward hook that a child's forward hook removes does not run for the modules around the child.",
     source="measured",
     needs=GLOBAL_FORWARD,
 )
@@ -166,7 +166,7 @@ def test_from_below(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "handles.removal.keywords_go_first",
-    says="A with_kwargs forward hook that an earlier one removes still runs, without the keyword arguments.",
+    says="A with_kwargs forward hook that an earlier forward hook removes runs in that call, but without kwargs.",
     source="measured",
     needs=KWARGS,
     note="The hooks of a call are those it began with, while with_kwargs is looked up when each one's turn comes.",
@@ -189,7 +189,7 @@ GLOBAL_DROPPED = Plan(
 
 @clause(
     "handles.removal.global_keywords_stay",
-    says="A global with_kwargs forward hook that an earlier one removes still gets the keywords in that call.",
+    says="A global with_kwargs forward hook that an earlier global one removes runs in that call, with kwargs.",
     source=("measured", GLOBAL_KWARGS_PULL),
     level="observed",
     needs=GLOBAL_KWARGS,
@@ -197,7 +197,7 @@ GLOBAL_DROPPED = Plan(
         Reading(
             "stays",
             "",
-            "The with_kwargs of a global forward hook outlives the hook in torch's own dict.",
+            "A global with_kwargs forward hook that an earlier global one removes runs in that call, with kwargs.",
             {"global_kwargs_flag_stays": True},
         ),
         Reading("never goes", "never", "The entry goes with the hook.", {"global_kwargs_flag_stays": False}),
@@ -212,7 +212,7 @@ def test_global_keywords_stay(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "handles.removal.as_if_never_registered",
-    says="Hooks around forward, full backward pre-hooks and tensor hooks removed before it have no effect.",
+    says="A forward hook, a pre-hook or a tensor hook registered and removed before the forward has no effect.",
     source="measured",
     about=apis(("forward", "forward_pre", "full_backward_pre", "tensor"), everywhere=True),
 )

@@ -12,7 +12,7 @@ from suites.shapes import plans_with
 
 @clause(
     "handles.switched.failing_block",
-    says="An exception leaves the with block of a handle as it is, and its hook, no other one, is removed.",
+    says="An exception goes on unchanged from the with block of a handle, and only that handle's hook is removed.",
     source="docs: torch.utils.hooks.RemovableHandle",
     about=apis(HOOK_KINDS, everywhere=True),
 )

@@ -32,7 +32,8 @@ def keeping(draw: Any, *steps: Any) -> Plan:
 
 @clause(
     "retain.asked.seen_upstream",
-    says="When the hook of a tensor runs, gradients kept for tensors made from it are already there.",
+    says="When a tensor hook runs, the gradients kept for tensors made from its tensor are already there.",
+    where="the backward reaches those tensors",
     source='note: autograd.html#backward-hooks-execution "field is updated for Tensors that retain_grad"',
     about=("retain_grad", "register_hook"),
     value=True,
@@ -73,7 +74,8 @@ FINDS = {
 
 @clause(
     "retain.asked.not_in_its_own_hook",
-    says="While the hooks of a tensor run, the gradient of this pass is not yet in the .grad it keeps.",
+    says="In a tensor hook of y, which keeps its gradient, y.grad is still as it was before this backward.",
+    where="no tensor is changed in place",
     source=(
         'note: autograd.html#backward-hooks-execution "field is updated for Tensors that retain_grad"',
         HOOKS_IN_ORDER,
@@ -83,11 +85,11 @@ FINDS = {
     readings=by_release(
         "other",
         ("2.0", "not yet", "none"),
-        "Hooks of a tensor that keeps its gradient find in .grad what earlier passes left.",
+        "In a tensor hook of y, which keeps its gradient, y.grad is still as it was before this backward.",
         ("1.10", "by what came first", "all or none"),
-        "The hooks of a tensor find this pass's gradient in .grad if retain_grad() came before all of them.",
+        "Tensor hooks of y find the gradient of this backward in y.grad if y.retain_grad() came before all of them.",
         ("", "later hooks find it", "later ones"),
-        "Hooks of a tensor registered after retain_grad() find this pass's gradient in .grad.",
+        "Tensor hooks of y registered after y.retain_grad() find the gradient of this backward in y.grad.",
     ),
     witness={"piles": [(2, 1), (1, 0)], "passes": 1},
 )
@@ -114,15 +116,16 @@ def test_not_in_its_own_hook(subject: Subject, piles: List[Tuple[int, int]], pas
 
 @clause(
     "retain.asked.input_of_grad",
-    says="autograd.grad with respect to a tensor that keeps its gradient also sets its .grad.",
+    says="autograd.grad(loss, y) after y.retain_grad() also adds the gradient to y.grad.",
+    where="y is an inner tensor that is in the loss",
     source=(GRAD_DOCS, HOOKS_IN_ORDER),
     concern="retain_grad ?asked",
     readings=by_release(
         "other",
         ("2.0", "added to .grad", {"hooks_when_asked": True}),
-        "autograd.grad adds what it returns for a tensor that keeps its gradient to its .grad.",
+        "autograd.grad(loss, y) after y.retain_grad() also adds the gradient to y.grad.",
         ("", "returned only", {"hooks_when_asked": False}),
-        "autograd.grad returns the gradient of a tensor that keeps its gradient and leaves its .grad alone.",
+        "autograd.grad(loss, y) after y.retain_grad() does not change y.grad.",
     ),
     witness=Plan(NET, (Input(3),), (Forward(), Retain(INNER), Ask((INNER,)))),
     docs="contradicts",
@@ -135,7 +138,7 @@ def test_input_of_grad(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "retain.asked.on_the_way_of_grad",
-    says="autograd.grad sets the .grad of a tensor on its way that keeps its gradient.",
+    says="autograd.grad(loss, x) adds to the .grad of an inner tensor between x and loss that keeps its gradient.",
     source="measured",
     about=("retain_grad", "autograd.grad"),
 )
@@ -147,15 +150,16 @@ def test_on_the_way_of_grad(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "retain.asked.backward_inputs",
-    says="backward(inputs=[y]) on a tensor that keeps its gradient counts the gradient once.",
+    says="backward(inputs=[y]) after y.retain_grad() adds the gradient to y.grad once, not twice.",
+    where="y is an inner tensor",
     source=INNER_INPUTS,
     concern="retain_grad ?asked",
     readings=by_release(
         "raises",
         ("1.10", "once", {"backward_inputs": "any"}),
-        "backward(inputs=[y]) on a tensor that keeps its gradient counts the gradient once.",
+        "backward(inputs=[y]) after y.retain_grad() adds the gradient to y.grad once, not twice.",
         ("", "refused", {"backward_inputs": "leaves"}),
-        "backward(inputs=[y]) raises RuntimeError for an inner tensor y: it takes leaves only.",
+        "backward(inputs=[y]) raises RuntimeError for an inner tensor y: inputs= takes leaves only.",
     ),
     needs=(BACKWARD_INPUTS,),
     witness=Plan(NET, (Input(3),), (Forward(), Retain(INNER), Backward(inputs=(INNER,)))),
@@ -167,7 +171,7 @@ def test_backward_inputs(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "retain.asked.create_graph",
-    says="A kept gradient that depends on a leaf can be differentiated again only with create_graph=True.",
+    says="A kept gradient can be differentiated again only after a backward with create_graph=True.",
     source='docs: torch.autograd.backward "allowing to compute higher order derivative"',
     about=("retain_grad", "autograd.grad"),
     value=True,

@@ -42,7 +42,9 @@ def reaching(plan: Plan) -> List[int]:
 
 @clause(
     "retain.keep.inner_tensor",
-    says="After retain_grad() an inner tensor has its gradient in .grad once a backward has reached it.",
+    says="After retain_grad() a backward that reaches an inner tensor leaves its gradient in its .grad.",
+    where="one backward()",
+    see=("retain.keep.adds_up",),
     source=KEPT,
 )
 @given(plan=kept())
@@ -53,7 +55,8 @@ def test_inner_tensor(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "retain.keep.what_hooks_see",
-    says="Where hooks only look, the kept gradient is the one that the hooks of the tensor are given.",
+    says="Tensor hooks that all change nothing are given the gradient that retain_grad() keeps for their tensor.",
+    where=("one backward()", "no tensor is changed in place"),
     source=(KEPT, "measured"),
     level="observed",
 )
@@ -65,7 +68,7 @@ def test_what_hooks_see(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "retain.keep.changes_nothing_else",
-    says="Where the tensor gets a gradient, retain_grad() changes no other gradient and no hook call.",
+    says="retain_grad() on a tensor that gets a gradient changes no other gradient and no call of tensor hooks.",
     source=(RETAIN_DOCS, "measured"),
 )
 @given(plan=plans(kinds=("tensor",), does=("scale",), inputs=(1, 2), outputs=(1, 2), depth=2, retain=True, runs=2))
@@ -78,7 +81,7 @@ def test_changes_nothing_else(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "retain.keep.adds_up",
-    says="Over several backwards the kept gradients add up.",
+    says="Over several backward() calls the gradients kept for one tensor add up in its .grad.",
     source='docs: torch.Tensor.grad "will accumulate (add) gradients into it"',
 )
 @given(plan=kept(passes=4, fewest=2))
@@ -105,7 +108,7 @@ def test_once_is_enough(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "retain.keep.nothing_for_leaves",
-    says="retain_grad() on a leaf that requires grad does nothing: its gradient is added to .grad once.",
+    says="retain_grad() on a leaf that requires grad does nothing: a backward adds to its .grad once.",
     source=NO_OP,
 )
 @given(
@@ -157,7 +160,8 @@ def test_needs_grad(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "retain.keep.too_late",
-    says="retain_grad() after a backward is accepted, and keeps the gradients of later backwards only.",
+    says="retain_grad() on an inner tensor after a backward keeps the gradients of later backwards only.",
+    where="without inputs=",
     source="measured",
 )
 @given(
@@ -177,7 +181,8 @@ def test_too_late(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "retain.keep.not_by_itself",
-    says="Without retain_grad() the .grad of an inner tensor stays None, and reading it warns.",
+    says="Without retain_grad() the .grad of an inner tensor is None after backward(), and reading it warns.",
+    where=("without inputs=", "no .grad was assigned"),
     source=(
         'docs: torch.Tensor.is_leaf "Only leaf Tensors will have their :attr:`grad` populated"',
         'code: torch/include/ATen/core/TensorBody.h "attribute won\'t be populated during autograd.backward()"',
@@ -188,9 +193,9 @@ def test_too_late(subject: Subject, plan: Plan) -> None:
     readings=by_release(
         ("warns", "nothing"),
         ("1.5", "warns", ["UserWarning"]),
-        "Reading the .grad of an inner tensor that keeps nothing gives None and a UserWarning.",
+        "Reading the .grad of an inner tensor without retain_grad() gives None and a UserWarning.",
         ("", "is silent", []),
-        "Reading the .grad of an inner tensor that keeps nothing gives None without a warning.",
+        "Reading the .grad of an inner tensor without retain_grad() gives None and no warning.",
     ),
     witness={"row": [False], "hooks": 0},
 )
@@ -253,16 +258,16 @@ def test_attribute(subject: Subject, calls: List[int], detached: List[int]) -> N
 
 @clause(
     "retain.keep.attribute_is_read_only",
-    says="Assigning to retains_grad raises AttributeError.",
+    says="Assigning to the retains_grad of a tensor raises AttributeError.",
     source=(ATTRIBUTE, RETAIN_IN_ENGINE, "measured"),
     level="observed",
     concern="never",
     readings=by_release(
         ("raises", "nothing"),
         ("1.10", "read-only", "AttributeError"),
-        "Assigning to retains_grad raises AttributeError.",
+        "Assigning to the retains_grad of a tensor raises AttributeError.",
         ("", "an attribute like any other", "assigned"),
-        "retains_grad can be assigned like any attribute.",
+        "The retains_grad of a tensor can be assigned like any attribute.",
     ),
     witness={"kept": True, "value": False},
 )
@@ -288,9 +293,9 @@ def test_attribute_is_read_only(subject: Subject, kept: bool, value: Any) -> Non
     readings=by_release(
         "other",
         ("1.10", "no entry", 0),
-        "_backward_hooks holds only what was registered.",
+        "retain_grad() adds nothing to the _backward_hooks of the tensor.",
         ("", "one entry", 1),
-        "retain_grad() is one entry of the tensor's _backward_hooks.",
+        "retain_grad() adds one entry to the _backward_hooks of the tensor.",
     ),
     witness={"calls": ["retain"]},
 )
@@ -309,7 +314,7 @@ def test_no_hook_of_its_own(subject: Subject, calls: List[str]) -> None:
 
 @clause(
     "retain.keep.own_memory",
-    says="The kept gradient has memory of its own: changing it changes no other gradient.",
+    says="A kept gradient has its own memory: changing it in place changes no other gradient.",
     source="measured",
     value=0,
     wrong={"shared": 1},

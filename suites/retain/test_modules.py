@@ -40,17 +40,18 @@ def hooked_output(draw: Any) -> Plan:
 
 @clause(
     "retain.modules.output_is_grad_output",
-    says="Without backward pre-hooks, an output's kept gradient is the grad_output of its full hooks.",
+    says="The grad_output of a full backward hook is the gradient that retain_grad() keeps for that output.",
+    where=("no full backward pre-hook is there", "one backward()"),
     source=(FULL_DOCS, HOOKS_IN_ORDER),
     concern="retain_grad ?module_output ?changing_hook",
     readings=by_release(
         "other",
         ("2.0", "the same", {"retain_grad": "last"}),
-        "Full hooks are given as grad_output what retain_grad() keeps for the output, whatever hooks it has.",
+        "The grad_output of a full backward hook is the gradient that retain_grad() keeps for that output.",
         ("1.10", "before or after tensor hooks", {"retain_grad": "slot"}),
-        "An output's kept gradient lacks what its tensor hooks left if retain_grad() came before them all.",
+        "An output's kept gradient lacks what its tensor hooks changed if retain_grad() came before all of them.",
         ("", "without later tensor hooks", {"retain_grad": "hook", "retain_follows": False}),
-        "An output's kept gradient lacks what tensor hooks registered after retain_grad() left.",
+        "An output's kept gradient lacks what tensor hooks registered after retain_grad() changed.",
     ),
     # As in suites/retain/test_place.py, under a full hook.
     witness=Plan(
@@ -79,7 +80,8 @@ def test_output_is_grad_output(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "retain.modules.output_before_pre_hook",
-    says="The gradient kept for a module's output is the one before any backward pre-hook replaced it.",
+    says="The gradient kept for a module's output is the one before its full backward pre-hooks ran.",
+    where=("retain_grad() is called after the forward", "one backward()"),
     source="measured",
     needs=PRE,
 )
@@ -92,16 +94,19 @@ def test_output_before_pre_hook(subject: Subject, plan: Plan) -> None:
 @each(
     Row(
         "retain.modules.input_after_full_hook",
-        "What full backward hooks of a module return is in the gradient kept for its input.",
+        "What a full backward hook returns for an input counts in the gradient kept for that input.",
         FULL_DOCS + ' "will be used in place of :attr:`grad_input` in subsequent computations"',
+        where=("inputs are tensors, by position", "no tensor is changed in place"),
+        see=("retain.modules.input_inside_forward",),
         needs=FULL,
         kind="full_backward",
         entry=0,
     ),
     Row(
         "retain.modules.input_after_legacy_hook",
-        "What legacy hooks of a one-operation module return is in the gradient kept for its input.",
+        "What a legacy backward hook returns for the input is in the gradient kept for the input.",
         "measured",
+        where=("forward returns weight * x", "no tensor is changed in place"),
         about=("retain_grad", "register_backward_hook"),
         kind="backward",
         entry=1,
@@ -136,7 +141,8 @@ def test_any_mixture(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "retain.modules.undefined",
-    says="Under a full hook, an output that keeps its gradient and gets none has its .grad as it was.",
+    says="A backward that does not use an output of a module leaves the .grad kept for that output as it was.",
+    where="the module has a full backward hook",
     source=RETAIN_UNDEFINED,
     concern="retain_grad ?module_output ?gradient_undefined",
     needs=FULL,
@@ -144,7 +150,7 @@ def test_any_mixture(subject: Subject, plan: Plan) -> None:
         Reading(
             "as it was",
             "",
-            "Under a full hook, an output that keeps its gradient and gets none has its .grad as it was.",
+            "A backward that does not use an output of a module leaves the .grad kept for that output as it was.",
             {"retain_of_none": "kept"},
         ),
     ),
@@ -174,7 +180,8 @@ def test_undefined(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "retain.modules.unused_output",
-    says="retain_grad() on an unused output of a node that runs leaves its .grad None.",
+    says="An unused output of an operation with several outputs has .grad None even after retain_grad().",
+    where="one backward()",
     source=RETAIN_UNDEFINED,
     concern="retain_grad ?gradient_undefined",
     value=None,
@@ -205,7 +212,8 @@ def test_unused_output(subject: Subject, uses: List[int], kept: List[bool]) -> N
 
 @clause(
     "retain.modules.input_inside_forward",
-    says="Under a full backward hook, retain_grad() inside forward keeps the gradient of forward's own view.",
+    says="retain_grad() on an input inside forward keeps the gradient before full backward hooks changed it.",
+    where="inputs are tensors, by position",
     source=FULL_DOCS + ' "receive a view of each Tensor passed to the Module"',
     needs=FULL,
     value=False,

@@ -34,7 +34,7 @@ def by_turns(kinds: List[str]) -> List[str]:
 
 @clause(
     "retain.nodes.before_pre_hooks",
-    says="The gradient is kept before the pre-hooks of the tensor's node run; what these return is not in it.",
+    says="What pre-hooks of a tensor's node return is not in the gradient kept for the tensor.",
     source=(EXECUTION, ORDERED),
     concern="node_pre returns ?kept",
     needs=PREHOOKS,
@@ -42,9 +42,9 @@ def by_turns(kinds: List[str]) -> List[str]:
         *by_release(
             "other",
             ("2.0", "before pre-hooks", "before"),
-            "Pre-hooks of a node find the kept gradient in .grad, and what they return is not in it.",
+            "What pre-hooks of a tensor's node return is not in the gradient kept for the tensor.",
             ("1.13", "by what came first", "turns"),
-            "What pre-hooks of a node return is in the kept gradient, unless retain_grad() came before the first.",
+            "What pre-hooks of a node return is in the kept gradient, unless retain_grad() came before the first hook.",
         ),
         Reading(
             "after, as the note says",
@@ -94,7 +94,8 @@ def test_before_pre_hooks(subject: Subject, hooks: List[Tuple[str, int]], place:
 
 @clause(
     "retain.nodes.after_tensor_hooks",
-    says="Tensor hooks run before the pre-hooks of the node, whichever was registered first.",
+    says="Hooks of a tensor run before the pre-hooks of its node, whichever was registered first.",
+    where="no tensor is changed in place",
     source=(FIRST_TENSOR_HOOKS, ORDERED),
     about="register_prehook",
     concern="node_pre ?hooked_again",
@@ -102,7 +103,7 @@ def test_before_pre_hooks(subject: Subject, hooks: List[Tuple[str, int]], place:
     readings=by_release(
         "other",
         ("2.0", "tensor hooks first", {"node_pre_order": "last"}),
-        "Pre-hooks of a node are given what all hooks of the tensor left, whichever was registered first.",
+        "Hooks of a tensor run before the pre-hooks of its node, whichever was registered first.",
         ("1.13", "by registration", {"node_pre_order": "registered"}),
         "A tensor's hooks run after its node's pre-hooks if a pre-hook was registered before all of them.",
     ),
@@ -133,7 +134,7 @@ PRE_HOOKS_FIRST = ("pre", "tensor", "post")
 
 @clause(
     "retain.nodes.leaf",
-    says="For a leaf: tensor hooks, pre-hooks of its node, .grad, post-accumulate hooks, hooks of its node.",
+    says="For a leaf: tensor hooks, then pre-hooks of its node, then .grad is set, then post-accumulate hooks.",
     source=(FIRST_TENSOR_HOOKS, "test: test/test_autograd.py TestAutograd.test_post_accumulate_grad_hook_ordering"),
     concern="node_pre ?hooked_again",
     needs=PREHOOKS,
@@ -142,9 +143,9 @@ PRE_HOOKS_FIRST = ("pre", "tensor", "post")
         *by_release(
             "other",
             ("2.0", "in this order", "this order"),
-            "Hooks of a leaf run before the pre-hooks of its node; its post-accumulate hooks find the new .grad.",
+            "For a leaf: tensor hooks, then pre-hooks of its node, then .grad is set, then post-accumulate hooks.",
             ("1.13", "pre-hooks first", "pre-hooks first"),
-            "For a leaf: pre-hooks of its node, tensor hooks, .grad, hooks of its node.",
+            "For a leaf: pre-hooks of its node, then tensor hooks, then .grad is set, then hooks of its node.",
         ),
         Reading("by registration", "never", "The hooks of a leaf run in the order of the calls.", value="calls"),
     ),
@@ -184,7 +185,7 @@ def keeping(plan: Plan, early: bool) -> Plan:
 
 @clause(
     "retain.nodes.before_node_hooks",
-    says="What hooks of a tensor's node return is in no kept gradient of that tensor, only further upstream.",
+    says="What hooks of a tensor's node return is not in the gradient kept for the tensor.",
     source=(
         'docs: torch.autograd.graph.Node.register_hook "which will be used in place of :attr:`grad_inputs`"',
         EXECUTION + ' "post-hook registered to Node are executed (if Node is executed)"',

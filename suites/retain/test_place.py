@@ -11,7 +11,8 @@ from suites.names import HOOKS_IN_ORDER
 
 @clause(
     "retain.place.after_every_hook",
-    says="Of a tensor not changed in place, retain_grad() keeps what all its hooks left, whatever came first.",
+    says="retain_grad() keeps what all tensor hooks of the tensor left, registered before it or after it.",
+    where="no tensor is changed in place",
     source=(
         'note: autograd.html#backward-hooks-execution "field is updated for Tensors that retain_grad"',
         "test: test/test_autograd.py TestAutograd.test_retains_grad_can_always_observe_tensor_prehook",
@@ -21,11 +22,11 @@ from suites.names import HOOKS_IN_ORDER
     readings=by_release(
         "other",
         ("2.0", "after all hooks", {"retain_grad": "last"}),
-        "retain_grad() keeps what all hooks of the tensor left, whatever came first.",
+        "retain_grad() keeps what all tensor hooks of the tensor left, registered before it or after it.",
         ("1.10", "before or after all", {"retain_grad": "slot"}),
-        "retain_grad() keeps the gradient from before all hooks if it came first, otherwise from after all.",
+        "retain_grad() keeps the gradient from before all tensor hooks if it came first, otherwise from after all.",
         ("", "in its turn", {"retain_grad": "hook", "retain_follows": False}),
-        "retain_grad() keeps what the hooks registered before it left; later hooks do not matter.",
+        "retain_grad() keeps what the tensor hooks registered before it left; later hooks do not matter.",
     ),
     # Between two hooks: 6 after all, 6 when next to them (a hook came first), 2 in its turn; first of all: 2, 1, 1.
     witness=Plan(

@@ -14,7 +14,7 @@ ABOUT = "retain_grad"
 
 @clause(
     "retain.values.own_copy",
-    says="The first gradient that retain_grad() keeps is a tensor of its own, row by row in memory.",
+    says="The first gradient that retain_grad() keeps is a new tensor, stored row by row (contiguous).",
     source=(KEPT, "measured"),
     level="observed",
 )
@@ -34,7 +34,7 @@ def test_own_copy(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "retain.values.later_passes",
-    says="Where retain_grad() keeps gradients of any form, a later pass leaves their sum in a new tensor.",
+    says="Each later backward puts the sum of the kept gradients into a new tensor as .grad.",
     source="measured",
 )
 @given(plan=plans(kinds=("tensor",), inputs=(1, 2), depth=0, runs=3, retain=True, values=True, recasts=("layout",)))

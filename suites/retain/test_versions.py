@@ -36,7 +36,7 @@ def used_twice(first: int, by: int, second: int) -> Plan:
 
 @clause(
     "retain.versions.changed_before",
-    says="retain_grad() after an in-place change keeps the gradient of the changed tensor.",
+    says="retain_grad() called after an in-place change keeps the gradient of the changed tensor.",
     source=(IN_PLACE_NOTE, "measured"),
 )
 @given(plan=edited("edit", "retain"))
@@ -47,16 +47,18 @@ def test_changed_before(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "retain.versions.hook_stays",
-    says="After an in-place change a hook stays with the old version, and the kept gradient moves on.",
+    says="A hook registered before y.mul_() gets the gradient of the old y; the kept gradient is of the new y.",
+    where=("y is not a view", "grad mode is on"),
+    see=("gradient.inplace.view_is_lost",),
     source=(BOUND, FOLLOWS),
     level="implied",
     concern="retain_grad ?edited_after",
     readings=by_release(
         "other",
         ("1.13", "hook old, gradient new", FOLLOWING),
-        "After an in-place change a hook is given the gradient of the old version; .grad is that of the new.",
+        "A hook registered before y.mul_() gets the gradient of the old y; the kept gradient is of the new y.",
         ("", "both old", STAYING),
-        "After an in-place change both the hook and the kept gradient stay with the old version.",
+        "A hook registered before y.mul_() gets the gradient of the old y; the kept gradient is of the old y too.",
     ),
     witness=loss_of_two_y(Hook("tensor", "m0>0", "h0"), Retain("m0>0"), Edit("m0>0", 5)),
 )
@@ -68,15 +70,16 @@ def test_hook_stays(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "retain.versions.used_before",
-    says="Uses of a tensor before its in-place change do not count in the gradient that it keeps.",
+    says="Uses of y before y.mul_() do not count in the gradient kept for y.",
+    where=("grad mode is on", "one backward()"),
     source=FOLLOWS,
     concern="retain_grad ?edited_after",
     readings=by_release(
         "other",
         ("1.13", "later uses only", FOLLOWING),
-        "Only uses of a tensor after its in-place change count in the gradient that it keeps.",
+        "Uses of y before y.mul_() do not count in the gradient kept for y.",
         ("", "all uses", STAYING),
-        "Uses of a tensor before and after its in-place change count in the gradient that it keeps.",
+        "Uses of y before y.mul_() and uses after it count in the gradient kept for y.",
     ),
     witness=used_twice(100, 5, 2),
 )
@@ -87,7 +90,8 @@ def test_used_before(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "retain.versions.became_a_leaf",
-    says="A tensor that keeps its gradient and becomes a leaf by detach_() adds it to .grad once a pass.",
+    says="After y.retain_grad(), y.detach_() and y.requires_grad_(), each backward adds to y.grad once.",
+    where="y was not used before",
     source=RETAIN_UNDEFINED,
     concern="retain_grad ?became_leaf",
     value=1,
@@ -107,7 +111,7 @@ def test_became_a_leaf(subject: Subject, by: int, passes: int) -> None:
 
 @clause(
     "retain.versions.detached",
-    says="detach_() leaves retains_grad True, on what is now a leaf that requires no gradient.",
+    says="After y.retain_grad() and y.detach_(), y.retains_grad is still True, though y is a leaf now.",
     source=("docs: torch.Tensor.retains_grad", "measured"),
     value=True,
     wrong={"becomes False": False},
@@ -132,53 +136,57 @@ def test_detached(subject: Subject, row: List[bool]) -> None:
 @each(
     Row(
         "retain.versions.changed_after",
-        "After y.retain_grad() and an in-place operation on y, y.grad is the gradient of the new y.",
+        "After y.retain_grad() and y.mul_(), y.grad is the gradient of the new y.",
         (INPLACE, FOLLOWS),
+        where="y is not a view",
         concern="retain_grad ?edited_after",
         readings=by_release(
             "other",
             ("1.13", "of the new version", FOLLOWING),
-            "After y.retain_grad() and an in-place operation on y, y.grad is the gradient of the new y.",
+            "After y.retain_grad() and y.mul_(), y.grad is the gradient of the new y.",
             ("", "of the old version", STAYING),
-            "After y.retain_grad() and an in-place operation on y, y.grad is the gradient of the old y.",
+            "After y.retain_grad() and y.mul_(), y.grad is the gradient of the old y.",
         ),
         witness=loss_of_two_y(Retain("m0>0"), Edit("m0>0", 5)),
         script=("retain", "edit"),
     ),
     Row(
         "retain.versions.changed_twice",
-        "After y.retain_grad() and two in-place operations on y, y.grad is the gradient of the last y.",
+        "After y.retain_grad() and two calls of y.mul_(), y.grad is the gradient of the last y.",
         FOLLOWS,
+        where="y is not a view",
         concern="retain_grad ?edited_after",
         readings=by_release(
             "other",
             ("1.13", "of the last version", FOLLOWING),
-            "After y.retain_grad() and two in-place operations on y, y.grad is the gradient of the last y.",
+            "After y.retain_grad() and two calls of y.mul_(), y.grad is the gradient of the last y.",
             ("", "of the first version", STAYING),
-            "After y.retain_grad() and two in-place operations on y, y.grad is the gradient of the first y.",
+            "After y.retain_grad() and two calls of y.mul_(), y.grad is the gradient of the first y.",
         ),
         witness=loss_of_two_y(Retain("m0>0"), Edit("m0>0", 5), Edit("m0>0", 7)),
         script=("retain", "edit", "edit"),
     ),
     Row(
         "retain.versions.asked_again",
-        "Calling retain_grad() again after an in-place change does not count the gradient twice.",
+        "Calling y.retain_grad() before and after y.mul_() does not count the gradient twice.",
         FOLLOWS,
+        where="y is not a view",
         concern="retain_grad ?edited_after",
         readings=by_release(
             "nothing",
             ("1.13", "once, of the new version", FOLLOWING),
-            "retain_grad() before and after an in-place change keeps the gradient of the new version, once.",
+            "Calling y.retain_grad() before and after y.mul_() keeps the gradient of the new y, once.",
             ("", "once, of the old version", STAYING, "too"),
-            "retain_grad() before and after an in-place change keeps the gradient of the old version, once.",
+            "Calling y.retain_grad() before and after y.mul_() keeps the gradient of the old y, once.",
         ),
         witness=loss_of_two_y(Retain("m0>0"), Edit("m0>0", 5), Retain("m0>0")),
         script=("retain", "edit", "retain"),
     ),
     Row(
         "retain.versions.hooks_of_each_version",
-        "After an in-place change the kept gradient has what hooks of the new version left, not of the old.",
+        "The gradient kept for y has what hooks registered after y.mul_() changed, not what earlier ones changed.",
         (BOUND, FOLLOWS),
+        where="grad mode is on",
         level="implied",
         concern="retain_grad ?edited_after ?changing_hook",
         readings=by_release(
@@ -188,21 +196,21 @@ def test_detached(subject: Subject, row: List[bool]) -> None:
                 "hooks of the new version",
                 {"retain_follows": True, "hooks_of_version": True, "retain_grad": "last"},
             ),
-            "After an in-place change the kept gradient has what hooks put on the new version left, no others.",
+            "The gradient kept for y has what hooks registered after y.mul_() changed, not what earlier ones changed.",
             ("1.13", "no hooks", {"retain_follows": True, "hooks_of_version": False, "retain_grad": "slot"}),
-            "A tensor hooked before its in-place change keeps the new version's gradient, without any hook's part.",
+            "With a hook from before y.mul_() the gradient kept for y is that of the new y before any hook changed it.",
             (
                 "1.10",
                 "old version, all hooks",
                 {"retain_follows": False, "hooks_of_version": False, "retain_grad": "slot"},
             ),
-            "A tensor hooked before retain_grad() keeps the old version's gradient with what all hooks left.",
+            "With a hook from before retain_grad() the gradient kept for y is that of the old y, as all hooks left it.",
             (
                 "",
                 "old version, earlier hooks",
                 {"retain_follows": False, "hooks_of_version": False, "retain_grad": "hook"},
             ),
-            "A tensor changed in place keeps the old version's gradient with what hooks before retain_grad() left.",
+            "After y.mul_() the gradient kept for y is that of the old y, as the hooks before retain_grad() left it.",
         ),
         # y = 3x and the loss is 2y; a hook of the old y times 7, y *= 5, a hook of the new y times 3:
         # 2 * 3, 2, 2 * 5 * 7 * 3 and 2 * 5 * 7, in the order of the readings.

@@ -26,7 +26,8 @@ VIEWED = {
 
 @clause(
     "retain.versions.view",
-    says="A view keeps the gradient of its own uses; what its base keeps has these and the base's own.",
+    says="A view keeps the gradient of its own uses; its base keeps that and the gradient of the base's own uses.",
+    where="no tensor is changed in place",
     source="measured",
     value=0,
     wrong={"the base's share": 1},
@@ -48,15 +49,15 @@ def test_view(subject: Subject, size: int, start: int, of_view: int, of_base: in
 
 @clause(
     "retain.versions.base_changed_by_view",
-    says="A base that keeps its gradient keeps that of the new base after a change through a view of it.",
+    says="After y.retain_grad() and y[:1].mul_(2), y.grad is the gradient of the new y.",
     source=(BASE_VERSION, "https://github.com/pytorch/pytorch/issues/117366"),
     concern="retain_grad ?edited_after",
     readings=by_release(
         "other",
         ("2.3", "of the new base", "new"),
-        "A base that keeps its gradient keeps that of the new base after a change through a view of it.",
+        "After y.retain_grad() and y[:1].mul_(2), y.grad is the gradient of the new y.",
         ("", "of the old base", "old"),
-        "A base that keeps its gradient keeps that of the old base after a change through a view of it.",
+        "After y.retain_grad() and y[:1].mul_(2), y.grad is the gradient of the old y.",
     ),
     witness={"size": 2, "part": 1, "edits": [5], "grad": 2},
 )
@@ -79,30 +80,32 @@ def test_base_changed_by_view(subject: Subject, size: int, part: int, edits: Lis
 @each(
     Row(
         "retain.versions.view_changed",
-        "A view that keeps its gradient keeps that of the new view after an in-place operation on it.",
+        "After v = y[:1], v.retain_grad() and v.mul_(2), v.grad is the gradient of the new v.",
         FOLLOWS,
+        where="the loss uses v",
         concern="retain_grad ?edited_after",
         readings=by_release(
             "other",
             ("1.13", "of the new view", "new"),
-            "A view that keeps its gradient keeps that of the new view after an in-place operation on it.",
+            "After v = y[:1], v.retain_grad() and v.mul_(2), v.grad is the gradient of the new v.",
             ("", "lost", "lost"),
-            "A view that keeps its gradient has .grad None after an in-place operation on it.",
+            "After v = y[:1], v.retain_grad() and v.mul_(2), v.grad is None after a backward.",
         ),
         witness={"size": 2, "part": 1, "edits": [5], "grad": 2},
         of_base=False,
     ),
     Row(
         "retain.versions.base_of_kept_view",
-        "A view that keeps its gradient keeps that of the new view after an in-place change of its base.",
+        "After v = y[:1], v.retain_grad() and y.mul_(2), v.grad is the gradient of the new v.",
         FOLLOWS,
+        where="the loss uses v after y.mul_(2)",
         concern="retain_grad ?edited_after",
         readings=by_release(
             "other",
             ("1.13", "of the new view", "new"),
-            "A view that keeps its gradient keeps that of the new view after an in-place change of its base.",
+            "After v = y[:1], v.retain_grad() and y.mul_(2), v.grad is the gradient of the new v.",
             ("", "lost", "lost"),
-            "A view that keeps its gradient has .grad None after an in-place change of its base.",
+            "After v = y[:1], v.retain_grad() and y.mul_(2), v.grad is None after a backward.",
         ),
         witness={"size": 2, "part": 1, "edits": [5], "grad": 2},
         of_base=True,
