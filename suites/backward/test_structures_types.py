@@ -139,7 +139,7 @@ def test_subclass_kept(subject: Subject, by: List[int], alone: bool, hooks: int)
             "a plain tuple",
             "<2.2",
             "With a full backward hook, an output of a tuple class becomes a plain tuple.",
-            harm="silent",
+            effect="other",
             value=[("tuple", [[[[2.0, 2.0]], [[1.0, 1.0], None]]], [2.0, 2.0], [])] * 2
             + [("tuple", [[[[2.0, 2.0]], [[1.0, 1.0]]]], [2.0, 2.0], [])],
         ),

@@ -59,7 +59,7 @@ def test_longer(subject: Subject, plan: Plan) -> None:
     concern="full_backward returns ?returns_none_inside",
     needs=FULL,
     readings=by_release(
-        "nothing",
+        "other",
         ("2.0", "none", {"full_output_returns": "none"}),
         "Weights of the module before one whose full backward hook returned (None,) get no gradient.",
         ("", "zeros", {"full_output_returns": "zeros"}, "too"),

@@ -173,7 +173,7 @@ def test_detached(subject: Subject, row: List[bool]) -> None:
         where="y is not a view",
         concern="retain_grad ?edited_after",
         readings=by_release(
-            "nothing",
+            "other",
             ("1.13", "once, of the new version", FOLLOWING),
             "Calling y.retain_grad() before and after y.mul_() keeps the gradient of the new y, once.",
             ("", "once, of the old version", STAYING, "too"),
