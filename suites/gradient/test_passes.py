@@ -188,7 +188,7 @@ def test_inside_a_hook(subject: Subject, factors: List[int], by: int) -> None:
 @clause(
     "gradient.passes.inside_fails",
     says="An exception in a backward() that a tensor hook runs ends the outer backward() with the same type.",
-    where=("the hook does not catch it", "at most four are nested"),
+    where=("the hook does not catch it", "at most 4 passes are nested"),
     source=TYPE_IS_LOST,
     concern="tensor raises ?calls_backward",
     value="",

@@ -39,7 +39,6 @@ def rows_of(grad: Any) -> Tuple[bool, List[List[float]]]:
     "gradient.kinds.sparse",
     says="A tensor hook of the weight of Embedding(sparse=True) is given a sparse gradient.",
     where="the weight has no other use",
-    see="gradient.kinds.sparse_and_dense",
     source=SPARSE,
     value=True,
     wrong={"dense": False},
