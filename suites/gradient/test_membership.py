@@ -30,7 +30,7 @@ def frozen_input(draw: Any) -> Plan:
 
 @clause(
     "gradient.membership.needs_grad",
-    says="Registering a hook on a tensor that does not require grad raises RuntimeError.",
+    says="register_hook on a tensor that does not require grad raises RuntimeError.",
     source=REFUSED,
 )
 @given(plan=frozen_input())
@@ -42,6 +42,7 @@ def test_needs_grad(subject: Subject, plan: Plan) -> None:
 @clause(
     "gradient.membership.after_the_forward",
     says="A tensor hook registered after the forward runs in the backward that follows.",
+    where=("the pass reaches the tensor", "no tensor is changed in place"),
     source=CALLED,
 )
 @given(
@@ -57,7 +58,8 @@ def test_after_the_forward(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.membership.between_backwards",
-    says="A tensor hook registered between two backwards over one graph runs in the second only.",
+    says="A tensor hook registered between two backwards over one graph runs in the second.",
+    where=("the second reaches the tensor", "no tensor is changed in place"),
     source=CALLED,
 )
 @given(
@@ -75,7 +77,7 @@ def test_between_backwards(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.membership.removed_is_silent",
-    says="A tensor hook that was removed is not called again, also when the graph was made before.",
+    says="A tensor hook that is removed between forward and backward is not called.",
     source=(REMOVES, "docs: torch.utils.hooks.RemovableHandle"),
 )
 @given(
@@ -98,7 +100,7 @@ def test_removed_is_silent(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.membership.removes_itself",
-    says="A tensor hook that removes itself while it runs is called that once, its neighbours as ever.",
+    says="A tensor hook that removes itself is not called again; the other hooks of its tensor still are.",
     source="measured",
 )
 @given(
@@ -125,15 +127,16 @@ def test_removes_itself(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.membership.removed_by_another",
-    says="A hook removed by an earlier hook of the same tensor is still called in the pass that is running.",
+    says="A tensor hook that an earlier tensor hook of its tensor removes is still called in that pass.",
+    where="no tensor is changed in place",
     source=SNAPSHOT,
     concern="tensor ?removes_inside",
     readings=by_release(
         "other",
         ("1.10", "still called", {"tensor_hooks_iterate": "snapshot"}),
-        "The hooks of a tensor are listed before the first one runs: one removed meanwhile is still called.",
+        "The tensor hooks of a tensor are listed before the first one runs: one removed meanwhile is still called.",
         ("", "gone at once", {"tensor_hooks_iterate": "live"}),
-        "A hook removed by an earlier hook of the same tensor is not called any more in that pass.",
+        "A tensor hook that an earlier tensor hook of its tensor removes is not called any more in that pass.",
     ),
     witness=Plan(
         NET,
@@ -172,15 +175,15 @@ def test_removed_by_another(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.membership.registered_by_another",
-    says="A hook registered by a running hook of the same tensor waits for the next pass.",
+    says="A tensor hook that a running tensor hook registers on its own tensor waits for the next pass.",
     source=SNAPSHOT,
     concern="tensor ?registers_inside",
     readings=by_release(
         "other",
         ("1.10", "waits", {"tensor_hooks_iterate": "snapshot"}),
-        "The hooks of a tensor are listed before the first one runs: one registered meanwhile waits.",
+        "The tensor hooks of a tensor are listed before the first one runs: one registered meanwhile waits.",
         ("", "joins at once", {"tensor_hooks_iterate": "live"}),
-        "A hook registered by a running hook of the same tensor is called in the same pass.",
+        "A tensor hook that a running tensor hook registers on its own tensor is called in the same pass.",
     ),
     witness=Plan(
         NET, (Input(2),), (Hook("tensor", "x0", "h0", (Add(Hook("tensor", "x0", "new")),)), Forward(), Backward())
@@ -218,7 +221,9 @@ def test_registered_by_another(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.membership.upstream_at_once",
-    says="A hook that a running hook puts on a tensor further upstream is called in the same pass.",
+    says="A tensor hook that a running one puts on a tensor upstream is called in the same pass.",
+    where=("the pass reaches that tensor", "no tensor is changed in place"),
+    see="gradient.asked.other_leaf",
     source="measured",
 )
 @given(
@@ -244,15 +249,15 @@ def test_upstream_at_once(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.membership.many_registered",
-    says="However many hooks a running hook registers on its tensor, none of them joins the pass.",
+    says="However many tensor hooks a running one registers on its own tensor, all wait for the next pass.",
     source=SNAPSHOT,
     concern="tensor ?registers_inside",
     readings=by_release(
         "other",
         ("1.10", "wait", {"tensor_hooks_iterate": "snapshot"}),
-        "Hooks that a running hook registers on its tensor wait for the next pass, however many they are.",
+        "Tensor hooks that a running one registers on its own tensor wait for the next pass, however many.",
         ("", "join at once", {"tensor_hooks_iterate": "live"}),
-        "Hooks that a running hook registers on its tensor are called in the same pass, all of them.",
+        "Tensor hooks that a running one registers on its own tensor are all called in the same pass.",
     ),
     witness=Plan(
         NET, (Input(2),), (Hook("tensor", "x0", "h0", (Add(Hook("tensor", "x0", "a0")),)), Forward(), Backward())

@@ -18,7 +18,7 @@ USES = st.lists(st.just(0) | NUMBERS, min_size=2, max_size=4).filter(any)
 
 @clause(
     "gradient.undefined.no_replacement",
-    says="A tensor that a hook returns for an undefined gradient ends backward() with RuntimeError.",
+    says="A tensor hook that is given None and returns a tensor ends backward() with RuntimeError.",
     source="measured",
     value="RuntimeError",
     wrong={"taken": "accepted"},
@@ -46,17 +46,18 @@ def test_no_replacement(subject: Subject, uses: List[int], replaced: List[bool],
 
 @clause(
     "gradient.undefined.replaced",
-    says="What a hook returns for an undefined gradient of a leaf or an inner tensor is refused.",
+    says="A tensor hook of a leaf or an inner tensor may not return a tensor where a custom Function gave None.",
+    where="that is the only use of the tensor",
     source=(HOOKS_IN_ORDER, UNDEFINED_ISSUE),
     concern="tensor returns ?gradient_undefined",
     readings=by_release(
         ("raises", "other", "other"),
         ("2.0", "refused", ("RuntimeError", "RuntimeError")),
-        "A tensor that a hook returns for an undefined gradient ends backward() with RuntimeError, everywhere.",
+        "A tensor hook, also of a leaf, that is given None and returns a tensor ends backward(): RuntimeError.",
         ("1.7", "leaf not asked", ("accepted", "RuntimeError")),
-        "What the hook of an inner tensor returns for an undefined gradient is refused; a leaf's is not called.",
+        "A tensor hook of an inner tensor that is given None may not return a tensor; one of a leaf is not called.",
         ("", "taken", ("taken", "taken")),
-        "What a hook returns where a custom Function left the gradient undefined takes the place of a zero.",
+        "A tensor that a tensor hook returns where a custom Function gave None takes the place of a zero.",
     ),
     # At the leaf the first two readings differ, at an inner tensor these and the third.
     witness={"places": [(0, 0), (1, 0)], "depth": 1},
@@ -83,7 +84,7 @@ def test_replaced(subject: Subject, places: List[Any], depth: int) -> None:
 
 @clause(
     "gradient.undefined.example_fails",
-    says="The documentation's own hook, grad * 2, ends backward() with TypeError on an unused output.",
+    says="The documentation's hook grad * 2 ends backward() with TypeError on an unused output of a node that runs.",
     source=(TENSOR_DOCS, "https://github.com/pytorch/pytorch/issues/11751"),
     level="observed",
     concern="tensor ?gradient_undefined",
@@ -111,16 +112,17 @@ def test_example_fails(subject: Subject, uses: List[int], hooked: List[bool]) ->
 
 @clause(
     "gradient.undefined.example_fails_after_a_function",
-    says="The documentation's own hook, grad * 2, raises TypeError before a custom Function that returns None.",
+    says="The documentation's hook grad * 2 raises TypeError on an inner tensor given to a Function that returns None.",
+    where="that is the only use of the tensor",
     source=(TENSOR_DOCS, NONE_FROM_FUNCTION),
     level="observed",
     concern="tensor ?gradient_undefined",
     readings=by_release(
         ("raises", "nothing"),
         ("1.7", "fails", ("TypeError", None)),
-        "The hook grad * 2 raises TypeError before a custom Function that returns None: it is given None.",
+        "The hook grad * 2 fails on an inner tensor given to a Function that returns None: it is given None.",
         ("", "works", ("accepted", 0.0)),
-        "The hook grad * 2 works before a custom Function that returns None: it is given zero.",
+        "The hook grad * 2 works on an inner tensor given to a Function that returns None: it is given zero.",
     ),
     witness={"before": 1, "place": 1, "hooks": 1},
     docs="contradicts",

@@ -35,7 +35,9 @@ HAS_PRE = "torch._C._functions.AccumulateGrad.register_prehook"
 
 @clause(
     "gradient.nodes.given",
-    says="A hook of a node is given two tuples: the gradients it sends on, and those of its outputs.",
+    says="A hook of a node is given two tuples: the gradients of its inputs, and those of its outputs.",
+    where=("every input needs a gradient", "every output is in the loss"),
+    see="gradient.nodes.of_leaf",
     source=SIGNATURE,
 )
 @given(plan=on_product(("node",), LOOKS))
@@ -50,7 +52,9 @@ def test_given(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.nodes.replaces",
-    says="The tuple that a hook of a node returns replaces what the next hook is given and the node sends on.",
+    says="Each hook of a node can replace what the node sends on; the next hook is given the replacement.",
+    where="every input is a tensor that needs a gradient",
+    see="gradient.nodes.of_leaf",
     source=(REPLACES, IN_ORDER),
 )
 @given(plan=on_product(("node",), SCALES | LOOKS))
@@ -67,7 +71,8 @@ def test_replaces(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.nodes.none_drops",
-    says="None in the tuple that a hook of a node returns drops that gradient: .grad stays as it was.",
+    says="None in the tuple that a hook of a node returns drops that gradient: the leaf's .grad stays.",
+    where=("the leaf is an input of that node", "it has no other use"),
     source="measured",
 )
 @given(plan=on_product(("node",), NONES).filter(acts))
@@ -78,7 +83,8 @@ def test_none_drops(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.nodes.after_tensor_hooks",
-    says="A hook of a node is given what the hooks of its tensor left, whichever was registered first.",
+    says="A hook of a node is given the output's gradient as tensor hooks left it, whichever came first.",
+    where=("no pre-hook is there", "no tensor is changed in place"),
     source=AFTER_TENSOR_HOOKS,
 )
 @given(plan=on_product(("node", "tensor"), SCALES))
@@ -91,7 +97,8 @@ def test_after_tensor_hooks(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.nodes.removed",
-    says="A hook of a node is called until its handle is removed; the other hooks of the node go on.",
+    says="A hook of a node that was removed is not called in later passes; the other hooks of the node are.",
+    where="the passes run the node",
     source=f'{HOOK} "that removes the hook from the module"',
 )
 @given(
@@ -123,7 +130,7 @@ def test_removed(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.nodes.of_each_module",
-    says="A hook of the node that made a module's output is called once for each pass through the node.",
+    says="A hook of the node that made a module's output is called once in each pass that runs the node.",
     source=CALLED,
 )
 @given(plan=plans(kinds=("node",), on=("output",), depth=2, outputs=(1, 2), most=3, runs=2))
@@ -134,7 +141,7 @@ def test_of_each_module(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.nodes.only_executed",
-    says="autograd.grad of a tensor alone calls no hook of its node: the node itself is not executed.",
+    says="autograd.grad(loss, y) calls no hook of the node that made y: that node is not executed.",
     source=ONLY_EXECUTED,
 )
 @given(plan=asked_alone((INNER,), "node", Scale))
@@ -147,7 +154,8 @@ def test_only_executed(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.nodes.pre_given",
-    says="A pre-hook of a node is given one tuple: the gradients of the outputs, before the node uses them.",
+    says="A pre-hook of a node is given one tuple, the gradients of the node's outputs, before the node uses them.",
+    where="every output is in the loss",
     source=PRE_SIGNATURE,
     needs=HAS_PRE,
 )
@@ -164,7 +172,8 @@ def test_pre_given(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.nodes.pre_replaces",
-    says="The tuple that a pre-hook of a node returns is what the next pre-hook and the node are given.",
+    says="What a pre-hook of a node returns goes to the next pre-hook, and from the last one to the node.",
+    where="every output is in the loss",
     source=PRE_REPLACES,
     needs=HAS_PRE,
 )
@@ -181,6 +190,7 @@ def test_pre_replaces(subject: Subject, plan: Plan) -> None:
 @clause(
     "gradient.nodes.pre_several",
     says="A pre-hook of a node with several outputs is given a gradient for each, and may replace each.",
+    where="every output is in the loss",
     source=PRE_REPLACES,
     needs=HAS_PRE,
     note="The node is that of a full backward hook, which is around all outputs of a module.",
@@ -217,13 +227,13 @@ def test_pre_several(subject: Subject, plan: Plan) -> None:
 @each(
     Row(
         "gradient.nodes.wrong",
-        "A hook of a node that returns no tuple, or one of another length, makes backward() raise.",
+        "A hook of a node that returns neither None nor a tuple of the right length makes backward() raise.",
         "code: torch/include/torch/csrc/autograd/python_hook.h",
         kind="node",
     ),
     Row(
         "gradient.nodes.pre_wrong",
-        "A pre-hook of a node that returns no tuple, or one of another length, makes backward() raise.",
+        "A pre-hook of a node that returns neither None nor a tuple of the right length makes backward() raise.",
         "code: torch/include/torch/csrc/autograd/python_hook.h",
         needs=HAS_PRE,
         kind="node_pre",
@@ -238,7 +248,7 @@ def wrong(subject: Subject, plan: Plan, *, row: Any) -> None:
 
 @clause(
     "gradient.nodes.pre_none_drops",
-    says="None in the tuple that a pre-hook of a node returns is what the node is given: it sends None on.",
+    says="If a pre-hook of the node of a sum or a product returns (None,), the node sends None on.",
     source="measured",
     needs=HAS_PRE,
 )
@@ -251,16 +261,17 @@ def test_pre_none_drops(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.nodes.pre_after_tensor_hooks",
-    says="A pre-hook of a node runs after all hooks of its tensor, whichever was registered first.",
+    says="A pre-hook of a node runs after all tensor hooks of its output, whichever was registered first.",
+    where="no tensor is changed in place",
     source=AFTER_TENSOR_HOOKS,
     concern="node_pre ?hooked_again",
     needs=HAS_PRE,
     readings=by_release(
         "other",
         ("2.0", "after", {"node_pre_order": "last"}),
-        "Pre-hooks of a node run after all hooks of its tensor.",
+        "Pre-hooks of a node run after all tensor hooks of its output.",
         ("", "by turns", {"node_pre_order": "registered"}),
-        "The pre-hooks of a node and the hooks of its tensor run in the order of the first registration of each.",
+        "Pre-hooks of a node and tensor hooks of its output run in the order of the first registration of each.",
     ),
     witness=Plan(
         Leaf("m0", "mul"),

@@ -19,7 +19,8 @@ ABOUT = "Node.register_hook"
 
 @clause(
     "gradient.nodes.stays",
-    says="A hook of a node stays on it when the tensor is changed in place: the new node has none.",
+    says="When a tensor is changed in place, a hook of its node stays on the old node; the new node has none.",
+    where="grad mode is on",
     source="docs: torch.autograd.graph.Node.register_hook",
 )
 @given(plan=between_edits("node", st.just(())))
@@ -39,7 +40,8 @@ def accumulates(x: Any) -> Any:
 
 @clause(
     "gradient.nodes.of_leaf",
-    says="A hook of the node that accumulates into a leaf sends nothing on, and sees the new .grad.",
+    says="A hook of the node that accumulates into a leaf is given an empty tuple first, and sees the new .grad.",
+    where="no post-accumulate hook is there",
     source='note: autograd.html#backward-hooks-execution "are run as gradients are being computed"',
     level="observed",
     value=True,
@@ -62,7 +64,7 @@ def test_of_leaf(subject: Subject, value: int, passes: int, hooks: int) -> None:
 
 @clause(
     "gradient.nodes.of_leaf_replaces",
-    says="What a pre-hook of the node that accumulates into a leaf returns is added to .grad.",
+    says="A pre-hook of the node that accumulates into a leaf can replace the gradient that is added to .grad.",
     source=PRE_REPLACES,
     needs=HAS_PRE,
     value=True,
@@ -103,7 +105,8 @@ def test_goes_with_its_node(subject: Subject, held: bool, graph: bool, value: in
 
 @clause(
     "gradient.nodes.none_to_hook",
-    says="A leaf, and a tensor that no recorded operation made, has no node: its grad_fn is None.",
+    says="grad_fn is None for a leaf, and for a tensor that no recorded operation made.",
+    see="gradient.nodes.of_leaf",
     source=HOOK,
     value=True,
     wrong={"a node": False},

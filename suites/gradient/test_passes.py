@@ -21,7 +21,9 @@ BACKWARD = "docs: torch.autograd.backward"
 
 @clause(
     "gradient.passes.each_pass_alone",
-    says="Every pass calls the hooks anew, with its own gradient, and each leaf adds up what they return.",
+    says="Each backward() calls tensor hooks again, with its own gradient; a leaf's .grad adds up what they leave.",
+    where=("without inputs=", "the passes reach the tensor"),
+    see="gradient.asked.backward_inputs",
     source=(CALLED, ADDS),
 )
 @given(plan=plans(kinds=("tensor",), inputs=(1, 2), outputs=(1, 2), depth=2, runs=3, remove=True))
@@ -31,7 +33,8 @@ def test_each_pass_alone(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.passes.freed_graph",
-    says="A pass over a freed graph calls hooks until a freed node ends it with RuntimeError.",
+    says="A second pass calls the tensor hooks on its way to a node whose saved tensors are freed: RuntimeError.",
+    see="gradient.passes.failed_pass_frees",
     source=BACKWARD,
 )
 @given(
@@ -70,7 +73,9 @@ def failing_once(draw: Any) -> Plan:
 
 @clause(
     "gradient.passes.failed_pass_frees",
-    says="A pass that a hook ended, without retain_graph, has freed what the nodes it passed had saved.",
+    says="A backward() in which a tensor hook raised has freed what the nodes that had run had saved.",
+    where="without retain_graph and create_graph",
+    see="gradient.errors.usable_again",
     source="measured",
 )
 @given(plan=failing_once())
@@ -84,7 +89,8 @@ def test_failed_pass_frees(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.passes.double_backward",
-    says="With create_graph autograd.grad differentiates what a hook of its input returns, and calls it again.",
+    says="For a second derivative in x autograd.grad calls the tensor hooks of x twice, and goes through them.",
+    where="they do not detach",
     source=(DERIVATIVE, HOOKS_IN_ORDER),
     level="implied",
     about=("register_hook", "autograd.grad"),
@@ -92,9 +98,9 @@ def test_failed_pass_frees(subject: Subject, plan: Plan) -> None:
     readings=by_release(
         "other",
         ("2.0", "hooks of inputs too", True),
-        "autograd.grad calls the hooks of its input in both passes and differentiates what they return.",
+        "In both passes of a second derivative in x autograd.grad calls the tensor hooks of x.",
         ("", "no hooks of inputs", False),
-        "autograd.grad calls no hook of its input, with create_graph or without.",
+        "autograd.grad calls no tensor hook of its input, with create_graph or without.",
     ),
     witness={"x": 2, "power": 3, "factors": [2]},
 )
@@ -119,7 +125,8 @@ def test_double_backward(subject: Subject, x: int, power: int, factors: List[int
 
 @clause(
     "gradient.passes.differentiated_through",
-    says="The second derivative goes through what the hooks of an inner tensor computed.",
+    says="The second derivative goes through what tensor hooks of an inner tensor computed.",
+    where=("the first pass has create_graph", "they do not detach"),
     source=DERIVATIVES,
     about=("register_hook", "autograd.grad"),
     value=True,
@@ -148,7 +155,8 @@ def test_differentiated_through(subject: Subject, x: int, hooks: List[Any]) -> N
 
 @clause(
     "gradient.passes.inside_a_hook",
-    says="A hook may run a backward of its own; hooks called by that one run first, also of the same leaf.",
+    says="A tensor hook may run backward() over another graph; hooks called there run before the outer pass goes on.",
+    where="that graph was made with grad mode on",
     source="measured",
     value="all",
     wrong={"outer only": "outer"},
@@ -179,7 +187,8 @@ def test_inside_a_hook(subject: Subject, factors: List[int], by: int) -> None:
 
 @clause(
     "gradient.passes.inside_fails",
-    says="An exception in a backward that a hook runs ends the outer backward with the same type.",
+    says="An exception in a backward() that a tensor hook runs ends the outer backward() with the same type.",
+    where=("the hook does not catch it", "at most 4 passes are nested"),
     source=TYPE_IS_LOST,
     concern="tensor raises ?calls_backward",
     value="",
@@ -213,7 +222,8 @@ def test_inside_fails(subject: Subject, kind: Any, depth: int) -> None:
 
 @clause(
     "gradient.passes.grad_mode_of_the_hook",
-    says="The grad mode that a hook sets holds for later hooks of its tensor, not for others, nor afterwards.",
+    says="The grad mode that a tensor hook sets holds for later hooks of its tensor, not upstream, nor after the pass.",
+    where="no tensor is changed in place",
     source=BACKWARD,
     value="",
     wrong={"for none": "none", "the caller's first": "caller"},

@@ -23,7 +23,7 @@ DERIVED = {
 
 @clause(
     "gradient.membership.not_inherited",
-    says="What is derived from a hooked tensor (detach, clone, view) has none of its hooks.",
+    says="The tensor that detach(), clone() or view() makes from a hooked tensor has no hooks itself.",
     source="measured",
     value=False,
     wrong={"copied": True},
@@ -50,15 +50,15 @@ def test_not_inherited(subject: Subject, ways: List[str], hooks: int) -> None:
 
 @clause(
     "gradient.membership.cleared",
-    says="A hook that clears the dict of its tensor's hooks does not stop the later ones of the pass.",
+    says="A tensor hook that clears x._backward_hooks does not stop the later tensor hooks of x in that pass.",
     source=SNAPSHOT,
     concern="tensor ?removes_inside",
     readings=by_release(
         "other",
         ("1.10", "still called", True),
-        "The hooks of a tensor are listed before the first one runs: clearing their dict stops none of them.",
+        "The tensor hooks of x are listed before the first one runs: clearing x._backward_hooks stops none.",
         ("", "gone at once", False),
-        "A hook that clears the dict of its tensor's hooks stops the later ones of the pass.",
+        "A tensor hook that clears x._backward_hooks stops the later tensor hooks of x in that pass.",
     ),
     witness={"before": 0, "after": 1, "again": False},
 )
@@ -82,7 +82,8 @@ def test_cleared(subject: Subject, before: int, after: int, again: bool) -> None
 
 @clause(
     "gradient.membership.without_a_graph",
-    says="The result of detach() or of an operation under no_grad() refuses hooks with RuntimeError.",
+    says="The result of detach(), or of a multiplication under no_grad(), refuses a tensor hook with RuntimeError.",
+    where="requires_grad_() was not called",
     source=(REFUSED, NEVER_REQUIRES),
     level="implied",
     value="RuntimeError",

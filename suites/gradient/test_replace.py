@@ -54,6 +54,8 @@ def hooks_of(plan: Plan) -> Any:
 @clause(
     "gradient.replace.none_keeps",
     says="A tensor hook that returns None changes no gradient anywhere.",
+    where="no tensor is changed in place",
+    see="gradient.edits.own_gradient",
     source=SIGNATURE,
 )
 @given(plan=plans(kinds=("tensor",), does=(), inputs=(1, 2), outputs=(1, 2), depth=2, runs=2))
@@ -64,7 +66,9 @@ def test_none_keeps(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.replace.root_gradient",
-    says="A hook on the tensor that backward starts from is given the gradient that backward was given.",
+    says="The first tensor hook of the tensor where backward() starts is given what backward() was given.",
+    where=("the tensor has no other use", "no tensor is changed in place"),
+    see="gradient.values.cast_layout",
     source=OF_ROOT,
 )
 @given(plan=line("m0>0", most=1, act=False))
@@ -74,7 +78,10 @@ def test_root_gradient(subject: Subject, plan: Plan) -> None:
 
 
 @clause(
-    "gradient.replace.into_leaf", says="What the hook of a leaf returns is what goes into its .grad.", source=REPLACES
+    "gradient.replace.into_leaf",
+    says="In backward() the gradient that a tensor hook of a leaf returns goes into the leaf's .grad.",
+    where="there is no other hook",
+    source=REPLACES,
 )
 @given(plan=line("m0.weight", most=1))
 def test_into_leaf(subject: Subject, plan: Plan) -> None:
@@ -85,7 +92,8 @@ def test_into_leaf(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.replace.reaches_upstream",
-    says="What the hook of an inner tensor returns is what every gradient upstream of it is made from.",
+    says="Upstream of an inner tensor gradients are made from the gradient that its tensor hook returns.",
+    where=("there is no other hook", "no other path leads there"),
     source=(REPLACES, EXECUTION),
 )
 @given(plan=line("m0>0", most=1))
@@ -108,7 +116,9 @@ def test_anywhere(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.replace.chains_in_order",
-    says="Hooks of one tensor run in order of registration, each given what the one before it left.",
+    says="Tensor hooks of one tensor run in order of registration, each given what the one before it left.",
+    where="no tensor is changed in place",
+    see="gradient.inplace.own_version",
     source=(IN_ORDER, OBSERVES),
 )
 @given(plan=st.sampled_from(["m0.weight", "x0", "m0>0"]).flatmap(lambda on: line(on, fewest=2)))
@@ -122,7 +132,8 @@ def test_chains_in_order(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.replace.sees_the_sum",
-    says="The hook of a tensor with several consumers is called once a backward, with the summed gradient.",
+    says="The first tensor hook of a tensor with several uses is called once in a backward(), with the sum.",
+    where=("all uses are in the loss", "no tensor is changed in place"),
     source=CALLED,
 )
 @given(plan=plans(kinds=("tensor",), ops=("cross", "add", "mul", "scale"), inputs=(2, 2), outputs=(1, 2), depth=2))
@@ -144,7 +155,8 @@ USED = st.lists(NUMBERS, min_size=1, max_size=4).flatmap(
 
 @clause(
     "gradient.replace.after_the_sum",
-    says="A replacement is made once from the sum of all uses, not once for each of them.",
+    says="A tensor hook replaces the sum over all uses of its tensor once, not the gradient of each use.",
+    where="no tensor is changed in place",
     source=REPLACES,
 )
 @given(
@@ -171,7 +183,9 @@ def ones_for(net: Any) -> Backward:
 
 @clause(
     "gradient.replace.every_backward",
-    says="A leaf's hook runs in every backward with that pass's gradient alone; .grad adds up what it returns.",
+    says="A tensor hook of a leaf is given each backward()'s gradient alone; .grad adds up what it returns.",
+    where=("each pass reaches the leaf", "there is no other hook"),
+    see="gradient.asked.backward_inputs",
     source=(CALLED, ADDS),
 )
 @given(plan=line("m0.weight", most=1, passes=3))
@@ -183,7 +197,7 @@ def test_every_backward(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.replace.before_accumulation",
-    says="While the hook of a leaf runs, .grad still holds what it held before.",
+    says="While a tensor hook of a leaf runs, .grad still holds what it held before the pass.",
     source=AS_COMPUTED,
     value="before",
     wrong={"after": "after"},
@@ -212,7 +226,9 @@ def test_before_accumulation(subject: Subject, had: Any, passes: List[int], fact
 
 @clause(
     "gradient.replace.grad_mode_is_off",
-    says="A tensor hook runs with grad mode off, unless the backward pass builds a graph.",
+    says="A tensor hook runs with grad mode off, unless the backward pass has create_graph=True.",
+    where="no other hook changes the grad mode",
+    see="gradient.passes.grad_mode_of_the_hook",
     source=PASS_NO_GRAD,
     about="register_hook",
     value=False,

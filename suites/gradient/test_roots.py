@@ -20,7 +20,8 @@ ABOUT = "register_hook"
 
 @clause(
     "gradient.roots.leaf",
-    says="A leaf may be the root itself: its hooks are given what backward() was given, and fill .grad.",
+    says="backward() may start at a leaf: its tensor hook is given that gradient; .grad adds up what it returns.",
+    where=("there is no other hook", "the leaf has no other use"),
     source=FROM_LEAF,
 )
 @given(
@@ -44,7 +45,7 @@ def test_leaf(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.roots.no_gradient",
-    says="backward() of a tensor with several elements needs a gradient: RuntimeError, and no hook is called.",
+    says="backward() without a gradient on a tensor of several elements raises RuntimeError and calls no hook.",
     source=NEEDS_GRADIENT,
     value=False,
     wrong={"ones": True},
@@ -75,7 +76,8 @@ def test_no_gradient(subject: Subject, shape: List[int], factors: List[int], lea
 
 @clause(
     "gradient.roots.batch",
-    says="With is_grads_batched each hook is called once, with the shape of one gradient, and may replace it.",
+    says="With is_grads_batched a tensor hook is called once, sees the shape of one gradient, and may replace it.",
+    where="the result depends on its tensor",
     source=(GRAD_DOCS, HOOKS_IN_ORDER),
     level="observed",
     about=("register_hook", "autograd.grad"),
@@ -84,9 +86,9 @@ def test_no_gradient(subject: Subject, shape: List[int], factors: List[int], lea
     readings=by_release(
         "other",
         ("2.0", "hooks of inputs too", True),
-        "With is_grads_batched the hooks of inputs and of inner tensors are called once, and replace.",
+        "With is_grads_batched tensor hooks of inputs and of inner tensors are called once, and may replace.",
         ("", "no hooks of inputs", False),
-        "With is_grads_batched the hook of an inner tensor is called once, that of an input not at all.",
+        "With is_grads_batched a tensor hook of an inner tensor is called once, one of an input not at all.",
     ),
     witness={"rows": [[1, 0], [0, 1]], "inner": [10], "inputs": [3]},
 )
@@ -115,7 +117,9 @@ def test_batch(subject: Subject, rows: List[List[int]], inner: List[int], inputs
 
 @clause(
     "gradient.roots.zeros_for_the_unused",
-    says="The zeros that materialize_grads=True returns for an unused tensor go through none of its hooks.",
+    says="autograd.grad(materialize_grads=True) calls no tensor hook of a tensor that it returns zeros for.",
+    where="the pass does not reach that tensor",
+    see="gradient.undefined.asked",
     source=GRAD_DOCS,
     about=("register_hook", "autograd.grad"),
     needs="torch.autograd.grad(materialize_grads)",
@@ -145,7 +149,8 @@ def test_zeros_for_the_unused(subject: Subject, uses: List[int]) -> None:
 
 @clause(
     "gradient.roots.inside_post_accumulate",
-    says="A post-accumulate hook may run a backward of its own, whose hooks may do the same.",
+    says="A post-accumulate hook may run backward() over another graph, whose hooks may do the same.",
+    where="that graph was made with grad mode on",
     source="measured",
     needs=POST_ACCUMULATE,
     value="all",

@@ -37,7 +37,8 @@ def rows_of(grad: Any) -> Tuple[bool, List[List[float]]]:
 
 @clause(
     "gradient.kinds.sparse",
-    says="The hook of a weight that is used sparsely is given a sparse gradient.",
+    says="A tensor hook of the weight of Embedding(sparse=True) is given a sparse gradient.",
+    where="the weight has no other use",
     source=SPARSE,
     value=True,
     wrong={"dense": False},
@@ -79,7 +80,8 @@ def summed(uses: List[Any], columns: int, loses: bool) -> Tuple[bool, List[List[
 
 @clause(
     "gradient.kinds.sparse_and_dense",
-    says="A weight used sparsely and densely has its hook called once, with the dense sum of all uses.",
+    says="A weight used sparsely and densely has its tensor hook called once in a backward(), with the dense sum.",
+    where="all uses are in the loss",
     source=DENSE_SUM,
     concern="tensor ?sparse",
     value="once",

@@ -36,7 +36,7 @@ def test_given_the_leaf(subject: Subject, on: List[int], passes: int) -> None:
 
 @clause(
     "gradient.accumulated.returns_nothing",
-    says="A post-accumulate hook returns None or the leaf; another tensor is a RuntimeError, else a TypeError.",
+    says="A post-accumulate hook may return None or the leaf; other tensors raise RuntimeError, all else TypeError.",
     source=POST_SIGNATURE,
     needs=POST_ACCUMULATE,
     value=True,
@@ -76,6 +76,7 @@ def test_returns_nothing(subject: Subject, returned: List[Any], had: Any) -> Non
 @clause(
     "gradient.accumulated.frees_grad",
     says="Setting .grad to None in a post-accumulate hook frees the gradient while backward goes on.",
+    where="nothing else holds it",
     source=FREED,
     needs=POST_ACCUMULATE,
     value=True,
@@ -114,7 +115,8 @@ def test_frees_grad(subject: Subject, hooks: List[bool], passes: List[int]) -> N
 
 @clause(
     "gradient.accumulated.step_inside",
-    says="A post-accumulate hook may change its leaf in place: grad mode is off, unless with create_graph.",
+    says="A post-accumulate hook may change its leaf in place: without create_graph it runs with grad mode off.",
+    where="the rest of the pass does not use the leaf",
     source=(POST_NO_GRAD, "https://docs.pytorch.org/tutorials/intermediate/optimizer_step_in_backward_tutorial.html"),
     needs=POST_ACCUMULATE,
     value=False,
@@ -148,7 +150,8 @@ def test_step_inside(subject: Subject, start: int, passes: List[Tuple[int, bool]
 
 @clause(
     "gradient.accumulated.step_spoils_the_graph",
-    says="A post-accumulate hook that changes a leaf which the graph saved ends a second pass: RuntimeError.",
+    says="A second pass raises RuntimeError if a post-accumulate hook changed a leaf in place that the graph saved.",
+    where="it runs the node that saved the leaf",
     source=CHECKED,
     needs=POST_ACCUMULATE,
     value="RuntimeError",

@@ -15,7 +15,8 @@ KINDS = ("tensor", "post_accumulate", "node", "node_pre")
 
 @clause(
     "gradient.switched.frozen",
-    says="A leaf that is frozen after it was used still has its tensor hooks called, and gets no .grad.",
+    says="A leaf that is frozen between forward and backward has its tensor hooks called; its .grad stays as it was.",
+    where="the pass reaches the leaf",
     source=HOOKS_IN_ORDER,
     note="Once it requires grad again it gets its .grad, and has all the hooks that it had.",
     about=(*apis(LEAF), "retain_grad"),
@@ -23,9 +24,9 @@ KINDS = ("tensor", "post_accumulate", "node", "node_pre")
     readings=by_release(
         "other",
         ("2.0", "called", {"frozen_leaf_hooks": True}),
-        "A leaf that was frozen after it was used has its tensor hooks called, and .grad stays as it was.",
+        "A leaf that is frozen between forward and backward has its tensor hooks called, and its .grad stays.",
         ("", "not called", {"frozen_leaf_hooks": False}),
-        "A leaf that was frozen after it was used has no hook called, and .grad stays as it was.",
+        "A leaf that is frozen between forward and backward has no tensor hook called, and its .grad stays.",
     ),
     witness=Plan(
         Leaf("m0", "scale", (2,)), (Input(3),), (Hook("tensor", "x0", "h0"), Forward(), Freeze("x0"), Backward())
@@ -38,7 +39,9 @@ def test_frozen(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.switched.after_failure",
-    says="After a pass in which a hook raised, the next pass calls the hooks anew and adds to what there is.",
+    says="After a pass in which a hook raised, the next pass calls the hooks again and adds to .grad.",
+    where=("its graph was not freed", "nothing raises in it"),
+    see="gradient.passes.failed_pass_frees",
     source="measured",
     about=apis(KINDS),
 )

@@ -15,15 +15,16 @@ ABOUT = "register_hook"
 
 @clause(
     "gradient.passes.calling_thread",
-    says="On the CPU hooks run in the thread that called backward(), with its context variables.",
+    says="On the CPU tensor hooks run in the thread that called backward(), with its context variables.",
+    where="no backward() runs inside a hook",
     source=CALLER,
     concern="tensor ?thread_local",
     readings=by_release(
         "other",
         ("1.6", "the caller's", [(True, "set")] * 2),
-        "On the CPU hooks run in the thread that called backward(), be it the main thread or another.",
+        "On the CPU tensor hooks run in the thread that called backward(), be it the main thread or another.",
         ("", "one of the engine's", [(False, "unset")] * 2),
-        "On the CPU hooks run in a thread of the engine, without the caller's context variables.",
+        "On the CPU tensor hooks run in a thread of the engine, without the caller's context variables.",
     ),
 )
 def test_calling_thread(subject: Subject) -> None:
@@ -52,7 +53,8 @@ def test_calling_thread(subject: Subject) -> None:
 
 @clause(
     "gradient.passes.two_threads",
-    says="Passes that run at once in several threads each call the hook of a leaf that they share.",
+    says="Passes that run at once in several threads each call the tensor hook of a leaf that they share.",
+    where="each has a graph of its own",
     source="note: autograd.html#multithreaded-autograd",
     value="each",
     wrong={"the first only": "first"},

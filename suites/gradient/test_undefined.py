@@ -21,7 +21,7 @@ ABOUT = "register_hook"
 
 @clause(
     "gradient.undefined.unreached",
-    says="The hook of a tensor that the backward pass does not reach is not called.",
+    says="A tensor hook of a tensor that the backward pass does not reach is not called.",
     source=CALLED,
 )
 @given(
@@ -52,7 +52,7 @@ USES = st.lists(st.just(0) | NUMBERS, min_size=2, max_size=4).filter(any)
 
 @clause(
     "gradient.undefined.unused_output",
-    says="The hook of an unused output of a node that runs is called with None.",
+    says="A tensor hook of an unused output of a node that runs, such as that of unbind(), is called with None.",
     source="measured",
     value="None",
     wrong={"called with zero": "zero", "not called": "nothing"},
@@ -77,15 +77,16 @@ def test_unused_output(subject: Subject, uses: List[int], passes: int) -> None:
 
 @clause(
     "gradient.undefined.inner_tensor",
-    says="The hook of an inner tensor whose gradient is undefined is called with None.",
+    says="A tensor hook of an inner tensor is called with None where a custom Function returned None for it.",
+    where="that is the only use of the tensor",
     source=("release 1.7: a custom Function may return None and it stays None", NONE_FROM_FUNCTION),
     concern="tensor inner ?gradient_undefined",
     readings=by_release(
         "other",
         ("1.7", "called with None", None),
-        "What a custom Function leaves undefined is None in the hooks of all inner tensors upstream.",
+        "The None that a custom Function returns for an inner tensor is what its tensor hooks are given.",
         ("", "made zero", 0.0),
-        "What a custom Function leaves undefined is zero in the hooks of inner tensors upstream.",
+        "The None that a custom Function returns for an inner tensor is zero to its tensor hooks.",
     ),
     witness={"before": 1, "after": 0, "hooks": 1},
 )
@@ -110,17 +111,18 @@ def test_inner_tensor(subject: Subject, before: int, after: int, hooks: int) -> 
 
 @clause(
     "gradient.undefined.leaf",
-    says="The hooks of a leaf whose gradient is undefined are called with None.",
+    says="A tensor hook of a leaf is called with None where a custom Function returned None for it.",
+    where="that is the only use of the leaf",
     source=(HOOKS_IN_ORDER, UNDEFINED_ISSUE),
     concern="tensor ?gradient_undefined",
     readings=by_release(
         "other",
         ("2.0", "called with None", ([None], None)),
-        "The hooks of a leaf whose gradient is undefined are called with None, though nothing is accumulated.",
+        "A tensor hook of a leaf is called with None where a custom Function returned None; .grad stays.",
         ("1.7", "not called", ([], None)),
-        "The hooks of a leaf whose gradient is undefined are not called.",
+        "A tensor hook of a leaf is not called where a custom Function returned None for it.",
         ("", "made zero", ([0.0], 0.0)),
-        "The hooks of a leaf are called with zero where a custom Function leaves the gradient undefined.",
+        "A tensor hook of a leaf is called with zero where a custom Function returned None for it.",
     ),
     witness={"hooks": 1, "had": None, "passes": 1},
 )
@@ -139,16 +141,21 @@ def test_leaf(subject: Subject, hooks: int, had: Any, passes: int) -> None:
 
 @clause(
     "gradient.undefined.dropped_output",
-    says="A leaf reached only by an undefined gradient has its hooks called with None and keeps its .grad.",
+    says="A leaf that only an undefined gradient (None) reaches has its tensor hooks called with None.",
     source=HOOKS_IN_ORDER,
     readings=(
         Reading(
             "called",
             ">=2.0",
-            "The hook of a leaf that only an undefined gradient reaches is called with None.",
+            "A tensor hook of a leaf that only an undefined gradient (None) reaches is called with None.",
             {"leaf_hook_sees_none": True},
         ),
-        Reading("skipped", "never", "The hook is left out, as it was before 2.0.", {"leaf_hook_sees_none": False}),
+        Reading(
+            "skipped",
+            "never",
+            "A tensor hook of a leaf that only an undefined gradient reaches is not called, as before 2.0.",
+            {"leaf_hook_sees_none": False},
+        ),
     ),
     needs=(PRE,),
     witness=Plan(
@@ -181,18 +188,19 @@ def test_dropped_output(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.undefined.asked",
-    says="autograd.grad calls the hook of an input whose gradient is undefined with None, and returns None.",
+    says="autograd.grad calls a tensor hook of an input with None where a custom Function returned None for it.",
+    where=("with allow_unused=True", "the input has no other use"),
     source=HOOKS_IN_ORDER,
     about=("register_hook", "autograd.grad"),
     concern="tensor ?asked ?gradient_undefined",
     readings=by_release(
         "other",
         ("2.0", "called", ([None], None, True)),
-        "autograd.grad calls the hook of an input with None where its gradient is undefined.",
+        "autograd.grad calls a tensor hook of an input with the None that a custom Function returned for it.",
         ("1.7", "not called", ([], None, False)),
-        "autograd.grad returns None for an undefined gradient, and calls no hook of its inputs.",
+        "autograd.grad returns None where a custom Function returned None, and calls no tensor hook of inputs.",
         ("", "zero", ([], 0.0, False)),
-        "autograd.grad returns zero where a custom Function left the gradient undefined, and calls no hook.",
+        "autograd.grad returns zero where a custom Function returned None, and calls no tensor hook of inputs.",
     ),
     witness={"hooks": 1, "other": None},
 )

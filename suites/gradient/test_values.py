@@ -48,7 +48,8 @@ def refused(trace: Trace) -> List[str]:
 
 @clause(
     "gradient.values.given",
-    says="The gradient of an input or parameter has its shape and dtype when a hook sees it.",
+    says="A tensor hook of an input or a parameter is given None, or a gradient of that tensor's shape and dtype.",
+    see="gradient.kinds.dtype",
     source=(SIGNATURE, "measured"),
     level="observed",
 )
@@ -66,7 +67,8 @@ def test_given(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.values.any_layout",
-    says="A tensor hook may return its gradient in any layout, and the next is given that very tensor.",
+    says="A tensor hook may return a gradient with other strides; the next hook is given that very tensor.",
+    see="gradient.errors.wrong_dtype",
     source=(REPLACES, "measured"),
     level="observed",
 )
@@ -83,7 +85,9 @@ def test_any_layout(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.values.very_tensor",
-    says="The first hook of the tensor that backward starts at is given the very gradient of the caller.",
+    says="backward(gradient) gives that very tensor to the first tensor hook of the tensor it starts at.",
+    where=("both have one dtype", "the tensor has no other use"),
+    see="gradient.values.cast_layout",
     source=(BACKWARD_DOCS, "measured"),
 )
 @given(plan=plans(kinds=("tensor",), does=("scale",), on=("output",), depth=0, ops=("scale", "affine"), values=True))
@@ -100,7 +104,7 @@ def test_very_tensor(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.values.other_form",
-    says="A replacement of another dtype or shape, even if it broadcasts, ends backward() in RuntimeError.",
+    says="A tensor hook that returns another dtype or shape, even one that broadcasts, ends backward(): RuntimeError.",
     source=(REPLACES, "measured"),
     level="observed",
 )
@@ -125,7 +129,9 @@ def changes(action: Any, grad: Seen) -> bool:
 
 @clause(
     "gradient.values.own_grad",
-    says="The .grad that backward makes is a new object, none that a hook or backward was given or returned.",
+    says="A leaf's new .grad is an object that neither backward() nor a tensor hook saw; it may share memory.",
+    where="no .grad was there",
+    see="gradient.values.given_changes",
     source=MOVED,
 )
 @given(plan=plans(kinds=("tensor",), inputs=(1, 2), outputs=(1, 2), depth=0, values=True, recasts=("layout",)))
@@ -136,15 +142,16 @@ def test_own_grad(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.values.grad_layout",
-    says="The .grad of a leaf without gaps is laid out as the leaf is, whatever its hooks returned.",
+    says="The .grad of a leaf without gaps in memory is laid out as the leaf is, whatever its tensor hooks returned.",
+    where=("no .grad was there", "no size is 1"),
     source=LAYOUT,
     concern="tensor ?strided",
     readings=by_release(
         "other",
         ("1.6", "the leaf's", {"grad_follows_leaf": True}),
-        "The .grad of a leaf without gaps has the leaf's strides, whatever layout its hooks returned.",
+        "The .grad of a leaf without gaps in memory has the leaf's strides, whatever its tensor hooks returned.",
         ("", "row by row", {"grad_follows_leaf": False}),
-        "The .grad of a leaf is laid out row by row, whatever layout the leaf has and its hooks returned.",
+        "The .grad of a leaf is laid out row by row, whatever strides the leaf has or its tensor hooks returned.",
     ),
     witness=Plan(Leaf("m0", "same"), (Input(Of(1, (2, 3), layout="transposed")),), (Forward(), Backward((Like(1),)))),
 )
@@ -155,15 +162,16 @@ def test_grad_layout(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.values.cast_layout",
-    says="A gradient that backward() is given in another dtype is cast for the hooks and keeps its layout.",
+    says="A gradient that backward() is given in another dtype is cast, and tensor hooks see it in its layout.",
+    where=("it has no gaps", "both dtypes are real"),
     source="measured",
     concern="tensor ?strided",
     readings=by_release(
         "other",
         ("1.5", "kept", {"cast_keeps_layout": True}),
-        "A gradient that backward() is given in another dtype is cast, and hooks see it in its layout.",
+        "A gradient of another dtype that backward() is given is cast, and tensor hooks see its own strides.",
         ("", "row by row", {"cast_keeps_layout": False}),
-        "A gradient that backward() is given in another dtype is cast, and hooks see it row by row.",
+        "A gradient of another dtype that backward() is given is cast, and tensor hooks see it row by row.",
     ),
     witness=Plan(
         Leaf("m0", "same"),
@@ -187,7 +195,8 @@ def put_in_grad(draw: Any) -> Plan:
 
 @clause(
     "gradient.values.expanded_grad",
-    says="A .grad whose numbers share one place in memory ends the next backward in RuntimeError.",
+    says="A .grad of several numbers in one place in memory makes the next backward() raise RuntimeError.",
+    where=("without create_graph", "the pass reaches the leaf"),
     source="measured",
     needs=POST_ACCUMULATE,
 )
@@ -200,7 +209,7 @@ def test_expanded_grad(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.values.given_changes",
-    says="A later backward can change in place the gradient that the caller gave to an earlier one.",
+    says="A later backward() can change in place the gradient that was passed to an earlier backward().",
     source=MOVED,
     level="observed",
     value=True,

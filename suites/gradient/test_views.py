@@ -16,15 +16,16 @@ ABOUT = "register_hook"
 
 @clause(
     "gradient.inplace.base_through_view",
-    says="A base that is changed through a view has a new version too, with hooks of its own.",
+    says="A change of a base in place through a view makes a new version of the base, with tensor hooks of its own.",
+    where="grad mode is on",
     source=(IN_PLACE_NOTE, BASE_VERSION, "https://github.com/pytorch/pytorch/issues/117366"),
     concern="tensor inner ?hooked_again ?edited_between",
     readings=by_release(
         "other",
         ("2.3", "its own version", "own"),
-        "Hooks put on a base before and after a change through a view are each given their version's gradient.",
+        "Tensor hooks put on a base before or after a change through a view are given their version's gradient.",
         ("", "the first hook's version", "first"),
-        "All hooks of a base are given the gradient before the change through a view, where the first one is.",
+        "All tensor hooks of a base are given the gradient of one version, that where the first one was put.",
     ),
     witness={"steps": ["hook", 5, "hook"]},
 )
@@ -46,7 +47,9 @@ def test_base_through_view(subject: Subject, steps: List[Any]) -> None:
 
 @clause(
     "gradient.inplace.view_is_lost",
-    says="Hooks of a view are not called for uses of it after the view or its base was changed in place.",
+    says="Tensor hooks of a view are not called for uses of it after the view or its base was changed in place.",
+    where="the hooks were there before the change",
+    see="gradient.inplace.view_hooked_again",
     source=(IN_PLACE_NOTE, "test: test/test_autograd.py TestAutograd.test_tensor_hooks_inplace_over_view"),
     value=False,
     wrong={"called": True},
@@ -76,18 +79,19 @@ def test_view_is_lost(subject: Subject, change_view: bool, by: int, before: Any,
 
 @clause(
     "gradient.inplace.view_hooked_again",
-    says="A hook put on a hooked view after its base was changed is called, and the old one is not.",
+    says="A tensor hook put on a hooked view after the last change of its base in place is called.",
+    where=("the view is a slice", "it is used only after that"),
     source=("https://github.com/pytorch/pytorch/pull/196514", "measured"),
     concern="tensor inner ?view ?hooked_again ?edited_between",
     instead="read view.grad_fn before the hook is registered.",
     readings=by_release(
         "other",
         ("2.15", "called", [(1, ["b"]), (0, ["b"])]),
-        "A hook put on a view after its base was changed is called, whether view.grad_fn was read or not.",
+        "A tensor hook put on a hooked view after the last change of its base is called, grad_fn read or not.",
         ("2.0", "when grad_fn was read", [(1, []), (0, ["b"])]),
-        "A hook put on a hooked view after its base was changed is called only if view.grad_fn was read before.",
+        "A tensor hook put on a hooked view after its base was changed is called only if grad_fn was read.",
         ("", "never called", [(1, []), (1, [])]),
-        "A hook put on a hooked view after its base was changed is never called.",
+        "A tensor hook put on a hooked view after its base was changed is never called.",
     ),
 )
 def test_view_hooked_again(subject: Subject) -> None:

@@ -19,6 +19,7 @@ ABOUT = "register_hook"
 @clause(
     "gradient.errors.wrong_type",
     says="A tensor hook that returns anything but a tensor or None ends backward() with TypeError.",
+    where="it is given a gradient, not None",
     source=TENSOR_DOCS,
     concern="tensor returns ?returns_wrong",
     value=("TypeError", "TypeError"),
@@ -48,7 +49,7 @@ def test_wrong_type(subject: Subject, wrong: Any, inner: bool, before: List[int]
 
 @clause(
     "gradient.errors.wrong_dtype",
-    says="A replacement with another dtype or layout than the gradient ends backward() with RuntimeError.",
+    says="A tensor hook that returns another dtype, or a sparse tensor for a dense one, ends backward(): RuntimeError.",
     source="measured",
     value="RuntimeError",
     wrong={"converted": "accepted"},
@@ -85,7 +86,8 @@ def refused_or_not(draw: Any) -> Plan:
 
 @clause(
     "gradient.errors.refused_leaves_grad",
-    says="A replacement that is refused leaves .grad as it was, and the next pass adds to it.",
+    says="A leaf whose tensor hook returns what is refused keeps its .grad, and the next pass adds to it.",
+    where=("the hook is gone by then", "the graph was kept"),
     source="measured",
 )
 @given(plan=refused_or_not())
@@ -101,7 +103,8 @@ def test_refused_leaves_grad(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.errors.not_callable",
-    says="register_hook takes what is not callable; backward() then raises TypeError.",
+    says="register_hook takes what is not callable; a backward() that reaches it raises TypeError.",
+    where="the tensor requires grad",
     source="measured",
     concern="never",
     value=["registered", "TypeError"],
@@ -137,6 +140,8 @@ def test_not_callable(subject: Subject, hook: Any, before: List[int], inner: boo
 @clause(
     "gradient.errors.argument_returned",
     says="A tensor hook that returns its argument changes nothing, like one that returns None.",
+    where="no tensor is changed in place",
+    see="gradient.edits.own_gradient",
     source=TENSOR_DOCS,
 )
 @given(
@@ -172,7 +177,8 @@ ARITIES = {
 
 @clause(
     "gradient.errors.arity",
-    says="register_hook takes a hook with any number of arguments; backward() fails unless it takes one.",
+    says="register_hook takes functions of any arity; backward() fails unless one argument can be passed.",
+    where="the pass reaches the tensor",
     source="measured",
     value="backward",
     wrong={"at registration": "registration"},
