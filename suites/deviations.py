@@ -23,7 +23,7 @@ CAUSES: Tuple[Cause, ...] = (
         clauses=(
             Deviating(
                 "gradient.errors.bad_value_ends_the_chain",
-                "A hook that returns what it may not ends backward() with RuntimeError instead of TypeError.",
+                "A tensor hook that returns what it may not ends backward() with RuntimeError instead of TypeError.",
             ),
             Deviating(
                 "gradient.errors.same_object",
@@ -33,7 +33,7 @@ CAUSES: Tuple[Cause, ...] = (
             ),
             Deviating(
                 "gradient.errors.wrong_type",
-                "A hook that returns anything but a tensor or None ends backward() with RuntimeError.",
+                "A tensor hook that returns anything but a tensor or None ends backward() with RuntimeError.",
                 ("RuntimeError", "RuntimeError"),
                 "RuntimeError instead",
             ),
@@ -45,7 +45,7 @@ CAUSES: Tuple[Cause, ...] = (
             ),
             Deviating(
                 "gradient.errors.any_exception",
-                "What a hook raises, KeyboardInterrupt too, leaves backward() as RuntimeError.",
+                "What a tensor hook raises, also KeyboardInterrupt, leaves backward() as RuntimeError.",
                 "RuntimeError",
                 "RuntimeError instead",
             ),
@@ -63,7 +63,7 @@ CAUSES: Tuple[Cause, ...] = (
             ),
             Deviating(
                 "backward.returns.legacy_not_a_tuple",
-                "A legacy hook that returns no tuple ends backward() with RuntimeError.",
+                "A legacy backward hook that returns no tuple ends backward() with RuntimeError.",
                 "RuntimeError",
                 "RuntimeError instead",
             ),
@@ -75,7 +75,7 @@ CAUSES: Tuple[Cause, ...] = (
         reason="The early return for undefined gradients moved out of the accumulation in 2.8; not reported upstream.",
         ref="measured",
         effect="other",
-        says="A post-accumulate hook is called, with .grad None or stale, although nothing was accumulated.",
+        says="A post-accumulate hook is called where the gradient of its leaf is undefined: .grad stays None or as it was.",
         facts={"post_accumulate_sees_none": True},
         clauses=(Deviating("gradient.accumulated.undefined", name="called all the same"),),
     ),
@@ -85,27 +85,27 @@ CAUSES: Tuple[Cause, ...] = (
         reason="retain_grad was a Python hook that did not expect an undefined gradient.",
         ref=PULL + "92604",
         effect="raises",
-        says="Under a full hook, backward() raises AttributeError where an output is to keep a gradient and gets none.",
+        says="With a full backward hook, backward() raises AttributeError if an output that keeps its gradient gets none.",
         facts={"retain_of_none": "AttributeError"},
         clauses=(
             Deviating("retain.modules.undefined", name="AttributeError"),
             Deviating(
                 "retain.modules.unused_output",
-                "backward() raises AttributeError where an unused output of a node that runs is to keep its gradient.",
+                "backward() raises AttributeError if an output that is not in the loss keeps its gradient, next to one that is.",
                 "AttributeError",
                 "AttributeError",
                 "<1.5",
             ),
             Deviating(  # "the type is lost" as well
                 "retain.modules.unused_output",
-                "backward() raises RuntimeError where an unused output of a node that runs is to keep its gradient.",
+                "backward() raises RuntimeError if an output that is not in the loss keeps its gradient, next to one that is.",
                 "RuntimeError",
                 "RuntimeError, its type lost",
                 ">=1.5,<1.7",
             ),
             Deviating(
                 "retain.modules.unused_output",
-                "backward() raises AttributeError where an unused output of a node that runs is to keep its gradient.",
+                "backward() raises AttributeError if an output that is not in the loss keeps its gradient, next to one that is.",
                 "AttributeError",
                 "AttributeError again",
                 ">=1.7,<1.10",
@@ -118,13 +118,13 @@ CAUSES: Tuple[Cause, ...] = (
         reason="retain_grad moved to C++ in 1.10 without expecting an undefined gradient.",
         ref=PULL + "92604",
         effect="raises",
-        says="Under a full hook, backward() raises RuntimeError where an output is to keep a gradient and gets none.",
+        says="With a full backward hook, backward() raises RuntimeError if an output that keeps its gradient gets none.",
         facts={"retain_of_none": "RuntimeError"},
         clauses=(
             Deviating("retain.modules.undefined", name="RuntimeError"),
             Deviating(
                 "retain.modules.unused_output",
-                "backward() raises RuntimeError where an unused output of a node that runs is to keep its gradient.",
+                "backward() raises RuntimeError if an output that is not in the loss keeps its gradient, next to one that is.",
                 "RuntimeError",
                 "RuntimeError",
             ),
@@ -139,7 +139,7 @@ CAUSES: Tuple[Cause, ...] = (
         clauses=(
             Deviating(
                 "retain.versions.became_a_leaf",
-                "A tensor that keeps its gradient and becomes a leaf by detach_() adds it to .grad twice a pass.",
+                "A tensor that keeps its gradient and becomes a leaf by detach_() has it added to .grad twice in a pass.",
                 2,
                 "twice",
             ),
@@ -151,7 +151,7 @@ CAUSES: Tuple[Cause, ...] = (
         reason="The first cut of full hooks looked for its node on the first tensor.",
         ref=PULL + "59204",
         effect="raises",
-        says="With a full hook the forward raises AttributeError if the first tensor input needs no gradient.",
+        says="With a full backward hook the call raises AttributeError if the first tensor input needs no gradient.",
         facts={"full_first_must_need_grad": True},
         clauses=(Deviating("backward.given.frozen_input", name="the first must need it"),),
     ),
@@ -161,14 +161,13 @@ CAUSES: Tuple[Cause, ...] = (
         reason="The first cut of full hooks was called from the input side only.",
         ref=ISSUE + "56380",
         effect="other",
-        says="The full hook of a module whose inputs need no gradient is not called.",
+        says="A full backward hook of a module whose inputs need no gradient is not called.",
         facts={"full_without_input": "silent"},
         clauses=(
             Deviating("backward.given.no_input", name="silent"),
             Deviating(
                 "backward.returns.full_without_input",
-                "Where no input needs a gradient the full hook is not called, "
-                "so nothing that it would return is refused.",
+                "If no input needs a gradient a full backward hook is not called, so what it returns is not refused.",
                 "accepted",
                 "never called",
             ),
@@ -180,7 +179,7 @@ CAUSES: Tuple[Cause, ...] = (
         reason="The first cut of full hooks asked whether tensors require grad, not whether grad mode is on.",
         ref=ISSUE + "59901",
         effect="raises",
-        says="Under no_grad the forward of a module with a full hook raises AttributeError.",
+        says="Under no_grad the call of a module with a full backward hook raises AttributeError.",
         facts={"full_without_grad": "AttributeError"},
         clauses=(Deviating("backward.membership.under_no_grad", name="AttributeError"),),
     ),
@@ -190,7 +189,7 @@ CAUSES: Tuple[Cause, ...] = (
         reason="Hooks were set up where requires_grad was true, whether grad mode was on or not.",
         ref=ISSUE + "59901",
         effect="raises",
-        says="Under no_grad the forward of a module with a full hook raises RuntimeError.",
+        says="Under no_grad the call of a module with a full backward hook raises RuntimeError.",
         facts={"full_without_grad": "RuntimeError"},
         clauses=(Deviating("backward.membership.under_no_grad", name="RuntimeError"),),
     ),
@@ -200,7 +199,7 @@ CAUSES: Tuple[Cause, ...] = (
         reason="The node at the output forgot its gradients when it had called the hooks itself.",
         ref=PULL + "116454",
         effect="other",
-        says="What a pre-hook of a module whose inputs need no gradient returns is dropped.",
+        says="What a full backward pre-hook returns is dropped if no input of the module needs a gradient.",
         facts={"full_output_returns": "none if input"},
     ),
     Cause(
@@ -212,7 +211,7 @@ CAUSES: Tuple[Cause, ...] = (
         clauses=(
             Deviating(
                 "gradient.crash.removes_itself_and_replaces",
-                "A hook that removes itself and returns a replacement ends the process: segmentation fault.",
+                "A tensor hook that removes itself and returns a replacement ends the process: segmentation fault.",
                 name=DIES,
                 verdict="crashed",
             ),
@@ -257,7 +256,7 @@ CAUSES: Tuple[Cause, ...] = (
         clauses=(
             Deviating(
                 "gradient.kinds.sparse_and_dense",
-                "A row looked up alone in an embedding of one column is missing from its dense sum with other uses.",
+                "A row that an embedding of one column gives straight to sum() is missing from the sum with other uses.",
                 "a row is lost",
             ),
         ),

@@ -38,7 +38,7 @@ def parameters(draw: Any, grad: bool = True) -> Plan:
 @clause(
     "backward.around.parameters_first",
     says="A parameter used once gets its .grad before the full backward hook runs.",
-    where=("every input is a tensor, by position, that needs a gradient", "without inputs="),
+    where=("every input is a tensor, by position, that needs a gradient", "inputs= is left out"),
     see="backward.structures.unseen_inputs",
     source="measured",
     note="A parameter that is used twice, by calls or by modules, has its gradient after the last of its uses.",

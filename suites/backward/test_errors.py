@@ -122,6 +122,7 @@ def test_raising_without_input(subject: Subject, plan: Plan) -> None:
             "!=1.5.*,!=1.6.*",
             "backward() raises what a legacy backward hook raised, with its own type.",
             {"engine_keeps_error_type": True},
+            effect="raises",
         ),
         Reading(
             "as RuntimeError",

@@ -253,7 +253,7 @@ def test_prepend(subject: Subject, plan: Plan) -> None:
 @clause(
     "backward.membership.once_per_backward",
     says="A full backward hook runs once in each backward() through the tensor that its module returned.",
-    where=("the module is called once", "without inputs="),
+    where=("the module is called once", "inputs= is left out"),
     see=("backward.given.each_call", "backward.asked.backward_weight"),
     source=(CALLED, TESTS + "test_hooks"),
     needs=FULL,

@@ -162,7 +162,7 @@ def test_called_in_hook(subject: Subject, times: List[int], create_graph: bool) 
 @clause(
     "backward.modes.checkpoint",
     says="checkpoint() does not change how often the full backward hooks of its modules run.",
-    where=("the checkpointed input needs a gradient", "without inputs="),
+    where=("the checkpointed input needs a gradient", "inputs= is left out"),
     source=UNDER_NO_GRAD,
     concern="full_backward ?checkpoint",
     needs=FULL,
@@ -232,6 +232,7 @@ def test_checkpoint_not_reentrant(subject: Subject, weights: List[int], hooks: i
             ">=1.10",
             "A dual tensor that meets a full backward hook raises NotImplementedError.",
             value="NotImplementedError",
+            effect="raises",
         ),
         Reading(
             "RuntimeError",

@@ -77,7 +77,7 @@ def warnings_of(subject: Subject, hooks: int, passes: List[bool], *, row: Any) -
 @clause(
     "backward.modes.gradients_released",
     says="A full backward hook that has run does not keep grad_output alive, though the output is kept.",
-    where="without create_graph",
+    where="create_graph= is left out",
     see="backward.twice.stale",
     source=CLEARING,
     concern="full_backward ?kept_alive",

@@ -164,6 +164,7 @@ def test_pre_wrong(subject: Subject, returned: Any, count: int, hooks: int) -> N
     says="A legacy backward hook that returns a bare tensor, a list or a number ends backward() in TypeError.",
     source="measured",
     concern="backward returns ?returns_wrong",
+    effect="raises",
     value="TypeError",
     wrong={"taken": "accepted"},
     witness={"returned": "g", "hooks": 1},

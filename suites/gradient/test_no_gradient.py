@@ -88,6 +88,7 @@ def test_replaced(subject: Subject, places: List[Any], depth: int) -> None:
     source=(TENSOR_DOCS, "https://github.com/pytorch/pytorch/issues/11751"),
     level="observed",
     concern="tensor ?gradient_undefined",
+    effect="raises",
     value="TypeError",
     wrong={"works": "accepted"},
     witness={"uses": [2, 0], "hooked": [False, True, False, False]},

@@ -22,7 +22,7 @@ BACKWARD = "docs: torch.autograd.backward"
 @clause(
     "gradient.passes.each_pass_alone",
     says="Each backward() calls tensor hooks again, with its own gradient; a leaf's .grad adds up what they leave.",
-    where=("without inputs=", "the passes reach the tensor"),
+    where=("inputs= is left out", "the passes reach the tensor"),
     see="gradient.asked.backward_inputs",
     source=(CALLED, ADDS),
 )
@@ -74,7 +74,7 @@ def failing_once(draw: Any) -> Plan:
 @clause(
     "gradient.passes.failed_pass_frees",
     says="A backward() in which a tensor hook raised has freed what the nodes that had run had saved.",
-    where="without retain_graph and create_graph",
+    where="retain_graph= and create_graph= are left out",
     see="gradient.errors.usable_again",
     source="measured",
 )
@@ -191,6 +191,7 @@ def test_inside_a_hook(subject: Subject, factors: List[int], by: int) -> None:
     where=("the hook does not catch it", "at most 4 passes are nested"),
     source=TYPE_IS_LOST,
     concern="tensor raises ?calls_backward",
+    effect="raises",
     value="",
     wrong={"swallowed": "accepted"},
     witness={"kind": KeyError, "depth": 1},

@@ -196,7 +196,7 @@ def put_in_grad(draw: Any) -> Plan:
 @clause(
     "gradient.values.expanded_grad",
     says="A .grad of several numbers in one place in memory makes the next backward() raise RuntimeError.",
-    where=("without create_graph", "the pass reaches the leaf"),
+    where=("create_graph= is left out", "the pass reaches the leaf"),
     source="measured",
     needs=POST_ACCUMULATE,
 )

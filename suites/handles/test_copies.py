@@ -77,7 +77,7 @@ def test_handle_stays(subject: Subject, plan: Plan) -> None:
 @clause(
     "handles.copies.new_hooks_behind",
     says="A forward hook registered on a deep copy of a module runs after those copied along.",
-    where="without prepend=",
+    where="prepend= is left out",
     source=COPIES,
     about="register_forward_hook",
 )

@@ -44,7 +44,7 @@ def test_keywords(subject: Subject, plan: Plan) -> None:
         "input.many.arguments",
         "A tuple that the last forward pre-hook returns gives forward all its positional arguments, however long.",
         f'{PRE_HOOK} "We will wrap the value into a tuple if a single value is returned"',
-        where="without with_kwargs=",
+        where="with_kwargs= is left out",
         see="input.keywords.pair_of_inputs",
         draws=lambda: plans(
             kinds=("forward_pre",), does=("entries", "scale"), ops=("many",), inputs=(1, 3), depth=1, most=3, many=4

@@ -30,7 +30,7 @@ ABOUT = "register_forward_pre_hook"
 @clause(
     "input.places.all_together",
     says="A forward pre-hook is given all positional inputs in one tuple; a tuple that it returns replaces them all.",
-    where="without with_kwargs=",
+    where="with_kwargs= is left out",
     see=("input.returns.only_tuples_are_spread", "input.keywords.pair_of_inputs"),
     source=f'{NOTE} "Note that inputs are always wrapped in a tuple"',
 )

@@ -62,7 +62,7 @@ def along(plan: Plan, hooks):
         "input.replacement.bare_is_wrapped",
         "A tensor that a forward pre-hook returns replaces all positional arguments, as a tuple of one.",
         f'{PRE_HOOK} "We will wrap the value into a tuple if a single value is returned"',
-        where="without with_kwargs=",
+        where="with_kwargs= is left out",
         see="input.keywords.only_a_pair",
         draws=lambda: replacing(Bare, ops=("same", "scale")),
     ),
@@ -99,7 +99,7 @@ def goes_along(subject: Subject, plan: Plan, *, row: Any) -> None:
 @clause(
     "input.replacement.tuple_replaces",
     says="A tuple that a forward pre-hook returns replaces all positional arguments.",
-    where="without with_kwargs=",
+    where="with_kwargs= is left out",
     see="input.keywords.pair_of_inputs",
     source=f'{PRE_HOOK} "User can either return a tuple or a single modified value"',
 )

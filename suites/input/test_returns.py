@@ -41,7 +41,7 @@ def test_raising(subject: Subject, plan: Plan) -> None:
 @clause(
     "input.returns.only_tuples_are_spread",
     says="Only a tuple that a forward pre-hook returns is spread over the arguments; a list or a dict is one of them.",
-    where="without with_kwargs=",
+    where="with_kwargs= is left out",
     see="input.keywords.only_a_pair",
     source=f'{PRE_HOOK} "(unless that value is already a tuple)"',
     value=(tuple,),
@@ -63,7 +63,7 @@ def test_only_tuples_are_spread(subject: Subject, returned) -> None:
 @clause(
     "input.returns.only_none_keeps",
     says="Only None keeps the input: 0, False, '' or [] that a forward pre-hook returns replaces it.",
-    where="without with_kwargs=",
+    where="with_kwargs= is left out",
     see="input.keywords.only_a_pair",
     source="measured",
     value=lambda given: given is None,
@@ -85,7 +85,7 @@ def test_only_none_keeps(subject: Subject, returned) -> None:
 @clause(
     "input.returns.keyword_only_call",
     says="In a call with keywords only a forward pre-hook is given (); what it returns is passed by position.",
-    where=("without with_kwargs=", "no earlier hook returns any"),
+    where=("with_kwargs= is left out", "no earlier hook returns any"),
     source="measured",
     value=lambda keywords: (),
     wrong={"never the keyword": lambda keywords: tuple(keywords.values())},
@@ -120,7 +120,7 @@ def test_keyword_only_call(subject: Subject, keywords, looks, returned) -> None:
 @clause(
     "input.returns.checked_at_the_call",
     says="A forward pre-hook that cannot be called as hook(module, args) is registered; the call raises TypeError.",
-    where="without with_kwargs=",
+    where="with_kwargs= is left out",
     source="measured",
     value="call",
     wrong={"never at registration": "register"},
@@ -223,7 +223,7 @@ def test_full_hook_wraps(subject: Subject, kinds, grads) -> None:
 @clause(
     "input.returns.lazy_module",
     says="A forward pre-hook on a lazy module runs after its weights are made, also in the first call.",
-    where=("without prepend=", "no hook is global"),
+    where=("prepend= is left out", "no hook is global"),
     source=(
         "test: test/nn/test_lazy_modules.py TestLazyModules.test_lazy_pre_forward_hook",
         "https://github.com/pytorch/pytorch/issues/60132",

@@ -47,7 +47,7 @@ def test_keywords(subject: Subject, plan: Plan) -> None:
 @clause(
     "input.structures.none_returned",
     says="None in a tuple that a forward pre-hook returns becomes the argument in that place.",
-    where="without with_kwargs=",
+    where="with_kwargs= is left out",
     see="input.keywords.args_are_spread",
     source="measured",
 )
@@ -65,7 +65,7 @@ def test_none_returned(subject: Subject, plan: Plan) -> None:
 @clause(
     "input.structures.repacked",
     says="A tuple, also a named one, from a forward pre-hook is all positional arguments; a list or dict is one.",
-    where="without with_kwargs=",
+    where="with_kwargs= is left out",
     see="input.keywords.only_a_pair",
     source=PRE_HOOK + ' "(unless that value is already a tuple)"',
 )

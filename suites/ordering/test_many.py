@@ -17,7 +17,7 @@ KINDS = (*FORWARD, "full_backward", "full_backward_pre")
 @clause(
     "ordering.many.in_one_place",
     says="However many hooks of a kind are in one place, they run in turn, in the order of registration.",
-    where=("without prepend=", "no tensor is changed in place"),
+    where=("prepend= is left out", "no tensor is changed in place"),
     see="ordering.registration.prepend_forward",
     source="measured",
     about=apis(HOOK_KINDS, everywhere=True),

@@ -239,7 +239,7 @@ def test_same_object(subject: Subject, shapes, replace) -> None:
 @clause(
     "output.calls.arity",
     says="A forward hook that cannot take (module, args, output) raises TypeError at the call, not when registered.",
-    where=("without with_kwargs=", "without always_call="),
+    where="with_kwargs= and always_call= are left out",
     source="measured",
     value=3,
     wrong={"never two": 2},

@@ -82,7 +82,7 @@ def along(plan: Plan, hooks):
         "output.replacement.hook_is_given",
         "A forward hook is given (module, args, output); for the first hook output is what forward returned.",
         f'{FORWARD_HOOK} "hook(module, args, output) -> None or modified output"',
-        where="without with_kwargs=",
+        where="with_kwargs= is left out",
         see=("output.always.before_output",),
         draws=lambda: replacing(ops=("scale", "add", "split", "both"), scale=False),
     ),

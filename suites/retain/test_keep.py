@@ -161,7 +161,7 @@ def test_needs_grad(subject: Subject, plan: Plan) -> None:
 @clause(
     "retain.keep.too_late",
     says="retain_grad() on an inner tensor after a backward keeps the gradients of later backwards only.",
-    where="without inputs=",
+    where="inputs= is left out",
     source="measured",
 )
 @given(
@@ -182,7 +182,7 @@ def test_too_late(subject: Subject, plan: Plan) -> None:
 @clause(
     "retain.keep.not_by_itself",
     says="Without retain_grad() the .grad of an inner tensor is None after backward(), and reading it warns.",
-    where=("without inputs=", "no .grad was assigned"),
+    where=("inputs= is left out", "no .grad was assigned"),
     source=(
         'docs: torch.Tensor.is_leaf "Only leaf Tensors will have their :attr:`grad` populated"',
         'code: torch/include/ATen/core/TensorBody.h "attribute won\'t be populated during autograd.backward()"',
