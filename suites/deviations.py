@@ -75,7 +75,7 @@ CAUSES: Tuple[Cause, ...] = (
         reason="The early return for undefined gradients moved out of the accumulation in 2.8; not reported upstream.",
         ref="measured",
         effect="other",
-        says="A post-accumulate hook is called where the gradient of its leaf is undefined: .grad stays None or as it was.",
+        says="A post-accumulate hook is called if its leaf's gradient is undefined: .grad stays None or as it was.",
         facts={"post_accumulate_sees_none": True},
         clauses=(Deviating("gradient.accumulated.undefined", name="called all the same"),),
     ),
