@@ -85,27 +85,27 @@ CAUSES: Tuple[Cause, ...] = (
         reason="retain_grad was a Python hook that did not expect an undefined gradient.",
         ref=PULL + "92604",
         effect="raises",
-        says="With a full backward hook, backward() raises AttributeError if an output that keeps its gradient gets none.",
+        says="With a full backward hook AttributeError ends backward() if an output that keeps its gradient gets none.",
         facts={"retain_of_none": "AttributeError"},
         clauses=(
             Deviating("retain.modules.undefined", name="AttributeError"),
             Deviating(
                 "retain.modules.unused_output",
-                "backward() raises AttributeError if an output that is not in the loss keeps its gradient, next to one that is.",
+                "backward() raises AttributeError if one of two outputs keeps its gradient and is not in the loss.",
                 "AttributeError",
                 "AttributeError",
                 "<1.5",
             ),
             Deviating(  # "the type is lost" as well
                 "retain.modules.unused_output",
-                "backward() raises RuntimeError if an output that is not in the loss keeps its gradient, next to one that is.",
+                "backward() raises RuntimeError if one of two outputs keeps its gradient and is not in the loss.",
                 "RuntimeError",
                 "RuntimeError, its type lost",
                 ">=1.5,<1.7",
             ),
             Deviating(
                 "retain.modules.unused_output",
-                "backward() raises AttributeError if an output that is not in the loss keeps its gradient, next to one that is.",
+                "backward() raises AttributeError if one of two outputs keeps its gradient and is not in the loss.",
                 "AttributeError",
                 "AttributeError again",
                 ">=1.7,<1.10",
@@ -118,13 +118,13 @@ CAUSES: Tuple[Cause, ...] = (
         reason="retain_grad moved to C++ in 1.10 without expecting an undefined gradient.",
         ref=PULL + "92604",
         effect="raises",
-        says="With a full backward hook, backward() raises RuntimeError if an output that keeps its gradient gets none.",
+        says="With a full backward hook RuntimeError ends backward() if an output that keeps its gradient gets none.",
         facts={"retain_of_none": "RuntimeError"},
         clauses=(
             Deviating("retain.modules.undefined", name="RuntimeError"),
             Deviating(
                 "retain.modules.unused_output",
-                "backward() raises RuntimeError if an output that is not in the loss keeps its gradient, next to one that is.",
+                "backward() raises RuntimeError if one of two outputs keeps its gradient and is not in the loss.",
                 "RuntimeError",
                 "RuntimeError",
             ),
@@ -139,7 +139,7 @@ CAUSES: Tuple[Cause, ...] = (
         clauses=(
             Deviating(
                 "retain.versions.became_a_leaf",
-                "A tensor that keeps its gradient and becomes a leaf by detach_() has it added to .grad twice in a pass.",
+                "A tensor that keeps its gradient and becomes a leaf by detach_() has it added to .grad twice.",
                 2,
                 "twice",
             ),
@@ -256,7 +256,7 @@ CAUSES: Tuple[Cause, ...] = (
         clauses=(
             Deviating(
                 "gradient.kinds.sparse_and_dense",
-                "A row that an embedding of one column gives straight to sum() is missing from the sum with other uses.",
+                "A row that an embedding of one column gives to sum() is missing from the sum with other uses.",
                 "a row is lost",
             ),
         ),
