@@ -9,6 +9,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from fixtures.judge.usual import NAMES
 from reports.data.atlas import NOT_RUN, VERDICT_NAMES, Atlas
 from reports.data.cell import Cell
 from reports.data.clause import Reading
@@ -69,6 +70,7 @@ def document(
         "roomy": [WORD_NEEDS, FEW_COLUMNS],
         "kinds": KINDS,
         "effects": EFFECTS,
+        "words": NAMES,
         "changes": CHANGES,
         "stands": STATUSES,
         "apis": apis,
@@ -129,12 +131,14 @@ def _clause(atlas: Atlas, name: str, pool: _Pool) -> dict[str, Any]:
         "cells": {mode: _ranges(atlas, name, mode, names, pool) for mode in atlas.modes},
     }
     extras: dict[str, Any] = {"limits": clause.limits, "see": clause.see, "instead": clause.instead}
+    if clause.beyond is not None:
+        extras["beyond"] = [NAMES.index(word) for word in clause.beyond if word in NAMES]
     extras |= {"level": clause.level, "needs": clause.needs, "docs": clause.docs, "note": clause.note}
     extras["rank"] = rank(clause)
     extras["deviations"] = [
         [one.name, one.says, one.effect, one.reason, one.ref, one.cause] for one in clause.deviations
     ]
-    found.update({key: value for key, value in extras.items() if value})
+    found.update({key: value for key, value in extras.items() if value or key == "beyond"})
     if clause.is_comparison:
         found["compares"] = True
     if clause.is_claim:

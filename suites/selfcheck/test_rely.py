@@ -96,8 +96,8 @@ def test_what_is_printed_is_what_is_so(verdicts, capsys):
     for told in (
         "  a.b.holds  Says a.b.holds.\n",
         "  a.b.both  Says a.b.both.\n",
-        "  a.b.changes\n    1.13 to 2.0: otherwise (other values or calls): Is old.\n"
-        "    since 2.14: holds: Says a.b.changes.\n",
+        "  a.b.changes\n    1.13 to 2.0: otherwise (other values or calls): Is old.\n",
+        "Is old.\n    since 2.14: holds: Says a.b.changes.\n",
         "  a.b.added\n    1.13: absent: This torch has no torch.nn.Module.register_full_backward_pre_hook.\n",
         "  a.b.old  Is old.\n    otherwise (other values or calls)\n    not true here: Says a.b.old.\n",
         (

@@ -62,7 +62,7 @@ function clauseView(id, clause) {
   if (disagreement) parts.push(el("h3", { text: "Where it contradicts the documentation" }), ...disagreementView(id, disagreement));
   if (clause.example) parts.push(el("h3", { text: "An example that needs torch only" }), codeBlock(id + ".py", textOf(clause.example)));
   parts.push(el("h3", { text: "How it is tested" }), codeBlock(clause.place, clause.code));
-  const related = Object.keys(DATA.clauses).filter((other) => other !== id && topicOf(other) === topicOf(id));
+  const related = Object.keys(DATA.clauses).filter((other) => other !== id && topicOf(other) === topicOf(id) && !DATA.clauses[other].compares);
   if (related.length) parts.push(el("h3", { text: "Related clauses" }), relatedView(related));
   return parts;
 }
@@ -83,9 +83,18 @@ function facts(clause) {
   add("Source", ...clause.source.map(([source, href]) => el("div", {}, href ? link(source, href) : source)));
   if (clause.level) add("Level", LEVELS[clause.level]);
   if (clause.needs) add("Needs", el("code", { text: clause.needs.join(", ") }));
+  add("Tested", testedView(clause));
   if (clause.docs) add("Docs", "The documentation says something else than torch does.");
   if (clause.note) add("Note", clause.note);
   return list;
+}
+
+/** Return with which programs a clause was tested; the words are those of the scope. */
+function testedView({ beyond }) {
+  const scope = el("a", { href: "#scope", text: "usual programs" });
+  if (!beyond) return el("span", { text: "with one program, or with drawn values in it" });
+  const words = beyond.map((place) => DATA.words[place]).join(", ");
+  return el("span", {}, "with ", scope, words && `, and beyond: ${words}`);
 }
 
 /** Draw the readings along the versions; the list below says the same in words. */
