@@ -52,7 +52,7 @@ def test_only_what_is_used(subject: Subject, plan: Plan) -> None:
     "backward.firing.summed",
     says="If a module's tensor output is used twice, its full backward hook or pre-hook is given the sum, once.",
     where=("one backward()", "there is no other hook"),
-    see="backward.membership.once_per_backward",
+    see=("backward.membership.once_per_backward", "backward.given.no_input"),
     source="measured",
     needs=FULL,
 )

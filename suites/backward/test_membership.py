@@ -59,6 +59,7 @@ def test_legacy_removed_after_forward(subject: Subject, plan: Plan) -> None:
 @clause(
     "backward.membership.registered_after_forward",
     says="A full or legacy backward hook registered after a forward is not called for it, only for later ones.",
+    see="backward.given.no_input",
     source="measured",
     needs=FULL,
 )
