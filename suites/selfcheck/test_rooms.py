@@ -27,7 +27,7 @@ DOORS_TO_TORCH = ("fixtures/stages/",)
 LONGEST, LONGEST_CONFTEST = 400, 100
 GENERATED = ("reports/verdicts/",)
 #: Programs to send to others: they import torch and nothing of ours.
-SENT = ("reports/upstream/",)
+SENT = ("reports/upstream/", "reports/scope/")
 #: The one that imports all suites by their files.
 IMPORTER = "suites/examples.py"
 #: Files that nobody reads line by line.
@@ -108,6 +108,7 @@ def test_a_folder_imports_nothing_of_those_above_it(room: str) -> None:
         *FLOORS[room],
         "upstream",
         "installed",
+        "scope",
     }
     floors = [f"{room}/{folder}/" for folder in FLOORS[room]]
     above = {folder: tuple(floors[place + 1 :]) for place, folder in enumerate(floors)}
