@@ -108,7 +108,7 @@ def test_no_output(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.firing.independent_output",
-    says="If the output does not depend on the input that needs a gradient, the full backward hook does not run.",
+    says="If no input that needs a gradient is used in forward, the full backward hook does not run.",
     where="inputs are tensors, by position",
     see=("backward.structures.unseen_inputs", "backward.given.no_input"),
     source=RULE_1,

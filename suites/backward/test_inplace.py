@@ -229,8 +229,8 @@ def test_input_without_grad(subject: Subject, edit: str, hooks: int) -> None:
 
 @clause(
     "backward.inplace.pre_input",
-    says="With a full backward pre-hook a module changing its input in place raises RuntimeError.",
-    where=("every input is by position and needs a gradient", "grad mode is on"),
+    says="With a full backward pre-hook a module changing its input raises RuntimeError.",
+    where=("every input is a tensor, by position, that needs a gradient", "grad mode is on"),
     source=PRE_IN_PLACE,
     needs=PRE,
     value=("forward", VIEW),

@@ -144,7 +144,7 @@ def one_module(draw, kind: str, option: str = "prepend") -> Plan:
     ),
     Row(
         "ordering.registration.keyword_hooks_in_line",
-        "Forward hooks with and without with_kwargs=True run in one order, that of their registration.",
+        "A module's forward hooks with and without with_kwargs=True run in the order of their registration.",
         AFTER["forward"],
         where="prepend= is left out",
         see="ordering.registration.prepend_forward",

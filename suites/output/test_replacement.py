@@ -154,7 +154,7 @@ def test_gradient_flows(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "output.replacement.full_backward_sees_it",
-    says="A full backward hook is given the gradient of the replaced output.",
+    says="A full backward hook is given the gradient of the output that a forward hook put in.",
     where=("the module returns a tensor or a tuple of tensors", "no hook changes the gradient"),
     see=("backward.structures.other_outputs",),
     source="measured",

@@ -52,7 +52,7 @@ def test_repacked(subject: Subject, plan: Plan) -> None:
 @clause(
     "output.structures.with_gradients",
     says="Forward hooks that only put the same output tensors into a list or dict change no gradient.",
-    where="no backward hook is there",
+    where="no backward hook is there, and the caller takes them out",
     see=("backward.structures.other_outputs",),
     source="measured",
 )
