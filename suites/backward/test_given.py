@@ -56,7 +56,7 @@ def test_full_line(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.given.legacy_line",
-    says="For y = weight * x a legacy backward hook has as grad_input the gradients of weight and x.",
+    says="For y = weight * x a legacy backward hook has as grad_input its parts of the gradients of weight and x.",
     where=("both get a gradient", "there is no other hook"),
     see="backward.around.frozen_factor",
     source="measured",
@@ -257,7 +257,7 @@ def test_legacy_first_output(subject: Subject, plan: Plan) -> None:
 @clause(
     "backward.given.each_call",
     says="If a module that returns a tensor is called twice, its full backward hook runs for the later call first.",
-    where="every output is in the loss",
+    where=("one backward()", "every output is in the loss"),
     source="measured",
     needs=FULL,
 )

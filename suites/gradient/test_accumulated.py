@@ -237,6 +237,7 @@ def test_once_for_the_sum(subject: Subject, plan: Plan) -> None:
 @clause(
     "gradient.accumulated.removed",
     says="A post-accumulate hook removed before a backward() is not called in it; the others of its leaf are.",
+    where="the pass reaches the leaf",
     see="ordering.changes.post_accumulate_removed",
     source=POST_REMOVES,
     needs=POST_ACCUMULATE,

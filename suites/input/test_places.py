@@ -118,7 +118,7 @@ def watched(draw) -> Plan:
 @clause(
     "input.places.callers_tensor",
     says="A tensor hook on the caller's input is given the gradient that came back through the replacements.",
-    where=("the tensor is used once", "nothing is detached"),
+    where=("the tensor is used once", "it has no other hook"),
     source="measured",
     about=("register_forward_pre_hook", "register_hook"),
 )

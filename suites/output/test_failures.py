@@ -112,7 +112,7 @@ def test_only_exceptions(subject: Subject, errors, where, always) -> None:
 @clause(
     "output.always.silenced_is_warned",
     says="An Exception that an always_call hook raises after a failure becomes one UserWarning.",
-    where="no warning filter hides it",
+    where="no warning filter hides it, nor Python's default one",
     source=f'{CODE} "that was silenced as another error was raised in forward"',
     needs=ALWAYS_CALL,
     value=1,
