@@ -72,7 +72,7 @@ def test_global_everywhere(subject: Subject, plan: Plan) -> None:
 @clause(
     "backward.membership.global_legacy",
     says="A global legacy backward hook runs for every module whose first output has a grad_fn.",
-    where="that output is in the loss",
+    where=("that output is in the loss", "nothing changes it in place"),
     see=("backward.given.legacy_first_output", "backward.legacy.dead_module"),
     source="test: test/nn/test_module_hooks.py TestModuleGlobalHooks.test_module_global_hooks",
     needs="torch.nn.modules.module.register_module_backward_hook",

@@ -160,7 +160,7 @@ def test_own_cycle(subject: Subject) -> None:
 @clause(
     "gradient.lifetime.create_graph_cycle",
     says="After (x * x).backward(create_graph=True) gc.collect() does not free x; after x.grad = None it does.",
-    where="nothing else holds x",
+    where=("x is a leaf", "nothing else holds x"),
     source=(CYCLE, "https://github.com/pytorch/pytorch/issues/7343"),
     value=(False, True),
     wrong={"collected": (True, True)},

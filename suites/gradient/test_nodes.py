@@ -190,7 +190,7 @@ def test_pre_replaces(subject: Subject, plan: Plan) -> None:
 @clause(
     "gradient.nodes.pre_several",
     says="A pre-hook of a node with several outputs is given a gradient for each, and may replace each.",
-    where="every output is in the loss",
+    where="every output gets a gradient",
     source=PRE_REPLACES,
     needs=HAS_PRE,
     note="The node is that of a full backward hook, which is around all outputs of a module.",

@@ -114,7 +114,7 @@ def along(plan: Plan, hooks):
     ),
     Row(
         "output.replacement.every_call",
-        "In each call of a module its forward hooks replace what forward returned in that call.",
+        "In each call of a module, what a forward hook returns, unless None, replaces the output of that call.",
         f'{FORWARD_HOOK} "called every time after :func:`forward` has computed an output"',
         draws=lambda: replacing(ops=("same", "scale", "both"), runs=3),
     ),
