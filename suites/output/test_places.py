@@ -44,7 +44,7 @@ def test_all_together(subject: Subject, plan: Plan) -> None:
 @clause(
     "output.places.left_out",
     says="A parameter that only an unused output depends on gets no gradient, also where hooks replace that output.",
-    where=("no backward hook is there", "no operation gives both outputs"),
+    where=("no backward hook is there", "outputs share no operation"),
     source="measured",
 )
 @given(plan=leaves("forward", "split", steps=(Forward(), Backward((2, None)))))
