@@ -43,7 +43,7 @@ def test_all_together(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "output.places.left_out",
-    says="A parameter that only an unused output depends on gets no gradient, also where hooks replace that output.",
+    says="A parameter of an unused output alone gets no gradient, also where hooks replace that output.",
     where=("no backward hook is there", "outputs share no operation"),
     source="measured",
 )
