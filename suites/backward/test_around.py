@@ -38,7 +38,7 @@ def parameters(draw: Any, grad: bool = True) -> Plan:
 @clause(
     "backward.around.parameters_first",
     says="A parameter used once gets its .grad before the full backward hook runs.",
-    where=("every input is a tensor, by position, that needs a gradient", "inputs= is left out"),
+    where=("inputs are tensors by position that need gradients", "inputs= is left out"),
     see="backward.structures.unseen_inputs",
     source="measured",
     note="A parameter that is used twice, by calls or by modules, has its gradient after the last of its uses.",
@@ -83,7 +83,7 @@ def test_parameters_last(subject: Subject, plan: Plan) -> None:
 @clause(
     "backward.around.inside_forward",
     says="Tensor hooks set in forward run after the full backward pre-hook and before the full hook.",
-    where="every input is a tensor, by position, that needs a gradient",
+    where="inputs are tensors by position that need gradients",
     source=BEFORE_FORWARD,
     needs=PRE,
 )

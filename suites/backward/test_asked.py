@@ -49,7 +49,7 @@ def test_input(subject: Subject, plan: Plan) -> None:
 @clause(
     "backward.asked.weight",
     says="autograd.grad for a weight alone calls no full backward hook of its module.",
-    where=("every input is by position and needs a gradient", "the weight is used once"),
+    where=("inputs are tensors by position that need gradients", "the weight is used once"),
     see="backward.structures.unseen_inputs",
     source=RULE_1,
     note=OLDER,
@@ -112,7 +112,7 @@ def test_legacy_weight(subject: Subject, plan: Plan) -> None:
 @clause(
     "backward.asked.backward_weight",
     says="backward(inputs=[weight]) calls no full backward hook of the weight's module.",
-    where=("every input is by position and needs a gradient", "the weight is used once"),
+    where=("inputs are tensors by position that need gradients", "the weight is used once"),
     see="backward.structures.unseen_inputs",
     source=(RULE_1, "docs: torch.autograd.backward"),
     note=OLDER,

@@ -247,7 +247,7 @@ def test_in_turn(subject: Subject, plan: Plan) -> None:
 @clause(
     "backward.firing.freed_graph",
     says="A second backward() through a freed weight * x raises RuntimeError and skips its full backward hook.",
-    where="every input is by position and needs a gradient",
+    where="inputs are tensors by position that need gradients",
     source="measured",
     needs=FULL,
 )

@@ -141,7 +141,7 @@ def all_zero(numbers: Any) -> bool:
 @clause(
     "backward.given.unused_input",
     says="With a full backward hook an input that no output uses gets zeros as gradient.",
-    where=("every input is by position and needs a gradient", "another input is used"),
+    where=("inputs are tensors by position that need gradients", "another input is used"),
     see="backward.given.kwargs_left_out",
     source="measured",
     note="A hook that only looks does so, too: an optimizer with momentum or weight decay then moves the tensor.",

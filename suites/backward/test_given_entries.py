@@ -31,7 +31,7 @@ def test_one_entry_each(subject: Subject, plan: Plan) -> None:
 @clause(
     "backward.given.other_objects",
     says="With a full backward hook forward is given a new tensor, not the one that was passed.",
-    where=("every input is by position and needs a gradient", "grad mode is on"),
+    where=("inputs are tensors by position that need gradients", "grad mode is on"),
     see=("backward.objects.kept_under_no_grad", "backward.objects.kept"),
     source=(INPUT_VIEW, OUTPUT_VIEW),
     needs=FULL,

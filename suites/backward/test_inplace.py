@@ -178,7 +178,7 @@ def test_output_under_no_grad(subject: Subject, edit: str, hooks: int) -> None:
 @clause(
     "backward.inplace.input",
     says="With a full backward hook a module that changes its input in place raises RuntimeError.",
-    where=("every input is by position and needs a gradient", "grad mode is on"),
+    where=("inputs are tensors by position that need gradients", "grad mode is on"),
     see="backward.inplace.input_without_grad",
     source=(IN_PLACE, ERRORS),
     concern="full_backward ?edits_its_input",
@@ -230,7 +230,7 @@ def test_input_without_grad(subject: Subject, edit: str, hooks: int) -> None:
 @clause(
     "backward.inplace.pre_input",
     says="With a full backward pre-hook a module changing its input raises RuntimeError.",
-    where=("every input is a tensor, by position, that needs a gradient", "grad mode is on"),
+    where=("inputs are tensors by position that need gradients", "grad mode is on"),
     source=PRE_IN_PLACE,
     needs=PRE,
     value=("forward", VIEW),

@@ -30,7 +30,7 @@ def test_entries(subject: Subject, plan: Plan) -> None:
 @clause(
     "backward.many.everywhere",
     says="Twelve full backward hooks of one module all run in each of twelve passes.",
-    where=("every input is by position and needs a gradient", "every output is in the loss"),
+    where=("inputs are tensors by position that need gradients", "every output is in the loss"),
     see="backward.structures.other_outputs",
     source="measured",
     about=("register_backward_hook", "register_full_backward_hook", "register_full_backward_pre_hook"),

@@ -203,7 +203,7 @@ def test_pre_goes_with_both(subject: Subject, plan: Plan) -> None:
 @clause(
     "backward.membership.around",
     says="Of nested modules, full backward pre-hooks run outside in and full backward hooks inside out.",
-    where="every input is a tensor, by position, that needs a gradient",
+    where="inputs are tensors by position that need gradients",
     see="backward.structures.unseen_inputs",
     source="measured",
     needs=PRE,

@@ -34,7 +34,7 @@ def fill(number: float, size: Any) -> Any:
         (DOCS, "measured"),
         note="The docs say a tuple or None; only the annotated type of the hook allows a Tensor, as if it were "
         "the one.",
-        where="every input is a tensor, by position, that needs a gradient",
+        where="inputs are tensors by position that need gradients",
         see="backward.returns.full_without_input",
         needs=FULL,
         value="rows",
@@ -73,7 +73,7 @@ def bare(subject: Subject, size: Any, count: int, returned: Any, *, row: Any) ->
 @clause(
     "backward.objects.no_broadcast",
     says="The last full backward hook must return the exact shape: what could be broadcast is refused.",
-    where="every input is a tensor, by position, that needs a gradient",
+    where="inputs are tensors by position that need gradients",
     see="backward.values.last_is_checked",
     source="measured",
     needs=FULL,
@@ -124,7 +124,7 @@ def test_list_without_input(subject: Subject, plan: Plan) -> None:
 @clause(
     "backward.objects.list_chain",
     says="A list that a full backward hook returns is given to the next one as a list, not as a tuple.",
-    where="every input is a tensor, by position, that needs a gradient",
+    where="inputs are tensors by position that need gradients",
     see="backward.objects.list_without_input",
     source="measured",
     concern="full_backward returns ?hooked_again",

@@ -56,7 +56,7 @@ def test_none_keeps(subject: Subject, plan: Plan) -> None:
 @clause(
     "backward.returns.full_replaces_input",
     says="What a full backward hook returns replaces the gradients that the module gives its inputs.",
-    where="every input is a tensor, by position, that needs a gradient",
+    where="inputs are tensors by position that need gradients",
     see="backward.returns.full_without_input",
     source=REPLACES,
     needs=FULL,
@@ -226,7 +226,7 @@ NUMBERED: Dict[str, Callable[[List[Any]], Any]] = {
 @clause(
     "backward.returns.by_number",
     says="A full backward hook may return an object with len() and numbered items: {0: gradient}.",
-    where="every input is a tensor, by position, that needs a gradient",
+    where="inputs are tensors by position that need gradients",
     see="backward.returns.full_without_input",
     source="measured",
     needs=FULL,

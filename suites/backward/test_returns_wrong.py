@@ -42,7 +42,7 @@ def result_of(kind: str, returned: Any, count: int = 1, grad: bool = True, hooks
 @clause(
     "backward.returns.full_wrong",
     says="A full backward hook that returns too many or too few gradients ends backward() in an error.",
-    where="every input is a tensor, by position, that needs a gradient",
+    where="inputs are tensors by position that need gradients",
     see="backward.objects.list_without_input",
     source=NUMBER,
     needs=FULL,
@@ -63,7 +63,7 @@ def test_full_wrong(subject: Subject, returned: Any, count: int, hooks: int) -> 
 @clause(
     "backward.returns.full_wrong_tensor",
     says="If the last full backward hook returns another shape or dtype, backward() raises RuntimeError.",
-    where="every input is a tensor, by position, that needs a gradient",
+    where="inputs are tensors by position that need gradients",
     see="backward.values.last_is_checked",
     source="measured",
     needs=FULL,
@@ -87,7 +87,7 @@ def test_full_wrong_tensor(subject: Subject, dtype: str, size: Any, hooks: int) 
 @clause(
     "backward.returns.full_containers",
     says="A full backward hook may return a list in place of a tuple, and None for a gradient.",
-    where="every input is a tensor, by position, that needs a gradient",
+    where="inputs are tensors by position that need gradients",
     see="backward.objects.list_without_input",
     source="measured",
     needs=FULL,

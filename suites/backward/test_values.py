@@ -54,7 +54,7 @@ def test_any_layout(subject: Subject, plan: Plan) -> None:
 @clause(
     "backward.values.last_is_checked",
     says="Only the last gradient that full backward hooks return must have the input's shape and dtype.",
-    where="every input is a tensor, by position, that needs a gradient",
+    where="inputs are tensors by position that need gradients",
     see=("backward.wrong.longer", "backward.returns.full_without_input"),
     source=(REPLACES, "measured"),
     level="observed",

@@ -27,7 +27,7 @@ def line(values: Tuple[int, ...], hooks: Tuple[Any, ...], *steps: Any, grad: boo
 @clause(
     "backward.wrong.longer",
     says="A full backward hook or pre-hook that returns a gradient too many ends backward() in RuntimeError.",
-    where="an input by position needs a gradient",
+    where="a tensor by position needs a gradient",
     see="backward.objects.list_without_input",
     source=(NUMBER, PRE_NUMBER),
     needs=FULL,
@@ -111,7 +111,7 @@ def test_legacy_nones(subject: Subject, plan: Plan) -> None:
 @clause(
     "backward.wrong.list",
     says="A full backward hook or pre-hook may return its gradients in a list in place of a tuple.",
-    where="every input is a tensor, by position, that needs a gradient",
+    where="inputs are tensors by position that need gradients",
     see="backward.objects.list_without_input",
     source="measured",
     needs=FULL,

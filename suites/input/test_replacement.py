@@ -145,7 +145,7 @@ def test_gradient_flows(subject: Subject, plan: Plan) -> None:
 @clause(
     "input.replacement.full_backward_sees_it",
     says="The first full backward hook is given the gradient of the replaced input, not of the caller's.",
-    where="every input is a tensor, by position, that needs a gradient",
+    where="inputs are tensors by position that need gradients",
     see="backward.given.kwargs_left_out",
     source="measured",
     needs=FULL,

@@ -65,7 +65,7 @@ def brackets(net, before: str, after: str, backward: bool = False):
         "ordering.nested.full_backward",
         "In a Sequential full backward hooks run last child first, and its own after them.",
         "measured",
-        where="every input is a tensor, by position, that needs a gradient",
+        where="inputs are tensors by position that need gradients",
         see="ordering.nested.input_without_grad",
         needs=FULL,
         kinds=("", "full_backward"),

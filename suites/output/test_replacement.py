@@ -171,7 +171,7 @@ def test_full_backward_sees_it(subject: Subject, plan: Plan) -> None:
 @clause(
     "output.replacement.tensor_hook_inside",
     says="A forward hook's tensor hook on the output runs after full backward pre-hooks, before full backward hooks.",
-    where="an input by position needs a gradient",
+    where="a tensor by position needs a gradient",
     see=("ordering.nested.input_without_grad", "backward.structures.unseen_inputs"),
     source="measured",
     needs=FULL,
