@@ -74,6 +74,26 @@ def test_recording_a_part_keeps_the_other_cells_unless_they_are_to_go(room, caps
     assert {torch: len(cells) for torch, cells in room.recorded().items()} == {"1.4": 30, "1.13": 30, "2.15": 10}
 
 
+def went_beyond(room, torch, words, name="beyond.jsonl"):
+    """Write a run of ten clauses in which the first was tested beyond these words, and return its name."""
+    clause, *_ = room.table
+    lines = synthetic.run_lines(dict(list(room.table.items())[:10]), torch)
+    for line in lines:
+        if line["type"] == "cell" and line["clause"] == clause:
+            line["beyond"] = words
+    return clause, synthetic.write_lines(room.path / name, lines)
+
+
+def test_the_newest_release_says_beyond_which_words_a_clause_was_tested(room):
+    clause, run = went_beyond(room, NEW, ["keyword inputs", "eval()"])
+    assert room.call("record", run) == 0
+    _, older = went_beyond(room, "1.13.1", ["copies"])
+    assert room.call("record", older) == 0
+    # a run that says nothing of it, such as one of another mode, leaves it
+    assert room.call("record", room.run) == 0
+    assert read_table(room.verdicts).clauses[clause].beyond == ("keyword inputs", "eval()")
+
+
 def test_one_whole_run_says_which_clauses_are_gone_everywhere(room, capsys):
     assert "--gone: no run is of the whole suite" in refused(capsys, room.call("record", part_of(room), "--gone"))
     left = list(room.table)[:10]
