@@ -191,7 +191,7 @@ def test_a_deviation_opens_to_plan_traces_and_reproducer(reader, built, browser)
     assert [sign[0] for sign in signs] == ["≠", "+"]
     reader.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     reader.page.click("#drawer .code:has([aria-label^=Reproducer]) button")
-    reader.page.wait_for_selector("text=Copied")
+    reader.page.wait_for_selector("button:has-text('Copied')")
     assert reader.page.evaluate("navigator.clipboard.readText()") == synthetic.REPRODUCER
 
 

@@ -95,7 +95,7 @@ def test_a_script_is_shown_with_colours_and_copied_as_it_is(reader, scripts):
     assert page.locator("#view-disagreements pre").count() == 1
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.click("#view-disagreements .code button")
-    page.wait_for_selector("text=Copied")
+    page.wait_for_selector("button:has-text('Copied')")
     assert page.evaluate("navigator.clipboard.readText()") == scripts[0].code
 
 
@@ -104,7 +104,7 @@ def test_a_browser_that_guards_the_clipboard_copies_too(reader, scripts):
     page.evaluate("() => { navigator.clipboard.writeText = () => Promise.reject(new Error('guarded')); }")
     page.click("#view-disagreements summary")
     page.click("#view-disagreements .code button")
-    page.wait_for_selector("text=Copied")
+    page.wait_for_selector("button:has-text('Copied')")
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     assert page.evaluate("navigator.clipboard.readText()") == scripts[0].code
 
