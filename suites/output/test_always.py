@@ -96,7 +96,7 @@ def in_turn(subject: Subject, plan: Plan, *, row: Any) -> None:
 
 @clause(
     "output.always.before_output",
-    says="When a forward pre-hook raises, always_call hooks are given None as output, or what one before returned.",
+    says="If a module's forward pre-hook raises, its always_call hooks get output None, or what one before returned.",
     see=("output.places.forward_raises",),
     source=(PULL, "measured"),
     level="observed",
@@ -116,7 +116,8 @@ def test_before_output(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "output.always.keywords",
-    says="When a call raises an Exception, a module's always_call hook with with_kwargs=True gets the keywords.",
+    says="If a call raises an Exception, the module's always_call hooks with with_kwargs=True get its kwargs.",
+    where="no pre-hook replaces them",
     see=("output.always.global_keywords_lost", "output.always.only_exceptions"),
     source=(f'{FORWARD_HOOK} "the ``hook`` will be passed the kwargs given to the forward function"', PULL),
     needs=ALWAYS_CALL,
@@ -146,6 +147,7 @@ def towers(draw) -> Plan:
 @clause(
     "output.always.innermost_first",
     says="When an Exception leaves nested module calls, their always_call hooks run from the innermost out.",
+    where="no hook calls a module",
     see=("output.always.only_exceptions",),
     source="measured",
     needs=(ALWAYS_CALL, "torch.nn.modules.module.register_module_forward_hook(always_call)"),
@@ -167,7 +169,7 @@ def global_keywords(draw) -> Plan:
 
 @clause(
     "output.always.global_keywords_lost",
-    says="A global always_call hook that runs after a failure gets no keyword arguments, even with with_kwargs=True.",
+    says="A global always_call hook that is called because the call failed gets no kwargs, even with with_kwargs=True.",
     source=(GLOBAL_KWARGS_PULL, "measured"),
     level="observed",
     needs=GLOBAL_KWARGS,
@@ -190,8 +192,8 @@ def changed_under_way(draw) -> Plan:
 
 @clause(
     "output.always.changed_under_way",
-    says="An always_call hook that adds or removes forward hooks of its module after a failure causes RuntimeError.",
-    where="another forward hook follows it",
+    says="A module's always_call hook that adds or removes its forward hooks in a failed call causes RuntimeError.",
+    where="another forward hook of the module follows",
     source="measured",
     needs=ALWAYS_CALL,
     note="The loop runs over the dict itself; a change that the last hook makes goes unnoticed.",

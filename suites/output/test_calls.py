@@ -142,7 +142,7 @@ def test_grad_mode(subject: Subject, pres, caller, inner) -> None:
 
 @clause(
     "output.calls.only_none_keeps",
-    says="A forward hook that returns False, 0 or an empty list replaces the output by that: only None keeps it.",
+    says="A forward hook that returns False, 0 or an empty list replaces the output by that: it is not None.",
     where="no backward hook is there",
     see=("backward.structures.legacy_first",),
     source="measured",
@@ -196,7 +196,8 @@ def test_none_output(subject: Subject, returned, inside) -> None:
 
 @clause(
     "output.calls.same_object",
-    says="Without backward hooks forward hooks and the caller get the very object that forward or a hook returned.",
+    says="Forward hooks and the caller get the very object that forward or an earlier forward hook returned.",
+    where="no backward hook or backward pre-hook is there",
     see=("backward.objects.views",),
     source="measured",
     value=True,
@@ -238,7 +239,7 @@ def test_same_object(subject: Subject, shapes, replace) -> None:
 
 @clause(
     "output.calls.arity",
-    says="A forward hook that cannot take (module, args, output) raises TypeError at the call, not when registered.",
+    says="def hook(module, args) can be registered as forward hook: a call of the module then raises TypeError.",
     where="with_kwargs= and always_call= are left out",
     source="measured",
     value=3,

@@ -15,8 +15,8 @@ ADDED = st.lists(NUMBERS, min_size=1, max_size=4)
 
 @clause(
     "output.calls.edited_in_place",
-    says="Later hooks and the caller see what a forward hook that returns None changed in the output in place.",
-    where=("no backward hook is there", "no later hook replaces it"),
+    says="Later forward hooks of the module and the caller see what a forward hook changed in the output in place.",
+    where=("no backward hook is there", "no hook replaces it"),
     source="measured",
     value=True,
     wrong={"never lost": False},
@@ -47,7 +47,8 @@ def test_edited_in_place(subject: Subject, shape, added) -> None:
 
 @clause(
     "output.calls.input_edited_late",
-    says="An in-place edit of the input by a forward hook changes what forward returned only if both share memory.",
+    says="A forward hook that changes the input in place changes the returned tensor only if both share memory.",
+    where="forward returns a tensor",
     source=f'{FORWARD_HOOK} "modify the input inplace but it will not have effect on forward"',
     value=("same", "view"),
     wrong={"never seen": ()},

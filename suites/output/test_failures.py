@@ -30,8 +30,8 @@ def failing_in(where, fail):
 
 @clause(
     "output.always.error_stands",
-    says="The first error leaves the call, whatever value or Exception comes from always_call hooks.",
-    where=("warnings are no errors", "no forward hook is added or removed"),
+    says="The first error leaves the call, whatever always_call hooks return, or raise as Exception.",
+    where=("str() of errors works", "no forward hook is added or removed"),
     see=("output.always.base_exceptions", "output.always.changed_under_way"),
     source=(f'{CODE} "that was silenced as another error was raised in forward"', ALWAYS_TEST),
     needs=ALWAYS_CALL,
@@ -111,8 +111,8 @@ def test_only_exceptions(subject: Subject, errors, where, always) -> None:
 
 @clause(
     "output.always.silenced_is_warned",
-    says="An Exception that an always_call hook raises after a failure becomes one UserWarning.",
-    where="no warning filter hides it, nor Python's default one",
+    says="An Exception of an always_call hook that runs because a call failed becomes one UserWarning.",
+    where=("the warning filter is 'always'", "str() of the Exception works"),
     source=f'{CODE} "that was silenced as another error was raised in forward"',
     needs=ALWAYS_CALL,
     value=1,

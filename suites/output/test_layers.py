@@ -109,7 +109,7 @@ def test_containers(subject: Subject, kind, size, own, inner) -> None:
 
 @clause(
     "output.layers.own_call",
-    says="A replaced forward keeps the hooks; a class that overrides __call__ without super().__call__() loses them.",
+    says="Forward hooks and pre-hooks run if forward is replaced, not if __call__ only returns self.forward(x).",
     source="measured",
     value=("super", "instance", "class"),
     wrong={"never elsewhere": ("call", "super", "instance", "class"), "never an own call": ("instance", "class")},
@@ -278,8 +278,8 @@ def test_fast_path(subject: Subject, hooks, training, grad) -> None:
 
 @clause(
     "output.layers.fast_path_global",
-    says="On its fast path (eval, no_grad) TransformerEncoderLayer calls no part: global forward hooks see none.",
-    where=("batch_first=True", "there is no other hook"),
+    says="On its fast path TransformerEncoderLayer calls none of its parts: global forward hooks see none.",
+    where=("batch_first=True, eval, no_grad", "there is no other hook"),
     see=("output.layers.fast_path",),
     source=(FAST_PATH, "measured"),
     level="observed",
@@ -289,7 +289,7 @@ def test_fast_path(subject: Subject, hooks, training, grad) -> None:
         Reading(
             "no part seen",
             ">=1.12",
-            "On the fast path of TransformerEncoderLayer global forward hooks see the layer and none of its parts.",
+            "On TransformerEncoderLayer's fast path global forward hooks run for the layer only.",
             value=False,
         ),
         Reading(

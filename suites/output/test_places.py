@@ -43,7 +43,7 @@ def test_all_together(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "output.places.left_out",
-    says="A parameter of an unused output alone gets no gradient, also where hooks replace that output.",
+    says="If forward hooks double each output, a parameter that only an unused output uses gets no gradient.",
     where=("no backward hook is there", "outputs share no operation"),
     source="measured",
 )
@@ -68,8 +68,8 @@ def test_input_untouched(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "output.places.without_gradient",
-    says="Also if no input needs a gradient, parameters get theirs through what a forward hook made of the output.",
-    where=("the hook detaches nothing", "grad mode is on"),
+    says="For y = w * x, where x needs no gradient, w gets its gradient through a forward hook that returns 2 * y.",
+    where="grad mode is on",
     source="measured",
 )
 @given(plan=leaves("forward", frozen=True))
@@ -79,8 +79,8 @@ def test_without_gradient(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "output.places.no_grad",
-    says="Under no_grad forward hooks run and replace the output; backward() of that output raises.",
-    where=("forward and hooks make new tensors", "no hook turns gradients on"),
+    says="Under no_grad forward hooks run and may replace the output; its backward() raises.",
+    where=("forward and hooks make new tensors", "nothing turns gradients on"),
     source="measured",
 )
 @given(plan=leaves("forward", steps=(Forward(grad=False), Backward((2,)))))
@@ -115,7 +115,7 @@ def kept(draw) -> Plan:
 
 @clause(
     "output.places.callers_tensor",
-    says="A tensor hook or retain_grad() on the caller's output sees the gradient of the replaced output.",
+    says="A tensor hook or retain_grad() on the caller's output sees the gradient of what a forward hook put in.",
     where=("one backward()", "output and gradient are not changed"),
     source="measured",
     about=("register_forward_hook", "register_hook", "retain_grad"),
@@ -154,8 +154,8 @@ def side_by_side(draw) -> Plan:
 
 @clause(
     "output.places.siblings",
-    says="Where two modules get the same input, a forward hook on one does not change the output of the other.",
-    where="no tensor is changed in place",
+    says="For a(x) and b(x), a forward hook on a that returns 2 * output leaves b's output as it is.",
+    where=("no tensor is changed in place", "a and b share no module"),
     source="measured",
 )
 @given(plan=side_by_side())
@@ -167,7 +167,7 @@ def test_siblings(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "output.places.shared",
-    says="The forward hooks of a module that is called in several places replace its output in each of them.",
+    says="Forward hooks of a module that is called in several places may replace its output in each of them.",
     source=f'{FORWARD_HOOK} "called every time after :func:`forward` has computed an output"',
 )
 @given(plan=shared("forward"))
@@ -202,7 +202,7 @@ def failing_inside(draw) -> Plan:
 
 @clause(
     "output.places.forward_raises",
-    says="If forward or a pre-hook raises, no forward hook of the module or its parents without always_call runs.",
+    says="A call whose forward or forward pre-hook raises runs no forward hook of its module without always_call.",
     where="no parent catches the error",
     source=f'{CODE} "forward hooks that should always be called even if an exception is raised"',
 )

@@ -96,7 +96,7 @@ def along(plan: Plan, hooks):
         "output.replacement.value_replaces",
         "What the last forward hook returns, unless it is None, is the output that the caller gets.",
         (f'{FORWARD_HOOK} "The hook can modify the output"', THROUGHOUT),
-        where="no backward hook is there",
+        where="no backward hook or backward pre-hook is there",
         see=("backward.objects.views", "backward.structures.legacy_first"),
         draws=lambda: replacing(ops=("same", "scale", "add")),
     ),
@@ -120,7 +120,7 @@ def along(plan: Plan, hooks):
     ),
     Row(
         "output.replacement.global_hook",
-        "Global forward hooks replace the output too, and the module's own are given what the global ones left.",
+        "Global forward hooks may replace the output too; the module's own are given what the global ones left.",
         (
             f'{GLOBAL_HOOK} "by returning a new value that will replace the output"',
             f'{GLOBAL_HOOK} "executed before specific module hooks registered with"',
@@ -140,8 +140,8 @@ def goes_along(subject: Subject, plan: Plan, *, row: Any) -> None:
 
 @clause(
     "output.replacement.gradient_flows",
-    says="Gradients flow back through what a forward hook computed from the output, into the module.",
-    where=("the hook detaches nothing", "grad mode is on"),
+    says="For y = w * x gradients flow back to w and x through a forward hook that returns 2 * y.",
+    where="grad mode is on",
     source="test: test/nn/test_module_hooks.py TestModuleHookNN.test_hook_forward_preforward_writable",
 )
 @given(plan=replacing(ops=("scale",)))
@@ -155,7 +155,7 @@ def test_gradient_flows(subject: Subject, plan: Plan) -> None:
 @clause(
     "output.replacement.full_backward_sees_it",
     says="A full backward hook is given the gradient of the output that a forward hook put in.",
-    where="no hook changes the gradient",
+    where=("no hook changes the gradient", "the output is a tensor"),
     see=("backward.structures.other_outputs",),
     source="measured",
     needs=FULL,
@@ -170,8 +170,8 @@ def test_full_backward_sees_it(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "output.replacement.tensor_hook_inside",
-    says="A forward hook's tensor hook on the output runs after full backward pre-hooks, before full backward hooks.",
-    where="a tensor by position needs a gradient",
+    says="A forward hook's tensor hook on the output runs between its module's full backward pre-hooks and hooks.",
+    where="inputs are tensors by position that need gradients",
     see=("ordering.nested.input_without_grad", "backward.structures.unseen_inputs"),
     source="measured",
     needs=FULL,
@@ -228,7 +228,7 @@ def test_legacy_backward_sees_it(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "output.replacement.nested",
-    says="A container's forward goes on with what its child's forward hooks left; its own hooks replace its result.",
+    says="A container's forward goes on with what its child's forward hooks left; its own may replace the result.",
     source=THROUGHOUT,
 )
 @given(plan=nested("forward"))
@@ -263,7 +263,7 @@ def failing(draw) -> Plan:
 
 @clause(
     "output.replacement.raising",
-    says="An error that a forward hook raises leaves the call; no later forward hook without always_call runs.",
+    says="An error of a forward hook leaves the call; later ones of the module without always_call do not run.",
     where="no parent catches the error",
     see=("output.always.changed_under_way", "output.always.base_exceptions"),
     source="measured",

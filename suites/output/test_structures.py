@@ -51,8 +51,8 @@ def test_repacked(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "output.structures.with_gradients",
-    says="Forward hooks that only put the same output tensors into a list or dict change no gradient.",
-    where="no backward hook is there, and the caller takes them out",
+    says="A forward hook that returns [output] changes no gradient if the caller takes that output out again.",
+    where="no backward hook or backward pre-hook is there",
     see=("backward.structures.other_outputs",),
     source="measured",
 )
