@@ -144,7 +144,7 @@ def test_gradient_flows(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "input.replacement.full_backward_sees_it",
-    says="If a forward pre-hook replaces x by 2 * x, the first full backward hook is given the gradient of 2 * x.",
+    says="If forward pre-hooks turn x into 2 * x, the first full backward hook is given the gradient of 2 * x.",
     where="inputs are tensors by position that need gradients",
     see="backward.given.kwargs_left_out",
     source="measured",

@@ -140,7 +140,7 @@ def called(plan: Plan, trace):
 @each(
     Row(
         "ordering.between.tensors_around_full",
-        "For y = m(x) that is x * w hooks run in this order: y's, w's, the full backward hook of m, x's.",
+        "For y = m(x) that is x * w, hooks run in this order: y's, w's, the full backward hook of m, x's.",
         "measured",
         where=("x needs a gradient", "w is a parameter used here only"),
         see="ordering.nested.input_without_grad",
@@ -149,7 +149,7 @@ def called(plan: Plan, trace):
     ),
     Row(
         "ordering.between.tensors_around_pre",
-        "For y = m(x) that is x * w the full backward pre-hook of m runs after y's tensor hooks and before w's.",
+        "For y = m(x) that is x * w, the full backward pre-hook of m runs after y's tensor hooks and before w's.",
         "measured",
         where="y is hooked after the call",
         needs=PRE,
@@ -157,7 +157,7 @@ def called(plan: Plan, trace):
     ),
     Row(
         "ordering.between.tensors_around_legacy",
-        "For y = m(x) that is x * w the legacy backward hook of m runs after y's tensor hooks and before w's.",
+        "For y = m(x) that is x * w, the legacy backward hook of m runs after y's tensor hooks and before w's.",
         "measured",
         about=("register_backward_hook", "register_hook"),
         order=(("tensor", "m0>0"), ("backward", "m0"), ("tensor", "m0.weight"), ("tensor", "x0")),
