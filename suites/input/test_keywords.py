@@ -67,7 +67,7 @@ def given_to_hooks(plan: Plan):
     ),
     Row(
         "input.keywords.mixed_chain",
-        "Forward pre-hooks with and without with_kwargs=True form one chain; those without change no keyword.",
+        "With or without with_kwargs=True, a forward pre-hook is given the args that the one before it left.",
         "measured",
         needs=PRE_KWARGS,
         draws=lambda: called_with(Scale, with_kwargs=(True, False)),
@@ -164,7 +164,7 @@ def test_forward_hook_sees_them(subject: Subject, caller, returned, flags) -> No
 @clause(
     "input.keywords.dict_is_a_copy",
     says="A key that a with_kwargs forward pre-hook sets in its dict reaches forward, not the caller's dict.",
-    where="no later hook changes it",
+    where=("the hook returns None", "no later hook changes it"),
     source="measured",
     needs=PRE_KWARGS,
     value=False,

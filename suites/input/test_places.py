@@ -57,8 +57,8 @@ def test_handed_through(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "input.places.unused",
-    says="An input that forward does not use gets no gradient, also when a forward pre-hook replaced it.",
-    where=("no backward hook is there", "it is used nowhere else"),
+    says="An input x that forward does not use gets no gradient, also when a forward pre-hook returns 2 * x for it.",
+    where=("no backward hook is there", "x is used nowhere else"),
     see="backward.given.unused_input",
     source="measured",
 )
@@ -80,7 +80,7 @@ def test_without_gradient(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "input.places.no_grad",
-    says="Forward pre-hooks run and replace under no_grad, too; backward() of a new output raises RuntimeError.",
+    says="Under no_grad forward pre-hooks run and replace x in y = w * x, too; y.backward() raises RuntimeError.",
     source="measured",
 )
 @given(plan=leaves("forward_pre", steps=(Forward(grad=False), Backward((2,)))))
@@ -93,7 +93,7 @@ def test_no_grad(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "input.places.backward_again",
-    says="A second backward() of one output uses the replaced input again and calls no forward pre-hook.",
+    says="A second backward() of y = w * x uses the replaced x again and calls no forward pre-hook.",
     where="retain_graph=True was given",
     source="measured",
 )
@@ -151,7 +151,7 @@ def side_by_side(draw) -> Plan:
 
 @clause(
     "input.places.siblings",
-    says="A module called with a tensor that another module's forward pre-hook replaced is given the original one.",
+    says="If a forward pre-hook of a replaces x in a(x), the call b(x) of another module is given x itself.",
     where=("no hook is global", "no tensor is changed in place"),
     see="input.returns.in_place",
     source="measured",
@@ -237,7 +237,7 @@ def repeated(draw) -> Plan:
 @clause(
     "input.places.calls_apart",
     says="The backward() of a call's output uses what forward pre-hooks left in that call, not in earlier ones.",
-    where="its input is not an output of those",
+    where="its input is no output of an earlier call",
     source="measured",
 )
 @given(plan=repeated())

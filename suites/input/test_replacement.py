@@ -74,7 +74,7 @@ def along(plan: Plan, hooks):
     ),
     Row(
         "input.replacement.every_call",
-        "Each call starts with the caller's input: what a forward pre-hook returned in an earlier call is gone.",
+        "In a second call with the same x the first forward pre-hook is given x again, not what it returned for it.",
         "measured",
         where="no tensor is changed in place",
         see="input.returns.in_place",
@@ -82,7 +82,7 @@ def along(plan: Plan, hooks):
     ),
     Row(
         "input.replacement.global_hook",
-        "Global forward pre-hooks replace the input, too; the module's own ones are given what those left.",
+        "Global forward pre-hooks replace the input, too: the module's first own one is given what they left.",
         (f'{GLOBAL_PRE_HOOK} "This hook has precedence over the specific module hooks registered"', THROUGHOUT),
         where="inputs are tensors, by position",
         needs=GLOBAL_FORWARD_PRE,
@@ -144,7 +144,7 @@ def test_gradient_flows(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "input.replacement.full_backward_sees_it",
-    says="The first full backward hook is given the gradient of the replaced input, not of the caller's.",
+    says="If forward pre-hooks turn x into 2 * x, the first full backward hook is given the gradient of 2 * x.",
     where="inputs are tensors by position that need gradients",
     see="backward.given.kwargs_left_out",
     source="measured",

@@ -40,7 +40,7 @@ def test_raising(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "input.returns.only_tuples_are_spread",
-    says="Only a tuple that a forward pre-hook returns is spread over the arguments; a list or a dict is one of them.",
+    says="Only a tuple that a forward pre-hook returns is spread over the arguments; a list or dict is one argument.",
     where="with_kwargs= is left out",
     see="input.keywords.only_a_pair",
     source=f'{PRE_HOOK} "(unless that value is already a tuple)"',
@@ -63,7 +63,7 @@ def test_only_tuples_are_spread(subject: Subject, returned) -> None:
 @clause(
     "input.returns.only_none_keeps",
     says="Only None keeps the input: 0, False, '' or [] that a forward pre-hook returns replaces it.",
-    where="with_kwargs= is left out",
+    where=("with_kwargs= is left out", "inputs are by position"),
     see="input.keywords.only_a_pair",
     source="measured",
     value=lambda given: given is None,
@@ -84,8 +84,8 @@ def test_only_none_keeps(subject: Subject, returned) -> None:
 
 @clause(
     "input.returns.keyword_only_call",
-    says="In a call with keywords only a forward pre-hook is given (); what it returns is passed by position.",
-    where=("with_kwargs= is left out", "no earlier hook returns any"),
+    says="A forward pre-hook of a call with only keywords is given (); a value it returns goes in by position.",
+    where=("with_kwargs= is left out", "no other hook returns one"),
     source="measured",
     value=lambda keywords: (),
     wrong={"never the keyword": lambda keywords: tuple(keywords.values())},
@@ -119,7 +119,7 @@ def test_keyword_only_call(subject: Subject, keywords, looks, returned) -> None:
 
 @clause(
     "input.returns.checked_at_the_call",
-    says="A forward pre-hook that cannot be called as hook(module, args) is registered; the call raises TypeError.",
+    says="A Python function f(module) can be registered as a forward pre-hook; the module's call raises TypeError.",
     where="with_kwargs= is left out",
     source="measured",
     value="call",
@@ -147,7 +147,7 @@ def test_checked_at_the_call(subject: Subject, wrong, before, after) -> None:
 @clause(
     "input.returns.in_place",
     says="An input that a forward pre-hook edits in place is edited for later hooks, forward and the caller.",
-    where="it needs no gradient",
+    where=("it needs no gradient", "no earlier hook replaces it"),
     source="measured",
     value=True,
     wrong={"never a copy": False},
@@ -180,7 +180,7 @@ def test_in_place(subject: Subject, shapes, edits) -> None:
 
 @clause(
     "input.returns.full_hook_wraps",
-    says="With a full backward hook forward is given a new tensor for each input that needs a gradient.",
+    says="A module with a full backward hook gives its forward a new tensor for each input that needs a gradient.",
     where=("grad mode is on", "inputs are tensors, by position"),
     see="backward.structures.unseen_inputs",
     source='docs: torch.nn.Module.register_full_backward_hook "receive a view of each Tensor passed to the Module"',
@@ -222,7 +222,7 @@ def test_full_hook_wraps(subject: Subject, kinds, grads) -> None:
 
 @clause(
     "input.returns.lazy_module",
-    says="A forward pre-hook on a lazy module runs after its weights are made, also in the first call.",
+    says="A forward pre-hook on a lazy module of torch.nn runs after its weights are made, also in the first call.",
     where=("prepend= is left out", "no hook is global"),
     source=(
         "test: test/nn/test_lazy_modules.py TestLazyModules.test_lazy_pre_forward_hook",
@@ -234,7 +234,7 @@ def test_full_hook_wraps(subject: Subject, kinds, grads) -> None:
         Reading(
             "weights first",
             ">=1.10",
-            "A forward pre-hook on a lazy module runs when its weights are there.",
+            "A forward pre-hook on a lazy module of torch.nn runs when its weights are there.",
             value="none",
         ),
         Reading(

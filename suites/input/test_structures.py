@@ -28,7 +28,7 @@ def test_given(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "input.structures.keywords",
-    says="A with_kwargs forward pre-hook is given the keywords in the order of the call, also tensors.",
+    says="A with_kwargs forward pre-hook is given the keyword arguments in the order of the call.",
     where="no earlier hook changes the order",
     source=PRE_HOOK + ' "the forward pre-hook will be passed the kwargs given to the forward function"',
     needs=PRE_KWARGS,
@@ -64,7 +64,7 @@ def test_none_returned(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "input.structures.repacked",
-    says="A tuple, also a named one, from a forward pre-hook is all positional arguments; a list or dict is one.",
+    says="A tuple or namedtuple that a forward pre-hook returns is all positional arguments; a list or dict is one.",
     where="with_kwargs= is left out",
     see="input.keywords.only_a_pair",
     source=PRE_HOOK + ' "(unless that value is already a tuple)"',

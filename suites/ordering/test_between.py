@@ -140,24 +140,24 @@ def called(plan: Plan, trace):
 @each(
     Row(
         "ordering.between.tensors_around_full",
-        "Hooks around x * w run in this order: the output's, w's, the full backward hook, x's.",
+        "For y = m(x) that is x * w, hooks run in this order: y's, w's, the full backward hook of m, x's.",
         "measured",
-        where=("x, by position, needs a gradient", "the module is called once"),
+        where=("x needs a gradient", "w is a parameter used here only"),
         see="ordering.nested.input_without_grad",
         needs=FULL,
         order=(("tensor", "m0>0"), ("tensor", "m0.weight"), ("full_backward", "m0"), ("tensor", "x0")),
     ),
     Row(
         "ordering.between.tensors_around_pre",
-        "A full backward pre-hook around x * w runs after the output's tensor hooks and before w's.",
+        "For y = m(x) that is x * w, the full backward pre-hook of m runs after y's tensor hooks and before w's.",
         "measured",
-        where="the output is hooked after the call",
+        where="y is hooked after the call",
         needs=PRE,
         order=(("tensor", "m0>0"), ("full_backward_pre", "m0"), ("tensor", "m0.weight"), ("tensor", "x0")),
     ),
     Row(
         "ordering.between.tensors_around_legacy",
-        "A legacy backward hook around x * w runs after the output's tensor hooks and before w's.",
+        "For y = m(x) that is x * w, the legacy backward hook of m runs after y's tensor hooks and before w's.",
         "measured",
         about=("register_backward_hook", "register_hook"),
         order=(("tensor", "m0>0"), ("backward", "m0"), ("tensor", "m0.weight"), ("tensor", "x0")),
@@ -183,7 +183,7 @@ def used(draw) -> Plan:
 
 @clause(
     "ordering.between.weights_before_full",
-    says="A weight that forward uses gets its .grad before its module's full backward hook.",
+    says="A weight that forward uses gets its .grad before the module's full backward hook runs.",
     where=("every input needs a gradient, by position", "the weight is used once"),
     see=("ordering.nested.input_without_grad", "backward.structures.unseen_inputs"),
     source="measured",

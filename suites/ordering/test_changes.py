@@ -37,7 +37,7 @@ def iteration(hook: str):
         Reading(
             "snapshot",
             ">=1.10",
-            f"A call in which a {hook} removes itself or another one still runs all that it began with.",
+            f"A {hook} that an earlier one of the same call removes still runs in that call.",
             {"hooks_iterate": "snapshot"},
         ),
         Reading(
@@ -82,7 +82,7 @@ def first_drops_second(kind: str, on: str = "m0") -> Plan:
     ),
     Row(
         "ordering.changes.global_forward_removed",
-        "A global forward hook may remove global forward hooks, also itself: that call still runs them all.",
+        "A global forward hook may remove global forward hooks: the call of that module still runs them all.",
         ("measured", SNAPSHOT_PULL),
         level="observed",
         concern="forward everywhere ?removes_inside",
@@ -149,7 +149,8 @@ def test_full_backward_removed(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "ordering.changes.forward_registers_hook",
-    says="A forward hook that forward registers runs in that call only if the module had a hook before, own or global.",
+    says="A forward hook that forward registers on self runs in that call only if self had forward or backward hooks.",
+    where="no hook is global",
     source=(SKIPS, SKIP_PULL),
     about=("register_forward_hook", "register_forward_pre_hook", "register_module_forward_pre_hook"),
     concern="forward ?registers_inside",
@@ -157,7 +158,7 @@ def test_full_backward_removed(subject: Subject, plan: Plan) -> None:
         Reading(
             "next call",
             ">=1.9",
-            "A forward hook that forward registers where no hook was, own or global, runs from the next call on.",
+            "If self had no forward or backward hook, a forward hook that forward registers runs from the next call.",
             value=False,
         ),
         Reading(

@@ -16,7 +16,7 @@ KINDS = (*FORWARD, "full_backward", "full_backward_pre")
 
 @clause(
     "ordering.many.in_one_place",
-    says="However many hooks of a kind are in one place, they run in turn, in the order of registration.",
+    says="However many hooks of a kind a module or tensor has, they run in turn, in the order of registration.",
     where=("prepend= is left out", "no tensor is changed in place"),
     see="ordering.registration.prepend_forward",
     source="measured",
@@ -34,6 +34,7 @@ def test_in_one_place(subject: Subject, plan: Plan) -> None:
 @clause(
     "ordering.many.with_options",
     says="However many hooks of a kind a module has, a new one runs before them with prepend=True, else after them.",
+    where="the new one was there before the call",
     source="measured",
     about=apis(KINDS, everywhere=True),
     needs=PREPEND,

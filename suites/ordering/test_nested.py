@@ -63,7 +63,7 @@ def brackets(net, before: str, after: str, backward: bool = False):
     ),
     Row(
         "ordering.nested.full_backward",
-        "In a Sequential full backward hooks run last child first, and its own after them.",
+        "A Sequential's children run their full backward hooks last child first; its own run after them.",
         "measured",
         where="inputs are tensors by position that need gradients",
         see="ordering.nested.input_without_grad",
@@ -73,7 +73,7 @@ def brackets(net, before: str, after: str, backward: bool = False):
     ),
     Row(
         "ordering.nested.full_backward_pre",
-        "In a Sequential its own full backward pre-hook runs before its children's, which run last child first.",
+        "A Sequential runs its own full backward pre-hook before its children's; these run last child first.",
         "measured",
         needs=PRE,
         kinds=("full_backward_pre", ""),
@@ -81,7 +81,7 @@ def brackets(net, before: str, after: str, backward: bool = False):
     ),
     Row(
         "ordering.nested.backward_brackets",
-        "In a Sequential its full backward pre-hook runs before, its full backward hook after those of its children.",
+        "A Sequential's full backward pre-hook runs before its children's, its full backward hook after theirs.",
         "measured",
         where="its input needs a gradient, by position",
         see="ordering.nested.input_without_grad",
@@ -161,7 +161,7 @@ def test_input_without_grad(subject: Subject, plan: Plan) -> None:
 @clause(
     "ordering.nested.legacy_backward",
     says="A Sequential's legacy backward hook runs right after its last child's.",
-    where=("the last child makes a new output", "there is no other hook"),
+    where=("the last child makes a new tensor", "there is no other hook"),
     source="measured",
     about="register_backward_hook",
     note="Both hooks are on the node that made the output, which the container shares with its last child.",

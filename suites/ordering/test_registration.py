@@ -44,7 +44,7 @@ def on_tensors(draw, kind: str) -> Plan:
 @each(
     Row(
         "ordering.registration.tensor",
-        "The hooks of a tensor that is not changed in place run in the order of their registration.",
+        "The tensor hooks of a tensor that is not changed in place run in the order of their registration.",
         NOTE,
         about="register_hook",
         kind="tensor",
@@ -114,21 +114,21 @@ def one_module(draw, kind: str, option: str = "prepend") -> Plan:
     ),
     Row(
         "ordering.registration.prepend_forward_pre",
-        "A forward pre-hook with prepend=True runs before all others of this kind that its module had so far.",
+        "A forward pre-hook with prepend=True runs before all forward pre-hooks that its module already had.",
         (BEFORE["forward_pre"], PREPEND_PULL),
         needs="torch.nn.Module.register_forward_pre_hook(prepend)",
         draws=lambda: one_module("forward_pre"),
     ),
     Row(
         "ordering.registration.prepend_forward",
-        "A forward hook with prepend=True runs before all others of this kind that its module had so far.",
+        "A forward hook with prepend=True runs before all forward hooks that its module already had.",
         (BEFORE["forward"], PREPEND_PULL),
         needs=PREPEND,
         draws=lambda: one_module("forward"),
     ),
     Row(
         "ordering.registration.prepend_full_backward",
-        "A full backward hook with prepend=True runs before all others of this kind that its module had so far.",
+        "A full backward hook with prepend=True runs before all full backward hooks that its module already had.",
         (BEFORE["full_backward"], PREPEND_PULL),
         where="the hook was there before the call",
         needs="torch.nn.Module.register_full_backward_hook(prepend)",
@@ -136,7 +136,7 @@ def one_module(draw, kind: str, option: str = "prepend") -> Plan:
     ),
     Row(
         "ordering.registration.prepend_full_backward_pre",
-        "A full backward pre-hook with prepend=True runs before all others of this kind that its module had so far.",
+        "A full backward pre-hook with prepend=True runs before all full backward pre-hooks its module already had.",
         (BEFORE["full_backward_pre"], PREPEND_PULL),
         where="the hook was there before the call",
         needs="torch.nn.Module.register_full_backward_pre_hook(prepend)",
@@ -186,7 +186,7 @@ def due(plan: Plan):
 @each(
     Row(
         "ordering.registration.pre_hook_again_goes_last",
-        "A forward pre-hook that is removed and registered again runs last; the others keep their order.",
+        "A module's forward pre-hook, removed and registered again, runs after the others; these keep their order.",
         AFTER["forward_pre"],
         where="prepend= is left out",
         see="ordering.registration.prepend_forward_pre",
@@ -194,7 +194,7 @@ def due(plan: Plan):
     ),
     Row(
         "ordering.registration.hook_again_goes_last",
-        "A forward hook that is removed and registered again runs last; the others keep their order.",
+        "A module's forward hook, removed and registered again, runs after the others; these keep their order.",
         AFTER["forward"],
         where="prepend= is left out",
         see="ordering.registration.prepend_forward",
@@ -208,7 +208,7 @@ def again(subject: Subject, plan: Plan, *, row: Any) -> None:
 
 @clause(
     "ordering.registration.outputs_of_one_node",
-    says="Tensor hooks on the outputs of one operation run tensor by tensor, in the order of each one's first hook.",
+    says="Tensor hooks on the parts that x.split(n) returns run part by part, in the order of each one's first hook.",
     where="no tensor is changed in place",
     see="ordering.registration.tensor",
     source="measured",
