@@ -194,7 +194,7 @@ def test_undefined(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.accumulated.one_leaf_at_a_time",
-    says="The hooks of a leaf run and its .grad is set before the hooks of the next leaf run.",
+    says="In backward() the hooks of a leaf run, and its .grad is set, before the hooks of the next leaf run.",
     where="no hook runs a backward()",
     source=EXECUTION,
     needs=POST_ACCUMULATE,
@@ -250,6 +250,7 @@ def test_removed(subject: Subject, plan: Plan) -> None:
 @clause(
     "gradient.accumulated.registered_inside",
     says="A post-accumulate hook that a running one registers on the same leaf is first called in the next pass.",
+    where="each pass reaches the leaf",
     source="measured",
     needs=POST_ACCUMULATE,
 )

@@ -160,7 +160,7 @@ def test_together_with_a_leaf(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.asked.kept_otherwise",
-    says="autograd.grad(z, (y, w)) sets the kept y.grad to what the tensor hooks of y leave.",
+    says="After y.retain_grad() autograd.grad(z, (y, w)) sets y.grad to what the tensor hooks of y leave.",
     where=("y is made from the leaf w", "y.grad was None"),
     see="retain.keep.adds_up",
     source=(GRAD_DOCS, RETAINED_LAST, HOOKS_IN_ORDER),
@@ -168,7 +168,7 @@ def test_together_with_a_leaf(subject: Subject, plan: Plan) -> None:
     readings=by_release(
         "other",
         ("2.0", "the hooked one", {"retain_grad": "last"}),
-        "autograd.grad(z, (y, w)) sets the kept y.grad to what all tensor hooks of y leave.",
+        "After y.retain_grad() autograd.grad(z, (y, w)) sets y.grad to what all tensor hooks of y leave.",
         ("", "by registration", {"retain_grad": "slot"}),
         "autograd.grad sets the kept y.grad to what the hooks registered before retain_grad() leave.",
     ),

@@ -27,7 +27,7 @@ def of_the_other_output(draw) -> Plan:
 @clause(
     "gradient.asked.root_to_nothing",
     says="autograd.grad(y, x) calls the tensor hooks of the inner tensor y even where y is not made from x.",
-    where="no tensor is changed in place",
+    where=("no tensor is changed in place", "x needs a gradient"),
     source="measured",
     concern="tensor inner ?root",
     readings=(

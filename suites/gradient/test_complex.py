@@ -18,17 +18,17 @@ COMPLEXES = st.builds(complex, st.integers(-3, 3), st.integers(-3, 3))
 
 @clause(
     "gradient.kinds.complex",
-    says="For y = w * z a tensor hook of a complex z is given the gradient of y times the conjugate of w.",
-    where=("z is used once", "it is the first hook of z"),
+    says="For y = w * z the first tensor hook of a complex z is given the gradient of y times the conjugate of w.",
+    where="z is used once and has the shape of w",
     source=CONJUGATE,
     concern="tensor ?complex",
     needs="torch.view_as_real",
     readings=by_release(
         "other",
         ("1.7", "conjugate", "conjugate"),
-        "For y = w * z a tensor hook of a complex z is given the gradient of y times the conjugate of w.",
+        "For y = w * z the first tensor hook of a complex z is given the gradient of y times the conjugate of w.",
         ("", "not conjugate", "as it is"),
-        "For y = w * z a tensor hook of a complex z is given the gradient of y times w, not its conjugate.",
+        "For y = w * z the first tensor hook of a complex z is given the gradient of y times w, not its conjugate.",
     ),
     witness={"z": 1 + 2j, "w": 3 - 1j, "first": 1 + 0j, "by": 1 + 0j},
 )
@@ -72,7 +72,7 @@ def test_complex_replacement(subject: Subject, returned: List[Any], inner: bool)
 
 @clause(
     "gradient.kinds.real_in_complex",
-    says="The tensor hook of a real tensor in a complex calculation is given a real gradient.",
+    says="A tensor hook of a real tensor in a complex calculation is never given a complex gradient.",
     source=COMPLEX,
     concern="tensor ?complex",
     needs="torch.view_as_real",

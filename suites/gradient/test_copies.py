@@ -87,7 +87,7 @@ def test_deepcopy(subject: Subject, make: str, factors: List[int], copies: int) 
 
 @clause(
     "gradient.copies.deepcopy_of_inner",
-    says="copy.deepcopy() of an inner tensor raises RuntimeError, with and without hooks.",
+    says="copy.deepcopy() of a tensor with a grad_fn raises RuntimeError, with and without hooks.",
     source=DEEPCOPY,
     value="RuntimeError",
     wrong={"copies": "accepted"},
@@ -113,7 +113,7 @@ def test_deepcopy_of_inner(subject: Subject, row: List[str], factors: List[int])
 @clause(
     "gradient.copies.pickle",
     says="Pickling a tensor drops its tensor hooks and warns of each of them.",
-    where=("it is no Parameter", "no hook is marked as unserializable"),
+    where=("it is no Parameter, no hook is unserializable", "Python's filter shows every warning"),
     see=("gradient.copies.pickled_parameter", "gradient.copies.unserializable_hook"),
     source=WARNED_OF,
     value=True,

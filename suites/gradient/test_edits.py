@@ -71,8 +71,9 @@ def test_siblings(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.edits.other_hooks",
-    says="An in-place change in a tensor hook is seen by later hooks of its tensor and in what earlier ones kept.",
-    where="no hook between returns a tensor",
+    says="An in-place change in a tensor hook shows in later hooks of its tensor, and in the object earlier ones got.",
+    where="no other hook of the tensor returns a tensor",
+    see="gradient.edits.expanded",
     source=TENSOR_DOCS,
     value="both",
     wrong={"later only": "later"},
@@ -155,6 +156,7 @@ def test_expanded(subject: Subject, plan: Plan) -> None:
 @clause(
     "gradient.edits.result_of_grad",
     says="An in-place change in a tensor hook of x is in what autograd.grad(z, x) returns.",
+    see="gradient.edits.expanded",
     source=HOOKS_IN_ORDER,
     level="observed",
     concern="tensor edits ?asked",
@@ -184,7 +186,7 @@ KEPT = {
     "gradient.edits.kept_gradient",
     says="y.retain_grad() keeps what in-place tensor hooks of y left, also those registered later.",
     where=("y.grad was None", "y is not changed in place"),
-    see="retain.keep.adds_up",
+    see=("retain.keep.adds_up", "gradient.edits.expanded"),
     source=(RETAINED_LAST, HOOKS_IN_ORDER),
     about=("register_hook", "retain_grad"),
     concern="retain_grad ?editing_hook",

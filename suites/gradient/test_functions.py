@@ -19,6 +19,7 @@ NAMES = "https://github.com/pytorch/pytorch/pull/37785"
 @clause(
     "gradient.functions.any_callable",
     says="As a hook of a tensor or node a lambda, method, partial or callable instance acts like a function.",
+    where="no functools.lru_cache or cache wraps it",
     source=("measured", NAMES),
     note="Before torch 1.6 a tensor hook without a name may not return a gradient: tutorial.calling.t31_any_callable.",
     level="observed",

@@ -17,7 +17,7 @@ HANDLE = "docs: torch.utils.hooks.RemovableHandle"
 
 @clause(
     "gradient.lifetime.handle",
-    says="register_hook takes the hook as hook= and returns a RemovableHandle with an id of its own.",
+    says="Tensor.register_hook takes the hook as hook= and returns a RemovableHandle with an id of its own.",
     source=(REMOVES, "docs: torch.utils.hooks.RemovableHandle"),
     value=True,
     wrong={"per tensor": False},

@@ -58,7 +58,7 @@ def test_own_version(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.inplace.replacements",
-    says="What a tensor hook of y returns replaces the gradient of y as y was when it was registered.",
+    says="A tensor hook put on y before y.mul_(5) replaces the old y's gradient, one put on after it the new y's.",
     where=("y is no view", "grad mode is on"),
     see="gradient.inplace.view_is_lost",
     source=(OLD_NODE, OWN_VERSION),
@@ -66,7 +66,7 @@ def test_own_version(subject: Subject, plan: Plan) -> None:
     readings=by_release(
         "other",
         ("2.0", "each in its place", {"hooks_of_version": True}),
-        "What a tensor hook of y returns replaces the gradient of y as y was when it was registered.",
+        "A tensor hook put on y before y.mul_(5) replaces the old y's gradient, one put on after it the new y's.",
         ("", "all at the first", {"hooks_of_version": False}),
         "What tensor hooks of y return replaces the gradient of y as y was when the first was registered.",
     ),
@@ -89,8 +89,8 @@ def test_replacements(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.inplace.masked",
-    says="Registered before y.relu_(), a tensor hook of y is given zeros where y was not positive.",
-    where=("y is no view and not used before", "grad mode is on"),
+    says="The first tensor hook of y, put on before y.relu_(), gets zeros where y was <= 0.",
+    where=("y is no view, not used before, changed only by relu_()", "grad mode is on"),
     see="gradient.inplace.view_is_lost",
     source=OLD_NODE,
     value=True,
@@ -116,7 +116,7 @@ def test_masked(subject: Subject, values: List[int], by: int, hooks: int) -> Non
 
 @clause(
     "gradient.inplace.mark_dirty",
-    says="A tensor hook put on y before a Function that marks y dirty is given what its backward returns for y.",
+    says="The first tensor hook of y, put on before a Function marks y dirty, gets what its backward returns for y.",
     where="y is no view and not used before",
     source=(
         "test: test/test_autograd.py TestAutograd.test_tensor_hooks_inplace",
@@ -127,7 +127,7 @@ def test_masked(subject: Subject, values: List[int], by: int, hooks: int) -> Non
     readings=by_release(
         "other",
         ("2.0", "its own version", "own"),
-        "A tensor hook put on y before a Function that marks y dirty is given what its backward returns for y.",
+        "The first tensor hook of y, put on before a Function marks y dirty, gets what its backward returns for y.",
         ("", "the first hook's version", "first"),
         "All tensor hooks are given the gradient of the first one's version, also those put on after mark_dirty().",
     ),
@@ -174,16 +174,16 @@ def test_leaf_is_refused(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.inplace.leaf_becomes_inner",
-    says="The tensor hooks of a leaf are not called any more once an in-place change made it an inner tensor.",
+    says="Tensor hooks put on a leaf are not called any more once an in-place change made it an inner tensor.",
     source=(IN_PLACE_NOTE, OWN_VERSION),
     level="observed",
     concern="tensor ?became_inner",
     readings=by_release(
         "nothing",
         ("2.0", "forgotten", False),
-        "A leaf that an in-place change makes an inner tensor drops its tensor hooks: `_backward_hooks` is None.",
+        "A leaf that y.mul_(w) makes an inner tensor y drops its tensor hooks: `_backward_hooks` is None.",
         ("", "listed, not called", True, "too"),
-        "A leaf that an in-place change makes an inner tensor lists its tensor hooks, and does not call them.",
+        "A leaf that y.mul_(w) makes an inner tensor y lists its tensor hooks, and does not call them.",
     ),
     witness={"hooks": 1, "by": 3},
 )
@@ -202,8 +202,8 @@ def test_leaf_becomes_inner(subject: Subject, hooks: int, by: int) -> None:
 
 @clause(
     "gradient.inplace.becomes_a_leaf",
-    says="A tensor that detach_() and requires_grad_() make a leaf keeps its tensor hooks, next to new ones.",
-    where="no other in-place change is made",
+    says="y.detach_().requires_grad_() makes an inner tensor y a leaf, and its tensor hooks stay.",
+    where=("y is no view", "no other in-place change is made"),
     source="measured",
     value=True,
     wrong={"gone": False},

@@ -50,8 +50,8 @@ def test_argument(subject: Subject, on: List[int], passes: int) -> None:
 
 @clause(
     "gradient.kinds.example",
-    says="As in the documentation's example, a tensor hook grad * 2 on a leaf doubles what is added to .grad.",
-    where="the gradient is not None",
+    says="As in the documentation's example, a tensor hook grad * 2 on a leaf doubles what .grad gets.",
+    where=("it is the leaf's only tensor hook", "the gradient is not None"),
     see="gradient.undefined.example_fails",
     source=EXAMPLE,
 )
@@ -82,6 +82,7 @@ OWN = by_contract(lambda contract: st.none() | st.sampled_from(DTYPES) if contra
 @clause(
     "gradient.kinds.dtype",
     says="A tensor hook is given a gradient in the dtype of its tensor, or in the grad_dtype set on the leaf.",
+    where="grad_dtype is not None",
     source=GRAD_DTYPE,
     value="tensor",
     wrong={"the loss's": "loss"},
@@ -109,8 +110,8 @@ def test_dtype(subject: Subject, casts: List[str], own: Any) -> None:
 
 @clause(
     "gradient.kinds.strides",
-    says="backward() gives a permuted leaf a .grad with the leaf's strides, whatever those of the gradient.",
-    where=(".grad was None", "the leaf has no gaps"),
+    says="A permuted leaf gets a .grad with the leaf's strides, whatever those of the gradient.",
+    where=(".grad was None", "the leaf has no gaps, and no size is 1"),
     source=LAYOUT,
     concern="tensor ?strided",
     readings=by_release(
@@ -137,7 +138,7 @@ def test_strides(subject: Subject, sizes: List[int], order: List[int]) -> None:
 
 @clause(
     "gradient.kinds.custom_function",
-    says="A tensor hook on the output of a custom Function runs before its backward, which gets the replacement.",
+    says="Tensor hooks on the output of a custom Function run before Function.backward, which gets what they leave.",
     source=(REPLACES, "docs: torch.autograd.Function"),
     value="before",
     wrong={"after": "after"},
@@ -177,7 +178,7 @@ def test_custom_function(subject: Subject, row: List[List[int]], at_leaf: int) -
 @clause(
     "gradient.kinds.subclass",
     says="x.register_hook(h) on a tensor subclass calls its __torch_function__, which can leave h unregistered.",
-    where="the subclass defines __torch_function__",
+    where="its __torch_function__ is a method, not disabled",
     source=(OVERRIDABLE, "docs: torch.overrides.get_overridable_functions"),
     needs="torch.overrides",
     value=True,

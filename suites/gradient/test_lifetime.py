@@ -100,7 +100,7 @@ def test_survives_collection(subject: Subject) -> None:
 @clause(
     "gradient.lifetime.freed",
     says="A tensor hook is freed when it is removed, or when its tensor and the graph are gone.",
-    where=("nothing else holds it", "it does not refer to its tensor"),
+    where=("nothing else holds it", "it refers to no tensor, node or module"),
     see="gradient.lifetime.own_cycle",
     source="measured",
     value=True,
