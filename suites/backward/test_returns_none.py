@@ -24,14 +24,14 @@ def dropped_by_a_legacy_hook(draw) -> Plan:
 
 @clause(
     "backward.returns.legacy_none_goes_on",
-    says="In a chain of multiplications and additions, a legacy backward hook's None for all gradients goes on.",
+    says="In a chain of x * w + b, if the last legacy backward hook returns None for each gradient, no .grad is set.",
     source="measured",
     concern="backward returns",
     readings=(
         Reading(
             "goes on",
             ">=1.6",
-            "In a chain, multiplications and additions pass on the None of a legacy backward hook for all gradients.",
+            "In a chain of x * w + b, a legacy backward hook's None for each gradient is given to the hooks before it.",
             {"undefined_passes": True},
         ),
         Reading(
