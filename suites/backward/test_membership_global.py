@@ -36,7 +36,7 @@ def test_global_no_mixing(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.membership.global_everywhere",
-    says="A global full backward hook runs for every module of a chain, before its own full ones.",
+    says="A global full backward hook runs for every module of a chain, before the module's full ones.",
     where="each takes a tensor that needs a gradient, returns a new one",
     see=("backward.given.dict_output", "backward.inplace.input"),
     source=(GLOBAL_ALL, GLOBAL_FIRST),

@@ -171,7 +171,7 @@ def in_any_network(subject: Subject, plan: Plan, *, row: Any) -> None:
 
 @clause(
     "backward.returns.raising",
-    says="An exception of a full backward hook or pre-hook is raised by backward(), which then calls no more hook.",
+    says="An exception of a full backward hook or pre-hook is raised by backward(), which then calls no more hooks.",
     source="measured",
     needs=FULL,
 )

@@ -213,7 +213,7 @@ def test_pre_other_outputs(subject: Subject, name: str, by: List[int], hooks: in
 
 @clause(
     "backward.structures.no_output",
-    says="Each call of a module with a full backward hook that returns None gives one UserWarning.",
+    says="A module call that returns None gives one UserWarning if the module has a full backward hook.",
     where="every warning is shown",
     source=(TENSORS_ONLY, "https://github.com/pytorch/pytorch/pull/87547"),
     concern="full_backward|full_backward_pre ?output_none",
@@ -221,7 +221,7 @@ def test_pre_other_outputs(subject: Subject, name: str, by: List[int], hooks: in
     readings=by_release(
         ("warns", "nothing"),
         ("2.0", "warned", ["UserWarning"]),
-        "Each call of a module with a full backward hook that returns None gives one UserWarning.",
+        "A module call that returns None gives one UserWarning if the module has a full backward hook.",
         ("", "in silence", []),
         "A module with a full backward hook may return None, and no warning is given.",
     ),

@@ -225,7 +225,7 @@ def test_output_missed(subject: Subject, way: str, number: int, hooks: int) -> N
 @clause(
     "backward.twice.stale",
     says="After autograd.grad(y, m.weight), a pass that misses y gives m's full backward hook an old grad_output.",
-    where=("y = m(x)", "the pass reaches x over the same graph"),
+    where=("y = m(x)", "the pass reaches x from inside of m"),
     source=(DOCS, "measured"),
     docs="contradicts",
     note="The docs say that grad_output holds the gradients with respect to the outputs. Those of the first pass are "
@@ -259,7 +259,7 @@ def test_stale(subject: Subject, stopped: List[int], root: int, hooks: int, twic
 @clause(
     "backward.twice.stale_replacement",
     says="After autograd.grad(y, m.weight), m's full backward hook also changes gradients of a pass that misses y.",
-    where=("y = m(x)", "the pass reaches x over the same graph"),
+    where=("y = m(x)", "the pass reaches x from inside of m"),
     source="measured",
     note="The gradient of the second pass did not come through the module's output, and the hooks multiply it. By the "
     "docs' first rule a call is due; without the first pass torch makes none, as where the output is missed.",
