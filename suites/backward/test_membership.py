@@ -38,6 +38,7 @@ def test_removed_after_forward(subject: Subject, plan: Plan) -> None:
 @clause(
     "backward.membership.legacy_removed_after_forward",
     says="Removing a legacy backward hook after a forward stops it for later forwards, not for that one.",
+    where="forward makes new outputs",
     source="measured",
 )
 @given(
@@ -59,6 +60,7 @@ def test_legacy_removed_after_forward(subject: Subject, plan: Plan) -> None:
 @clause(
     "backward.membership.registered_after_forward",
     says="A full or legacy backward hook registered after a forward is not called for it, only for later ones.",
+    where="forward makes new outputs",
     see="backward.given.no_input",
     source="measured",
     needs=FULL,
@@ -253,7 +255,7 @@ def test_prepend(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.membership.once_per_backward",
-    says="A full backward hook runs once in each backward() through the tensor that its module returned.",
+    says="A full backward hook runs once in each backward() through the tensor that its module makes of its input.",
     where=("the module is called once", "inputs= is left out"),
     see=("backward.given.each_call", "backward.asked.backward_weight"),
     source=(CALLED, TESTS + "test_hooks"),

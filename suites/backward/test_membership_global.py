@@ -36,8 +36,8 @@ def test_global_no_mixing(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.membership.global_everywhere",
-    says="A global full backward hook runs for every module of a chain, before the module's own.",
-    where="each takes one tensor that needs a gradient, and returns a new one",
+    says="A global full backward hook runs for every module of a chain, before the module's full ones.",
+    where="each takes a tensor that needs a gradient, returns a new one",
     see=("backward.given.dict_output", "backward.inplace.input"),
     source=(GLOBAL_ALL, GLOBAL_FIRST),
     needs=GLOBAL_FULL,

@@ -64,8 +64,8 @@ def test_frozen_parameters(subject: Subject, weights: List[int], frozen: List[bo
 
 @clause(
     "backward.modes.no_grad_inside",
-    says="A full backward hook does not run where all of forward ran under no_grad: the output needs no gradient.",
-    where="forward makes new outputs",
+    says="A full backward hook does not run if forward is all under no_grad: outputs need no gradient.",
+    where=("forward makes new outputs", "requires_grad_() is not called"),
     source=RULE_3,
     needs=FULL,
     value=False,

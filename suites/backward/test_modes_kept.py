@@ -22,7 +22,7 @@ from suites.names import CLEARING, FULL, PRE, WARNED
         (FIRING, WARNED),
         concern="full_backward",
         instead="let an input of the hooked module require grad, or filter the warning.",
-        where=("inputs are tensors, by position", "one backward()"),
+        where=("inputs are by position", "one backward(), all warnings shown"),
         needs=FULL,
         readings=by_release(
             ("warns", "nothing"),
@@ -110,7 +110,7 @@ def test_gradients_released(subject: Subject) -> None:
     readings=by_release(
         "other",
         ("1.13", "released", 0),
-        "Passes with create_graph through a module with a full backward hook leave nothing behind.",
+        "A graph of create_graph=True through a module with a full backward hook is freed once .grad is None.",
         ("", "leaked", 5),
         "Each backward(create_graph=True) through a module with a full backward hook leaks its graph.",
     ),

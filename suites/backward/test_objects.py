@@ -58,8 +58,8 @@ def pairs(xs: List[Any], kind: str = "full_backward", hooks: int = 1) -> List[An
 
 @clause(
     "backward.objects.views",
-    says="In grad mode, full backward hooks make views of tensors that need a gradient: no leaf, no .grad.",
-    where="they are passed by position, returned alone or in a tuple",
+    says="In grad mode, full backward hooks turn inputs of forward and outputs that need a gradient into views.",
+    where="passed by position, returned alone or in a tuple",
     see=("backward.structures.unseen_inputs", "backward.given.dict_output"),
     source=(INPUT_VIEW, OUTPUT_VIEW),
     note="They are in the same memory. Code in forward that asks for is_leaf or .grad of an input sees this.",

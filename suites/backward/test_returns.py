@@ -34,7 +34,7 @@ def factors(plan: Plan) -> Any:
 
 @clause(
     "backward.returns.none_keeps",
-    says="A full backward hook or pre-hook, or a legacy one, that returns None changes no gradient.",
+    says="A full backward hook, pre-hook or a legacy one that returns None changes no gradient, but for rounding.",
     where=("every input is used", "no tensor is changed in place"),
     see="backward.given.unused_input",
     source=DOCS + ' "hook(module, grad_input, grad_output) -> tuple(Tensor) or None"',
@@ -70,7 +70,7 @@ def test_full_replaces_input(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.returns.pre_replaces_all",
-    says="All gradients that a call gives are made from what the full backward pre-hook returns.",
+    says="All gradients that a module call gives are made from what its full backward pre-hook returns.",
     where="no other backward hook is there",
     source=PRE_REPLACES,
     needs=PRE,
@@ -84,8 +84,8 @@ def test_pre_replaces_all(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.returns.legacy_replaces_parameters",
-    says="What a legacy backward hook returns replaces all gradients that the module's last operation gives.",
-    where="no other backward hook is there",
+    says="What a legacy backward hook returns replaces all gradients of the module's last operation.",
+    where=("no other backward hook is there", "the module returns one tensor"),
     source="measured",
 )
 @given(plan=scaling("backward"))
@@ -171,7 +171,7 @@ def in_any_network(subject: Subject, plan: Plan, *, row: Any) -> None:
 
 @clause(
     "backward.returns.raising",
-    says="An exception of a full backward hook or pre-hook is raised by backward(); no later hook is called.",
+    says="An exception of a full backward hook or pre-hook is raised by backward(), which then calls no more hooks.",
     source="measured",
     needs=FULL,
 )
@@ -246,8 +246,8 @@ def test_by_number(subject: Subject, made: str, grads: List[int]) -> None:
 
 @clause(
     "backward.returns.not_needed",
-    says="What a full backward hook returns for an input that needs no gradient is ignored.",
-    where=("another input needs one", "inputs are tensors, by position"),
+    says="What a full backward hook returns for an input that needs no gradient is ignored if shape and dtype fit.",
+    where=("another by position does", "there is no other hook"),
     see="backward.returns.full_without_input",
     source="measured",
     needs=FULL,

@@ -24,14 +24,14 @@ def dropped_by_a_legacy_hook(draw) -> Plan:
 
 @clause(
     "backward.returns.legacy_none_goes_on",
-    says="In a chain of multiplications and additions, a legacy backward hook's None for all gradients goes on.",
+    says="In a chain of x * w + b, if the last module's legacy backward hook returns Nones, no .grad is set.",
     source="measured",
     concern="backward returns",
     readings=(
         Reading(
             "goes on",
             ">=1.6",
-            "In a chain, multiplications and additions pass on the None of a legacy backward hook for all gradients.",
+            "In a chain of x * w + b, if a legacy backward hook returns Nones, all gradients before it are None.",
             {"undefined_passes": True},
         ),
         Reading(

@@ -138,7 +138,7 @@ def unseen(draw: Any) -> Plan:
 
 @clause(
     "backward.structures.unseen_inputs",
-    says="If only inputs by keyword or in containers need a gradient, full backward hooks run at the output.",
+    says="If only keyword or container inputs need gradients, full backward hooks run when the output has one.",
     where="the module returns a tensor or a tuple of tensors",
     see="backward.given.dict_output",
     source=(RULE_2, POSITIONAL, FROM_OUTPUT),
@@ -147,7 +147,7 @@ def unseen(draw: Any) -> Plan:
     readings=by_release(
         "other",
         ("1.9", "at the output", {"full_without_input": "output"}),
-        "A full backward hook that sees no input with a gradient runs at the output.",
+        "A full backward hook that sees no input with a gradient runs when the output has its gradient.",
         ("", "silent", {"full_without_input": "silent"}),
         "Where only tensors in containers or keywords need a gradient, no full backward hook runs.",
     ),
@@ -176,7 +176,7 @@ def test_unseen_inputs(subject: Subject, plan: Plan) -> None:
     readings=by_release(
         ("warns", "nothing", "raises"),
         ("2.0", "with a warning", ["UserWarning"]),
-        "A module with a full backward hook gives a UserWarning in a call in which it returns a list or dict.",
+        "With a full backward hook, the first call in which a module returns a list or dict gives a UserWarning.",
         ("1.13", "in silence", [], "too"),
         "No warning says that the full backward hook of a module that returns a list does not run.",
         ("", "refused", "RuntimeError"),
@@ -213,14 +213,15 @@ def test_pre_other_outputs(subject: Subject, name: str, by: List[int], hooks: in
 
 @clause(
     "backward.structures.no_output",
-    says="A module with a full backward hook gives one UserWarning in each call in which it returns None.",
+    says="A module call that returns None gives one UserWarning if the module has a full backward hook.",
+    where="every warning is shown",
     source=(TENSORS_ONLY, "https://github.com/pytorch/pytorch/pull/87547"),
     concern="full_backward|full_backward_pre ?output_none",
     needs=FULL,
     readings=by_release(
         ("warns", "nothing"),
         ("2.0", "warned", ["UserWarning"]),
-        "A module with a full backward hook gives one UserWarning in each call in which it returns None.",
+        "A module call that returns None gives one UserWarning if the module has a full backward hook.",
         ("", "in silence", []),
         "A module with a full backward hook may return None, and no warning is given.",
     ),

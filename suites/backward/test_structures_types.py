@@ -44,7 +44,7 @@ def test_types_kept(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.structures.none_returned",
-    says="A full backward hook that returns None for an input gives it no gradient; the other entries count.",
+    says="If a full backward hook returns None for an input, its module gives it no gradient; others count.",
     where=("there is no other hook", "inputs are tensors, by position"),
     source=(REPLACES, "measured"),
     level="observed",

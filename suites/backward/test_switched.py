@@ -25,7 +25,7 @@ def test_any_mode(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.switched.after_failure",
-    says="A backward hook of a module that raised stops no hook of a later forward and its backward().",
+    says="If a module's backward hook raises once, all hooks of a later forward and its backward() still run.",
     see="backward.errors.stale_pre",
     source="measured",
     about=apis(KINDS, everywhere=True),

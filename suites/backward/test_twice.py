@@ -71,8 +71,8 @@ def test_create_graph(subject: Subject, passes: List[bool], hooks: int, again: b
 
 @clause(
     "backward.twice.second_pass",
-    says="Differentiating the gradient of a module's output again does not call its full backward hook.",
-    where=("the loss is linear in the output", "there is no other module"),
+    says="With g = grad(m(x).sum(), x, create_graph=True)[0], g.sum().backward() calls no full backward hook of m.",
+    where="m has no submodule",
     see="backward.twice.second_pass_of_many",
     source=(PAST_OUTPUT, DOCS, MISSED),
     concern="full_backward ?create_graph",
@@ -82,7 +82,7 @@ def test_create_graph(subject: Subject, passes: List[bool], hooks: int, again: b
     readings=by_release(
         "other",
         ("1.13", "silent", 1),
-        "Of a pass and its second derivative only the first calls the full backward hook.",
+        "Of autograd.grad for x and a backward() of that gradient only the first calls m's full backward hook.",
         ("", "called again", 2),
         "Differentiating the gradient again calls the full backward hook of the module once more.",
     ),
@@ -110,15 +110,15 @@ def test_second_pass(subject: Subject, what: str, number: int, hooks: int) -> No
 
 @clause(
     "backward.twice.second_pass_of_many",
-    says="For a second derivative, a full backward hook runs only where a gradient reaches the output.",
-    where=("modules are in a chain", "the loss is linear"),
+    says="In a second derivative for x, a full backward hook runs only where a gradient reaches the output.",
+    where=("x goes through a chain of modules", "the loss is linear"),
     source=(CLEARING, MISSED),
     concern="full_backward ?create_graph",
     needs=FULL,
     readings=by_release(
         "other",
         ("1.13", "below the curve", 0),
-        "For a second derivative, full backward hooks run for the modules before the last nonlinear one.",
+        "In a chain of 2 * x and x ** 3, a second derivative runs full backward hooks before the last x ** 3.",
         ("", "the curve too", 1),
         "For a second derivative, the full backward hook of the last nonlinear module runs as well.",
     ),
@@ -147,15 +147,15 @@ def test_second_pass_of_many(subject: Subject, curved: List[bool], number: int) 
 
 @clause(
     "backward.twice.replacement",
-    says="A factor that a full backward hook puts in under create_graph is in the second derivative once.",
-    where=("the loss is linear in the output", "there is no other module"),
+    says="For m(x) = x ** 3, a factor of m's full backward hook is once in g and once in autograd.grad(g, x).",
+    where="g = autograd.grad(m(x), x, create_graph=True)",
     source=CLEARING,
     concern="full_backward returns ?create_graph",
     needs=FULL,
     readings=by_release(
         "other",
         ("1.13", "once", 1),
-        "A factor that a full backward hook puts in under create_graph is in each derivative once.",
+        "For x ** 3, a factor of the full backward hook is in the first and in the second derivative once.",
         ("", "twice", 2),
         "Under create_graph a factor of a full backward hook is put in again in the second derivative.",
     ),
@@ -224,8 +224,8 @@ def test_output_missed(subject: Subject, way: str, number: int, hooks: int) -> N
 
 @clause(
     "backward.twice.stale",
-    says="After autograd.grad for weights, a pass that misses the output gives full backward hooks an old grad_output.",
-    where="it reaches the input over the same graph",
+    says="After autograd.grad(y, m.weight), a pass that misses y gives m's full backward hook an old grad_output.",
+    where=("y = m(x)", "the pass reaches x from inside of m"),
     source=(DOCS, "measured"),
     docs="contradicts",
     note="The docs say that grad_output holds the gradients with respect to the outputs. Those of the first pass are "
@@ -258,8 +258,8 @@ def test_stale(subject: Subject, stopped: List[int], root: int, hooks: int, twic
 
 @clause(
     "backward.twice.stale_replacement",
-    says="After autograd.grad for weights, full backward hooks also change gradients of a pass that misses the output.",
-    where="it reaches the input over the same graph",
+    says="After autograd.grad(y, m.weight), m's full backward hook also changes gradients of a pass that misses y.",
+    where=("y = m(x)", "the pass reaches x from inside of m"),
     source="measured",
     note="The gradient of the second pass did not come through the module's output, and the hooks multiply it. By the "
     "docs' first rule a call is due; without the first pass torch makes none, as where the output is missed.",

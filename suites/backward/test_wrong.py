@@ -53,7 +53,7 @@ def test_longer(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.wrong.nones",
-    says="Where a full backward hook returns (None,), that of the module before is given (None,) as grad_output.",
+    says="If a full backward hook returns (None,), the one of the module before is given (None,) as grad_output.",
     where=("modules are in a chain", "each has one hook"),
     source="measured",
     concern="full_backward returns ?returns_none_inside",
