@@ -140,7 +140,7 @@ def all_zero(numbers: Any) -> bool:
 
 @clause(
     "backward.given.unused_input",
-    says="A full backward hook that returns None gives an input that nothing uses zeros as gradient.",
+    says="A full backward hook that returns None gives zeros as gradient to inputs that nothing uses.",
     where=("inputs are tensors by position that need gradients", "one is used"),
     see="backward.given.kwargs_left_out",
     source="measured",
