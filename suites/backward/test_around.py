@@ -37,8 +37,8 @@ def parameters(draw: Any, grad: bool = True) -> Plan:
 
 @clause(
     "backward.around.parameters_first",
-    says="A parameter used once gets its .grad before the full backward hook runs.",
-    where=("inputs are tensors by position that need gradients", "inputs= is left out"),
+    says="A module's own parameter, used once, gets its .grad before the module's full backward hook runs.",
+    where="inputs are tensors by position that need gradients",
     see="backward.structures.unseen_inputs",
     source="measured",
     note="A parameter that is used twice, by calls or by modules, has its gradient after the last of its uses.",
@@ -56,8 +56,8 @@ def test_parameters_first(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.around.parameters_last",
-    says="If no input needs a gradient, the full backward hook runs before the parameters get their gradients.",
-    where="the module returns a tensor or a tuple of tensors",
+    says="If no input needs a gradient, a module's full backward hook runs before its parameters get gradients.",
+    where="forward uses the parameters and returns a tensor",
     source=(RULE_2, "https://github.com/pytorch/pytorch/issues/149938"),
     level="implied",
     concern="full_backward ?inputs_need_no_grad",
@@ -65,7 +65,7 @@ def test_parameters_first(subject: Subject, plan: Plan) -> None:
     readings=by_release(
         "other",
         ("1.9", "before them", {"full_without_input": "output"}),
-        "If no input needs a gradient, the full backward hook runs before the parameters get their gradients.",
+        "If no input needs a gradient, a module's full backward hook runs before its parameters get gradients.",
         ("", "silent", {"full_without_input": "silent"}),
         "If no input needs a gradient, the full backward hook does not run.",
     ),
@@ -82,7 +82,7 @@ def test_parameters_last(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.around.inside_forward",
-    says="Tensor hooks set in forward run after the full backward pre-hook and before the full hook.",
+    says="Tensor hooks that forward sets on input or output run between full backward pre-hook and full hook.",
     where="inputs are tensors by position that need gradients",
     source=BEFORE_FORWARD,
     needs=PRE,
@@ -167,8 +167,8 @@ def test_forward_hook_inside(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.around.pre_hook_outside",
-    says="grad_input of a full backward hook is the gradient of the tensor that a forward pre-hook returned.",
-    where=("that tensor needs a gradient", "there is no other hook"),
+    says="If a forward pre-hook returns input * 5, grad_input of a full backward hook is that product's gradient.",
+    where=("the input needs a gradient", "there is no other hook"),
     source="measured",
     needs=FULL,
 )
@@ -191,7 +191,7 @@ def test_pre_hook_outside(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.around.legacy_on_forward_hook",
-    says="If a forward hook returns output * 5, a legacy backward hook is given the gradients of that product.",
+    says="If a forward hook returns output * 5, a legacy backward hook has output's gradient as grad_input[0].",
     where="there is no other hook",
     source="measured",
     about=("register_backward_hook", "register_forward_hook"),
@@ -211,7 +211,7 @@ def test_legacy_on_forward_hook(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.around.legacy_shared_node",
-    says="A legacy backward hook of a Sequential runs after that of its last module, whichever came first.",
+    says="A legacy backward hook of a Sequential runs after that of its last module, whichever was set first.",
     where=("each module is called once", "there is no other hook"),
     source="measured",
 )
@@ -287,7 +287,7 @@ def test_full_unchanged_input(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.around.frozen_factor",
-    says="For y = weight * x a legacy backward hook has None for an x that needs no gradient.",
+    says="For y = weight * x a legacy backward hook has None in grad_input for an x that needs no gradient.",
     where="there is no other hook",
     source="measured",
 )

@@ -26,8 +26,8 @@ def script(hooks: Tuple[Any, ...], *steps: Any, grad: bool = True) -> Plan:
 
 @clause(
     "backward.asked.input",
-    says="autograd.grad(module(x).sum(), x) returns what the full backward hook left for x.",
-    where="there is no other hook",
+    says="autograd.grad(module(x).sum(), x) returns what the module's full backward hook left for x.",
+    where=("x is used once", "there is no other hook"),
     source=(RULE_1, REPLACES),
     needs=FULL,
 )
@@ -70,8 +70,8 @@ def test_weight(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.asked.pre_weight",
-    says="autograd.grad for a weight alone calls the full backward pre-hook of its module.",
-    where="the module returns a tensor or a tuple of tensors",
+    says="For y = m(x) autograd.grad(y.sum(), m.weight) calls the full backward pre-hook of m.",
+    where="y depends on m.weight",
     see="backward.structures.pre_other_outputs",
     source=PRE_CALLED,
     needs=PRE,
@@ -135,8 +135,8 @@ def test_backward_weight(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.asked.backward_weight_without_input",
-    says="backward(inputs=[weight]) calls the full backward hook of a module whose input needs no gradient.",
-    where="the module returns a tensor or a tuple of tensors",
+    says="If no input needs a gradient, backward(inputs=[weight]) calls the full backward hook of its module.",
+    where="forward uses the weight and returns a tensor",
     source=(RULE_2, "docs: torch.autograd.backward"),
     concern="full_backward ?inputs_need_no_grad ?asked",
     needs=(FULL, "torch.autograd.backward(inputs)"),

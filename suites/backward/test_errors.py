@@ -16,7 +16,7 @@ from suites.names import FULL, PRE, TYPE_IS_LOST
 
 @clause(
     "backward.errors.raising_full",
-    says="When a full backward hook raises, no input gets a gradient; what ran before keeps its gradients.",
+    says="When a full backward hook raises, no input of its module gets a gradient; gradients set before stay.",
     where="inputs are tensors, by position",
     see="backward.errors.raising_without_input",
     source="measured",
@@ -45,8 +45,8 @@ PAST = Leaf("m0", "both", out=Pack("tuple", (0, Pack("tuple", (1,)))))
 
 @clause(
     "backward.errors.stale_pre",
-    says="After a full backward pre-hook raised, the full backward hook runs also if a pass does not use the output.",
-    where="this is the next pass and reaches the input",
+    says="If m returns a, (b,) and a full backward pre-hook raised for a, b.backward() runs m's full backward hook.",
+    where=("this is the next pass", "b depends on m's input"),
     source="measured",
     docs="contradicts",
     note="They are given what the pre-hooks before the failing one left of the failed pass; the docs say that "
@@ -84,6 +84,7 @@ def test_stale_pre(subject: Subject, plan: Plan) -> None:
 @clause(
     "backward.errors.raising_without_input",
     says="If no input needs a gradient and the full backward hook raises, the module's parameters get no gradient.",
+    where="forward uses the parameters",
     see="backward.errors.raising_full",
     source="measured",
     concern="full_backward raises ?inputs_need_no_grad",
@@ -112,8 +113,7 @@ def test_raising_without_input(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.errors.raising_legacy",
-    says="If a legacy backward hook raises, backward() raises that, and input and parameters get no gradient.",
-    where="the module returns a tensor",
+    says="For y = weight * x backward() raises what a legacy backward hook raises; weight and x get no gradient.",
     source=TYPE_IS_LOST,
     concern="backward raises",
     readings=(

@@ -50,9 +50,9 @@ def test_only_what_is_used(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.firing.summed",
-    says="If a module's tensor output is used twice, its full backward hook or pre-hook is given the sum, once.",
+    says="If y = weight * x is used twice, a full backward hook or pre-hook is given the sum of its gradients, once.",
     where=("one backward()", "there is no other hook"),
-    see=("backward.membership.once_per_backward", "backward.given.no_input"),
+    see="backward.membership.once_per_backward",
     source="measured",
     needs=FULL,
 )
@@ -108,9 +108,9 @@ def test_no_output(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.firing.independent_output",
-    says="If no input that needs a gradient is used in forward, the full backward hook does not run.",
+    says="If forward ignores the one input that needs a gradient, the full backward hook does not run.",
     where="inputs are tensors, by position",
-    see=("backward.structures.unseen_inputs", "backward.given.no_input"),
+    see="backward.structures.unseen_inputs",
     source=RULE_1,
     concern="full_backward ?first_needs_no_grad",
     note="Rule 1 of the docs since 2.8; those of 1.13 to 2.7 promised a call whenever outputs get gradients.",
@@ -197,7 +197,7 @@ def test_pre_without_input(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.firing.one_forward_of_two",
-    says="After several forwards, backward() from the last one runs only its full or legacy backward hooks.",
+    says="After several forwards, backward() from the last one runs full or legacy backward hooks for that one only.",
     where="no forward uses results of another",
     source=EXECUTED,
     needs=FULL,
@@ -246,7 +246,7 @@ def test_in_turn(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.firing.freed_graph",
-    says="A second backward() through a freed weight * x raises RuntimeError and skips its full backward hook.",
+    says="For y = weight * x backward() on a freed graph raises RuntimeError and skips the full backward hook.",
     where="inputs are tensors by position that need gradients",
     source="measured",
     needs=FULL,

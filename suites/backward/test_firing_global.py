@@ -14,7 +14,7 @@ from suites.names import FULL, GLOBAL_FULL, GLOBAL_PRE
 
 @clause(
     "backward.firing.global_pre",
-    says="A global full backward pre-hook runs for a container before it runs for its children.",
+    says="A global full backward pre-hook runs for a Sequential before it runs for its modules.",
     where=("each returns a tensor that needs a gradient", "each is called once"),
     see=("backward.structures.pre_other_outputs", "backward.firing.no_output"),
     source=GLOBAL_PRE_ALL,

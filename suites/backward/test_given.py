@@ -56,8 +56,8 @@ def test_full_line(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.given.legacy_line",
-    says="For y = weight * x a legacy backward hook has as grad_input its parts of the gradients of weight and x.",
-    where=("both get a gradient", "there is no other hook"),
+    says="For y = weight * x grad_input of a legacy backward hook is (weight's gradient, x's gradient).",
+    where=("both get a gradient and are used once", "there is no other hook"),
     see="backward.around.frozen_factor",
     source="measured",
 )
@@ -71,8 +71,8 @@ def test_legacy_line(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.given.legacy_last_operation",
-    says="For forward's weight * x + bias a legacy backward hook is given the gradients of product and bias.",
-    where=("both get a gradient", "there is no other hook"),
+    says="For weight * x + bias a legacy backward hook has in grad_input the gradients of product and bias.",
+    where=("both get a gradient", "bias is used once"),
     see="backward.legacy.linear",
     source=MANY_NODES,
 )
@@ -99,7 +99,7 @@ def test_pre_output(subject: Subject, plan: Plan) -> None:
 @clause(
     "backward.given.after_tensor_hooks",
     says="A full backward hook has as grad_output what the caller's tensor hooks on the output left.",
-    where=("the module returns a tensor", "no other backward hook is there"),
+    where=("the module returns a tensor", "there is no other backward hook"),
     see="backward.around.inside_forward",
     source=OBSERVES,
     needs=FULL,
@@ -140,8 +140,8 @@ def all_zero(numbers: Any) -> bool:
 
 @clause(
     "backward.given.unused_input",
-    says="With a full backward hook an input that no output uses gets zeros as gradient.",
-    where=("inputs are tensors by position that need gradients", "another input is used"),
+    says="A full backward hook that returns None gives zeros as gradient to inputs that nothing uses.",
+    where=("inputs are tensors by position that need gradients", "one is used"),
     see="backward.given.kwargs_left_out",
     source="measured",
     note="A hook that only looks does so, too: an optimizer with momentum or weight decay then moves the tensor.",

@@ -71,7 +71,8 @@ def changing(edit: str) -> Any:
 
 @clause(
     "backward.inplace.without_hook",
-    says="Without a hook the output of nn.Linear may be changed in place.",
+    says="If y = nn.Linear(2, 2)(x) has no hook, y.mul_(2) is allowed: neither that nor backward() raises.",
+    where="nothing else used y before",
     source="note: autograd.html#in-place-operations-with-autograd",
     value="fine",
     wrong={"refused": "edit"},
@@ -138,7 +139,7 @@ def test_output_without_input(subject: Subject, edit: str, hooks: int) -> None:
 @clause(
     "backward.inplace.output_of_two",
     says="With a full backward hook changing one of several outputs in place raises RuntimeError.",
-    where=("all are in a tuple and need a gradient", "grad mode is on"),
+    where=("outputs are a tuple of tensors that need gradients", "grad mode is on"),
     see="backward.structures.other_outputs",
     source=IN_PLACE,
     needs=FULL,
@@ -187,7 +188,7 @@ def test_output_under_no_grad(subject: Subject, edit: str, hooks: int) -> None:
     readings=by_release(
         ("raises", "nothing"),
         ("1.9", "refused", (("forward", VIEW), ("forward", VIEW))),
-        "With a full backward hook the call of a module that changes its input raises RuntimeError.",
+        "With a full backward hook a call that changes the input raises RuntimeError.",
         ("", "accepted", (("fine",), ("backward", "RuntimeError"))),
         "A module with a full backward hook may change its input in place.",
     ),
@@ -208,7 +209,7 @@ def test_input(subject: Subject, edit: str, hooks: int, way: str) -> None:
 
 @clause(
     "backward.inplace.input_without_grad",
-    says="If no input needs a gradient, a module with a full backward hook may change its inputs in place.",
+    says="If no input needs a gradient, a full backward hook lets its module change inputs in place.",
     source=(DOCS, "measured"),
     docs="contradicts",
     note="The docs warn that in-place changes of inputs or outputs raise an error with a full hook, without exception.",
@@ -229,7 +230,7 @@ def test_input_without_grad(subject: Subject, edit: str, hooks: int) -> None:
 
 @clause(
     "backward.inplace.pre_input",
-    says="With a full backward pre-hook a module changing its input raises RuntimeError.",
+    says="With a full backward pre-hook a module changing its input in place raises RuntimeError.",
     where=("inputs are tensors by position that need gradients", "grad mode is on"),
     source=PRE_IN_PLACE,
     needs=PRE,

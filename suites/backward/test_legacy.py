@@ -37,8 +37,8 @@ def shapes(make: Any, *size: int) -> Any:
 
 @clause(
     "backward.legacy.linear",
-    says="nn.Linear gives a legacy backward hook the gradients of input and weight only if the input is 2-D.",
-    where=("both get a gradient", "there is no other hook"),
+    says="For a 2-D input nn.Linear gives a legacy backward hook the gradients of bias, input and weight.T.",
+    where="each is used once and gets a gradient",
     source="measured",
     concern="backward ?linear ?not_a_matrix",
     note=PROMISE + " In all versions a matrix has bias, input, weight; others without bias the product.",
@@ -78,7 +78,7 @@ def test_linear(subject: Subject, batches: List[List[int]], features: Tuple[int,
 @clause(
     "backward.legacy.convolution",
     says="nn.Conv2d gives a legacy backward hook the gradients of input, weight, bias.",
-    where=("input is a batch, padding is 0, each gets a gradient", "there is no other hook"),
+    where=("input is a float32 batch, padding=0", "each is used once and gets a gradient"),
     source="measured",
     note=PROMISE,
     value=3,
@@ -101,7 +101,7 @@ def test_convolution(
 @clause(
     "backward.legacy.convolution_1d",
     says="nn.Conv1d gives a legacy backward hook the gradients of input, weight, bias.",
-    where=("input is a batch, padding is 0, each gets a gradient", "there is no other hook"),
+    where=("input is a float32 batch, padding=0", "each is used once and gets a gradient"),
     source="measured",
     concern="backward ?convolution",
     note=PROMISE,
@@ -130,7 +130,7 @@ def test_convolution_1d(
 @clause(
     "backward.legacy.norm",
     says="nn.LayerNorm gives a legacy backward hook the gradients of input, weight and bias.",
-    where=("each gets a gradient", "there is no other hook"),
+    where=("each is used once and gets a gradient", "there is no other hook"),
     source="measured",
     concern="backward ?layer_norm",
     readings=by_release(
@@ -153,7 +153,7 @@ def test_norm(subject: Subject, batch: List[int], size: List[int], affine: bool)
 @clause(
     "backward.legacy.loss",
     says="nn.MSELoss gives a legacy backward hook the gradient of the input, and None for the target.",
-    where=("only the input needs a gradient", "there is no other hook"),
+    where=("only the input needs a gradient, used once", "shapes are equal"),
     source="measured",
     concern="backward ?loss",
     readings=by_release(

@@ -15,8 +15,8 @@ ABOUT = "register_backward_hook"
 
 @clause(
     "backward.legacy.warnings",
-    says="A call with a legacy backward hook gives a warning if forward has several operations in a row.",
-    where="the output needs a gradient",
+    says="For y = x.exp().exp() a call with a legacy backward hook gives a warning.",
+    where=("y needs a gradient", "no warning filter hides it, nor Python's default one"),
     source=(OTHER_NODES, LEGACY, FUTURE, "release 1.8: full backward hooks"),
     concern="backward",
     instead="register_full_backward_hook, from torch 1.8 on.",
@@ -24,9 +24,9 @@ ABOUT = "register_backward_hook"
     readings=by_release(
         ("warns", "warns", "nothing"),
         ("2.4", "FutureWarning", ["FutureWarning"] * 7 + [None]),
-        "A call with a legacy backward hook and several operations in forward gives a FutureWarning.",
+        "For y = x.exp().exp() a call with a legacy backward hook gives a FutureWarning.",
         ("1.8", "UserWarning", ["UserWarning"] * 7 + [None], "too"),
-        "A call with a legacy backward hook and several operations in forward gives a UserWarning.",
+        "For y = x.exp().exp() a call with a legacy backward hook gives a UserWarning.",
         ("", "no warning", [None] * 8),
         "A call with a legacy backward hook gives no warning.",
     ),
