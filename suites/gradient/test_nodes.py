@@ -171,7 +171,7 @@ def test_pre_given(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.nodes.pre_replaces",
-    says="What a pre-hook of a node returns goes to the next pre-hook, and from the last one to the node.",
+    says="The tuple that a pre-hook of a node returns goes to the next pre-hook, and from the last one to the node.",
     where="every output is in the loss",
     source=PRE_REPLACES,
     needs=HAS_PRE,

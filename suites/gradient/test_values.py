@@ -143,14 +143,14 @@ def test_own_grad(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.values.grad_layout",
-    says="A contiguous or transposed leaf has a .grad with its own strides, whatever strides tensor hooks return.",
-    where=("no .grad was there", "no gaps, no size 1"),
+    says="A contiguous or transposed leaf has a .grad with the leaf's strides, whatever its tensor hooks returned.",
+    where=("no .grad was there", "it has no gaps, no size 1"),
     source=LAYOUT,
     concern="tensor ?strided",
     readings=by_release(
         "other",
         ("1.6", "the leaf's", {"grad_follows_leaf": True}),
-        "A contiguous or transposed leaf has a .grad with its own strides, whatever strides tensor hooks return.",
+        "A contiguous or transposed leaf has a .grad with the leaf's strides, whatever its tensor hooks returned.",
         ("", "row by row", {"grad_follows_leaf": False}),
         "The .grad of a leaf is laid out row by row, whatever strides the leaf has or its tensor hooks returned.",
     ),
