@@ -127,7 +127,7 @@ def test_removes_itself(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.membership.removed_by_another",
-    says="A tensor hook that an earlier tensor hook of its tensor removes is still called in that pass.",
+    says="If a tensor hook removes a later tensor hook of its tensor, the removed one still runs in that pass.",
     where="no tensor is changed in place",
     source=SNAPSHOT,
     concern="tensor ?removes_inside",

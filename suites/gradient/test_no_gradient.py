@@ -84,7 +84,7 @@ def test_replaced(subject: Subject, places: List[Any], depth: int) -> None:
 
 @clause(
     "gradient.undefined.example_fails",
-    says="The documentation's hook grad * 2 ends backward() with TypeError on an unused output of a node that runs.",
+    says="The documentation's hook grad * 2 on b of a, b = x.unbind() raises TypeError if only a is in the loss.",
     source=(TENSOR_DOCS, "https://github.com/pytorch/pytorch/issues/11751"),
     level="observed",
     concern="tensor ?gradient_undefined",

@@ -35,8 +35,8 @@ HAS_PRE = "torch._C._functions.AccumulateGrad.register_prehook"
 
 @clause(
     "gradient.nodes.given",
-    says="A hook of a node is given two tuples: the gradients of its inputs, and those of its outputs.",
-    where=("every input needs a gradient", "every output is in the loss"),
+    says="A hook of the node of y = w * x is given the tuples (gradient for w, gradient for x) and (gradient of y,).",
+    where="w and x both need a gradient",
     see="gradient.nodes.of_leaf",
     source=SIGNATURE,
 )
@@ -154,8 +154,7 @@ def test_only_executed(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.nodes.pre_given",
-    says="A pre-hook of a node is given one tuple, the gradients of the node's outputs, before the node uses them.",
-    where="every output is in the loss",
+    says="A pre-hook of the node of y = w * x is given the tuple (gradient of y,) before the node uses that gradient.",
     source=PRE_SIGNATURE,
     needs=HAS_PRE,
 )
@@ -172,7 +171,7 @@ def test_pre_given(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.nodes.pre_replaces",
-    says="What a pre-hook of a node returns goes to the next pre-hook, and from the last one to the node.",
+    says="The tuple that a pre-hook of a node returns goes to the next pre-hook, and from the last one to the node.",
     where="every output is in the loss",
     source=PRE_REPLACES,
     needs=HAS_PRE,

@@ -33,7 +33,8 @@ def test_each_pass_alone(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.passes.freed_graph",
-    says="A second pass calls the tensor hooks on its way to a node whose saved tensors are freed: RuntimeError.",
+    says="For y = w * x a second y.backward() calls the tensor hooks of y, not those of x, and raises RuntimeError.",
+    where=("retain_graph= is left out", "w is a tensor"),
     see="gradient.passes.failed_pass_frees",
     source=BACKWARD,
 )
@@ -73,7 +74,7 @@ def failing_once(draw: Any) -> Plan:
 
 @clause(
     "gradient.passes.failed_pass_frees",
-    says="A backward() in which a tensor hook raised has freed what the nodes that had run had saved.",
+    says="If a tensor hook raises in backward(), the nodes that ran before it have freed their saved tensors.",
     where="retain_graph= and create_graph= are left out",
     see="gradient.errors.usable_again",
     source="measured",
@@ -89,8 +90,8 @@ def test_failed_pass_frees(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.passes.double_backward",
-    says="For a second derivative in x autograd.grad calls the tensor hooks of x twice, and goes through them.",
-    where="they do not detach",
+    says="For the second derivative of x ** 3 in x autograd.grad calls each tensor hook of x in both passes.",
+    where="the hooks do not detach",
     source=(DERIVATIVE, HOOKS_IN_ORDER),
     level="implied",
     about=("register_hook", "autograd.grad"),
@@ -98,7 +99,7 @@ def test_failed_pass_frees(subject: Subject, plan: Plan) -> None:
     readings=by_release(
         "other",
         ("2.0", "hooks of inputs too", True),
-        "In both passes of a second derivative in x autograd.grad calls the tensor hooks of x.",
+        "autograd.grad calls the tensor hooks of its input x, in both passes of a second derivative of x ** 3.",
         ("", "no hooks of inputs", False),
         "autograd.grad calls no tensor hook of its input, with create_graph or without.",
     ),

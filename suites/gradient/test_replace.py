@@ -53,7 +53,7 @@ def hooks_of(plan: Plan) -> Any:
 
 @clause(
     "gradient.replace.none_keeps",
-    says="A tensor hook that returns None changes no gradient anywhere.",
+    says="A tensor hook that only looks at its gradient and returns None changes no gradient anywhere.",
     where="no tensor is changed in place",
     see="gradient.edits.own_gradient",
     source=SIGNATURE,

@@ -20,7 +20,7 @@ ABOUT = "register_hook"
 
 @clause(
     "gradient.roots.leaf",
-    says="backward() may start at a leaf: its tensor hook is given that gradient; .grad adds up what it returns.",
+    says="leaf.backward(g) gives g to the tensor hook of that leaf; .grad adds up what the hook returns.",
     where=("there is no other hook", "the leaf has no other use"),
     source=FROM_LEAF,
 )
@@ -117,8 +117,7 @@ def test_batch(subject: Subject, rows: List[List[int]], inner: List[int], inputs
 
 @clause(
     "gradient.roots.zeros_for_the_unused",
-    says="autograd.grad(materialize_grads=True) calls no tensor hook of a tensor that it returns zeros for.",
-    where="the pass does not reach that tensor",
+    says="With materialize_grads=True autograd.grad calls no tensor hook of a leaf that is not in the loss's graph.",
     see="gradient.undefined.asked",
     source=GRAD_DOCS,
     about=("register_hook", "autograd.grad"),

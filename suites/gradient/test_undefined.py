@@ -21,7 +21,8 @@ ABOUT = "register_hook"
 
 @clause(
     "gradient.undefined.unreached",
-    says="A tensor hook of a tensor that the backward pass does not reach is not called.",
+    says="A tensor hook of a leaf that is not in the graph of the loss is not called.",
+    see="gradient.undefined.unused_output",
     source=CALLED,
 )
 @given(
@@ -52,7 +53,7 @@ USES = st.lists(st.just(0) | NUMBERS, min_size=2, max_size=4).filter(any)
 
 @clause(
     "gradient.undefined.unused_output",
-    says="A tensor hook of an unused output of a node that runs, such as that of unbind(), is called with None.",
+    says="With a, b = x.unbind() and only a in the loss, the tensor hooks of b are called with None.",
     source="measured",
     value="None",
     wrong={"called with zero": "zero", "not called": "nothing"},

@@ -48,7 +48,8 @@ def refused(trace: Trace) -> List[str]:
 
 @clause(
     "gradient.values.given",
-    says="A tensor hook of an input or a parameter is given None, or a gradient of that tensor's shape and dtype.",
+    says="A tensor hook of an input or parameter is given None, or a gradient of its tensor's shape and dtype.",
+    where="the tensor is not converted after the forward",
     see="gradient.kinds.dtype",
     source=(SIGNATURE, "measured"),
     level="observed",
@@ -142,14 +143,14 @@ def test_own_grad(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.values.grad_layout",
-    says="The .grad of a leaf without gaps in memory is laid out as the leaf is, whatever its tensor hooks returned.",
-    where=("no .grad was there", "no size is 1"),
+    says="A contiguous or transposed leaf has a .grad with the leaf's strides, whatever its tensor hooks returned.",
+    where=("no .grad was there", "it has no gaps, no size 1"),
     source=LAYOUT,
     concern="tensor ?strided",
     readings=by_release(
         "other",
         ("1.6", "the leaf's", {"grad_follows_leaf": True}),
-        "The .grad of a leaf without gaps in memory has the leaf's strides, whatever its tensor hooks returned.",
+        "A contiguous or transposed leaf has a .grad with the leaf's strides, whatever its tensor hooks returned.",
         ("", "row by row", {"grad_follows_leaf": False}),
         "The .grad of a leaf is laid out row by row, whatever strides the leaf has or its tensor hooks returned.",
     ),
@@ -162,16 +163,16 @@ def test_grad_layout(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.values.cast_layout",
-    says="A gradient that backward() is given in another dtype is cast, and tensor hooks see it in its layout.",
-    where=("it has no gaps", "both dtypes are real"),
+    says="y.backward(g.t()) with g of another real dtype gives y's tensor hook that gradient cast, still transposed.",
+    where=("g is contiguous", "y is real, with no other use"),
     source="measured",
     concern="tensor ?strided",
     readings=by_release(
         "other",
         ("1.5", "kept", {"cast_keeps_layout": True}),
-        "A gradient of another dtype that backward() is given is cast, and tensor hooks see its own strides.",
+        "A transposed gradient of another dtype that backward() is given is cast, and stays transposed.",
         ("", "row by row", {"cast_keeps_layout": False}),
-        "A gradient of another dtype that backward() is given is cast, and tensor hooks see it row by row.",
+        "A transposed gradient of another dtype that backward() is given is cast, and lies row by row then.",
     ),
     witness=Plan(
         Leaf("m0", "same"),
@@ -195,8 +196,8 @@ def put_in_grad(draw: Any) -> Plan:
 
 @clause(
     "gradient.values.expanded_grad",
-    says="A .grad of several numbers in one place in memory makes the next backward() raise RuntimeError.",
-    where=("create_graph= is left out", "the pass reaches the leaf"),
+    says="After w.grad = torch.ones(3).expand(2, 3) the next backward() that reaches w raises RuntimeError.",
+    where=("create_graph= is left out", "w still needs a gradient"),
     source="measured",
     needs=POST_ACCUMULATE,
 )
