@@ -67,6 +67,7 @@ def test_hooks_go_along(subject: Subject, plan: Plan) -> None:
 @clause(
     "handles.copies.handle_stays",
     says="Removing a hook of a module removes nothing from a deep copy that was made before.",
+    where="the class has no __deepcopy__",
     source=COPIES,
 )
 @given(plan=copied(Remove("h0"), Remove("h1")))
@@ -204,7 +205,7 @@ CALLED = ["closure", "bound method", "partial", "object"]
 @clause(
     "handles.copies.what_is_copied",
     says="A deep copy has the same function as forward hook, but a copy of a bound method, partial or object.",
-    where="the class has no __deepcopy__",
+    where="neither module nor hook has a __deepcopy__",
     source=COPIES,
     about="register_forward_hook",
     value={"closure": "original", "bound method": "copy", "partial": "copy", "object": "copy"},

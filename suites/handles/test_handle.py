@@ -251,7 +251,7 @@ WAYS = st.sampled_from(["pickle", "deepcopy"])
 
 @clause(
     "handles.handle.copies",
-    says="A handle that is deep-copied or pickled with its module removes the hook from that copy only.",
+    says="A module deep-copied or pickled with the handle of its hook gets a new handle, for the copy only.",
     source=("measured", HANDLE),
     level="observed",
     value=True,

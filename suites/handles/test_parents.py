@@ -31,7 +31,7 @@ def from_below(draw, hooked: bool) -> Plan:
 @clause(
     "handles.inside.parent_with_hooks",
     says="A forward hook that a child's forward hook registers on the parent runs in the parent's call already.",
-    where="the parent has a forward hook, or one is global",
+    where="the parent, or all modules, had one before that call",
     source="measured",
 )
 @given(plan=from_below(hooked=True))

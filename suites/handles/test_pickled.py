@@ -87,7 +87,7 @@ COMPLETED = (
 
 @clause(
     "handles.copies.older_state",
-    says="A module whose state, given to __setstate__, lacks _forward_hooks raises AttributeError when called.",
+    says="A module that is unpickled from a state without _forward_hooks raises AttributeError when called.",
     source=OLD_STATE,
     about=("_forward_hooks", "_forward_pre_hooks", "register_forward_hook", "register_forward_pre_hook"),
     concern="never",
@@ -95,14 +95,14 @@ COMPLETED = (
         Reading(
             "AttributeError",
             "!=1.6.*,!=1.7.*",
-            "A module whose state, given to __setstate__, lacks _forward_hooks raises AttributeError when called.",
+            "A module that is unpickled from a state without _forward_hooks raises AttributeError when called.",
             value="AttributeError",
             effect="raises",
         ),
         Reading(
             "ModuleAttributeError",
             ">=1.6,<1.8",
-            "A module whose state lacks _forward_hooks raises ModuleAttributeError, an AttributeError, when called.",
+            "Unpickled from a state without _forward_hooks, a module that is called raises ModuleAttributeError.",
             value="ModuleAttributeError",
             effect="raises",
         ),

@@ -166,7 +166,7 @@ def test_from_below(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "handles.removal.keywords_go_first",
-    says="A with_kwargs forward hook that an earlier forward hook removes runs in that call, but without kwargs.",
+    says="A with_kwargs forward hook that an earlier one of its module removes is still called then, without kwargs.",
     source="measured",
     needs=KWARGS,
     note="The hooks of a call are those it began with, while with_kwargs is looked up when each one's turn comes.",
@@ -212,7 +212,8 @@ def test_global_keywords_stay(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "handles.removal.as_if_never_registered",
-    says="A forward hook, a pre-hook or a tensor hook registered and removed before the forward has no effect.",
+    says="A forward hook, forward pre-hook or tensor hook registered and removed before the forward has no effect.",
+    where="the tensor is a leaf",
     source="measured",
     about=apis(("forward", "forward_pre", "full_backward_pre", "tensor"), everywhere=True),
 )

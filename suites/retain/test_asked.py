@@ -32,7 +32,7 @@ def keeping(draw: Any, *steps: Any) -> Plan:
 
 @clause(
     "retain.asked.seen_upstream",
-    says="When a tensor hook runs, the gradients kept for tensors made from its tensor are already there.",
+    says="When a tensor hook of x runs, the gradients kept for tensors made from x are already in their .grad.",
     where="the backward reaches those tensors",
     source='note: autograd.html#backward-hooks-execution "field is updated for Tensors that retain_grad"',
     about=("retain_grad", "register_hook"),
@@ -171,7 +171,7 @@ def test_backward_inputs(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "retain.asked.create_graph",
-    says="A kept gradient can be differentiated again only after a backward with create_graph=True.",
+    says="A gradient that backward() keeps can be differentiated again only if create_graph=True was given.",
     source='docs: torch.autograd.backward "allowing to compute higher order derivative"',
     about=("retain_grad", "autograd.grad"),
     value=True,

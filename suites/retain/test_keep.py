@@ -42,8 +42,8 @@ def reaching(plan: Plan) -> List[int]:
 
 @clause(
     "retain.keep.inner_tensor",
-    says="After retain_grad() a backward that reaches an inner tensor leaves its gradient in its .grad.",
-    where="one backward()",
+    says="After y.retain_grad() a backward that reaches the inner tensor y leaves the gradient of y in y.grad.",
+    where=("one backward()", "y.grad was None"),
     see=("retain.keep.adds_up",),
     source=KEPT,
 )
@@ -55,7 +55,7 @@ def test_inner_tensor(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "retain.keep.what_hooks_see",
-    says="Tensor hooks that all change nothing are given the gradient that retain_grad() keeps for their tensor.",
+    says="If no tensor hook of y changes the gradient, each is given the gradient that retain_grad() keeps for y.",
     where=("one backward()", "no tensor is changed in place"),
     source=(KEPT, "measured"),
     level="observed",
@@ -181,8 +181,8 @@ def test_too_late(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "retain.keep.not_by_itself",
-    says="Without retain_grad() the .grad of an inner tensor is None after backward(), and reading it warns.",
-    where=("inputs= is left out", "no .grad was assigned"),
+    says="Without retain_grad() an inner tensor has .grad None after backward(), and reading it warns.",
+    where=("inputs= is left out, no .grad assigned", "all warnings are shown"),
     source=(
         'docs: torch.Tensor.is_leaf "Only leaf Tensors will have their :attr:`grad` populated"',
         'code: torch/include/ATen/core/TensorBody.h "attribute won\'t be populated during autograd.backward()"',

@@ -40,14 +40,14 @@ def hooked_output(draw: Any) -> Plan:
 
 @clause(
     "retain.modules.output_is_grad_output",
-    says="The grad_output of a full backward hook is the gradient that retain_grad() keeps for that output.",
+    says="For y = m(x), the grad_output of a full backward hook of m is the gradient that y.retain_grad() keeps.",
     where=("no full backward pre-hook is there", "one backward()"),
     source=(FULL_DOCS, HOOKS_IN_ORDER),
     concern="retain_grad ?module_output ?changing_hook",
     readings=by_release(
         "other",
         ("2.0", "the same", {"retain_grad": "last"}),
-        "The grad_output of a full backward hook is the gradient that retain_grad() keeps for that output.",
+        "For y = m(x), the grad_output of a full backward hook of m is the gradient that y.retain_grad() keeps.",
         ("1.10", "before or after tensor hooks", {"retain_grad": "slot"}),
         "An output's kept gradient lacks what its tensor hooks changed if retain_grad() came before all of them.",
         ("", "without later tensor hooks", {"retain_grad": "hook", "retain_follows": False}),
@@ -80,8 +80,8 @@ def test_output_is_grad_output(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "retain.modules.output_before_pre_hook",
-    says="The gradient kept for a module's output is the one before its full backward pre-hooks ran.",
-    where=("retain_grad() is called after the forward", "one backward()"),
+    says="After y = m(x) and y.retain_grad(), y.grad is the gradient before full backward pre-hooks of m ran.",
+    where="one backward()",
     source="measured",
     needs=PRE,
 )
@@ -212,7 +212,7 @@ def test_unused_output(subject: Subject, uses: List[int], kept: List[bool]) -> N
 
 @clause(
     "retain.modules.input_inside_forward",
-    says="retain_grad() on an input inside forward keeps the gradient before full backward hooks changed it.",
+    says="retain_grad() on an input inside forward keeps the gradient before that module's full backward hooks ran.",
     where="inputs are tensors, by position",
     source=FULL_DOCS + ' "receive a view of each Tensor passed to the Module"',
     needs=FULL,

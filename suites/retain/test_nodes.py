@@ -34,7 +34,7 @@ def by_turns(kinds: List[str]) -> List[str]:
 
 @clause(
     "retain.nodes.before_pre_hooks",
-    says="What pre-hooks of a tensor's node return is not in the gradient kept for the tensor.",
+    says="What pre-hooks of an inner tensor's node return is not in the gradient kept for the tensor.",
     source=(EXECUTION, ORDERED),
     concern="node_pre returns ?kept",
     needs=PREHOOKS,
@@ -42,7 +42,7 @@ def by_turns(kinds: List[str]) -> List[str]:
         *by_release(
             "other",
             ("2.0", "before pre-hooks", "before"),
-            "What pre-hooks of a tensor's node return is not in the gradient kept for the tensor.",
+            "What pre-hooks of an inner tensor's node return is not in the gradient kept for the tensor.",
             ("1.13", "by what came first", "turns"),
             "What pre-hooks of a node return is in the kept gradient, unless retain_grad() came before the first hook.",
         ),
@@ -94,7 +94,7 @@ def test_before_pre_hooks(subject: Subject, hooks: List[Tuple[str, int]], place:
 
 @clause(
     "retain.nodes.after_tensor_hooks",
-    says="Hooks of a tensor run before the pre-hooks of its node, whichever was registered first.",
+    says="The tensor hooks of y run before the pre-hooks of y.grad_fn, whichever was registered first.",
     where="no tensor is changed in place",
     source=(FIRST_TENSOR_HOOKS, ORDERED),
     about="register_prehook",
@@ -103,9 +103,9 @@ def test_before_pre_hooks(subject: Subject, hooks: List[Tuple[str, int]], place:
     readings=by_release(
         "other",
         ("2.0", "tensor hooks first", {"node_pre_order": "last"}),
-        "Hooks of a tensor run before the pre-hooks of its node, whichever was registered first.",
+        "The tensor hooks of y run before the pre-hooks of y.grad_fn, whichever was registered first.",
         ("1.13", "by registration", {"node_pre_order": "registered"}),
-        "A tensor's hooks run after its node's pre-hooks if a pre-hook was registered before all of them.",
+        "The tensor hooks of y run after the pre-hooks of y.grad_fn if a pre-hook was registered before all of them.",
     ),
     witness=Plan(
         Leaf("m0", "mul"),
@@ -135,6 +135,7 @@ PRE_HOOKS_FIRST = ("pre", "tensor", "post")
 @clause(
     "retain.nodes.leaf",
     says="For a leaf: tensor hooks, then pre-hooks of its node, then .grad is set, then post-accumulate hooks.",
+    where="a variable holds the node",
     source=(FIRST_TENSOR_HOOKS, "test: test/test_autograd.py TestAutograd.test_post_accumulate_grad_hook_ordering"),
     concern="node_pre ?hooked_again",
     needs=PREHOOKS,

@@ -34,7 +34,7 @@ def test_own_copy(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "retain.values.later_passes",
-    says="A later backward() through a tensor puts the sum of its kept gradients into a new tensor as .grad.",
+    says="A later backward() through an inner tensor puts the sum of its kept gradients into a new tensor as .grad.",
     source="measured",
 )
 @given(plan=plans(kinds=("tensor",), inputs=(1, 2), depth=0, runs=3, retain=True, values=True, recasts=("layout",)))

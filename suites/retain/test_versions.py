@@ -47,7 +47,7 @@ def test_changed_before(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "retain.versions.hook_stays",
-    says="A hook registered before y.mul_() gets the gradient of the old y; the kept gradient is of the new y.",
+    says="A tensor hook registered before y.mul_() gets the gradient of the old y; the kept gradient is of the new y.",
     where=("y is not a view", "grad mode is on"),
     see=("gradient.inplace.view_is_lost",),
     source=(BOUND, FOLLOWS),
@@ -56,9 +56,9 @@ def test_changed_before(subject: Subject, plan: Plan) -> None:
     readings=by_release(
         "other",
         ("1.13", "hook old, gradient new", FOLLOWING),
-        "A hook registered before y.mul_() gets the gradient of the old y; the kept gradient is of the new y.",
+        "A tensor hook registered before y.mul_() gets the gradient of the old y; the kept gradient is of the new y.",
         ("", "both old", STAYING),
-        "A hook registered before y.mul_() gets the gradient of the old y; the kept gradient is of the old y too.",
+        "A tensor hook registered before y.mul_() gets the gradient of the old y; that of the old y is kept, too.",
     ),
     witness=loss_of_two_y(Hook("tensor", "m0>0", "h0"), Retain("m0>0"), Edit("m0>0", 5)),
 )
@@ -71,7 +71,7 @@ def test_hook_stays(subject: Subject, plan: Plan) -> None:
 @clause(
     "retain.versions.used_before",
     says="Uses of y before y.mul_() do not count in the gradient kept for y.",
-    where=("grad mode is on", "one backward()"),
+    where=("there is no view and grad mode is on", "one backward()"),
     source=FOLLOWS,
     concern="retain_grad ?edited_after",
     readings=by_release(
@@ -184,7 +184,7 @@ def test_detached(subject: Subject, row: List[bool]) -> None:
     ),
     Row(
         "retain.versions.hooks_of_each_version",
-        "The gradient kept for y has what hooks registered after y.mul_() changed, not what earlier ones changed.",
+        "The gradient kept for y has the changes of hooks registered after y.mul_(), not those of earlier hooks.",
         (BOUND, FOLLOWS),
         where="grad mode is on",
         level="implied",
@@ -196,7 +196,7 @@ def test_detached(subject: Subject, row: List[bool]) -> None:
                 "hooks of the new version",
                 {"retain_follows": True, "hooks_of_version": True, "retain_grad": "last"},
             ),
-            "The gradient kept for y has what hooks registered after y.mul_() changed, not what earlier ones changed.",
+            "The gradient kept for y has the changes of hooks registered after y.mul_(), not those of earlier hooks.",
             ("1.13", "no hooks", {"retain_follows": True, "hooks_of_version": False, "retain_grad": "slot"}),
             "With a hook from before y.mul_() the gradient kept for y is that of the new y before any hook changed it.",
             (

@@ -26,7 +26,7 @@ VIEWED = {
 
 @clause(
     "retain.versions.view",
-    says="A view keeps the gradient of its own uses; its base keeps that and the gradient of the base's own uses.",
+    says="If v = y[1:] and y keep their gradients, uses of v count in both, other uses of y only in that of y.",
     where="no tensor is changed in place",
     source="measured",
     value=0,
@@ -82,7 +82,7 @@ def test_base_changed_by_view(subject: Subject, size: int, part: int, edits: Lis
         "retain.versions.view_changed",
         "After v = y[:1], v.retain_grad() and v.mul_(2), v.grad is the gradient of the new v.",
         FOLLOWS,
-        where="the loss uses v",
+        where="the loss uses v and not y",
         concern="retain_grad ?edited_after",
         readings=by_release(
             "other",
@@ -98,7 +98,7 @@ def test_base_changed_by_view(subject: Subject, size: int, part: int, edits: Lis
         "retain.versions.base_of_kept_view",
         "After v = y[:1], v.retain_grad() and y.mul_(2), v.grad is the gradient of the new v.",
         FOLLOWS,
-        where="the loss uses v after y.mul_(2)",
+        where="after y.mul_(2) the loss uses v and not y",
         concern="retain_grad ?edited_after",
         readings=by_release(
             "other",
