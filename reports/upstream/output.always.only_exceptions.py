@@ -1,4 +1,4 @@
-"""An always_call hook does not run for KeyboardInterrupt, SystemExit or GeneratorExit.
+"""When KeyboardInterrupt, SystemExit or GeneratorExit ends a call, no always_call hook runs because of it.
 
 Documentation: with always_call=True the hook runs regardless of whether an exception is raised while calling the
     module.
