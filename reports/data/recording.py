@@ -71,6 +71,8 @@ class Recording:
     gone: tuple[str, ...] = ()
     #: Clauses whose older measurements stay good for their new text.
     restamped: tuple[str, ...] = ()
+    #: Why those of other clauses do not.
+    unproven: tuple[str, ...] = ()
 
     def changes(self) -> Iterator[CellChange]:
         """Yield the cells that the recording would change."""
@@ -147,15 +149,18 @@ def prepared(
             new = _added(_rest(before[name], new) if replace else before[name], new)
         after.append(new)
     stamped: tuple[str, ...] = ()
+    unproven: tuple[str, ...] = ()
     if restamp:
-        stamped, others = restamped(before, fresh, clauses)
+        stamped, others, unproven = restamped(before, fresh, clauses)
         after += others
     if replace:
         cells = {**{name: old.cells for name, old in before.items()}, **{new.minor: new.cells for new in after}}
         clauses = {name: found for name, found in clauses.items() if any(name in held for held in cells.values())}
     dropped = _gone(clauses, runs) if gone else ()
     kept = {name: found for name, found in clauses.items() if name not in dropped}
-    return Recording(before, tuple(_without(new, dropped) for new in after), Table(suite, kept), dropped, stamped)
+    return Recording(
+        before, tuple(_without(new, dropped) for new in after), Table(suite, kept), dropped, stamped, unproven
+    )
 
 
 def _tested(clauses: Clauses, runs: Iterable[Run], before: Iterable[Recorded]) -> dict[str, Clause]:

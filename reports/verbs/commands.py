@@ -103,6 +103,8 @@ def run_record(args: argparse.Namespace) -> int:
         print(one_line(str(path)))
     if made.restamped:
         print("not measured anew on every release, the same where they were:", ", ".join(made.restamped))
+    for fault in made.unproven:
+        print(one_line(f"not restamped: {fault}"), file=sys.stderr)
     if made.gone:
         print("gone:", ", ".join(made.gone))
     outdated = made.outdated()
