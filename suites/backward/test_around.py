@@ -84,6 +84,7 @@ def test_parameters_last(subject: Subject, plan: Plan) -> None:
     "backward.around.inside_forward",
     says="Tensor hooks that forward sets on input or output run between full backward pre-hook and full hook.",
     where="inputs are tensors by position that need gradients",
+    see="backward.firing.independent_output",
     source=BEFORE_FORWARD,
     needs=PRE,
 )
@@ -167,8 +168,8 @@ def test_forward_hook_inside(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.around.pre_hook_outside",
-    says="If a forward pre-hook returns input * 5, grad_input of a full backward hook is that product's gradient.",
-    where=("the input needs a gradient", "there is no other hook"),
+    says="If a forward pre-hook returns input * 5, a full backward hook has that product's gradient.",
+    where=("a tensor by position needs a gradient", "no other hook is there"),
     source="measured",
     needs=FULL,
 )

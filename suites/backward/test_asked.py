@@ -135,7 +135,7 @@ def test_backward_weight(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.asked.backward_weight_without_input",
-    says="If no input needs a gradient, backward(inputs=[weight]) calls the full backward hook of its module.",
+    says="If no input of a module needs a gradient, backward(inputs=[weight]) calls its full backward hook.",
     where="forward uses the weight and returns a tensor",
     source=(RULE_2, "docs: torch.autograd.backward"),
     concern="full_backward ?inputs_need_no_grad ?asked",

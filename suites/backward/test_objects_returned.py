@@ -44,7 +44,7 @@ def fill(number: float, size: Any) -> Any:
     ),
     Row(
         "backward.objects.pre_bare_tensor",
-        "A bare tensor from a full backward pre-hook is read as the tuple of its rows, one for each output.",
+        "A bare tensor from a full backward pre-hook is read as its rows: one for each output, or an error.",
         (PRE_DOCS, "measured"),
         docs="contradicts",
         note="Since 2.10 the docs list a bare Tensor as a value to return.",

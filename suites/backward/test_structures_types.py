@@ -61,6 +61,7 @@ def test_none_returned(subject: Subject, plan: Plan) -> None:
 @clause(
     "backward.structures.legacy_first",
     says="A legacy backward hook is for the first item of an output tuple or list; None there raises TypeError.",
+    where="the outputs share no operation",
     see="backward.given.legacy_first_output",
     source=(LEGACY, "measured"),
 )

@@ -14,7 +14,7 @@ KINDS = ("backward", "full_backward", "full_backward_pre")
 @clause(
     "backward.switched.any_mode",
     says="Full and legacy backward hooks and full backward pre-hooks run in train and in eval mode.",
-    where=("the output needs a gradient", "forward makes new outputs"),
+    where="outputs are new, need gradients and are in the loss",
     source="measured",
     about=apis(KINDS, everywhere=True),
 )

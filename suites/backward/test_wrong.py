@@ -54,7 +54,7 @@ def test_longer(subject: Subject, plan: Plan) -> None:
 @clause(
     "backward.wrong.nones",
     says="If a full backward hook returns (None,), the one of the module before is given (None,) as grad_output.",
-    where=("modules are in a chain", "each has one hook"),
+    where=("weight * x modules are in a chain", "each has one hook"),
     source="measured",
     concern="full_backward returns ?returns_none_inside",
     needs=FULL,
@@ -94,7 +94,7 @@ def test_legacy_anything(subject: Subject, plan: Plan) -> None:
 @clause(
     "backward.wrong.legacy_nones",
     says="If a legacy backward hook returns None for every gradient, those of modules before it are None or zero.",
-    where="modules are in a chain",
+    where="modules are in a chain, and return one tensor",
     source="measured",
 )
 @given(

@@ -149,7 +149,7 @@ def test_full_backward_removed(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "ordering.changes.forward_registers_hook",
-    says="A forward hook that forward registers on self runs in that call only if self had forward or backward hooks.",
+    says="A forward hook that forward registers on self runs in that call only if self had any hook around its call.",
     where="no hook is global",
     source=(SKIPS, SKIP_PULL),
     about=("register_forward_hook", "register_forward_pre_hook", "register_module_forward_pre_hook"),

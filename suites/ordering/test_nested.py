@@ -56,7 +56,7 @@ def brackets(net, before: str, after: str, backward: bool = False):
 @each(
     Row(
         "ordering.nested.forward",
-        "Forward hooks nest: first a parent's forward pre-hooks, then its children's hooks, last its forward hooks.",
+        "Hooks nest where forward calls children: the forward pre-hooks, the children's hooks, the forward hooks.",
         AROUND,
         kinds=("forward_pre", "forward"),
         grads=(True,),

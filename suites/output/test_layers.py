@@ -109,7 +109,7 @@ def test_containers(subject: Subject, kind, size, own, inner) -> None:
 
 @clause(
     "output.layers.own_call",
-    says="Forward hooks and pre-hooks run if forward is replaced, not if __call__ only returns self.forward(x).",
+    says="Forward hooks run if forward is replaced, not if the class's __call__ only returns self.forward(x).",
     source="measured",
     value=("super", "instance", "class"),
     wrong={"never elsewhere": ("call", "super", "instance", "class"), "never an own call": ("instance", "class")},

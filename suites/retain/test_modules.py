@@ -212,8 +212,8 @@ def test_unused_output(subject: Subject, uses: List[int], kept: List[bool]) -> N
 
 @clause(
     "retain.modules.input_inside_forward",
-    says="retain_grad() on an input inside forward keeps the gradient before that module's full backward hooks ran.",
-    where="inputs are tensors, by position",
+    says="retain_grad() on an input inside forward keeps the gradient before its full backward hooks ran.",
+    where="inputs are tensors by position that need gradients",
     source=FULL_DOCS + ' "receive a view of each Tensor passed to the Module"',
     needs=FULL,
     value=False,
