@@ -39,7 +39,7 @@ HARMS = ("silent", "error", "warning", "none")
 #: The kind of a change: the effect before it -> the effect behind it -> the kind.
 CHANGES = {
     "nothing": {"nothing": "internal", "warns": "warning", "raises": "error", "other": "silent"},
-    "warns": {"nothing": "fixed", "warns": "internal", "raises": "error", "other": "silent"},
+    "warns": {"nothing": "fixed", "warns": "warning", "raises": "error", "other": "silent"},
     "raises": {"nothing": "fixed", "warns": "fixed", "raises": "internal", "other": "fixed"},
     "other": {"nothing": "silent", "warns": "warning", "raises": "error", "other": "silent"},
 }

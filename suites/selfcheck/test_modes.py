@@ -242,7 +242,7 @@ def test_a_cause_of_eager_is_inherited() -> None:
     steps = (Forward(), Retain("m0>0"), Hook("tensor", "m0>0", "h0", (Scale(2),)), Backward())
     reading = Reading("old", "", "A sentence.", {"retain_grad": "hook"})
     asked = made(of_modules, readings=(reading,), witness=Plan(net, inputs, steps))
-    cause = Cause("as now", "", "It is so.", "measured", "silent", "Instead.", {"retain_grad": "last"})
+    cause = Cause("as now", "", "It is so.", "measured", "other", "Instead.", {"retain_grad": "last"})
     for mode in OTHERS:
         cell, failure = judged(asked, mode(), (cause,))
         assert failure is None

@@ -68,6 +68,7 @@ def test_code_that_runs_on_several_meets_the_worst_of_each_step_in_both_directio
         (["nothing"], "none"),
         (["nothing", "nothing"], "none"),
         (["warns", "nothing"], "warning"),
+        (["warns", "warns"], "warning"),
         (["raises", "nothing", "warns"], "error"),
         (["raises", "nothing", "other"], "silent"),
     ):
