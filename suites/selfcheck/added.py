@@ -95,7 +95,7 @@ class Adder:
         own = [hook.kind for hook in hooks_of(plan) if hook.kind in TRIED]
         kind = self.random.choice(own if own and self.random.random() < 0.5 else TRIED)
         on = self.place(plan, kind)
-        flags = {
+        flags: dict[str, Any] = {
             "with_kwargs": kind in AROUND and (on != "*" or kind == "forward") and self.random.random() < 0.3,
             "always_call": kind == "forward" and self.random.random() < 0.2,
             "prepend": kind in PREPENDED and on != "*" and self.random.random() < 0.3,
