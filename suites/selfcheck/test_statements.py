@@ -140,6 +140,6 @@ def test_the_statement_of_a_cell(clause, cell, said):
 def test_the_words_of_a_statement():
     assert Statement("It is.", "holds", "other").words == "holds: It is."
     assert Statement("It was.", "otherwise", "other").words == "otherwise (other values or calls): It was."
-    told = Statement("It is lost.", "deviates", "raises", "A bug.", "https://a.b/c", new=True)
-    assert told.words == "deviates (raises): It is lost. [not declared; A bug; https://a.b/c]"
+    lost = Statement("It is lost.", "deviates", "raises", "A bug.", "https://a.b/c", new=True)
+    assert lost.words == "deviates (raises): It is lost. [not declared; A bug; https://a.b/c]"
     assert Statement("", "unseen").words == "unseen"

@@ -40,8 +40,8 @@ def breaks(clause: Clause, plan: Plan, facts: Contract) -> str:
         return ""
     except AssertionError as error:
         return str(error).partition("\n")[0] or "AssertionError"
-    except Exception:  # noqa: BLE001 - a plan that no program can be: the model refuses it in many ways
-        return ""
+    except (AttributeError, LookupError, TypeError, ValueError):
+        return ""  # the test reads a plan of its own shape, and this one has another: it says nothing
     return ""
 
 

@@ -33,7 +33,7 @@ function cellAt(id, mode, place) {
 const clauseLink = (id) => el("a", { href: "#" + id, text: DATA.clauses[id].says, onclick: (event) => openListed(event, id) });
 const idLink = (id) => el("a", { href: "#" + id, text: id, onclick: (event) => openListed(event, id) });
 
-/** Return what stands below the sentence of a clause: its limits, the clauses that state its exceptions, what to write instead. */
+/** Return what is shown below the sentence of a clause: its limits, the clauses that state its exceptions, what to write instead. */
 function hintsOf({ limits, see = [], instead }) {
   const links = see.flatMap((id, place) => [place ? ", " : "see ", Object.hasOwn(DATA.clauses, id) ? idLink(id) : id]);
   const lines = [limits && [limits], see.length && links, instead && ["instead: ", instead]].filter(Boolean);
