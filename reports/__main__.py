@@ -43,16 +43,18 @@ def parser(verb: str | None, prog: str = IN_A_CLONE) -> Parser:
         diff_forms,
         explain,
         export,
+        find,
         overhead,
         rely,
         scope,
         triage,
+        why,
     )
 
     top = Parser(prog=prog, description="Read what the suites measured.")
     sub = top.add_subparsers(dest="verb", metavar="VERB", required=True, parser_class=Parser)
     commands.add_parsers(sub)
-    for verb_of in (explain, rely, diff_forms, affects, badge, export, overhead, chapters, triage, scope):
+    for verb_of in (explain, find, rely, diff_forms, affects, badge, export, overhead, chapters, triage, scope, why):
         verb_of.add_parser(sub)
     if verb not in sub.choices:
         from reports.verbs import sweep

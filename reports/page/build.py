@@ -19,14 +19,15 @@ from reports.data.atlas import Atlas, undeclared
 from reports.data.disagreements import Disagreement
 from reports.data.neighbours import from_to
 from reports.data.scope import HOW, scope
-from reports.page.choices import UNCOVERED, choices
+from reports.data.uncovered import UNCOVERED
+from reports.page.choices import choices
 from reports.page.details import NO_EXAMPLES, embedded
 from reports.page.matrix import MANY_COLUMNS, MEANINGS, SIGNS, chapters, claims, present, tally
 
 TEMPLATES = Path(__file__).parent / "templates"
 STYLES = ("tokens", "page", "matrix", "drawer", "views", "disagreements", "costs", "print")
 SCRIPTS = (
-    "data", "statements", "state", "bars", "filter", "drawer", "highlight", "evidence", "disagreements", "versions",
+    "data", "statements", "state", "find", "bars", "filter", "drawer", "highlight", "evidence", "disagreements", "versions",
     "runfile", "choice", "rely", "upgrade", "check", "triage", "build", "views", "main",
 )  # fmt: skip
 

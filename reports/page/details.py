@@ -20,9 +20,9 @@ from reports.data.order import rank
 from reports.data.sources import link
 from reports.data.statements import CHANGES, EFFECTS, KINDS
 from reports.data.traces import aligned
-from reports.page.choices import UNCOVERED
 from reports.page.matrix import CIRCLED, FEW_COLUMNS, SIGNS, WORD_NEEDS, ranges
 from reports.page.programs import Lines
+from reports.search.index import made
 
 NO_EXAMPLES: Mapping[str, str] = MappingProxyType({})
 
@@ -74,7 +74,7 @@ def document(
         "changes": CHANGES,
         "stands": STATUSES,
         "apis": apis,
-        "uncovered": [{"what": one.what, "why": one.why, "words": one.words} for one in UNCOVERED],
+        "find": made(atlas.clauses),
         "sources": [[source, link(source)] for source in sources],
         "clauses": clauses,
         "lines": lines.values,

@@ -11,6 +11,7 @@ from reports.data import forms
 from reports.data.clause import Clause, Clauses, known_apis, need
 from reports.data.names import unknown
 from reports.data.strict import BadInput
+from reports.search.ask import search
 
 CLAUSES = """CLAUSE is the id of a clause or its beginning: retain. or backward.returns.none_keeps; none means all."""
 
@@ -56,7 +57,7 @@ def choose(clauses: Clauses, args: argparse.Namespace) -> Choice:
             raise unknown("chapter", chapter, known, f"the chapters are {', '.join(sorted(known))}")
     for begin in begins:
         if not any(name.startswith(begin) for name in clauses):
-            raise unknown("clause", begin, clauses, "name a clause or how its id begins")
+            raise unknown("clause", begin, clauses if "." in begin else (), _nearest(clauses, " ".join(begins)))
     of_apis = about_apis(clauses, args.api) if args.api else clauses
     found = [
         name
@@ -74,6 +75,14 @@ def choose(clauses: Clauses, args: argparse.Namespace) -> Choice:
             hint = "what compares whole plans with the model says nothing to a user of hooks; check and triage show it"
         raise BadInput("reports", "", "no clause is of all that", hint)
     return Choice(tuple(asked), len(found) - len(asked))
+
+
+def _nearest(clauses: Clauses, words: str) -> str:
+    """Return as a hint the clauses that are nearest to words that are no id."""
+    found = search(clauses).find(words)
+    nearest = ", ".join(found.clauses[:5])
+    hint = "python -m reports find WORDS says more" if nearest else "python -m reports rely lists all clauses"
+    return "; ".join([*found.notes, *([f"the nearest to these words are {nearest}"] if nearest else []), hint])
 
 
 def _asked(clause: Clause, begins: Iterable[str], chapters: Iterable[str]) -> bool:

@@ -104,11 +104,17 @@ class Reliance:
 
 def rely(atlas: Atlas, columns: tuple[Column, ...], choice: Choice, mode: str, words: tuple[str, ...] = ()) -> Reliance:
     """Return how the clauses are on these releases."""
-    found = []
-    for clause in sorted(choice.clauses, key=lambda name: order(atlas.clauses[name])):
-        history = tuple(spans(atlas, clause, mode, columns))
-        found.append(Status(atlas.clauses[clause], status(history), history))
+    found = (
+        status_of(atlas, clause, mode, columns)
+        for clause in sorted(choice.clauses, key=lambda name: order(atlas.clauses[name]))
+    )
     return Reliance(columns, mode, tuple(found), choice.left_out, words)
+
+
+def status_of(atlas: Atlas, clause: str, mode: str, columns: tuple[Column, ...]) -> Status:
+    """Return how one clause is on these releases."""
+    history = tuple(spans(atlas, clause, mode, columns))
+    return Status(atlas.clauses[clause], status(history), history)
 
 
 def as_text(reliance: Reliance) -> str:
@@ -120,11 +126,11 @@ def as_text(reliance: Reliance) -> str:
             lines += ["", f"{words[len(group) > 1]} ({len(group)})"]
         for one in group:
             lines.append(f"  {one.clause}  {one.sentence}".rstrip())
-            lines += [f"    {line}" for line in _more(one)]
+            lines += [f"    {line}" for line in more(one)]
     return "\n".join([*lines, *left_out(reliance.left_out), "", SCOPE]) + "\n"
 
 
-def _more(one: Status) -> list[str]:
+def more(one: Status) -> list[str]:
     """Return what is said of a clause besides the sentence that may be relied on; its limits come first."""
     hints = one.record.hints
     if one.status == "holds":
@@ -179,7 +185,7 @@ def as_markdown(reliance: Reliance) -> str:
             ]
         for one in group:
             lines.append(
-                f"| `{one.clause}` | {forms.escaped(one.sentence)} | {'<br>'.join(map(forms.escaped, _more(one)))} |"
+                f"| `{one.clause}` | {forms.escaped(one.sentence)} | {'<br>'.join(map(forms.escaped, more(one)))} |"
             )
     return "\n".join([*lines, *left_out(reliance.left_out), "", SCOPE]) + "\n"
 

@@ -19,7 +19,7 @@ ROOMS = ("suites", "fixtures", "reports")
 #: The folders of a room, the lowest first: a file imports from its own and from lower ones.
 FLOORS = {
     "fixtures": ("plan", "graph", "families", "play", "model", "draw", "stages", "judge", "show", "run"),
-    "reports": ("data", "costs", "usage", "page", "verbs"),
+    "reports": ("data", "search", "costs", "usage", "page", "verbs"),
 }
 #: Who may ask which torch is installed: a session and two programs, which say it to all others.
 ASK_THE_VERSION = ["fixtures/run/judging.py", "suites/coverage.py", "suites/examples.py"]
@@ -27,7 +27,7 @@ DOORS_TO_TORCH = ("fixtures/stages/",)
 LONGEST, LONGEST_CONFTEST = 400, 100
 GENERATED = ("reports/verdicts/",)
 #: Programs to send to others: they import torch and nothing of ours.
-SENT = ("reports/upstream/", "reports/scope/")
+SENT = ("reports/upstream/", "reports/scope/", "reports/why/")
 #: The one that imports all suites by their files.
 IMPORTER = "suites/examples.py"
 #: Files that nobody reads line by line.
@@ -109,6 +109,7 @@ def test_a_folder_imports_nothing_of_those_above_it(room: str) -> None:
         "upstream",
         "installed",
         "scope",
+        "why",
     }
     floors = [f"{room}/{folder}/" for folder in FLOORS[room]]
     above = {folder: tuple(floors[place + 1 :]) for place, folder in enumerate(floors)}

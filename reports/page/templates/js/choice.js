@@ -1,4 +1,5 @@
-// Which clauses a question is about. The same rules as in reports/verbs/choice.py, and a search for words besides.
+// Which clauses a question is about: by the rules of reports/verbs/choice.py, and the nearest to words.
+const AT_MOST = 10; // clauses for words: what comes after them has little to do with these
 
 /** Say whether a clause is about an API that was asked for, with the option in brackets where there is one. */
 function isAbout(clause, asked) {
@@ -17,24 +18,15 @@ function isAsked(id, begins, chapters) {
 function chosen({ chapter = "", api = "", clause = "", tutorial = "", q = "" }) {
   const [chapters, apis, begins] = [chapter, api, clause].map(wordsIn);
   const strange = begins.find((begin) => !ORDER.some((id) => id.startsWith(begin)));
-  if (strange) return { wrong: `No clause begins with “${strange}”.${uncoveredOf(strange).map((text) => ` ${text}`).join("")}` };
-  const needles = wordsIn(q.toLowerCase());
-  const found = ROWS.filter(({ id, clause: each, words }) =>
+  if (strange) return { wrong: [`No clause begins with “${strange}”.`, ...notesOn(strange)].join(" ") };
+  const nearest = q && findClauses(q).ids.slice(0, AT_MOST);
+  const found = ROWS.filter(({ id, clause: each }) =>
     !each.compares && (!chapters.length || chapters.includes(id.split(".")[0])) && (!begins.length || begins.some((begin) => id.startsWith(begin))) &&
-    (!apis.length || apis.some((asked) => isAbout(each, asked))) && needles.every((needle) => words.includes(needle)));
+    (!apis.length || apis.some((asked) => isAbout(each, asked))) && (!q || nearest.includes(id)));
   const ids = found.map(({ id }) => id).filter((id) => tutorial || isAsked(id, begins, chapters));
   if (ids.length) return { ids, leftOut: found.length - ids.length };
   if (found.length) return { wrong: "Only claims of tutorials are of all that: choose “with tutorial claims”." };
-  return { wrong: ["No clause is of all that: choose less at once.", ...uncoveredOf(q)].join(" ") };
-}
-
-/** Return what is said of things that no clause speaks of yet, where a word that was asked for names one. */
-function uncoveredOf(asked) {
-  const needles = wordsIn(asked.toLowerCase()).filter((needle) => needle.length > 2);
-  const fit = (words, needle) => words.some((word) => word.includes(needle) || needle.includes(word));
-  return DATA.uncovered
-    .filter(({ words }) => needles.some((needle) => fit(words, needle)))
-    .map(({ what, why }) => `Not covered: ${what}. ${why}.`);
+  return { wrong: ["No clause is of all that: choose less at once.", ...notesOn(q)].join(" ") };
 }
 
 /** Return the words of a choice as a terminal takes them. */

@@ -2,19 +2,21 @@
 const AT_ONCE = 100; // rows: more would make the reader wait, and no screen has room for them
 let toShow = [];
 
+const NEAREST = 20; // clauses for words: nobody reads on behind these
+
 const ROWS = [...document.querySelectorAll(".row")].map((row) => {
   const id = row.dataset.clause;
-  const clause = DATA.clauses[id];
-  const words = [id, clause.says, clause.limits || "", ...clause.source.map(([source]) => source), ...clause.readings.flatMap(({ name, says }) => [name, says])];
-  return { row, id, clause, drawn: DATA.modes[0], chapter: row.parentElement, words: words.join("\n").toLowerCase() };
+  return { row, id, clause: DATA.clauses[id], drawn: DATA.modes[0], chapter: row.parentElement };
 });
+const ENTRY = new Map(ROWS.map((entry) => [entry.id, entry]));
+const results = byId("results");
 
 /** Say whether a clause has anything to show: in further modes it may never have been run. */
 const isCounted = (clause, mode) =>
   mode === DATA.modes[0] || clause.cells[mode].some(([, verdict, , more = {}]) => !isUnrun({ verdict, note: more.note }));
 
 /** Say whether a row fits the filters. */
-function fits({ id, clause, words }, mode, state, needles) {
+function fits({ id, clause }, mode, state) {
   if (state.chapter && id.split(".")[0] !== state.chapter) return false;
   if (state.docs && clause.docs !== "contradicts") return false;
   const on = PLACE.get(state.on);
@@ -24,19 +26,34 @@ function fits({ id, clause, words }, mode, state, needles) {
   }
   const [from, to] = [PLACE.get(state.from), PLACE.get(state.to)];
   if (from !== undefined && to !== undefined && sameCell(cellOn(clause, mode, from), cellOn(clause, mode, to))) return false;
-  if (needles.length && clause.compares) return false; // what compares plans with the model answers nobody's words
-  return needles.every((needle) => words.includes(needle));
+  return true;
+}
+
+/** Put the rows of these clauses on top, in this order, and all others back into their chapters. */
+function arrange(ids) {
+  const moved = new Set([...results.querySelectorAll(".row")].map((row) => ENTRY.get(row.dataset.clause).chapter));
+  const name = (row, text) => (row.querySelector("code").textContent = text); // away from its chapter a row has its whole id
+  for (const { id, row, chapter } of ROWS) {
+    if (!moved.has(chapter)) continue;
+    chapter.append(row);
+    name(row, id.slice(id.indexOf(".") + 1));
+  }
+  for (const id of ids) name(ENTRY.get(id).row, id);
+  results.append(...ids.map((id) => ENTRY.get(id).row));
 }
 
 function applyFilters() {
   const state = readFields();
   const mode = state.mode || DATA.modes[0];
-  const needles = (state.q || "").toLowerCase().split(/\s+/).filter(Boolean);
+  const found = state.q ? findClauses(state.q) : null;
   const counts = new Map([...document.querySelectorAll("tbody[data-chapter]")].map((chapter) => [chapter, { all: 0, here: 0 }]));
+  const fitting = found && found.ids.filter((id) => ENTRY.has(id) && isCounted(DATA.clauses[id], mode) && fits(ENTRY.get(id), mode, state));
+  const nearest = found && new Set(fitting.slice(0, found.begun ? fitting.length : NEAREST));
+  arrange(nearest ? [...nearest] : []);
   toShow = [];
-  for (const entry of ROWS) {
+  for (const entry of nearest ? [...nearest].map((id) => ENTRY.get(id)).concat(ROWS.filter(({ id }) => !nearest.has(id))) : ROWS) {
     const within = isCounted(entry.clause, mode);
-    const shown = within && fits(entry, mode, state, needles);
+    const shown = nearest ? nearest.has(entry.id) : within && fits(entry, mode, state);
     if (shown && (entry.row.hidden || entry.drawn !== mode)) toShow.push(entry);
     if (!entry.row.hidden && (!shown || entry.drawn !== mode)) entry.row.hidden = true;
     if (within) counts.get(entry.chapter).all++;
@@ -44,14 +61,25 @@ function applyFilters() {
   }
   const sum = { all: 0, here: 0 };
   for (const [chapter, { all, here }] of counts) {
-    chapter.hidden = here === 0;
+    chapter.hidden = here === 0 || Boolean(nearest);
     chapter.querySelector("small").textContent = here === all ? all : `${here} of ${all}`;
     sum.all += all;
     sum.here += here;
   }
   showRows(toShow, mode, AT_ONCE);
+  tellFound(found, sum.here);
   tellCount(sum, state);
   markControls(state);
+}
+
+/** Say above the clauses for some words how near these are, and which parts of torch that were named have none. */
+function tellFound(found, count) {
+  results.hidden = !found;
+  const said = !found ? "" : found.close ? "Nearest to your words" : "Nothing is close to your words; the nearest";
+  byId("results-said").textContent = found && found.begun ? "Clauses that begin so" : said;
+  byId("results-count").textContent = count;
+  byId("notes").replaceChildren(...(found ? found.notes : []).map((text) => el("span", { class: "sentence", text })));
+  byId("notes").hidden = !found || !found.notes.length;
 }
 
 /** Show the next rows of those that fit; the ones behind them once these are seen, unless others are asked for by then. */
@@ -75,7 +103,6 @@ function tellCount({ all, here }, state) {
     : filtered ? `${here} of ${all} ${noun}` : `${all} ${noun}`;
   byId("reset").hidden = Object.keys(state).length === 0;
   byId("none").hidden = here > 0;
-  byId("none-uncovered").replaceChildren(...(here ? [] : uncoveredOf(state.q || "")).map((text) => el("span", { class: "sentence", text })));
 }
 
 function markControls(state) {

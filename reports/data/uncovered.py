@@ -1,0 +1,108 @@
+"""What no clause speaks of yet, in words, why, and the words by which people ask for it; and what only a mode answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from fixtures.judge.unstated import GRAPH, OPTIM, PARALLEL, REGISTRATION, STATE, UNSTATED
+
+
+@dataclass(frozen=True)
+class Uncovered:
+    """A part of torch without clauses. `phrases` name it, as whole words in small letters, unless one of `unless` does."""
+
+    what: str
+    why: str
+    phrases: tuple[str, ...]
+    unless: tuple[str, ...] = ()
+
+    @property
+    def says(self) -> str:
+        """What is said to somebody who asks for it."""
+        return f"Not covered: {self.what}. {self.why}."
+
+
+#: Everyday words for the hook APIs without clauses; their own names are added.
+EVERYDAY = {
+    STATE: "state dict, load state dict, missing keys, unexpected keys",
+    OPTIM: "optimizer, optimizers, optim, optimizer step, step hook, step hooks",
+    GRAPH: "multi grad, several gradients, saved tensor, saved tensors, pack hook, unpack hook, save on cpu, offload",
+    REGISTRATION: "registration hook, register parameter, register buffer, register module, buffer",
+    PARALLEL: "comm hook, gradient bucket, all reduce, allreduce",
+}
+UNLESS = {OPTIM: ("step in backward", "optimizer in backward", "step inside")}
+#: Words of such a name that many have.
+COMMON = {"register", "hook", "hooks", "pre", "post", "module", ""}
+WAYS = (
+    Uncovered(
+        "torch.compile and its parts",
+        "No plan is executed so yet",
+        tuple("compile, compiled, compiling, dynamo, inductor, aot, aotautograd, graph break, cudagraph, cudagraphs".split(", ")),
+    ),
+    Uncovered("torch.jit", "No plan is executed so yet", ("jit", "torchscript", "scriptmodule", "scripted")),
+    Uncovered("torch.export and ONNX", "No plan is executed so yet", ("export", "exported", "onnx")),
+    Uncovered(
+        "torch.func and vmap",
+        "No plan is executed so yet",
+        ("functorch", "torch func", "vmap", "jvp", "vjp", "jacrev", "jacfwd"),
+    ),
+    Uncovered(
+        "torch.fx, quantization, pruning, parametrization, weight_norm",
+        "What is built on hooks or rewrites modules is not stated yet",
+        ("fx", "symbolic trace", "quantization", "quantize", "quantized", "qat", "pruning", "prune", "parametrize",
+         "parametrization", "weight norm", "spectral norm"),
+    ),
+    Uncovered(
+        "distributed training: DistributedDataParallel, FSDP and others",
+        "It needs several processes",
+        ("ddp", "fsdp", "fsdp2", "fully shard", "distributed", "distributeddataparallel", "dtensor",
+         "pipeline parallel", "tensor parallel", "deepspeed", "rpc"),
+    ),
+    Uncovered(
+        "autocast",
+        "Plans add and multiply numbers, which autocast does not cast",
+        ("autocast", "amp", "mixed precision", "gradscaler", "grad scaler"),
+    ),
+    Uncovered(
+        "devices other than the CPU",
+        "Recorded is the CPU; the suite runs on others with --device",
+        ("cuda", "gpu", "gpus", "mps", "xpu", "tpu", "cuda stream", "streams"),
+    ),
+    Uncovered(
+        "libraries on top of torch",
+        "Clauses are about torch alone",
+        ("lightning", "accelerate", "fastai", "captum", "torchvision", "timm", "transformers library"),
+    ),
+)  # fmt: skip
+#: What a mode does to every plan, by the words for it.
+MODES = {
+    "contexts": "anomaly, anomaly detection, detect anomaly, functional call, save on cpu, another thread",
+    "copy": "deepcopy, deep copy, pickle, pickled, copied model",
+}
+
+
+def _apis() -> Iterator[Uncovered]:
+    for reason in dict.fromkeys(UNSTATED.values()):
+        names = [name for name, why in UNSTATED.items() if why == reason]
+        phrases = set(EVERYDAY[reason].split(", "))
+        for name in names:
+            words = [word for word in name.split("_") if word]
+            own = [word for word in words if word not in COMMON]
+            phrases |= {" ".join(words)} | ({" ".join(own)} if len(own) > 1 else set())
+        yield Uncovered(
+            ", ".join(names), reason[0].upper() + reason[1:], tuple(sorted(phrases)), UNLESS.get(reason, ())
+        )
+
+
+UNCOVERED = (*_apis(), *WAYS)
+
+
+def named() -> list[dict[str, Any]]:
+    """Return as plain data what is said where a question names one of these, or what a mode measures."""
+    found = [{"says": one.says, "phrases": list(one.phrases), "unless": list(one.unless)} for one in UNCOVERED]
+    for mode, phrases in MODES.items():
+        says = f"Measured for every plan in the mode {mode}: python -m reports rely --mode {mode}"
+        found.append({"says": says, "phrases": phrases.split(", "), "unless": []})
+    return found

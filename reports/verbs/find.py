@@ -1,0 +1,107 @@
+"""The clauses that are nearest to some words: a question, an API, a text that torch printed."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from dataclasses import dataclass
+from typing import Any
+
+from reports.data import forms
+from reports.data.atlas import Atlas
+from reports.data.names import add_sources, read_atlas
+from reports.data.scope import LINE, SCOPE
+from reports.data.strict import FORMAT, BadInput
+from reports.search.ask import search
+from reports.verbs.rely import Status, more, status_of
+from reports.verbs.verb import add_verb
+
+MOST = 5
+EPILOG = """exit status: 0 some are close, 1 nothing is close, 2 there is nothing to look for.
+example: python -m reports find why is my backward hook not called"""
+NOTHING_CLOSE = "Nothing is close."
+
+
+@dataclass(frozen=True)
+class Nearest:
+    """The clauses for some words, as they are on the newest release; what is said of parts of torch without clauses."""
+
+    words: str
+    torch: str
+    clauses: tuple[Status, ...]
+    close: bool
+    notes: tuple[str, ...]
+
+
+def find(atlas: Atlas, words: str, most: int = MOST) -> Nearest:
+    """Return the clauses that these words are nearest to, the nearest first."""
+    found, newest = search(atlas.clauses).find(words), atlas.columns[-1]
+    statuses = [status_of(atlas, name, atlas.modes[0], (newest,)) for name in found.clauses[:most]]
+    return Nearest(words, newest.torch, tuple(statuses), found.close, found.notes)
+
+
+def as_text(nearest: Nearest) -> str:
+    """Return the answer for a terminal."""
+    lines = list(nearest.notes)
+    if not nearest.close:
+        lines.append(NOTHING_CLOSE + (" The nearest clauses:" if nearest.clauses else ""))
+    for one in nearest.clauses:
+        lines += [*([""] if lines else []), f"{one.clause}  {one.sentence or one.says}"]
+        lines += [f"    {line}" for line in more(one)]
+    hint = "python -m reports explain CLAUSE says more of one; python -m reports why lists usual causes"
+    return "\n".join([*lines, "", f"on torch {nearest.torch}; {SCOPE}", hint]) + "\n"
+
+
+def as_json(nearest: Nearest) -> str:
+    """Return the answer as JSON: the clauses in order."""
+    return forms.as_json(
+        {
+            "format": FORMAT,
+            "words": nearest.words,
+            "torch": nearest.torch,
+            "scope": LINE,
+            "close": nearest.close,
+            "notes": list(nearest.notes),
+            "clauses": [
+                {"clause": one.clause, "says": one.says, "status": one.status, **one.record.limited}
+                for one in nearest.clauses
+            ],
+        }
+    )
+
+
+def as_markdown(nearest: Nearest) -> str:
+    """Return the answer as a table."""
+    lines = [forms.escaped(line) for line in nearest.notes]
+    lines += [] if nearest.close else [NOTHING_CLOSE]
+    lines += ["", "| clause | on torch " + nearest.torch + " |", "|---|---|"] if nearest.clauses else []
+    for one in nearest.clauses:
+        texts = [one.sentence or one.says, *more(one)]
+        lines.append(f"| `{one.clause}` | {'<br>'.join(map(forms.escaped, texts))} |")
+    return "\n".join([*lines, "", SCOPE]) + "\n"
+
+
+FORMS = {"text": as_text, "json": as_json, "markdown": as_markdown}
+
+
+def add_parser(sub: Any) -> None:
+    """Add the verb to the command line."""
+    parser = add_verb(sub, "find", run, "which clauses are nearest to some words", EPILOG, __doc__)
+    parser.add_argument(
+        "words", nargs="+", metavar="WORDS", help="a question, an API or a text that torch printed; - reads it"
+    )
+    parser.add_argument("--most", type=int, default=MOST, metavar="N", help="how many clauses (default: %(default)s)")
+    forms.add_format(parser, FORMS)
+    add_sources(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the nearest clauses; 1 when nothing is close."""
+    words = sys.stdin.read() if args.words == ["-"] else " ".join(args.words)
+    if args.most < 1:
+        raise BadInput("reports", "--most", f"{args.most} is not a number of clauses", "take 1 or more")
+    nearest = find(read_atlas(args), words, args.most)
+    if not nearest.clauses and not nearest.notes:
+        raise BadInput("reports", "", "no clause has any of these words", "python -m reports rely lists all clauses")
+    forms.show(nearest, FORMS, args.format)
+    return 0 if nearest.close else 1

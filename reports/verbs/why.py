@@ -1,0 +1,167 @@
+"""The usual causes of what people see when a hook does not do what they meant, each with the clause that states it."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fixtures.judge.symptoms import SYMPTOMS, Cause, Symptom
+from reports.data import forms
+from reports.data.atlas import Atlas
+from reports.data.history import timeline
+from reports.data.names import add_sources, read_atlas, unknown
+from reports.data.neighbours import from_to
+from reports.data.scope import LINE, SCOPE
+from reports.data.strict import FORMAT, BadInput
+from reports.search.words import plain, stem
+from reports.verbs.rely import Status, status_of
+from reports.verbs.verb import add_verb
+
+PROGRAMS = Path(__file__).parents[1] / "why"
+NOT_MEASURED = "not measured yet"
+EPILOG = """exit status: 0 shown, 2 no such symptom or program.
+example: python -m reports why my backward hook is not called"""
+
+
+@dataclass(frozen=True)
+class Explained:
+    """A cause with what was measured of its clause on all releases; None where no clause speaks of it."""
+
+    cause: Cause
+    status: Status | None
+
+    @property
+    def releases(self) -> list[str]:
+        """On which releases torch does so, in lines."""
+        if self.status is None:
+            return []
+        if self.status.status == "holds":
+            spans = self.status.spans
+            return [f"torch {from_to(spans[0].columns[0].label, spans[-1].columns[-1].label)}: holds"]
+        return [f"torch {when}: {words}" for when, words in timeline(self.status.spans)]
+
+    @property
+    def script(self) -> str:
+        """The command that prints a program which shows it."""
+        if self.status is None:
+            return f"python -m reports why --program {self.cause.program}"
+        return f"python -m reports explain {self.cause.clause} --example"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Symptoms, each with its causes in the order in which people meet them."""
+
+    symptoms: tuple[tuple[Symptom, tuple[Explained, ...]], ...]
+
+
+def nearest(words: str) -> list[Symptom]:
+    """Return the symptoms that share the most words with these, all of them where there are no words."""
+    if not words:
+        return list(SYMPTOMS)
+    asked = {stem(word) for word in plain(words)}
+    shared = {one.name: len(asked & {stem(word) for word in plain(one.name)}) for one in SYMPTOMS}
+    most = max(shared.values())
+    return [one for one in SYMPTOMS if most and shared[one.name] == most]
+
+
+def explained(atlas: Atlas, symptoms: Iterable[Symptom]) -> Answer:
+    """Return the symptoms with what was measured of their causes."""
+
+    def measured(cause: Cause) -> Explained:
+        known = cause.clause in atlas.clauses
+        return Explained(cause, status_of(atlas, cause.clause, atlas.modes[0], atlas.columns) if known else None)
+
+    return Answer(tuple((one, tuple(map(measured, one.causes))) for one in symptoms))
+
+
+def as_text(answer: Answer) -> str:
+    """Return the answer for a terminal."""
+    lines = []
+    for symptom, causes in answer.symptoms:
+        lines += [f"{symptom.name}:", ""]
+        for number, one in enumerate(causes, 1):
+            lines.append(f"{number:>2} {one.cause.says}")
+            if one.status is None:
+                lines.append(f"   {NOT_MEASURED}")
+            else:
+                lines.append(f"   {one.status.clause}  {one.status.says}")
+                lines += [f"   {line}" for line in (*one.status.record.hints, *one.releases)]
+            lines += [f"   {one.script}", ""]
+    return "\n".join([*lines, SCOPE]) + "\n"
+
+
+def as_json(answer: Answer) -> str:
+    """Return the answer as JSON."""
+    return forms.as_json(
+        {
+            "format": FORMAT,
+            "scope": LINE,
+            "symptoms": [
+                {"symptom": symptom.name, "causes": [_cause(one) for one in causes]}
+                for symptom, causes in answer.symptoms
+            ],
+        }
+    )
+
+
+def _cause(one: Explained) -> dict[str, Any]:
+    found: dict[str, Any] = {"says": one.cause.says, "script": one.script}
+    if one.status is None:
+        return {**found, "program": one.cause.program}
+    return {
+        **found,
+        "clause": one.status.clause,
+        "sentence": one.status.says,
+        "status": one.status.status,
+        **one.status.record.limited,
+        "history": [span.plain() for span in one.status.spans],
+    }
+
+
+def as_markdown(answer: Answer) -> str:
+    """Return the answer as a list for an issue."""
+    lines = []
+    for symptom, causes in answer.symptoms:
+        lines += ["", f"**{forms.escaped(symptom.name)}**", ""]
+        for one in causes:
+            texts = [NOT_MEASURED] if one.status is None else [f"`{one.status.clause}`", one.status.says, *one.releases]
+            says = ". ".join(forms.escaped(text).rstrip(".") if text[0] != "`" else text for text in texts)
+            lines.append(f"1. {forms.escaped(one.cause.says)}: {says}. `{one.script}`")
+    return "\n".join([*lines[1:], "", SCOPE]) + "\n"
+
+
+FORMS = {"text": as_text, "json": as_json, "markdown": as_markdown}
+
+
+def add_parser(sub: Any) -> None:
+    """Add the verb to the command line."""
+    says = "usual causes of what people see when a hook does not do what they meant"
+    parser = add_verb(sub, "why", run, says, EPILOG, __doc__)
+    parser.add_argument("words", nargs="*", metavar="WORDS", help="what you see; without words all symptoms are listed")
+    parser.add_argument("--program", metavar="NAME", help="print the program of a cause that is not measured yet")
+    forms.add_format(parser, FORMS)
+    add_sources(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the symptoms, the causes of one, or a program."""
+    if args.program is not None:
+        programs = {path.name: path for path in PROGRAMS.glob("*.py")}
+        if args.program not in programs:
+            raise unknown("program", args.program, programs, f"there are {', '.join(sorted(programs))}")
+        sys.stdout.write(programs[args.program].read_text(encoding="utf-8"))
+        return 0
+    if not args.words and args.format == "text":
+        print("\n".join([*(one.name for one in SYMPTOMS), "", "python -m reports why WORDS lists the usual causes"]))
+        return 0
+    found = nearest(" ".join(args.words))
+    if not found:
+        names = "; ".join(one.name for one in SYMPTOMS)
+        raise BadInput("reports", "", "no symptom has any of these words", f"there are: {names}")
+    forms.show(explained(read_atlas(args), found), FORMS, args.format)
+    return 0
