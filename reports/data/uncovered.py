@@ -1,4 +1,4 @@
-"""What no clause speaks of yet, in words, why, and the words by which people ask for it; and what only a mode answers."""
+"""What no clause speaks of yet: in words, why, and how people ask for it; and what only a mode answers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fixtures.judge.unstated import GRAPH, OPTIM, PARALLEL, REGISTRATION, STATE,
 
 @dataclass(frozen=True)
 class Uncovered:
-    """A part of torch without clauses. `phrases` name it, as whole words in small letters, unless one of `unless` does."""
+    """A part of torch without clauses: phrases name it, as whole words, unless one of `unless` stands there too."""
 
     what: str
     why: str
@@ -39,7 +39,7 @@ WAYS = (
     Uncovered(
         "torch.compile and its parts",
         "No plan is executed so yet",
-        tuple("compile, compiled, compiling, dynamo, inductor, aot, aotautograd, graph break, cudagraph, cudagraphs".split(", ")),
+        ("compile", "compiled", "compiling", "dynamo", "inductor", "aot", "aotautograd", "graph break", "cudagraph"),
     ),
     Uncovered("torch.jit", "No plan is executed so yet", ("jit", "torchscript", "scriptmodule", "scripted")),
     Uncovered("torch.export and ONNX", "No plan is executed so yet", ("export", "exported", "onnx")),

@@ -27,8 +27,8 @@ from reports.page.matrix import MANY_COLUMNS, MEANINGS, SIGNS, chapters, claims,
 TEMPLATES = Path(__file__).parent / "templates"
 STYLES = ("tokens", "page", "matrix", "drawer", "views", "disagreements", "costs", "print")
 SCRIPTS = (
-    "data", "statements", "state", "find", "bars", "filter", "drawer", "highlight", "evidence", "disagreements", "versions",
-    "runfile", "choice", "rely", "upgrade", "check", "triage", "build", "views", "main",
+    "data", "statements", "state", "find", "bars", "filter", "drawer", "highlight", "evidence", "disagreements",
+    "versions", "runfile", "choice", "rely", "upgrade", "check", "triage", "build", "views", "main",
 )  # fmt: skip
 
 

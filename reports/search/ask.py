@@ -21,7 +21,7 @@ CLOSE, UNKNOWN = 27, 35
 
 @dataclass(frozen=True)
 class Found:
-    """The clauses for some words, the nearest first, whether these are close, and what is said of parts without clauses."""
+    """The clauses for some words, the nearest first; whether these are close; notes on parts of torch without clauses."""
 
     clauses: tuple[str, ...]
     close: bool
@@ -66,7 +66,7 @@ class Search:
         return Found(tuple(self.names[place] for place in places), close, tuple(self.notes(words)))
 
     def notes(self, words: str) -> list[str]:
-        """Return what is said of the parts of torch that these words name, as whole words, and of which no clause is."""
+        """Return what is said of parts of torch that these words name, as whole words, and that have no clause."""
         said = plain(words)
         has = lambda phrases: any(within(said, phrase.split()) for phrase in phrases)  # noqa: E731 - a name for it
         return [one["says"] for one in self.named if has(one["phrases"]) and not has(one["unless"])]

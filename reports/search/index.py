@@ -1,4 +1,4 @@
-"""The index of the search: for each stem the clauses that have it, with whole weights, made once from all their texts."""
+"""The index of the search: for each stem the clauses that have it, with whole weights, made from all their texts."""
 
 from __future__ import annotations
 

@@ -13,7 +13,8 @@ import sys
 import threading
 import warnings
 from collections import defaultdict
-from typing import Any, Dict, Iterator, List, Set
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from hypothesis.errors import UnsatisfiedAssumption
@@ -46,7 +47,7 @@ class Listener:
     """A pytest plugin: for each clause the texts that torch raised or warned while its test ran."""
 
     def __init__(self) -> None:
-        self.heard: Dict[str, Set[str]] = defaultdict(set)
+        self.heard: dict[str, set[str]] = defaultdict(set)
         self.clause = self.sentences = ""
 
     def hear(self, text: str, speaks: Any) -> None:
@@ -111,7 +112,7 @@ def listen_to_warnings(listener: Listener) -> None:
     warnings.simplefilter, warnings.WarningMessage = loud, Heard  # type: ignore[misc, assignment]
 
 
-def main(arguments: List[str]) -> int:
+def main(arguments: list[str]) -> int:
     """Run the suite, and write what was heard of a whole run."""
     import torch
 
