@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from packaging.version import Version
@@ -44,6 +44,11 @@ class Column:
         """The torch version, by which columns are sorted."""
         return Version(self.torch)
 
+    @property
+    def head(self) -> str:
+        """What stands above it."""
+        return self.key.removesuffix(" run")
+
 
 @dataclass(frozen=True)
 class Atlas:
@@ -58,6 +63,10 @@ class Atlas:
     def cell(self, clause: str, column: Column, mode: str) -> Cell:
         """Return the cell, unseen where nothing was run."""
         return self.cells.get((clause, column.key, mode), UNSEEN)
+
+    def asked(self, clause: str, column: Column, mode: str) -> bool:
+        """Say whether a column answers for a clause: a run does for what was run in it, next to what is recorded."""
+        return not column.this_run or (clause, column.key, mode) in self.cells
 
     @property
     def focus(self) -> Column:
@@ -86,14 +95,14 @@ def build(table: Table, recorded: Iterable[Recorded], runs: Iterable[Run] = ()) 
     cells: dict[tuple[str, str, str], Cell] = {}
     fresh = _grouped(runs)
     for old in recorded:
-        if old.minor not in fresh:
-            where = old.python, old.platform, old.device
-            columns[old.minor] = Column(old.minor, old.minor, old.torch, *where, instruments=old.instruments)
-            cells.update(_keyed(old.minor, recorded_cells(old, clauses)))
-    for key, group in fresh.items():
-        columns[key] = _run_column(key, group, recorded)
+        where = old.python, old.platform, old.device
+        columns[old.minor] = Column(old.minor, old.minor, old.torch, *where, instruments=old.instruments)
+        cells.update(_keyed(old.minor, recorded_cells(old, clauses)))
+    for name, group in fresh.items():
+        column = _run_column(name, group, recorded)
+        columns[column.key] = column
         for run in group:
-            cells.update(_keyed(key, run_cells(run, clauses)))
+            cells.update(_keyed(column.key, run_cells(run, clauses)))
     if not columns:
         raise BadInput(
             "reports",
@@ -158,14 +167,14 @@ def _grouped(runs: list[Run]) -> dict[str, list[Run]]:
     return groups
 
 
-def _run_column(key: str, group: list[Run], recorded: list[Recorded]) -> Column:
+def _run_column(name: str, group: list[Run], recorded: list[Recorded]) -> Column:
     run = group[0]
     header = run.header
     release = is_release(run.version)
-    nearest = None if key in {old.minor for old in recorded} else _nearest(run.version, recorded)
+    nearest = None if name in {old.minor for old in recorded} else nearest_to(run.version, recorded)
     return Column(
-        key=key,
-        label=f"{key} (this run)",
+        key=f"{name} run",
+        label=f"{name} (this run)",
         torch=run.version.public if release else header["torch"],
         python=header["python"],
         platform=header["platform"],
@@ -177,7 +186,7 @@ def _run_column(key: str, group: list[Run], recorded: list[Recorded]) -> Column:
     )
 
 
-def _nearest(version: Version, recorded: list[Recorded]) -> str | None:
+def nearest_to(version: Version, recorded: Sequence[Recorded]) -> str | None:
     """Return the newest recorded release that is not newer than the version, or the oldest there is."""
     if not recorded:
         return None

@@ -49,7 +49,8 @@ class Span:
 
 def spans(atlas: Atlas, clause: str, mode: str, columns: Iterable[Column] | None = None) -> list[Span]:
     """Return the spans of a clause, oldest first, over these columns or all."""
-    chosen = atlas.columns if columns is None else columns
+    columns = atlas.columns if columns is None else tuple(columns)
+    chosen = [column for column in columns if atlas.asked(clause, column, mode)] or columns
 
     def same(column: Column) -> tuple[Any, ...]:
         cell = atlas.cell(clause, column, mode)

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from reports.data.atlas import newest_table
 from reports.data.cell import BROKEN, Cell, Cells
@@ -32,6 +33,10 @@ ACCEPTS = {
     "undeclared": "deviations, crashes and hangs that nobody declared",
     "build": "another build of a release than the recorded one",
 }
+
+
+#: In what a cell can be not as recorded, the worst first.
+KINDS = ("verdict", "missing", "trace", "text", "new")
 
 
 @dataclass(frozen=True)
@@ -193,14 +198,39 @@ def _without(old: Recorded, gone: Iterable[str]) -> Recorded:
 
 
 @dataclass(frozen=True)
+class Match:
+    """A torch next to a recorded release: for each mode in which it was run how many cells of how many are the same."""
+
+    torch: str
+    release: str
+    cells: Mapping[str, tuple[int, int]]
+
+    @property
+    def words(self) -> str:
+        """What a page says first of somebody's own run."""
+        same = all(one == all_ for one, all_ in self.cells.values())
+        modes = [
+            f"{one} of {all_}" + ("" if mode == "eager" else f" in {mode}") for mode, (one, all_) in self.cells.items()
+        ]
+        does = (
+            f"does what is recorded of {self.release}"
+            if same
+            else f"is not all as recorded of {self.release}; the same are"
+        )
+        return f"your torch {self.torch} {does}{':' if same else ''} {', '.join(modes)}"
+
+
+@dataclass(frozen=True)
 class Comparison:
     """Runs next to what is recorded of the same releases: how many cells were compared, and which are not the same."""
 
     cells: int
     recorded: int
+    #: The worst first.
     changes: tuple[CellChange, ...]
     #: Profiles other than the recorded one: their plans are others, so their traces are not compared.
     searched: tuple[str, ...]
+    matches: tuple[Match, ...]
 
     def __str__(self) -> str:
         """Return the numbers in one line."""
@@ -220,23 +250,43 @@ def comparison(runs: Iterable[Run], folder: Path = VERDICTS) -> Comparison:
     _, clauses = newest_table(table, runs)
     before = {old.minor: old for old in all_renamed(read_recorded(folder), table.clauses, clauses)}
     changes: list[CellChange] = []
+    matches = []
     recorded = 0
     for name, group in _by_release(runs).items():
         if name not in before:
             hint = f"compare it with the nearest release: python -m reports diff {_last(before)} {group[0].path}"
             raise BadInput(group[0].path, "", f"torch {name} is not recorded", hint)
-        whole = any(map(_is_whole, group))
-        old, new = before[name].cells, from_runs(group, clauses).cells
-        recorded += sum(map(len, old.values()))
-        modes = {mode for run in group for mode in run.header["modes"]}
-        asked = {
-            c: {m: e for m, e in found.items() if m in (modes if whole else new.get(c, ()))} for c, found in old.items()
-        }
-        found = _changes(name, asked, new, clauses)
-        exact = all(run.header["profile"] == "recorded" for run in group)
-        changes += [one for one in found if exact or one.kind != "trace"]
+        recorded += sum(map(len, before[name].cells.values()))
+        found, match = _matched(name, group, before[name], clauses)
+        changes += found
+        matches.append(match)
     searched = {run.header["profile"] for run in runs} - {"recorded"}
-    return Comparison(sum(len(run.cells) for run in runs), recorded, tuple(changes), tuple(sorted(searched)))
+    cells = sum(len(run.cells) for run in runs)
+    return Comparison(
+        cells, recorded, tuple(sorted(changes, key=_worst_first)), tuple(sorted(searched)), tuple(matches)
+    )
+
+
+def _matched(name: str, group: list[Run], old: Recorded, clauses: Clauses) -> tuple[list[CellChange], Match]:
+    """Return where the runs of one release are not as recorded, and how many cells are, by mode."""
+    whole = any(map(_is_whole, group))
+    new = from_runs(group, clauses).cells
+    modes = sorted({mode for run in group for mode in run.header["modes"]}, key=lambda mode: (mode != "eager", mode))
+    asked = {
+        c: {m: e for m, e in found.items() if m in (modes if whole else new.get(c, ()))}
+        for c, found in old.cells.items()
+    }
+    exact = all(run.header["profile"] == "recorded" for run in group)
+    changes = [one for one in _changes(name, asked, new, clauses) if exact or one.kind != "trace"]
+    keys = {(clause, mode) for side in (asked, new) for clause, found in side.items() for mode in found}
+    total, differ = Counter(mode for _, mode in keys), Counter(one.mode for one in changes)
+    cells = {mode: (total[mode] - differ[mode], total[mode]) for mode in modes if total[mode]}
+    return changes, Match(group[0].version.public, name, cells)
+
+
+def _worst_first(one: CellChange) -> tuple[Any, ...]:
+    """Return the place of a change: what breaks a promise of torch, then what was only observed, then all else."""
+    return ["wrong", "different", ""].index(one.weight), KINDS.index(one.kind), one.torch, one.clause, one.mode
 
 
 def _last(before: Mapping[str, Recorded]) -> str:

@@ -5,30 +5,30 @@ from __future__ import annotations
 import base64
 import functools
 import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup
 
-from fixtures.judge.triage import HOMES
 from reports.costs.chapter import chapter
 from reports.costs.recorded import NOTHING, Record
 from reports.data.atlas import Atlas, undeclared
 from reports.data.disagreements import Disagreement
 from reports.data.neighbours import from_to
 from reports.data.scope import HOW, scope
+from reports.data.symptoms import symptoms
 from reports.data.uncovered import UNCOVERED
 from reports.page.choices import choices
 from reports.page.details import NO_EXAMPLES, embedded
 from reports.page.matrix import MANY_COLUMNS, MEANINGS, SIGNS, chapters, claims, present, tally
+from reports.page.own import Own
 
 TEMPLATES = Path(__file__).parent / "templates"
 STYLES = ("tokens", "page", "matrix", "drawer", "views", "disagreements", "costs", "print")
 SCRIPTS = (
     "data", "statements", "state", "find", "bars", "filter", "drawer", "highlight", "evidence", "disagreements",
-    "versions", "runfile", "choice", "rely", "upgrade", "check", "triage", "build", "views", "main",
+    "choice", "rely", "upgrade", "views", "main",
 )  # fmt: skip
 
 
@@ -37,9 +37,10 @@ def render(
     disagreements: Sequence[Disagreement] = (),
     costs: Record = NOTHING,
     examples: Mapping[str, str] = NO_EXAMPLES,
+    answer: Own | None = None,
 ) -> str:
-    """Return the page as HTML."""
-    script = f"const HOMES = {json.dumps(HOMES)};\n" + _joined("js", SCRIPTS)
+    """Return the page as HTML; the answer is about the runs that the atlas holds."""
+    script = _joined("js", SCRIPTS)
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     found, counts = chapters(atlas), tally(atlas)
     return _template().render(
@@ -62,9 +63,11 @@ def render(
         disagreements=len(disagreements),
         claims=claims(atlas),
         costs=chapter(costs),
+        own=answer,
         choices=choices(atlas),
         uncovered=UNCOVERED,
         scope=scope(),
+        why=symptoms(),
         how=HOW,
     )
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import groupby
 
 from reports.data.atlas import Atlas, Column
 from reports.data.cell import Cell
 from reports.data.neighbours import from_to, neighbours
-from reports.data.order import order
+from reports.data.order import CHAPTERS, order
 from reports.data.statements import ANSWERS, statement
 
 SIGNS = {
@@ -72,10 +72,12 @@ class Row:
 
 @dataclass(frozen=True)
 class Chapter:
-    """One chapter's rows."""
+    """One chapter's rows, what it is about, and what its clauses answer on the torch in focus."""
 
     name: str
     title: str
+    about: str
+    answers: Mapping[str, int]
     rows: tuple[Row, ...]
 
 
@@ -83,7 +85,17 @@ def chapters(atlas: Atlas) -> list[Chapter]:
     """Return all rows, grouped by chapter, in the order in which the suite is read."""
     rows = [_row(atlas, clause.id) for clause in sorted(atlas.clauses.values(), key=order)]
     grouped = groupby(rows, key=lambda row: row.clause.split(".")[0])
-    return [Chapter(name, title(name), tuple(found)) for name, found in grouped]
+    return [
+        Chapter(name, title(name), CHAPTERS.get(name, ""), answers(atlas, name, atlas.focus), tuple(found))
+        for name, found in grouped
+    ]
+
+
+def answers(atlas: Atlas, chapter: str, column: Column) -> dict[str, int]:
+    """Return how often each answer is given in a chapter on one torch, in the order of ANSWERS."""
+    own = (clause for clause in atlas.clauses.values() if clause.chapter == chapter)
+    counts = Counter(statement(clause, atlas.cell(clause.id, column, atlas.modes[0])).answer for clause in own)
+    return {answer: counts[answer] for answer in ANSWERS if counts[answer]}
 
 
 def tally(atlas: Atlas) -> dict[str, dict[str, int]]:
@@ -114,8 +126,8 @@ def present(atlas: Atlas) -> list[str]:
 def claims(atlas: Atlas) -> Counter[str]:
     """Return how many claims of tutorials are true on the torch in focus, how many false, how many unanswered."""
     found = {name: clause for name, clause in atlas.clauses.items() if clause.is_claim}
-    answers = (statement(found[name], atlas.cell(name, atlas.focus, atlas.modes[0])).answer for name in found)
-    return Counter(answer if answer in ("true", "false") else "" for answer in answers)
+    given = (statement(found[name], atlas.cell(name, atlas.focus, atlas.modes[0])).answer for name in found)
+    return Counter(answer if answer in ("true", "false") else "" for answer in given)
 
 
 def title(name: str) -> str:

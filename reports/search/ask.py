@@ -21,7 +21,7 @@ CLOSE, UNKNOWN = 27, 35
 
 @dataclass(frozen=True)
 class Found:
-    """The clauses for some words, the nearest first; whether these are close; notes on parts of torch without clauses."""
+    """The clauses for some words, the nearest first; whether they are close; notes on parts of torch without any."""
 
     clauses: tuple[str, ...]
     close: bool

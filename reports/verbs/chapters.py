@@ -3,28 +3,24 @@
 from __future__ import annotations
 
 import argparse
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
 from reports.data.atlas import Atlas, build
 from reports.data.order import CHAPTERS, chapter_order
-from reports.data.statements import ANSWERS, statement
 from reports.data.verdicts import read_recorded, read_table
+from reports.page.matrix import answers
 from reports.verbs import tables
 
 
 def table(atlas: Atlas) -> str:
     """Return the chapters with what their clauses are on the newest torch, as markdown."""
     newest = atlas.columns[-1]
-    mode = atlas.modes[0]
     rows = [f"| chapter | about | clauses | on torch {newest.label} |", "|---|---|---|---|"]
     for chapter in sorted({clause.chapter for clause in atlas.clauses.values()}, key=chapter_order):
-        own = [clause for clause in atlas.clauses if clause.startswith(chapter + ".")]
-        found = [statement(atlas.clauses[clause], atlas.cell(clause, newest, mode)) for clause in own]
-        counts = Counter(one.answer for one in found)
-        answers = ", ".join(f"{counts[each]} {_plural(each, counts[each])}" for each in ANSWERS if counts[each])
-        rows.append(f"| `{chapter}` | {CHAPTERS.get(chapter, '')} | {len(own)} | {answers} |")
+        counts = answers(atlas, chapter, newest)
+        words = ", ".join(f"{count} {_plural(each, count)}" for each, count in counts.items())
+        rows.append(f"| `{chapter}` | {CHAPTERS.get(chapter, '')} | {sum(counts.values())} | {words} |")
     return "\n".join(rows) + "\n"
 
 

@@ -74,6 +74,7 @@ def _verb(sub: Any, name: str, run: Any, says: str, runs: str = "") -> argparse.
 def run_page(args: argparse.Namespace) -> int:
     """Build the page and print the counts and its path."""
     from reports.page.build import render  # loaded here: no other verb needs a template engine
+    from reports.page.own import own
 
     runs = _read(args.runs, partial=True)
     for run in runs:
@@ -87,7 +88,8 @@ def run_page(args: argparse.Namespace) -> int:
     atlas = build(read_table(args.verdicts), read_recorded(args.verdicts), runs)
     costs = read_record(args.verdicts / COSTS_NAME)
     programs = examples() if args.verdicts == VERDICTS else {}  # they say what is recorded there
-    write_atomic(args.out, render(atlas, known(atlas, args.upstream), costs, programs))
+    answer = own(runs, args.verdicts) if runs else None
+    write_atomic(args.out, render(atlas, known(atlas, args.upstream), costs, programs, answer))
     forms.show(written.of_atlas(args.out, atlas), written.FORMS, args.format)
     return 0
 

@@ -6,7 +6,6 @@ import argparse
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from fixtures.judge.symptoms import SYMPTOMS, Cause, Symptom
@@ -17,11 +16,11 @@ from reports.data.names import add_sources, read_atlas, unknown
 from reports.data.neighbours import from_to
 from reports.data.scope import LINE, SCOPE
 from reports.data.strict import FORMAT, BadInput
+from reports.data.symptoms import PROGRAMS, program
 from reports.search.words import plain, stem
 from reports.verbs.rely import Status, status_of
 from reports.verbs.verb import add_verb
 
-PROGRAMS = Path(__file__).parents[1] / "why"
 NOT_MEASURED = "not measured yet"
 EPILOG = """exit status: 0 shown, 2 no such symptom or program.
 example: python -m reports why my backward hook is not called"""
@@ -151,10 +150,10 @@ def add_parser(sub: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print the symptoms, the causes of one, or a program."""
     if args.program is not None:
-        programs = {path.name: path for path in PROGRAMS.glob("*.py")}
+        programs = [path.name for path in PROGRAMS.glob("*.py")]
         if args.program not in programs:
             raise unknown("program", args.program, programs, f"there are {', '.join(sorted(programs))}")
-        sys.stdout.write(programs[args.program].read_text(encoding="utf-8"))
+        sys.stdout.write(program(args.program))
         return 0
     if not args.words and args.format == "text":
         print("\n".join([*(one.name for one in SYMPTOMS), "", "python -m reports why WORDS lists the usual causes"]))

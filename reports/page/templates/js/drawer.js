@@ -50,6 +50,7 @@ function clauseView(id, clause) {
       el("button", { type: "button", class: "quiet", "aria-label": "Close", onclick: hideClause, text: "✕ Close" })),
     el("h2", { id: "drawer-title", text: clause.says }),
     ...hintsOf(clause),
+    ...ownView(clause),
     facts(clause),
   ];
   for (const mode of DATA.modes) {
@@ -64,6 +65,22 @@ function clauseView(id, clause) {
   parts.push(el("h3", { text: "How it is tested" }), codeBlock(clause.place, clause.code));
   const related = Object.keys(DATA.clauses).filter((other) => other !== id && topicOf(other) === topicOf(id) && !DATA.clauses[other].compares);
   if (related.length) parts.push(el("h3", { text: "Related clauses" }), relatedView(related));
+  return parts;
+}
+
+/** Show what is not as recorded on a torch of your own, with what was expected and what was observed there. */
+function ownView(clause) {
+  const parts = [];
+  COLUMNS.forEach(({ run, key, torch }, place) => {
+    const recorded = PLACE.get(key.replace(/ run$/, ""));
+    for (const mode of run ? DATA.modes : []) {
+      const cell = cellOn(clause, mode, place);
+      const same = recorded !== undefined && !isNew(cell) && sameCell(cell, cellOn(clause, mode, recorded));
+      if (isUnrun(cell) || same) continue;
+      parts.push(el("h3", { text: `On your torch ${torch}${mode === DATA.modes[0] ? "" : `, ${mode}`}` }), el("p", {}, cellView(clause, cell, forceOf(clause)[place])));
+      if (cell.evidence !== undefined) parts.push(...evidenceView(DATA.evidence[cell.evidence]));
+    }
+  });
   return parts;
 }
 

@@ -57,7 +57,7 @@ function messageView(message, open) {
 function deviations(clause, mode) {
   const seen = new Map();
   for (const [first, last, cell] of rangesOf(clause, mode)) {
-    if (cell.evidence === undefined) continue;
+    if (cell.evidence === undefined || COLUMNS[first].run) continue; // that of a run comes first: see ownView
     if (!seen.has(cell.evidence)) seen.set(cell.evidence, { cell, where: [] });
     seen.get(cell.evidence).where.push(spanOf(first, last));
   }
@@ -70,8 +70,8 @@ function deviations(clause, mode) {
   return parts;
 }
 
-/** Return the evidence of a cell: that of the page is stored once and named by its place. */
-const evidenceOf = (cell) => (typeof cell.evidence === "number" ? DATA.evidence[cell.evidence] : cell.evidence);
+/** Return the evidence of a cell, which is stored once and named by its place. */
+const evidenceOf = (cell) => (cell.evidence === undefined ? undefined : DATA.evidence[cell.evidence]);
 
 function evidenceView(found) {
   const parts = [];

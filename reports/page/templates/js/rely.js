@@ -7,8 +7,8 @@ const NOT_TRUE = { changes: "true on some only", otherwise: "not true here", now
 function spansOf(id, mode, places) {
   const found = [];
   for (const [first, last, cell] of rangesOf(DATA.clauses[id], mode)) {
-    const within = places.filter((place) => first <= place && place <= last);
-    if (!within.length) continue;
+    const within = places.filter((place) => first <= place && place <= last && !(COLUMNS[place].run && isUnrun(cell)));
+    if (!within.length) continue; // nothing of the range, or a run that was not of this clause
     const look = JSON.stringify([stateOf(cell), cell.declared, cell.note]);
     const end = within[within.length - 1];
     const before = found[found.length - 1];
