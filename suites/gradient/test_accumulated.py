@@ -83,8 +83,8 @@ def test_order(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.accumulated.may_set_grad",
-    says="A tensor that a post-accumulate hook assigns to .grad stays, and the next backward() adds to it.",
-    where="no later hook assigns another",
+    says="A tensor that a post-accumulate hook assigns to .grad is there after backward(); the next one adds to it.",
+    where="nothing else sets .grad, as zero_grad() does",
     see="gradient.values.expanded_grad",
     source=POST_MODIFIES,
     needs=POST_ACCUMULATE,
@@ -195,7 +195,7 @@ def test_undefined(subject: Subject, plan: Plan) -> None:
 @clause(
     "gradient.accumulated.one_leaf_at_a_time",
     says="In backward() the hooks of a leaf run, and its .grad is set, before the hooks of the next leaf run.",
-    where="no hook runs a backward()",
+    where="no hook runs a backward() or sets .grad",
     source=EXECUTION,
     needs=POST_ACCUMULATE,
     docs="contradicts",
@@ -237,7 +237,7 @@ def test_once_for_the_sum(subject: Subject, plan: Plan) -> None:
 @clause(
     "gradient.accumulated.removed",
     says="A post-accumulate hook removed before a backward() is not called in it; the others of its leaf are.",
-    where="the pass reaches the leaf",
+    where="this backward() reaches the leaf",
     see="ordering.changes.post_accumulate_removed",
     source=POST_REMOVES,
     needs=POST_ACCUMULATE,
@@ -249,8 +249,8 @@ def test_removed(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.accumulated.registered_inside",
-    says="A post-accumulate hook that a running one registers on the same leaf is first called in the next pass.",
-    where="each pass reaches the leaf",
+    says="A post-accumulate hook that a running one registers on the same leaf is first called in the next backward().",
+    where="each backward() reaches the leaf",
     source="measured",
     needs=POST_ACCUMULATE,
 )
@@ -274,6 +274,7 @@ def test_registered_inside(subject: Subject, plan: Plan) -> None:
 @clause(
     "gradient.accumulated.raising",
     says="A post-accumulate hook that raises ends backward(): .grad of its leaf is set, later hooks do not run.",
+    where="no hook sets .grad",
     source="measured",
     needs=POST_ACCUMULATE,
 )

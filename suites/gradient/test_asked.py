@@ -70,6 +70,7 @@ def test_inputs(subject: Subject, plan: Plan) -> None:
     "gradient.asked.on_the_way",
     says="autograd.grad uses what the tensor hooks on its way return, those of the root too; it sets no leaf's .grad.",
     where="no hook runs a backward()",
+    see="gradient.asked.together_with_a_leaf",
     source=(REPLACES, NOT_ACCUMULATED),
 )
 @given(plan=st.sampled_from(["x0", "m1.weight"]).flatmap(lambda on: asking((on,), (INNER, ROOT))))
@@ -236,13 +237,13 @@ def test_same_input_twice(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.asked.errors",
-    says="What a tensor hook raises leaves autograd.grad, also from a hook of the tensor it is asked for.",
+    says="What a tensor hook raises is raised by autograd.grad, also if its tensor is the one asked for.",
     source=HOOKS_IN_ORDER,
     concern="tensor raises ?asked",
     readings=by_release(
         ("raises", "other"),
         ("2.0", "raised", {"hooks_when_asked": True}),
-        "What a tensor hook raises leaves autograd.grad, if its tensor is the one asked for.",
+        "What a tensor hook raises is raised by autograd.grad, also if its tensor is the one asked for.",
         ("", "not called", {"hooks_when_asked": False}),
         "The tensor hooks of the one tensor asked for are not called, so they cannot raise.",
     ),

@@ -32,8 +32,8 @@ def edit(by: int) -> Callable[[Any], None]:
 
 @clause(
     "gradient.edits.own_gradient",
-    says="A tensor hook that changes its gradient in place and returns None acts as if it returned the result.",
-    where="that gradient is not expanded or shared",
+    says="backward() uses a gradient that a tensor hook changed in place as if the hook had returned it.",
+    where="the gradient is not expanded or shared",
     see=("gradient.edits.siblings", "gradient.edits.expanded"),
     source=TENSOR_DOCS,
     value=True,
@@ -60,7 +60,7 @@ def test_own_gradient(subject: Subject, hooks: List[Tuple[str, int]], inner: boo
 @clause(
     "gradient.edits.siblings",
     says="y = a + b sends one gradient to both: an in-place change in a tensor hook of a can reach b, too.",
-    where="a and b have one shape",
+    where="a and b have one shape and dtype",
     source=TENSOR_DOCS,
     note="No error and no warning: a wrong gradient of a tensor without hooks is the only sign.",
 )
@@ -100,7 +100,7 @@ def test_other_hooks(subject: Subject, does: List[Tuple[str, int]]) -> None:
 @clause(
     "gradient.edits.callers_gradient",
     says="An in-place change in a tensor hook of y changes the g of y.backward(g).",
-    where=("no earlier hook of y returns a tensor", "g has the dtype of y"),
+    where=("no earlier hook of y returns a tensor", "g has the dtype of y and is not expanded"),
     source=TENSOR_DOCS,
     value=True,
     wrong={"unchanged": False},
@@ -156,6 +156,7 @@ def test_expanded(subject: Subject, plan: Plan) -> None:
 @clause(
     "gradient.edits.result_of_grad",
     says="An in-place change in a tensor hook of x is in what autograd.grad(z, x) returns.",
+    where="no tensor hook of x returns a tensor",
     see="gradient.edits.expanded",
     source=HOOKS_IN_ORDER,
     level="observed",
@@ -185,7 +186,7 @@ KEPT = {
 @clause(
     "gradient.edits.kept_gradient",
     says="y.retain_grad() keeps what in-place tensor hooks of y left, also those registered later.",
-    where=("y.grad was None", "y is not changed in place"),
+    where=("y.grad was None, y is left unchanged", "no hook returns a tensor"),
     see=("retain.keep.adds_up", "gradient.edits.expanded"),
     source=(RETAINED_LAST, HOOKS_IN_ORDER),
     about=("register_hook", "retain_grad"),
@@ -226,7 +227,7 @@ def times(numbers: Any, by: int) -> Any:
 @clause(
     "gradient.edits.any_form",
     says="After an in-place change in a tensor hook the next hook of the tensor is given the same, changed object.",
-    where="that hook returns None",
+    where="the hook that changes it returns None",
     see="gradient.edits.expanded",
     source="measured",
     note="Any shape, dtype and layout; the same object. Of an expanded one speaks gradient.edits.expanded.",

@@ -34,7 +34,7 @@ def edited_leaves(draw: Any) -> Plan:
 @clause(
     "gradient.inplace.own_version",
     says="With y.mul_(5) between two tensor hooks of y, the first is given 5 times what the second leaves.",
-    where=("y is no view and not used before", "grad mode is on"),
+    where=("y is w * x and not used before", "grad mode is on"),
     see="gradient.inplace.view_is_lost",
     source=(OLD_VERSION, "https://github.com/pytorch/pytorch/pull/92734"),
     concern="tensor inner ?hooked_again ?edited_between",
@@ -59,7 +59,7 @@ def test_own_version(subject: Subject, plan: Plan) -> None:
 @clause(
     "gradient.inplace.replacements",
     says="A tensor hook put on y before y.mul_(5) replaces the old y's gradient, one put on after it the new y's.",
-    where=("y is no view", "grad mode is on"),
+    where=("y is w * x", "grad mode is on"),
     see="gradient.inplace.view_is_lost",
     source=(OLD_NODE, OWN_VERSION),
     concern="tensor inner returns ?hooked_again ?edited_between",
@@ -90,7 +90,7 @@ def test_replacements(subject: Subject, plan: Plan) -> None:
 @clause(
     "gradient.inplace.masked",
     says="The first tensor hook of y, put on before y.relu_(), gets zeros where y was <= 0.",
-    where=("y is no view, not used before, changed only by relu_()", "grad mode is on"),
+    where=("y is w * x, not used before, changed only by relu_()", "grad mode is on"),
     see="gradient.inplace.view_is_lost",
     source=OLD_NODE,
     value=True,
@@ -117,7 +117,7 @@ def test_masked(subject: Subject, values: List[int], by: int, hooks: int) -> Non
 @clause(
     "gradient.inplace.mark_dirty",
     says="The first tensor hook of y, put on before a Function marks y dirty, gets what its backward returns for y.",
-    where="y is no view and not used before",
+    where="y is w * x and not used before",
     source=(
         "test: test/test_autograd.py TestAutograd.test_tensor_hooks_inplace",
         "docs: torch.autograd.function.FunctionCtx.mark_dirty",

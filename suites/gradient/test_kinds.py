@@ -82,7 +82,7 @@ OWN = by_contract(lambda contract: st.none() | st.sampled_from(DTYPES) if contra
 @clause(
     "gradient.kinds.dtype",
     says="A tensor hook is given a gradient in the dtype of its tensor, or in the grad_dtype set on the leaf.",
-    where="grad_dtype is not None",
+    where=("grad_dtype is not None", "the dtype of the tensor stays"),
     source=GRAD_DTYPE,
     value="tensor",
     wrong={"the loss's": "loss"},
@@ -139,6 +139,7 @@ def test_strides(subject: Subject, sizes: List[int], order: List[int]) -> None:
 @clause(
     "gradient.kinds.custom_function",
     says="Tensor hooks on the output of a custom Function run before Function.backward, which gets what they leave.",
+    where="the Function has one output",
     source=(REPLACES, "docs: torch.autograd.Function"),
     value="before",
     wrong={"after": "after"},

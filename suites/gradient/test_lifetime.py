@@ -193,6 +193,7 @@ def test_create_graph_cycle(subject: Subject) -> None:
 @clause(
     "gradient.lifetime.post_accumulate_cycle",
     says="gc.collect() does not free a post-accumulate hook that refers to its leaf, until it is removed.",
+    where="nothing else holds the hook",
     source="measured",
     needs=POST_ACCUMULATE,
     value=[False, True],
