@@ -100,7 +100,8 @@ def test_removed_is_silent(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.membership.removes_itself",
-    says="A tensor hook that removes itself is not called again; the other hooks of its tensor still are.",
+    says="A tensor hook that removes itself is not called again; a pass that reaches its tensor calls the others.",
+    where="no tensor is changed in place",
     source="measured",
 )
 @given(
@@ -175,7 +176,7 @@ def test_removed_by_another(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.membership.registered_by_another",
-    says="A tensor hook that a running tensor hook registers on its own tensor waits for the next pass.",
+    says="A tensor hook that a running tensor hook registers on its own tensor is not called in the same pass.",
     source=SNAPSHOT,
     concern="tensor ?registers_inside",
     readings=by_release(
@@ -249,7 +250,7 @@ def test_upstream_at_once(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.membership.many_registered",
-    says="However many tensor hooks a running one registers on its own tensor, all wait for the next pass.",
+    says="However many tensor hooks a running one registers on its own tensor, none is called in the same pass.",
     source=SNAPSHOT,
     concern="tensor ?registers_inside",
     readings=by_release(

@@ -46,7 +46,7 @@ def test_no_replacement(subject: Subject, uses: List[int], replaced: List[bool],
 
 @clause(
     "gradient.undefined.replaced",
-    says="A tensor hook of a leaf or an inner tensor may not return a tensor where a custom Function gave None.",
+    says="A tensor hook that returns a tensor where a custom Function gave None ends backward() with RuntimeError.",
     where="that is the only use of the tensor",
     source=(HOOKS_IN_ORDER, UNDEFINED_ISSUE),
     concern="tensor returns ?gradient_undefined",
@@ -84,7 +84,8 @@ def test_replaced(subject: Subject, places: List[Any], depth: int) -> None:
 
 @clause(
     "gradient.undefined.example_fails",
-    says="The documentation's hook grad * 2 on b of a, b = x.unbind() raises TypeError if only a is in the loss.",
+    says="After a, b = x.unbind() and b.register_hook(lambda g: g * 2) a.sum().backward() raises TypeError.",
+    where="x needs a gradient",
     source=(TENSOR_DOCS, "https://github.com/pytorch/pytorch/issues/11751"),
     level="observed",
     concern="tensor ?gradient_undefined",
@@ -113,7 +114,7 @@ def test_example_fails(subject: Subject, uses: List[int], hooked: List[bool]) ->
 
 @clause(
     "gradient.undefined.example_fails_after_a_function",
-    says="The documentation's hook grad * 2 raises TypeError on an inner tensor given to a Function that returns None.",
+    says="The hook lambda g: g * 2 on an inner tensor ends backward() with TypeError if a Function gave it None.",
     where="that is the only use of the tensor",
     source=(TENSOR_DOCS, NONE_FROM_FUNCTION),
     level="observed",

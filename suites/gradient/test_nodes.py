@@ -35,9 +35,8 @@ HAS_PRE = "torch._C._functions.AccumulateGrad.register_prehook"
 
 @clause(
     "gradient.nodes.given",
-    says="A hook of the node of y = w * x is given the tuples (gradient for w, gradient for x) and (gradient of y,).",
-    where="w and x both need a gradient",
-    see="gradient.nodes.of_leaf",
+    says="y.backward() gives a hook of the node of y = w * x (gradient for w, gradient for x) and (gradient of y,).",
+    where=("w and x need gradients", "there is no other hook"),
     source=SIGNATURE,
 )
 @given(plan=on_product(("node",), LOOKS))
@@ -52,9 +51,8 @@ def test_given(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.nodes.replaces",
-    says="Each hook of a node can replace what the node sends on; the next hook is given the replacement.",
-    where="every input is a tensor that needs a gradient",
-    see="gradient.nodes.of_leaf",
+    says="In backward() a hook of the node of y = w * x can replace what the node sends, also to the next hook.",
+    where="w and x both need a gradient",
     source=(REPLACES, IN_ORDER),
 )
 @given(plan=on_product(("node",), SCALES | LOOKS))
@@ -71,8 +69,8 @@ def test_replaces(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.nodes.none_drops",
-    says="None in the tuple that a hook of a node returns drops that gradient: the leaf's .grad stays.",
-    where=("the leaf is an input of that node", "it has no other use"),
+    says="If a hook of the node of y = w * x returns (None, None), y.backward() changes neither w.grad nor x.grad.",
+    where="w and x are leaves with no other use",
     source="measured",
 )
 @given(plan=on_product(("node",), NONES).filter(acts))
@@ -83,7 +81,7 @@ def test_none_drops(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.nodes.after_tensor_hooks",
-    says="A hook of a node is given the output's gradient as tensor hooks left it, whichever came first.",
+    says="A hook of the node of y = w * x is given y's gradient as tensor hooks left it, whichever came first.",
     where=("no pre-hook is there", "no tensor is changed in place"),
     source=AFTER_TENSOR_HOOKS,
 )
@@ -154,7 +152,8 @@ def test_only_executed(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.nodes.pre_given",
-    says="A pre-hook of the node of y = w * x is given the tuple (gradient of y,) before the node uses that gradient.",
+    says="The first pre-hook of the node of y = w * x is given (gradient of y,) before the node uses that gradient.",
+    where="no tensor hook of y replaces it",
     source=PRE_SIGNATURE,
     needs=HAS_PRE,
 )
@@ -171,7 +170,7 @@ def test_pre_given(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.nodes.pre_replaces",
-    says="The tuple that a pre-hook of a node returns goes to the next pre-hook, and from the last one to the node.",
+    says="The tuple that a pre-hook of a node returns goes to the next pre-hook; what the last leaves, to the node.",
     where="every output is in the loss",
     source=PRE_REPLACES,
     needs=HAS_PRE,
@@ -188,8 +187,8 @@ def test_pre_replaces(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.nodes.pre_several",
-    says="A pre-hook of a node with several outputs is given a gradient for each, and may replace each.",
-    where="every output gets a gradient",
+    says="With a full backward hook on a module a pre-hook of its outputs' node is given a gradient for each output.",
+    where="it returns a tuple of tensors, all in the loss",
     source=PRE_REPLACES,
     needs=HAS_PRE,
     note="The node is that of a full backward hook, which is around all outputs of a module.",
@@ -229,6 +228,7 @@ def test_pre_several(subject: Subject, plan: Plan) -> None:
         "A hook of a node that returns neither None nor a tuple of the right length makes backward() raise.",
         "code: torch/include/torch/csrc/autograd/python_hook.h",
         kind="node",
+        where="the pass runs the node",
     ),
     Row(
         "gradient.nodes.pre_wrong",
@@ -236,6 +236,7 @@ def test_pre_several(subject: Subject, plan: Plan) -> None:
         "code: torch/include/torch/csrc/autograd/python_hook.h",
         needs=HAS_PRE,
         kind="node_pre",
+        where="the pass runs the node",
     ),
     plan=lambda row: on_product((row.kind,), WRONG).filter(acts),
 )
@@ -247,7 +248,7 @@ def wrong(subject: Subject, plan: Plan, *, row: Any) -> None:
 
 @clause(
     "gradient.nodes.pre_none_drops",
-    says="If a pre-hook of the node of a sum or a product returns (None,), the node sends None on.",
+    says="If a pre-hook of the node of w * x or w + x returns (None,), the node sends None on.",
     source="measured",
     needs=HAS_PRE,
 )

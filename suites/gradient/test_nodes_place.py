@@ -40,8 +40,8 @@ def accumulates(x: Any) -> Any:
 
 @clause(
     "gradient.nodes.of_leaf",
-    says="A hook of the node that accumulates into a leaf is given an empty tuple first, and sees the new .grad.",
-    where="no post-accumulate hook is there",
+    says="A hook of the node that accumulates into a leaf is given () and (gradient,) after .grad is set.",
+    where=("no post-accumulate hook is there", "the gradient is not None"),
     source='note: autograd.html#backward-hooks-execution "are run as gradients are being computed"',
     level="observed",
     value=True,

@@ -21,8 +21,8 @@ BACKWARD = "docs: torch.autograd.backward"
 
 @clause(
     "gradient.passes.each_pass_alone",
-    says="Each backward() calls tensor hooks again, with its own gradient; a leaf's .grad adds up what they leave.",
-    where=("inputs= is left out", "the passes reach the tensor"),
+    says="Each backward() that reaches a leaf calls its tensor hooks again; its .grad adds up what they leave.",
+    where="inputs= is left out",
     see="gradient.asked.backward_inputs",
     source=(CALLED, ADDS),
 )
@@ -91,7 +91,7 @@ def test_failed_pass_frees(subject: Subject, plan: Plan) -> None:
 @clause(
     "gradient.passes.double_backward",
     says="For the second derivative of x ** 3 in x autograd.grad calls each tensor hook of x in both passes.",
-    where="the hooks do not detach",
+    where="the hooks neither detach nor return a constant",
     source=(DERIVATIVE, HOOKS_IN_ORDER),
     level="implied",
     about=("register_hook", "autograd.grad"),
@@ -224,7 +224,7 @@ def test_inside_fails(subject: Subject, kind: Any, depth: int) -> None:
 
 @clause(
     "gradient.passes.grad_mode_of_the_hook",
-    says="The grad mode that a tensor hook sets holds for later hooks of its tensor, not upstream, nor after the pass.",
+    says="The grad mode a tensor hook sets holds for the next hook of its tensor, not upstream, nor after the pass.",
     where="no tensor is changed in place",
     source=BACKWARD,
     value="",

@@ -50,7 +50,7 @@ def test_not_inherited(subject: Subject, ways: List[str], hooks: int) -> None:
 
 @clause(
     "gradient.membership.cleared",
-    says="A tensor hook that clears x._backward_hooks does not stop the later tensor hooks of x in that pass.",
+    says="A tensor hook that calls x._backward_hooks.clear() does not stop the later tensor hooks of x in that pass.",
     source=SNAPSHOT,
     concern="tensor ?removes_inside",
     readings=by_release(

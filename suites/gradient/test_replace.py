@@ -66,8 +66,8 @@ def test_none_keeps(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.replace.root_gradient",
-    says="The first tensor hook of the tensor where backward() starts is given what backward() was given.",
-    where=("the tensor has no other use", "no tensor is changed in place"),
+    says="y.backward(g) gives g to the first tensor hook of y.",
+    where=("g has the dtype of y", "y has no other use and is not changed in place"),
     see="gradient.values.cast_layout",
     source=OF_ROOT,
 )
@@ -79,7 +79,7 @@ def test_root_gradient(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.replace.into_leaf",
-    says="In backward() the gradient that a tensor hook of a leaf returns goes into the leaf's .grad.",
+    says="In backward() the gradient that a tensor hook of a leaf returns is added to the leaf's .grad.",
     where="there is no other hook",
     source=REPLACES,
 )
@@ -198,6 +198,7 @@ def test_every_backward(subject: Subject, plan: Plan) -> None:
 @clause(
     "gradient.replace.before_accumulation",
     says="While a tensor hook of a leaf runs, .grad still holds what it held before the pass.",
+    where="no hook sets .grad or runs a backward()",
     source=AS_COMPUTED,
     value="before",
     wrong={"after": "after"},

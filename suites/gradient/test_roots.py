@@ -21,7 +21,7 @@ ABOUT = "register_hook"
 @clause(
     "gradient.roots.leaf",
     says="leaf.backward(g) gives g to the tensor hook of that leaf; .grad adds up what the hook returns.",
-    where=("there is no other hook", "the leaf has no other use"),
+    where=("there is no other hook or use", "g has the leaf's dtype"),
     source=FROM_LEAF,
 )
 @given(
@@ -76,8 +76,8 @@ def test_no_gradient(subject: Subject, shape: List[int], factors: List[int], lea
 
 @clause(
     "gradient.roots.batch",
-    says="With is_grads_batched a tensor hook is called once, sees the shape of one gradient, and may replace it.",
-    where="the result depends on its tensor",
+    says="autograd.grad(y, x, g, is_grads_batched=True) calls each tensor hook of x once, with one gradient's shape.",
+    where="y is made from x",
     source=(GRAD_DOCS, HOOKS_IN_ORDER),
     level="observed",
     about=("register_hook", "autograd.grad"),

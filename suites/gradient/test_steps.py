@@ -16,6 +16,7 @@ from suites.tensors import item, leaf, outcome
 @clause(
     "gradient.accumulated.given_the_leaf",
     says="The argument of a post-accumulate hook is the leaf itself, not the gradient.",
+    where="no earlier hook returned a tensor",
     source=POST_LEAF,
     needs=POST_ACCUMULATE,
     value=True,

@@ -11,7 +11,8 @@ from suites.names import TENSOR_DOCS
 
 @clause(
     "gradient.structures.in_any",
-    says="A tensor hook on a tensor that a module returns in a list, a dict or an object acts as on any other.",
+    says="A tensor hook on a tensor that a module returns in a list, a dict or an object can replace its gradient.",
+    where="backward() reaches that tensor",
     source=TENSOR_DOCS,
 )
 @given(plan=plans(kinds=("tensor",), does=("scale",), on=("output",), inputs=(1, 2), outputs=(1, 2), structures=True))

@@ -39,8 +39,8 @@ def test_frozen(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.switched.after_failure",
-    says="After a pass in which a hook raised, the next pass calls the hooks again and adds to .grad.",
-    where=("its graph was not freed", "nothing raises in it"),
+    says="If a hook raised in one pass, a backward() in which none raises calls a leaf's hooks and adds to its .grad.",
+    where=("it reaches the leaf", "its graph was not freed"),
     see="gradient.passes.failed_pass_frees",
     source="measured",
     about=apis(KINDS),

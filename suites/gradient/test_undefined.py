@@ -53,7 +53,8 @@ USES = st.lists(st.just(0) | NUMBERS, min_size=2, max_size=4).filter(any)
 
 @clause(
     "gradient.undefined.unused_output",
-    says="With a, b = x.unbind() and only a in the loss, the tensor hooks of b are called with None.",
+    says="After a, b = x.unbind() a.sum().backward() calls the tensor hooks of b with None.",
+    where="x needs a gradient",
     source="measured",
     value="None",
     wrong={"called with zero": "zero", "not called": "nothing"},
@@ -78,7 +79,7 @@ def test_unused_output(subject: Subject, uses: List[int], passes: int) -> None:
 
 @clause(
     "gradient.undefined.inner_tensor",
-    says="A tensor hook of an inner tensor is called with None where a custom Function returned None for it.",
+    says="In backward() a tensor hook of an inner tensor is given None where a custom Function returned None for it.",
     where="that is the only use of the tensor",
     source=("release 1.7: a custom Function may return None and it stays None", NONE_FROM_FUNCTION),
     concern="tensor inner ?gradient_undefined",
@@ -112,7 +113,7 @@ def test_inner_tensor(subject: Subject, before: int, after: int, hooks: int) -> 
 
 @clause(
     "gradient.undefined.leaf",
-    says="A tensor hook of a leaf is called with None where a custom Function returned None for it.",
+    says="In backward() a tensor hook of a leaf is called with None where a custom Function returned None for it.",
     where="that is the only use of the leaf",
     source=(HOOKS_IN_ORDER, UNDEFINED_ISSUE),
     concern="tensor ?gradient_undefined",
@@ -142,7 +143,7 @@ def test_leaf(subject: Subject, hooks: int, had: Any, passes: int) -> None:
 
 @clause(
     "gradient.undefined.dropped_output",
-    says="A leaf that only an undefined gradient (None) reaches has its tensor hooks called with None.",
+    says="In backward() a leaf that only an undefined gradient (None) reaches has its tensor hooks called with None.",
     source=HOOKS_IN_ORDER,
     readings=(
         Reading(
@@ -190,7 +191,7 @@ def test_dropped_output(subject: Subject, plan: Plan) -> None:
 @clause(
     "gradient.undefined.asked",
     says="autograd.grad calls a tensor hook of an input with None where a custom Function returned None for it.",
-    where=("with allow_unused=True", "the input has no other use"),
+    where=("allow_unused is True", "the input has no other use"),
     source=HOOKS_IN_ORDER,
     about=("register_hook", "autograd.grad"),
     concern="tensor ?asked ?gradient_undefined",

@@ -86,8 +86,8 @@ def test_any_layout(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.values.very_tensor",
-    says="backward(gradient) gives that very tensor to the first tensor hook of the tensor it starts at.",
-    where=("both have one dtype", "the tensor has no other use"),
+    says="y.backward(g) gives the very tensor g to the first tensor hook of y.",
+    where=("g has the dtype of y", "y has no other use and is not changed in place"),
     see="gradient.values.cast_layout",
     source=(BACKWARD_DOCS, "measured"),
 )
@@ -130,7 +130,7 @@ def changes(action: Any, grad: Seen) -> bool:
 
 @clause(
     "gradient.values.own_grad",
-    says="A leaf's new .grad is an object that neither backward() nor a tensor hook saw; it may share memory.",
+    says="A leaf's new .grad is no object that backward() or a tensor hook was given or returned; it may share memory.",
     where="no .grad was there",
     see="gradient.values.given_changes",
     source=MOVED,
@@ -143,8 +143,8 @@ def test_own_grad(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.values.grad_layout",
-    says="A contiguous or transposed leaf has a .grad with the leaf's strides, whatever its tensor hooks returned.",
-    where=("no .grad was there", "it has no gaps, no size 1"),
+    says="The .grad of a contiguous or transposed leaf has its strides, whatever its tensor hooks returned.",
+    where=("no .grad was there", "the leaf has no gaps, no size 1"),
     source=LAYOUT,
     concern="tensor ?strided",
     readings=by_release(
@@ -163,8 +163,8 @@ def test_grad_layout(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.values.cast_layout",
-    says="y.backward(g.t()) with g of another real dtype gives y's tensor hook that gradient cast, still transposed.",
-    where=("g is contiguous", "y is real, with no other use"),
+    says="y.backward(g.t()) gives y's first tensor hook g.t() cast to the dtype of y, still transposed.",
+    where=("g is contiguous, real", "y is real, with no other use"),
     source="measured",
     concern="tensor ?strided",
     readings=by_release(

@@ -16,8 +16,8 @@ ABOUT = "register_hook"
 
 @clause(
     "gradient.inplace.base_through_view",
-    says="A change of a base in place through a view makes a new version of the base, with tensor hooks of its own.",
-    where="grad mode is on",
+    says="A change of y in place through the slice y[:1] makes a new version of y, with tensor hooks of its own.",
+    where=("grad mode is on", "y is an inner tensor"),
     source=(IN_PLACE_NOTE, BASE_VERSION, "https://github.com/pytorch/pytorch/issues/117366"),
     concern="tensor inner ?hooked_again ?edited_between",
     readings=by_release(
@@ -47,8 +47,8 @@ def test_base_through_view(subject: Subject, steps: List[Any]) -> None:
 
 @clause(
     "gradient.inplace.view_is_lost",
-    says="Tensor hooks of a view are not called for uses of it after the view or its base was changed in place.",
-    where="the hooks were there before the change",
+    says="Tensor hooks of a slice v = y[:1] are not called for uses of v after v or y was changed in place.",
+    where=("they were registered before that", "y is an inner tensor"),
     see="gradient.inplace.view_hooked_again",
     source=(IN_PLACE_NOTE, "test: test/test_autograd.py TestAutograd.test_tensor_hooks_inplace_over_view"),
     value=False,

@@ -87,7 +87,7 @@ def refused_or_not(draw: Any) -> Plan:
 
 @clause(
     "gradient.errors.refused_leaves_grad",
-    says="A leaf whose tensor hook returns another shape keeps its .grad, and the next pass adds to it.",
+    says="A leaf whose tensor hook returns another shape keeps its .grad, and the next backward() adds to it.",
     where=("the hook is gone by then", "the graph was kept"),
     source="measured",
 )
