@@ -163,7 +163,7 @@ def test_unused_input(subject: Subject, plan: Plan) -> None:
 @clause(
     "backward.given.frozen_input",
     says="A full backward hook is given zeros for an input that needs no gradient.",
-    where=("inputs are tensors, by position, another needs a gradient", "there is no other hook"),
+    where=("inputs are tensors by position, another needs a gradient", "there is no other hook"),
     see=("backward.given.kwargs_left_out", "backward.given.no_input"),
     source="measured",
     concern="full_backward ?first_needs_no_grad",

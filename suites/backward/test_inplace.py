@@ -71,7 +71,7 @@ def changing(edit: str) -> Any:
 
 @clause(
     "backward.inplace.without_hook",
-    says="With no hook y = nn.Linear(2, 2)(x); y.mul_(2); y.sum().backward() raises nothing.",
+    says="Without hooks the lines y = nn.Linear(2, 2)(x); y.mul_(2); y.sum().backward() raise nothing.",
     where="y needs a gradient",
     source="note: autograd.html#in-place-operations-with-autograd",
     value="fine",

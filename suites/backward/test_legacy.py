@@ -129,7 +129,7 @@ def test_convolution_1d(
 
 @clause(
     "backward.legacy.norm",
-    says="nn.LayerNorm gives a legacy backward hook the gradients of input, weight and bias.",
+    says="nn.LayerNorm(2) gives a legacy backward hook the gradients of input, weight and bias.",
     where=("each is used once and gets a gradient", "there is no other hook"),
     source="measured",
     concern="backward ?layer_norm",
@@ -152,8 +152,8 @@ def test_norm(subject: Subject, batch: List[int], size: List[int], affine: bool)
 
 @clause(
     "backward.legacy.loss",
-    says="nn.MSELoss()(x, t) gives a legacy backward hook (gradient of x, None).",
-    where=("only x needs a gradient, used once, of t's shape", "there is no other hook"),
+    says="nn.MSELoss()(x, t) gives a legacy backward hook (gradient of x, None) as grad_input.",
+    where=("t needs no gradient, x is used once, one shape", "there is no other hook"),
     source="measured",
     concern="backward ?loss",
     readings=by_release(
