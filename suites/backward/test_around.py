@@ -37,7 +37,7 @@ def parameters(draw: Any, grad: bool = True) -> Plan:
 
 @clause(
     "backward.around.parameters_first",
-    says="A module's own parameter, used once, gets its .grad before the module's full backward hook runs.",
+    says="In backward() m.weight, used once, gets its .grad before m's full backward hook runs.",
     where="inputs are tensors by position that need gradients",
     see="backward.structures.unseen_inputs",
     source="measured",
@@ -82,8 +82,8 @@ def test_parameters_last(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.around.inside_forward",
-    says="Tensor hooks that forward sets on input or output run between full backward pre-hook and full hook.",
-    where="inputs are tensors by position that need gradients",
+    says="Tensor hooks that forward sets on x or y run between full backward pre-hook and full backward hook.",
+    where=("x and y = m(x) are tensors", "x gets a gradient from y"),
     see="backward.firing.independent_output",
     source=BEFORE_FORWARD,
     needs=PRE,
@@ -146,8 +146,8 @@ def test_pre_then_full(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.around.forward_hook_inside",
-    says="grad_output of a full backward hook is the gradient of the tensor that a forward hook returned.",
-    where="there is no other hook",
+    says="If m's forward hook returns output * 5, m's full backward hook has y's gradient as grad_output[0].",
+    where=("y = m(x) is a tensor", "there is no other hook"),
     source="measured",
     needs=FULL,
 )
@@ -168,8 +168,8 @@ def test_forward_hook_inside(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.around.pre_hook_outside",
-    says="If a forward pre-hook returns input * 5, a full backward hook has that product's gradient.",
-    where=("a tensor by position needs a gradient", "no other hook is there"),
+    says="If m's forward pre-hook returns args[0] * 5, m's full backward hook is given that product's gradient.",
+    where=("args[0] needs a gradient", "there is no other hook"),
     source="measured",
     needs=FULL,
 )
@@ -193,7 +193,7 @@ def test_pre_hook_outside(subject: Subject, plan: Plan) -> None:
 @clause(
     "backward.around.legacy_on_forward_hook",
     says="If a forward hook returns output * 5, a legacy backward hook has output's gradient as grad_input[0].",
-    where="there is no other hook",
+    where=("output is a tensor, used once", "there is no other hook"),
     source="measured",
     about=("register_backward_hook", "register_forward_hook"),
 )
@@ -243,8 +243,8 @@ def test_legacy_shared_node(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.around.legacy_unchanged_input",
-    says="A legacy backward hook of a module that returns its input runs, unless that input is a leaf.",
-    where="there is no other hook",
+    says="If m(x) returns the tensor x, a legacy backward hook of m runs, unless x is a leaf.",
+    where=("the loss uses m(x)", "there is no other hook"),
     source="measured",
 )
 @given(
@@ -264,7 +264,7 @@ def test_legacy_unchanged_input(subject: Subject, plan: Plan) -> None:
 @clause(
     "backward.around.full_unchanged_input",
     says="A full backward hook of nn.Identity is given grad_input equal to grad_output.",
-    where=("its input is by position and needs a gradient", "there is no other hook"),
+    where=("the input is a tensor by position, needs a gradient", "there is no other hook"),
     see="backward.structures.unseen_inputs",
     source="measured",
     needs=FULL,

@@ -89,7 +89,7 @@ def test_pre_weight(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.asked.legacy_weight",
-    says="For y = weight * x autograd.grad(y.sum(), weight) gives a legacy backward hook None for x.",
+    says="For y = weight * x autograd.grad(y.sum(), weight) gives a legacy backward hook None as x's gradient.",
     where=("the weight is used once", "there is no other hook"),
     source="measured",
     concern="backward ?asked",
@@ -135,8 +135,8 @@ def test_backward_weight(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.asked.backward_weight_without_input",
-    says="If no input of a module needs a gradient, backward(inputs=[weight]) calls its full backward hook.",
-    where="forward uses the weight and returns a tensor",
+    says="If no input of m needs a gradient, backward(inputs=[m.weight]) calls m's full backward hook.",
+    where="m returns a tensor made from m.weight",
     source=(RULE_2, "docs: torch.autograd.backward"),
     concern="full_backward ?inputs_need_no_grad ?asked",
     needs=(FULL, "torch.autograd.backward(inputs)"),

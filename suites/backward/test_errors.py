@@ -16,8 +16,8 @@ from suites.names import FULL, PRE, TYPE_IS_LOST
 
 @clause(
     "backward.errors.raising_full",
-    says="When a full backward hook raises, no input of its module gets a gradient; gradients set before stay.",
-    where="inputs are tensors, by position",
+    says="If a full backward hook raises, no input of its module gets a gradient; gradients set before stay.",
+    where=("inputs are tensors by position", "one call of the module"),
     see="backward.errors.raising_without_input",
     source="measured",
     needs=FULL,
@@ -45,8 +45,8 @@ PAST = Leaf("m0", "both", out=Pack("tuple", (0, Pack("tuple", (1,)))))
 
 @clause(
     "backward.errors.stale_pre",
-    says="If m returns a, (b,) and a full backward pre-hook raised for a, b.backward() runs m's full backward hook.",
-    where=("this is the next pass", "b depends on m's input"),
+    says="If m(x) is a, (b,) and a full backward pre-hook raised for a, b.backward() runs m's full backward hook.",
+    where=("this is the next pass", "b gives tensor x a gradient"),
     source="measured",
     docs="contradicts",
     note="They are given what the pre-hooks before the failing one left of the failed pass; the docs say that "

@@ -50,7 +50,7 @@ def test_only_what_is_used(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.firing.summed",
-    says="If y = weight * x is used twice, a full backward hook or pre-hook is given the sum of its gradients, once.",
+    says="If y = weight * x is used twice, a full backward hook or pre-hook is given the sum of y's gradients, once.",
     where=("one backward()", "there is no other hook"),
     see="backward.membership.once_per_backward",
     source="measured",
@@ -145,7 +145,7 @@ def test_independent_output(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.firing.pre_independent_output",
-    says="The full backward pre-hook runs also if the output does not depend on the input that needs a gradient.",
+    says="A full backward pre-hook runs also if the output does not depend on the input that needs a gradient.",
     where="the output is a tensor that needs a gradient",
     source=PRE_CALLED,
     needs=PRE,
@@ -197,7 +197,7 @@ def test_pre_without_input(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.firing.one_forward_of_two",
-    says="After several forwards, backward() from the last one runs full or legacy backward hooks for that one only.",
+    says="backward() from the last of several forwards runs full backward hooks for that one only.",
     where="no forward uses results of another",
     source=EXECUTED,
     needs=FULL,
@@ -246,8 +246,8 @@ def test_in_turn(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.firing.freed_graph",
-    says="For y = weight * x backward() on a freed graph raises RuntimeError and skips the full backward hook.",
-    where="inputs are tensors by position that need gradients",
+    says="For y = weight * x a second y.sum().backward() raises RuntimeError and skips the full backward hook.",
+    where=("x by position needs a gradient", "no retain_graph="),
     source="measured",
     needs=FULL,
 )

@@ -14,7 +14,7 @@ from suites.names import FULL, GLOBAL_FULL, GLOBAL_PRE
 
 @clause(
     "backward.firing.global_pre",
-    says="A global full backward pre-hook runs for a Sequential before it runs for its modules.",
+    says="A global full backward pre-hook runs for a Sequential before it runs for modules inside.",
     where=("each returns a tensor that needs a gradient", "each is called once"),
     see=("backward.structures.pre_other_outputs", "backward.firing.no_output"),
     source=GLOBAL_PRE_ALL,
@@ -46,7 +46,7 @@ def test_global_pre(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.firing.global_removed",
-    says="A global full or legacy backward hook removed before the call does not run; the other ones still do.",
+    says="A global full or legacy backward hook removed before a forward does not run for that forward.",
     see="backward.membership.removed_after_forward",
     source=GLOBAL_HANDLE,
     needs=GLOBAL_FULL,

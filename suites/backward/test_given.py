@@ -71,8 +71,8 @@ def test_legacy_line(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.given.legacy_last_operation",
-    says="For weight * x + bias a legacy backward hook has in grad_input the gradients of product and bias.",
-    where=("both get a gradient", "bias is used once"),
+    says="For w * x + b a legacy backward hook has in grad_input the gradients of the product and of b.",
+    where=("both get a gradient, b is used once", "there is no other hook"),
     see="backward.legacy.linear",
     source=MANY_NODES,
 )
@@ -140,8 +140,8 @@ def all_zero(numbers: Any) -> bool:
 
 @clause(
     "backward.given.unused_input",
-    says="A full backward hook that returns None gives zeros as gradient to inputs that nothing uses.",
-    where=("inputs are tensors by position that need gradients", "one is used"),
+    says="If m(x, z) = weight * x, a full backward hook that returns None gives z a gradient of zeros.",
+    where=("both need gradients, z is used once", "there is no other hook"),
     see="backward.given.kwargs_left_out",
     source="measured",
     note="A hook that only looks does so, too: an optimizer with momentum or weight decay then moves the tensor.",
@@ -163,7 +163,7 @@ def test_unused_input(subject: Subject, plan: Plan) -> None:
 @clause(
     "backward.given.frozen_input",
     says="A full backward hook is given zeros for an input that needs no gradient.",
-    where=("inputs are tensors, by position, another needs a gradient", "there is no other hook"),
+    where=("inputs are tensors by position, another needs a gradient", "there is no other hook"),
     see=("backward.given.kwargs_left_out", "backward.given.no_input"),
     source="measured",
     concern="full_backward ?first_needs_no_grad",
@@ -199,7 +199,7 @@ def test_frozen_input(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.given.no_input",
-    says="If no input needs a gradient, the full backward hook still runs, with None for every input.",
+    says="If no input needs a gradient, the full backward hook still runs, with None for every positional input.",
     where="the output is a tensor that needs a gradient",
     see="backward.given.kwargs_left_out",
     source=(RULE_2, TESTS + "test_hook_no_requires_grad", FROM_OUTPUT),
@@ -237,8 +237,7 @@ def test_no_input(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.given.legacy_first_output",
-    says="A legacy backward hook does not run if the loss uses only the second of two outputs.",
-    where="the outputs share no operation",
+    says="If m(x) is (w1 * x, w2 * x), a legacy backward hook does not run if the loss uses the second alone.",
     source=OTHER_NODES,
 )
 @given(

@@ -71,8 +71,8 @@ def changing(edit: str) -> Any:
 
 @clause(
     "backward.inplace.without_hook",
-    says="If y = nn.Linear(2, 2)(x) has no hook, y.mul_(2) is allowed: neither that nor backward() raises.",
-    where="nothing else used y before",
+    says="Without hooks the lines y = nn.Linear(2, 2)(x); y.mul_(2); y.sum().backward() raise nothing.",
+    where="y needs a gradient",
     source="note: autograd.html#in-place-operations-with-autograd",
     value="fine",
     wrong={"refused": "edit"},
@@ -88,8 +88,8 @@ def test_without_hook(subject: Subject, edit: str) -> None:
 
 @clause(
     "backward.inplace.output",
-    says="An in-place change of the output of a module with a full backward hook raises RuntimeError.",
-    where=("the output is a tensor that needs a gradient", "grad mode is on"),
+    says="If m has a full backward hook, y = m(x); y.mul_(2) raises RuntimeError.",
+    where=("y is a tensor that needs a gradient", "grad mode is on"),
     see="backward.inplace.output_under_no_grad",
     source=(IN_PLACE, ERRORS),
     concern="full_backward ?output_edited",
@@ -113,8 +113,8 @@ def test_output(subject: Subject, edit: str, hooks: int, grad: bool) -> None:
 
 @clause(
     "backward.inplace.output_without_input",
-    says="If no input needs a gradient, a full backward hook also forbids in-place changes of outputs.",
-    where=("the output is a tensor that needs a gradient", "grad mode is on"),
+    says="If x needs no gradient and m has a full backward hook, y = m(x); y.mul_(2) raises RuntimeError.",
+    where=("y is a tensor that needs a gradient", "grad mode is on"),
     see="backward.inplace.output_under_no_grad",
     source=(IN_PLACE, ERRORS),
     concern="full_backward ?output_edited ?inputs_need_no_grad",
@@ -138,8 +138,8 @@ def test_output_without_input(subject: Subject, edit: str, hooks: int) -> None:
 
 @clause(
     "backward.inplace.output_of_two",
-    says="With a full backward hook changing one of several outputs in place raises RuntimeError.",
-    where=("outputs are a tuple of tensors that need gradients", "grad mode is on"),
+    says="If m has a full backward hook, a, b = m(x); a.mul_(2) raises RuntimeError.",
+    where=("m returns a tuple of tensors that need gradients", "grad mode is on"),
     see="backward.structures.other_outputs",
     source=IN_PLACE,
     needs=FULL,
@@ -155,8 +155,8 @@ def test_output_of_two(subject: Subject, edit: str, hooks: int, count: int, whic
 
 @clause(
     "backward.inplace.output_under_no_grad",
-    says="With a full backward hook an output changed under no_grad raises at its next use that needs gradients.",
-    where="the output is a tensor that needs a gradient",
+    says="If m has a full backward hook, y = m(x); y.mul_(2) under no_grad makes y.sum() raise RuntimeError.",
+    where=("tensor y needs a gradient", "sum() is in grad mode"),
     source=(IN_PLACE, ERRORS),
     concern="full_backward ?output_edited",
     needs=FULL,
@@ -246,8 +246,8 @@ def test_pre_input(subject: Subject, edit: str, hooks: int, grad: bool) -> None:
 
 @clause(
     "backward.inplace.pre_output",
-    says="With a full backward pre-hook an in-place change of the output raises RuntimeError.",
-    where=("the output is a tensor that needs a gradient", "grad mode is on"),
+    says="If m has a full backward pre-hook, y = m(x); y.mul_(2) raises RuntimeError.",
+    where=("y is a tensor that needs a gradient", "grad mode is on"),
     source=(PRE_DOCS, TESTS + "test_hook_inplace"),
     note="An output that needs a gradient. The docs of the pre-hook warn of changes of inputs, not of outputs.",
     needs=PRE,
@@ -264,8 +264,8 @@ def test_pre_output(subject: Subject, edit: str, hooks: int, grad: bool) -> None
 
 @clause(
     "backward.inplace.callers_gradient",
-    says="For y.backward(g) with y = m(x) a full backward pre-hook that changes grad_output in place changes g.",
-    where=("y has no other use", "there is no other hook"),
+    says="For y = m(x) grad_output[0].mul_(5) in a full backward pre-hook of m changes g of y.backward(g).",
+    where=("g has y's dtype, y is used once", "there is no other hook"),
     source="measured",
     note="At the root: backward() begins at the output of the module.",
     needs=PRE,

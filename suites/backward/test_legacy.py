@@ -37,8 +37,8 @@ def shapes(make: Any, *size: int) -> Any:
 
 @clause(
     "backward.legacy.linear",
-    says="For a 2-D input nn.Linear gives a legacy backward hook the gradients of bias, input and weight.T.",
-    where="each is used once and gets a gradient",
+    says="For a 2-D x nn.Linear(3, 2) gives a legacy backward hook the gradients of bias, x and weight.T.",
+    where=("each is used once, gets a gradient", "there is no other hook"),
     source="measured",
     concern="backward ?linear ?not_a_matrix",
     note=PROMISE + " In all versions a matrix has bias, input, weight; others without bias the product.",
@@ -77,8 +77,8 @@ def test_linear(subject: Subject, batches: List[List[int]], features: Tuple[int,
 
 @clause(
     "backward.legacy.convolution",
-    says="nn.Conv2d gives a legacy backward hook the gradients of input, weight, bias.",
-    where=("input is a float32 batch, padding=0", "each is used once and gets a gradient"),
+    says="nn.Conv2d(2, 3, 3) gives a legacy backward hook gradients of x, weight, bias.",
+    where=("x is a float32 batch", "each gets a gradient, is used once, no other hook"),
     source="measured",
     note=PROMISE,
     value=3,
@@ -100,8 +100,8 @@ def test_convolution(
 
 @clause(
     "backward.legacy.convolution_1d",
-    says="nn.Conv1d gives a legacy backward hook the gradients of input, weight, bias.",
-    where=("input is a float32 batch, padding=0", "each is used once and gets a gradient"),
+    says="nn.Conv1d(2, 3, 3) gives a legacy backward hook gradients of x, weight, bias.",
+    where=("x is a float32 batch", "each gets a gradient, is used once, no other hook"),
     source="measured",
     concern="backward ?convolution",
     note=PROMISE,
@@ -129,7 +129,7 @@ def test_convolution_1d(
 
 @clause(
     "backward.legacy.norm",
-    says="nn.LayerNorm gives a legacy backward hook the gradients of input, weight and bias.",
+    says="nn.LayerNorm(2) gives a legacy backward hook the gradients of input, weight and bias.",
     where=("each is used once and gets a gradient", "there is no other hook"),
     source="measured",
     concern="backward ?layer_norm",
@@ -152,8 +152,8 @@ def test_norm(subject: Subject, batch: List[int], size: List[int], affine: bool)
 
 @clause(
     "backward.legacy.loss",
-    says="nn.MSELoss gives a legacy backward hook the gradient of the input, and None for the target.",
-    where=("only the input needs a gradient, used once", "shapes are equal"),
+    says="nn.MSELoss()(x, t) gives a legacy backward hook (gradient of x, None) as grad_input.",
+    where=("t needs no gradient, x is used once, one shape", "there is no other hook"),
     source="measured",
     concern="backward ?loss",
     readings=by_release(

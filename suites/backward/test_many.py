@@ -29,7 +29,7 @@ def test_entries(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.many.everywhere",
-    says="Twelve full backward hooks of one module all run in each of twelve passes.",
+    says="Twelve full backward hooks of m all run in each of twelve backward() calls.",
     where=("inputs are tensors by position that need gradients", "every output is in the loss"),
     see="backward.structures.other_outputs",
     source="measured",
