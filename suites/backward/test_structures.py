@@ -248,7 +248,7 @@ def returned_twice(plan: Plan) -> Plan:
 @clause(
     "backward.structures.returned_twice",
     says="With a full backward hook, one tensor twice in a tuple of outputs becomes two, each in grad_output.",
-    where="it needs a gradient",
+    where=("it needs a gradient", "grad mode is on"),
     source=(GRADIENTS, "measured"),
     level="observed",
     needs=FULL,

@@ -13,7 +13,7 @@ KINDS = ("backward", "full_backward", "full_backward_pre")
 
 @clause(
     "backward.switched.any_mode",
-    says="eval() stops no full or legacy backward hook, and no full backward pre-hook, of a module that is called.",
+    says="eval() does not stop full or legacy backward hooks, or full backward pre-hooks, of modules that are called.",
     where="forward makes new outputs",
     source="measured",
     about=apis(KINDS, everywhere=True),
