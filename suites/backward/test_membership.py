@@ -59,7 +59,7 @@ def test_legacy_removed_after_forward(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.membership.registered_after_forward",
-    says="A full or legacy backward hook registered after a forward is not called for it, only for later ones.",
+    says="A full or legacy backward hook registered after a forward is not called for that forward.",
     where="forward makes new outputs",
     see="backward.given.no_input",
     source="measured",
@@ -255,8 +255,8 @@ def test_prepend(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.membership.once_per_backward",
-    says="A full backward hook runs once in each backward() through the tensor that its module makes of its input.",
-    where=("the module is called once", "inputs= is left out"),
+    says="For a tensor y = m(x), m's full backward hook runs once in each backward() through y.",
+    where=("y is made from x, and m called once", "inputs= is left out"),
     see=("backward.given.each_call", "backward.asked.backward_weight"),
     source=(CALLED, TESTS + "test_hooks"),
     needs=FULL,

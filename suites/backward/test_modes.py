@@ -161,8 +161,8 @@ def test_called_in_hook(subject: Subject, times: List[int], create_graph: bool) 
 
 @clause(
     "backward.modes.checkpoint",
-    says="checkpoint() does not change how often the full backward hooks of its modules run.",
-    where=("the checkpointed input needs a gradient", "inputs= is left out"),
+    says="In checkpoint() full backward hooks run as often as without it.",
+    where=("inputs are tensors that need gradients, every output is in each loss", "inputs= is left out"),
     source=UNDER_NO_GRAD,
     concern="full_backward ?checkpoint",
     needs=FULL,
@@ -171,9 +171,9 @@ def test_called_in_hook(subject: Subject, times: List[int], create_graph: bool) 
         ("1.10", "once", "once"),
         "Full backward hooks under checkpoint run as often as without it.",
         ("1.9", "RuntimeError", "RuntimeError"),
-        "checkpoint of a module with a full backward hook raises RuntimeError in its first forward.",
+        "checkpoint() with full backward hooks raises RuntimeError.",
         ("", "AttributeError", "AttributeError"),
-        "checkpoint of a module with a full backward hook raises AttributeError in its first forward.",
+        "checkpoint() with full backward hooks raises AttributeError.",
     ),
     witness={"weights": [2], "hooks": 1, "passes": 1},
 )

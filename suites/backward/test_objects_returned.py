@@ -30,7 +30,7 @@ def fill(number: float, size: Any) -> Any:
 @each(
     Row(
         "backward.objects.bare_tensor",
-        "A bare tensor from a full backward hook is read as the tuple of its rows, one for each input.",
+        "A bare tensor from a full backward hook is read as its rows: one for each input, or an error.",
         (DOCS, "measured"),
         note="The docs say a tuple or None; only the annotated type of the hook allows a Tensor, as if it were "
         "the one.",
@@ -72,7 +72,7 @@ def bare(subject: Subject, size: Any, count: int, returned: Any, *, row: Any) ->
 
 @clause(
     "backward.objects.no_broadcast",
-    says="The last full backward hook must return the exact shape: what could be broadcast is refused.",
+    says="What the last full backward hook returns must have the exact shape: what could be broadcast is refused.",
     where="inputs are tensors by position that need gradients",
     see="backward.values.last_is_checked",
     source="measured",

@@ -34,8 +34,8 @@ def factors(plan: Plan) -> Any:
 
 @clause(
     "backward.returns.none_keeps",
-    says="A full backward hook, pre-hook or a legacy one that returns None changes no gradient, but for rounding.",
-    where=("every input is used", "no tensor is changed in place"),
+    says="A full backward hook, pre-hook or legacy one that returns None changes no gradient but by rounding.",
+    where=("each input gets a gradient", "nothing is changed in place"),
     see="backward.given.unused_input",
     source=DOCS + ' "hook(module, grad_input, grad_output) -> tuple(Tensor) or None"',
     needs=FULL,
@@ -55,7 +55,7 @@ def test_none_keeps(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.returns.full_replaces_input",
-    says="What a full backward hook returns replaces the gradients that the module gives its inputs.",
+    says="The tuple that the last full backward hook returns replaces the gradients the module gives its inputs.",
     where="inputs are tensors by position that need gradients",
     see="backward.returns.full_without_input",
     source=REPLACES,
@@ -70,8 +70,8 @@ def test_full_replaces_input(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.returns.pre_replaces_all",
-    says="All gradients that a module call gives are made from what its full backward pre-hook returns.",
-    where="no other backward hook is there",
+    says="All gradients a module call gives are made from what its full backward pre-hook returns.",
+    where=("no other backward hook is there", "the module returns one tensor"),
     source=PRE_REPLACES,
     needs=PRE,
 )
@@ -84,7 +84,7 @@ def test_pre_replaces_all(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.returns.legacy_replaces_parameters",
-    says="What a legacy backward hook returns replaces all gradients of the module's last operation.",
+    says="What a legacy backward hook returns replaces all gradients of the output's last operation.",
     where=("no other backward hook is there", "the module returns one tensor"),
     source="measured",
 )
@@ -97,7 +97,7 @@ def test_legacy_replaces_parameters(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.returns.full_chain",
-    says="A full backward hook is given the grad_input that the one before it left, and the same grad_output.",
+    says="Each full backward hook of a module is given the grad_input the one before left, and the same grad_output.",
     source=(IN_ORDER, OBSERVES),
     needs=FULL,
 )
@@ -113,7 +113,7 @@ def test_full_chain(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.returns.pre_chain",
-    says="A full backward pre-hook is given the grad_output that the one before it left.",
+    says="Each full backward pre-hook of a module is given the grad_output that the one before left.",
     source=(IN_ORDER, OBSERVES),
     needs=PRE,
 )
@@ -126,7 +126,7 @@ def test_pre_chain(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.returns.pre_without_input",
-    says="What a full backward pre-hook returns counts also where no input of the module needs a gradient.",
+    says="What a full backward pre-hook returns is used also where no input of the module needs a gradient.",
     source=(PRE_REPLACES, "https://github.com/pytorch/pytorch/pull/116454"),
     concern="full_backward_pre returns ?inputs_need_no_grad",
     needs=PRE,
@@ -246,8 +246,8 @@ def test_by_number(subject: Subject, made: str, grads: List[int]) -> None:
 
 @clause(
     "backward.returns.not_needed",
-    says="What a full backward hook returns for an input that needs no gradient is ignored if shape and dtype fit.",
-    where=("another by position does", "there is no other hook"),
+    says="A full backward hook's gradient for an input that needs none is ignored if shape and dtype fit.",
+    where=("another input by position needs one", "there is no other hook"),
     see="backward.returns.full_without_input",
     source="measured",
     needs=FULL,

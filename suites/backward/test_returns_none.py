@@ -25,6 +25,7 @@ def dropped_by_a_legacy_hook(draw) -> Plan:
 @clause(
     "backward.returns.legacy_none_goes_on",
     says="In a chain of x * w + b, if the last module's legacy backward hook returns Nones, no .grad is set.",
+    where="the loss uses nothing but the chain's output",
     source="measured",
     concern="backward returns",
     readings=(

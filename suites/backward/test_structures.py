@@ -69,7 +69,7 @@ def given_twice(plan: Plan) -> Plan:
 
 @clause(
     "backward.structures.twice",
-    says="A tensor that is two inputs has two entries in a full backward hook's grad_input, and gets their sum.",
+    says="A tensor that is two inputs has two entries in a full backward hook's grad_input; their sum is passed on.",
     where=("both are by position", "it needs a gradient"),
     source=(GRADIENTS, "measured"),
     level="observed",
@@ -138,7 +138,7 @@ def unseen(draw: Any) -> Plan:
 
 @clause(
     "backward.structures.unseen_inputs",
-    says="If only keyword or container inputs need gradients, full backward hooks run when the output has one.",
+    says="If only keyword or container inputs need gradients, full backward hooks run when the output gets one.",
     where="the module returns a tensor or a tuple of tensors",
     see="backward.given.dict_output",
     source=(RULE_2, POSITIONAL, FROM_OUTPUT),
@@ -195,6 +195,7 @@ def test_other_outputs(subject: Subject, name: str, by: List[int], hooks: int) -
 @clause(
     "backward.structures.pre_other_outputs",
     says="A full backward pre-hook does not run where its module returns a list or dict; a UserWarning says so.",
+    where="every warning is shown",
     source=(TENSORS_ONLY, PRE_DOCS),
     docs="contradicts",
     note="The docs promise a call each time the gradients for the module are computed.",
@@ -247,7 +248,7 @@ def returned_twice(plan: Plan) -> Plan:
 @clause(
     "backward.structures.returned_twice",
     says="With a full backward hook, one tensor twice in a tuple of outputs becomes two, each in grad_output.",
-    where="it needs a gradient",
+    where=("it needs a gradient", "grad mode is on"),
     source=(GRADIENTS, "measured"),
     level="observed",
     needs=FULL,

@@ -44,7 +44,7 @@ def test_types_kept(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.structures.none_returned",
-    says="If a full backward hook returns None for an input, its module gives it no gradient; others count.",
+    says="If a full backward hook returns None for one input, the module gives this input no gradient.",
     where=("there is no other hook", "inputs are tensors, by position"),
     source=(REPLACES, "measured"),
     level="observed",
@@ -60,8 +60,8 @@ def test_none_returned(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.structures.legacy_first",
-    says="A legacy backward hook is for the first item of an output tuple or list; None there raises TypeError.",
-    where="the outputs share no operation",
+    says="A legacy backward hook is on the first item of an output tuple or list; None there raises TypeError.",
+    where="each output is made by an operation of its own",
     see="backward.given.legacy_first_output",
     source=(LEGACY, "measured"),
 )

@@ -13,8 +13,8 @@ KINDS = ("backward", "full_backward", "full_backward_pre")
 
 @clause(
     "backward.switched.any_mode",
-    says="Full and legacy backward hooks and full backward pre-hooks run in train and in eval mode.",
-    where="outputs are new, need gradients and are in the loss",
+    says="eval() does not stop full or legacy backward hooks, or full backward pre-hooks, of modules that are called.",
+    where="forward makes new outputs",
     source="measured",
     about=apis(KINDS, everywhere=True),
 )
@@ -25,7 +25,7 @@ def test_any_mode(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.switched.after_failure",
-    says="If a module's backward hook raises once, all hooks of a later forward and its backward() still run.",
+    says="If a module's backward hook raises once, that stops no hook of a later forward and its backward().",
     see="backward.errors.stale_pre",
     source="measured",
     about=apis(KINDS, everywhere=True),

@@ -110,7 +110,7 @@ def test_second_pass(subject: Subject, what: str, number: int, hooks: int) -> No
 
 @clause(
     "backward.twice.second_pass_of_many",
-    says="In a second derivative for x, a full backward hook runs only where a gradient reaches the output.",
+    says="In a second derivative for x, a full backward hook runs only if its module's output gets a gradient.",
     where=("x goes through a chain of modules", "the loss is linear"),
     source=(CLEARING, MISSED),
     concern="full_backward ?create_graph",

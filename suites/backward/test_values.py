@@ -76,7 +76,7 @@ def test_last_is_checked(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.values.frozen_input",
-    says="Where an input needs a gradient, a full backward hook also replaces those that need none.",
+    says="Where an input needs a gradient, a full backward hook replaces also those that need none by new tensors.",
     where=("inputs are tensors, by position", "grad mode is on"),
     see="backward.objects.kept",
     source=(INPUT_VIEW, "measured"),

@@ -53,8 +53,8 @@ def test_longer(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.wrong.nones",
-    says="If a full backward hook returns (None,), the one of the module before is given (None,) as grad_output.",
-    where=("weight * x modules are in a chain", "each has one hook"),
+    says="If a full backward hook returns (None,), that of the module before is given grad_output (None,).",
+    where="weight * x modules are chained by position, one hook each",
     source="measured",
     concern="full_backward returns ?returns_none_inside",
     needs=FULL,
@@ -93,8 +93,8 @@ def test_legacy_anything(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.wrong.legacy_nones",
-    says="If a legacy backward hook returns None for every gradient, those of modules before it are None or zero.",
-    where="modules are in a chain, and return one tensor",
+    says="If a legacy backward hook returns Nones, gradients of modules before it are None or zero.",
+    where=("each gives one tensor to the next", "the loss uses only the last"),
     source="measured",
 )
 @given(
@@ -134,7 +134,7 @@ def test_list(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.wrong.registered_in_hook",
-    says="A full or legacy backward hook that one of its kind registers is called from the next forward on.",
+    says="A full or legacy backward hook that another of its kind registers is not called before the next forward.",
     source="measured",
     needs=FULL,
 )
@@ -158,7 +158,7 @@ def test_registered_in_hook(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.wrong.registered_in_pre_hook",
-    says="A full backward hook that a forward pre-hook adds to its own module is first called for the next call.",
+    says="A full backward hook that a forward pre-hook adds to its own module is not called for that call.",
     source="measured",
     needs=FULL,
 )
