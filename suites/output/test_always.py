@@ -72,7 +72,7 @@ def due(plan: Plan):
     ),
     Row(
         "output.always.after_a_hook",
-        "After a forward hook raised, each always_call hook of the module that has not run yet runs once.",
+        "After a forward hook raised, each always_call hook of the module that did not run in that call runs once.",
         (f'{CODE} "run always called hooks if they have not already been run"', ALWAYS_TEST),
         see=("output.always.changed_under_way", "output.always.only_exceptions"),
         needs=ALWAYS_CALL,
@@ -193,7 +193,7 @@ def changed_under_way(draw) -> Plan:
 @clause(
     "output.always.changed_under_way",
     says="A module's always_call hook that adds or removes its forward hooks causes RuntimeError.",
-    where=("that hook runs after an error", "another one of the module follows"),
+    where=("that hook runs after an error", "another of its forward hooks follows"),
     source="measured",
     needs=ALWAYS_CALL,
     note="The loop runs over the dict itself; a change that the last hook makes goes unnoticed.",

@@ -31,6 +31,7 @@ def hook_up(module, pres, ran, name):
 @clause(
     "output.layers.built_in",
     says="A call of Linear, Bilinear, Dropout, BatchNorm1d, LayerNorm, ReLU, Softmax, Flatten runs its forward hooks.",
+    where="the call succeeds",
     source=f'{NOTE} "this functionality can be applied to third-party or PyTorch-provided modules"',
     about="register_forward_hook",
     value=(True, False),

@@ -115,7 +115,7 @@ def kept(draw) -> Plan:
 
 @clause(
     "output.places.callers_tensor",
-    says="For a tensor y = m(x) a tensor hook or retain_grad() on y sees the gradient of what forward hooks left.",
+    says="For y = m(x) a tensor hook or retain_grad() on y sees the gradient of what m's forward hooks left.",
     where=("one backward()", "y and its gradient are not changed"),
     source="measured",
     about=("register_forward_hook", "register_hook", "retain_grad"),

@@ -121,7 +121,7 @@ def along(plan: Plan, hooks):
     ),
     Row(
         "output.replacement.global_hook",
-        "Global forward hooks may replace the output; the module's own first one is given what they left.",
+        "Global forward hooks may replace the output; the module's own first hook is given what they left.",
         (
             f'{GLOBAL_HOOK} "by returning a new value that will replace the output"',
             f'{GLOBAL_HOOK} "executed before specific module hooks registered with"',
