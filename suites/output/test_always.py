@@ -193,7 +193,7 @@ def changed_under_way(draw) -> Plan:
 @clause(
     "output.always.changed_under_way",
     says="A module's always_call hook that adds or removes its forward hooks causes RuntimeError.",
-    where=("that hook runs after an error", "another of its forward hooks follows"),
+    where=("the hook runs after an error", "another of its forward hooks follows"),
     source="measured",
     needs=ALWAYS_CALL,
     note="The loop runs over the dict itself; a change that the last hook makes goes unnoticed.",
