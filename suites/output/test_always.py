@@ -64,7 +64,7 @@ def due(plan: Plan):
 @each(
     Row(
         "output.always.in_line",
-        "In a call that succeeds an always_call hook runs once, in order, and may replace the output.",
+        "In a call that succeeds an always_call hook runs as other forward hooks do, and may replace the output.",
         ALWAYS_TEST,
         see=("ordering.changes.forward_registers_hook",),
         needs=ALWAYS_CALL,
@@ -72,7 +72,7 @@ def due(plan: Plan):
     ),
     Row(
         "output.always.after_a_hook",
-        "After a forward hook raised, each always_call hook of the module that has not run yet runs once.",
+        "After a forward hook raised, each always_call hook of the module that did not run in that call runs once.",
         (f'{CODE} "run always called hooks if they have not already been run"', ALWAYS_TEST),
         see=("output.always.changed_under_way", "output.always.only_exceptions"),
         needs=ALWAYS_CALL,
@@ -96,7 +96,7 @@ def in_turn(subject: Subject, plan: Plan, *, row: Any) -> None:
 
 @clause(
     "output.always.before_output",
-    says="If a module's forward pre-hook raises, its always_call hooks get output None, or what one before returned.",
+    says="If a module's forward pre-hook raises, its always_call hooks get output None, or what earlier ones returned.",
     see=("output.places.forward_raises",),
     source=(PULL, "measured"),
     level="observed",
@@ -117,8 +117,8 @@ def test_before_output(subject: Subject, plan: Plan) -> None:
 @clause(
     "output.always.keywords",
     says="If a call raises an Exception, the module's always_call hooks with with_kwargs=True get its kwargs.",
-    where="no pre-hook replaces them",
-    see=("output.always.global_keywords_lost", "output.always.only_exceptions"),
+    where="no hook changes the kwargs",
+    see=("output.always.global_keywords_lost", "output.always.only_exceptions", "output.always.changed_under_way"),
     source=(f'{FORWARD_HOOK} "the ``hook`` will be passed the kwargs given to the forward function"', PULL),
     needs=ALWAYS_CALL,
 )
@@ -192,8 +192,8 @@ def changed_under_way(draw) -> Plan:
 
 @clause(
     "output.always.changed_under_way",
-    says="A module's always_call hook that adds or removes its forward hooks in a failed call causes RuntimeError.",
-    where="another forward hook of the module follows",
+    says="A module's always_call hook that adds or removes its forward hooks causes RuntimeError.",
+    where=("the hook runs after an error", "another of its forward hooks follows"),
     source="measured",
     needs=ALWAYS_CALL,
     note="The loop runs over the dict itself; a change that the last hook makes goes unnoticed.",
@@ -218,7 +218,7 @@ def removed_in_time(draw) -> Plan:
 
 @clause(
     "output.always.removed_in_time",
-    says="An always_call hook does not run when a forward pre-hook removes it and then raises.",
+    says="In a call whose forward pre-hook removes an always_call hook and then raises, that hook does not run.",
     source="measured",
     needs=ALWAYS_CALL,
 )

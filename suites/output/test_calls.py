@@ -110,8 +110,7 @@ def test_super_forward(subject: Subject, depth, pres, calls) -> None:
 
 @clause(
     "output.calls.grad_mode",
-    says="Forward hooks and pre-hooks run in the caller's grad mode, also where forward is decorated by no_grad().",
-    where="no hook changes the grad mode",
+    says="A no_grad() decorator on forward does not hold in the module's own forward hooks and pre-hooks.",
     source="measured",
     about=("register_forward_hook", "register_forward_pre_hook"),
     value="caller",
@@ -142,8 +141,8 @@ def test_grad_mode(subject: Subject, pres, caller, inner) -> None:
 
 @clause(
     "output.calls.only_none_keeps",
-    says="A forward hook that returns False, 0 or an empty list replaces the output by that: it is not None.",
-    where="no backward hook is there",
+    says="If a forward hook returns False, 0 or [], that replaces the output: only None does not.",
+    where=("no backward hook is there", "no later hook replaces it"),
     see=("backward.structures.legacy_first",),
     source="measured",
     value=lambda given: given is None,
@@ -196,7 +195,7 @@ def test_none_output(subject: Subject, returned, inside) -> None:
 
 @clause(
     "output.calls.same_object",
-    says="Forward hooks and the caller get the very object that forward or an earlier forward hook returned.",
+    says="Forward hooks and the caller get the same object that forward or an earlier forward hook returned.",
     where="no backward hook or backward pre-hook is there",
     see=("backward.objects.views",),
     source="measured",

@@ -47,7 +47,7 @@ def test_edited_in_place(subject: Subject, shape, added) -> None:
 
 @clause(
     "output.calls.input_edited_late",
-    says="A forward hook that changes the input in place changes the returned tensor only if both share memory.",
+    says="A forward hook that changes the input in place changes what forward returned only if both share memory.",
     where="forward returns a tensor",
     source=f'{FORWARD_HOOK} "modify the input inplace but it will not have effect on forward"',
     value=("same", "view"),

@@ -30,8 +30,8 @@ def failing_in(where, fail):
 
 @clause(
     "output.always.error_stands",
-    says="The first error leaves the call, whatever always_call hooks return, or raise as Exception.",
-    where=("str() of errors works", "no forward hook is added or removed"),
+    says="If forward raises, that error leaves the call, whatever always_call hooks return or raise.",
+    where=("str() of errors works", "no warning is an error"),
     see=("output.always.base_exceptions", "output.always.changed_under_way"),
     source=(f'{CODE} "that was silenced as another error was raised in forward"', ALWAYS_TEST),
     needs=ALWAYS_CALL,

@@ -61,7 +61,7 @@ def given_to_hooks(plan: Plan):
     ),
     Row(
         "output.keywords.global",
-        "In a call that succeeds a global forward hook with with_kwargs=True is given the keyword arguments.",
+        "In a call that succeeds a global forward hook with with_kwargs=True gets (module, args, kwargs, output).",
         GLOBAL_KWARGS_PULL,
         see=("output.always.global_keywords_lost",),
         needs=GLOBAL_KWARGS,
@@ -79,7 +79,7 @@ def given_what_is_due(subject: Subject, plan: Plan, *, row: Any) -> None:
 
 @clause(
     "output.keywords.one_dict",
-    says="In one call of a module its with_kwargs forward hooks get one dict: each sees what earlier ones changed.",
+    says="In one call a module's with_kwargs forward hooks get one dict: each sees what earlier ones changed in it.",
     see=("handles.removal.keywords_go_first",),
     source="measured",
     needs=KWARGS,

@@ -31,6 +31,7 @@ def hook_up(module, pres, ran, name):
 @clause(
     "output.layers.built_in",
     says="A call of Linear, Bilinear, Dropout, BatchNorm1d, LayerNorm, ReLU, Softmax, Flatten runs its forward hooks.",
+    where="the call succeeds",
     source=f'{NOTE} "this functionality can be applied to third-party or PyTorch-provided modules"',
     about="register_forward_hook",
     value=(True, False),
@@ -72,7 +73,7 @@ def test_built_in(subject: Subject, names, states, count) -> None:
 
 @clause(
     "output.layers.containers",
-    says="A loop over a ModuleList or ModuleDict does not run the container's hooks; a call of a Sequential does.",
+    says="A loop over a ModuleList or ModuleDict runs none of its own forward hooks; a call of a Sequential does.",
     source="measured",
     value=("Sequential",),
     wrong={"never all alike": ("Sequential", "ModuleList", "ModuleDict")},
@@ -150,6 +151,7 @@ def test_own_call(subject: Subject, owns, ways, pres, calls) -> None:
 @clause(
     "output.layers.called_by_a_hook",
     says="A forward hook that calls its module is run again by that call; one that calls module.forward() is not.",
+    where="the hook is not removed",
     source="measured",
     value=True,
     wrong={"never again": False},

@@ -43,7 +43,7 @@ def test_all_together(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "output.places.left_out",
-    says="If forward hooks double each output, a parameter that only an unused output uses gets no gradient.",
+    says="For outputs (w * x, v * x) that forward hooks double, backward() from the first gives v no gradient.",
     where=("no backward hook is there", "outputs share no operation"),
     source="measured",
 )
@@ -69,7 +69,7 @@ def test_input_untouched(subject: Subject, plan: Plan) -> None:
 @clause(
     "output.places.without_gradient",
     says="For y = w * x, where x needs no gradient, w gets its gradient through a forward hook that returns 2 * y.",
-    where="grad mode is on",
+    where=("grad mode is on", "w needs a gradient"),
     source="measured",
 )
 @given(plan=leaves("forward", frozen=True))
@@ -79,7 +79,7 @@ def test_without_gradient(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "output.places.no_grad",
-    says="Under no_grad forward hooks run and may replace the output; its backward() raises.",
+    says="Under no_grad forward hooks run and may replace the output; output.backward() raises.",
     where=("forward and hooks make new tensors", "nothing turns gradients on"),
     source="measured",
 )
@@ -115,8 +115,8 @@ def kept(draw) -> Plan:
 
 @clause(
     "output.places.callers_tensor",
-    says="A tensor hook or retain_grad() on the caller's output sees the gradient of what a forward hook put in.",
-    where=("one backward()", "output and gradient are not changed"),
+    says="For y = m(x) a tensor hook or retain_grad() on y sees the gradient of what m's forward hooks left.",
+    where=("one backward()", "y and its gradient are not changed"),
     source="measured",
     about=("register_forward_hook", "register_hook", "retain_grad"),
 )
@@ -130,7 +130,7 @@ def test_callers_tensor(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "output.places.towers",
-    says="A container's forward hook is given what its child's forward hooks left, if forward returns that.",
+    says="A container's first forward hook is given what its child's forward hooks left, if forward returns that.",
     source=THROUGHOUT,
 )
 @given(plan=towers("forward"))
@@ -180,7 +180,7 @@ def test_shared(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "output.places.after_a_failure",
-    says="Once a forward hook that made a call fail is removed, the next call runs all the others in order.",
+    says="Once a forward hook that raised is removed, the next successful call of its module runs all others in order.",
     source="measured",
 )
 @given(plan=failing_once("forward"))
@@ -202,7 +202,7 @@ def failing_inside(draw) -> Plan:
 
 @clause(
     "output.places.forward_raises",
-    says="A call whose forward or forward pre-hook raises runs no forward hook of its module without always_call.",
+    says="In a call whose forward or pre-hook raises, the module's forward hooks without always_call do not run.",
     where="no parent catches the error",
     source=f'{CODE} "forward hooks that should always be called even if an exception is raised"',
 )

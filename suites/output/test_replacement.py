@@ -82,7 +82,7 @@ def along(plan: Plan, hooks):
         "output.replacement.hook_is_given",
         "A forward hook is given (module, args, output); for the first hook output is what forward returned.",
         f'{FORWARD_HOOK} "hook(module, args, output) -> None or modified output"',
-        where="with_kwargs= is left out",
+        where="with_kwargs= and always_call= are left out",
         see=("output.always.before_output",),
         draws=lambda: replacing(ops=("scale", "add", "split", "both"), scale=False),
     ),
@@ -102,7 +102,7 @@ def along(plan: Plan, hooks):
     ),
     Row(
         "output.replacement.chain",
-        "Each forward hook but the first is given the output that the one before it left.",
+        "In a successful call each forward hook of the module but the first gets the output that the one before left.",
         THROUGHOUT,
         draws=lambda: replacing(ops=("same", "scale", "add", "both", "split")),
     ),
@@ -114,13 +114,14 @@ def along(plan: Plan, hooks):
     ),
     Row(
         "output.replacement.every_call",
-        "In each call of a module, what a forward hook returns, unless None, replaces the output of that call.",
+        "In each successful call of a module what a forward hook returns, unless None, replaces the output.",
         f'{FORWARD_HOOK} "called every time after :func:`forward` has computed an output"',
+        where="no later hook replaces it",
         draws=lambda: replacing(ops=("same", "scale", "both"), runs=3),
     ),
     Row(
         "output.replacement.global_hook",
-        "Global forward hooks may replace the output too; the module's own are given what the global ones left.",
+        "Global forward hooks may replace the output; the module's own first hook is given what they left.",
         (
             f'{GLOBAL_HOOK} "by returning a new value that will replace the output"',
             f'{GLOBAL_HOOK} "executed before specific module hooks registered with"',
@@ -141,7 +142,7 @@ def goes_along(subject: Subject, plan: Plan, *, row: Any) -> None:
 @clause(
     "output.replacement.gradient_flows",
     says="For y = w * x gradients flow back to w and x through a forward hook that returns 2 * y.",
-    where="grad mode is on",
+    where=("grad mode is on", "w and x need gradients"),
     source="test: test/nn/test_module_hooks.py TestModuleHookNN.test_hook_forward_preforward_writable",
 )
 @given(plan=replacing(ops=("scale",)))
@@ -154,8 +155,8 @@ def test_gradient_flows(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "output.replacement.full_backward_sees_it",
-    says="A full backward hook is given the gradient of the output that a forward hook put in.",
-    where=("no hook changes the gradient", "the output is a tensor"),
+    says="For y = m(x) that forward hooks replaced, a full backward hook is given y's gradient as grad_output[0].",
+    where=("no hook changes the gradient", "y is a tensor"),
     see=("backward.structures.other_outputs",),
     source="measured",
     needs=FULL,
@@ -170,8 +171,8 @@ def test_full_backward_sees_it(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "output.replacement.tensor_hook_inside",
-    says="A forward hook's tensor hook on the output runs between its module's full backward pre-hooks and hooks.",
-    where="inputs are tensors by position that need gradients",
+    says="A forward hook's tensor hook on a tensor output runs between the module's full backward pre-hooks and hooks.",
+    where="inputs are tensors that need gradients",
     see=("ordering.nested.input_without_grad", "backward.structures.unseen_inputs"),
     source="measured",
     needs=FULL,
@@ -209,8 +210,8 @@ def test_tensor_hook_inside(subject: Subject, factors, kinds, grad) -> None:
 
 @clause(
     "output.replacement.legacy_backward_sees_it",
-    says="When a forward hook computes a new output, a legacy backward hook is on the last operation that made it.",
-    where="the output is a tensor",
+    says="If the last forward hook returns 2 * output, a legacy backward hook gets the gradients of that product.",
+    where=("output is a tensor", "no backward pre-hook is there"),
     see=("backward.structures.legacy_first",),
     source="measured",
     about=("register_backward_hook", "register_forward_hook"),
@@ -228,7 +229,7 @@ def test_legacy_backward_sees_it(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "output.replacement.nested",
-    says="A container's forward goes on with what its child's forward hooks left; its own may replace the result.",
+    says="A container's forward goes on with what a child's forward hooks left; its own hooks may replace the result.",
     source=THROUGHOUT,
 )
 @given(plan=nested("forward"))
@@ -263,8 +264,8 @@ def failing(draw) -> Plan:
 
 @clause(
     "output.replacement.raising",
-    says="An error of a forward hook leaves the call; later ones of the module without always_call do not run.",
-    where="no parent catches the error",
+    says="An error of a forward hook leaves the call; later forward hooks of the module do not run.",
+    where=("always_call= is left out", "no parent catches the error"),
     see=("output.always.changed_under_way", "output.always.base_exceptions"),
     source="measured",
 )
