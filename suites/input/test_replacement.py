@@ -98,7 +98,7 @@ def goes_along(subject: Subject, plan: Plan, *, row: Any) -> None:
 
 @clause(
     "input.replacement.tuple_replaces",
-    says="A tuple that a forward pre-hook returns replaces all positional arguments.",
+    says="A plain tuple that a forward pre-hook returns replaces all positional arguments.",
     where="with_kwargs= is left out",
     see="input.keywords.pair_of_inputs",
     source=f'{PRE_HOOK} "User can either return a tuple or a single modified value"',
@@ -128,8 +128,8 @@ def test_forward_hook_sees_it(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "input.replacement.gradient_flows",
-    says="The gradient flows back through what a forward pre-hook computed from the input, to the caller's tensor.",
-    where=("grad mode is on", "nothing is detached"),
+    says="The gradient flows back to the caller's tensor through what a forward pre-hook computed from it.",
+    where=("it needs a gradient, grad mode is on", "nothing is detached"),
     source="test: test/nn/test_module_hooks.py TestModuleHookNN.test_hook_forward_preforward_writable",
 )
 @given(plan=replacing(Scale, Bare))
