@@ -128,8 +128,8 @@ def test_forward_hook_sees_it(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "input.replacement.gradient_flows",
-    says="The gradient flows back to the caller's tensor through what a forward pre-hook computed from it.",
-    where=("it needs a gradient, grad mode is on", "nothing is detached"),
+    says="If a forward pre-hook returns 2 * x for x, the gradient flows back through 2 * x to the caller's x.",
+    where=("x needs a gradient, grad mode is on", "nothing is detached"),
     source="test: test/nn/test_module_hooks.py TestModuleHookNN.test_hook_forward_preforward_writable",
 )
 @given(plan=replacing(Scale, Bare))
@@ -159,7 +159,8 @@ def test_full_backward_sees_it(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "input.replacement.nested",
-    says="A container that passes its input on calls its child with what the container's forward pre-hooks left.",
+    says="A Sequential calls its first child with what the Sequential's own forward pre-hooks left.",
+    where="inputs are by position",
     source=THROUGHOUT,
 )
 @given(plan=nested("forward_pre", inner=True))
