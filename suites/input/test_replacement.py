@@ -128,7 +128,7 @@ def test_forward_hook_sees_it(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "input.replacement.gradient_flows",
-    says="If a forward pre-hook returns 2 * x for x, the gradient flows back through 2 * x to the caller's x.",
+    says="If a forward pre-hook returns 2 * x for x, the gradient reaches the caller's x through 2 * x.",
     where=("x needs a gradient, grad mode is on", "nothing is detached"),
     source="test: test/nn/test_module_hooks.py TestModuleHookNN.test_hook_forward_preforward_writable",
 )
