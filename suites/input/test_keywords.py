@@ -223,7 +223,7 @@ def test_only_a_pair(subject: Subject, wrong, before, after) -> None:
 @clause(
     "input.keywords.args_are_spread",
     says="In the pair that a with_kwargs forward pre-hook returns, args may be any iterable: forward gets its items.",
-    where="no backward hook is there",
+    where="there is no other hook",
     source="measured",
     needs=PRE_KWARGS,
     value=object,

@@ -15,7 +15,7 @@ from suites.names import FORWARD, PRE_HOOK, PRE_KWARGS
 @clause(
     "input.many.keywords",
     says="A with_kwargs forward pre-hook or forward hook is given all keyword arguments, however many.",
-    where="no earlier hook changes them",
+    where=("no earlier hook changes them", "no hook is removed"),
     source=f'{PRE_HOOK} "the forward pre-hook will be passed the kwargs given to the forward function"',
     about=("register_forward_hook", "register_forward_pre_hook"),
     needs=PRE_KWARGS,
@@ -44,7 +44,7 @@ def test_keywords(subject: Subject, plan: Plan) -> None:
         "input.many.arguments",
         "A tuple that the last forward pre-hook returns gives forward all its positional arguments, however long.",
         f'{PRE_HOOK} "We will wrap the value into a tuple if a single value is returned"',
-        where="with_kwargs= is left out",
+        where=("with_kwargs= is left out", "it is a plain tuple"),
         see="input.keywords.pair_of_inputs",
         draws=lambda: plans(
             kinds=("forward_pre",), does=("entries", "scale"), ops=("many",), inputs=(1, 3), depth=1, most=3, many=4

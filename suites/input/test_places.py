@@ -93,8 +93,8 @@ def test_no_grad(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "input.places.backward_again",
-    says="A second backward() of y = w * x uses the replaced x again and calls no forward pre-hook.",
-    where="retain_graph=True was given",
+    says="A second backward() of y = w * x uses the x that forward pre-hooks left and calls none of them.",
+    where=("retain_graph=True is given", "no tensor is changed in place"),
     source="measured",
 )
 @given(plan=leaves("forward_pre", steps=(Forward(), Backward((2,)), Backward((3,)))))
@@ -118,7 +118,7 @@ def watched(draw) -> Plan:
 @clause(
     "input.places.callers_tensor",
     says="A tensor hook on the caller's input is given the gradient that came back through the replacements.",
-    where=("the tensor is used once", "it has no other hook"),
+    where=("it is used once, by position", "it has no other hook"),
     source="measured",
     about=("register_forward_pre_hook", "register_hook"),
 )
@@ -129,8 +129,8 @@ def test_callers_tensor(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "input.places.towers",
-    says="A child's first forward pre-hook is given the input that its parents' forward pre-hooks left.",
-    where=("each parent passes it on by position", "no hook is global"),
+    says="What a Sequential's forward pre-hooks left is given to the first forward pre-hook of its first child.",
+    where=("inputs are by position", "no hook is global"),
     source=THROUGHOUT,
 )
 @given(plan=towers("forward_pre"))
@@ -151,7 +151,7 @@ def side_by_side(draw) -> Plan:
 
 @clause(
     "input.places.siblings",
-    says="If a forward pre-hook of a replaces x in a(x), the call b(x) of another module is given x itself.",
+    says="If a forward pre-hook of a replaces x in a(x), the first forward pre-hook of b is given x itself in b(x).",
     where=("no hook is global", "no tensor is changed in place"),
     see="input.returns.in_place",
     source="measured",
@@ -236,8 +236,8 @@ def repeated(draw) -> Plan:
 
 @clause(
     "input.places.calls_apart",
-    says="The backward() of a call's output uses what forward pre-hooks left in that call, not in earlier ones.",
-    where="its input is no output of an earlier call",
+    says="After several calls of y = x * w, backward() of the last y uses the x that forward pre-hooks left for it.",
+    where="all calls are given the same x",
     source="measured",
 )
 @given(plan=repeated())

@@ -98,7 +98,7 @@ def goes_along(subject: Subject, plan: Plan, *, row: Any) -> None:
 
 @clause(
     "input.replacement.tuple_replaces",
-    says="A tuple that a forward pre-hook returns replaces all positional arguments.",
+    says="A plain tuple that a forward pre-hook returns replaces all positional arguments.",
     where="with_kwargs= is left out",
     see="input.keywords.pair_of_inputs",
     source=f'{PRE_HOOK} "User can either return a tuple or a single modified value"',
@@ -128,8 +128,8 @@ def test_forward_hook_sees_it(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "input.replacement.gradient_flows",
-    says="The gradient flows back through what a forward pre-hook computed from the input, to the caller's tensor.",
-    where=("grad mode is on", "nothing is detached"),
+    says="If a forward pre-hook returns 2 * x for x, the gradient reaches the caller's x through 2 * x.",
+    where=("x needs a gradient, grad mode is on", "nothing is detached"),
     source="test: test/nn/test_module_hooks.py TestModuleHookNN.test_hook_forward_preforward_writable",
 )
 @given(plan=replacing(Scale, Bare))
@@ -159,7 +159,8 @@ def test_full_backward_sees_it(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "input.replacement.nested",
-    says="A container that passes its input on calls its child with what the container's forward pre-hooks left.",
+    says="A Sequential calls its first child with what the Sequential's own forward pre-hooks left.",
+    where="inputs are by position",
     source=THROUGHOUT,
 )
 @given(plan=nested("forward_pre", inner=True))

@@ -14,8 +14,8 @@ MODIFIED = 'docs: torch.nn.Module.register_forward_pre_hook "The hook can modify
 
 @clause(
     "input.values.any_form",
-    says="A forward pre-hook may replace the only input by a tensor of another shape, dtype or strides.",
-    where=("with_kwargs= is left out", "it is passed by position"),
+    says="A tensor that a forward pre-hook returns replaces the only input, whatever its shape, dtype or strides.",
+    where=("with_kwargs= is left out", "inputs are by position"),
     see="input.keywords.only_a_pair",
     source=(MODIFIED, "measured"),
     level="observed",

@@ -59,39 +59,39 @@ def lined_up(plan: Plan, *kinds: str):
     ),
     Row(
         "ordering.between.global_forward_pre_first",
-        "In each call global forward pre-hooks run before those of the module, whatever was registered first.",
+        "In each call of a module global forward pre-hooks run before its own, whatever was registered first.",
         GLOBAL["forward_pre"],
         needs=GLOBAL_FORWARD_PRE,
         kinds=("forward_pre",),
     ),
     Row(
         "ordering.between.global_forward_first",
-        "In each call global forward hooks run before those of the module, whatever was registered first.",
+        "In each call of a module global forward hooks run before its own, whatever was registered first.",
         GLOBAL["forward"],
         needs=GLOBAL_FORWARD,
         kinds=("forward",),
     ),
     Row(
         "ordering.between.global_full_backward_first",
-        "For one call global full backward hooks run before those of the module, whatever was registered first.",
+        "For a call of a module global full backward hooks run before its own, whatever was registered first.",
         GLOBAL["full_backward"],
-        where="the hooks were there before the call",
+        where=("they were there before the call", "one backward()"),
         needs="torch.nn.modules.module.register_module_full_backward_hook",
         kinds=("full_backward",),
     ),
     Row(
         "ordering.between.global_full_backward_pre_first",
-        "For one call global full backward pre-hooks run before those of the module, whatever was registered first.",
+        "For a call of a module global full backward pre-hooks run before its own, whatever was registered first.",
         GLOBAL["full_backward_pre"],
-        where="the hooks were there before the call",
+        where=("they were there before the call", "one backward()"),
         needs="torch.nn.modules.module.register_module_full_backward_pre_hook",
         kinds=("full_backward_pre",),
     ),
     Row(
         "ordering.between.global_legacy_first",
-        "For one call global legacy backward hooks run before those of the module, whatever was registered first.",
+        "For a call of a module global legacy backward hooks run before its own, whatever was registered first.",
         "test: test/nn/test_module_hooks.py TestModuleGlobalHooks.test_global_and_local_hooks_order",
-        where="the hooks were there before the call",
+        where=("they were there before the call", "one backward()"),
         needs="torch.nn.modules.module.register_module_backward_hook",
         kinds=("backward",),
     ),
@@ -102,6 +102,7 @@ def lined_up(plan: Plan, *kinds: str):
         needs=PREPEND,
         kinds=PREPENDING,
         drawn={"prepend": True},
+        where=("the hooks were there before the call", "one backward()"),
     ),
     Row(
         "ordering.between.pre_then_full_backward",
@@ -140,7 +141,7 @@ def called(plan: Plan, trace):
 @each(
     Row(
         "ordering.between.tensors_around_full",
-        "For y = m(x) that is x * w, hooks run in this order: y's, w's, the full backward hook of m, x's.",
+        "For y = m(x) that is x * w, backward() runs y's hooks, w's, the full backward hook of m, x's hooks.",
         "measured",
         where=("x needs a gradient", "w is a parameter used here only"),
         see="ordering.nested.input_without_grad",
@@ -149,7 +150,7 @@ def called(plan: Plan, trace):
     ),
     Row(
         "ordering.between.tensors_around_pre",
-        "For y = m(x) that is x * w, the full backward pre-hook of m runs after y's tensor hooks and before w's.",
+        "For y = m(x) that is x * w, backward() runs y's hooks, the full backward pre-hook of m, then w's hooks.",
         "measured",
         where="y is hooked after the call",
         needs=PRE,
@@ -157,7 +158,7 @@ def called(plan: Plan, trace):
     ),
     Row(
         "ordering.between.tensors_around_legacy",
-        "For y = m(x) that is x * w, the legacy backward hook of m runs after y's tensor hooks and before w's.",
+        "For y = m(x) that is x * w, backward() runs y's hooks, the legacy backward hook of m, then w's hooks.",
         "measured",
         about=("register_backward_hook", "register_hook"),
         order=(("tensor", "m0>0"), ("backward", "m0"), ("tensor", "m0.weight"), ("tensor", "x0")),
@@ -183,8 +184,8 @@ def used(draw) -> Plan:
 
 @clause(
     "ordering.between.weights_before_full",
-    says="A weight that forward uses gets its .grad before the module's full backward hook runs.",
-    where=("every input needs a gradient, by position", "the weight is used once"),
+    says="For y = m(x) that is x * w, backward() fills w.grad before it runs the full backward hook of m.",
+    where=("x needs a gradient", "w is used here only"),
     see=("ordering.nested.input_without_grad", "backward.structures.unseen_inputs"),
     source="measured",
     needs=POST_ACCUMULATE,

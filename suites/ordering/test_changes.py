@@ -82,7 +82,7 @@ def first_drops_second(kind: str, on: str = "m0") -> Plan:
     ),
     Row(
         "ordering.changes.global_forward_removed",
-        "A global forward hook may remove global forward hooks: the call of that module still runs them all.",
+        "A global forward hook may remove global forward hooks: the module call that ran it still runs them all.",
         ("measured", SNAPSHOT_PULL),
         level="observed",
         concern="forward everywhere ?removes_inside",
@@ -90,6 +90,7 @@ def first_drops_second(kind: str, on: str = "m0") -> Plan:
         readings=iteration("global forward hook"),
         witness=first_drops_second("forward", "*"),
         draws=lambda: interrupted("forward", "*"),
+        where="the module calls no other module",
     ),
     Row(
         "ordering.changes.tensor_removed",
@@ -137,7 +138,7 @@ def test_post_accumulate_removed(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "ordering.changes.full_backward_removed",
-    says="A full backward hook removed by itself or another of its module is still called in that backward.",
+    says="A full backward hook removed by itself or another one of its module is still called in that backward().",
     source="measured",
     needs=FULL,
 )
@@ -149,8 +150,8 @@ def test_full_backward_removed(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "ordering.changes.forward_registers_hook",
-    says="A forward hook that forward registers on self runs in that call only if self had any hook around its call.",
-    where="no hook is global",
+    says="A forward hook that forward registers on self does not run in that call.",
+    where=("self had no forward or backward hook or pre-hook before", "no hook is global"),
     source=(SKIPS, SKIP_PULL),
     about=("register_forward_hook", "register_forward_pre_hook", "register_module_forward_pre_hook"),
     concern="forward ?registers_inside",
@@ -158,7 +159,7 @@ def test_full_backward_removed(subject: Subject, plan: Plan) -> None:
         Reading(
             "next call",
             ">=1.9",
-            "If self had no forward or backward hook, a forward hook that forward registers runs from the next call.",
+            "If self had no hook or pre-hook before, a forward hook that forward registers runs from the next call.",
             value=False,
         ),
         Reading(

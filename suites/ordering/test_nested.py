@@ -56,16 +56,16 @@ def brackets(net, before: str, after: str, backward: bool = False):
 @each(
     Row(
         "ordering.nested.forward",
-        "Hooks nest where forward calls children: the forward pre-hooks, the children's hooks, the forward hooks.",
+        "A Sequential runs its forward pre-hooks, then its children with their hooks, then its forward hooks.",
         AROUND,
         kinds=("forward_pre", "forward"),
         grads=(True,),
     ),
     Row(
         "ordering.nested.full_backward",
-        "A Sequential's children run their full backward hooks last child first; its own run after them.",
+        "A Sequential runs full backward hooks from its last child to its first, then its own.",
         "measured",
-        where="inputs are tensors by position that need gradients",
+        where=("its input needs a gradient, by position", "one call, one backward()"),
         see="ordering.nested.input_without_grad",
         needs=FULL,
         kinds=("", "full_backward"),
@@ -73,18 +73,19 @@ def brackets(net, before: str, after: str, backward: bool = False):
     ),
     Row(
         "ordering.nested.full_backward_pre",
-        "A Sequential runs its own full backward pre-hook before its children's; these run last child first.",
+        "A Sequential runs its own full backward pre-hooks, then its children's, from the last child to the first.",
         "measured",
         needs=PRE,
         kinds=("full_backward_pre", ""),
         grads=(True, False),
+        where="one call, one backward()",
     ),
     Row(
         "ordering.nested.backward_brackets",
         "A Sequential's full backward pre-hook runs before its children's, its full backward hook after theirs.",
         "measured",
-        where="its input needs a gradient, by position",
-        see="ordering.nested.input_without_grad",
+        where=("inputs need gradients", "one call, one backward()"),
+        see=("ordering.nested.input_without_grad", "backward.structures.unseen_inputs"),
         needs=PRE,
         kinds=("full_backward_pre", "full_backward"),
         grads=(True,),
@@ -106,7 +107,7 @@ def watched(draw, *kinds: str) -> Plan:
 
 @clause(
     "ordering.nested.global_forward",
-    says="Global forward pre-hooks run for outer modules first, global forward hooks for inner modules first.",
+    says="In one call of a Sequential global forward pre-hooks run for it first, global forward hooks for it last.",
     source=AROUND_GLOBALLY,
     needs=GLOBAL_FORWARD,
 )
@@ -120,7 +121,7 @@ def test_global_forward(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "ordering.nested.input_without_grad",
-    says="A full backward hook of a module whose inputs need no gradient runs as soon as the output has one.",
+    says="If no input of a module needs a gradient, its full backward hook runs when its output's gradient comes.",
     where="the module returns a tensor",
     source=WITHOUT_INPUT,
     concern="full_backward ?inputs_need_no_grad",

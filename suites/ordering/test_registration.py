@@ -208,7 +208,7 @@ def again(subject: Subject, plan: Plan, *, row: Any) -> None:
 
 @clause(
     "ordering.registration.outputs_of_one_node",
-    says="Tensor hooks on the parts that x.split(n) returns run part by part, in the order of each one's first hook.",
+    says="Tensor hooks on parts of x.split(n) run part by part, in the order in which the parts got their first hook.",
     where="no tensor is changed in place",
     see="ordering.registration.tensor",
     source="measured",

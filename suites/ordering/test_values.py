@@ -12,7 +12,7 @@ from suites.shapes import in_line, plans_with
 
 @clause(
     "ordering.values.global_first",
-    says="Around forward a global hook runs before the module's own of its kind, whatever shape or dtype tensors have.",
+    says="In each call of a module global forward hooks run before its own, whatever shape or dtype tensors have.",
     source='docs: torch.nn.modules.module.register_module_forward_hook "executed before specific module hooks"',
     about=apis(FORWARD, everywhere=True),
     needs=GLOBAL_FORWARD,
