@@ -111,7 +111,7 @@ def news(trace):
     ),
     Row(
         "handles.inside.full_by_pre",
-        "A full backward hook that a forward pre-hook registers on its own module is for later calls of it only.",
+        "A full backward hook that a forward pre-hook registers on its own module is for later calls only.",
         "measured",
         needs=FULL,
         news=[0, 1],
@@ -119,7 +119,7 @@ def news(trace):
     ),
     Row(
         "handles.inside.full_by_full",
-        "A full backward hook that a full backward hook registers on its own module is for later calls of it only.",
+        "A full backward hook that a full backward hook registers on its own module is for later calls only.",
         "measured",
         needs=FULL,
         news=[0, 1],

@@ -212,7 +212,7 @@ def test_global_keywords_stay(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "handles.removal.as_if_never_registered",
-    says="A forward hook, pre-hook or tensor hook removed before a forward has no effect on it or its backward.",
+    says="A forward hook, pre-hook or tensor hook registered and removed before the first call has no effect.",
     where="the tensor is a leaf",
     source="measured",
     about=apis(("forward", "forward_pre", "full_backward_pre", "tensor"), everywhere=True),

@@ -104,7 +104,7 @@ def test_output_before_pre_hook(subject: Subject, plan: Plan) -> None:
     ),
     Row(
         "retain.modules.input_after_legacy_hook",
-        "For y = m(x), what the last legacy backward hook of m returns for x is in the gradient kept for x.",
+        "For y = m(x), what the last legacy backward hook of m returns for x counts in the gradient kept for x.",
         "measured",
         where=("forward returns weight * x", "x has no tensor hook"),
         about=("retain_grad", "register_backward_hook"),

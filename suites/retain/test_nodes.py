@@ -135,7 +135,7 @@ PRE_HOOKS_FIRST = ("pre", "tensor", "post")
 @clause(
     "retain.nodes.leaf",
     says="For a leaf: tensor hooks, then pre-hooks of its node, then .grad is set, then post-accumulate hooks.",
-    where="a variable holds the node",
+    where="the program keeps the node in a variable",
     source=(FIRST_TENSOR_HOOKS, "test: test/test_autograd.py TestAutograd.test_post_accumulate_grad_hook_ordering"),
     concern="node_pre ?hooked_again",
     needs=PREHOOKS,

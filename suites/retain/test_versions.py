@@ -184,7 +184,7 @@ def test_detached(subject: Subject, row: List[bool]) -> None:
     ),
     Row(
         "retain.versions.hooks_of_each_version",
-        "The gradient kept for y has the changes by tensor hooks of y from after y.mul_(), not by earlier ones.",
+        "The gradient kept for y has the changes by tensor hooks registered after y.mul_(), not by earlier ones.",
         (BOUND, FOLLOWS),
         where="y.mul_() is called once, in grad mode",
         level="implied",
@@ -196,7 +196,7 @@ def test_detached(subject: Subject, row: List[bool]) -> None:
                 "hooks of the new version",
                 {"retain_follows": True, "hooks_of_version": True, "retain_grad": "last"},
             ),
-            "The gradient kept for y has the changes by tensor hooks of y from after y.mul_(), not by earlier ones.",
+            "The gradient kept for y has the changes by tensor hooks registered after y.mul_(), not by earlier ones.",
             ("1.13", "no hooks", {"retain_follows": True, "hooks_of_version": False, "retain_grad": "slot"}),
             "With a hook from before y.mul_() the gradient kept for y is that of the new y before any hook changed it.",
             (
