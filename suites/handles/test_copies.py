@@ -146,7 +146,7 @@ def in_between(draw) -> Plan:
 
 @clause(
     "handles.copies.graph_stays",
-    says="A backward reaches the module that was called, not a deep copy of it made after the call.",
+    says="A deep copy of m made after y = m(x) gets no gradient and no hook call in a backward from y.",
     where="the copy is not called",
     source=COPIES,
     about=("register_backward_hook", "register_full_backward_hook"),
@@ -171,7 +171,7 @@ def test_anywhere(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "handles.copies.shallow_shares",
-    says="A module, its copy.copy() and its DataParallel replicas share forward hooks, registered before or later.",
+    says="A module and its copy.copy() share forward hooks, registered before or after the copy is made.",
     where="the class has no __copy__",
     source=COPIES,
     about="register_forward_hook",

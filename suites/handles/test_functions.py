@@ -27,7 +27,7 @@ called = partial(plans_with, "everywhere", "functions", kinds=HOOK_KINDS)
 @each(
     Row(
         "handles.functions.any_callable",
-        "A forward, backward or tensor hook may be a lambda, bound method, partial or object that nothing else holds.",
+        "A forward, full backward or tensor hook may be a lambda, bound method, partial or object held nowhere else.",
         ("measured", NOTE),
         note=NAMELESS,
         level="observed",
@@ -43,7 +43,7 @@ called = partial(plans_with, "everywhere", "functions", kinds=HOOK_KINDS)
     ),
     Row(
         "handles.functions.on_a_module",
-        "A bound method, partial or object as forward or backward hook is given what a function is given.",
+        "A bound method, partial or object as forward or full backward hook is given what a function is given.",
         "measured",
         about=apis(ON_MODULES, everywhere=True),
         draws=lambda: wider(

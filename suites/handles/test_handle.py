@@ -251,7 +251,7 @@ WAYS = st.sampled_from(["pickle", "deepcopy"])
 
 @clause(
     "handles.handle.copies",
-    says="A module deep-copied or pickled with the handle of its hook gets a new handle, for the copy only.",
+    says="If a module and its forward hook's handle are deep-copied together, the new handle is for the copy only.",
     source=("measured", HANDLE),
     level="observed",
     value=True,

@@ -111,7 +111,7 @@ def news(trace):
     ),
     Row(
         "handles.inside.full_by_pre",
-        "A full backward hook that a forward pre-hook registers on its own module is for later forwards only.",
+        "A full backward hook that a forward pre-hook registers on its own module is for later calls only.",
         "measured",
         needs=FULL,
         news=[0, 1],
@@ -119,7 +119,7 @@ def news(trace):
     ),
     Row(
         "handles.inside.full_by_full",
-        "A full backward hook that a full backward hook registers on its own module is for later forwards only.",
+        "A full backward hook that a full backward hook registers on its own module is for later calls only.",
         "measured",
         needs=FULL,
         news=[0, 1],
@@ -220,7 +220,7 @@ def once_more(draw, kinds) -> Plan:
     ),
     Row(
         "handles.inside.global_by_global",
-        "A global forward hook that another one registers first runs for the next module that ends its forward.",
+        "A global forward hook registered by another one is first called for the next module that ends its forward.",
         ("measured", SNAPSHOT_PULL),
         where="always_call= is left out",
         level="observed",
@@ -232,7 +232,7 @@ def once_more(draw, kinds) -> Plan:
     ),
     Row(
         "handles.inside.legacy_by_pre",
-        "A legacy backward hook that a forward pre-hook registers is for later forwards only.",
+        "A legacy backward hook that a forward pre-hook registers is for later calls of the module only.",
         "measured",
         where="both are hooks of one module",
         concern="backward ?registers_inside",
@@ -240,7 +240,7 @@ def once_more(draw, kinds) -> Plan:
             Reading(
                 "next call",
                 ">=1.8",
-                "A legacy backward hook that a forward pre-hook registers is for later forwards only.",
+                "A legacy backward hook that a forward pre-hook registers is for later calls of the module only.",
                 {"legacy_taken": "start"},
             ),
             Reading(

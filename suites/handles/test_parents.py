@@ -31,7 +31,7 @@ def from_below(draw, hooked: bool) -> Plan:
 @clause(
     "handles.inside.parent_with_hooks",
     says="A forward hook that a child's forward hook registers on the parent runs in the parent's call already.",
-    where="the parent, or all modules, had one before that call",
+    where="the parent had a forward hook when it was called",
     source="measured",
 )
 @given(plan=from_below(hooked=True))
@@ -42,7 +42,7 @@ def test_parent_with_hooks(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "handles.inside.bare_parent",
-    says="A forward hook that a child's forward hook registers on the parent runs from the next call on.",
+    says="A forward hook that a child's forward hook registers on the parent runs from the parent's next call on.",
     where="the parent has no hook, and none is global",
     source=(SKIPS, SKIP_PULL),
     concern="forward ?registers_inside",
@@ -50,7 +50,7 @@ def test_parent_with_hooks(subject: Subject, plan: Plan) -> None:
         Reading(
             "next call",
             ">=1.9",
-            "A forward hook that a child's forward hook registers on the parent runs from the next call on.",
+            "A forward hook that a child's forward hook registers on the parent runs from the parent's next call on.",
             {"bare_is_skipped": True},
         ),
         Reading(

@@ -75,7 +75,7 @@ def due(plan: Plan):
 @each(
     Row(
         "handles.removal.stops",
-        "A hook removed before a forward is not called in that forward or its backward; the other hooks are.",
+        "A hook removed before a forward is not called in that forward or its backward.",
         REMOVES,
         draws=lambda: lives(EVERY_KIND),
     ),
@@ -129,7 +129,7 @@ def one_shot(draw) -> Plan:
 
 @clause(
     "handles.removal.by_itself",
-    says="The last forward or backward hook of a module may remove itself: its result counts, later forwards skip it.",
+    says="The last forward or backward hook of a module may remove itself: later calls of the module skip it.",
     source="measured",
     about=apis(MODULE_KINDS),
 )
@@ -166,7 +166,7 @@ def test_from_below(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "handles.removal.keywords_go_first",
-    says="A with_kwargs forward hook that an earlier one of its module removes is still called then, without kwargs.",
+    says="A with_kwargs forward hook removed by an earlier one of its module still runs in that call, without kwargs.",
     source="measured",
     needs=KWARGS,
     note="The hooks of a call are those it began with, while with_kwargs is looked up when each one's turn comes.",
@@ -189,7 +189,7 @@ GLOBAL_DROPPED = Plan(
 
 @clause(
     "handles.removal.global_keywords_stay",
-    says="A global with_kwargs forward hook that an earlier global one removes runs in that call, with kwargs.",
+    says="A global with_kwargs forward hook removed by an earlier global one still runs in that call, with kwargs.",
     source=("measured", GLOBAL_KWARGS_PULL),
     level="observed",
     needs=GLOBAL_KWARGS,
@@ -197,7 +197,7 @@ GLOBAL_DROPPED = Plan(
         Reading(
             "stays",
             "",
-            "A global with_kwargs forward hook that an earlier global one removes runs in that call, with kwargs.",
+            "A global with_kwargs forward hook removed by an earlier global one still runs in that call, with kwargs.",
             {"global_kwargs_flag_stays": True},
         ),
         Reading("never goes", "never", "The entry goes with the hook.", {"global_kwargs_flag_stays": False}),
@@ -212,7 +212,7 @@ def test_global_keywords_stay(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "handles.removal.as_if_never_registered",
-    says="A forward hook, forward pre-hook or tensor hook registered and removed before the forward has no effect.",
+    says="A forward hook, pre-hook or tensor hook registered and removed before the first call has no effect.",
     where="the tensor is a leaf",
     source="measured",
     about=apis(("forward", "forward_pre", "full_backward_pre", "tensor"), everywhere=True),

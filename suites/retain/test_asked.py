@@ -32,8 +32,7 @@ def keeping(draw: Any, *steps: Any) -> Plan:
 
 @clause(
     "retain.asked.seen_upstream",
-    says="When a tensor hook of x runs, the gradients kept for tensors made from x are already in their .grad.",
-    where="the backward reaches those tensors",
+    says="When a tensor hook of x runs, gradients kept for tensors between x and the loss are already in their .grad.",
     source='note: autograd.html#backward-hooks-execution "field is updated for Tensors that retain_grad"',
     about=("retain_grad", "register_hook"),
     value=True,
@@ -117,7 +116,7 @@ def test_not_in_its_own_hook(subject: Subject, piles: List[Tuple[int, int]], pas
 @clause(
     "retain.asked.input_of_grad",
     says="autograd.grad(loss, y) after y.retain_grad() also adds the gradient to y.grad.",
-    where="y is an inner tensor that is in the loss",
+    where="the loss was computed from the inner tensor y",
     source=(GRAD_DOCS, HOOKS_IN_ORDER),
     concern="retain_grad ?asked",
     readings=by_release(
@@ -151,7 +150,7 @@ def test_on_the_way_of_grad(subject: Subject, plan: Plan) -> None:
 @clause(
     "retain.asked.backward_inputs",
     says="backward(inputs=[y]) after y.retain_grad() adds the gradient to y.grad once, not twice.",
-    where="y is an inner tensor",
+    where="the loss was computed from the inner tensor y",
     source=INNER_INPUTS,
     concern="retain_grad ?asked",
     readings=by_release(
@@ -171,7 +170,7 @@ def test_backward_inputs(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "retain.asked.create_graph",
-    says="A gradient that backward() keeps can be differentiated again only if create_graph=True was given.",
+    says="A gradient that retain_grad() keeps can be differentiated again only if create_graph=True was given.",
     source='docs: torch.autograd.backward "allowing to compute higher order derivative"',
     about=("retain_grad", "autograd.grad"),
     value=True,

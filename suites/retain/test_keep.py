@@ -44,7 +44,7 @@ def reaching(plan: Plan) -> List[int]:
     "retain.keep.inner_tensor",
     says="After y.retain_grad() a backward that reaches the inner tensor y leaves the gradient of y in y.grad.",
     where=("one backward()", "y.grad was None"),
-    see=("retain.keep.adds_up",),
+    see=("retain.keep.adds_up", "retain.place.after_every_hook"),
     source=KEPT,
 )
 @given(plan=kept())
@@ -224,6 +224,7 @@ def test_not_by_itself(subject: Subject, row: List[bool], hooks: int) -> None:
 @clause(
     "retain.keep.attribute",
     says="retains_grad is True once retain_grad() was called on an inner tensor, and False otherwise.",
+    where="inputs= is left out",
     source=(
         'docs: torch.Tensor.retains_grad "if this Tensor is non-leaf and its :attr:`grad` is enabled"',
         RETAIN_IN_ENGINE,

@@ -40,14 +40,14 @@ def hooked_output(draw: Any) -> Plan:
 
 @clause(
     "retain.modules.output_is_grad_output",
-    says="For y = m(x), the grad_output of a full backward hook of m is the gradient that y.retain_grad() keeps.",
+    says="For y = m(x), grad_output[0] of a full backward hook of m is the gradient that y.retain_grad() keeps.",
     where=("no full backward pre-hook is there", "one backward()"),
     source=(FULL_DOCS, HOOKS_IN_ORDER),
     concern="retain_grad ?module_output ?changing_hook",
     readings=by_release(
         "other",
         ("2.0", "the same", {"retain_grad": "last"}),
-        "For y = m(x), the grad_output of a full backward hook of m is the gradient that y.retain_grad() keeps.",
+        "For y = m(x), grad_output[0] of a full backward hook of m is the gradient that y.retain_grad() keeps.",
         ("1.10", "before or after tensor hooks", {"retain_grad": "slot"}),
         "An output's kept gradient lacks what its tensor hooks changed if retain_grad() came before all of them.",
         ("", "without later tensor hooks", {"retain_grad": "hook", "retain_follows": False}),
@@ -94,9 +94,9 @@ def test_output_before_pre_hook(subject: Subject, plan: Plan) -> None:
 @each(
     Row(
         "retain.modules.input_after_full_hook",
-        "What a full backward hook returns for an input counts in the gradient kept for that input.",
+        "For y = m(x), what the last full backward hook of m returns for x counts in the gradient kept for x.",
         FULL_DOCS + ' "will be used in place of :attr:`grad_input` in subsequent computations"',
-        where=("inputs are tensors, by position", "no tensor is changed in place"),
+        where=("x has no tensor hook", "no tensor is changed in place"),
         see=("retain.modules.input_inside_forward",),
         needs=FULL,
         kind="full_backward",
@@ -104,9 +104,9 @@ def test_output_before_pre_hook(subject: Subject, plan: Plan) -> None:
     ),
     Row(
         "retain.modules.input_after_legacy_hook",
-        "What a legacy backward hook returns for the input is in the gradient kept for the input.",
+        "For y = m(x), what the last legacy backward hook of m returns for x counts in the gradient kept for x.",
         "measured",
-        where=("forward returns weight * x", "no tensor is changed in place"),
+        where=("forward returns weight * x", "x has no tensor hook"),
         about=("retain_grad", "register_backward_hook"),
         kind="backward",
         entry=1,
@@ -141,8 +141,8 @@ def test_any_mixture(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "retain.modules.undefined",
-    says="A backward that does not use an output of a module leaves the .grad kept for that output as it was.",
-    where="the module has a full backward hook",
+    says="For a, b = m(x), a backward from a alone leaves the .grad kept for b as it was.",
+    where="m has a full backward hook and returns a tuple of tensors",
     source=RETAIN_UNDEFINED,
     concern="retain_grad ?module_output ?gradient_undefined",
     needs=FULL,
@@ -150,7 +150,7 @@ def test_any_mixture(subject: Subject, plan: Plan) -> None:
         Reading(
             "as it was",
             "",
-            "A backward that does not use an output of a module leaves the .grad kept for that output as it was.",
+            "For a, b = m(x), a backward from a alone leaves the .grad kept for b as it was.",
             {"retain_of_none": "kept"},
         ),
     ),
@@ -180,8 +180,8 @@ def test_undefined(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "retain.modules.unused_output",
-    says="An unused output of an operation with several outputs has .grad None even after retain_grad().",
-    where="one backward()",
+    says="After a, b = x.unbind() and b.retain_grad(), a backward from a alone leaves b.grad None.",
+    where="b.grad was None",
     source=RETAIN_UNDEFINED,
     concern="retain_grad ?gradient_undefined",
     value=None,
@@ -212,8 +212,8 @@ def test_unused_output(subject: Subject, uses: List[int], kept: List[bool]) -> N
 
 @clause(
     "retain.modules.input_inside_forward",
-    says="retain_grad() on an input inside forward keeps the gradient before its full backward hooks ran.",
-    where="inputs are tensors by position that need gradients",
+    says="x.retain_grad() inside forward(x) keeps the gradient before the module's full backward hooks ran.",
+    where="x is a tensor by position that needs a gradient",
     source=FULL_DOCS + ' "receive a view of each Tensor passed to the Module"',
     needs=FULL,
     value=False,

@@ -34,7 +34,7 @@ def by_turns(kinds: List[str]) -> List[str]:
 
 @clause(
     "retain.nodes.before_pre_hooks",
-    says="What pre-hooks of an inner tensor's node return is not in the gradient kept for the tensor.",
+    says="What pre-hooks of y.grad_fn return is not in the gradient that y.retain_grad() keeps.",
     source=(EXECUTION, ORDERED),
     concern="node_pre returns ?kept",
     needs=PREHOOKS,
@@ -42,7 +42,7 @@ def by_turns(kinds: List[str]) -> List[str]:
         *by_release(
             "other",
             ("2.0", "before pre-hooks", "before"),
-            "What pre-hooks of an inner tensor's node return is not in the gradient kept for the tensor.",
+            "What pre-hooks of y.grad_fn return is not in the gradient that y.retain_grad() keeps.",
             ("1.13", "by what came first", "turns"),
             "What pre-hooks of a node return is in the kept gradient, unless retain_grad() came before the first hook.",
         ),
@@ -135,7 +135,7 @@ PRE_HOOKS_FIRST = ("pre", "tensor", "post")
 @clause(
     "retain.nodes.leaf",
     says="For a leaf: tensor hooks, then pre-hooks of its node, then .grad is set, then post-accumulate hooks.",
-    where="a variable holds the node",
+    where="the program keeps the node in a variable",
     source=(FIRST_TENSOR_HOOKS, "test: test/test_autograd.py TestAutograd.test_post_accumulate_grad_hook_ordering"),
     concern="node_pre ?hooked_again",
     needs=PREHOOKS,
@@ -186,7 +186,7 @@ def keeping(plan: Plan, early: bool) -> Plan:
 
 @clause(
     "retain.nodes.before_node_hooks",
-    says="What hooks of a tensor's node return is not in the gradient kept for the tensor.",
+    says="What hooks of y.grad_fn return is not in the gradient that y.retain_grad() keeps.",
     source=(
         'docs: torch.autograd.graph.Node.register_hook "which will be used in place of :attr:`grad_inputs`"',
         EXECUTION + ' "post-hook registered to Node are executed (if Node is executed)"',

@@ -11,7 +11,8 @@ from suites.names import KEPT
 
 @clause(
     "retain.structures.in_any",
-    says="retain_grad() keeps the gradient of a tensor that a module returns in a list, a dict or an object.",
+    says="retain_grad() keeps the gradient of an inner tensor that a module returns in a list, a dict or an object.",
+    where="the loss uses that tensor",
     source=KEPT,
 )
 @given(

@@ -36,7 +36,7 @@ def used_twice(first: int, by: int, second: int) -> Plan:
 
 @clause(
     "retain.versions.changed_before",
-    says="retain_grad() called after an in-place change keeps the gradient of the changed tensor.",
+    says="y.retain_grad() called after an in-place change of y keeps the gradient of the changed y.",
     source=(IN_PLACE_NOTE, "measured"),
 )
 @given(plan=edited("edit", "retain"))
@@ -184,9 +184,9 @@ def test_detached(subject: Subject, row: List[bool]) -> None:
     ),
     Row(
         "retain.versions.hooks_of_each_version",
-        "The gradient kept for y has the changes of hooks registered after y.mul_(), not those of earlier hooks.",
+        "The gradient kept for y has the changes by tensor hooks registered after y.mul_(), not by earlier ones.",
         (BOUND, FOLLOWS),
-        where="grad mode is on",
+        where="y.mul_() is called once, in grad mode",
         level="implied",
         concern="retain_grad ?edited_after ?changing_hook",
         readings=by_release(
@@ -196,7 +196,7 @@ def test_detached(subject: Subject, row: List[bool]) -> None:
                 "hooks of the new version",
                 {"retain_follows": True, "hooks_of_version": True, "retain_grad": "last"},
             ),
-            "The gradient kept for y has the changes of hooks registered after y.mul_(), not those of earlier hooks.",
+            "The gradient kept for y has the changes by tensor hooks registered after y.mul_(), not by earlier ones.",
             ("1.13", "no hooks", {"retain_follows": True, "hooks_of_version": False, "retain_grad": "slot"}),
             "With a hook from before y.mul_() the gradient kept for y is that of the new y before any hook changed it.",
             (
