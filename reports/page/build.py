@@ -54,12 +54,12 @@ def render(
         signs=SIGNS,
         many=MANY_COLUMNS,
         meanings=MEANINGS,
-        known=len(atlas.columns),
+        known=sum(not column.this_run for column in atlas.columns) or len(atlas.columns),
         span=_span(atlas),
         style=Markup(_joined("css", STYLES)),
         script=Markup(script),
         script_digest=digest,
-        embedded=embedded(atlas, disagreements, examples),
+        embedded=embedded(atlas, disagreements, examples, answer),
         disagreements=len(disagreements),
         claims=claims(atlas),
         costs=chapter(costs),
@@ -74,7 +74,7 @@ def render(
 
 def _span(atlas: Atlas) -> str:
     """Return "1.4 to 2.15"."""
-    return from_to(atlas.columns[0].key, atlas.columns[-1].key)
+    return from_to(atlas.columns[0].head, atlas.columns[-1].head)
 
 
 @functools.cache

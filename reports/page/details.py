@@ -21,6 +21,7 @@ from reports.data.sources import link
 from reports.data.statements import CHANGES, EFFECTS, KINDS
 from reports.data.traces import aligned
 from reports.page.matrix import CIRCLED, FEW_COLUMNS, SIGNS, WORD_NEEDS, ranges
+from reports.page.own import Own
 from reports.page.programs import Lines
 from reports.search.index import made
 
@@ -28,10 +29,15 @@ NO_EXAMPLES: Mapping[str, str] = MappingProxyType({})
 
 
 def embedded(
-    atlas: Atlas, disagreements: Sequence[Disagreement] = (), examples: Mapping[str, str] = NO_EXAMPLES
+    atlas: Atlas,
+    disagreements: Sequence[Disagreement] = (),
+    examples: Mapping[str, str] = NO_EXAMPLES,
+    own: Own | None = None,
 ) -> Markup:
     """Return the data of the page as JSON that no HTML parser can mistake for markup."""
-    text = json.dumps(document(atlas, disagreements, examples), ensure_ascii=False, separators=(",", ":"))
+    found = document(atlas, disagreements, examples)
+    found["own"] = sorted({f"{one.clause} {one.mode}" for one in own.changes}) if own else []
+    text = json.dumps(found, ensure_ascii=False, separators=(",", ":"))
     for sign, escape in (("<", "\\u003c"), (">", "\\u003e"), ("&", "\\u0026"), ("\u2028", "\\u2028")):
         text = text.replace(sign, escape)
     return Markup(text)

@@ -126,13 +126,22 @@ def run_check(args: argparse.Namespace) -> int:
 
 
 def _check_text(found: Comparison) -> str:
-    return "".join(f"{line}\n" for line in (*found.changes, found))
+    return "".join(f"{line}\n" for line in (*found.changes, found, *(one.words for one in found.matches)))
 
 
 def _check_json(found: Comparison) -> str:
     changes = [_change(one) for one in found.changes]
     numbers = {"compared": found.cells, "recorded": found.recorded, "searched": list(found.searched)}
-    return forms.as_json({"format": FORMAT, **numbers, "changes": changes})
+    matches = [
+        {
+            "torch": one.torch,
+            "release": one.release,
+            "says": one.words,
+            "cells": {m: list(n) for m, n in one.cells.items()},
+        }
+        for one in found.matches
+    ]
+    return forms.as_json({"format": FORMAT, **numbers, "matches": matches, "changes": changes})
 
 
 def _change(one: CellChange) -> dict[str, Any]:

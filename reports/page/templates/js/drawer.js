@@ -50,7 +50,7 @@ function clauseView(id, clause) {
       el("button", { type: "button", class: "quiet", "aria-label": "Close", onclick: hideClause, text: "✕ Close" })),
     el("h2", { id: "drawer-title", text: clause.says }),
     ...hintsOf(clause),
-    ...ownView(clause),
+    ...ownView(id, clause),
     facts(clause),
   ];
   for (const mode of DATA.modes) {
@@ -69,14 +69,12 @@ function clauseView(id, clause) {
 }
 
 /** Show what is not as recorded on a torch of your own, with what was expected and what was observed there. */
-function ownView(clause) {
+function ownView(id, clause) {
   const parts = [];
-  COLUMNS.forEach(({ run, key, torch }, place) => {
-    const recorded = PLACE.get(key.replace(/ run$/, ""));
+  COLUMNS.forEach(({ run, torch }, place) => {
     for (const mode of run ? DATA.modes : []) {
       const cell = cellOn(clause, mode, place);
-      const same = recorded !== undefined && !isNew(cell) && sameCell(cell, cellOn(clause, mode, recorded));
-      if (isUnrun(cell) || same) continue;
+      if (isUnrun(cell) || !(isNew(cell) || DATA.own.includes(`${id} ${mode}`))) continue;
       parts.push(el("h3", { text: `On your torch ${torch}${mode === DATA.modes[0] ? "" : `, ${mode}`}` }), el("p", {}, cellView(clause, cell, forceOf(clause)[place])));
       if (cell.evidence !== undefined) parts.push(...evidenceView(DATA.evidence[cell.evidence]));
     }
