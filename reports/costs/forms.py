@@ -9,7 +9,7 @@ from typing import Any
 from reports.costs.change import Change, both, changes
 from reports.costs.counts import HOOK, NOT_COUNTED, PLAIN, WORKLOADS, Costs, Figure, Times
 from reports.data.forms import as_json, escaped
-from reports.data.strict import FORMAT
+from reports.data.strict import ANSWERS_FORMAT
 
 COLUMNS = {"hook": "one hook adds", "second": "the 2nd", "sixteenth": "the 16th", "register": "register and remove"}
 THOUSAND = 1000
@@ -167,4 +167,8 @@ def _markdown(answer: Answer) -> str:
     return "\n".join(lines).strip("\n") + "\n"
 
 
-FORMS = {"text": _text, "json": lambda answer: as_json({"format": FORMAT, **answer.plain}), "markdown": _markdown}
+FORMS = {
+    "text": _text,
+    "json": lambda answer: as_json({"format": ANSWERS_FORMAT, **answer.plain}),
+    "markdown": _markdown,
+}

@@ -46,7 +46,7 @@ class Column:
 
     @property
     def head(self) -> str:
-        """What stands above it."""
+        """The words above it."""
         return self.key.removesuffix(" run")
 
 

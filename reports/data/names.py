@@ -15,7 +15,7 @@ from reports.data.strict import BadInput, shown
 from reports.data.verdicts import VERDICTS, read_recorded, read_table
 
 MOST = 3
-RUN = "a run file to compare with the releases; it stands next to the recorded release of its torch; repeatable"
+RUN = "a run file to compare with the releases; it is shown next to the recorded release of its torch; repeatable"
 
 
 def near(asked: str, known: Iterable[str]) -> list[str]:

@@ -17,6 +17,8 @@ from jsonschema.protocols import Validator
 from referencing import Registry
 
 FORMAT = 1
+#: That of the answers of the verbs.
+ANSWERS_FORMAT = 2
 MAX_FILE_BYTES = 256 * 2**20
 MAX_LINE_BYTES = 64 * 2**20
 MAX_DEPTH = 30

@@ -11,7 +11,7 @@ from fixtures.judge.unstated import GRAPH, OPTIM, PARALLEL, REGISTRATION, STATE,
 
 @dataclass(frozen=True)
 class Uncovered:
-    """A part of torch without clauses: phrases name it, as whole words, unless one of `unless` stands there too."""
+    """A part of torch without clauses: phrases name it, as whole words, unless one of `unless` is there too."""
 
     what: str
     why: str

@@ -78,7 +78,7 @@ def document(
         "effects": EFFECTS,
         "words": NAMES,
         "changes": CHANGES,
-        "stands": STATUSES,
+        "statuses": STATUSES,
         "apis": apis,
         "find": made(atlas.clauses),
         "sources": [[source, link(source)] for source in sources],

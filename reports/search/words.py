@@ -40,7 +40,7 @@ def stem(word: str) -> str:
 
 
 def within(words: list[str], phrase: list[str]) -> bool:
-    """Say whether a phrase stands in these words, word for word."""
+    """Say whether a phrase is in these words, word for word."""
     return any(words[at : at + len(phrase)] == phrase for at in range(len(words) - len(phrase) + 1))
 
 

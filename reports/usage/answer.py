@@ -9,7 +9,7 @@ from typing import Any
 from reports.data import forms
 from reports.data.neighbours import from_to
 from reports.data.statements import HARMS
-from reports.data.strict import FORMAT
+from reports.data.strict import ANSWERS_FORMAT
 from reports.usage.affects import Answer, Finding
 from reports.usage.uses import Use
 
@@ -99,7 +99,7 @@ def as_json(answer: Answer) -> str:
     """Return the answer as JSON."""
     return forms.as_json(
         {
-            "format": FORMAT,
+            "format": ANSWERS_FORMAT,
             "path": answer.path,
             "releases": [column.label for column in answer.columns],
             "why": answer.why,

@@ -15,7 +15,7 @@ from reports.data.disagreements import UPSTREAM, known
 from reports.data.merge import merge
 from reports.data.recording import CellChange, Comparison
 from reports.data.runfile import Run, read_runs, write_runs
-from reports.data.strict import FORMAT, BadInput, one_line, write_atomic
+from reports.data.strict import ANSWERS_FORMAT, BadInput, one_line, write_atomic
 from reports.data.verdicts import COSTS_NAME, VERDICTS, read_recorded, read_table
 from reports.page.programs import examples
 from reports.verbs import disagreements, written
@@ -141,14 +141,14 @@ def _check_json(found: Comparison) -> str:
         }
         for one in found.matches
     ]
-    return forms.as_json({"format": FORMAT, **numbers, "matches": matches, "changes": changes})
+    return forms.as_json({"format": ANSWERS_FORMAT, **numbers, "matches": matches, "changes": changes})
 
 
 def _change(one: CellChange) -> dict[str, Any]:
     before, after = (None if cell is None else cell.plain for cell in (one.before, one.after))
     return {
         "torch": one.torch, "clause": one.clause, "mode": one.mode, "kind": one.kind, "level": one.level,
-        "told": one.words, "before": before, "after": after, "weight": one.weight,
+        "says": one.words, "before": before, "after": after, "weight": one.weight,
     }  # fmt: skip
 
 

@@ -16,7 +16,7 @@ from reports.data.forms import escaped, fenced
 from reports.data.neighbours import from_to
 from reports.data.scope import LINE, SCOPE
 from reports.data.statements import HARMS, KINDS, in_contrast
-from reports.data.strict import FORMAT
+from reports.data.strict import ANSWERS_FORMAT
 from reports.data.traces import side_by_side
 from reports.data.verdicts import VERDICTS, read_recorded, read_table
 from reports.page.programs import asked_by
@@ -91,7 +91,7 @@ def as_text(diff: Diff) -> str:
 def as_json(diff: Diff) -> str:
     """Return the difference as JSON."""
     document = {
-        "format": FORMAT,
+        "format": ANSWERS_FORMAT,
         "before": diff.before,
         "after": diff.after,
         "same": diff.same,

@@ -17,7 +17,7 @@ from reports.data.neighbours import from_to, neighbours
 from reports.data.scope import LINE, tested
 from reports.data.sources import link
 from reports.data.statements import EFFECTS
-from reports.data.strict import FORMAT
+from reports.data.strict import ANSWERS_FORMAT
 from reports.page.programs import asked_by, example
 from reports.verbs.verb import add_verb
 
@@ -140,7 +140,7 @@ def as_json(answer: Explanation) -> str:
     """Return the explanation as JSON."""
     return forms.as_json(
         {
-            "format": FORMAT,
+            "format": ANSWERS_FORMAT,
             "clause": answer.clause.id,
             "record": dict(answer.clause.record),
             "links": [link(source) for source in answer.clause.source],

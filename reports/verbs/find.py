@@ -11,7 +11,7 @@ from reports.data import forms
 from reports.data.atlas import Atlas
 from reports.data.names import add_sources, read_atlas
 from reports.data.scope import LINE, SCOPE
-from reports.data.strict import FORMAT, BadInput
+from reports.data.strict import ANSWERS_FORMAT, BadInput
 from reports.search.ask import search
 from reports.verbs.rely import Status, more, status_of
 from reports.verbs.verb import add_verb
@@ -56,7 +56,7 @@ def as_json(nearest: Nearest) -> str:
     """Return the answer as JSON: the clauses in order."""
     return forms.as_json(
         {
-            "format": FORMAT,
+            "format": ANSWERS_FORMAT,
             "words": nearest.words,
             "torch": nearest.torch,
             "scope": LINE,

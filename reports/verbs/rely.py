@@ -16,7 +16,7 @@ from reports.data.neighbours import from_to
 from reports.data.order import order
 from reports.data.scope import LINE, SCOPE
 from reports.data.statements import EFFECTS, NOTHING
-from reports.data.strict import FORMAT
+from reports.data.strict import ANSWERS_FORMAT
 from reports.verbs.choice import CLAUSES, Choice, add_choice, choose, left_out
 from reports.verbs.verb import add_verb
 
@@ -146,7 +146,7 @@ def as_json(reliance: Reliance) -> str:
     """Return the answer as JSON."""
     return forms.as_json(
         {
-            "format": FORMAT,
+            "format": ANSWERS_FORMAT,
             "releases": [column.torch for column in reliance.columns],
             "mode": reliance.mode,
             "left_out": reliance.left_out,
@@ -158,7 +158,7 @@ def as_json(reliance: Reliance) -> str:
                 {
                     "clause": one.clause,
                     "says": one.says,
-                    "stands": one.status,
+                    "status": one.status,
                     "sentence": one.sentence,
                     **one.record.limited,
                     "history": [s.plain() for s in one.spans],

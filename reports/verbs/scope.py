@@ -10,7 +10,7 @@ from typing import Any
 from reports.data import forms
 from reports.data.names import unknown
 from reports.data.scope import HOW, Part, scope
-from reports.data.strict import FORMAT
+from reports.data.strict import ANSWERS_FORMAT
 from reports.verbs.verb import add_verb
 
 EPILOG = """exit status: 0 shown, 2 no such word.
@@ -37,7 +37,7 @@ def as_json(lists: Lists) -> str:
         name: [{**vars(one), "see": list(one.see)} for one in parts]
         for name, parts in zip(names, lists.values(), strict=True)
     }
-    return forms.as_json({"format": FORMAT, **found})
+    return forms.as_json({"format": ANSWERS_FORMAT, **found})
 
 
 def as_markdown(lists: Lists) -> str:

@@ -11,7 +11,7 @@ from fixtures.judge import triage as shared
 from fixtures.judge.triage import Cluster
 from reports.data import forms
 from reports.data.runfile import Run, read_run
-from reports.data.strict import FORMAT
+from reports.data.strict import ANSWERS_FORMAT
 from reports.verbs.verb import add_verb
 
 EPILOG = """exit status: 0 nothing failed, 1 something did, 2 the file cannot be read.
@@ -60,7 +60,7 @@ def as_json(answer: Triage) -> str:
         }
         for one in answer.clusters
     ]
-    return forms.as_json({"format": FORMAT, "torch": answer.run.header["torch"], "clusters": clusters})
+    return forms.as_json({"format": ANSWERS_FORMAT, "torch": answer.run.header["torch"], "clusters": clusters})
 
 
 def as_markdown(answer: Triage) -> str:

@@ -15,7 +15,7 @@ from reports.data.history import timeline
 from reports.data.names import add_sources, read_atlas, unknown
 from reports.data.neighbours import from_to
 from reports.data.scope import LINE, SCOPE
-from reports.data.strict import FORMAT, BadInput
+from reports.data.strict import ANSWERS_FORMAT, BadInput
 from reports.data.symptoms import PROGRAMS, program
 from reports.search.words import plain, stem
 from reports.verbs.rely import Status, status_of
@@ -98,7 +98,7 @@ def as_json(answer: Answer) -> str:
     """Return the answer as JSON."""
     return forms.as_json(
         {
-            "format": FORMAT,
+            "format": ANSWERS_FORMAT,
             "scope": LINE,
             "symptoms": [
                 {"symptom": symptom.name, "causes": [_cause(one) for one in causes]}

@@ -11,7 +11,7 @@ from typing import Any
 from reports.data import forms
 from reports.data.atlas import VERDICT_NAMES, Atlas
 from reports.data.runfile import Run
-from reports.data.strict import FORMAT
+from reports.data.strict import ANSWERS_FORMAT
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ def as_text(answer: Written) -> str:
 def as_json(answer: Written) -> str:
     """Return the answer as JSON."""
     torches = [{"torch": torch, "counts": dict(counts)} for torch, counts in answer.torches]
-    return forms.as_json({"format": FORMAT, "out": str(answer.out), "torches": torches})
+    return forms.as_json({"format": ANSWERS_FORMAT, "out": str(answer.out), "torches": torches})
 
 
 def as_markdown(answer: Written) -> str:

@@ -37,7 +37,7 @@ def hooked(module: Any, hooks: int = 1, kind: str = "full_backward") -> Any:
 def ends(module: Any, edit: Callable[[Any], Any], grad: bool = True, which: int = 0) -> Tuple[str, ...]:
     """Where it raises, and what, when an output of a module is edited and goes backward; or ("fine",).
 
-    An error that speaks of a change of a view is told from others.
+    An error that speaks of a change of a view is no other error.
     """
     import torch
 

@@ -15,7 +15,7 @@ from suites.tensors import leaf, multiplies, outcome
 
 ABOUT = "register_hook"
 
-#: What `told` gives for the warning that a hook is lost.
+#: What `with_warnings` gives for the warning that a hook is lost.
 WARNED = ["backward hook"]
 
 
@@ -51,7 +51,7 @@ def stored(tensor: Any, way: str) -> Any:
     return torch.load(file)
 
 
-def told(action: Callable[[], Any]) -> Tuple[Any, List[str]]:
+def with_warnings(action: Callable[[], Any]) -> Tuple[Any, List[str]]:
     """What `action` returns, and the UserWarnings it gave, by their first words."""
     import warnings
 
@@ -77,8 +77,8 @@ def test_deepcopy(subject: Subject, make: str, factors: List[int], copies: int) 
     original = hooked(make, factors)
     copied, warned = original, []
     for _ in range(copies):
-        copied, told_now = told(lambda copied=copied: copy.deepcopy(copied))
-        warned += told_now
+        copied, said_now = with_warnings(lambda copied=copied: copy.deepcopy(copied))
+        warned += said_now
     for tensor in (copied, original):
         tensor.backward()
     grads = (copied.grad.item(), original.grad.item())
@@ -127,7 +127,7 @@ def test_deepcopy_of_inner(subject: Subject, row: List[str], factors: List[int])
 )
 def test_pickle(subject: Subject, make: str, way: str, factors: List[int]) -> None:
     tensor = hooked(make, factors)
-    again, warned = told(lambda: stored(tensor, way))
+    again, warned = with_warnings(lambda: stored(tensor, way))
     again.backward()
     assert (warned, again.is_leaf, again.grad.item()) == (WARNED * len(factors) if subject.value else [], True, 1)
     seen: List[float] = []
@@ -148,7 +148,7 @@ def test_pickle(subject: Subject, make: str, way: str, factors: List[int]) -> No
 @given(way=st.sampled_from(["pickle", "save"]), factors=st.lists(FACTORS, min_size=1, max_size=3))
 def test_pickled_parameter(subject: Subject, way: str, factors: List[int]) -> None:
     tensor = hooked("parameter", factors)
-    again, warned = told(lambda: stored(tensor, way))
+    again, warned = with_warnings(lambda: stored(tensor, way))
     for one in (again, tensor):
         one.backward()
     assert (warned, again.grad.item(), tensor.grad.item()) == (subject.value, 1, prod(factors))
@@ -169,9 +169,9 @@ def test_nothing_to_lose(subject: Subject, make: str, way: str, order: List[int]
     tensor = made(make)
     handles = [tensor.register_hook(print) for _ in order]
     for removed, place in enumerate(order):
-        assert told(lambda: stored(tensor, way))[1] == WARNED * (len(order) - removed)
+        assert with_warnings(lambda: stored(tensor, way))[1] == WARNED * (len(order) - removed)
         handles[place].remove()
-    assert told(lambda: stored(tensor, way))[1] == subject.value
+    assert with_warnings(lambda: stored(tensor, way))[1] == subject.value
 
 
 @clause(
@@ -197,7 +197,7 @@ def test_unserializable_hook(subject: Subject, marked: List[bool]) -> None:
     for mark in marked:
         hook: Any = lambda grad: grad * 10  # noqa: E731
         tensor.register_hook(torch.utils.hooks.unserializable_hook(hook) if mark else hook)
-    again, warned = told(lambda: stored(tensor, "pickle"))
+    again, warned = with_warnings(lambda: stored(tensor, "pickle"))
     again.backward()
     assert (warned, again.grad.item()) == (WARNED * marked.count(False) + subject.value * marked.count(True), 1)
 
@@ -227,6 +227,6 @@ def test_retain_grad(subject: Subject, calls: List[str], way: str) -> None:
             tensor.retain_grad()
         else:
             tensor.register_hook(print)
-    again, warned = told(lambda: stored(tensor, way))
+    again, warned = with_warnings(lambda: stored(tensor, way))
     expected = WARNED * calls.count("hook") + (subject.value if "retain" in calls else [])
     assert (warned, again.is_leaf) == (expected, True)

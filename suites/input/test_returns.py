@@ -199,19 +199,19 @@ def test_full_hook_wraps(subject: Subject, kinds, grads) -> None:
 
     xs, seen = [torch.ones(1, requires_grad=grad) for grad in grads], []
 
-    def look(name, args):
+    def note(name, args):
         seen.append((name, [one is x for one, x, grad in zip(args, xs, grads) if grad]))
 
     class Sum(torch.nn.Module):
         def forward(self, *args):
-            look("forward", args)
+            note("forward", args)
             return sum(args)
 
     module = Sum()
     register = {
         "full": lambda: module.register_full_backward_hook(lambda module, grad_input, grad_output: None),
-        "pre": lambda: module.register_forward_pre_hook(lambda module, args: look("pre", args)),
-        "post": lambda: module.register_forward_hook(lambda module, args, output: look("post", args)),
+        "pre": lambda: module.register_forward_pre_hook(lambda module, args: note("pre", args)),
+        "post": lambda: module.register_forward_hook(lambda module, args, output: note("post", args)),
     }
     for kind in kinds:
         register[kind]()

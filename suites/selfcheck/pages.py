@@ -88,7 +88,7 @@ def build_priced(folder):
 
 
 def build_noted(folder):
-    """Build a page with all that is told only at times: of a run of one's own, unfinished, undeclared, in two modes."""
+    """Build a page with all that is rare: a run of one's own, unfinished, undeclared, in two modes."""
     table = synthetic.clauses(10)
     synthetic.write_verdicts(folder / "verdicts", table, ("2.0.0", "2.14.0"))
     lines = copy.deepcopy(synthetic.run_lines(table, "2.15.0", modes=["eager", "compiled"]))[:-3]

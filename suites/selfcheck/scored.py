@@ -65,7 +65,7 @@ class Score:
     printed: int = 0
     concern: int = 0
     wrong: int = 0
-    told: int = 0
+    reported: int = 0
     counted: int = 0
     due: int = 0
 
@@ -80,7 +80,7 @@ class Score:
             f"places: {_of(self.found, self.places)} found, {_of(self.found, self.listed)} listed are right; "
             f"printed: {_of(self.matter, self.statements)} concern the code, {self.wrong} wrong, "
             f"{_of(self.concern, self.printed)} at each place; "
-            f"to be said: {_of(self.told, self.due)} printed, {_of(self.counted, self.due)} counted"
+            f"to be said: {_of(self.reported, self.due)} printed, {_of(self.counted, self.due)} counted"
         )
 
 
@@ -178,14 +178,14 @@ def score(package: Package, path: Path, releases: tuple[Column, ...]) -> tuple[S
         for use in one.uses:
             may.setdefault((use.file, use.line), set()).add(one.clause)
     sums, odd = Score(), []
-    told: dict[str, bool] = {}
+    reported: dict[str, bool] = {}
     for place in sorted({*package.uses, *mine}):
         at = f"{package.name} {place[0]}:{place[1]}"
         uses, listed = package.uses.get(place, set()), mine.get(place, set())
         due = {each for each in package.said.get(place, set()) if _differs(each, releases)}
         open_ = {each for each in package.open.get(place, set()) if _differs(each, releases)}
         printed, maybe = said.get(place, set()), may.get(place, set())
-        told |= {each: told.get(each, False) or each in due | open_ for each in printed}
+        reported |= {each: reported.get(each, False) or each in due | open_ for each in printed}
         wrong = {each for each in printed - due - open_ if each.startswith("no ") or not uses}
         sums.add(
             Score(
@@ -195,7 +195,7 @@ def score(package: Package, path: Path, releases: tuple[Column, ...]) -> tuple[S
                 printed=len(printed),
                 concern=len(printed & (due | open_)),
                 wrong=len(wrong),
-                told=len(printed & (due | open_)),
+                reported=len(printed & (due | open_)),
                 counted=len((due | open_) & maybe),
                 due=len(due | open_),
             )
@@ -205,7 +205,7 @@ def score(package: Package, path: Path, releases: tuple[Column, ...]) -> tuple[S
             ("does not concern it", printed - due - open_ - wrong), ("only counted", (due & maybe) - printed),
             ("not said", due - printed - maybe), ("not counted", open_ - printed - maybe),
         ) for one in sorted(which)]  # fmt: skip
-    sums.statements, sums.matter = len(told), sum(told.values())
+    sums.statements, sums.matter = len(reported), sum(reported.values())
     return sums, odd
 
 

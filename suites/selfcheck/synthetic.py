@@ -200,12 +200,12 @@ def _holds(part, torch):
 def cell(name, found, torch, mode="eager"):
     """Return the cell of a clause on a torch; the same for the same arguments."""
     luck = random.Random(name).random()
-    reading, verdict, told, note = force(found["readings"], torch), "conforms", None, ""
+    reading, verdict, reported, note = force(found["readings"], torch), "conforms", None, ""
     holds = []
     if luck < 0.12 and minor_of(torch) < (1, 8):
         verdict = "absent"
     elif luck > 0.95 and minor_of(torch) >= (2, 3):
-        verdict, told = "deviates", evidence(int(luck * 1000), torch)
+        verdict, reported = "deviates", evidence(int(luck * 1000), torch)
         holds = [each["name"] for each in found["readings"] if each["name"] != reading][:1]
     elif 0.5 < luck < 0.51 and minor_of(torch) == (1, 12):
         verdict, note = "crashed", "the process ended with signal 11"
@@ -216,7 +216,7 @@ def cell(name, found, torch, mode="eager"):
     refuted = [each["name"] for each in found["readings"] if each["name"] != reading] if verdict == "conforms" else []
     return {
         "type": "cell", "clause": name, "mode": mode, "verdict": verdict, "reading": reading, "refuted": refuted,
-        "holds": holds, "declared": verdict == "deviates", "seconds": 0.25, "note": note, "evidence": told,
+        "holds": holds, "declared": verdict == "deviates", "seconds": 0.25, "note": note, "evidence": reported,
         "deviation": "another value" if verdict == "deviates" else None,
     }  # fmt: skip
 

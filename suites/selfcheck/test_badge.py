@@ -48,8 +48,12 @@ def test_the_badge_says_how_a_torch_stands(verdicts, capsys, torch, said, color)
     assert main(["badge", "--torch", torch, "--format", "text", "--verdicts", str(verdicts)]) == 0
     assert capsys.readouterr().out == said + "\n"
     assert main(["badge", "--torch", torch, "--format", "json", "--verdicts", str(verdicts)]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert (told["schemaVersion"], f"{told['label']}: {told['message']}", told["color"]) == (1, said, color)
+    reported = json.loads(capsys.readouterr().out)
+    assert (reported["schemaVersion"], f"{reported['label']}: {reported['message']}", reported["color"]) == (
+        1,
+        said,
+        color,
+    )
 
 
 def test_the_picture_is_accessible_and_complete(verdicts, capsys, tmp_path):

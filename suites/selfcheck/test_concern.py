@@ -1,4 +1,4 @@
-"""A concern stands next to each clause that differs between releases, in known words, and nowhere else."""
+"""There is a concern at each clause that differs between releases, in known words, and nowhere else."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_the_table_of_what_came_later_holds_on_this_torch(name: str) -> None:
 
 
 def _named(torch: object, path: str) -> object:
-    """What a dotted name below torch stands for; None where this torch has none."""
+    """What a dotted name below torch names; None where this torch has none."""
     if path in sys.modules:
         return sys.modules[path]
     found: object = torch

@@ -39,16 +39,16 @@ LEAST = [
 
 @pytest.mark.parametrize(("work", "bare", "old", "least"), LEAST)
 def test_a_change_is_above_two_percent_and_above_its_floor(work, bare, old, least) -> None:
-    for by, told in ((least + 1, True), (least - 1, False)):
+    for by, reported in ((least + 1, True), (least - 1, False)):
         changes = [Change(figure(work, bare, old), figure(work, bare, new)) for new in (old + by, old - by)]
-        assert [each.reported for each in changes] == [told, told]
+        assert [each.reported for each in changes] == [reported, reported]
         assert (changes[0].ratio is None) == (old <= 0)
 
 
 def test_where_counts_of_both_lie_among_each_other_nothing_changed() -> None:
-    for apart, told in ((499.0, True), (501.0, False)):
+    for apart, reported in ((499.0, True), (501.0, False)):
         old, new = (figure("forward", 9_000, added, apart=apart) for added in (10_000, 11_000))
-        assert (Change(old, new).reported, Change(new, old).reported) == (told, told)
+        assert (Change(old, new).reported, Change(new, old).reported) == (reported, reported)
 
 
 def test_every_pull_request_is_of_a_recorded_change() -> None:
@@ -57,29 +57,29 @@ def test_every_pull_request_is_of_a_recorded_change() -> None:
 
 
 def test_a_figure_is_the_median_of_its_seeds() -> None:
-    told = counts.document()
-    told["rows"][3].update(bare=[5, 5, 5, 5, 4], added=[3, 1, 2, 9, 2])
-    found = from_counts(told, Path()).figures["hook", "forward"]
+    reported = counts.document()
+    reported["rows"][3].update(bare=[5, 5, 5, 5, 4], added=[3, 1, 2, 9, 2])
+    found = from_counts(reported, Path()).figures["hook", "forward"]
     assert (found.bare, found.added, found.lowest, found.highest) == (5, 2, 1, 9)
 
 
 def row(**changes):
     """Return a change of the row of a forward hook."""
-    return lambda told: told["rows"][3].update(changes)
+    return lambda reported: reported["rows"][3].update(changes)
 
 
 def key(**changes):
     """Return a change of the whole file."""
-    return lambda told: told.update(changes)
+    return lambda reported: reported.update(changes)
 
 
 COUNTS = {
-    "no counts": (lambda told: [1], "is neither a counts file nor JSON of pytest-benchmark"),
+    "no counts": (lambda reported: [1], "is neither a counts file nor JSON of pytest-benchmark"),
     "of later": (key(format="hook counts 2"), "is of the format 'hook counts 2', this checkout reads 'hook counts 1'"),
-    "no build": (lambda told: told.pop("build") and None, "has no key 'build'"),
+    "no build": (lambda reported: reported.pop("build") and None, "has no key 'build'"),
     "one seed twice": (key(seeds=[1, 1, 2, 3, 4]), "breaks the rule uniqueItems"),
     "no torch": (key(torch="newest"), "torch 'newest' is not a version"),
-    "a row twice": (lambda told: told["rows"].append(told["rows"][0]), "hook forward_pre: is there twice"),
+    "a row twice": (lambda reported: reported["rows"].append(reported["rows"][0]), "hook forward_pre: is there twice"),
     "a seed less": (row(added=[1] * 4), "hook forward: has 4 numbers in added where there are 5 seeds"),
     "absent and counted": (row(absent=["torch.x"]), "has 5 numbers in bare where there are 0;"),
     "a word": (row(added=["fast"] * 5), "'fast' is not of type number"),
@@ -91,8 +91,8 @@ COUNTS = {
 @pytest.mark.parametrize("name", COUNTS)
 def test_a_damaged_counts_file_is_refused(tmp_path: Path, name) -> None:
     change, fault = COUNTS[name]
-    told = counts.document()
-    path = counts.write(tmp_path / "counts.json", change(told) or told)
+    reported = counts.document()
+    path = counts.write(tmp_path / "counts.json", change(reported) or reported)
     with pytest.raises(BadInput, match=r"; count a torch with: python -m suites\.timing$") as caught:
         read(path)
     assert fault in str(caught.value)
@@ -100,26 +100,26 @@ def test_a_damaged_counts_file_is_refused(tmp_path: Path, name) -> None:
 
 OTHER, SEVERAL = "is not the JSON of a whole run of suites/timing", "holds more than one run"
 TIMES = {
-    "of other tests": (lambda told: told["benchmarks"][1].update(extra_info={}), OTHER),
-    "no plain call": (lambda told: told["benchmarks"].pop(0) and None, OTHER),
-    "no control": (lambda told: told["benchmarks"].pop(1) and None, OTHER),
-    "a list": (lambda told: {"benchmarks": [1]}, OTHER),
+    "of other tests": (lambda reported: reported["benchmarks"][1].update(extra_info={}), OTHER),
+    "no plain call": (lambda reported: reported["benchmarks"].pop(0) and None, OTHER),
+    "no control": (lambda reported: reported["benchmarks"].pop(1) and None, OTHER),
+    "a list": (lambda reported: {"benchmarks": [1]}, OTHER),
     "no machine": (key(machine_info=[]), OTHER),
-    "twice": (lambda told: told["benchmarks"].append(told["benchmarks"][1]), SEVERAL),
-    "two torches": (lambda told: told["benchmarks"][1]["extra_info"].update(torch="2.0"), SEVERAL),
+    "twice": (lambda reported: reported["benchmarks"].append(reported["benchmarks"][1]), SEVERAL),
+    "two torches": (lambda reported: reported["benchmarks"][1]["extra_info"].update(torch="2.0"), SEVERAL),
     "a torch of no version": (
-        lambda told: [one["extra_info"].update(torch="?") for one in told["benchmarks"]][:0],
+        lambda reported: [one["extra_info"].update(torch="?") for one in reported["benchmarks"]][:0],
         "'?'",
     ),
-    "no number": (lambda told: told["benchmarks"][1]["stats"].update(median=1e300), "breaks the rule maximum"),
+    "no number": (lambda reported: reported["benchmarks"][1]["stats"].update(median=1e300), "breaks the rule maximum"),
 }
 
 
 @pytest.mark.parametrize("name", TIMES)
 def test_damaged_times_are_refused(tmp_path: Path, name) -> None:
     change, fault = TIMES[name]
-    told = counts.benchmarks()
-    path = counts.write(tmp_path / "times.json", change(told) or told)
+    reported = counts.benchmarks()
+    path = counts.write(tmp_path / "times.json", change(reported) or reported)
     with pytest.raises(BadInput, match="; measure it with: pytest suites/timing --benchmark-only") as caught:
         read(path)
     assert fault in str(caught.value)
@@ -129,15 +129,15 @@ def test_a_damaged_record_is_refused(tmp_path: Path) -> None:
     path = counts.record(tmp_path / "costs.json", {"2.14.1": {}}, counts.times())
     good = json.loads(path.read_text("utf-8"))
     for change, fault in (
-        (lambda told: told.update(format=2), "is of format 2"),
-        (lambda told: told["releases"]["2.14"].update(torch="2.13.0"), "2.14: holds torch 2.13.0"),
-        (lambda told: told["releases"]["2.14"].update(seeds=1), "breaks the rule minimum"),
-        (lambda told: told["rows"]["hook"]["forward"]["of"].update({"2.14": "lost"}), "'lost'"),
-        (lambda told: told["times"]["rows"]["forward"].update(empty=[1]), "breaks the rule minItems"),
+        (lambda reported: reported.update(format=2), "is of format 2"),
+        (lambda reported: reported["releases"]["2.14"].update(torch="2.13.0"), "2.14: holds torch 2.13.0"),
+        (lambda reported: reported["releases"]["2.14"].update(seeds=1), "breaks the rule minimum"),
+        (lambda reported: reported["rows"]["hook"]["forward"]["of"].update({"2.14": "lost"}), "'lost'"),
+        (lambda reported: reported["times"]["rows"]["forward"].update(empty=[1]), "breaks the rule minItems"),
     ):
-        told = copy.deepcopy(good)
-        change(told)
-        counts.write(path, told)
+        reported = copy.deepcopy(good)
+        change(reported)
+        counts.write(path, reported)
         with pytest.raises(BadInput) as caught:
             read_record(path)
         assert fault in str(caught.value)
@@ -146,10 +146,10 @@ def test_a_damaged_record_is_refused(tmp_path: Path) -> None:
 def told_of(*left_out: str):
     """Return the chapter on these versions; on some a full backward hook was not counted."""
     found = [counts.document(torch, slower=kinds) for torch, kinds in VERSIONS.items()]
-    for told in found:
-        if told["torch"] in left_out:
-            told["rows"] = [row for row in told["rows"] if row["kind"] != "full_backward"]
-    made = chapter(Record(tuple(from_counts(told, Path(told["torch"])) for told in found)))
+    for reported in found:
+        if reported["torch"] in left_out:
+            reported["rows"] = [row for row in reported["rows"] if row["kind"] != "full_backward"]
+    made = chapter(Record(tuple(from_counts(reported, Path(reported["torch"])) for reported in found)))
     assert made
     return made, {row["says"]: row for _, rows in made["groups"] for row in rows}
 

@@ -56,17 +56,17 @@ def verdicts(tmp_path):
 def ask(verdicts, capsys, *arguments):
     """Return the exit status and the answer, which fits its schema."""
     status = main(["diff", *arguments, "--format", "json", "--verdicts", str(verdicts)])
-    told = json.loads(capsys.readouterr().out)
-    validate(told, "answers.schema.json#/$defs/diff", verdicts, "")
-    return status, told
+    reported = json.loads(capsys.readouterr().out)
+    validate(reported, "answers.schema.json#/$defs/diff", verdicts, "")
+    return status, reported
 
 
 def test_every_change_is_of_its_kind(verdicts, capsys):
-    status, told = ask(verdicts, capsys, "2.0", "2.15")
-    assert {change["clause"]: change["kind"] for change in told["changes"]} == {
+    status, reported = ask(verdicts, capsys, "2.0", "2.15")
+    assert {change["clause"]: change["kind"] for change in reported["changes"]} == {
         f"a.b.c{number}": kind for number, (*_, kind) in enumerate(CHANGES)
     }
-    assert (status, told["same"], told["unseen"]) == (1, 1, 1)
+    assert (status, reported["same"], reported["unseen"]) == (1, 1, 1)
 
 
 @pytest.mark.parametrize("form", ["text", "markdown"])
@@ -75,7 +75,7 @@ def test_the_worst_comes_first(verdicts, capsys, form):
     out = capsys.readouterr().out.lower()
     kinds = [kind for *_, kind in CHANGES]
     counts = [f"{title} ({kinds.count(kind)})" for kind, title in KINDS.items()]
-    places = [out.index(told) for told in counts]
+    places = [out.index(reported) for reported in counts]
     assert places == sorted(places)
     ends = "`" if form == "markdown" else "[ \\n]"
     assert all(len(re.findall(f"a.b.c{number}{ends}", out)) == 1 for number in range(len(CHANGES)))
@@ -97,9 +97,9 @@ def test_the_worst_comes_first(verdicts, capsys, form):
     ],
 )
 def test_harm_chooses_what_is_shown_and_the_exit_status(verdicts, capsys, asked, status, kinds):
-    found, told = ask(verdicts, capsys, "2.0", "2.15", *asked)
+    found, reported = ask(verdicts, capsys, "2.0", "2.15", *asked)
     assert found == status
-    assert list(dict.fromkeys(change["kind"] for change in told["changes"])) == kinds
+    assert list(dict.fromkeys(change["kind"] for change in reported["changes"])) == kinds
 
 
 def test_what_more_programs_rely_on_comes_first(tmp_path, capsys):
@@ -119,8 +119,8 @@ def test_what_more_programs_rely_on_comes_first(tmp_path, capsys):
         table[name] = {**measured.clause(name, readings=readings, effects={readings[1]: "other"}), **levels[name]}
         cells[name] = [("conforms", reading) for reading in readings]
     verdicts = measured.write(tmp_path / "verdicts", table, cells, ("2.0.1", "2.15.0"))
-    _, told = ask(verdicts, capsys, "2.0", "2.15", "--tutorial")
-    assert [change["clause"] for change in told["changes"]] == list(levels)
+    _, reported = ask(verdicts, capsys, "2.0", "2.15", "--tutorial")
+    assert [change["clause"] for change in reported["changes"]] == list(levels)
 
 
 #: what was measured on 1.13, 2.0, 2.14 and 2.15
@@ -141,12 +141,12 @@ def between(tmp_path):
 
 
 def test_each_change_says_since_when(between, capsys):
-    _, told = ask(between, capsys, "1.13", "2.15")
-    assert {one["clause"][4:]: one["since"] for one in told["changes"]} == {
+    _, reported = ask(between, capsys, "1.13", "2.15")
+    assert {one["clause"][4:]: one["since"] for one in reported["changes"]} == {
         "early": "2.0", "late": "2.15", "twice": "2.15", "gap": "≤2.14", "worded": "2.0",
     }  # fmt: skip
-    _, told = ask(between, capsys, "2.15", "1.13")
-    assert {one["clause"][4:]: one["since"] for one in told["changes"]} == {
+    _, reported = ask(between, capsys, "2.15", "1.13")
+    assert {one["clause"][4:]: one["since"] for one in reported["changes"]} == {
         "early": "1.13", "late": "2.14", "twice": "1.13", "gap": "≤1.13", "worded": "1.13",
     }  # fmt: skip
     for arguments, said in (
@@ -165,9 +165,9 @@ def test_each_change_says_since_when(between, capsys):
 
 
 def test_what_comes_and_goes_between_the_two_is_listed(between, capsys):
-    status, told = ask(between, capsys, "1.13", "2.15", "a.b.p", "a.b.u", "--min-harm", "silent")
-    assert (status, told["changes"], told["same"]) == (0, [], 2)
-    (one,) = told["passing"]
+    status, reported = ask(between, capsys, "1.13", "2.15", "a.b.p", "a.b.u", "--min-harm", "silent")
+    assert (status, reported["changes"], reported["same"]) == (0, [], 2)
+    (one,) = reported["passing"]
     assert (one["clause"], one["kind"], one["ends"]["says"]) == ("a.b.passed", "silent", "Says a.b.passed.")
     assert [(each["from"], each["to"], each["says"]) for each in one["inside"]] == [
         ("2.0", "2.0", "Is loud."), ("2.14", "2.14", "Is mute."),
@@ -244,10 +244,10 @@ def test_modes_are_compared_as_they_are_named(in_modes, tmp_path, capsys, argume
     assert out.startswith(head)
     assert [line for line in out.split("\n") if line.startswith("a.b.")] == [f"a.b.{each}" for each in changes.split()]
     main(["diff", *words, "--format", "json", "--verdicts", str(in_modes)])
-    told = json.loads(capsys.readouterr().out)
-    validate(told, "answers.schema.json#/$defs/diff", in_modes, "")
-    assert [one["clause"] for one in told["changes"]] == [f"a.b.{each}" for each in changes.split()]
-    assert all(f"{one['mode']} {one['to_mode']}" == modes for one in told["changes"])
+    reported = json.loads(capsys.readouterr().out)
+    validate(reported, "answers.schema.json#/$defs/diff", in_modes, "")
+    assert [one["clause"] for one in reported["changes"]] == [f"a.b.{each}" for each in changes.split()]
+    assert all(f"{one['mode']} {one['to_mode']}" == modes for one in reported["changes"])
 
 
 @pytest.mark.parametrize(

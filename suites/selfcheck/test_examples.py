@@ -204,9 +204,9 @@ def test_without_hypothesis_one_line_says_what_to_install(kept: Path, monkeypatc
     monkeypatch.setattr(programs, "find_spec", lambda name: None)
     monkeypatch.setattr(programs.example, "__defaults__", (kept,))
     assert main(["explain", A_PLAN, "--example"]) == 2
-    told = capsys.readouterr()
-    assert told.err.startswith("reports needs hypothesis; install it with: pip install hypothesis ")
-    assert (told.out, told.err.count("\n")) == ("", 1)
+    reported = capsys.readouterr()
+    assert reported.err.startswith("reports needs hypothesis; install it with: pip install hypothesis ")
+    assert (reported.out, reported.err.count("\n")) == ("", 1)
 
 
 @pytest.mark.parametrize(
@@ -220,9 +220,9 @@ def test_without_hypothesis_one_line_says_what_to_install(kept: Path, monkeypatc
 def test_what_cannot_be_done_is_said_in_one_line(arguments, fault, monkeypatch, capsys) -> None:
     monkeypatch.setattr(sys, "argv", ["examples", *arguments])
     assert examples.main() == 2
-    told = capsys.readouterr()
-    assert told.err.startswith(f"suites.examples: {fault}")
-    assert told.err.count("\n") == 1
+    reported = capsys.readouterr()
+    assert reported.err.startswith(f"suites.examples: {fault}")
+    assert reported.err.count("\n") == 1
 
 
 def test_a_torch_that_has_what_its_release_lacked_is_held_to_nothing(folder: Path) -> None:
@@ -252,10 +252,10 @@ def test_versions_are_told_in_ranges() -> None:
     known = ["1.4", "1.5", "1.6", "2.0", "2.1"]
     assert span(["1.4", "1.5", "2.0"], known) == "torch 1.4 to 1.5, 2.0"
     assert span(known, known) == "torch 1.4 to 2.1"
-    for told in (span(["1.4", "1.5", "2.0"], known), span(["1.5"], known) + ", a declared deviation"):
-        assert inside("1.5", told.partition("torch ")[2], known)
-        assert not inside("2.1", told.partition("torch ")[2], known)
-        assert not inside("2.2", told.partition("torch ")[2], [*known, "2.2"])
+    for reported in (span(["1.4", "1.5", "2.0"], known), span(["1.5"], known) + ", a declared deviation"):
+        assert inside("1.5", reported.partition("torch ")[2], known)
+        assert not inside("2.1", reported.partition("torch ")[2], known)
+        assert not inside("2.2", reported.partition("torch ")[2], [*known, "2.2"])
 
 
 def test_lines_are_stored_once_and_read_back() -> None:

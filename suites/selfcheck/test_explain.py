@@ -97,10 +97,10 @@ def test_the_text_tells_readings_history_evidence_source_and_test(verdicts, caps
 
 def test_json_and_markdown_tell_the_same(verdicts, capsys):
     assert call(verdicts, "explain", DEVIATES, "--format", "json") == 0
-    told = json.loads(capsys.readouterr().out)
-    assert [span["verdict"] for span in told["history"]["eager"]] == ["conforms", "conforms", "deviates"]
-    assert told["history"]["eager"][2]["evidence"] == synthetic.evidence()
-    assert told["related"] == [PLAIN]
+    reported = json.loads(capsys.readouterr().out)
+    assert [span["verdict"] for span in reported["history"]["eager"]] == ["conforms", "conforms", "deviates"]
+    assert reported["history"]["eager"][2]["evidence"] == synthetic.evidence()
+    assert reported["related"] == [PLAIN]
     assert call(verdicts, "explain", DEVIATES, "--format", "markdown") == 0
     out = capsys.readouterr().out
     assert "| 2.15 | eager | deviates (other values or calls): It is late. \\[Nobody looked; https://github" in out

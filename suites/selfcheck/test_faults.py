@@ -14,7 +14,7 @@ from suites.selfcheck.faults.hunt import FULL, QUICK, Catch, Hunter
 OPEN: dict[str, str] = {}
 APPLY = sorted(name for name, one in FAULTS.items() if one.applies and not one.control)
 CONTROLS = sorted(name for name, one in FAULTS.items() if one.control)
-#: The clause that sees who calls: it looks at the function that __torch_function__ is told of.
+#: The clause that sees who calls: it looks at the function that __torch_function__ is reported of.
 KNOWS = {"gradient.kinds.subclass"}
 LEAST, LEAST_SUBTLE = 70, 25
 #: What a quick search must catch of what the full one catches.

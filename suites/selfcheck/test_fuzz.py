@@ -267,8 +267,8 @@ def test_no_verb_ends_with_a_traceback_or_harms_what_was_recorded(tmp_path_facto
             known = [] if words[0] == "triage" else ["--verdicts", str(verdicts)]
             status = main([*(places.get(word, word) for word in words), *known])
         ended.add(status)
-        told = out.getvalue() + err.getvalue()
-        assert all(line.isprintable() for line in told.split("\n"))
+        reported = out.getvalue() + err.getvalue()
+        assert all(line.isprintable() for line in reported.split("\n"))
         assert status in good or (status == 2 and (out.getvalue(), err.getvalue().count("\n")) == ("", 1))
         after = {each.name: each.read_bytes() for each in verdicts.iterdir()}
         if status == 2 or words[0] != "record":

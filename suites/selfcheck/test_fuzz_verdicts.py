@@ -72,11 +72,11 @@ def complaint(read: Any, folder: Any) -> str:
         assert read(str(folder) if read is stored.read else folder)
         return ""
     except (BadInput, stored.Damaged) as problem:
-        told = str(problem)
-    assert told.isprintable()
-    assert len(told) < 600
-    assert told.startswith(str(folder)), "the file is named"
-    return told
+        reported = str(problem)
+    assert reported.isprintable()
+    assert len(reported) < 600
+    assert reported.startswith(str(folder)), "the file is named"
+    return reported
 
 
 @pytest.mark.parametrize("damage", [damaged, spoiled], ids=lambda damage: damage.__name__)
@@ -90,9 +90,9 @@ def test_a_damaged_file_is_read_or_refused_in_one_line(folder, kind, damage):
     @given(broken=damage(raw))
     def holds(broken: bytes) -> None:
         (folder / name).write_bytes(broken)
-        told, said = (complaint(read, folder) for read in (read_recorded, stored.read))
-        ended.add(bool(told))
-        assert told or not said, "what a run refuses the reports refuse, which look more closely"
+        reported, said = (complaint(read, folder) for read in (read_recorded, stored.read))
+        ended.add(bool(reported))
+        assert reported or not said, "what a run refuses the reports refuse, which look more closely"
 
     holds()
     assert ended == {False, True}

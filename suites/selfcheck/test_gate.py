@@ -50,9 +50,9 @@ SAME = Cell(CLAUSE.id, "eager", "conforms", "always")
     ],
 )
 def test_a_verdict_that_is_not_the_recorded_one_is_a_change(tmp_path, cell, said):
-    told = Gate(room(tmp_path), VERSION, strict=False).complaint(CLAUSE, cell)
-    assert bool(told) == bool(said)
-    assert said in told
+    reported = Gate(room(tmp_path), VERSION, strict=False).complaint(CLAUSE, cell)
+    assert bool(reported) == bool(said)
+    assert said in reported
 
 
 def test_another_text_or_release_is_no_change(tmp_path):

@@ -38,7 +38,7 @@ class Room:
         header.update(changes)
         header["torch"] = header.pop("torch_build", header["torch"])
         if header["selection"] is None:
-            del header["selection"]  # as runs had it before they told what they were cut from
+            del header["selection"]  # as runs had it before they reported what they were cut from
         return self.write(name or f"{number}-{of}.jsonl", [header, *cells, synthetic.footer(cells)])
 
     def write(self, name, lines):
@@ -111,7 +111,7 @@ def test_only_the_footer_is_missing(room, refused):
 
 
 def test_shards_of_as_many_other_cells(room, refused):
-    """Nothing is told twice and the sizes fit, but half of each selection is nowhere."""
+    """Nothing is reported twice and the sizes fit, but half of each selection is nowhere."""
     names = sorted(TABLE)
     one, other = ({name: TABLE[name] for name in part} for part in (names[:6], names[5:]))
     one.pop(names[5])

@@ -176,7 +176,7 @@ def test_a_model_without_a_rule_that_torch_has_is_rejected() -> None:
 
 
 class Blind(Copy):
-    """A mode whose rule cannot be told from no rule on its witness."""
+    """A mode whose rule cannot be reported from no rule on its witness."""
 
     rules = (Rule("parameters", "A sentence.", Plan(Copy.rules[0].witness.net, Copy.rules[0].witness.inputs, ())),)
 

@@ -31,7 +31,7 @@ def files(tmp_path: Path) -> dict[str, Path]:
         "times": counts.benchmarks(), "verdict": {"type": "header"},
         "built": counts.document(build={**nothing["build"], "python": "3.11.7 (main, Jun  1 2026) [GCC 12.2.0]"}),
     }  # fmt: skip
-    return {name: counts.write(tmp_path / f"{name}.json", told) for name, told in documents.items()}
+    return {name: counts.write(tmp_path / f"{name}.json", reported) for name, reported in documents.items()}
 
 
 def call(tmp_path: Path, *arguments: object) -> int:
@@ -101,9 +101,9 @@ def test_every_answer_has_three_forms(tmp_path, files, capsys, arguments, key, f
     out = capsys.readouterr().out
     assert "forward" in out
     if form == "json":
-        told = json.loads(out)
-        validate(told, "answers.schema.json#/$defs/overhead", tmp_path, "")
-        assert key in told
+        reported = json.loads(out)
+        validate(reported, "answers.schema.json#/$defs/overhead", tmp_path, "")
+        assert key in reported
     if form == "markdown":
         assert out.startswith("* ")
         assert ("|---|" in out) == (key != "kinds")
@@ -131,9 +131,9 @@ def test_the_gate(tmp_path, files, capsys, limits, status, said) -> None:
     ],
 )
 def test_the_gate_where_a_hook_added_next_to_nothing(tmp_path, files, capsys, before, kind, status, said) -> None:
-    told = counts.document()
-    next(row for row in told["rows"] if row["kind"] == kind)["added"] = [before] * 5
-    old = counts.write(tmp_path / "little.json", told)
+    reported = counts.document()
+    next(row for row in reported["rows"] if row["kind"] == kind)["added"] = [before] * 5
+    old = counts.write(tmp_path / "little.json", reported)
     assert call(tmp_path, files["base"], "--baseline", old, "--max-ratio", f"{kind}=1.05") == status
     assert said in capsys.readouterr().out
 

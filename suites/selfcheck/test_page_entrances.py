@@ -66,7 +66,7 @@ def test_rely_answers_as_in_a_terminal(reader, built, capsys):
     for query, arguments in ASKED.items():
         answer = in_terminal(built, capsys, "rely", *arguments)
         page = reader.open("#rely" + query).page
-        assert in_any_order(answered(page, "rely")) == grouped(answer["clauses"], "stands", STATUSES), query
+        assert in_any_order(answered(page, "rely")) == grouped(answer["clauses"], "status", STATUSES), query
         counts = ", ".join(counted(count, *STATUSES[each]) for each, count in answer["counts"].items() if count)
         clauses = counted(len(answer["clauses"]), "clause", "clauses")
         assert page.inner_text("#rely-said").endswith(f": of {clauses} {counts}.")
@@ -88,7 +88,7 @@ def test_rely_knows_every_api_and_its_options(browser, tmp_path, capsys):
         page.check("#rely-api [value='register_forward_hook(prepend)']")
         answer = in_terminal(made, capsys, "rely", "--from", "2.0", "--api", "register_forward_hook(prepend)")
         assert len(answer["clauses"]) == 8
-        assert in_any_order(answered(page, "rely")) == grouped(answer["clauses"], "stands", STATUSES)
+        assert in_any_order(answered(page, "rely")) == grouped(answer["clauses"], "status", STATUSES)
         assert "--api 'register_forward_hook(prepend)'" in page.inner_text("#view-rely .terminal")
 
 
@@ -113,7 +113,7 @@ def test_rely_tells_where_a_clause_changes(reader, built, capsys):
     answer = in_terminal(built, capsys, "rely", "--from", "1.9")
     page = reader.open("#rely?from=1.9").page
     answered(page, "rely")
-    changing = [each for each in answer["clauses"] if each["stands"] == "changes"]
+    changing = [each for each in answer["clauses"] if each["status"] == "changes"]
     assert len(changing) > 5
     for each in changing:
         row = page.locator("#view-rely .found > li", has=page.locator(f"code:text-is('{each['clause']}')"))

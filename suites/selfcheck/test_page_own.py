@@ -1,4 +1,4 @@
-"""Somebody's own run on the page: next to the recorded release, with the figures of `check`, what failed comes first."""
+"""Somebody's own run on the page: next to the recorded release, with the figures of `check`; failures come first."""
 
 from __future__ import annotations
 

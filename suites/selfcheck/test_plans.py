@@ -74,8 +74,8 @@ def test_a_reproducer_shows_what_the_stage_sees(plan: Plan) -> None:
     trace = perform(plan, lib)
     words, log, printed = run(script(plan, expected, trace, "a.clause.id: A sentence.", VERSION))
     lib.reset()
-    told = [str(Event(row[0], row[1:])) for row in log]
-    assert told == trace.lines(), f"{plan!r}\n{side_by_side(trace.lines(), told)}"
+    reported = [str(Event(row[0], row[1:])) for row in log]
+    assert reported == trace.lines(), f"{plan!r}\n{side_by_side(trace.lines(), reported)}"
     assert (words, printed.splitlines()[-1]) == ("False", f"torch {torch.__version__} does as stated")
 
 

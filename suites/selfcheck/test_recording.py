@@ -181,11 +181,11 @@ def test_check_takes_runs_of_any_profile_and_compares_their_verdicts(room, capsy
 
 def test_what_a_torch_does_otherwise_than_it_documents_is_wrong_and_else_different(room, capsys):
     run, clause = room.changed()
-    for level, told in (("documented", "(wrong: documented)"), ("observed", "(different: only observed)")):
+    for level, reported in (("documented", "(wrong: documented)"), ("observed", "(different: only observed)")):
         room.table[clause]["level"] = level
         run = room.changed()[0]
         assert room.call("check", run) == 1
-        assert f"-> hung {told}\n" in capsys.readouterr().out
+        assert f"-> hung {reported}\n" in capsys.readouterr().out
         assert room.call("check", run, "--format", "json") == 1
         (change,) = json.loads(capsys.readouterr().out)["changes"]
         assert (change["kind"], change["level"]) == ("verdict", level)
@@ -203,8 +203,8 @@ def test_the_page_refuses_what_merge_refuses(room, capsys):
     for changes in ({"profile": "quick"}, {"build": "b" * 40}, {"python": "3.12.0"}, {"suite": "0.2.0"}):
         synthetic.write_run(two, table, NEW, **changes)
         out = room.path / "page.html"
-        told = {refused(capsys, room.call(verb, one, two, "--out", out)) for verb in ("page", "merge")}
-        assert len(told) == 1
+        reported = {refused(capsys, room.call(verb, one, two, "--out", out)) for verb in ("page", "merge")}
+        assert len(reported) == 1
         assert not out.exists()
 
 

@@ -49,10 +49,10 @@ def verdicts(tmp_path):
 
 
 def ask(verdicts, capsys, *arguments):
-    """Return the exit status and clause -> how it stands."""
+    """Return the exit status and clause -> its status."""
     status = main(["rely", *arguments, "--verdicts", str(verdicts), "--format", "json"])
-    told = json.loads(capsys.readouterr().out)
-    return status, {each["clause"]: each["stands"] for each in told["clauses"]}
+    reported = json.loads(capsys.readouterr().out)
+    return status, {each["clause"]: each["status"] for each in reported["clauses"]}
 
 
 STANDS = {
@@ -93,7 +93,7 @@ def test_what_is_printed_is_what_is_so(verdicts, capsys):
     """The sentence of a clause is printed as it is where it is true on every release, and nowhere else."""
     assert main(["rely", "--tutorial", "--verdicts", str(verdicts)]) == 1
     out = capsys.readouterr().out
-    for told in (
+    for reported in (
         "  a.b.holds  Says a.b.holds.\n",
         "  a.b.both  Says a.b.both.\n",
         "  a.b.changes\n    1.13 to 2.0: otherwise (other values or calls): Is old.\n",
@@ -109,7 +109,7 @@ def test_what_is_printed_is_what_is_so(verdicts, capsys):
         "  a.c.unseen\n    1.13: unseen: Not run here\n    since 2.0: holds: Says a.c.unseen.\n",
         "  tutorial.t.false  Is false.\n",
     ):
-        assert told in out
+        assert reported in out
     titles = ["change (", "are otherwise on every release (", "hold on no release (", "not measured", "hold on every"]
     places = [out.index(f"\n\n{title}") for title in titles]
     assert places == sorted(places)
@@ -125,9 +125,9 @@ def test_what_does_most_harm_comes_first_of_what_changes(verdicts, capsys):
 
 def test_json_carries_the_statements(verdicts, capsys):
     main(["rely", "a.b.bug", "a.b.changes", "a.b.old", "--verdicts", str(verdicts), "--format", "json"])
-    told = {each["clause"]: each for each in json.loads(capsys.readouterr().out)["clauses"]}
-    one, two = told["a.b.changes"], told["a.b.bug"]
-    assert told["a.b.old"]["sentence"] == "Is old."
+    reported = {each["clause"]: each for each in json.loads(capsys.readouterr().out)["clauses"]}
+    one, two = reported["a.b.changes"], reported["a.b.bug"]
+    assert reported["a.b.old"]["sentence"] == "Is old."
     assert one["sentence"] == ""
     assert [(span["says"], span["answer"], span["effect"]) for span in one["history"]] == [
         ("Is old.", "otherwise", "other"),

@@ -146,10 +146,10 @@ def test_merge_refuses_by_name_what_would_make_it_a_lie(room, capsys):
 
 def test_diff_tells_the_same_in_three_forms(room, capsys):
     assert room.call("diff", "1.13", "2.15", "--tutorial", "--format", "json") == 1
-    told = json.loads(capsys.readouterr().out)
-    names = [change["clause"] for change in told["changes"]]
+    reported = json.loads(capsys.readouterr().out)
+    names = [change["clause"] for change in reported["changes"]]
     assert names
-    assert len(told["changes"]) + told["same"] + told["unseen"] == len(room.table)
+    assert len(reported["changes"]) + reported["same"] + reported["unseen"] == len(room.table)
     for form in ("text", "markdown"):
         assert room.call("diff", "1.13", "2.15", "--tutorial", "--format", form) == 1
         text = capsys.readouterr().out

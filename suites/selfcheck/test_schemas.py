@@ -56,7 +56,7 @@ PLACES = [
 @pytest.mark.parametrize("place", PLACES, ids=lambda place: ".".join(map(str, place)))
 @given(value=VALUES)
 def test_what_is_refused_quickly_is_what_jsonschema_refuses(place, value):
-    """A file is judged by one library, and what is wrong is told by another: they must hold the same to be wrong."""
+    """A file is judged by one library, and its faults are named by another: both must find the same."""
     kind, *outer, last = place
     reference = f"{kind}.schema.json"
     document = copy.deepcopy(DOCUMENTS[kind])
@@ -66,13 +66,13 @@ def test_what_is_refused_quickly_is_what_jsonschema_refuses(place, value):
         within = within[key]
     within[last] = value
     schemas = [(path.name, json.loads(path.read_text("utf-8"))) for path in SCHEMAS.glob("*.json")]
-    told = Draft202012Validator({"$ref": reference}, registry=Registry().with_contents(schemas)).is_valid(document)
+    reported = Draft202012Validator({"$ref": reference}, registry=Registry().with_contents(schemas)).is_valid(document)
     try:
         validate(document, reference, SCHEMAS, "")
         fits = True
     except BadInput:
         fits = False
-    assert fits == told
+    assert fits == reported
 
 
 @pytest.fixture
@@ -115,14 +115,14 @@ ANSWERS = {
 
 @pytest.mark.parametrize("verb", ANSWERS)
 def test_answers_fit_the_schema_and_it_is_closed(room, verb):
-    told = room.ask(verb, *ANSWERS[verb], "--format", "json")
+    reported = room.ask(verb, *ANSWERS[verb], "--format", "json")
     reference = f"answers.schema.json#/$defs/{verb}"
-    validate(told, reference, room.path, "")
+    validate(reported, reference, room.path, "")
     with pytest.raises(BadInput, match="unknown key 'colour'"):
-        validate({**told, "colour": "red"}, reference, room.path, "")
-    for key in told:
+        validate({**reported, "colour": "red"}, reference, room.path, "")
+    for key in reported:
         with pytest.raises(BadInput, match="has no key"):
-            validate({name: told[name] for name in told if name != key}, reference, room.path, "")
+            validate({name: reported[name] for name in reported if name != key}, reference, room.path, "")
 
 
 def test_the_atlas_fits_its_schema_and_holds_every_cell(room, capsys):
@@ -130,16 +130,18 @@ def test_the_atlas_fits_its_schema_and_holds_every_cell(room, capsys):
     arguments = ["atlas", str(room.path / "run.jsonl"), "--out", str(out), "--verdicts", str(room.verdicts)]
     assert main(arguments) == 0
     assert capsys.readouterr().out == f"{out}\n"
-    told = json.loads(out.read_text("utf-8"))
-    validate(told, "atlas.schema.json", out, "")
-    assert [(column["key"], column["run"]) for column in told["columns"]] == [
+    reported = json.loads(out.read_text("utf-8"))
+    validate(reported, "atlas.schema.json", out, "")
+    assert [(column["key"], column["run"]) for column in reported["columns"]] == [
         ("1.4", False),
         ("1.13", False),
         ("2.15", True),
     ]
-    assert set(told["cells"]) == set(TABLE) == set(told["clauses"])
-    assert told["costs"] == json.loads((room.verdicts / "costs.json").read_text("utf-8"))
-    assert {len(modes["eager"]) for modes in told["cells"].values()} == {3}
-    assert "hung" in {modes["eager"]["2.15"]["verdict"] for modes in told["cells"].values()}
+    assert set(reported["cells"]) == set(TABLE) == set(reported["clauses"])
+    assert reported["costs"] == json.loads((room.verdicts / "costs.json").read_text("utf-8"))
+    assert {len(modes["eager"]) for modes in reported["cells"].values()} == {3}
+    assert "hung" in {modes["eager"]["2.15"]["verdict"] for modes in reported["cells"].values()}
     with pytest.raises(BadInput):
-        validate({**told, "cells": {"a.b.c": {"eager": {"2.15": {"verdict": "fine"}}}}}, "atlas.schema.json", out, "")
+        validate(
+            {**reported, "cells": {"a.b.c": {"eager": {"2.15": {"verdict": "fine"}}}}}, "atlas.schema.json", out, ""
+        )

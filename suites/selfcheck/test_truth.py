@@ -166,16 +166,16 @@ def brute(folder, monkeypatch):
         for last in truth.keys[low:]:
             whole = truth.range(first, last)
             columns = tuple(column for column in atlas.columns if column.key in whole)
-            told = rely.rely(atlas, columns, chosen, "eager")
+            reported = rely.rely(atlas, columns, chosen, "eager")
             compared = {
                 name for name, one in truth.clauses.items() if one["says"].startswith("Every plan of the grammar")
             }
-            assert {one.clause for one in told.clauses} == {*truth.clauses} - compared
+            assert {one.clause for one in reported.clauses} == {*truth.clauses} - compared
             changed = diff.compare(first, last, table, recorded)
             known = [name for name in truth.clauses if "unseen" not in truth.verdicts(name, first, last)]
             assert len(changed.changes) + changed.same == len(known)
             for falsely, counted in (
-                check_rely(truth, first, last, rely.as_text(told)),
+                check_rely(truth, first, last, rely.as_text(reported)),
                 check_diff(truth, first, last, diff_forms.as_text(changed)),
             ):
                 wrong += falsely

@@ -48,11 +48,11 @@ def outcome(script: str) -> str:
         done = ran(UPSTREAM / f"{script}.py", PATIENCE)
     except subprocess.TimeoutExpired:
         return f"hung: stopped after {PATIENCE} s"
-    told = [line.partition(":")[0] for line in done.stdout.splitlines()][-2:] == ["documented", "observed"]
+    reported = [line.partition(":")[0] for line in done.stdout.splitlines()][-2:] == ["documented", "observed"]
     last = (done.stderr.splitlines() or [""])[-1]
-    if told and done.returncode == 1 and last.endswith(f"contradicts its documentation ({script})"):
+    if reported and done.returncode == 1 and last.endswith(f"contradicts its documentation ({script})"):
         return "contradicts"
-    return "as documented" if told and done.returncode == 0 else f"exit status {done.returncode}: {last}"
+    return "as documented" if reported and done.returncode == 0 else f"exit status {done.returncode}: {last}"
 
 
 @pytest.fixture(scope="module")
@@ -99,13 +99,13 @@ def test_the_scripts_show_here_what_the_verdicts_say(atlas: Atlas) -> None:
     column = next((column for column in atlas.columns if column.key == HERE), None)
     if column is None:
         pytest.skip(f"torch {HERE} is not recorded")
-    told = [
+    reported = [
         one for one in read_scripts() if atlas.cell(one.clause, column, "eager").verdict in ("conforms", "deviates")
     ]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        outcomes = dict(pool.map(lambda one: (one.clause, outcome(one.clause)), told))
+        outcomes = dict(pool.map(lambda one: (one.clause, outcome(one.clause)), reported))
     words = {True: "contradicts", False: "as documented"}
-    assert outcomes == {one.clause: words[contradicts(atlas, one, column)] for one in told}
+    assert outcomes == {one.clause: words[contradicts(atlas, one, column)] for one in reported}
 
 
 def test_every_contradiction_is_there_on_the_newest_torch(atlas: Atlas) -> None:

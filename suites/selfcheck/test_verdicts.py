@@ -151,9 +151,9 @@ def test_whatever_is_laid_out_is_read_back(value, indent):
 
 def test_a_chapter_without_clauses_has_no_file(tmp_path):
     cell = Cell("conforms", "always", digest="a" * 12)
-    told = ("2.0.1", "0.1.0", "3.11", "Linux", "cpu")
-    write_recorded([Recorded(*told, {"a.b.one": {"eager": cell}, "b.c.three": {"eager": cell}})], tmp_path)
-    write_recorded([Recorded(*told, {"b.c.three": {"eager": cell}})], tmp_path)
+    reported = ("2.0.1", "0.1.0", "3.11", "Linux", "cpu")
+    write_recorded([Recorded(*reported, {"a.b.one": {"eager": cell}, "b.c.three": {"eager": cell}})], tmp_path)
+    write_recorded([Recorded(*reported, {"b.c.three": {"eager": cell}})], tmp_path)
     assert stored.names(str(tmp_path)) == [stored.RELEASES, "b.json"]
 
 

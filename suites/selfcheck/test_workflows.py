@@ -58,9 +58,9 @@ def test_zizmor_would_notice_a_tag_and_a_template_in_a_script(tmp_path: Path) ->
     path.write_text(
         re.sub(r"@[0-9a-f]{40} # (v[\d.]+)", r"@\1", text).replace('"$ENVIRONMENT"', "${{ github.head_ref }}")
     )
-    told = zizmor(path).stdout
-    assert "unpinned-uses" in told
-    assert "template-injection" in told
+    reported = zizmor(path).stdout
+    assert "unpinned-uses" in reported
+    assert "template-injection" in reported
 
 
 @pytest.fixture(scope="module")
@@ -201,6 +201,8 @@ def test_the_action_says_in_one_line_that_there_is_no_torch(tmp_path, python, re
     command = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", found[1]]
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (2, "")
-    told = re.escape(f"::error::{tmp_path / python} cannot import torch (")
-    assert re.fullmatch(rf"{told}{reason}\); install torch there, or name its interpreter with python:\n", done.stdout)
+    reported = re.escape(f"::error::{tmp_path / python} cannot import torch (")
+    assert re.fullmatch(
+        rf"{reported}{reason}\); install torch there, or name its interpreter with python:\n", done.stdout
+    )
     assert not (tmp_path / "temp").exists()

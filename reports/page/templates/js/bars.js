@@ -5,10 +5,10 @@ function barsOf(clause, mode) {
   const bars = [];
   let [first, before] = [0, ""];
   for (const [count, verdict, reading, more = {}] of clause.cells[mode]) {
-    const look = JSON.stringify([verdict, reading, more.declared, more.deviation, more.holds, more.note, COLUMNS[first].run && first]);
-    if (look === before) bars[bars.length - 1][1] += count;
+    const drawn = JSON.stringify([verdict, reading, more.declared, more.deviation, more.holds, more.note, COLUMNS[first].run && first]);
+    if (drawn === before) bars[bars.length - 1][1] += count;
     else bars.push([first, count, { verdict, reading, ...more }]);
-    [first, before] = [first + count, look];
+    [first, before] = [first + count, drawn];
   }
   return bars;
 }

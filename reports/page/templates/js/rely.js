@@ -9,17 +9,17 @@ function spansOf(id, mode, places) {
   for (const [first, last, cell] of rangesOf(DATA.clauses[id], mode)) {
     const within = places.filter((place) => first <= place && place <= last && !(COLUMNS[place].run && isUnrun(cell)));
     if (!within.length) continue; // nothing of the range, or a run that was not of this clause
-    const look = JSON.stringify([stateOf(cell), cell.declared, cell.note]);
+    const shown = JSON.stringify([stateOf(cell), cell.declared, cell.note]);
     const end = within[within.length - 1];
     const before = found[found.length - 1];
-    if (before && before.look === look) before.last = end;
-    else found.push({ first: within[0], last: end, cell, look });
+    if (before && before.shown === shown) before.last = end;
+    else found.push({ first: within[0], last: end, cell, shown });
   }
   return found;
 }
 
 /** Return how a clause with these cells is in the range: it holds where its own sentence is true on each version. */
-function standOf(clause, cells) {
+function statusOf(clause, cells) {
   const said = cells.map((cell) => statementOf(clause, cell));
   if (said.some(({ answer }) => answer === "unseen")) return "unseen";
   const good = said.map(isGood);
@@ -37,10 +37,10 @@ function rely(state) {
   const places = COLUMNS.map((_, place) => place).filter((place) => COLUMNS[place].run || (low <= place && place <= high));
   const { ids, leftOut, wrong } = chosen(state);
   if (wrong) return { wrong };
-  const found = Object.fromEntries(Object.keys(DATA.stands).map((stands) => [stands, []]));
+  const found = Object.fromEntries(Object.keys(DATA.statuses).map((status) => [status, []]));
   for (const id of ids) {
     const spans = spansOf(id, mode, places);
-    found[standOf(DATA.clauses[id], spans.map((span) => span.cell))].push({ id, spans });
+    found[statusOf(DATA.clauses[id], spans.map((span) => span.cell))].push({ id, spans });
   }
   return { places, found, leftOut };
 }
@@ -59,14 +59,14 @@ function drawRely() {
   reliance.found.changes.sort((one, two) => worstOf(one.id, one.spans) - worstOf(two.id, two.spans));
   const groups = Object.entries(reliance.found).filter(([, list]) => list.length);
   const total = groups.reduce((sum, [, list]) => sum + list.length, 0);
-  const counts = groups.map(([stands, list]) => counted(list.length, ...DATA.stands[stands])).join(", ");
+  const counts = groups.map(([status, list]) => counted(list.length, ...DATA.statuses[status])).join(", ");
   const range = spanOf(reliance.places[0], reliance.places[reliance.places.length - 1]);
   const mode = state.mode || DATA.modes[0];
   const plain = !state.q && !reliance.places.some((place) => COLUMNS[place].run);
   return answer(
     "rely",
     `Torch ${range}${DATA.modes.length > 1 ? `, ${mode}` : ""}: of ${counted(total, "clause", "clauses")} ${counts}.`,
-    ...groups.map(([stands, list]) => groupView(DATA.stands[stands][Number(list.length > 1)], list, (one) => standingView(one, stands, mode), MANY[stands] || 25)),
+    ...groups.map(([status, list]) => groupView(DATA.statuses[status][Number(list.length > 1)], list, (one) => statusView(one, status, mode), MANY[status] || 25)),
     leftOutView(reliance.leftOut),
     plain ? terminalView(relyWords(state)) : null,
   );
@@ -76,12 +76,12 @@ function drawRely() {
 const MANY = { changes: Infinity, otherwise: Infinity };
 
 /** Show one clause: the sentence to rely on, or what is said on which versions. */
-function standingView({ id, spans }, stands, mode) {
+function statusView({ id, spans }, status, mode) {
   const clause = DATA.clauses[id];
-  const label = NOT_TRUE[stands] && el("span", { class: "label", text: NOT_TRUE[stands] });
+  const label = NOT_TRUE[status] && el("span", { class: "label", text: NOT_TRUE[status] });
   const list = spans.map(({ first, last, cell }) =>
     el("li", {}, el("span", { class: "when", text: "torch " + spanOf(first, last) }), cellView(clause, cell, forceOf(clause)[first], sinceOf(clause, mode, first))));
-  const opened = stands !== "holds" || clause.readings.some(({ headline, says }) => headline && says !== clause.says);
+  const opened = status !== "holds" || clause.readings.some(({ headline, says }) => headline && says !== clause.says);
   return el("li", {}, label, label ? " " : "", clauseLink(id), " ", el("code", { text: id }), ...hintsOf(clause), opened ? el("ul", { class: "spans" }, ...list) : null);
 }
 
