@@ -45,8 +45,8 @@ PAST = Leaf("m0", "both", out=Pack("tuple", (0, Pack("tuple", (1,)))))
 
 @clause(
     "backward.errors.stale_pre",
-    says="If m(x) is a, (b,) and a full backward pre-hook raised for a, b.backward() runs m's full backward hook.",
-    where=("this is the next pass", "b gives tensor x a gradient"),
+    says="If m(x) is a, (b,) and m's full backward pre-hook raised for a, b.backward() runs m's full backward hook.",
+    where=("this is the next pass", "b gives x a gradient"),
     source="measured",
     docs="contradicts",
     note="They are given what the pre-hooks before the failing one left of the failed pass; the docs say that "

@@ -179,8 +179,8 @@ def test_loss(subject: Subject, size: List[int], reduction: str) -> None:
 
 @clause(
     "backward.legacy.recurrent",
-    says="nn.LSTM gives a legacy backward hook 7 entries: last layer's input, parameters and states.",
-    where=("the input is a float32 batch", "only num_layers or bias is set"),
+    says="nn.LSTM gives a legacy backward hook 7 entries: those of its last layer.",
+    where=("the input is a float32 batch", "only num_layers or bias is set; oneDNN is on"),
     source="measured",
     concern="backward ?lstm",
     readings=by_release(

@@ -30,7 +30,7 @@ def test_entries(subject: Subject, plan: Plan) -> None:
 @clause(
     "backward.many.everywhere",
     says="Twelve full backward hooks of m all run in each of twelve backward() calls.",
-    where=("inputs are tensors by position that need gradients", "every output is in the loss"),
+    where=("inputs by position need gradients", "outputs are made of them and in the loss"),
     see="backward.structures.other_outputs",
     source="measured",
     about=("register_backward_hook", "register_full_backward_hook", "register_full_backward_pre_hook"),

@@ -162,7 +162,7 @@ def test_called_in_hook(subject: Subject, times: List[int], create_graph: bool) 
 @clause(
     "backward.modes.checkpoint",
     says="In checkpoint() full backward hooks run as often as without it.",
-    where=("inputs are tensors that need gradients, every output is in each loss", "inputs= is left out"),
+    where=("inputs by position and outputs need gradients", "each loss uses all outputs, no inputs="),
     source=UNDER_NO_GRAD,
     concern="full_backward ?checkpoint",
     needs=FULL,

@@ -69,7 +69,7 @@ def test_inputs(subject: Subject, plan: Plan) -> None:
 @clause(
     "gradient.asked.on_the_way",
     says="autograd.grad uses what the tensor hooks on its way return, those of the root too; it sets no leaf's .grad.",
-    where="no hook runs a backward()",
+    where=("it is for one leaf", "no hook runs a backward()"),
     see="gradient.asked.together_with_a_leaf",
     source=(REPLACES, NOT_ACCUMULATED),
 )

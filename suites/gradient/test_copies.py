@@ -140,6 +140,7 @@ def test_pickle(subject: Subject, make: str, way: str, factors: List[int]) -> No
 @clause(
     "gradient.copies.pickled_parameter",
     says="Pickling a parameter drops its tensor hooks without a warning.",
+    where="by pickle or torch.save",
     source="measured",
     value=[],
     wrong={"warned": WARNED},
@@ -177,6 +178,7 @@ def test_nothing_to_lose(subject: Subject, make: str, way: str, order: List[int]
 @clause(
     "gradient.copies.unserializable_hook",
     says="Pickling a tensor does not warn of hooks marked by torch.utils.hooks.unserializable_hook.",
+    where="each is given to x.register_hook itself",
     source=MARKED,
     concern="tensor ?marked_unserializable ?pickled",
     readings=by_release(

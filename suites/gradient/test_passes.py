@@ -224,7 +224,7 @@ def test_inside_fails(subject: Subject, kind: Any, depth: int) -> None:
 
 @clause(
     "gradient.passes.grad_mode_of_the_hook",
-    says="The grad mode a tensor hook sets holds for the next hook of its tensor, not upstream, nor after the pass.",
+    says="The grad mode that a tensor hook sets holds for the next hook of its tensor, and not after the pass.",
     where="no tensor is changed in place",
     source=BACKWARD,
     value="",

@@ -151,8 +151,8 @@ def test_step_inside(subject: Subject, start: int, passes: List[Tuple[int, bool]
 
 @clause(
     "gradient.accumulated.step_spoils_the_graph",
-    says="A second pass raises RuntimeError if a post-accumulate hook changed a leaf in place that the graph saved.",
-    where="it runs the node that saved the leaf",
+    says="A second pass raises RuntimeError if a post-accumulate hook changed a saved leaf in place.",
+    where=("it runs the node that saved it", "no saved-tensor hooks"),
     source=CHECKED,
     needs=POST_ACCUMULATE,
     value="RuntimeError",

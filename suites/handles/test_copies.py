@@ -172,7 +172,7 @@ def test_anywhere(subject: Subject, plan: Plan) -> None:
 @clause(
     "handles.copies.shallow_shares",
     says="A module and its copy.copy() share forward hooks, registered before or after the copy is made.",
-    where="the class has no __copy__",
+    where="the class does not define how it is copied or pickled",
     source=COPIES,
     about="register_forward_hook",
     value=True,

@@ -99,7 +99,7 @@ def test_signatures(subject: Subject) -> None:
 
 @clause(
     "handles.handle.ids",
-    says="Handles of hooks on modules and tensors get ids that count up by one.",
+    says="Handles of hooks on a module or on one tensor get ids that count up by one.",
     where="nothing registers hooks between, as a call with backward hooks does",
     source=("measured", HANDLE),
     level="observed",

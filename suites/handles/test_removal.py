@@ -166,7 +166,7 @@ def test_from_below(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "handles.removal.keywords_go_first",
-    says="A with_kwargs forward hook removed by an earlier one of its module still runs in that call, without kwargs.",
+    says="A with_kwargs forward hook removed by an earlier one is still called in that call, without kwargs.",
     source="measured",
     needs=KWARGS,
     note="The hooks of a call are those it began with, while with_kwargs is looked up when each one's turn comes.",

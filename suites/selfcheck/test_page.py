@@ -8,6 +8,7 @@ import pytest
 
 from reports.data.clause import read_clauses
 from reports.data.order import order
+from reports.search.ask import search
 from suites.selfcheck import synthetic
 from suites.selfcheck.pages import CONTRAST, FRAME, SETTLED, Reader, watched
 
@@ -74,17 +75,19 @@ def test_a_page_without_claims_has_no_link_to_them(browser, priced):
         assert page.locator("#claims").count() == 0
 
 
-def test_search_finds_sentence_id_and_source(reader, built):
+def test_search_ranks_clauses_as_find_does(reader, built):
     page = reader.page
+    ask = search(read_clauses(dict(sorted(built.table.items()))))
     page.keyboard.press("/")
     assert reader.focused() == "q"
-    for needle, field in (("shared module", "says"), ("PULL/85849", "source")):
-        page.fill("#q", needle)
-        wanted = [name for name, clause in built.table.items() if needle.lower() in str(clause[field]).lower()]
-        assert reader.rows() == in_order(wanted, built.table)
+    for words in ("shared module", "PULL/85849", "is my hook called twise", "torch.compile", "ünknown hook"):
+        page.fill("#q", words)
+        found = ask.find(words)
+        assert reader.rows() == list(found.clauses[:20])
+        assert (page.inner_text("#results-said") == "Nearest to your words") == found.close
     page.fill("#q", "retain_grad.tensor")
-    assert reader.rows() == in_order((name for name in built.table if "retain_grad.tensor" in name), built.table)
-    page.fill("#q", "no such words")
+    assert reader.rows() == sorted(name for name in built.table if name.startswith("retain_grad.tensor"))
+    page.fill("#q", "qwxyz")
     assert page.is_visible("#none")
     page.click("#none-reset")
     assert len(reader.rows()) == 80

@@ -78,7 +78,7 @@ def test_an_own_build_is_compared_with_the_nearest_release(browser, tmp_path):
         assert "the nearest is 2.15" in page.inner_text(".top")
         page.click("#nearest")
         assert reader.rows() == [cell["clause"]]
-        assert page.url.endswith("#?from=2.15&to=2.16.0a0%2Bgit1a2b3c4")
+        assert page.url.endswith("#?from=2.15&to=2.16.0a0%2Bgit1a2b3c4+run")
 
 
 def test_400_clauses_on_26_versions_take_four_times_the_work_of_100(browser, tmp_path):

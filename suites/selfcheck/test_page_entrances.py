@@ -15,7 +15,7 @@ from reports.data.statements import KINDS
 from suites.selfcheck import synthetic
 from suites.selfcheck.pages import CONTRAST, SCREENS, Reader, build, watched
 
-VIEWS = ("rely", "upgrade", "build")
+VIEWS = ("rely", "upgrade", "build", "why")
 
 
 def answered(page, view):
@@ -235,14 +235,14 @@ def test_two_modes_and_ones_own_run_are_compared(browser, tmp_path):
     run = synthetic.write_lines(tmp_path / "run.jsonl", [lines[0], *cells, synthetic.footer(cells)])
     made = build(tmp_path, table, run)
     with watched(browser) as page:
-        Reader(page, made.url).open("#upgrade?from=2.15&from-mode=eager&to=2.15&to-mode=compiled")
+        Reader(page, made.url).open("#upgrade?from=2.15+run&from-mode=eager&to=2.15+run&to-mode=compiled")
         assert in_any_order(answered(page, "upgrade")) == {"Errors that begin": sorted(names)}
         sides = [f"torch 2.15 (this run), {mode}" for mode in ("eager", "compiled")]
         assert page.locator("#view-upgrade .when").all_inner_texts() == sides[::-1] * 3
         assert page.inner_text("#upgrade-said").startswith(
             f"{sides[0].capitalize()} → {sides[1]}: 3 of 20 cells differ"
         )
-        assert page.locator(".terminal").count() == 0
+        assert page.locator("#view-upgrade .terminal").count() == 0
         page.select_option("#upgrade-from", "2.14")
         page.select_option("#upgrade-from-mode", "compiled")
         page.select_option("#upgrade-to-mode", "")
@@ -352,7 +352,7 @@ def test_the_views_are_reached_by_keyboard_and_have_names(reader):
         assert page.get_by_role("main", name=title).count() == 1
         assert reader.rows() == []
     page.go_back()
-    page.wait_for_function("() => document.activeElement.id === 'view-upgrade'")
+    page.wait_for_function("() => document.activeElement.id === 'view-build'")
     page.focus(".views [data-view='']")
     page.keyboard.press("Enter")
     page.wait_for_function("() => document.body.dataset.view === undefined")

@@ -10,7 +10,7 @@ import pytest
 from suites.selfcheck.pages import FRAME, OPEN_ALL, SETTLED, Reader, watched
 
 WIDTHS = (390, 768, 1024, 1280, 1400, 1920)
-ADDRESSES = ("", "#rely", "#upgrade?from=1.13", "#build", "#disagreements")
+ADDRESSES = ("", "#rely", "#upgrade?from=1.13", "#build", "#why", "#?q=hook+twice", "#disagreements")
 #: Returns what scrolls up and down, and views that scroll sideways; but for code, which may, and the page itself.
 SCROLLERS = """() => [...document.querySelectorAll("main, main *")]
   .filter((each) => /auto|scroll/.test(getComputedStyle(each).overflowY))
@@ -101,7 +101,7 @@ def test_a_row_takes_three_lines_at_most(browser, built):
 def test_a_view_that_takes_the_focus_has_no_frame(browser, priced):
     with watched(browser) as page:
         Reader(page, priced.url).open()
-        for view in ("rely", "upgrade", "build", "costs"):
+        for view in ("rely", "upgrade", "why", "costs"):
             page.focus(f".views [data-view='{view}']")
             page.keyboard.press("Enter")
             page.wait_for_function("view => document.activeElement.id === 'view-' + view", arg=view)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from fixtures.judge.unstated import UNSTATED
@@ -12,7 +10,6 @@ from reports.data.statements import statement
 from reports.data.verdicts import read_recorded, read_table
 from suites.selfcheck import measured, synthetic
 from suites.selfcheck.pages import CONTRAST, SETTLED, Reader, build, watched
-from suites.selfcheck.test_page_build import choose, text_of
 
 #: Says of every cell what the page's script makes of it.
 TOLD = """() => Object.fromEntries(ORDER.map((id) => [id, COLUMNS.map((_, place) => {
@@ -96,8 +93,7 @@ def test_rely_opens_on_the_newest_major_version_with_an_answer_in_sight(reader):
     assert page.locator("#view-rely .left-out").count() == 0
     page.fill("#rely-q", "shared module")
     shown = page.locator("#view-rely .found > li > a").all_inner_texts()
-    assert shown
-    assert all("shared module" in text for text in shown)
+    assert 0 < len(shown) <= 10
 
 
 def test_rely_shows_the_worst_change_first_and_what_is_only_absent_last(reader):
@@ -108,48 +104,28 @@ def test_rely_shows_the_worst_change_first_and_what_is_only_absent_last(reader):
     assert harmful == sorted(harmful, reverse=True)
 
 
-def test_a_search_for_what_is_not_covered_says_why(reader):
+def test_a_search_for_what_is_not_covered_says_why_above_the_nearest_clauses(reader):
     page = reader.page
     page.click("text=What is not covered yet, and why")
     assert "saved_tensors_hooks" in page.inner_text("#uncovered")
-    for asked in (*UNSTATED, "compile", "DDP", "saved_tensors", "CUDA"):
+    for asked in (*UNSTATED, "torch.compile and a tensor hook", "hook under DDP", "saved tensors", "CUDA"):
         page.fill("#q", asked)
-        assert page.inner_text("#none-uncovered").startswith("Not covered: "), asked
+        assert page.inner_text("#notes").startswith("Not covered: "), asked
+    page.fill("#q", "tensor hook")
+    assert page.locator("#notes").is_hidden()
+    assert len(reader.rows()) == 20
     page.fill("#q", "")
-    assert page.inner_text("#none-uncovered") == ""
+    assert page.locator("#notes").is_hidden()
 
 
-def test_my_build_shows_a_sample_and_how_to_get_a_file(reader, built):
-    page = reader.open("#build").page
-    answer = page.inner_text("#view-build")
-    for wanted in ("A sample of the answer", "tox -e torch-current", "python -m pytest --run-file=mine.jsonl", "wrong"):
+def test_how_to_measure_is_said_where_no_run_is(reader):
+    answer = reader.open("#build").page.inner_text("#view-build")
+    for wanted in (
+        "tox -e torch-current",
+        "python -m pytest --run-file=mine.jsonl",
+        "python -m reports page mine.jsonl",
+    ):
         assert wanted in answer
-    choose(page, text_of(synthetic.run_lines(built.table, "2.15.0")))
-    assert page.locator("#build-sample").is_hidden()
-    choose(page, "nonsense\n")
-    assert page.locator("#build-sample").is_visible()
-
-
-def test_what_was_only_observed_is_different_and_not_wrong(reader, built):
-    lines = json.loads(json.dumps(synthetic.run_lines(built.table, "2.15.0")))
-    names = []
-    for level in ("documented", "implied", "observed"):
-        cell = next(
-            line
-            for line in lines
-            if line.get("verdict") == "conforms" and built.table[line["clause"]]["level"] == level
-        )
-        cell.update(verdict="deviates", refuted=[], evidence=synthetic.evidence())
-        names.append(cell["clause"])
-    page = reader.open("#build").page
-    choose(page, text_of([*lines[:-1], synthetic.footer([line for line in lines if line["type"] == "cell"])]))
-    weights = [
-        page.locator("#build-found .group li", has=page.locator(f"code:text-is('{name}')"))
-        .locator(".tag:is(.wrong, .different)")
-        .inner_text()
-        for name in names
-    ]
-    assert weights == ["wrong", "wrong", "different"]
 
 
 def test_upgrade_says_what_comes_and_goes(browser, tmp_path):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from reports.__main__ import main
-from suites.selfcheck import npm, nu, synthetic
+from suites.selfcheck import npm, nu
 from suites.selfcheck.pages import OPEN_ALL, Reader, watched
 from suites.selfcheck.test_page_axe import VIEWS
 
@@ -46,11 +46,6 @@ def complaints(browser, built, priced, noted, recorded, tmp_path_factory):
         address = "#" + built.having("deviates")[0] if view == "clause" else view
         with watched(browser) as page:
             Reader(page, built.url).open(address)
-            if view == "#build":
-                run = synthetic.write_run(folder / "run.jsonl", built.table, "2.3.0")
-                page.set_input_files("#build-file", str(run))
-                page.select_option("#build-with", "2.2")
-                page.wait_for_selector("#view-build .found")
             documents[f"{name_of(view)}.html"] = serialised(page)
     return nu.messages(documents, folder)
 
