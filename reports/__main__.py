@@ -19,7 +19,8 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Print what is wrong and where the help is, and leave."""
-        print(f"{self.prog}: {' '.join(message.split())}; see {self.prog} --help", file=sys.stderr)
+        message = " ".join(message.split()).replace(", CLAUSE", "")  # argparse lists it, although there may be none
+        print(f"{self.prog}: {message}; see {self.prog} --help", file=sys.stderr)
         raise SystemExit(2)
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:

@@ -31,8 +31,17 @@ KINDS = {
     "error": "errors that begin",
     "warning": "warnings that begin",
     "fixed": "fixed: errors and warnings that end, and bugs",
-    "internal": "otherwise different",
-    "added": "new",
+    "internal": "different, without harm",
+    "added": "new APIs",
+}
+#: One word for each, in a summary and at an entry.
+WORDS = {
+    "silent": "silent",
+    "error": "error",
+    "warning": "warning",
+    "fixed": "fixed",
+    "internal": "different",
+    "added": "new API",
 }
 #: The kinds that break code, worst first, and "none", which asks for all.
 HARMS = ("silent", "error", "warning", "none")

@@ -172,12 +172,21 @@ def foreign_format(value: Any, path: Path, place: str, number: int = FORMAT) -> 
 
 
 def write_atomic(path: Path, text: str) -> None:
-    """Write the whole file or nothing: a half-written file is never seen under its name."""
+    """Write the whole file or nothing: a half-written file is never seen under its name.
+
+    A symbolic link is followed: the file that it names is written. What is no regular file, such as a device, is kept
+    and written to.
+    """
     try:
+        path = path.resolve()
+        if path.exists() and not path.is_file():
+            path.write_text(text, encoding="utf-8")
+            return
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
-    except OSError as problem:
-        raise BadInput(path, "", f"cannot be written ({problem.strerror})", "name another place") from None
+    except (OSError, RuntimeError) as problem:
+        fault = getattr(problem, "strerror", None) or "its links go round"
+        raise BadInput(path, "", f"cannot be written ({fault})", "name another place") from None
     try:
         with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
             file.write(text)

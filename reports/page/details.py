@@ -18,7 +18,7 @@ from reports.data.history import STATUSES
 from reports.data.neighbours import neighbours
 from reports.data.order import rank
 from reports.data.sources import link
-from reports.data.statements import CHANGES, EFFECTS, KINDS
+from reports.data.statements import CHANGES, EFFECTS, KINDS, WORDS
 from reports.data.traces import aligned
 from reports.page.matrix import CIRCLED, FEW_COLUMNS, SIGNS, WORD_NEEDS, ranges
 from reports.page.own import Own
@@ -75,6 +75,7 @@ def document(
         "not_run": NOT_RUN,
         "roomy": [WORD_NEEDS, FEW_COLUMNS],
         "kinds": KINDS,
+        "kind_words": WORDS,
         "effects": EFFECTS,
         "words": NAMES,
         "changes": CHANGES,

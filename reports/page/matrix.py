@@ -27,7 +27,7 @@ SIGNS = {
 }
 #: What the answers of `reports.data.statements` mean to a reader.
 MEANINGS = {
-    "holds": "the sentence is true on this torch; each wrong reading of it was seen to fail",
+    "holds": "the sentence is true on this torch",
     "true": "a sentence that tutorials teach, and it is true on this torch",
     "otherwise": "torch does something else here, as recorded: the bar names it, and the clause opens to its sentence",
     "false": "a sentence that tutorials teach, and it is not true on this torch",

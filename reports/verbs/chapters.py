@@ -11,6 +11,10 @@ from reports.data.order import CHAPTERS, chapter_order
 from reports.data.verdicts import read_recorded, read_table
 from reports.page.matrix import answers
 from reports.verbs import tables
+from reports.verbs.verb import add_verb
+
+EPILOG = """exit status: 0 written, or up to date with --check, 1 out of date, 2 a file cannot be read.
+example: python -m reports chapters --check"""
 
 
 def table(atlas: Atlas) -> str:
@@ -30,10 +34,9 @@ def _plural(answer: str, count: int) -> str:
 
 def add_parser(sub: Any) -> None:
     """Add the verb to the command line."""
-    parser = sub.add_parser("chapters", help="write the table of chapters into the README", description=__doc__)
+    parser = add_verb(sub, "chapters", run, "write the table of chapters into the README", EPILOG, __doc__)
     parser.add_argument("readme", nargs="?", type=Path, default=Path("README.md"))
     tables.add_arguments(parser)
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

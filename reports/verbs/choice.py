@@ -70,10 +70,10 @@ def choose(clauses: Clauses, args: argparse.Namespace) -> Choice:
     found = [name for name in found if name not in compared]
     asked = found if args.tutorial else [name for name in found if _asked(clauses[name], begins, chapters)]
     if not asked:
-        hint = "--tutorial asks for the claims of tutorials" if found else "ask for less at once"
+        hint = "--tutorial asks for the claims of tutorials" if found else "ask for fewer things"
         if compared and not found:
             hint = "what compares whole plans with the model says nothing to a user of hooks; check and triage show it"
-        raise BadInput("reports", "", "no clause is of all that", hint)
+        raise BadInput("reports", "", "no clause fits all that was asked for", hint)
     return Choice(tuple(asked), len(found) - len(asked))
 
 

@@ -15,7 +15,7 @@ from reports.data import forms
 from reports.data.forms import escaped, fenced
 from reports.data.neighbours import from_to
 from reports.data.scope import LINE, SCOPE
-from reports.data.statements import HARMS, KINDS, in_contrast
+from reports.data.statements import HARMS, KINDS, WORDS, in_contrast
 from reports.data.strict import ANSWERS_FORMAT
 from reports.data.traces import side_by_side
 from reports.data.verdicts import VERDICTS, read_recorded, read_table
@@ -177,9 +177,9 @@ def _plain(side: Side) -> dict[str, Any]:
 
 def _summary(diff: Diff) -> str:
     kinds = Counter(change.kind for change in diff.changes)
-    counts = ", ".join(f"{kinds[kind]} {kind}" for kind in KINDS if kinds[kind])
-    unseen = f", {diff.unseen} not seen on both" if diff.unseen else ""
-    cells = forms.counted(len(diff.changes) + diff.same, "cell", "cells")
+    counts = ", ".join(f"{kinds[kind]} {WORDS[kind]}" for kind in KINDS if kinds[kind])
+    unseen = f", {diff.unseen} not measured on both" if diff.unseen else ""
+    cells = forms.counted(len(diff.changes) + diff.same, "clause", "clauses")
     return (
         forms.counted(len(diff.changes), f"of {cells} differs", f"of {cells} differ")
         + f" ({counts})" * bool(counts)

@@ -10,6 +10,10 @@ from reports.data.atlas import Atlas, build
 from reports.data.disagreements import UPSTREAM, Disagreement, known, versions
 from reports.data.verdicts import read_recorded, read_table
 from reports.verbs import tables
+from reports.verbs.verb import add_verb
+
+EPILOG = """exit status: 0 written, or up to date with --check, 1 out of date, 2 a file cannot be read.
+example: python -m reports disagreements --check"""
 
 
 def table(atlas: Atlas, scripts: list[Disagreement]) -> str:
@@ -25,10 +29,9 @@ def table(atlas: Atlas, scripts: list[Disagreement]) -> str:
 def add_parser(sub: Any) -> None:
     """Add the verb to the command line."""
     says = "write the table of reports/upstream/README.md"
-    parser = sub.add_parser("disagreements", help=says, description=__doc__)
+    parser = add_verb(sub, "disagreements", run, says, EPILOG, __doc__)
     parser.add_argument("--upstream", type=Path, default=UPSTREAM, help=argparse.SUPPRESS)
     tables.add_arguments(parser)
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

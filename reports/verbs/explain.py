@@ -53,9 +53,11 @@ def explain(atlas: Atlas, name: str) -> Explanation:
 #: who says it, in words
 LEVELS = {
     "documented": "documented: torch promises it in its documentation or release notes",
-    "implied": "implied: no document of torch says it, its own tests or comments rely on it",
+    "implied": "implied: torch's own tests, comments or pull requests rely on it",
     "observed": "observed: measured only, nobody promises it; a torch that differs is different, not wrong",
 }
+#: said of a clause that is so although a page of the documentation says it is not
+CONTRADICTS = "The documentation of torch says something else."
 
 
 def _range(atlas: Atlas, clause: Clause, reading: Reading) -> str:
@@ -101,7 +103,7 @@ def as_text(answer: Explanation) -> str:
     clause = answer.clause
     lines = [f"{clause.id}  {clause.says}", *(f"  {line}" for line in clause.hints)]
     if clause.docs == "contradicts":
-        lines.append("The documentation says otherwise.")
+        lines.append(CONTRADICTS)
     if clause.note:
         lines.append(clause.note)
     if clause.level:
@@ -111,12 +113,18 @@ def as_text(answer: Explanation) -> str:
     lines += [f"  {one.name} ({_reading(answer, one)}): {one.says}" for one in clause.readings]
     for mode, history in answer.history.items():
         lines += ["", f"measured, {mode}"]
-        width = max(len(span.releases) for span in history)
-        lines += [f"  {span.releases:<{width}}  {_measured(span)}" for span in history]
+        found = [
+            (from_to(together[0].columns[0].label, together[-1].columns[-1].label), words)
+            for words, together in neighbours(history, _measured)
+        ]
+        width = max(len(releases) for releases, _ in found)
+        lines += [f"  {releases:<{width}}  {words}" for releases, words in found]
     for span, evidence in _evidence(answer):
-        lines += ["", f"torch {span.releases}", *_indented(evidence["message"]), *_indented(evidence["plan"])]
-        lines += ["  expected", *_indented("\n".join(evidence["expected"]), 4)]
-        lines += ["  observed", *_indented("\n".join(evidence["observed"]), 4)]
+        lines += ["", f"torch {span.releases}", *_indented(evidence["message"])]
+        if not (evidence["plan"] and evidence["plan"] in evidence["message"]):  # a message has both traces next to it
+            lines += _indented(evidence["plan"])
+            lines += ["  expected", *_indented("\n".join(evidence["expected"]), 4)]
+            lines += ["  observed", *_indented("\n".join(evidence["observed"]), 4)]
         if evidence["reproducer"]:
             lines += ["  reproducer", *_indented(evidence["reproducer"], 4)]
     lines += ["", "source"]
@@ -161,7 +169,7 @@ def as_markdown(answer: Explanation) -> str:
     lines = [f"### `{clause.id}`", "", forms.escaped(clause.says), ""]
     lines += [f"- {forms.escaped(line)}" for line in clause.hints] + [""] * bool(clause.hints)
     if clause.docs == "contradicts":
-        lines += ["The documentation says otherwise.", ""]
+        lines += [CONTRADICTS, ""]
     if clause.note:
         lines += [forms.escaped(clause.note), ""]
     if clause.level:

@@ -41,6 +41,7 @@ from reports.data.torches import (
     reason,
     source_digest,
 )
+from reports.verbs.verb import add_verb
 
 ROOT = Path(__file__).resolve().parents[2]
 ROOM_NEEDED = 8e9  # bytes that one environment may take, with its downloads
@@ -52,10 +53,15 @@ PLAIN_EVERY = 30.0
 STOP_GRACE = 20.0
 
 
+EPILOG = """The same command goes on where it was interrupted.
+exit status: 0 every version was measured to its end, 1 some were not, 2 it cannot be started, 130 interrupted.
+example: python -m reports sweep --mode copy 1.13 2.15"""
+
+
 def add_parser(sub: Any) -> None:
     """Add the verb sweep to the command line."""
     says = "measure every torch version of tox.ini, each in a throw-away environment"
-    parser = sub.add_parser("sweep", help=says, description=says[0].upper() + says[1:] + ".")
+    parser = add_verb(sub, "sweep", run, says, EPILOG)
     parser.add_argument("versions", nargs="*", metavar="VERSION", help="such as 1.4 or 2.13 (default: all)")
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="versions at the same time (default: 1)")
     parser.add_argument(
@@ -69,7 +75,6 @@ def add_parser(sub: Any) -> None:
     parser.add_argument("--count", action="store_true", help="count what hooks cost instead of the verdicts")
     parser.add_argument("--fresh", action="store_true", help="measure again what is already complete")
     parser.add_argument("--keep", action="store_true", help="leave the environments on the disk")
-    parser.set_defaults(run=run)
 
 
 class Sweep:

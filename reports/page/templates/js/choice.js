@@ -26,7 +26,7 @@ function chosen({ chapter = "", api = "", clause = "", tutorial = "", q = "" }) 
   const ids = found.map(({ id }) => id).filter((id) => tutorial || isAsked(id, begins, chapters));
   if (ids.length) return { ids, leftOut: found.length - ids.length };
   if (found.length) return { wrong: "Only claims of tutorials are of all that: choose “with tutorial claims”." };
-  return { wrong: ["No clause is of all that: choose less at once.", ...notesOn(q)].join(" ") };
+  return { wrong: ["No clause fits all that you chose. Choose fewer things.", ...notesOn(q)].join(" ") };
 }
 
 /** Return the words of a choice as a terminal takes them. */

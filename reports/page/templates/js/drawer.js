@@ -99,7 +99,7 @@ function facts(clause) {
   if (clause.level) add("Level", LEVELS[clause.level]);
   if (clause.needs) add("Needs", el("code", { text: clause.needs.join(", ") }));
   add("Tested", testedView(clause));
-  if (clause.docs) add("Docs", "The documentation says something else than torch does.");
+  if (clause.docs) add("Docs", "The documentation of torch says something else.");
   if (clause.note) add("Note", clause.note);
   return list;
 }

@@ -3,7 +3,7 @@ const EFFECTS = Object.keys(DATA.effects);
 const UNKNOWN = "Torch does something else; no statement describes it.";
 const LEVELS = {
   documented: "documented: torch promises it in its documentation or release notes",
-  implied: "implied: no document of torch says it, its own tests or comments rely on it",
+  implied: "implied: torch's own tests, comments or pull requests rely on it",
   observed: "observed: measured only, nobody promises it; a torch that differs is different, not wrong",
 };
 

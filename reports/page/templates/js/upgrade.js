@@ -2,7 +2,7 @@
 const BROKEN = ["deviates", "crashed", "hung"];
 const NOTHING = ["absent", "refused"]; // there is nothing to call: what comes after it breaks no code
 const KIND_ORDER = Object.keys(DATA.kinds);
-const KIND_WORDS = { silent: "silent", error: "error", warning: "warning", added: "new", fixed: "fixed", internal: "no harm" };
+const KIND_WORDS = DATA.kind_words;
 
 /** Return what it is to someone who upgrades that one statement follows another. */
 function kindBetween(before, after) {
@@ -104,8 +104,8 @@ function differenceWords([before, after], { changes, same, unseen }) {
   const kinds = KIND_ORDER.map((kind) => [changes.filter((one) => one.kind === kind).length, KIND_WORDS[kind]]);
   const detail = kinds.filter(([count]) => count).map(([count, words]) => `${count} ${words}`).join(", ");
   const head = before[0].toUpperCase() + before.slice(1);
-  const cells = counted(changes.length + same, "cell", "cells");
-  const blank = unseen ? ` ${counted(unseen, "is", "are")} not seen on both.` : "";
+  const cells = counted(changes.length + same, "clause", "clauses");
+  const blank = unseen ? ` ${counted(unseen, "is", "are")} not measured on both.` : "";
   return `${head} → ${after}: ${counted(changes.length, `of ${cells} differs`, `of ${cells} differ`)}${detail ? `: ${detail}` : ""}.${blank}`;
 }
 
