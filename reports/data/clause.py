@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +12,20 @@ from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
 NODE_HOOK = "Node.register_hook"
+#: How sentences name the hooks of an API; those of all modules are "global".
+SPOKEN = {
+    api: re.compile(words, re.IGNORECASE)
+    for api, words in {
+        "register_backward_hook": "(?<!global )legacy (backward )?hook|full or legacy|legacy ones?",
+        "register_full_backward_hook": "(?<!global )full (or legacy )?backward hook|full or legacy",
+        "register_full_backward_pre_hook": "(?<!global )full backward (hook or |hook, )?pre-hook",
+        "register_forward_pre_hook": "(?<!global )forward (hook or )?pre-hook",
+        "register_forward_hook": "(?<!global )forward hook|always_call hook",
+        "register_hook": "tensor hook",
+        "register_post_accumulate_grad_hook": "post-accumulate hook",
+        "retain_grad": "retain_grad",
+    }.items()
+}
 NEVER = "never"
 #: What older files call the effects.
 OLDER_EFFECTS = {"silent": "other", "error": "raises", "warning": "warns", "none": "nothing"}
@@ -151,10 +166,15 @@ class Clause:
         """These APIs alone."""
         return frozenset(api for api, _ in self.needed)
 
+    @functools.cached_property
+    def spoken(self) -> frozenset[str]:
+        """The APIs whose hooks its sentence names, full and legacy ones alike, besides those that it is about."""
+        return frozenset(api for api, words in SPOKEN.items() if words.search(self.says)) - self.apis
+
     @property
     def asked_as(self) -> frozenset[str]:
         """What a question for the clause may name: its APIs, and each with its option in brackets."""
-        return self.apis | {f"{api}({option})" for api, option in self.needed if option}
+        return self.apis | self.spoken | {f"{api}({option})" for api, option in self.needed if option}
 
 
 Clauses = Mapping[str, Clause]

@@ -108,6 +108,7 @@ def about_apis(clauses: Clauses, apis: Iterable[str]) -> set[str]:
                 f"option of {api}", option, [one for name, one in options if name == api and one], "leave it out"
             )
         for name, clause in clauses.items():
-            if any(api == one and option in ("", its) for one, its in clause.needed):
+            speaks = not option and api in clause.spoken
+            if speaks or any(api == one and option in ("", its) for one, its in clause.needed):
                 found.add(name)
     return found

@@ -153,7 +153,7 @@ def _change(one: CellChange) -> dict[str, Any]:
 
 
 def _check_markdown(found: Comparison) -> str:
-    lines = [forms.escaped(str(found)), ""]
+    lines = [forms.escaped(str(found)), "", *(forms.escaped(one.words) for one in found.matches), ""]
     lines += ["| torch | clause | mode | change |", "|---|---|---|---|"] if found.changes else ["No verdict changes."]
     lines += [f"| {one.torch} | `{one.clause}` | {one.mode} | {forms.escaped(one.words)} |" for one in found.changes]
     return "\n".join(lines) + "\n"

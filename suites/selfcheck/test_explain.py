@@ -79,8 +79,8 @@ def test_the_text_tells_readings_history_evidence_source_and_test(verdicts, caps
     out = capsys.readouterr().out
     for part in (
         f"{DEVIATES}  It does.",
-        "The documentation says otherwise.",
-        "implied: no document of torch says it, its own tests or comments rely on it",
+        "The documentation of torch says something else.",
+        "implied: torch's own tests, comments or pull requests rely on it",
         "old (torch <2.0; there the sentence is not true (raises)): It was.",
         "new (torch >=2.0): It is.",
         "1.13  otherwise (raises): It was. (reading: old)",
@@ -104,7 +104,7 @@ def test_json_and_markdown_tell_the_same(verdicts, capsys):
     assert call(verdicts, "explain", DEVIATES, "--format", "markdown") == 0
     out = capsys.readouterr().out
     assert "| 2.15 | eager | deviates (other values or calls): It is late. \\[Nobody looked; https://github" in out
-    assert "implied: no document of torch says it" in out
+    assert "implied: torch's own tests" in out
     assert "```python\nimport torch" in out
 
 

@@ -49,6 +49,8 @@ VERBS: dict[str, tuple[list[str], tuple[int, ...]]] = {
     "diff after": (["diff", TORCH, "RUN"], (0, 1)),
     "rely": (["rely", "--run", "RUN"], (0, 1)),
     "explain": (["explain", next(iter(TABLE)), "--run", "RUN"], (0,)),
+    "find": (["find", "hook", "--run", "RUN"], (0, 1)),
+    "why": (["why", "leak", "--run", "RUN"], (0,)),
     "affects": (["affects", "CODE", "--from", TORCH, "--run", "RUN"], (0, 1)),
     "badge": (["badge", "RUN"], (0,)),
     "atlas": (["atlas", "RUN", "--out", "OUT"], (0,)),

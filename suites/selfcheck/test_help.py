@@ -12,9 +12,11 @@ import pytest
 from reports.__main__ import main, parser
 from suites.selfcheck import measured, synthetic
 
-MINE = ("page", "record", "check", "merge", "diff", "explain", "rely", "affects", "badge", "atlas", "triage",
-        "overhead")  # fmt: skip
-FORMS: dict[str, list[str]] = {"explain": ["a.b.c"], "rely": [], "diff": ["2.0", "2.15"], "affects": [], "check": []}
+MINE = ("page", "record", "check", "merge", "diff", "explain", "rely", "affects", "badge", "atlas", "triage", "find",
+        "why", "scope", "overhead", "chapters", "disagreements", "sweep")  # fmt: skip
+FORMS: dict[str, list[str]] = {
+    "explain": ["a.b.c"], "rely": [], "diff": ["2.0", "2.15"], "affects": [], "check": [], "find": ["a.b.c"],
+}  # fmt: skip
 TABLE = {"a.b.c": measured.clause("a.b.c", "def test_c(it):\n    it.register_hook(print)\n", readings=("old", "new"))}
 TABLE["a.b.c"]["concern"] = "tensor"
 CELLS = {"a.b.c": [("conforms", "old"), ("conforms", "old"), ("conforms", "new"), ("conforms", "new")]}
@@ -53,7 +55,7 @@ def test_every_answer_has_three_forms(verb, form, tmp_path, capsys):
     out, err = capsys.readouterr()
     assert (err, "a.b.c" in out) == ("", True)
     if form == "json":
-        assert json.loads(out)["format"] == 1
+        assert json.loads(out)["format"] == 2
     if form == "markdown":
         assert "|" in out
         assert "`a.b.c`" in out
@@ -76,7 +78,7 @@ def test_what_was_written_is_told_in_three_forms(verb, tmp_path, capsys):
     old, new = (torch + "+cpu" * (verb == "merge") for torch in ("2.0.1", "2.15.0"))  # a page is of the release
     assert said["text"] == f"torch {old}: 1 conforms\ntorch {new}: 1 absent\n{out}\n"
     assert json.loads(said["json"]) == {
-        "format": 1,
+        "format": 2,
         "out": out,
         "torches": [{"torch": old, "counts": {"conforms": 1}}, {"torch": new, "counts": {"absent": 1}}],
     }
@@ -94,5 +96,9 @@ def test_check_says_in_each_form_that_nothing_changes(tmp_path, capsys):
         assert main(["check", str(run), "--format", form, "--verdicts", str(verdicts)]) == 0
         said[form] = capsys.readouterr().out
     numbers = "compared 3 cells with the 3 recorded ones: 0 differ\n"
-    assert (said["text"], said["markdown"]) == (numbers, f"{numbers}\nNo verdict changes.\n")
-    assert json.loads(said["json"]) == {"format": 1, "compared": 3, "recorded": 3, "searched": [], "changes": []}
+    match = "your torch 2.15.0 does what is recorded of 2.15: 3 of 3"
+    assert said["text"] == f"{numbers}{match}\n"
+    assert said["markdown"] == f"{numbers}\n{match}\n\nNo verdict changes.\n"
+    matches = [{"torch": "2.15.0", "release": "2.15", "says": match, "cells": {"eager": [3, 3]}}]
+    answer = {"format": 2, "compared": 3, "recorded": 3, "searched": [], "matches": matches, "changes": []}
+    assert json.loads(said["json"]) == answer

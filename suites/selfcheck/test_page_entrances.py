@@ -136,7 +136,7 @@ def test_rely_says_what_cannot_be_answered(reader):
     reader.open("#rely?api=register_full_backward_hook&from=2.1")
     assert "“with tutorial claims”" in page.inner_text("#rely-said")
     reader.open("#rely?chapter=ordering&api=register_hook")
-    assert page.inner_text("#rely-said") == "No clause is of all that: choose less at once."
+    assert page.inner_text("#rely-said") == "No clause fits all that you chose. Choose fewer things."
 
 
 @pytest.mark.parametrize(("before", "after"), [("2.15", "1.13"), ("1.4", "2.15")])
@@ -146,7 +146,7 @@ def test_upgrade_answers_as_in_a_terminal(reader, built, capsys, before, after):
     assert in_any_order(answered(page, "upgrade")) == grouped(answer["changes"], "kind", KINDS)
     differ = len(answer["changes"])
     assert (
-        f"torch {after}: {differ} of {differ + answer['same']} cells {'differs' if differ == 1 else 'differ'}"
+        f"torch {after}: {differ} of {differ + answer['same']} clauses {'differs' if differ == 1 else 'differ'}"
         in page.inner_text("#upgrade-said")
     )
     assert page.inner_text(".terminal code") == f"python -m reports diff {before} {after}"
@@ -240,16 +240,16 @@ def test_two_modes_and_ones_own_run_are_compared(browser, tmp_path):
         sides = [f"torch 2.15 (this run), {mode}" for mode in ("eager", "compiled")]
         assert page.locator("#view-upgrade .when").all_inner_texts() == sides[::-1] * 3
         assert page.inner_text("#upgrade-said").startswith(
-            f"{sides[0].capitalize()} → {sides[1]}: 3 of 20 cells differ"
+            f"{sides[0].capitalize()} → {sides[1]}: 3 of 20 clauses differ"
         )
         assert page.locator("#view-upgrade .terminal").count() == 0
         page.select_option("#upgrade-from", "2.14")
         page.select_option("#upgrade-from-mode", "compiled")
         page.select_option("#upgrade-to-mode", "")
-        assert f"{len(table)} are not seen on both" in page.inner_text("#upgrade-said")
+        assert f"{len(table)} are not measured on both" in page.inner_text("#upgrade-said")
         page.select_option("#upgrade-from-mode", "")
         assert page.inner_text("#upgrade-said").startswith("Torch 2.14 → torch 2.15 (this run): ")
-        assert "not seen on both" not in page.inner_text("#upgrade-said")
+        assert "not measured on both" not in page.inner_text("#upgrade-said")
         page.goto(made.url + "#rely?from=2.14&to=2.15&mode=compiled")
         assert page.inner_text("#rely-said").endswith(
             f"of {len(table)} clauses {counted(len(table), *STATUSES['unseen'])}."

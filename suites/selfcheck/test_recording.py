@@ -26,7 +26,10 @@ def test_recording_what_is_recorded_changes_no_byte(room, capsys):
 
 def test_check_is_silent_until_a_verdict_changes(room, capsys):
     assert room.call("check", room.run) == 0
-    assert capsys.readouterr().out == "compared 30 cells with the 30 recorded ones: 0 differ\n"
+    assert capsys.readouterr().out == (
+        "compared 30 cells with the 30 recorded ones: 0 differ\n"
+        "your torch 2.15.0 does what is recorded of 2.15: 30 of 30\n"
+    )
     run, clause = room.changed()
     assert room.call("check", run) == 1
     out = capsys.readouterr().out.splitlines()
@@ -57,7 +60,8 @@ def part_of(room, name="part.jsonl", **header):
 
 def test_a_run_of_some_clauses_is_compared_for_what_it_ran(room, capsys):
     assert room.call("check", part_of(room)) == 0
-    assert capsys.readouterr() == ("compared 10 cells with the 30 recorded ones: 0 differ\n", "")
+    numbers = "compared 10 cells with the 30 recorded ones: 0 differ\n"
+    assert capsys.readouterr() == (f"{numbers}your torch 2.15.0 does what is recorded of 2.15: 10 of 10\n", "")
     assert room.call("check", part_of(room, whole=True)) == 1
     out = capsys.readouterr().out
     assert out.count("-> not recorded") == 20

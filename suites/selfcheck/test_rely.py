@@ -86,7 +86,9 @@ def test_claims_count_only_where_they_are_asked_for(verdicts, capsys, asked):
     assert main(["rely", "--api", "register_hook", "--verdicts", str(verdicts)]) == 1
     assert "\n3 claims of tutorials are left out; --tutorial asks for them too\n" in capsys.readouterr().out
     assert main(["rely", "t", "--verdicts", str(verdicts)]) == 2
-    assert "no clause is of all that; --tutorial asks for the claims of tutorials" in capsys.readouterr().err
+    assert (
+        "no clause fits all that was asked for; --tutorial asks for the claims of tutorials" in capsys.readouterr().err
+    )
 
 
 def test_what_is_printed_is_what_is_so(verdicts, capsys):
@@ -212,7 +214,7 @@ def test_one_claim_that_is_left_out_is_one():
         (["--api", "register_hook(loud)"], "there is no option of register_hook 'loud'; leave it out"),
         (["--chapter", "tutorials"], "did you mean tutorial?"),
         (["a.d"], "there is no clause 'a.d'"),
-        (["a.b.", "--chapter", "tutorial"], "no clause is of all that"),
+        (["a.b.", "--chapter", "tutorial"], "no clause fits all that was asked for"),
         (["--mode", "eagre"], "there is no mode 'eagre'; did you mean eager?"),
     ],
 )

@@ -154,17 +154,17 @@ def test_diff_tells_the_same_in_three_forms(room, capsys):
         assert room.call("diff", "1.13", "2.15", "--tutorial", "--format", form) == 1
         text = capsys.readouterr().out
         assert all(name in text for name in names)
-        assert f"{len(names)} of {len(room.table)} cells differ" in text
+        assert f"{len(names)} of {len(room.table)} clauses differ" in text
 
 
 def test_diff_of_a_run_file_with_a_recorded_version(room, capsys):
     run, clause = room.changed()
     assert room.call("diff", "2.15", run, "--tutorial") == 1
     out = capsys.readouterr().out
-    assert "1 of 30 cells differs (1 error)" in out
+    assert "1 of 30 clauses differs (1 error)" in out
     assert clause in out
     assert room.call("diff", room.run, room.run, "--tutorial") == 0
-    assert "0 of 30 cells differ" in capsys.readouterr().out
+    assert "0 of 30 clauses differ" in capsys.readouterr().out
 
 
 def test_markdown_cells_hold_no_markup(room, capsys):

@@ -135,12 +135,13 @@ def test_the_atlas_fits_its_schema_and_holds_every_cell(room, capsys):
     assert [(column["key"], column["run"]) for column in reported["columns"]] == [
         ("1.4", False),
         ("1.13", False),
-        ("2.15", True),
+        ("2.15", False),
+        ("2.15 run", True),
     ]
     assert set(reported["cells"]) == set(TABLE) == set(reported["clauses"])
     assert reported["costs"] == json.loads((room.verdicts / "costs.json").read_text("utf-8"))
-    assert {len(modes["eager"]) for modes in reported["cells"].values()} == {3}
-    assert "hung" in {modes["eager"]["2.15"]["verdict"] for modes in reported["cells"].values()}
+    assert {len(modes["eager"]) for modes in reported["cells"].values()} == {4}
+    assert "hung" in {modes["eager"]["2.15 run"]["verdict"] for modes in reported["cells"].values()}
     with pytest.raises(BadInput):
         validate(
             {**reported, "cells": {"a.b.c": {"eager": {"2.15": {"verdict": "fine"}}}}}, "atlas.schema.json", out, ""
