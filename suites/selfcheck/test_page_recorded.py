@@ -7,6 +7,7 @@ import json
 import re
 
 from reports.data.verdicts import read_recorded
+from suites.selfcheck import picture
 from suites.selfcheck.pages import WORK, Effort, Reader, watched
 
 #: What is promised of a page on 26 versions, for each clause: the page may grow as its clauses do.
@@ -39,6 +40,12 @@ def test_it_is_as_small_as_promised_and_built_with_little_work(recorded):
     assert size < BYTES * count
     assert packed < PACKED * count
     assert recorded.calls < CALLS * count
+
+
+def test_the_picture_in_the_readme_is_of_this_page(browser, recorded):
+    with watched(browser) as page:
+        now = picture.seen(picture.opened(page, recorded.url))
+    assert picture.held(picture.PICTURE.read_bytes()) == now, f"it is old: {picture.COMMAND}"
 
 
 def test_it_opens_with_little_work(browser, recorded):
