@@ -1,0 +1,126 @@
+"""Words find clauses: questions, APIs, texts that torch prints, misspelt ones; and what has no clause is said."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from reports.__main__ import main
+from reports.data.uncovered import UNCOVERED
+from reports.data.verdicts import read_table
+from reports.search.ask import search
+from reports.search.index import texts
+
+CLAUSES = read_table().clauses
+SEARCH = search(CLAUSES)
+#: What people ask -> where the answer is, among the first five.
+QUESTIONS = {
+    "why is my backward hook not called": "backward.firing.no_output",
+    "forward hook does not fire": "output.calls.forward_runs_none",
+    "grad_input is None in the first layer": "backward.given.no_input",
+    "get the output of an intermediate layer": "output.replacement.hook_is_given",
+    "torch.save fails with a hook": "handles.copies.pickled",
+    "shared module hook called twice": "ordering.nested.shared_forward",
+    "gradient of intermediate tensor is None": "retain.keep.",
+    "relu inplace overwrites my stored activation": "output.calls.same_object",
+    "remove handle inside hook": "ordering.changes.forward_removed",
+    "in which order do hooks run": "ordering.",
+    "kwargs in forward hook": "output.keywords.",
+    "multihead attention out_proj hook": "output.layers.attention",
+    "LSTM backward hook": "backward.",
+    "weight tying register_hook": "gradient.replace.",
+    "optimizer step in backward": "gradient.accumulated.",
+}
+#: What torch prints -> the topic that is about it, first of all.
+PRINTED = {
+    "RuntimeError: hook 'f' has changed the size of value": ("gradient.values.", "gradient.errors.", "backward."),
+    "can't retain_grad on Tensor that has requires_grad=False": ("retain.keep.needs_grad",),
+    "cannot register a hook on a tensor that doesn't require gradient": ("gradient.membership.",),
+    "Cannot use both regular backward hooks and full backward hooks on a single Module": ("backward.membership.",),
+    "Backward hook returned an invalid number of grad_input, got 2, but expected 1": ("backward.",),
+    "post accumulate grad hooks cannot be registered on non-leaf tensors": ("gradient.accumulated.",),
+    "OrderedDict mutated during iteration": ("output.always.", "handles.", "ordering.", "gradient."),
+    "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed": ("retain.keep.not_by_itself",),
+    "Output 0 of BackwardHookFunctionBackward is a view and is being modified inplace": ("backward.inplace.",),
+    "forward pre-hook must return None or a tuple of (new_args, new_kwargs)": ("input.keywords.",),
+}
+
+
+@pytest.mark.parametrize("words", QUESTIONS)
+def test_a_question_finds_its_clause(words):
+    found = SEARCH.find(words)
+    assert any(name.startswith(QUESTIONS[words]) for name in found.clauses[:5]), found.clauses[:5]
+    assert found.close
+
+
+@pytest.mark.parametrize("words", PRINTED)
+def test_a_text_that_torch_prints_finds_its_clause_first(words):
+    assert SEARCH.find(words).clauses[0].startswith(PRINTED[words])
+
+
+@pytest.mark.parametrize(
+    ("misspelt", "words"),
+    [
+        ("retian_grad twice", "retain_grad twice"),
+        ("pickel a model", "pickle a model"),
+        ("deepcpy hooks", "deepcopy hooks"),
+    ],
+)
+def test_a_slip_of_the_pen_finds_what_was_meant(misspelt, words):
+    assert set(SEARCH.find(misspelt).clauses[:5]) & set(SEARCH.find(words).clauses[:5])
+
+
+def test_the_beginning_of_an_id_finds_all_that_begin_so():
+    begun = SEARCH.find("retain.versions.")
+    assert begun.clauses == tuple(name for name in CLAUSES if name.startswith("retain.versions."))
+    assert begun.close
+
+
+@pytest.mark.parametrize("words", ["resnet imagenet accuracy", "webhook payload", "image segmentation loss"])
+def test_words_about_other_things_are_close_to_nothing(words):
+    assert not SEARCH.find(words).close
+
+
+def test_what_has_no_clause_is_named_by_whole_words_only():
+    for one in UNCOVERED:
+        for phrase in one.phrases:
+            assert one.says in SEARCH.find(f"a hook and {phrase}").notes, phrase
+    for words in ("register_forward_hook", "hook", "a full backward hook and its order", "step in backward"):
+        assert not any(note.startswith("Not covered") for note in SEARCH.find(words).notes), words
+    assert "mode contexts" in SEARCH.find("functional_call and forward hooks").notes[0]
+
+
+def test_every_clause_has_everyday_words_and_no_text_is_of_another():
+    users = {name for name, clause in CLAUSES.items() if not clause.is_comparison}
+    assert set(texts("asked")) == users
+    assert set(texts("phrases")) <= set(CLAUSES)
+    assert set(texts("messages")["clauses"]) <= set(CLAUSES)
+
+
+def test_what_compares_with_the_model_is_never_found():
+    found = {name for words in QUESTIONS for name in SEARCH.find(words).clauses}
+    assert not any(CLAUSES[name].is_comparison for name in found)
+
+
+def test_the_verb_ranks_says_what_has_no_clause_and_how_near_it_is(capsys, monkeypatch):
+    assert main(["find", "hooks", "survive", "deepcopy", "--format", "json", "--most", "3"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert [one["clause"] for one in answer["clauses"]] == list(SEARCH.find("hooks survive deepcopy").clauses[:3])
+    assert main(["find", "torch.compile", "hook"]) == 1
+    out = capsys.readouterr().out
+    assert out.startswith("Not covered: torch.compile")
+    assert "Nothing is close." in out
+    assert main(["find", "xyzzy"]) == 2
+    assert main(["find", "hook", "--most", "0"]) == 2
+    assert capsys.readouterr().err.count("\n") == 2
+    monkeypatch.setattr("sys.stdin", open(__file__, encoding="utf-8"))  # noqa: SIM115 - a text to read
+    assert main(["find", "-"]) in (0, 1)
+
+
+def test_rely_names_the_nearest_where_no_clause_is_called_so(capsys):
+    assert main(["rely", "shared", "module"]) == 2
+    err = capsys.readouterr().err
+    assert err.count("\n") == 1
+    for name in SEARCH.find("shared module").clauses[:5]:
+        assert name in err
