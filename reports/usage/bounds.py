@@ -273,7 +273,7 @@ def _py(file: Path, asked: Asked) -> bool:
 
 
 def _reached(code: File, owned: Owned, value: ast.AST, asked: Asked, folder: Path, *, extra: bool) -> None:
-    """Take the strings that an expression of setup.py is made from: through names, calls of own functions, and files."""
+    """Take the strings that an expression of setup.py is made from, through names, own functions and files."""
     waiting, known = [value], set()
     for root in waiting:  # grows while it is read
         for node in ast.walk(root) if root not in known else ():

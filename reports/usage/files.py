@@ -98,7 +98,7 @@ def _parsed(path: Path, name: str, found: Sources, worth: re.Pattern[bytes] | No
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # other people's escapes in strings
             tree = ast.parse(raw)
-            file = File(name, tree, raw)
+            file = File(name, tree, raw)  # type: ignore[arg-type]  # with its coding, which only bytes have
     except (SyntaxError, ValueError, KeyError, TypeError, AttributeError) as problem:
         line = getattr(problem, "lineno", None)
         what = "no notebook" if path.suffix == ".ipynb" else "no Python of version 3"
@@ -134,7 +134,7 @@ def _notebook(raw: bytes) -> tuple[bytes, list[tuple[int, int]], list[str]]:
 
 
 def _python(text: str) -> str:
-    """Return the Python of a cell, line for line: what is said to the notebook itself does nothing. Raises SyntaxError."""
+    """Return the Python of a cell, line for line; what is said to the notebook does nothing. Raises SyntaxError."""
     first = re.match(r"\s*%%(\w*)", text)
     if first:
         if first[1] not in RUNS:

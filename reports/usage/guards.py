@@ -1,7 +1,7 @@
 """On which releases of torch a piece of someone's code runs: its guards, as the releases that they let through.
 
-A guard is worked out for each release: true, false, or None where it hangs on something else. Understood are tests, early
-returns, `try`, assertions, and the ways of pytest and unittest to skip.
+A guard is worked out for each release: true, false, or None where it hangs on something else. Understood are tests,
+early returns, `try`, assertions, and the ways of pytest and unittest to skip.
 """
 
 from __future__ import annotations
@@ -70,35 +70,35 @@ class Guards:
 
     def _around(self, file: File, chain: list[ast.AST]) -> Iterator[Guard]:
         for child, parent in pairwise(chain):
-            if isinstance(parent, (ast.If, ast.IfExp)) and child is not parent.test:
-                yield Guard(
-                    file, parent.test, child is parent.body or (isinstance(parent.body, list) and child in parent.body)
-                )
-            elif isinstance(parent, ast.BoolOp):
-                before = parent.values[: parent.values.index(child)]  # type: ignore[arg-type]
-                yield from (Guard(file, each, isinstance(parent.op, ast.And)) for each in before)
-            elif isinstance(parent, ast.Try) and _catches(parent) and child not in parent.finalbody:
-                if child in parent.body or child in parent.orelse or _catches(parent, child):
-                    yield Guard(file, parent, not isinstance(child, ast.ExceptHandler))
-            elif isinstance(parent, ast.comprehension) or isinstance(child, ast.comprehension):
-                continue
-            elif loops := getattr(parent, "generators", None):
-                yield from (Guard(file, test, True) for loop in loops for test in loop.ifs)
-            elif isinstance(parent, ast.match_case) and isinstance(parent.pattern, ast.MatchSingleton):
-                yield Guard(file, file.parents[parent].subject, bool(parent.pattern.value))  # type: ignore[attr-defined]
+            yield from self._asked(file, child, parent)
             if isinstance(parent, (*FUNCTIONS, ast.ClassDef)) and isinstance(child, ast.stmt):
-                for each in parent.decorator_list:
-                    yield from self._skips(file, each)
-            if isinstance(parent, (ast.ClassDef, ast.Module)):
-                for mark in parent.body:
-                    if isinstance(mark, ast.Assign) and spelled(mark.targets[0]) == "pytestmark":
-                        marks = mark.value.elts if isinstance(mark.value, ast.List) else [mark.value]
-                        yield from (guard for each in marks for guard in self._skips(file, each))
+                yield from (guard for each in parent.decorator_list for guard in self._skips(file, each))
+            marks = parent.body if isinstance(parent, (ast.ClassDef, ast.Module)) else []
+            for mark in (one.value for one in marks if isinstance(one, ast.Assign) and _is_mark(one)):
+                each_mark = mark.elts if isinstance(mark, ast.List) else [mark]
+                yield from (guard for each in each_mark for guard in self._skips(file, each))
             for block in ("body", "orelse"):
                 statements = getattr(parent, block, None)
                 if isinstance(statements, list) and child in statements:
                     for each in statements[: statements.index(child)]:
                         yield from self._passed(file, each)
+
+    def _asked(self, file: File, child: ast.AST, parent: ast.AST) -> Iterator[Guard]:
+        """Yield what a node asks for what is inside."""
+        match parent:
+            case ast.If() | ast.IfExp() if child is not parent.test:
+                body = parent.body if isinstance(parent.body, list) else [parent.body]
+                yield Guard(file, parent.test, child in body)
+            case ast.BoolOp():
+                before = parent.values[: parent.values.index(child)]  # type: ignore[arg-type]
+                yield from (Guard(file, each, isinstance(parent.op, ast.And)) for each in before)
+            case ast.Try() if child not in parent.finalbody and _catches(parent):
+                if not isinstance(child, ast.ExceptHandler) or _catches(parent, child):
+                    yield Guard(file, parent, not isinstance(child, ast.ExceptHandler))
+            case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp() if child not in parent.generators:
+                yield from (Guard(file, test, True) for loop in parent.generators for test in loop.ifs)
+            case ast.match_case(pattern=ast.MatchSingleton() as pattern):
+                yield Guard(file, file.parents[parent].subject, bool(pattern.value))  # type: ignore[attr-defined]
 
     def _passed(self, file: File, each: ast.stmt) -> Iterator[Guard]:
         """Yield what must be for code to come past a statement: nothing left there, and what was asserted holds."""
@@ -157,6 +157,10 @@ class Guards:
                 chain = file.chain(calls[0])
                 for guard in self._around(file, chain[: chain.index(function)]):
                     yield guard._replace(params=tuple(given.items()))
+
+
+def _is_mark(statement: ast.Assign) -> bool:
+    return spelled(statement.targets[0]) == "pytestmark"
 
 
 def _leaves(statement: ast.stmt) -> bool:

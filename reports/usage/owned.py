@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import symtable
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import NamedTuple
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -22,7 +23,7 @@ DEEPEST = 250  # what `ast` can write out again
 
 
 class Binding(NamedTuple):
-    """What binds a name: `value` is None where code does not show it; in a loop it is what the loop goes through."""
+    """What binds a name: a parameter, None where code does not show it, or in a loop what the loop goes through."""
 
     value: ast.AST | None
     node: ast.AST
@@ -32,7 +33,7 @@ class File:
     """One file."""
 
     def __init__(self, name: str, tree: ast.Module, text: str) -> None:
-        """Read what it defines, binds and imports. Raises RecursionError, and SyntaxError where scopes make no sense."""
+        """Read what it defines, binds and imports. Raises RecursionError, SyntaxError where scopes make no sense."""
         self.name, self.tree = name, tree
         self.parts = tuple(part for part in name.removesuffix(".py").split("/") if part != "__init__")
         self.package = self.parts if name.endswith("__init__.py") else self.parts[:-1]
@@ -109,8 +110,7 @@ class File:
                 scope = self.around(node, ast.ClassDef) or scope
             if isinstance(scope, ast.ClassDef):
                 self.classes.setdefault(scope, set()).add(name)
-            kept = None if isinstance(value, ast.arg) else value
-            self.bound.setdefault((scope, name), []).append(Binding(kept, node))
+            self.bound.setdefault((scope, name), []).append(Binding(value, node))
 
     def home(self, scope: ast.AST, name: str) -> ast.AST:
         """Return the scope that a name of this scope belongs to."""
@@ -143,7 +143,7 @@ class File:
         """Leave out what is bound later, in another branch, or bound again before the name is read."""
         chain = self.chain(node)
         around = set(chain)
-        blocks = {(up, _block(up, child)) for child, up in zip(chain, chain[1:], strict=False)}
+        blocks = {(up, _block(up, child)) for child, up in pairwise(chain)}
         loops = {each for each in chain if isinstance(each, (*LOOPS, ast.While))}
         kept: list[Binding] = []
         for one in found:
@@ -210,18 +210,7 @@ def _imports(node: ast.AST) -> Iterator[tuple[str, str]]:
 
 def bindings(node: ast.AST) -> Iterator[tuple[ast.expr | str, ast.AST | None]]:
     """Yield what a node binds, and to what: in a loop, to what it goes through."""
-    pairs: list[tuple[ast.expr, ast.AST | None]] = []
-    if isinstance(node, LOOPS):
-        pairs = [(node.target, node.iter)]
-    elif isinstance(node, ast.Assign):
-        pairs = [(target, node.value) for target in node.targets]
-    elif isinstance(node, (ast.AnnAssign, ast.NamedExpr)) and node.value:
-        pairs = [(node.target, node.value)]
-    elif isinstance(node, ast.AugAssign):
-        pairs = [(node.target, None)]
-    elif isinstance(node, (ast.With, ast.AsyncWith)):
-        pairs = [(each.optional_vars, None) for each in node.items if each.optional_vars]
-    elif isinstance(node, (*FUNCTIONS, ast.ClassDef)):
+    if isinstance(node, (*FUNCTIONS, ast.ClassDef)):
         yield node.name, node
     elif isinstance(node, (ast.ExceptHandler, ast.MatchAs, ast.MatchStar)) and node.name:
         yield node.name, None
@@ -229,12 +218,28 @@ def bindings(node: ast.AST) -> Iterator[tuple[ast.expr | str, ast.AST | None]]:
         yield from ((each.asname or each.name.partition(".")[0], each) for each in node.names)
     if isinstance(node, (*FUNCTIONS, ast.Lambda)):
         yield from ((each.arg, each) for each in arguments(node))
+    pairs = _pairs(node)
     for target, value in pairs:  # grows while it is read
         if not isinstance(target, (ast.Tuple, ast.List)):
             yield target, value
             continue
         for place, each in enumerate(target.elts):
             pairs.append((each, value if isinstance(node, LOOPS) else _item(value, place)))
+
+
+def _pairs(node: ast.AST) -> list[tuple[ast.expr, ast.AST | None]]:
+    match node:
+        case ast.For() | ast.AsyncFor() | ast.comprehension():
+            return [(node.target, node.iter)]
+        case ast.Assign():
+            return [(target, node.value) for target in node.targets]
+        case ast.AnnAssign() | ast.NamedExpr() if node.value:
+            return [(node.target, node.value)]
+        case ast.AugAssign():
+            return [(node.target, None)]
+        case ast.With() | ast.AsyncWith():
+            return [(each.optional_vars, None) for each in node.items if each.optional_vars]
+    return []
 
 
 def _item(value: ast.AST | None, place: int) -> ast.AST | None:

@@ -6,7 +6,7 @@ import ast
 import itertools
 from collections.abc import Iterable, Iterator
 
-from reports.usage.owned import LOOPS, Binding, File, last, spelled
+from reports.usage.owned import LOOPS, Binding, File, arguments, spelled
 
 #: Classes of torch that are, or have, an encoder layer.
 ENCODERS = {"TransformerEncoderLayer", "TransformerEncoder", "Transformer"}
@@ -42,12 +42,11 @@ class Owned:
         if not found and root in ("self", "cls"):
             inside = file.around(node, ast.ClassDef)
             above = self.above(file, inside) if isinstance(inside, ast.ClassDef) else []
-            found = [
+            return [
                 (there, one)
                 for there, cls in above
                 for one in there.bound.get((cls, name), there.bound.get((cls, rest), []))
             ]
-            return found
         if not found and root in file.imports:
             module = self.module(file, file.imports[root])
             found = self._of(module, rest, depth) if module else []
@@ -89,7 +88,7 @@ class Owned:
             parts = node.values if isinstance(node, ast.JoinedStr) else [node.left, node.right]
             pieces = itertools.product(*(self.words(file, part, depth) for part in parts))
             return ["".join(each) for each in itertools.islice(pieces, MOST_NAMES)]
-        several: list[tuple[File, ast.AST | None]] = []
+        several: list[tuple[File, ast.AST | None]] = [(file, each) for each in self._given(file, node)]
         if isinstance(node, (ast.Name, ast.Attribute)) and depth < 3:
             found = self.values(file, node)[:MOST_NAMES]
             several, depth = [(there, one.value) for there, one in found], depth + 1
@@ -105,6 +104,17 @@ class Owned:
             inside = [node.value] if isinstance(node, ast.FormattedValue) else [node.body, node.orelse]
             several = [(file, each) for each in inside]
         return [word for there, each in several[:MOST_NAMES] for word in self.words(there, each, depth)][:MOST_NAMES]
+
+    def _given(self, file: File, node: ast.AST | None) -> Iterator[ast.AST]:
+        """Yield what a parameter is given where this file calls its function, or what a Literal says that it may be."""
+        if isinstance(node, ast.arg):
+            function = file.parents[file.parents[node]]
+            names = [each.arg for each in arguments(function) if each.arg not in ("self", "cls")]
+            yield from getattr(getattr(node.annotation, "slice", None), "elts", ())
+            name = getattr(function, "name", "")
+            for call in (each for some in (name, f"self.{name}") for each in file.calls.get(some, ())):
+                yield from (each for given, each in zip(names, call.args, strict=False) if given == node.arg)
+                yield from (each.value for each in call.keywords if each.arg == node.arg)
 
     def above(self, file: File, inside: ast.ClassDef) -> list[Class]:
         """Return a class and those of these files that it is derived from."""

@@ -168,7 +168,7 @@ class Reader:
         binder = parent if isinstance(parent, ast.Assign) else child
         calls = self.file.calls.get(spelled(target), ()) if target is not None else ()
         mine = [each for each in calls if any(one.node is binder for one in self.file.values(each.func))]
-        yield from [(each, each) for each in mine] or [(node, None)]
+        yield from [(each if child is node else node, each) for each in mine] or [(node, None)]
 
     def _use(self, node: ast.AST, place: ast.AST, name: str, call: ast.Call | None) -> Use:
         guards = self.guards.around(self.file, place)
@@ -255,12 +255,13 @@ class Reader:
         if any(self._is_node(one.value, depth + 1) for _, one in values):
             return True
         name = owner.attr if isinstance(owner, ast.Attribute) else spelled(owner)
-        return name in NODES and (not values or isinstance(owner, ast.Attribute))
+        return name in NODES
 
     def _is_own(self, node: ast.Name | ast.Attribute) -> bool:
         """Say whether what is called is someone's own, although it is named as torch's is."""
         if isinstance(node, ast.Name):
-            return not (self.file.of_torch(node.id) and isinstance(node.ctx, ast.Load))
+            asked = isinstance(self.file.parents[node], (ast.Compare, ast.UnaryOp, ast.If))
+            return asked or not (self.file.of_torch(node.id) and isinstance(node.ctx, ast.Load))
         owner = node.value
         if isinstance(owner, ast.Call):
             inside = self.file.around(node, ast.ClassDef)

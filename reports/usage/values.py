@@ -6,6 +6,7 @@ It is worked out from the text: nothing is run. What cannot be worked out is `Un
 from __future__ import annotations
 
 import ast
+import contextlib
 import operator
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -14,7 +15,7 @@ from typing import Any
 
 from packaging.version import InvalidVersion, Version
 
-from reports.usage.owned import FUNCTIONS, LOOPS, File, arguments, last, spelled
+from reports.usage.owned import FUNCTIONS, LOOPS, File, last, spelled
 from reports.usage.project import Owned
 
 #: (API, option) -> whether a release has it; None for what no table knows.
@@ -43,6 +44,17 @@ PLAIN: dict[str, Callable[..., Any]] = {
     "int": int, "float": float, "str": str, "tuple": tuple, "list": tuple, "set": tuple, "len": len, "bool": bool,
     "any": any, "all": all, "callable": lambda _: True,
 }  # fmt: skip
+SIMPLE: dict[type[ast.AST] | type[None], Callable[[Callable[[Any], Any], Any], Any]] = {
+    ast.Constant: lambda of, node: node.value,
+    **dict.fromkeys((ast.Tuple, ast.List, ast.Set), lambda of, node: tuple(map(of, node.elts))),
+    **dict.fromkeys((ast.NamedExpr, ast.Starred, ast.FormattedValue), lambda of, node: of(node.value)),
+    ast.UnaryOp: lambda of, node: {ast.Not: operator.not_, ast.USub: operator.neg}[type(node.op)](of(node.operand)),
+    ast.IfExp: lambda of, node: of(node.body if of(node.test) else node.orelse),
+    ast.JoinedStr: lambda of, node: "".join(str(of(each)) for each in node.values),
+    ast.BinOp: lambda of, node: COUNT[type(node.op)](of(node.left), of(node.right)),
+    ast.Slice: lambda of, node: slice(*(of(each) if each else None for each in (node.lower, node.upper))),
+    ast.Subscript: lambda of, node: of(node.value)[of(node.slice)],
+}
 DEPTH = 40
 FAULTS = (ValueError, TypeError, IndexError, KeyError, AttributeError, OverflowError, ArithmeticError, RecursionError)
 
@@ -102,48 +114,25 @@ class Values:
         return self.memo[key]
 
     def _value(self, file: File, node: ast.AST | None, release: Version, params: Params) -> Any:
-        def of(each: ast.AST | None) -> Any:
-            return self.value(file, each, release, params)
-
         match node:
-            case ast.Constant():
-                return node.value
-            case ast.Tuple() | ast.List() | ast.Set():
-                return tuple(of(each) for each in node.elts)
-            case ast.UnaryOp(op=ast.Not()):
-                return not of(node.operand)
             case ast.BoolOp():
                 parts = [self.lets(file, each, release, params) for each in node.values]
                 decisive = isinstance(node.op, ast.Or)
                 return decisive if decisive in parts else _known(None if None in parts else not decisive)
             case ast.Compare():
-                sides = [of(each) for each in (node.left, *node.comparators)]
+                sides = [self.value(file, each, release, params) for each in (node.left, *node.comparators)]
                 return all(self._compare(*each, release) for each in zip(sides, node.ops, sides[1:], strict=False))
-            case ast.IfExp():
-                return of(node.body if of(node.test) else node.orelse)
-            case ast.NamedExpr() | ast.Starred():
-                return of(node.value)
-            case ast.JoinedStr():
-                return "".join(str(of(each)) for each in node.values)
-            case ast.FormattedValue():
-                return of(node.value)
-            case ast.BinOp() if type(node.op) in COUNT:
-                return COUNT[type(node.op)](of(node.left), of(node.right))
-            case ast.Subscript(slice=ast.Slice() as part):
-                lower, upper = (of(each) if each else None for each in (part.lower, part.upper))
-                return of(node.value)[lower:upper]
-            case ast.Subscript():
-                return of(node.value)[of(node.slice)]
             case ast.GeneratorExp() | ast.ListComp() if len(node.generators) == 1:
                 (loop,) = node.generators
-                inner = ({**params, spelled(loop.target): each} for each in of(loop.iter))
+                through = self.value(file, loop.iter, release, params)
+                inner = ({**params, spelled(loop.target): each} for each in through)
                 kept = (one for one in inner if all(self.value(file, test, release, one) for test in loop.ifs))
                 return tuple(self.value(file, node.elt, release, one) for one in kept)
             case ast.Name() | ast.Attribute():
                 return self._named(file, node, release, params)
             case ast.Call():
                 return self._called(file, node, release, params)
-        raise Unknown
+        return SIMPLE[type(node)](lambda each: self.value(file, each, release, params), node)
 
     def _compare(self, left: Any, sign: ast.cmpop, right: Any, release: Version) -> bool:
         if isinstance(sign, (ast.In, ast.NotIn)):
@@ -192,7 +181,7 @@ class Values:
                 if isinstance(value, ast.alias) and (value.name == "__version__" or not file.of_torch(name)):
                     return self._outside(file, value, name, release)
                 kept.append(THING)
-            elif value is None or isinstance(node, LOOPS):
+            elif value is None or isinstance(value, ast.arg) or isinstance(node, LOOPS):
                 raise Unknown
             else:
                 kept.append(self.value(file, value, release, params))
@@ -215,32 +204,43 @@ class Values:
         if isinstance(node.func, ast.Attribute) and node.func.attr in TEXT | {"keys", "get"}:
             of = self.value(file, node.func.value, release, params)
             if isinstance(of, str) and node.func.attr in TEXT:
-                return getattr(str(of), node.func.attr)(*self._all(file, given, release, params))
+                return getattr(str(of), node.func.attr)(*(self.value(file, each, release, params) for each in given))
             return _known(of if isinstance(of, Names) else None)
         if name in ("hasattr", "getattr") and len(given) > 1:
-            word = self.value(file, given[1], release, params)
-            if spelled(given[0]) in ("torch", "torch.nn.functional", "F") and word in STANDINS:
-                there: bool | None = release.release[:2] >= STANDINS[word]
-            else:
-                there = self.has(f"Optimizer.{word}", "", release) if "ptim" in ast.unparse(given[0]) else None
-                there = self.has(word, "", release) if there is None else there
-            if name == "hasattr" or (_known(there) and name == "getattr"):
-                return _known(there) if name == "hasattr" else THING
-            return self.value(file, given[2] if len(given) > 2 else None, release, params)
+            return self._had(file, node, release, params)
         if name in ("signature", "getfullargspec", "dir", "vars") and given:
             return Names("" if name in ("dir", "vars") else last(given[0]))
         if name == "map" and len(given) == 2:
             return tuple(map(PLAIN[spelled(given[0])], self.value(file, given[1], release, params)))
-        if functions := [
-            (there, one.value) for there, one in self.owned.values(file, node.func) if isinstance(one.value, FUNCTIONS)
-        ]:
-            there, function = functions[-1]
-            return self._returned(there, function, node, self.passed(file, function, node, release, params), release)
-        values = self._all(file, given, release, params)
+        found = [(each, one.value) for each, one in self.owned.values(file, node.func)]
+        for there, function in found[-1:]:
+            if isinstance(function, FUNCTIONS):
+                given_to = self.passed(file, function, node, release, params)
+                return self._returned(there, function, node, given_to, release)
+        signs = {known: sign for sign, known in SIGNS.items()}  # operator.ge may be handed on
+        return self._outer(
+            node, [signs.get(last(each)) or self.value(file, each, release, params) for each in given], release
+        )
+
+    def _had(self, file: File, node: ast.Call, release: Version, params: Params) -> Any:
+        """Return what hasattr and getattr give."""
+        owner, word, default = node.args[0], self.value(file, node.args[1], release, params), node.args[2:]
+        if spelled(owner) in ("torch", "torch.nn.functional", "F") and word in STANDINS:
+            there: bool | None = release.release[:2] >= STANDINS[word]
+        else:
+            there = self.has(f"Optimizer.{word}", "", release) if "ptim" in ast.unparse(owner) else None
+            there = self.has(word, "", release) if there is None else there
+        if last(node.func) == "hasattr" or _known(there):
+            return _known(there) if last(node.func) == "hasattr" else THING
+        return self.value(file, default[0] if default else None, release, params)
+
+    def _outer(self, node: ast.Call, values: list[Any], release: Version) -> Any:
+        """Return what a function of somebody else gives."""
+        name = last(node.func)
         if name in ("version", "get_distribution") and values == ["torch"]:
             return _torch(release)
         if name in PLAIN and values:
-            return values[0] if len(values) == 1 and isinstance(values[0], Names) else PLAIN[name](*values)
+            return values[0] if isinstance(values[0], Names) else PLAIN[name](*values)
         if name in SIGNS.values() and len(values) == 2:
             sign = next(sign for sign, made in COMPARE.items() if made is getattr(operator, name))
             return self._compare(values[0], sign(), values[1], release)
@@ -249,20 +249,15 @@ class Values:
         return self._asked(node, name, release, values)
 
     def passed(self, file: File, function: ast.AST, call: ast.Call, release: Version, params: Params) -> dict[str, Any]:
-        """Return what a call gives to the parameters of a function of the code, and their defaults."""
+        """Return what a call gives to the parameters of a function of the code, and their defaults, where it is known."""
         args: ast.arguments = function.args  # type: ignore[attr-defined]
-        names = [each.arg for each in arguments(function)]
         plain = [each.arg for each in (*args.posonlyargs, *args.args)]
-        pairs = dict(zip(plain[::-1], args.defaults[::-1], strict=False))
-        pairs |= {each.arg: value for each, value in zip(args.kwonlyargs, args.kw_defaults, strict=True) if value}
-        pairs |= dict(zip(plain, call.args, strict=False))
-        pairs |= {each.arg: each.value for each in call.keywords if each.arg in names}
+        pairs = dict(zip(plain[::-1], args.defaults[::-1], strict=False)) | dict(zip(plain, call.args, strict=False))
+        pairs |= {each.arg: each.value for each in call.keywords if each.arg}
         found = {}
         for name, value in pairs.items():
-            try:
+            with contextlib.suppress(Unknown):
                 found[name] = self.value(file, value, release, params)
-            except Unknown:
-                continue
         return found
 
     def _returned(self, file: File, function: ast.AST, call: ast.Call, params: Params, release: Version) -> Any:
@@ -273,14 +268,6 @@ class Values:
             return self.choose([(file, each, each.value) for each in returns], release, params)
         except Unknown:
             return self._asked(call, last(call.func), release, [*params.values()])
-
-    def _all(self, file: File, given: list[ast.expr], release: Version, params: Params) -> list[Any]:
-        return [self._sign(each) or self.value(file, each, release, params) for each in given]
-
-    def _sign(self, node: ast.expr) -> str:
-        """Return ">=" of operator.ge."""
-        name = last(node)
-        return next((sign for sign, known in SIGNS.items() if known == name), "")
 
     def _asked(self, call: ast.Call, name: str, release: Version, values: list[Any]) -> bool:
         """Say what a function is worth that is told by its name: is_torch_version(">=", "2.0"). Raises Unknown."""
