@@ -23,10 +23,13 @@ from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
 from packaging.version import Version
 
-from reports.usage.owned import File
+from reports.usage.owned import File, spelled
 from reports.usage.project import Owned
 
+#: What setup.py gives requirements as.
+NEEDS = ("install_requires", "extras_require")
 PATCHES = 10  # no release had more
+FAULTS = (OSError, ValueError, SyntaxError, RecursionError, configparser.Error, TypeError, AttributeError)
 ABOVE = 4  # folders above the code in which its metadata may be
 #: What is for people who work on a project, and no bound for those who use it.
 DEVELOPMENT = re.compile(
@@ -105,15 +108,7 @@ def read_bounds(path: Path) -> Bounds:
             asked = Asked()
             try:
                 own |= bool(read(file, asked))
-            except (
-                OSError,
-                ValueError,
-                SyntaxError,
-                RecursionError,
-                configparser.Error,
-                TypeError,
-                AttributeError,
-            ) as problem:
+            except FAULTS as problem:
                 first = str(getattr(problem, "msg", problem)).partition("\n")[0]
                 asked.unread.append(f"cannot be read ({first})")
             unread += [f"{file.name}: {each}" for each in asked.unread]
@@ -141,11 +136,8 @@ def _metadata_of(folder: Path, code: Path) -> Iterator[tuple[Path, Callable[[Pat
     mine = [each for each in installed if _holds(each, below)] if below != "." else installed
     if len(mine) == 1:
         yield mine[0], _installed
-    plain = sorted(
-        [*folder.glob("requirements*.txt"), *folder.glob("requirements/*.txt")], key=lambda one: (len(one.name), one)
-    )
-    plain.sort(key=lambda one: one.name != "requirements.txt")
-    for file in plain:
+    plain = [*folder.glob("requirements*.txt"), *folder.glob("requirements/*.txt")]
+    for file in sorted(plain, key=lambda one: (one.name != "requirements.txt", len(one.name), one)):
         yield file, _development if DEVELOPMENT.search(file.stem) else _lines
 
 
@@ -193,16 +185,10 @@ def _poetry(said: Any, asked: Asked) -> None:
             continue
         kind = asked.extras if table.get("optional") else asked.marked
         try:
-            kind += [
-                _plain(SpecifierSet(",".join(map(_of_poetry, re.split(r"[\s,]+(?=[^\s,])", _tight(each))))))
-                for each in re.split(r"\|\|?", text)
-            ]
+            for each in re.split(r"\|\|?", _released(re.sub(r"([<>=!~^])\s+", r"\1", text))):
+                kind.append(_plain(SpecifierSet(",".join(map(_of_poetry, re.split(r"[\s,]+", each.strip()))))))
         except (InvalidSpecifier, ValueError):
             asked.unread.append(f'torch = "{text}" cannot be read')
-
-
-def _tight(text: str) -> str:
-    return re.sub(r"([<>=!~^])\s+", r"\1", text.strip())
 
 
 def _of_poetry(text: str) -> str:
@@ -212,11 +198,8 @@ def _of_poetry(text: str) -> str:
         return ""
     if sign in "^~" and not text.startswith("~="):
         numbers = list(Version(version).release)
-        place = (
-            min(1, len(numbers) - 1)
-            if sign == "~"
-            else next((at for at, one in enumerate(numbers) if one), len(numbers) - 1)
-        )
+        first = next((at for at, one in enumerate(numbers) if one), len(numbers) - 1)
+        place = min(1, len(numbers) - 1) if sign == "~" else first
         numbers[place] += 1
         return f">={version},<{'.'.join(map(str, numbers[: place + 1]))}"
     return text if sign in "<>=!~" else f"=={text}"
@@ -229,10 +212,8 @@ def _released(line: str) -> str:
 
 def _plain(said: SpecifierSet) -> SpecifierSet:
     """Return what is said of releases: a build of one day, "2.2.0.dev20231010", is one of its release."""
-    parts = [str(each) for each in said]
-    return SpecifierSet(
-        ",".join(re.sub(r"\.?(dev|post|rc|a|b)\d*$", "", one) if one.startswith("==") else one for one in parts)
-    )
+    built = re.compile(r"(==.*?)\.?(dev|post|rc|a|b)\d*$")
+    return SpecifierSet(",".join(built.sub(r"\1", str(each)) for each in said))
 
 
 def _of_url(url: str) -> SpecifierSet:
@@ -256,52 +237,32 @@ def _cfg(file: Path, asked: Asked) -> bool:
 
 
 def _py(file: Path, asked: Asked) -> bool:
-    """Take what setup.py gives to install_requires and extras_require, as far as its text shows it."""
+    """Take what setup.py lists, as far as its text shows it: no description, and no list that is for something else."""
     text = file.read_text(encoding="utf-8")
     code = File("setup.py", ast.parse(text), text)
     owned = Owned([code])
     for node in code.nodes:
-        pairs: list[tuple[str, ast.AST | None]] = []
-        if isinstance(node, ast.Call):
-            pairs = [(each.arg or "", each.value) for each in node.keywords]
-        elif isinstance(node, ast.Dict):
-            pairs = [(str(getattr(key, "value", "")), value) for key, value in zip(node.keys, node.values, strict=True)]
-        for name, value in pairs:
-            if name in ("install_requires", "extras_require") and value is not None:
-                _reached(code, owned, value, asked, file.parent, extra=name == "extras_require")
-    return True
-
-
-def _reached(code: File, owned: Owned, value: ast.AST, asked: Asked, folder: Path, *, extra: bool) -> None:
-    """Take the strings that an expression of setup.py is made from, through names, own functions and files."""
-    waiting, known = [value], set()
-    for root in waiting:  # grows while it is read
-        for node in ast.walk(root) if root not in known else ():
-            known.add(node)
-            if isinstance(node, (ast.Name, ast.Attribute)) and node not in known - {node}:
-                name = getattr(node, "id", "")
-                waiting += [
-                    one.value
-                    for one in code.values(node)
-                    if one.value is not None and not isinstance(one.value, ast.alias)
-                ]
-                grown = (
-                    [each for how in ("append", "extend") for each in code.calls.get(f"{name}.{how}", ())]
-                    if name
-                    else []
-                )
-                waiting += [each for call in grown for each in call.args]
-            if not isinstance(node, (ast.Constant, ast.JoinedStr, ast.BinOp)) or isinstance(
-                code.parents.get(node), (ast.JoinedStr, ast.BinOp)
-            ):
-                continue
-            words = owned.words(code, node)
-            for word in words:
-                if word.endswith((".txt", ".in")) and (folder / word).is_file():
-                    _read_lines(folder / word, asked, extra=extra)
+        up = code.parents.get(node)
+        if not isinstance(node, (ast.Constant, ast.JoinedStr, ast.BinOp)) or isinstance(up, (ast.JoinedStr, ast.BinOp)):
+            continue
+        chain = code.chain(node)
+        names = [each.arg or "" for each in chain if isinstance(each, ast.keyword)]
+        names += [spelled(each.targets[0]) for each in chain if isinstance(each, ast.Assign)]
+        extra = any("extra" in name.lower() for name in names)
+        if any(DEVELOPMENT.search(name) for name in names) or any(
+            isinstance(each, ast.keyword) and each.arg not in NEEDS for each in chain
+        ):
+            continue
+        words = owned.words(code, node)
+        for word in words:
+            if word.endswith((".txt", ".in")) and (file.parent / word).is_file():
+                if not DEVELOPMENT.search(Path(word).stem):
+                    _read_lines(file.parent / word, asked, extra=extra)
+            elif isinstance(up, (ast.List, ast.Tuple, ast.Set, ast.Dict, ast.Call, ast.keyword)) or "\n" in word:
                 _take(word.splitlines(), asked, extra=extra)
-            if not words and re.match(r"f?['\"]torch\s*[<>=!~]", ast.unparse(node)):
-                asked.unread.append(f"line {getattr(node, 'lineno', 0)}: {ast.unparse(node)} cannot be read")
+        if not words and re.match(r"f?['\"]torch\s*[<>=!~]", ast.unparse(node)):
+            asked.unread.append(f"line {getattr(node, 'lineno', 0)}: {ast.unparse(node)} cannot be read")
+    return True
 
 
 def _email(file: Path, asked: Asked) -> bool:

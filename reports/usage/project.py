@@ -42,11 +42,8 @@ class Owned:
         if not found and root in ("self", "cls"):
             inside = file.around(node, ast.ClassDef)
             above = self.above(file, inside) if isinstance(inside, ast.ClassDef) else []
-            return [
-                (there, one)
-                for there, cls in above
-                for one in there.bound.get((cls, name), there.bound.get((cls, rest), []))
-            ]
+            some = ((there, there.bound.get((cls, name), there.bound.get((cls, rest), []))) for there, cls in above)
+            return [(there, one) for there, each in some for one in each]
         if not found and root in file.imports:
             module = self.module(file, file.imports[root])
             found = self._of(module, rest, depth) if module else []
@@ -72,9 +69,8 @@ class Owned:
         parts = tuple(rest.split(".")) if rest else ()
         if level := len(origin) - len(rest):
             parts = file.package[: len(file.package) - level + 1] + parts
-            return next(
-                (each for each in self.modules.get(parts[-1] if parts else "", ()) if each.parts == parts), None
-            )
+            known = self.modules.get(parts[-1] if parts else "", ())
+            return next((each for each in known if each.parts == parts), None)
         near = [
             each for each in self.modules.get(parts[-1], ()) if each.parts[-len(parts):] == parts[-len(each.parts):]
         ] if parts else []  # fmt: skip

@@ -180,8 +180,8 @@ class Reader:
         cell, in_cell = self.sources.place(self.file.name, line)
         safe = isinstance(getattr(node, "ctx", None), ast.Store)  # what is not there is made
         if isinstance(node, ast.Call):  # or has a default
-            safe |= len(node.args) > (2 if last(node.func) == "getattr" else 1) and last(node.func) != "setattr"
-            safe |= last(node.func) == "setattr"
+            how = node.func.attr if isinstance(node.func, ast.Attribute) else last(node.func)
+            safe = how in ("setattr", "get", "setdefault") or len(node.args) > (1 if how == "pop" else 2)
         chain = self.file.chain(place)
         lines = (*range(line, max(end, line) + 1),)
         return Use(
@@ -203,9 +203,8 @@ class Reader:
         """Return the keys of a dict of options; None where code does not show them."""
         if isinstance(node, ast.Dict):
             keys = [self.owned.words(self.file, each) for each in node.keys if each]
-            inner = [
-                self._dict(call, value, depth) for key, value in zip(node.keys, node.values, strict=True) if key is None
-            ]
+            pairs = zip(node.keys, node.values, strict=True)
+            inner = [self._dict(call, value, depth) for key, value in pairs if key is None]
             return None if None in inner else {word for some in (*keys, *filter(None, inner)) for word in some}
         if isinstance(node, ast.Call) and spelled(node.func) == "dict" and not node.args:
             return {each.arg or "" for each in node.keywords}
@@ -243,19 +242,13 @@ class Reader:
         while isinstance(owner, ast.Subscript):
             owner = owner.value
         if isinstance(owner, ast.Call) and last(owner.func) in HANDS_ON:
-            names = (
-                self.owned.words(self.file, owner.args[1]) if last(owner.func) == "getattr" and owner.args[1:] else []
-            )
+            names = self.owned.words(self.file, owner.args[1]) if owner.args[1:] else []  # of getattr
             return bool({*NODES} & {*names}) or any(self._is_node(each, depth) for each in owner.args[:2])
-        values = (
-            self.owned.values(self.file, owner)
-            if isinstance(owner, (ast.Name, ast.Attribute)) and depth < DEPTH
-            else []
-        )
-        if any(self._is_node(one.value, depth + 1) for _, one in values):
+        if not isinstance(owner, (ast.Name, ast.Attribute)) or depth > DEPTH:
+            return False
+        if (owner.attr if isinstance(owner, ast.Attribute) else owner.id) in NODES:
             return True
-        name = owner.attr if isinstance(owner, ast.Attribute) else spelled(owner)
-        return name in NODES
+        return any(self._is_node(one.value, depth + 1) for _, one in self.owned.values(self.file, owner))
 
     def _is_own(self, node: ast.Name | ast.Attribute) -> bool:
         """Say whether what is called is someone's own, although it is named as torch's is."""

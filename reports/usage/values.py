@@ -218,9 +218,8 @@ class Values:
                 given_to = self.passed(file, function, node, release, params)
                 return self._returned(there, function, node, given_to, release)
         signs = {known: sign for sign, known in SIGNS.items()}  # operator.ge may be handed on
-        return self._outer(
-            node, [signs.get(last(each)) or self.value(file, each, release, params) for each in given], release
-        )
+        values = [signs.get(last(each)) or self.value(file, each, release, params) for each in given]
+        return self._outer(node, values, release)
 
     def _had(self, file: File, node: ast.Call, release: Version, params: Params) -> Any:
         """Return what hasattr and getattr give."""
@@ -249,7 +248,7 @@ class Values:
         return self._asked(node, name, release, values)
 
     def passed(self, file: File, function: ast.AST, call: ast.Call, release: Version, params: Params) -> dict[str, Any]:
-        """Return what a call gives to the parameters of a function of the code, and their defaults, where it is known."""
+        """Return what is known of what a call gives to the parameters of a function of the code, and of defaults."""
         args: ast.arguments = function.args  # type: ignore[attr-defined]
         plain = [each.arg for each in (*args.posonlyargs, *args.args)]
         pairs = dict(zip(plain[::-1], args.defaults[::-1], strict=False)) | dict(zip(plain, call.args, strict=False))
