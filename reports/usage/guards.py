@@ -22,6 +22,8 @@ LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 SKIPS = {"skip", "skipTest", "xfail", "exit", "_exit", "quit", "abort"}
 IF, UNLESS = {"skipif", "skipIf", "xfail"}, {"skipUnless"}
 DEPTH = 4
+#: Releases that tell a question about torch from one about something else.
+PROBES = tuple(Version(f"{major}.{minor}") for major, last_one in ((1, 14), (2, 40)) for minor in range(last_one))
 
 
 class Guard(NamedTuple):
@@ -41,6 +43,7 @@ class Guards:
         self.has, self.owned, self.apis = has, owned, apis
         self.values = Values(has, owned, self.runs)
         self.memo: dict[ast.AST, tuple[Guard, ...]] = {}
+        self.asks: dict[Guard, bool] = {}
 
     def lets(self, guard: Guard, release: Version) -> bool | None:
         """Say whether a test is true, or a `try` comes to its end, on a release."""
@@ -51,6 +54,14 @@ class Guards:
             for name, option in mentioned(guard.test.body, guard.file, self.apis)
         ]
         return False if False in known else True if True in known else None
+
+    def shuts(self, guard: Guard, release: Version) -> bool:
+        """Say whether a guard lets a release not through. One that shuts all of them out is no question about torch."""
+        if self.lets(guard, release) in (None, guard.wanted):
+            return False
+        if guard not in self.asks:
+            self.asks[guard] = len({self.lets(guard, each) for each in PROBES}) > 1
+        return self.asks[guard]
 
     def runs(self, file: File, node: ast.AST, release: Version, params: Params) -> bool | None:
         """Say whether a node may run on a release; None where that hangs on something else."""

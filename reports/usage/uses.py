@@ -42,7 +42,7 @@ OTHERS = {"paddle", "mxnet", "oneflow", "mindspore", "jittor", "tensorflow", "ke
 #: What a file has that uses a hook, makes an encoder layer or an optimizer, or says on which torch something is there.
 NAMED = "|".join(sorted({*DICTS, "retain_grad", "saved_tensors_hooks", "save_on_cpu", "TransformerEncoder"}))
 GUARD = (
-    r"(?i:^[ \t]*(\w+ *=|return|if) .*(torch\w*[\W_]*version|version\(.torch|torch_\w*(greater|ge|min)))"
+    r"(?i:^[ \t]*(\w+ *=|return) .*(torch\w*[\W_]*version|version\(.torch|torch_\w*(greater|ge|min)))"
     r"|nn\.Transformer|hasattr\(torch|skip(if|If|Unless|unless)\(|^ *class \w+\(.*Optim"
 )
 WORTH = re.compile(rf"register_(\w*hook|prehook|[^\w])|{NAMED}|{GUARD}".encode(), re.MULTILINE)
@@ -72,7 +72,7 @@ class Use:
 
     def on(self, release: Version, guards: Guards) -> bool:
         """Say whether the use may run on a release."""
-        return all(guards.lets(each, release) in (None, each.wanted) for each in self.guards)
+        return not any(guards.shuts(each, release) for each in self.guards)
 
 
 @dataclass

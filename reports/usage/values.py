@@ -42,7 +42,7 @@ TEXT = {"split", "rsplit", "startswith", "endswith", "strip", "rstrip", "replace
 PARTS = {"major", "minor", "micro", "patch", "release", "version", "base_version", "public", "groups"}
 PLAIN: dict[str, Callable[..., Any]] = {
     "int": int, "float": float, "str": str, "tuple": tuple, "list": tuple, "set": tuple, "len": len, "bool": bool,
-    "any": any, "all": all, "callable": lambda _: True,
+    "any": any, "all": all, "callable": bool,
 }  # fmt: skip
 SIMPLE: dict[type[ast.AST] | type[None], Callable[[Callable[[Any], Any], Any], Any]] = {
     ast.Constant: lambda of, node: node.value,
@@ -181,7 +181,9 @@ class Values:
                 if isinstance(value, ast.alias) and (value.name == "__version__" or not file.of_torch(name)):
                     return self._outside(file, value, name, release)
                 kept.append(THING)
-            elif value is None or isinstance(value, ast.arg) or isinstance(node, LOOPS):
+            elif (
+                value is None or isinstance(value, (ast.arg, ast.Dict)) or isinstance(node, LOOPS) or _grows(file, name)
+            ):
                 raise Unknown
             else:
                 kept.append(self.value(file, value, release, params))
@@ -282,6 +284,11 @@ class Values:
 
 
 THING = Thing()
+
+
+def _grows(file: File, name: str) -> bool:
+    """Say whether a list is changed where it is: it is not what it was when it was bound."""
+    return any(f"{name}.{how}" in file.calls for how in ("append", "extend", "insert", "add", "remove", "pop"))
 
 
 def _known(value: Any) -> Any:
