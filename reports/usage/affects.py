@@ -64,7 +64,7 @@ class Finding:
     @property
     def condition(self) -> str:
         """What it hangs on, in words."""
-        return ", and ".join(UNSEEN[word[1:]] if word[0] == "?" else SEEN[word] for word in self.open)
+        return " and ".join(UNSEEN[word[1:]] if word[0] == "?" else SEEN[word] for word in self.open)
 
 
 @dataclass(frozen=True)
@@ -79,6 +79,7 @@ class Answer:
     code: Code
     findings: tuple[Finding, ...]
     unsure: tuple[Finding, ...]
+    listed: bool = False  # what is unsure is listed, and not only counted
 
 
 def spans(clause: Clause, cells: Sequence[tuple[Column, Cell]]) -> tuple[Span, ...]:
@@ -131,7 +132,7 @@ def _missing(columns: Sequence[Column], code: Code, table: Table, on: Mapping[Us
         for option in ("", *use.options):
             name = f"{api}({option}=)" if option else api
             lacking = [column for column in there if table.has(api, option, column.version) is False]
-            if lacking and not use.caught and not code.accepts(use, name):
+            if lacking and not use.caught and not code.accepts(use, name, MISSING + name):
                 found.setdefault(name, {})[use] = lacking
             if not option:  # what an option needs is reported with the API
                 there = [column for column in there if column not in lacking]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
+from urllib.parse import quote
 
 from reports.data import forms
 from reports.data.neighbours import from_to
@@ -14,13 +15,18 @@ from reports.usage.affects import Answer, Finding
 from reports.usage.uses import Use
 
 MOST_PLACES = 6
+SARIF = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 #: Of SARIF, and of a workflow.
 LEVELS = {"silent": "error", "error": "error", "warning": "warning", "none": "note"}
 ANNOTATIONS = {"error": "error", "warning": "warning", "note": "notice"}
 
 
+def _place(use: Use) -> str:
+    return f"{use.file}, cell {use.cell}, line {use.line}" if use.cell else f"{use.file}:{use.line}"
+
+
 def _places(uses: Iterable[Use]) -> str:
-    places = list(dict.fromkeys(f"{use.file}:{use.line}" for use in uses))
+    places = list(dict.fromkeys(map(_place, uses)))
     more = f" and {len(places) - MOST_PLACES} more" if len(places) > MOST_PLACES else ""
     return ", ".join(places[:MOST_PLACES]) + more
 
@@ -37,7 +43,7 @@ def _head(uses: Iterable[Use]) -> str:
 
 def _summary(answer: Answer) -> str:
     """Return the range, and why; how much differs there at all; and how much was read."""
-    files = forms.counted(answer.code.files, "file", "files")
+    files = forms.counted(answer.code.sources.files, "file", "files")
     uses = forms.counted(len(answer.code.uses), "use", "uses")
     differ = f"{answer.differ} of {answer.clauses} clauses differ there at all"
     where = from_to(answer.columns[0].label, answer.columns[-1].label)
@@ -50,7 +56,8 @@ def _count(answer: Answer) -> list[str]:
     worst = HARMS[min((one.rank for one in answer.findings), default=0)]
     lines = [f"{number}, worst: {worst}" if answer.findings else "nothing that it uses differs"]
     more = len({one.clause for one in answer.unsure})
-    return lines + [f"{more} more may concern it, by what code does not show (--unsure)"] * bool(more)
+    how = "" if answer.listed else " (--unsure lists them)"
+    return lines + [f"{more} more may concern it, by what code does not show{how}"] * bool(more)
 
 
 def as_text(answer: Answer) -> str:
@@ -65,20 +72,21 @@ def as_text(answer: Answer) -> str:
             first, *rest = one.words
             lines += [f"  {first}  [{one.clause}]", *(f"    {each}" for each in rest)]
             lines += [f"    instead: {one.instead}"] if one.instead else []
-    return "\n".join([*lines, "", *_count(answer)]) + "\n"
-
-
-def lines_of(answer: Answer) -> list[str]:
-    """Return what may concern the code, as lines."""
-    lines = []
-    for one in answer.unsure:
-        lines += ["", f"{_head(one.uses)}, if {one.condition}  [{one.clause}]", *(f"  {each}" for each in one.words)]
-    return lines
+    lines += ["", *_count(answer)]
+    for one in answer.unsure if answer.listed else ():
+        lines += [
+            "",
+            f"{_head(one.uses)}  [{one.clause}]",
+            f"  if {one.condition}:",
+            *(f"  {each}" for each in one.words),
+        ]
+    return "\n".join(lines) + "\n"
 
 
 def _plain(uses: Iterable[Use]) -> list[dict[str, Any]]:
     return [
         {"file": use.file, "line": use.line, "api": use.api, "options": [*use.options], "unsure": use.unsure}
+        | ({"cell": use.cell} if use.cell else {})
         for use in uses
     ]
 
@@ -105,8 +113,8 @@ def as_json(answer: Answer) -> str:
             "why": answer.why,
             "differ": answer.differ,
             "clauses": answer.clauses,
-            "files": answer.code.files,
-            "skipped": answer.code.skipped,
+            "files": answer.code.sources.files,
+            "skipped": answer.code.sources.skipped,
             "uses": _plain(answer.code.uses),
             "findings": [_finding(one) for one in answer.findings],
             "unsure": [_finding(one) for one in answer.unsure],
@@ -117,42 +125,72 @@ def as_json(answer: Answer) -> str:
 def as_markdown(answer: Answer) -> str:
     """Return the answer for an issue."""
     lines = [f"**{forms.escaped(_summary(answer))}**", "", *map(forms.escaped, _count(answer))]
-    if answer.findings:
-        lines += ["", "| at | harm | what differs | instead | clause |", "|---|---|---|---|---|"]
-    for one in answer.findings:
-        words = (_places(one.uses), HARMS[one.rank], "; ".join(one.words), one.instead)
+    lines += _table(answer.findings, "instead", lambda one: one.instead)
+    lines += _table(answer.unsure if answer.listed else (), "if", lambda one: one.condition)
+    left_out = [f"* left out: {forms.escaped(each)}" for each in answer.code.sources.skipped]
+    return "\n".join([*lines, *[""] * bool(left_out), *left_out]) + "\n"
+
+
+def _table(found: Sequence[Finding], more: str, of: Callable[[Finding], str]) -> list[str]:
+    lines = ["", f"| at | harm | what differs | {more} | clause |", "|---|---|---|---|---|"] if found else []
+    for one in found:
+        words = (_places(one.uses), HARMS[one.rank], "; ".join(one.words), of(one))
         lines.append(f"| {' | '.join(map(forms.escaped, words))} | `{one.clause}` |")
-    return "\n".join(lines) + "\n"
+    return lines
 
 
-def _each(answer: Answer) -> Iterable[tuple[str, str, str, Use]]:
-    """Yield each finding at each place: the clause, the level, what is said, and where."""
-    for one in answer.findings:
+def _each(answer: Answer) -> Iterator[tuple[Finding, str, str, Use]]:
+    """Yield each finding at each place: the level, what is said, and where; what is unsure is a note."""
+    for one in (*answer.findings, *(answer.unsure if answer.listed else ())):
         more = f" Instead: {one.instead}" if one.instead else ""
-        yield from ((one.clause, LEVELS[HARMS[one.rank]], "; ".join(one.words) + more, use) for use in one.uses)
+        where = f"If {one.condition}: " if one.open else ""
+        level = "note" if one.open else LEVELS[HARMS[one.rank]]
+        for use in one.uses:
+            yield one, level, (f"{_place(use)}: " if use.cell else "") + where + "; ".join(one.words) + more, use
 
 
 def as_sarif(answer: Answer) -> str:
     """Return the answer as SARIF 2.1.0."""
+    rules = {one.clause: {"id": one.clause, "shortDescription": {"text": one.says}} for one, *_ in _each(answer)}
     results = []
-    for rule, level, text, use in _each(answer):
-        place = {
-            "artifactLocation": {"uri": use.file, "uriBaseId": "SRCROOT"},
-            "region": {"startLine": use.line},
+    for one, level, text, use in _each(answer):
+        place: dict[str, Any] = {"artifactLocation": {"uri": quote(use.file), "uriBaseId": "SRCROOT"}}
+        if not use.cell:  # the file of a notebook has other lines than its cells
+            place["region"] = {"startLine": use.line, "startColumn": use.column + 1}
+        result = {
+            "ruleId": one.clause,
+            "ruleIndex": [*rules].index(one.clause),
+            "level": level,
+            "message": {"text": text},
         }
-        where = [{"physicalLocation": place}]
-        results.append({"ruleId": rule, "level": level, "message": {"text": text}, "locations": where})
-    rules = [{"id": name} for name in dict.fromkeys(one.clause for one in answer.findings)]
-    driver = {"name": "hook-conformance", "rules": rules}
-    return json.dumps({"version": "2.1.0", "runs": [{"tool": {"driver": driver}, "results": results}]}, indent=1) + "\n"
+        results.append({**result, "locations": [{"physicalLocation": place}]})
+    notes = [{"level": "warning", "message": {"text": f"left out: {each}"}} for each in answer.code.sources.skipped]
+    run = {
+        "tool": {"driver": {"name": "hook-conformance", "rules": [*rules.values()]}},
+        "originalUriBaseIds": {"SRCROOT": {"uri": answer.code.root.as_uri().rstrip("/") + "/"}},
+        "invocations": [{"executionSuccessful": True, "toolExecutionNotifications": notes}],
+        "columnKind": "unicodeCodePoints",
+        "results": results,
+    }
+    return json.dumps({"$schema": SARIF, "version": "2.1.0", "runs": [run]}, indent=1) + "\n"
 
 
 def as_github(answer: Answer) -> str:
     """Return the answer as annotations of a workflow."""
-    return "".join(
-        f"::{ANNOTATIONS[level]} file={use.file},line={use.line},title={rule}::{text.replace('%', '%25')}\n"
-        for rule, level, text, use in _each(answer)
-    )
+    lines = []
+    for one, level, text, use in _each(answer):
+        where = {"file": use.file, **({} if use.cell else {"line": str(use.line)}), "title": one.clause}
+        given = ",".join(f"{name}={_escaped(value, ':,')}" for name, value in where.items())
+        lines.append(f"::{ANNOTATIONS[level]} {given}::{_escaped(text)}")
+    lines += [f"::warning::{_escaped(f'left out: {each}')}" for each in answer.code.sources.skipped]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _escaped(text: str, more: str = "") -> str:
+    """Return text as a command of a workflow takes it: "%" first, and ":" and "," in what is in front."""
+    for sign in "%\r\n" + more:
+        text = text.replace(sign, f"%{ord(sign):02X}")
+    return text
 
 
 FORMS = {"text": as_text, "json": as_json, "markdown": as_markdown, "sarif": as_sarif, "github": as_github}

@@ -1,164 +1,204 @@
 """On which releases of torch a piece of someone's code runs: its guards, as the releases that they let through.
 
-A guard is worked out for each release: true, false, or None where it hangs on something else. Understood are
-comparisons of the version of torch, `hasattr`, a test of a signature, and flags and functions that hold such a test.
+A guard is worked out for each release: true, false, or None where it hangs on something else. Understood are tests,
+early returns, `try`, assertions, and the ways of pytest and unittest to skip.
 """
 
 from __future__ import annotations
 
 import ast
-import operator
-import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
+from typing import Any, NamedTuple
 
-from packaging.version import InvalidVersion, Version
+from packaging.version import Version
 
-from reports.usage.owned import FUNCTIONS, File, last
+from reports.usage.owned import FUNCTIONS, File, arguments, last, spelled
+from reports.usage.project import Owned
+from reports.usage.values import STANDINS, Has, Params, Values, mentioned
 
-#: (API, option) -> whether a release has it; None for what no table knows.
-Has = Callable[[str, str, Version], "bool | None"]
-COMPARE = {
-    ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge, ast.Eq: operator.eq,
-    ast.NotEq: operator.ne,
-}  # fmt: skip
-SIGNS = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge", "==": "eq", "!=": "ne"}
-TORCH = re.compile(r"(?i:torch\.(version\.)?__version__|TORCH_?VERSION)|(version|get_distribution)\(['\"]torch['\"]")
-#: TORCH_GREATER_EQUAL_2_1 as a flag, is_torch_greater_or_equal("2.1") as a function.
-LEAST = r"(?i:torch\w*?_?(?:ge|geq|gte|greater_or_equal|greater_equal|at_?least|min|min_version)(?:_than)?"
-AT_LEAST, ASKS = re.compile(LEAST + r"_?v?(\d+)_(\d+))"), re.compile(LEAST + "$)")
 CAUGHT = {"AttributeError", "ImportError", "ModuleNotFoundError", "TypeError", "Exception", "BaseException"}
-DEPTH = 8
+LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
+SKIPS = {"skip", "skipTest", "xfail", "exit", "_exit", "quit", "abort"}
+IF, UNLESS = {"skipif", "skipIf", "xfail"}, {"skipUnless"}
+DEPTH = 4
+#: Releases that tell a question about torch from one about something else.
+PROBES = tuple(Version(f"{major}.{minor}") for major, last_one in ((1, 14), (2, 40)) for minor in range(last_one))
+
+
+class Guard(NamedTuple):
+    """A test, or a `try`, and what it must be; `params` are those of the function that has it."""
+
+    file: File
+    test: ast.AST
+    wanted: bool
+    params: tuple[tuple[str, Any], ...] = ()
 
 
 class Guards:
-    """What the names of someone's files mean as guards."""
+    """What guards mean in someone's files."""
 
-    def __init__(self, has: Has) -> None:
-        """Know nothing yet but the releases."""
-        self.has = has
-        self.flags: dict[str, ast.expr | None] = {}
+    def __init__(self, has: Has, owned: Owned, apis: frozenset[str]) -> None:
+        """Know the releases and the files."""
+        self.has, self.owned, self.apis = has, owned, apis
+        self.values = Values(has, owned, self.runs)
+        self.memo: dict[ast.AST, tuple[Guard, ...]] = {}
+        self.asks: dict[Guard, bool] = {}
 
-    def learn(self, file: File) -> None:
-        """Take the flags and functions of a file that may be guards; names that stand for two things mean nothing."""
-        for node in file.nodes:
-            if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
-                self._flag(node.targets[0].id, node.value)
-            elif isinstance(node, FUNCTIONS) and not node.args.args:
-                body = [each for each in node.body if not isinstance(each, (ast.Expr, ast.Import, ast.ImportFrom))]
-                if len(body) == 1 and isinstance(body[0], ast.Return) and body[0].value:
-                    self._flag(node.name, body[0].value)
+    def lets(self, guard: Guard, release: Version) -> bool | None:
+        """Say whether a test is true, or a `try` comes to its end, on a release."""
+        if not isinstance(guard.test, ast.Try):
+            return self.values.lets(guard.file, guard.test, release, dict(guard.params))
+        known = [
+            release.release[:2] >= STANDINS[name] if name in STANDINS else self.has(name, option, release)
+            for name, option in mentioned(guard.test.body, guard.file, self.apis)
+        ]
+        return False if False in known else True if True in known else None
 
-    def _flag(self, name: str, value: ast.expr) -> None:
-        if name in self.flags:
-            known = self.flags[name]
-            self.flags[name] = known if known is not None and ast.dump(known) == ast.dump(value) else None
-        elif isinstance(value, (ast.Compare, ast.BoolOp, ast.UnaryOp, ast.Call, ast.Attribute, ast.Subscript)):
-            self.flags[name] = value
+    def shuts(self, guard: Guard, release: Version) -> bool:
+        """Say whether a guard lets a release not through. One that shuts all of them out is no question about torch."""
+        if self.lets(guard, release) in (None, guard.wanted):
+            return False
+        if guard not in self.asks:
+            self.asks[guard] = len({self.lets(guard, each) for each in PROBES}) > 1
+        return self.asks[guard]
 
-    def lets(self, test: ast.expr | None, release: Version, depth: int = 0) -> bool | None:
-        """Say whether a test is true on a release."""
-        if depth > DEPTH:
-            return None
-        if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-            inner = self.lets(test.operand, release, depth + 1)
-            return None if inner is None else not inner
-        if isinstance(test, ast.BoolOp):
-            parts = [self.lets(each, release, depth + 1) for each in test.values]
-            decisive = isinstance(test.op, ast.Or)
-            return decisive if decisive in parts else None if None in parts else not decisive
-        if isinstance(test, ast.Compare) and len(test.ops) == 1:
-            return self._compared(test.left, test.ops[0], test.comparators[0], release)
-        name = last(test.func if isinstance(test, ast.Call) else test)
-        if isinstance(test, ast.Call) and (test.args or test.keywords):
-            return self._asked(name, test.args, release)
-        if name in self.flags:
-            return self.lets(self.flags[name], release, depth + 1)
-        found = AT_LEAST.search(name)
-        return release.release[:2] >= (int(found[1]), int(found[2])) if found else None
+    def runs(self, file: File, node: ast.AST, release: Version, params: Params) -> bool | None:
+        """Say whether a node may run on a release; None where that hangs on something else."""
+        found = {self._is(each, release, params) for each in self.around(file, node)}
+        return False if False in found else None if None in found else True
 
-    def _compared(self, left: ast.expr, sign: ast.cmpop, right: ast.expr, release: Version) -> bool | None:
-        if isinstance(sign, (ast.In, ast.NotIn)) and isinstance(left, ast.Constant):
-            asked = re.search(r"(?:signature|getfullargspec)\((?:\w+\.)*(\w+)\)", ast.unparse(right))
-            found = self.has(asked[1], str(left.value), release) if asked else None
-            return None if found is None else found == isinstance(sign, ast.In)
-        for one, other, turned in ((left, right, False), (right, left, True)):
-            wanted = _numbers(other)
-            if wanted and type(sign) in COMPARE and self._is_version(one):
-                size = len(wanted) if isinstance(other, ast.Tuple) else 3
-                pair = [(*each, 0, 0)[:size] for each in (release.release, wanted)]
-                return COMPARE[type(sign)](*(pair[::-1] if turned else pair))
-        return None
+    def _is(self, guard: Guard, release: Version, params: Params) -> bool | None:
+        known = self.lets(guard._replace(params=(*guard.params, *params.items())), release)
+        return None if known is None else known == guard.wanted
 
-    def _is_version(self, node: ast.expr, depth: int = 0) -> bool:
-        """Say whether an expression is the version of torch, parsed or cut into numbers."""
-        if TORCH.search(ast.unparse(node)):
-            return True
-        flags = [self.flags.get(each.id) for each in ast.walk(node) if isinstance(each, ast.Name)]
-        return depth < DEPTH and any(flag is not None and self._is_version(flag, depth + 1) for flag in flags)
+    def around(self, file: File, node: ast.AST) -> tuple[Guard, ...]:
+        """Return what must be for a node to run."""
+        if node not in self.memo:
+            self.memo[node] = ()  # where it is needed to work out itself
+            self.memo[node] = tuple(self._around(file, file.chain(node)))
+        return self.memo[node]
 
-    def _asked(self, name: str, given: list[ast.expr], release: Version) -> bool | None:
-        """Say what a call says: hasattr(m, "x"), is_torch_version(">=", "2.0")."""
-        words = [each.value for each in given if isinstance(each, ast.Constant) and isinstance(each.value, str)]
-        if words and name == "hasattr":
-            return self.has(words[0], "", release)
-        numbers = [found for each in given if (found := _numbers(each))]
-        if not numbers or "vision" in name or "torch" not in (name + " ".join(words)).lower():
-            return None
-        signs = [SIGNS[word] for word in words if word in SIGNS]
-        signs += [each.attr for each in given if isinstance(each, ast.Attribute) and each.attr in SIGNS.values()]
-        signs += ["ge"] if ASKS.search(name) else []
-        mine, theirs = ((*each, 0, 0)[:3] for each in (release.release, numbers[0]))
-        return getattr(operator, signs[0])(mine, theirs) if signs else None
+    def _around(self, file: File, chain: list[ast.AST]) -> Iterator[Guard]:
+        for child, parent in pairwise(chain):
+            yield from self._asked(file, child, parent)
+            if isinstance(parent, (*FUNCTIONS, ast.ClassDef)) and isinstance(child, ast.stmt):
+                yield from (guard for each in parent.decorator_list for guard in self._skips(file, each))
+            marks = parent.body if isinstance(parent, (ast.ClassDef, ast.Module)) else []
+            for mark in (one.value for one in marks if isinstance(one, ast.Assign) and _is_mark(one)):
+                each_mark = mark.elts if isinstance(mark, ast.List) else [mark]
+                yield from (guard for each in each_mark for guard in self._skips(file, each))
+            for block in ("body", "orelse"):
+                statements = getattr(parent, block, None)
+                if isinstance(statements, list) and child in statements:
+                    for each in statements[: statements.index(child)]:
+                        yield from self._passed(file, each)
 
+    def _asked(self, file: File, child: ast.AST, parent: ast.AST) -> Iterator[Guard]:
+        """Yield what a node asks for what is inside."""
+        match parent:
+            case ast.If() | ast.IfExp() if child is not parent.test:
+                body = parent.body if isinstance(parent.body, list) else [parent.body]
+                yield Guard(file, parent.test, child in body)
+            case ast.BoolOp():
+                before = parent.values[: parent.values.index(child)]  # type: ignore[arg-type]
+                yield from (Guard(file, each, isinstance(parent.op, ast.And)) for each in before)
+            case ast.Try() if child not in parent.finalbody and _catches(parent):
+                if not isinstance(child, ast.ExceptHandler) or _catches(parent, child):
+                    yield Guard(file, parent, not isinstance(child, ast.ExceptHandler))
+            case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp() if child not in parent.generators:
+                yield from (Guard(file, test, True) for loop in parent.generators for test in loop.ifs)
+            case ast.match_case(pattern=ast.MatchSingleton() as pattern):
+                yield Guard(file, file.parents[parent].subject, bool(pattern.value))  # type: ignore[attr-defined]
 
-def _numbers(node: ast.expr) -> tuple[int, ...] | None:
-    """Return the numbers of "2.0", Version("2.0"), (2, 0) and 2."""
-    if isinstance(node, ast.Call) and node.args:
-        return _numbers(node.args[0])
-    if not isinstance(node, (ast.Constant, ast.Tuple, ast.List)):
-        return None
-    try:
-        value = ast.literal_eval(node)
-        if isinstance(value, (tuple, list)):
-            return tuple(value) if all(type(each) is int for each in value) else None
-        return Version(str(value).split("+")[0]).release if type(value) in (str, int, float) else None
-    except (ValueError, TypeError, InvalidVersion):
-        return None
-
-
-def conditions(chain: list[ast.AST]) -> Iterator[tuple[ast.expr, bool]]:
-    """Yield the tests around a node, and what each must be; `chain` is the node and all that it is inside of."""
-    for child, parent in pairwise(chain):
-        if isinstance(parent, (ast.If, ast.IfExp)) and child is not parent.test:
-            yield parent.test, child is parent.body or (isinstance(parent.body, list) and child in parent.body)
-        elif isinstance(parent, ast.BoolOp):
-            before = parent.values[: parent.values.index(child)]  # type: ignore[arg-type]
-            yield from ((each, isinstance(parent.op, ast.And)) for each in before)
-        for block in ("body", "orelse"):
-            statements = getattr(parent, block, None)
-            if isinstance(statements, list) and child in statements:
-                yield from _before(statements[: statements.index(child)])
-
-
-def _before(statements: Iterable[ast.stmt]) -> Iterator[tuple[ast.expr, bool]]:
-    """Yield what must be for a block to come so far: no early return was taken, and what was asserted holds."""
-    leaves = (ast.Return, ast.Raise, ast.Continue, ast.Break)
-    for each in statements:
+    def _passed(self, file: File, each: ast.stmt) -> Iterator[Guard]:
+        """Yield what must be for code to come past a statement: nothing left there, and what was asserted holds."""
         if isinstance(each, ast.Assert):
-            yield each.test, True
-        elif isinstance(each, ast.If) and isinstance((each.orelse or each.body)[-1], leaves):
-            yield each.test, bool(each.orelse)
+            yield Guard(file, each.test, True)
+        elif isinstance(each, ast.If):
+            for block, other, wanted in ((each.body, each.orelse, False), (each.orelse, each.body, True)):
+                if block and _leaves(block[-1]):
+                    yield Guard(file, each.test, wanted)
+                    if len(other) == 1:
+                        yield from self._passed(file, other[0])
+        elif isinstance(each, ast.Try) and _catches(each):
+            if all(_leaves(one.body[-1]) and not isinstance(one.body[-1], ast.Raise) for one in each.handlers):
+                yield Guard(file, each, True)
+        elif isinstance(each, (ast.Expr, ast.Assign)) and isinstance(each.value, ast.Call):
+            call = each.value
+            least = [one.value for one in call.keywords if one.arg == "minversion"] + call.args[1:]
+            if last(call.func) == "importorskip" and least and self.owned.words(file, call.args[0]) == ["torch"]:
+                text = f"torch.__version__ >= Version({ast.unparse(least[0])})"
+                yield Guard(file, ast.parse(text, mode="eval").body, True)
+
+    def _skips(
+        self, file: File, node: ast.AST, params: Mapping[str, Any] | None = None, depth: int = 0
+    ) -> Iterator[Guard]:
+        """Yield what a decorator demands: skipif, skipUnless, or an own one that has such a test inside."""
+        if depth > DEPTH:
+            return
+        called = node if isinstance(node, ast.Call) else None
+        name = last(called.func if called else node)
+        if called and called.args and (name in IF or name in UNLESS):
+            yield Guard(file, called.args[0], name in UNLESS, tuple((params or {}).items()))
+            return
+        if called and isinstance(called.func, ast.Call):  # unittest.skipIf(test, "why")(function)
+            yield from self._skips(file, called.func, params, depth + 1)
+        for there, one in self.owned.values(file, called.func if called else node):
+            if isinstance(one.value, FUNCTIONS):
+                given = self._given(file, one.value, called)
+                yield from self._inside(there, one.value, given, depth)
+            elif one.value is not None and not isinstance(one.value, (ast.alias, ast.ClassDef)):
+                yield from self._skips(there, one.value, params, depth + 1)
+
+    def _given(self, file: File, function: ast.AST, call: ast.Call | None) -> dict[str, Any]:
+        """Return the constants that a decorator is called with."""
+        found = self.values.passed(file, function, call, Version("0"), {}) if call else {}
+        return {name: value for name, value in found.items() if isinstance(value, (str, int, float, tuple))}
+
+    def _inside(self, file: File, function: ast.AST, given: dict[str, Any], depth: int) -> Iterator[Guard]:
+        """Yield what an own decorator demands: what is around the calls of the function that it is given."""
+        for node in ast.walk(function):
+            if isinstance(node, ast.Return) and file.within[node] is function and isinstance(node.value, ast.Call):
+                yield from self._skips(file, node.value, given, depth + 1)
+        for inner in (each for each in ast.walk(function) if isinstance(each, FUNCTIONS)):
+            names = {each.arg for each in arguments(inner)} - given.keys()
+            calls = [each for name in names for each in file.calls.get(name, ()) if function in file.chain(each)]
+            if len(calls) == 1:
+                chain = file.chain(calls[0])
+                for guard in self._around(file, chain[: chain.index(function)]):
+                    yield guard._replace(params=tuple(given.items()))
+
+
+def _is_mark(statement: ast.Assign) -> bool:
+    return spelled(statement.targets[0]) == "pytestmark"
+
+
+def _leaves(statement: ast.stmt) -> bool:
+    """Say whether code ends at a statement: it returns, raises, or skips a test."""
+    if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
+        func = statement.value.func
+        return (func.attr if isinstance(func, ast.Attribute) else last(func)) in SKIPS
+    if isinstance(statement, ast.If) and statement.orelse:
+        return _leaves(statement.body[-1]) and _leaves(statement.orelse[-1])
+    return isinstance(statement, LEAVES)
+
+
+def _catches(node: ast.Try, handler: ast.AST | None = None) -> bool:
+    """Say whether a `try`, or one handler of it, catches what a release lacks, and does not raise it again."""
+    for each in node.handlers:
+        classes = each.type.elts if isinstance(each.type, ast.Tuple) else [each.type]
+        named = each.type is None or {last(one) for one in classes} & CAUGHT
+        if named and (handler is each or (handler is None and not isinstance(each.body[-1], ast.Raise))):
+            return True
+    return False
 
 
 def caught(chain: list[ast.AST]) -> bool:
     """Say whether what a release lacks is caught by a `try` around, or silenced by contextlib.suppress."""
     for child, parent in pairwise(chain):
-        for handler in parent.handlers if isinstance(parent, ast.Try) and child in parent.body else ():
-            classes = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
-            named = handler.type is None or {last(each) for each in classes} & CAUGHT
-            if named and not isinstance(handler.body[-1], ast.Raise):
-                return True
+        if isinstance(parent, ast.Try) and child in parent.body and _catches(parent):
+            return True
         if isinstance(parent, ast.With) and any("suppress(" in ast.unparse(item) for item in parent.items):
             return True
     return False

@@ -1,58 +1,166 @@
-"""Someone's Python files: where each node is, what names mean, and which are the code's own."""
+"""Someone's Python files: where each node is, and what names are bound to, by the scopes that Python itself finds."""
 
 from __future__ import annotations
 
 import ast
-import itertools
-from collections.abc import Iterable, Iterator, MutableMapping
+import symtable
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import NamedTuple
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-#: Classes of torch that are, or have, an encoder layer.
-ENCODERS = {"TransformerEncoderLayer", "TransformerEncoder", "Transformer"}
-MOST_NAMES = 64
-DEEP = 4  # classes that make, or are derived from, another
+LOOPS = (ast.For, ast.AsyncFor, ast.comprehension)
+COMPREHENSIONS = {
+    ast.ListComp: "listcomp",
+    ast.SetComp: "setcomp",
+    ast.DictComp: "dictcomp",
+    ast.GeneratorExp: "genexpr",
+}
+SCOPES = (*FUNCTIONS, ast.ClassDef, ast.Lambda, *COMPREHENSIONS)
+#: What binds names for what is inside.
+BLOCKS = (*LOOPS, *FUNCTIONS, ast.Lambda, ast.With, ast.AsyncWith, ast.ExceptHandler, ast.match_case)
 DEEPEST = 250  # what `ast` can write out again
+
+
+class Binding(NamedTuple):
+    """What binds a name: a parameter, None where code does not show it, or in a loop what the loop goes through."""
+
+    value: ast.AST | None
+    node: ast.AST
 
 
 class File:
     """One file."""
 
-    def __init__(self, name: str, tree: ast.Module) -> None:
-        """Read what it defines, binds and imports. Raises RecursionError."""
-        self.name = name
+    def __init__(self, name: str, tree: ast.Module, text: str) -> None:
+        """Read what it defines, binds and imports. Raises RecursionError, SyntaxError where scopes make no sense."""
+        self.name, self.tree = name, tree
+        self.parts = tuple(part for part in name.removesuffix(".py").split("/") if part != "__init__")
+        self.package = self.parts if name.endswith("__init__.py") else self.parts[:-1]
         self.nodes: list[ast.AST] = [tree]  # parents first
         self.parents: dict[ast.AST, ast.AST] = {}
-        self.classes: dict[ast.ClassDef, set[str]] = {}  # what each defines
+        self.within: dict[ast.AST, ast.AST] = {tree: tree}  # the scope in which each is worked out
         self.imports: dict[str, str] = {}  # "r" -> "torch.nn.modules.module.register_..."
         self.attributes: dict[str, set[str]] = {}  # each that is read or set, and what of: "weight" for a.weight.grad
-        self.named: MutableMapping[str, list[ast.expr]] = {}  # what a name is bound to, anywhere
+        self.strings: set[str] = set()
+        self.calls: dict[str, list[ast.Call]] = {}
+        self.classes: dict[ast.ClassDef, set[str]] = {}  # what each defines
+        self.bound: dict[tuple[ast.AST, str], list[Binding]] = {}
         depth: dict[ast.AST, int] = {tree: 0}
         for node in self.nodes:
             for child in ast.iter_child_nodes(node):
                 if not isinstance(child, ast.expr_context):  # one object is in many places
                     self.parents[child], depth[child] = node, depth[node] + 1
+                    self.within[child] = self._scope(node, child)
                     self.nodes.append(child)
-            if isinstance(node, ast.Attribute):
-                self.attributes.setdefault(node.attr, set()).add(last(node.value))
-            self._learn(node)
         if max(depth.values()) > DEEPEST:
             raise RecursionError
+        self.tables: dict[ast.AST, symtable.SymbolTable] = {}
+        inner: dict[ast.AST, list[ast.AST]] = {}
+        for node in self.nodes:
+            if isinstance(node, SCOPES):
+                inner.setdefault(self.within[node], []).append(node)
+        self._pair(tree, symtable.symtable(text, name, "exec"), inner)
+        for node in self.nodes:
+            self._learn(node)
+        for some in self.bound.values():
+            some.sort(key=lambda one: where(one.node))
+
+    def _scope(self, node: ast.AST, child: ast.AST) -> ast.AST:
+        """Return where a child is worked out: decorators, defaults and the first iterator are outside."""
+        if isinstance(node, (*FUNCTIONS, ast.ClassDef)) and isinstance(child, ast.stmt):
+            return node
+        if (isinstance(node, ast.Lambda) and child is node.body) or isinstance(node, tuple(COMPREHENSIONS)):
+            return node
+        if isinstance(node, ast.comprehension):
+            around = self.parents[node]
+            if around.generators[0] is node and child is node.iter:  # type: ignore[attr-defined]
+                return self.within[around]
+        return self.within[node]
+
+    def _pair(self, node: ast.AST, table: symtable.SymbolTable, inner: dict[ast.AST, list[ast.AST]]) -> None:
+        """Find the table of each scope: scopes of one name on one line are in the same order on both sides."""
+        self.tables[node] = table
+        waiting: dict[tuple[str, int], list[symtable.SymbolTable]] = {}
+        for child in _children(table):
+            waiting.setdefault((child.get_name(), child.get_lineno()), []).append(child)
+        for each in sorted(inner.get(node, ()), key=where):
+            name = COMPREHENSIONS.get(type(each)) or getattr(each, "name", "lambda")  # type: ignore[arg-type]
+            if tables := waiting.get((name, getattr(each, "lineno", 0))):
+                self._pair(each, tables.pop(0), inner)
 
     def _learn(self, node: ast.AST) -> None:
-        if isinstance(node, ast.ClassDef):
-            self.classes[node] = set()
-        elif isinstance(node, (*FUNCTIONS, ast.Assign)):
-            scope = self.around(node, *FUNCTIONS, ast.ClassDef)
-            if isinstance(scope, ast.ClassDef):
-                names = [node.name] if isinstance(node, FUNCTIONS) else map(spelled, node.targets)
-                self.classes[scope].update(names)
+        if isinstance(node, ast.Attribute):
+            self.attributes.setdefault(node.attr, set()).add(last(node.value))
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            self.strings.add(node.value)
+        elif isinstance(node, ast.Call):
+            self.calls.setdefault(spelled(node.func), []).append(node)
+        elif isinstance(node, ast.ClassDef):
+            self.classes.setdefault(node, set())
         for local, origin in _imports(node):
             if not self.of_torch(local):  # where one of two imports fails, torch's is the one that is meant
                 self.imports[local] = origin
         for target, value in bindings(node):
-            loops = isinstance(node, (ast.For, ast.comprehension))
-            if spelled(target) and (not loops or isinstance(value, (ast.Tuple, ast.List, ast.Set, ast.Name))):
-                self.named.setdefault(spelled(target), []).append(value)
+            name = target if isinstance(target, str) else spelled(target)
+            root = name.partition(".")[0]
+            inside = node if isinstance(target, str) and isinstance(value, ast.arg) else self.within[node]
+            scope = self.home(inside, root) if name else self.tree
+            if root in ("self", "cls") and name != root:
+                scope = self.around(node, ast.ClassDef) or scope
+            if isinstance(scope, ast.ClassDef):
+                self.classes.setdefault(scope, set()).add(name)
+            self.bound.setdefault((scope, name), []).append(Binding(value, node))
+
+    def home(self, scope: ast.AST, name: str) -> ast.AST:
+        """Return the scope that a name of this scope belongs to."""
+        first = scope
+        while scope is not self.tree:
+            if scope in self.tables and (scope is first or not isinstance(scope, ast.ClassDef)):
+                table = self.tables[scope]
+                if name in table.get_identifiers():
+                    symbol = table.lookup(name)
+                    if symbol.is_local():
+                        return scope
+                    if symbol.is_global():
+                        return self.tree
+            scope = self.within[scope]
+        return scope
+
+    def values(self, node: ast.AST) -> list[Binding]:
+        """Return what a name with or without dots may be bound to where it is read."""
+        name = spelled(node)
+        root = name.partition(".")[0]
+        if not name or node not in self.within:
+            return []
+        scope = self.home(self.within[node], root)
+        if root in ("self", "cls") and name != root:
+            scope = self.around(node, ast.ClassDef) or scope
+        found = self.bound.get((scope, name), [])
+        return self._reaching(node, found) if len(found) > 1 and scope is self.within[node] else found
+
+    def _reaching(self, node: ast.AST, found: list[Binding]) -> list[Binding]:
+        """Leave out what is bound later, in another branch, or bound again before the name is read."""
+        chain = self.chain(node)
+        around = set(chain)
+        blocks = {(up, _block(up, child)) for child, up in pairwise(chain)}
+        loops = {each for each in chain if isinstance(each, (*LOOPS, ast.While))}
+        kept: list[Binding] = []
+        for one in found:
+            up = self.parents.get(one.node, self.tree)
+            if one.node in around:  # a loop, a function or a block that binds it, or the statement that reads it
+                if isinstance(one.node, BLOCKS) and getattr(one.node, "iter", None) not in around:
+                    kept = [one]
+                continue
+            if where(one.node) > where(node) and not loops & set(self.chain(one.node)):
+                continue
+            block = (up, _block(up, one.node))
+            if isinstance(up, ast.If) and up in around and block not in blocks:
+                continue
+            if block in blocks and where(one.node) < where(node) and not isinstance(one.node, LOOPS):
+                kept = []
+            kept.append(one)
+        return kept
 
     def imported(self, name: str) -> str:
         """Return what a name of this file goes by where it was defined."""
@@ -73,22 +181,23 @@ class File:
         """Return the nearest of some kinds that a node is inside of."""
         return next((each for each in self.chain(node)[1:] if isinstance(each, kinds)), None)
 
-    def words(self, node: ast.expr, depth: int = 0) -> list[str]:
-        """Return the strings that an expression may be: a constant, a name bound to some, or pieces put together."""
-        if isinstance(node, ast.Constant):
-            return [node.value] if isinstance(node.value, str) else []
-        if isinstance(node, (ast.JoinedStr, ast.BinOp)):
-            parts = node.values if isinstance(node, ast.JoinedStr) else [node.left, node.right]
-            pieces = itertools.product(*(self.words(part, depth) for part in parts))
-            return ["".join(each) for each in itertools.islice(pieces, MOST_NAMES)]
-        several: list[ast.expr] = []
-        if isinstance(node, ast.Name) and depth < 3:
-            several, depth = self.named.get(node.id, []), depth + 1
-        elif isinstance(node, (ast.Tuple, ast.List, ast.Set)):  # what a loop goes through
-            several = node.elts
-        elif isinstance(node, (ast.FormattedValue, ast.IfExp)):
-            several = [node.value] if isinstance(node, ast.FormattedValue) else [node.body, node.orelse]
-        return [word for each in several[:MOST_NAMES] for word in self.words(each, depth)]
+
+def _children(table: symtable.SymbolTable) -> Iterator[symtable.SymbolTable]:
+    """Yield the scopes inside; of what Python 3.12 has for parameters of types, those inside that."""
+    for child in table.get_children():
+        if str(child.get_type()).rpartition(".")[2].lower() in ("function", "class"):
+            yield child
+        else:
+            yield from _children(child)
+
+
+def _block(up: ast.AST, child: ast.AST) -> str:
+    """Return in which list of statements of a node a child is."""
+    for name in ("body", "orelse", "finalbody"):
+        block = getattr(up, name, None)
+        if isinstance(block, list) and child in block:
+            return name
+    return ""
 
 
 def _imports(node: ast.AST) -> Iterator[tuple[str, str]]:
@@ -99,14 +208,57 @@ def _imports(node: ast.AST) -> Iterator[tuple[str, str]]:
         yield from ((each.asname or each.name, f"{origin}.{each.name}") for each in node.names)
 
 
-def bindings(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
+def bindings(node: ast.AST) -> Iterator[tuple[ast.expr | str, ast.AST | None]]:
     """Yield what a node binds, and to what: in a loop, to what it goes through."""
-    if isinstance(node, (ast.For, ast.comprehension)):
-        yield node.target, node.iter
-    elif isinstance(node, ast.Assign):
-        yield from ((target, node.value) for target in node.targets)
-    elif isinstance(node, (ast.AnnAssign, ast.NamedExpr)) and node.value:
-        yield node.target, node.value
+    if isinstance(node, (*FUNCTIONS, ast.ClassDef)):
+        yield node.name, node
+    elif isinstance(node, (ast.ExceptHandler, ast.MatchAs, ast.MatchStar)) and node.name:
+        yield node.name, None
+    elif isinstance(node, (ast.Import, ast.ImportFrom)):
+        yield from ((each.asname or each.name.partition(".")[0], each) for each in node.names)
+    if isinstance(node, (*FUNCTIONS, ast.Lambda)):
+        yield from ((each.arg, each) for each in arguments(node))
+    pairs = _pairs(node)
+    for target, value in pairs:  # grows while it is read
+        if not isinstance(target, (ast.Tuple, ast.List)):
+            yield target, value
+            continue
+        for place, each in enumerate(target.elts):
+            pairs.append((each, value if isinstance(node, LOOPS) else _item(value, place)))
+
+
+def _pairs(node: ast.AST) -> list[tuple[ast.expr, ast.AST | None]]:
+    match node:
+        case ast.For() | ast.AsyncFor() | ast.comprehension():
+            return [(node.target, node.iter)]
+        case ast.Assign():
+            return [(target, node.value) for target in node.targets]
+        case ast.AnnAssign() | ast.NamedExpr() if node.value:
+            return [(node.target, node.value)]
+        case ast.AugAssign():
+            return [(node.target, None)]
+        case ast.With() | ast.AsyncWith():
+            return [(each.optional_vars, None) for each in node.items if each.optional_vars]
+    return []
+
+
+def _item(value: ast.AST | None, place: int) -> ast.AST | None:
+    if isinstance(value, (ast.Tuple, ast.List)):
+        return value.elts[place] if place < len(value.elts) else None
+    return None if value is None else ast.Subscript(value, ast.Constant(place), ast.Load())  # type: ignore[arg-type]
+
+
+def arguments(node: ast.AST) -> list[ast.arg]:
+    """Return the parameters of a function."""
+    args: ast.arguments = node.args  # type: ignore[attr-defined]
+    extra = [each for each in (args.vararg, args.kwarg) if each]
+    return [*args.posonlyargs, *args.args, *args.kwonlyargs, *extra]
+
+
+def where(node: ast.AST) -> tuple[int, int]:
+    """Return where a node begins."""
+    first = getattr(node, "target", node) if isinstance(node, ast.comprehension) else node
+    return getattr(first, "lineno", 0), getattr(first, "col_offset", 0)
 
 
 def spelled(node: ast.AST | None) -> str:
@@ -122,53 +274,3 @@ def spelled(node: ast.AST | None) -> str:
 def last(node: ast.AST | None) -> str:
     """Return the last part of a name with dots."""
     return spelled(node).rpartition(".")[2]
-
-
-class Owned:
-    """What the files of one package or folder define among themselves."""
-
-    def __init__(self, files: Iterable[File]) -> None:
-        """Take them all."""
-        self.classes: dict[str, list[tuple[File, ast.ClassDef]]] = {}
-        for file in files:
-            for node in file.classes:
-                self.classes.setdefault(node.name, []).append((file, node))
-
-    def method(self, file: File, inside: ast.AST | None, name: str, *, above: bool = False) -> bool:
-        """Say whether a class, or one that it is derived from, has such a method; above: only the latter."""
-        waiting = [(file, inside)] if isinstance(inside, ast.ClassDef) else []
-        for where, node in waiting:  # grows while it is read
-            if name in where.classes[node] and not (above and node is inside):
-                return True
-            for base in node.bases:
-                waiting += [one for one in self.named(where, spelled(base)) if one not in waiting]
-        return False
-
-    def named(self, file: File, name: str) -> list[tuple[File, ast.ClassDef]]:
-        """Return the classes that a name may be: of this file, or imported from another of these files."""
-        here = [node for node in file.classes if node.name == name]
-        root, _, rest = name.partition(".")
-        if here or root not in file.imports or file.of_torch(name):
-            return [(file, node) for node in here[-1:]]
-        return self.classes.get(rest.rpartition(".")[2] if rest else file.imported(name), [])
-
-    def encodes(self, file: File, name: str) -> bool:
-        """Say whether a class is torch's encoder layer, is derived from it, or makes one."""
-        level = {(file, name)}
-        for _ in range(DEEP):
-            if any(where.imported(each) in ENCODERS and where.of_torch(each) for where, each in level):
-                return True
-            found = [one for where, each in level for one in self.named(where, each)]
-            level = {(there, spelled(each)) for there, node in found for each in node.bases}
-            level |= {
-                (there, spelled(each.func))
-                for there, node in found
-                for each in ast.walk(node)
-                if isinstance(each, ast.Call)
-            }
-        return False
-
-    def called_after(self, variable: str, method: str) -> bool:
-        """Say whether a variable is called after a class that has such a method: runner, after FlexibleRunner."""
-        after = [some for name, some in self.classes.items() if name.lower().endswith(variable.lower())]
-        return len(variable) > 3 and any(method in file.classes[node] for some in after for file, node in some)

@@ -2,7 +2,8 @@
 
 The code is parsed, never run. Without --from and --to the releases are those that the project's own metadata admit, and
 every release between counts. Printed is what the code alone decides; what it does not show is counted, and listed by
---unsure. A comment `# hook-conformance: CLAUSE` on a line accepts that clause there, `# hook-conformance: all` all.
+--unsure. A comment `# hook-conformance: NAME` on a line of the call accepts what is printed as [NAME] there, and
+`# hook-conformance: all` accepts all. Files are named from the root of the git repository, where there is one.
 """
 
 from __future__ import annotations
@@ -19,13 +20,16 @@ from reports.data.atlas import Atlas, Column
 from reports.data.names import add_range, add_sources, between, read_atlas
 from reports.data.statements import HARMS
 from reports.data.strict import BadInput, one_line, parse, read_bytes, write_atomic
-from reports.usage.affects import Finding, affects
-from reports.usage.answer import FORMS, as_json, lines_of
+from reports.usage.affects import Answer, Finding, affects
+from reports.usage.answer import FORMS, as_json
 from reports.usage.bounds import read_bounds
+from reports.usage.files import repository
 from reports.usage.lacks import Table
 from reports.usage.uses import read_code
 from reports.verbs.verb import add_verb
 
+#: (release, what is said of it)
+Said = set[tuple[str, str]]
 EPILOG = """exit status: 0 nothing differs that does this harm or worse, 1 something does, 2 the code cannot be read.
 example: python -m reports affects src/mylib --from 1.13 --to 2.15"""
 
@@ -50,46 +54,66 @@ def add_parser(sub: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print the answer; 1 when something differs."""
     atlas = read_atlas(args)
-    columns, why = releases(atlas, args)
+    columns, why, unread = releases(atlas, args)
     table = Table(atlas)
-    code = read_code(args.path, table.has)
-    for fault in code.skipped:
+    code = read_code(args.path, table.has, repository(args.path))
+    code.sources.skipped[:0] = unread
+    for fault in code.sources.skipped:
         print(one_line(f"left out: {fault}"), file=sys.stderr)
     answer = affects(atlas, columns, code, table, str(args.path), why)
     least = HARMS.index(args.min_harm)
     found, unsure = (tuple(one for one in some if one.rank <= least) for some in (answer.findings, answer.unsure))
-    answer = replace(answer, findings=found, unsure=unsure)
+    answer = replace(answer, findings=found, unsure=unsure, listed=args.unsure)
     if args.write_baseline:
         write_atomic(args.write_baseline, as_json(answer))
     if args.baseline:
-        answer = replace(answer, findings=tuple(_new(answer.findings, args.baseline)))
+        answer = replace(answer, findings=tuple(_new(answer, args.baseline)))
     forms.show(answer, FORMS, args.format)
-    if args.unsure and args.format == "text":
-        print("\n".join(lines_of(answer)))
     return 1 if answer.findings else 0
 
 
-def releases(atlas: Atlas, args: argparse.Namespace) -> tuple[tuple[Column, ...], str]:
-    """Return the releases that are asked for, and why these: named, or admitted by the metadata of the code."""
+def releases(atlas: Atlas, args: argparse.Namespace) -> tuple[tuple[Column, ...], str, list[str]]:
+    """Return the releases that are asked for, why these, and what metadata say in a way that is not understood."""
     if args.first is not None or args.last is not None or args.runs:
-        return between(atlas, args.first, args.last), "as asked"
+        return between(atlas, args.first, args.last), "as asked", []
     bounds = read_bounds(args.path)
-    if bounds is None:
-        return atlas.columns, "all that are recorded: no bound on torch was found in metadata"
+    unread = [f"{each}; name the releases with --from and --to" for each in bounds.unread]
+    if not bounds.bind:
+        return atlas.columns, "all that are recorded: no bound on torch was found in metadata", unread
     columns = tuple(column for column in atlas.columns if bounds.admits(column.version))
     if not columns:
         raise BadInput(args.path, "", f"no recorded release is in {bounds}", "name others with --from and --to")
-    return columns, f"as {bounds} admits"
+    return columns, f"as {bounds} admits", unread
 
 
-def _new(found: Sequence[Finding], baseline: Path) -> Iterator[Finding]:
-    """Yield what a baseline does not hold: by clause, file and API, for lines move."""
+def _new(answer: Answer, baseline: Path) -> Iterator[Finding]:
+    """Yield what a baseline does not hold: by clause, file and API, for lines move; as often, and on these releases."""
     try:
-        old = parse(read_bytes(baseline), baseline, "")["findings"]
-        known = {(one["clause"], use["file"], use["api"]) for one in old for use in one["uses"]}
-    except (KeyError, TypeError):
+        old = parse(read_bytes(baseline), baseline, "")
+        known: dict[tuple[str, str, str], list[Said]] = {}
+        for one in old["findings"]:
+            said = _said([(span["from"], span["to"], span["says"]) for span in one["spans"]], old["releases"])
+            for use in one["uses"]:
+                known.setdefault((one["clause"], use["file"], use["api"]), []).append(said)
+    except (KeyError, TypeError, ValueError, AttributeError):
         raise BadInput(baseline, "", "is no answer of affects", "write one with --write-baseline") from None
-    for one in found:
-        uses = tuple(use for use in one.uses if (one.clause, use.file, use.api) not in known)
+    labels = [column.label for column in answer.columns]
+    for one in answer.findings:
+        mine = _said([(span.first, span.last, span.said.says) for span in one.spans], labels)
+        uses = []
+        for use in one.uses:
+            left = known.get((one.clause, use.file, use.api), [])
+            same = next((each for each in left if mine <= each), None)
+            if same is None:
+                uses.append(use)
+            else:
+                left.remove(same)
         if uses:
-            yield replace(one, uses=uses)
+            yield replace(one, uses=tuple(uses))
+
+
+def _said(spans: Sequence[tuple[str, str, str]], labels: Sequence[str]) -> Said:
+    """Return what is said of each release."""
+    return {
+        (label, says) for first, last, says in spans for label in labels[labels.index(first) : labels.index(last) + 1]
+    }

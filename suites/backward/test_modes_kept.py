@@ -20,7 +20,7 @@ from suites.names import CLEARING, FULL, PRE, WARNED
         "backward.modes.warning_without_input",
         "Full backward hooks of one call that run though no input needs a gradient give one UserWarning.",
         (FIRING, WARNED),
-        concern="full_backward",
+        concern="full_backward ?inputs_need_no_grad",
         instead="let an input of the hooked module require grad, or filter the warning.",
         where=("inputs are by position", "one backward(), all warnings shown"),
         needs=FULL,
