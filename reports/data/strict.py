@@ -177,16 +177,17 @@ def write_atomic(path: Path, text: str) -> None:
     A symbolic link is followed: the file that it names is written. What is no regular file, such as a device, is kept
     and written to.
     """
+    path = Path(os.path.realpath(path))
+    if path.is_symlink():
+        raise BadInput(path, "", "is a link to itself", "name another place")
     try:
-        path = path.resolve()
         if path.exists() and not path.is_file():
             path.write_text(text, encoding="utf-8")
             return
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
-    except (OSError, RuntimeError) as problem:
-        fault = getattr(problem, "strerror", None) or "its links go round"
-        raise BadInput(path, "", f"cannot be written ({fault})", "name another place") from None
+    except OSError as problem:
+        raise BadInput(path, "", f"cannot be written ({problem.strerror})", "name another place") from None
     try:
         with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
             file.write(text)

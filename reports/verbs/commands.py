@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -164,7 +165,7 @@ CHECK_FORMS = {"text": _check_text, "json": _check_json, "markdown": _check_mark
 
 def run_merge(args: argparse.Namespace) -> int:
     """Join the run files and say what came out."""
-    if any(args.out.resolve() == path.resolve() for path in args.runs):
+    if os.path.realpath(args.out) in map(os.path.realpath, args.runs):
         raise BadInput(args.out, "", "is also one of the files to read", "name another file with --out")
     runs = merge(_read(args.runs))
     write_runs(args.out, runs)
@@ -174,9 +175,10 @@ def run_merge(args: argparse.Namespace) -> int:
 
 def _read(paths: Iterable[Path], *, partial: bool = False) -> list[Run]:
     """Read all run files, the same file only once."""
-    seen: dict[Path, Path] = {}
+    seen: dict[str, Path] = {}
     for path in paths:
-        if path.resolve() in seen:
+        real = os.path.realpath(path)  # which takes a link to itself too: reading it says what is wrong
+        if real in seen:
             raise BadInput(path, "", "is given twice", "give each run file once")
-        seen[path.resolve()] = path
+        seen[real] = path
     return [run for path in seen.values() for run in read_runs(path, partial=partial)]

@@ -247,3 +247,29 @@ def test_as_a_program(room):
     help_text = subprocess.run([*command[:3], "--help"], cwd=ROOT, capture_output=True, text=True)
     assert help_text.returncode == 0
     assert all(verb in help_text.stdout for verb in ("page", "record", "check", "diff", "merge", "sweep"))
+
+
+@pytest.mark.parametrize("verb", ["check", "page", "triage", "badge", "diff", "record", "affects"])
+def test_a_link_to_itself_costs_one_line(room, capsys, verb):
+    loop = room.path / "loop.jsonl"
+    loop.symlink_to(loop)
+    before = ["2.15"] if verb == "diff" else []
+    assert main([verb, *before, str(loop)]) == 2
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n")) == ("", 1)
+    assert str(loop) in err
+    loop.unlink()
+
+
+def test_what_is_written_goes_to_the_file_of_a_link_and_to_a_device(room, capsys):
+    real, link, loop = (room.path / name for name in ("real.json", "link.json", "loop.json"))
+    link.symlink_to(real)
+    loop.symlink_to(loop)
+    arguments = ["atlas", "--verdicts", str(room.verdicts), "--out"]
+    assert main([*arguments, str(link)]) == 0
+    assert link.is_symlink()
+    assert json.loads(real.read_text("utf-8"))["format"] == 1
+    assert main([*arguments, "/dev/null"]) == 0
+    assert not Path("/dev/null").is_file()
+    assert main([*arguments, str(loop)]) == 2
+    assert capsys.readouterr().err == f"{loop}: is a link to itself; name another place\n"
