@@ -43,6 +43,9 @@ def clause_named(atlas: Atlas, asked: str) -> str:
     """Return the id of a clause."""
     if asked in atlas.clauses:
         return asked
+    if asked.startswith("missing."):
+        fault = f"{asked} is what affects says of an API that a torch does not have: it is no clause"
+        raise BadInput("reports", "", fault, f"python -m reports rely --api {asked.removeprefix('missing.')}")
     raise unknown("clause", asked, atlas.clauses, "python -m reports rely lists them all")
 
 

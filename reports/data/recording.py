@@ -204,6 +204,8 @@ class Match:
     torch: str
     release: str
     cells: Mapping[str, tuple[int, int]]
+    #: How many are recorded in these modes.
+    recorded: int = 0
 
     @property
     def words(self) -> str:
@@ -212,12 +214,11 @@ class Match:
         modes = [
             f"{one} of {all_}" + ("" if mode == "eager" else f" in {mode}") for mode, (one, all_) in self.cells.items()
         ]
-        does = (
-            f"does what is recorded of {self.release}"
-            if same
-            else f"is not all as recorded of {self.release}; the same are"
-        )
-        return f"your torch {self.torch} {does}{':' if same else ''} {', '.join(modes)}"
+        does = "does what is recorded" if same else "differs from what is recorded"
+        counts = f"{', '.join(modes)}" + ("" if same else " are the same")
+        ran = sum(all_ for _, all_ in self.cells.values())
+        part = f" ({ran} of {self.recorded} were run)" if ran < self.recorded else ""
+        return f"your torch {self.torch} {does} of {self.release}: {counts}{part}"
 
 
 @dataclass(frozen=True)
@@ -281,12 +282,14 @@ def _matched(name: str, group: list[Run], old: Recorded, clauses: Clauses) -> tu
     keys = {(clause, mode) for side in (asked, new) for clause, found in side.items() for mode in found}
     total, differ = Counter(mode for _, mode in keys), Counter(one.mode for one in changes)
     cells = {mode: (total[mode] - differ[mode], total[mode]) for mode in modes if total[mode]}
-    return changes, Match(group[0].version.public, name, cells)
+    known = sum(mode in modes for found in old.cells.values() for mode in found)
+    return changes, Match(group[0].version.public, name, cells, known)
 
 
 def _worst_first(one: CellChange) -> tuple[Any, ...]:
     """Return the place of a change: what breaks a promise of torch, then what was only observed, then all else."""
-    return ["wrong", "different", ""].index(one.weight), KINDS.index(one.kind), one.torch, one.clause, one.mode
+    absent = one.after is not None and one.after.verdict == "absent"  # it may follow from how torch was changed
+    return ["wrong", "different", ""].index(one.weight), KINDS.index(one.kind), absent, one.torch, one.clause, one.mode
 
 
 def _last(before: Mapping[str, Recorded]) -> str:

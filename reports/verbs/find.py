@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +14,7 @@ from reports.data.names import add_sources, read_atlas
 from reports.data.scope import LINE, SCOPE
 from reports.data.strict import ANSWERS_FORMAT, BadInput
 from reports.search.ask import search
-from reports.verbs.rely import Status, more, status_of
+from reports.verbs.rely import Status, more, otherwise, status_of
 from reports.verbs.verb import add_verb
 
 MOST = 5
@@ -31,13 +32,16 @@ class Nearest:
     clauses: tuple[Status, ...]
     close: bool
     notes: tuple[str, ...]
+    #: What older releases do otherwise, by clause.
+    before: Mapping[str, list[str]]
 
 
 def find(atlas: Atlas, words: str, most: int = MOST) -> Nearest:
     """Return the clauses that these words are nearest to, the nearest first."""
     found, newest = search(atlas.clauses).find(words), atlas.columns[-1]
     statuses = [status_of(atlas, name, atlas.modes[0], (newest,)) for name in found.clauses[:most]]
-    return Nearest(words, newest.torch, tuple(statuses), found.close, found.notes)
+    before = {one.clause: otherwise(status_of(atlas, one.clause, atlas.modes[0], atlas.columns)) for one in statuses}
+    return Nearest(words, newest.torch, tuple(statuses), found.close, found.notes, before)
 
 
 def as_text(nearest: Nearest) -> str:
@@ -47,7 +51,7 @@ def as_text(nearest: Nearest) -> str:
         lines.append(NOTHING_CLOSE + (" The nearest clauses:" if nearest.clauses else ""))
     for one in nearest.clauses:
         lines += [*([""] if lines else []), f"{one.clause}  {one.sentence or one.says}"]
-        lines += [f"    {line}" for line in more(one)]
+        lines += [f"    {line}" for line in (*more(one), *nearest.before.get(one.clause, ()))]
     hint = "python -m reports explain CLAUSE says more of one; python -m reports why lists usual causes"
     return "\n".join([*lines, "", f"on torch {nearest.torch}; {SCOPE}", hint]) + "\n"
 

@@ -117,6 +117,14 @@ def status_of(atlas: Atlas, clause: str, mode: str, columns: tuple[Column, ...])
     return Status(atlas.clauses[clause], status(history), history)
 
 
+def otherwise(one: Status) -> list[str]:
+    """Return in lines on which releases torch does something else; those that have no such hook are left out."""
+    there = [span for span in one.spans if span.cell.verdict != "absent"]
+    good = {span.statement.says for span in there if span.statement.good}
+    lines = timeline(there)
+    return [f"torch {when}: {words}" for when, words in lines if not any(words.endswith(says) for says in good)]
+
+
 def as_text(reliance: Reliance) -> str:
     """Return the answer for a terminal."""
     lines = [reliance.summary]

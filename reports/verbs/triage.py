@@ -47,6 +47,9 @@ def as_text(answer: Triage) -> str:
     for one in answer.clusters:
         lines += ["", f"the {len(one.cells)} with: {shared.words(one)}"]
         lines += [f"  {cell['clause']} [{cell['mode']}]" for cell in one.cells]
+        if (one.start["evidence"] or {}).get("reproducer"):
+            start = one.start["clause"]
+            lines.append(f"  a script that shows {start}: python -m reports explain {start} --run {answer.run.path}")
     return "\n".join(lines) + "\n"
 
 

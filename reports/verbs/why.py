@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -11,17 +12,16 @@ from typing import Any
 from fixtures.judge.symptoms import SYMPTOMS, Cause, Symptom
 from reports.data import forms
 from reports.data.atlas import Atlas
-from reports.data.history import timeline
 from reports.data.names import add_sources, read_atlas, unknown
-from reports.data.neighbours import from_to
 from reports.data.scope import LINE, SCOPE
 from reports.data.strict import ANSWERS_FORMAT, BadInput
 from reports.data.symptoms import PROGRAMS, program
 from reports.search.words import plain, stem
-from reports.verbs.rely import Status, status_of
+from reports.verbs.rely import Status, otherwise, status_of
 from reports.verbs.verb import add_verb
 
 NOT_MEASURED = "not measured yet"
+FIND = "an error text, or anything else: python -m reports find WORDS"
 EPILOG = """exit status: 0 shown, 2 no such symptom or program.
 example: python -m reports why my backward hook is not called"""
 
@@ -35,13 +35,13 @@ class Explained:
 
     @property
     def releases(self) -> list[str]:
-        """On which releases torch does so, in lines."""
-        if self.status is None:
-            return []
-        if self.status.status == "holds":
-            spans = self.status.spans
-            return [f"torch {from_to(spans[0].columns[0].label, spans[-1].columns[-1].label)}: holds"]
-        return [f"torch {when}: {words}" for when, words in timeline(self.status.spans)]
+        """On which releases torch does something else, in lines; where it has no such hook at all is left out."""
+        return [] if self.status is None else otherwise(self.status)
+
+    @property
+    def instead(self) -> list[str]:
+        """What to do about it, in a line, where that is known."""
+        return [f"instead: {self.cause.instead}"] if self.cause.instead else []
 
     @property
     def script(self) -> str:
@@ -59,11 +59,13 @@ class Answer:
 
 
 def nearest(words: str) -> list[Symptom]:
-    """Return the symptoms that share the most words with these, all of them where there are no words."""
+    """Return the symptom that shares the most with these words, rare words first; several where they are alike."""
     if not words:
         return list(SYMPTOMS)
+    names = {one.name: {stem(word) for word in plain(f"{one.name} {one.also}")} for one in SYMPTOMS}
+    spread = Counter(word for found in names.values() for word in found)
     asked = {stem(word) for word in plain(words)}
-    shared = {one.name: len(asked & {stem(word) for word in plain(one.name)}) for one in SYMPTOMS}
+    shared = {name: sum(60 // spread[word] for word in asked & found) for name, found in names.items()}
     most = max(shared.values())
     return [one for one in SYMPTOMS if most and shared[one.name] == most]
 
@@ -90,8 +92,12 @@ def as_text(answer: Answer) -> str:
             else:
                 lines.append(f"   {one.status.clause}  {one.status.says}")
                 lines += [f"   {line}" for line in (*one.status.record.hints, *one.releases)]
-            lines += [f"   {one.script}", ""]
-    return "\n".join([*lines, SCOPE]) + "\n"
+            lines += [f"   {line}" for line in (*one.instead, one.script)]
+            lines.append("")
+    shown = {symptom.name for symptom, _ in answer.symptoms}
+    others = [one.name for one in SYMPTOMS if one.name not in shown]
+    also = [f"other symptoms: {'; '.join(others)}"] if others else []
+    return "\n".join([*lines, *also, FIND, SCOPE]) + "\n"
 
 
 def as_json(answer: Answer) -> str:
@@ -110,6 +116,7 @@ def as_json(answer: Answer) -> str:
 
 def _cause(one: Explained) -> dict[str, Any]:
     found: dict[str, Any] = {"says": one.cause.says, "script": one.script}
+    found |= {"instead": one.cause.instead} if one.cause.instead else {}
     if one.status is None:
         return {**found, "program": one.cause.program}
     return {
@@ -118,6 +125,7 @@ def _cause(one: Explained) -> dict[str, Any]:
         "sentence": one.status.says,
         "status": one.status.status,
         **one.status.record.limited,
+        **({"instead": one.cause.instead} if one.cause.instead else {}),
         "history": [span.plain() for span in one.status.spans],
     }
 
@@ -130,7 +138,8 @@ def as_markdown(answer: Answer) -> str:
         for one in causes:
             texts = [NOT_MEASURED] if one.status is None else [f"`{one.status.clause}`", one.status.says, *one.releases]
             says = ". ".join(forms.escaped(text).rstrip(".") if text[0] != "`" else text for text in texts)
-            lines.append(f"1. {forms.escaped(one.cause.says)}: {says}. `{one.script}`")
+            instead = "".join(f" {forms.escaped(line)}." for line in one.instead)
+            lines.append(f"1. {forms.escaped(one.cause.says)}: {says}.{instead} `{one.script}`")
     return "\n".join([*lines[1:], "", SCOPE]) + "\n"
 
 

@@ -252,7 +252,7 @@ OUT_PROJ = "self_attn.out_proj"
         Reading(
             "hooks silent on the fast path",
             ">=1.12,<2.5",
-            "On TransformerEncoderLayer's fast path (eval, no_grad) no forward hook or pre-hook of its parts runs.",
+            "On TransformerEncoderLayer's fast path (batch_first, eval, no_grad) no forward hook of its parts runs.",
             value=(),
             headline=False,
             effect="other",

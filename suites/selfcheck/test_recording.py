@@ -33,7 +33,7 @@ def test_check_is_silent_until_a_verdict_changes(room, capsys):
     run, clause = room.changed()
     assert room.call("check", run) == 1
     out = capsys.readouterr().out.splitlines()
-    assert len(out) == 2
+    assert len(out) == 3
     assert out[0].startswith(f"2.15 {clause} [eager]: conforms")
     assert "-> hung (wrong: documented)" in out[0]
     assert room.call("record", run, "--accept", "undeclared") == 0
@@ -61,7 +61,8 @@ def part_of(room, name="part.jsonl", **header):
 def test_a_run_of_some_clauses_is_compared_for_what_it_ran(room, capsys):
     assert room.call("check", part_of(room)) == 0
     numbers = "compared 10 cells with the 30 recorded ones: 0 differ\n"
-    assert capsys.readouterr() == (f"{numbers}your torch 2.15.0 does what is recorded of 2.15: 10 of 10\n", "")
+    match = "your torch 2.15.0 does what is recorded of 2.15: 10 of 10 (10 of 30 were run)\n"
+    assert capsys.readouterr() == (numbers + match, "")
     assert room.call("check", part_of(room, whole=True)) == 1
     out = capsys.readouterr().out
     assert out.count("-> not recorded") == 20

@@ -12,7 +12,6 @@ from fixtures.judge.triage import BROAD, HOMES, as_lines, fails, signs_of_plan, 
 from fixtures.plan.grammar import Add, Backward, Copy, Drop, Forward, Hook, Input, Leaf, Plan, Remove, Retain, Scale
 from reports.__main__ import main
 from reports.data.strict import BadInput, validate
-from reports.verbs.triage import plan_of
 from suites.selfcheck import measured, synthetic
 
 ORDER = "first difference: other order"
@@ -188,44 +187,3 @@ def drawn(luck: random.Random, size: int) -> list[dict[str, Any]]:
             del made["signs"]
         cells.append(made)
     return cells
-
-
-def test_the_page_finds_the_same_clusters(reader: Any) -> None:
-    luck = random.Random(0)
-    runs = [drawn(luck, luck.choice([1, 2, 3, 4, 8, 16])) for _ in range(200)]
-    plain = """({ signs, cells, start }) =>
-        [signs, cells.map((one) => [one.clause, one.mode]), [start.clause, start.mode, planOf(start)]]"""
-    found = reader.open("#build").page.evaluate(f"runs => runs.map((cells) => triage(cells).map({plain}))", runs)
-    for cells, clusters in zip(runs, found, strict=True):
-        assert clusters == [
-            [
-                [*map(list, one.signs.items())],
-                [[each["clause"], each["mode"]] for each in one.cells],
-                [one.start["clause"], one.start["mode"], plan_of(one)],
-            ]
-            for one in triage(cells)
-        ]
-
-
-def test_the_page_shows_the_clusters_in_the_same_words(reader: Any) -> None:
-    luck = random.Random(1)
-    runs = [drawn(luck, luck.choice([0, 1, 3, 12, 24])) for _ in range(60)]
-    plain = """(section) => [section.querySelector("h3").textContent,
-        ...[...section.querySelectorAll("li")].map((item) =>
-        [...item.querySelectorAll("p, pre")].map((part) => part.textContent.trim()).join("|") || item.textContent)]"""
-    code = f"runs => runs.map((cells) => triageView(cells).flatMap({plain}))"
-    found = reader.open("#build").page.evaluate(code, runs)
-    seen = set()
-    for cells, shown in zip(runs, found, strict=True):
-        title, *lines = as_lines(triage(cells)) or [""]
-        joined = [title[:1].upper() + title[1:].rstrip(":")] if title else []
-        for line in lines:
-            if line.startswith("    start here: "):
-                joined[-1] += "|Start here: " + line.split()[2]
-            elif line.startswith("    "):
-                joined[-1] += "|" + line.strip()
-            else:
-                joined.append(line.strip().replace(": ", " share: ", 1) if " smaller " not in line else line.strip())
-        assert shown == joined
-        seen.update(word for word in ("smaller", "1 failure", "nothing in common", "(", "|Plan") if word in str(shown))
-    assert len(seen) == 5
