@@ -239,7 +239,7 @@ def _cfg(file: Path, asked: Asked) -> bool:
 def _py(file: Path, asked: Asked) -> bool:
     """Take what setup.py lists, as far as its text shows it: no description, and no list that is for something else."""
     text = file.read_text(encoding="utf-8")
-    code = File("setup.py", ast.parse(text), text)
+    code = File("setup.py", ast.parse(text))
     owned = Owned([code])
     for node in code.nodes:
         up = code.parents.get(node)

@@ -97,8 +97,7 @@ def _parsed(path: Path, name: str, found: Sources, worth: re.Pattern[bytes] | No
             raw, cells, left_out = _notebook(raw)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # other people's escapes in strings
-            tree = ast.parse(raw)
-            file = File(name, tree, raw)  # type: ignore[arg-type]  # with its coding, which only bytes have
+            file = File(name, ast.parse(raw))
     except (SyntaxError, ValueError, KeyError, TypeError, AttributeError) as problem:
         line = getattr(problem, "lineno", None)
         what = "no notebook" if path.suffix == ".ipynb" else "no Python of version 3"

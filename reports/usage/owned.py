@@ -3,20 +3,13 @@
 from __future__ import annotations
 
 import ast
-import symtable
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 LOOPS = (ast.For, ast.AsyncFor, ast.comprehension)
-COMPREHENSIONS = {
-    ast.ListComp: "listcomp",
-    ast.SetComp: "setcomp",
-    ast.DictComp: "dictcomp",
-    ast.GeneratorExp: "genexpr",
-}
-SCOPES = (*FUNCTIONS, ast.ClassDef, ast.Lambda, *COMPREHENSIONS)
+COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 #: What binds names for what is inside.
 BLOCKS = (*LOOPS, *FUNCTIONS, ast.Lambda, ast.With, ast.AsyncWith, ast.ExceptHandler, ast.match_case)
 DEEPEST = 250  # what `ast` can write out again
@@ -32,8 +25,8 @@ class Binding(NamedTuple):
 class File:
     """One file."""
 
-    def __init__(self, name: str, tree: ast.Module, text: str) -> None:
-        """Read what it defines, binds and imports. Raises RecursionError, SyntaxError where scopes make no sense."""
+    def __init__(self, name: str, tree: ast.Module) -> None:
+        """Read what it defines, binds and imports. Raises RecursionError."""
         self.name, self.tree = name, tree
         self.parts = tuple(part for part in name.removesuffix(".py").split("/") if part != "__init__")
         self.package = self.parts if name.endswith("__init__.py") else self.parts[:-1]
@@ -45,24 +38,20 @@ class File:
         self.strings: set[str] = set()
         self.calls: dict[str, list[ast.Call]] = {}
         self.classes: dict[ast.ClassDef, set[str]] = {}  # what each defines
+        self.declared: dict[tuple[ast.AST, str], ast.AST] = {}  # as global or nonlocal: where to look for it
         self.bound: dict[tuple[ast.AST, str], list[Binding]] = {}
-        depth: dict[ast.AST, int] = {tree: 0}
         for node in self.nodes:
             for child in ast.iter_child_nodes(node):
                 if not isinstance(child, ast.expr_context):  # one object is in many places
-                    self.parents[child], depth[child] = node, depth[node] + 1
-                    self.within[child] = self._scope(node, child)
+                    self.parents[child], self.within[child] = node, self._scope(node, child)
                     self.nodes.append(child)
-        if max(depth.values()) > DEEPEST:
+        if len(self.chain(self.nodes[-1])) > DEEPEST:
             raise RecursionError
-        self.tables: dict[ast.AST, symtable.SymbolTable] = {}
-        inner: dict[ast.AST, list[ast.AST]] = {}
-        for node in self.nodes:
-            if isinstance(node, SCOPES):
-                inner.setdefault(self.within[node], []).append(node)
-        self._pair(tree, symtable.symtable(text, name, "exec"), inner)
         for node in self.nodes:
             self._learn(node)
+        found = [(target, value, node) for node in self.nodes for target, value in bindings(node)]
+        for target, value, node in sorted(found, key=lambda one: isinstance(one[0], (ast.Attribute, ast.Subscript))):
+            self._bind(target, value, node)
         for some in self.bound.values():
             some.sort(key=lambda one: where(one.node))
 
@@ -70,7 +59,7 @@ class File:
         """Return where a child is worked out: decorators, defaults and the first iterator are outside."""
         if isinstance(node, (*FUNCTIONS, ast.ClassDef)) and isinstance(child, ast.stmt):
             return node
-        if (isinstance(node, ast.Lambda) and child is node.body) or isinstance(node, tuple(COMPREHENSIONS)):
+        if (isinstance(node, ast.Lambda) and child is node.body) or isinstance(node, COMPREHENSIONS):
             return node
         if isinstance(node, ast.comprehension):
             around = self.parents[node]
@@ -78,64 +67,56 @@ class File:
                 return self.within[around]
         return self.within[node]
 
-    def _pair(self, node: ast.AST, table: symtable.SymbolTable, inner: dict[ast.AST, list[ast.AST]]) -> None:
-        """Find the table of each scope: scopes of one name on one line are in the same order on both sides."""
-        self.tables[node] = table
-        waiting: dict[tuple[str, int], list[symtable.SymbolTable]] = {}
-        for child in _children(table):
-            waiting.setdefault((child.get_name(), child.get_lineno()), []).append(child)
-        for each in sorted(inner.get(node, ()), key=where):
-            name = COMPREHENSIONS.get(type(each)) or getattr(each, "name", "lambda")  # type: ignore[arg-type]
-            if tables := waiting.get((name, getattr(each, "lineno", 0))):
-                self._pair(each, tables.pop(0), inner)
-
     def _learn(self, node: ast.AST) -> None:
-        if isinstance(node, ast.Attribute):
-            self.attributes.setdefault(node.attr, set()).add(last(node.value))
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-            self.strings.add(node.value)
-        elif isinstance(node, ast.Call):
-            self.calls.setdefault(spelled(node.func), []).append(node)
-        elif isinstance(node, ast.ClassDef):
-            self.classes.setdefault(node, set())
-        for local, origin in _imports(node):
-            if not self.of_torch(local):  # where one of two imports fails, torch's is the one that is meant
-                self.imports[local] = origin
-        for target, value in bindings(node):
-            name = target if isinstance(target, str) else spelled(target)
-            root = name.partition(".")[0]
-            inside = node if isinstance(target, str) and isinstance(value, ast.arg) else self.within[node]
-            scope = self.home(inside, root) if name else self.tree
-            if root in ("self", "cls") and name != root:
-                scope = self.around(node, ast.ClassDef) or scope
-            if isinstance(scope, ast.ClassDef):
-                self.classes.setdefault(scope, set()).add(name)
-            self.bound.setdefault((scope, name), []).append(Binding(value, node))
+        match node:
+            case ast.Attribute():
+                self.attributes.setdefault(node.attr, set()).add(last(node.value))
+            case ast.Constant(value=str(text)):
+                self.strings.add(text)
+            case ast.Call():
+                self.calls.setdefault(spelled(node.func), []).append(node)
+            case ast.ClassDef():
+                self.classes[node] = set()
+            case ast.Global() | ast.Nonlocal():
+                scope = self.within[node]
+                there = self.tree if isinstance(node, ast.Global) else self.within[scope]
+                self.declared |= {(scope, name): there for name in node.names}
 
-    def home(self, scope: ast.AST, name: str) -> ast.AST:
-        """Return the scope that a name of this scope belongs to."""
+    def _bind(self, target: ast.expr | str, value: ast.AST | None, node: ast.AST) -> None:
+        name = target if isinstance(target, str) else spelled(target)
+        scope = node if isinstance(value, ast.arg) else self.within[node]
+        while isinstance(node, ast.NamedExpr) and isinstance(scope, COMPREHENSIONS):
+            scope = self.within[scope]
+        if isinstance(value, ast.alias) and not self.of_torch(name):  # of two imports torch's is the one that is meant
+            start = "" if isinstance(node, ast.Import) else f"{'.' * node.level}{node.module or ''}."  # type: ignore[attr-defined]
+            self.imports[name] = start + value.name
+        if isinstance(target, (ast.Attribute, ast.Subscript)) or (scope, name) in self.declared:
+            scope = self.home(node, scope, name)
+        if isinstance(scope, ast.ClassDef):
+            self.classes[scope].add(name)
+        self.bound.setdefault((scope, name), []).append(Binding(value, node))
+
+    def home(self, node: ast.AST, scope: ast.AST, name: str) -> ast.AST:
+        """Return the scope that a name of this scope belongs to; of what is set on self, the class."""
+        root, dot, _ = name.partition(".")
+        if dot and root in ("self", "cls") and (inside := self.around(node, ast.ClassDef)):
+            return inside
         first = scope
         while scope is not self.tree:
-            if scope in self.tables and (scope is first or not isinstance(scope, ast.ClassDef)):
-                table = self.tables[scope]
-                if name in table.get_identifiers():
-                    symbol = table.lookup(name)
-                    if symbol.is_local():
-                        return scope
-                    if symbol.is_global():
-                        return self.tree
-            scope = self.within[scope]
+            if (scope, root) in self.declared:
+                scope = first = self.declared[scope, root]
+            elif (scope, root) in self.bound and (scope is first or not isinstance(scope, ast.ClassDef)):
+                return scope
+            else:
+                scope = self.within[scope]
         return scope
 
     def values(self, node: ast.AST) -> list[Binding]:
         """Return what a name with or without dots may be bound to where it is read."""
         name = spelled(node)
-        root = name.partition(".")[0]
         if not name or node not in self.within:
             return []
-        scope = self.home(self.within[node], root)
-        if root in ("self", "cls") and name != root:
-            scope = self.around(node, ast.ClassDef) or scope
+        scope = self.home(node, self.within[node], name)
         found = self.bound.get((scope, name), [])
         return self._reaching(node, found) if len(found) > 1 and scope is self.within[node] else found
 
@@ -182,15 +163,6 @@ class File:
         return next((each for each in self.chain(node)[1:] if isinstance(each, kinds)), None)
 
 
-def _children(table: symtable.SymbolTable) -> Iterator[symtable.SymbolTable]:
-    """Yield the scopes inside; of what Python 3.12 has for parameters of types, those inside that."""
-    for child in table.get_children():
-        if str(child.get_type()).rpartition(".")[2].lower() in ("function", "class"):
-            yield child
-        else:
-            yield from _children(child)
-
-
 def _block(up: ast.AST, child: ast.AST) -> str:
     """Return in which list of statements of a node a child is."""
     for name in ("body", "orelse", "finalbody"):
@@ -198,14 +170,6 @@ def _block(up: ast.AST, child: ast.AST) -> str:
         if isinstance(block, list) and child in block:
             return name
     return ""
-
-
-def _imports(node: ast.AST) -> Iterator[tuple[str, str]]:
-    if isinstance(node, ast.Import):
-        yield from ((each.asname or each.name.partition(".")[0], each.name) for each in node.names)
-    elif isinstance(node, ast.ImportFrom):
-        origin = f"{'.' * node.level}{node.module or ''}"
-        yield from ((each.asname or each.name, f"{origin}.{each.name}") for each in node.names)
 
 
 def bindings(node: ast.AST) -> Iterator[tuple[ast.expr | str, ast.AST | None]]:
@@ -220,11 +184,11 @@ def bindings(node: ast.AST) -> Iterator[tuple[ast.expr | str, ast.AST | None]]:
         yield from ((each.arg, each) for each in arguments(node))
     pairs = _pairs(node)
     for target, value in pairs:  # grows while it is read
-        if not isinstance(target, (ast.Tuple, ast.List)):
+        if isinstance(target, (ast.Tuple, ast.List)):
+            loop = isinstance(node, LOOPS)
+            pairs += [(each, _item(value, place, loop)) for place, each in enumerate(target.elts)]
+        else:
             yield target, value
-            continue
-        for place, each in enumerate(target.elts):
-            pairs.append((each, value if isinstance(node, LOOPS) else _item(value, place)))
 
 
 def _pairs(node: ast.AST) -> list[tuple[ast.expr, ast.AST | None]]:
@@ -242,17 +206,20 @@ def _pairs(node: ast.AST) -> list[tuple[ast.expr, ast.AST | None]]:
     return []
 
 
-def _item(value: ast.AST | None, place: int) -> ast.AST | None:
-    if isinstance(value, (ast.Tuple, ast.List)):
-        return value.elts[place] if place < len(value.elts) else None
-    return None if value is None else ast.Subscript(value, ast.Constant(place), ast.Load())  # type: ignore[arg-type]
+def _item(value: ast.AST | None, place: int, loop: bool) -> ast.AST | None:
+    """Return what is at a place of a tuple; in a loop, of each tuple that it goes through."""
+    items = value.elts if isinstance(value, (ast.Tuple, ast.List)) else []
+    if loop:
+        column = [row.elts[place] for row in items if isinstance(row, ast.Tuple) and place < len(row.elts)]
+        return ast.Tuple(column, ast.Load()) if column else value
+    if items:
+        return items[place] if place < len(items) else None
+    return ast.Subscript(value, ast.Constant(place), ast.Load()) if isinstance(value, ast.expr) else None
 
 
 def arguments(node: ast.AST) -> list[ast.arg]:
     """Return the parameters of a function."""
-    args: ast.arguments = node.args  # type: ignore[attr-defined]
-    extra = [each for each in (args.vararg, args.kwarg) if each]
-    return [*args.posonlyargs, *args.args, *args.kwonlyargs, *extra]
+    return [each for each in ast.iter_child_nodes(node.args) if isinstance(each, ast.arg)]  # type: ignore[attr-defined]
 
 
 def where(node: ast.AST) -> tuple[int, int]:
@@ -272,5 +239,7 @@ def spelled(node: ast.AST | None) -> str:
 
 
 def last(node: ast.AST | None) -> str:
-    """Return the last part of a name with dots."""
-    return spelled(node).rpartition(".")[2]
+    """Return the last part of a name with dots: "c" for a.b.c, for a().c and for a.c[0]."""
+    while isinstance(node, ast.Subscript):
+        node = node.value
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
