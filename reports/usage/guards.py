@@ -7,15 +7,16 @@ early returns, `try`, assertions, and the ways of pytest and unittest to skip.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+import functools
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 from packaging.version import Version
 
-from reports.usage.owned import FUNCTIONS, File, arguments, last, spelled
+from reports.usage.owned import FUNCTIONS, File, arguments, last
 from reports.usage.project import Owned
-from reports.usage.values import STANDINS, Has, Params, Values, mentioned
+from reports.usage.values import Has, Params, Values, mentioned, passed_to
 
 CAUGHT = {"AttributeError", "ImportError", "ModuleNotFoundError", "TypeError", "Exception", "BaseException"}
 LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
@@ -43,25 +44,24 @@ class Guards:
         self.has, self.owned, self.apis = has, owned, apis
         self.values = Values(has, owned, self.runs)
         self.memo: dict[ast.AST, tuple[Guard, ...]] = {}
-        self.asks: dict[Guard, bool] = {}
+        self.asks = functools.cache(self._asks)
 
     def lets(self, guard: Guard, release: Version) -> bool | None:
         """Say whether a test is true, or a `try` comes to its end, on a release."""
         if not isinstance(guard.test, ast.Try):
             return self.values.lets(guard.file, guard.test, release, dict(guard.params))
-        known = [
-            release.release[:2] >= STANDINS[name] if name in STANDINS else self.has(name, option, release)
-            for name, option in mentioned(guard.test.body, guard.file, self.apis)
-        ]
+        asked = mentioned(guard.test.body, guard.file, self.apis)
+        known = [self.values.there(name, option, release) for name, option in asked]
         return False if False in known else True if True in known else None
 
     def shuts(self, guard: Guard, release: Version) -> bool:
         """Say whether a guard lets a release not through. One that shuts all of them out is no question about torch."""
         if self.lets(guard, release) in (None, guard.wanted):
             return False
-        if guard not in self.asks:
-            self.asks[guard] = len({self.lets(guard, each) for each in PROBES}) > 1
-        return self.asks[guard]
+        return self.asks(guard)
+
+    def _asks(self, guard: Guard) -> bool:
+        return len({self.lets(guard, each) for each in PROBES}) > 1
 
     def runs(self, file: File, node: ast.AST, release: Version, params: Params) -> bool | None:
         """Say whether a node may run on a release; None where that hangs on something else."""
@@ -85,9 +85,11 @@ class Guards:
             if isinstance(parent, (*FUNCTIONS, ast.ClassDef)) and isinstance(child, ast.stmt):
                 yield from (guard for each in parent.decorator_list for guard in self._skips(file, each))
             marks = parent.body if isinstance(parent, (ast.ClassDef, ast.Module)) else []
-            for mark in (one.value for one in marks if isinstance(one, ast.Assign) and _is_mark(one)):
-                each_mark = mark.elts if isinstance(mark, ast.List) else [mark]
-                yield from (guard for each in each_mark for guard in self._skips(file, each))
+            for mark in (
+                one.value for one in marks if isinstance(one, ast.Assign) and last(one.targets[0]) == "pytestmark"
+            ):
+                for each in mark.elts if isinstance(mark, ast.List) else [mark]:
+                    yield from self._skips(file, each)
             for block in ("body", "orelse"):
                 statements = getattr(parent, block, None)
                 if isinstance(statements, list) and child in statements:
@@ -131,38 +133,30 @@ class Guards:
                 text = f"torch.__version__ >= Version({ast.unparse(least[0])})"
                 yield Guard(file, ast.parse(text, mode="eval").body, True)
 
-    def _skips(
-        self, file: File, node: ast.AST, params: Mapping[str, Any] | None = None, depth: int = 0
-    ) -> Iterator[Guard]:
+    def _skips(self, file: File, node: ast.AST, params: Params = {}, depth: int = 0) -> Iterator[Guard]:  # noqa: B006
         """Yield what a decorator demands: skipif, skipUnless, or an own one that has such a test inside."""
-        if depth > DEPTH:
-            return
         called = node if isinstance(node, ast.Call) else None
-        name = last(called.func if called else node)
-        if called and called.args and (name in IF or name in UNLESS):
-            yield Guard(file, called.args[0], name in UNLESS, tuple((params or {}).items()))
+        func = called.func if called else node
+        if called and called.args and last(func) in IF | UNLESS:
+            yield Guard(file, called.args[0], last(func) in UNLESS, tuple(params.items()))
             return
-        if called and isinstance(called.func, ast.Call):  # unittest.skipIf(test, "why")(function)
-            yield from self._skips(file, called.func, params, depth + 1)
-        for there, one in self.owned.values(file, called.func if called else node):
-            if isinstance(one.value, FUNCTIONS):
-                given = self._given(file, one.value, called)
-                yield from self._inside(there, one.value, given, depth)
-            elif one.value is not None and not isinstance(one.value, (ast.alias, ast.ClassDef)):
-                yield from self._skips(there, one.value, params, depth + 1)
-
-    def _given(self, file: File, function: ast.AST, call: ast.Call | None) -> dict[str, Any]:
-        """Return the constants that a decorator is called with."""
-        found = self.values.passed(file, function, call, Version("0"), {}) if call else {}
-        return {name: value for name, value in found.items() if isinstance(value, (str, int, float, tuple))}
+        found = [(there, one.value) for there, one in self.owned.values(file, func)] if depth < DEPTH else []
+        if isinstance(func, ast.Call):  # unittest.skipIf(test, "why")(function)
+            found = [(file, func)]
+        for there, value in found:
+            if isinstance(value, FUNCTIONS):
+                given = passed_to(value, called).items() if called else ()
+                constants = {name: each.value for name, each in given if isinstance(each, ast.Constant)}
+                yield from self._inside(there, value, constants, depth)
+            elif value is not None and not isinstance(value, (ast.alias, ast.ClassDef)):
+                yield from self._skips(there, value, params, depth + 1)
 
     def _inside(self, file: File, function: ast.AST, given: dict[str, Any], depth: int) -> Iterator[Guard]:
         """Yield what an own decorator demands: what is around the calls of the function that it is given."""
         for node in ast.walk(function):
             if isinstance(node, ast.Return) and file.within[node] is function and isinstance(node.value, ast.Call):
                 yield from self._skips(file, node.value, given, depth + 1)
-        for inner in (each for each in ast.walk(function) if isinstance(each, FUNCTIONS)):
-            names = {each.arg for each in arguments(inner)} - given.keys()
+            names = {each.arg for each in arguments(node)} - given.keys() if isinstance(node, FUNCTIONS) else ()
             calls = [each for name in names for each in file.calls.get(name, ()) if function in file.chain(each)]
             if len(calls) == 1:
                 chain = file.chain(calls[0])
@@ -170,15 +164,10 @@ class Guards:
                     yield guard._replace(params=tuple(given.items()))
 
 
-def _is_mark(statement: ast.Assign) -> bool:
-    return spelled(statement.targets[0]) == "pytestmark"
-
-
 def _leaves(statement: ast.stmt) -> bool:
     """Say whether code ends at a statement: it returns, raises, or skips a test."""
     if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
-        func = statement.value.func
-        return (func.attr if isinstance(func, ast.Attribute) else last(func)) in SKIPS
+        return last(statement.value.func) in SKIPS
     if isinstance(statement, ast.If) and statement.orelse:
         return _leaves(statement.body[-1]) and _leaves(statement.orelse[-1])
     return isinstance(statement, LEAVES)
