@@ -33,9 +33,8 @@ PATCHES = 10  # no release had more
 FAULTS = (OSError, ValueError, SyntaxError, RecursionError, configparser.Error, TypeError, AttributeError)
 ABOVE = 4  # folders above the code in which its metadata may be
 #: What is for people who work on a project, and no bound for those who use it.
-DEVELOPMENT = re.compile(
-    r"(?i)(^|[^a-z])(dev|develop|development|tests?|testing|docs?|lint|ci|build|bench|benchmarks?|examples?|style|types?|typing)([^a-z]|$)"
-)
+WORK = "dev|develop|development|tests?|testing|docs?|lint|ci|build|bench|benchmarks?|examples?|style|types?|typing"
+DEVELOPMENT = re.compile(rf"(?i)(^|[^a-z])({WORK})([^a-z]|$)")
 NAMES_TORCH = re.compile(r"\s*torch\s*(\[[^\]]*\])?\s*([<>=!~^@;(]|$)")
 #: Behind a release: "torch==2.1.0+cpu" and "torch==2.2.0.dev20231010" are builds of one.
 BUILD = re.compile(r"(?<=\d)(\+[\w.]+|\.?(dev|post|rc|a|b)\d*)+(?=$|[\s,;|)])")
@@ -183,10 +182,8 @@ def _poetry(said: Any, asked: Asked) -> None:
         kind = asked.extras if table.get("optional") else asked.marked
         try:
             text = BUILD.sub("", re.sub(r"([<>=!~^])\s+", r"\1", table["version"]))
-            kind += [
-                SpecifierSet(",".join(map(_of_poetry, re.split(r"[\s,]+", each.strip()))))
-                for each in re.split(r"\|\|?", text)
-            ]
+            some = [re.split(r"[\s,]+", each.strip()) for each in re.split(r"\|\|?", text)]
+            kind += [SpecifierSet(",".join(map(_of_poetry, each))) for each in some]
         except (KeyError, TypeError, ValueError):
             asked.unread.append(f"torch = {one} cannot be read")
 

@@ -44,7 +44,7 @@ class Guards:
         self.has, self.owned, self.apis = has, owned, apis
         self.values = Values(has, owned, self.runs)
         self.memo: dict[ast.AST, tuple[Guard, ...]] = {}
-        self.asks = functools.cache(self._asks)
+        self.asks = functools.cache(lambda guard: len({self.lets(guard, each) for each in PROBES}) > 1)
 
     def lets(self, guard: Guard, release: Version) -> bool | None:
         """Say whether a test is true, or a `try` comes to its end, on a release."""
@@ -60,17 +60,14 @@ class Guards:
             return False
         return self.asks(guard)
 
-    def _asks(self, guard: Guard) -> bool:
-        return len({self.lets(guard, each) for each in PROBES}) > 1
-
     def runs(self, file: File, node: ast.AST, release: Version, params: Params) -> bool | None:
         """Say whether a node may run on a release; None where that hangs on something else."""
-        found = {self._is(each, release, params) for each in self.around(file, node)}
+        given = tuple(params.items())
+        known = [
+            (each, self.lets(each._replace(params=each.params + given), release)) for each in self.around(file, node)
+        ]
+        found = {None if lets is None else lets == each.wanted for each, lets in known}
         return False if False in found else None if None in found else True
-
-    def _is(self, guard: Guard, release: Version, params: Params) -> bool | None:
-        known = self.lets(guard._replace(params=(*guard.params, *params.items())), release)
-        return None if known is None else known == guard.wanted
 
     def around(self, file: File, node: ast.AST) -> tuple[Guard, ...]:
         """Return what must be for a node to run."""
@@ -85,15 +82,14 @@ class Guards:
             if isinstance(parent, (*FUNCTIONS, ast.ClassDef)) and isinstance(child, ast.stmt):
                 yield from (guard for each in parent.decorator_list for guard in self._skips(file, each))
             marks = parent.body if isinstance(parent, (ast.ClassDef, ast.Module)) else []
-            for mark in (
-                one.value for one in marks if isinstance(one, ast.Assign) and last(one.targets[0]) == "pytestmark"
+            for one in (
+                each for each in marks if isinstance(each, ast.Assign) and last(each.targets[0]) == "pytestmark"
             ):
-                for each in mark.elts if isinstance(mark, ast.List) else [mark]:
-                    yield from self._skips(file, each)
-            for block in ("body", "orelse"):
-                statements = getattr(parent, block, None)
-                if isinstance(statements, list) and child in statements:
-                    for each in statements[: statements.index(child)]:
+                some = one.value.elts if isinstance(one.value, ast.List) else [one.value]
+                yield from (guard for each in some for guard in self._skips(file, each))
+            for block in (getattr(parent, name, None) for name in ("body", "orelse")):
+                if isinstance(block, list) and child in block:
+                    for each in block[: block.index(child)]:
                         yield from self._passed(file, each)
 
     def _asked(self, file: File, child: ast.AST, parent: ast.AST) -> Iterator[Guard]:
@@ -175,19 +171,15 @@ def _leaves(statement: ast.stmt) -> bool:
 
 def _catches(node: ast.Try, handler: ast.AST | None = None) -> bool:
     """Say whether a `try`, or one handler of it, catches what a release lacks, and does not raise it again."""
-    for each in node.handlers:
-        classes = each.type.elts if isinstance(each.type, ast.Tuple) else [each.type]
-        named = each.type is None or {last(one) for one in classes} & CAUGHT
-        if named and (handler is each or (handler is None and not isinstance(each.body[-1], ast.Raise))):
-            return True
-    return False
+    some = [each for each in node.handlers if handler in (each, None)]
+    kept = [each for each in some if handler or not isinstance(each.body[-1], ast.Raise)]
+    named = [each.type.elts if isinstance(each.type, ast.Tuple) else [each.type] for each in kept]
+    return any(None in classes or {last(one) for one in classes} & CAUGHT for classes in named)
 
 
 def caught(chain: list[ast.AST]) -> bool:
     """Say whether what a release lacks is caught by a `try` around, or silenced by contextlib.suppress."""
-    for child, parent in pairwise(chain):
-        if isinstance(parent, ast.Try) and child in parent.body and _catches(parent):
-            return True
-        if isinstance(parent, ast.With) and any("suppress(" in ast.unparse(item) for item in parent.items):
-            return True
-    return False
+    pairs = [*pairwise(chain)]
+    tried = any(isinstance(up, ast.Try) and child in up.body and _catches(up) for child, up in pairs)
+    items = (item for _, up in pairs if isinstance(up, ast.With) for item in up.items)
+    return tried or any("suppress(" in ast.unparse(item) for item in items)

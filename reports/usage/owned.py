@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 LOOPS = (ast.For, ast.AsyncFor, ast.comprehension)
@@ -165,45 +165,19 @@ class File:
 
 def _block(up: ast.AST, child: ast.AST) -> str:
     """Return in which list of statements of a node a child is."""
-    for name in ("body", "orelse", "finalbody"):
-        block = getattr(up, name, None)
-        if isinstance(block, list) and child in block:
-            return name
-    return ""
+    blocks = ((name, getattr(up, name, None)) for name in ("body", "orelse", "finalbody"))
+    return next((name for name, block in blocks if isinstance(block, list) and child in block), "")
 
 
 def bindings(node: ast.AST) -> Iterator[tuple[ast.expr | str, ast.AST | None]]:
     """Yield what a node binds, and to what: in a loop, to what it goes through."""
-    if isinstance(node, (*FUNCTIONS, ast.ClassDef)):
-        yield node.name, node
-    elif isinstance(node, (ast.ExceptHandler, ast.MatchAs, ast.MatchStar)) and node.name:
-        yield node.name, None
-    elif isinstance(node, (ast.Import, ast.ImportFrom)):
-        yield from ((each.asname or each.name.partition(".")[0], each) for each in node.names)
-    if isinstance(node, (*FUNCTIONS, ast.Lambda)):
-        yield from ((each.arg, each) for each in arguments(node))
-    pairs = _pairs(node)
+    pairs = [each for each in BINDS.get(type(node), lambda node: [])(node) if each[0]]
     for target, value in pairs:  # grows while it is read
         if isinstance(target, (ast.Tuple, ast.List)):
             loop = isinstance(node, LOOPS)
             pairs += [(each, _item(value, place, loop)) for place, each in enumerate(target.elts)]
         else:
             yield target, value
-
-
-def _pairs(node: ast.AST) -> list[tuple[ast.expr, ast.AST | None]]:
-    match node:
-        case ast.For() | ast.AsyncFor() | ast.comprehension():
-            return [(node.target, node.iter)]
-        case ast.Assign():
-            return [(target, node.value) for target in node.targets]
-        case ast.AnnAssign() | ast.NamedExpr() if node.value:
-            return [(node.target, node.value)]
-        case ast.AugAssign():
-            return [(node.target, None)]
-        case ast.With() | ast.AsyncWith():
-            return [(each.optional_vars, None) for each in node.items if each.optional_vars]
-    return []
 
 
 def _item(value: ast.AST | None, place: int, loop: bool) -> ast.AST | None:
@@ -220,6 +194,25 @@ def _item(value: ast.AST | None, place: int, loop: bool) -> ast.AST | None:
 def arguments(node: ast.AST) -> list[ast.arg]:
     """Return the parameters of a function."""
     return [each for each in ast.iter_child_nodes(node.args) if isinstance(each, ast.arg)]  # type: ignore[attr-defined]
+
+
+#: What binds names, and how; a name that is None is none.
+BINDS: dict[type[ast.AST], Callable[[Any], list[tuple[Any, ast.AST | None]]]] = {
+    **dict.fromkeys(LOOPS, lambda node: [(node.target, node.iter)]),
+    **dict.fromkeys((ast.NamedExpr, ast.AnnAssign), lambda node: [(node.target, node.value)] * bool(node.value)),
+    **dict.fromkeys((ast.With, ast.AsyncWith), lambda node: [(each.optional_vars, None) for each in node.items]),
+    **dict.fromkeys((ast.ExceptHandler, ast.MatchAs, ast.MatchStar), lambda node: [(node.name, None)]),
+    **dict.fromkeys(FUNCTIONS, lambda node: [(node.name, node), *((each.arg, each) for each in arguments(node))]),
+    **dict.fromkeys((ast.Import, ast.ImportFrom), lambda node: [(_local(each), each) for each in node.names]),
+    ast.Assign: lambda node: [(target, node.value) for target in node.targets],
+    ast.AugAssign: lambda node: [(node.target, None)],
+    ast.Lambda: lambda node: [(each.arg, each) for each in arguments(node)],
+    ast.ClassDef: lambda node: [(node.name, node)],
+}
+
+
+def _local(imported: ast.alias) -> str:
+    return imported.asname or imported.name.partition(".")[0]
 
 
 def where(node: ast.AST) -> tuple[int, int]:

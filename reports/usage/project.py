@@ -55,11 +55,8 @@ class Owned:
         if root in ("self", "cls"):
             inside = file.around(node, ast.ClassDef)
             above = self.above(file, inside) if isinstance(inside, ast.ClassDef) else []
-            return [
-                (there, one)
-                for there, cls in above
-                for one in there.bound.get((cls, name), there.bound.get((cls, rest), []))
-            ]
+            some = ((there, there.bound.get((cls, name)) or there.bound.get((cls, rest), [])) for there, cls in above)
+            return [(there, one) for there, found in some for one in found]
         if root in file.imports:
             module = self.module(file, file.imports[root])
             return self._global(module, rest) if module else []

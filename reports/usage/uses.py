@@ -189,9 +189,8 @@ class Reader:
         match node:
             case ast.Dict():
                 pairs = zip(node.keys, node.values, strict=True)
-                some = [
-                    {*self.owned.words(self.file, key)} if key else self._dict(call, of, depth) for key, of in pairs
-                ]
+                words = self.owned.words
+                some = [{*words(self.file, key)} if key else self._dict(call, of, depth) for key, of in pairs]
                 return None if None in some else {word for keys in some for word in keys or ()}
             case ast.Call(func=ast.Name(id="dict"), args=[]):
                 return {each.arg or "" for each in node.keywords}
@@ -222,10 +221,11 @@ class Reader:
         if name == "register_hooks":  # of what a node saved: node._raw_saved_self
             saved = self._is_any(owner, lambda each: isinstance(each, ast.expr) and "saved" in ast.unparse(each))
             return name if saved else ""
-        node = name == "register_hook" and self._is_any(
-            owner, lambda each: {last(each), getattr(each, "value", "")} & NODES != set()
-        )
-        return NODE_HOOK if node else name
+        if name == "register_hook" and self._is_any(
+            owner, lambda each: bool({last(each), getattr(each, "value", "")} & NODES)
+        ):
+            return NODE_HOOK
+        return name
 
     def _is_own(self, node: ast.Name | ast.Attribute) -> bool:
         """Say whether what is called is someone's own, although it is named as torch's is."""
