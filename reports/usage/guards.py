@@ -16,7 +16,7 @@ from packaging.version import Version
 
 from reports.usage.owned import FUNCTIONS, File, arguments, last
 from reports.usage.project import Owned
-from reports.usage.values import Has, Params, Values, mentioned, passed_to
+from reports.usage.values import Has, Params, Values, passed_to
 
 CAUGHT = {"AttributeError", "ImportError", "ModuleNotFoundError", "TypeError", "Exception", "BaseException"}
 LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
@@ -41,24 +41,18 @@ class Guards:
 
     def __init__(self, has: Has, owned: Owned, apis: frozenset[str]) -> None:
         """Know the releases and the files."""
-        self.has, self.owned, self.apis = has, owned, apis
-        self.values = Values(has, owned, self.runs)
+        self.owned = owned
+        self.values = Values(has, owned, apis, self.runs)
         self.memo: dict[ast.AST, tuple[Guard, ...]] = {}
         self.asks = functools.cache(lambda guard: len({self.lets(guard, each) for each in PROBES}) > 1)
 
     def lets(self, guard: Guard, release: Version) -> bool | None:
         """Say whether a test is true, or a `try` comes to its end, on a release."""
-        if not isinstance(guard.test, ast.Try):
-            return self.values.lets(guard.file, guard.test, release, dict(guard.params))
-        asked = mentioned(guard.test.body, guard.file, self.apis)
-        known = [self.values.there(name, option, release) for name, option in asked]
-        return False if False in known else True if True in known else None
+        return self.values.lets(guard.file, guard.test, release, dict(guard.params))
 
     def shuts(self, guard: Guard, release: Version) -> bool:
         """Say whether a guard lets a release not through. One that shuts all of them out is no question about torch."""
-        if self.lets(guard, release) in (None, guard.wanted):
-            return False
-        return self.asks(guard)
+        return self.lets(guard, release) not in (None, guard.wanted) and self.asks(guard)
 
     def runs(self, file: File, node: ast.AST, release: Version, params: Params) -> bool | None:
         """Say whether a node may run on a release; None where that hangs on something else."""

@@ -46,15 +46,6 @@ class Sight:
             node = node.func
         return node.value if isinstance(node, (ast.Attribute, ast.Subscript)) else ast.Name("", ast.Load())
 
-    @property
-    def inside(self) -> ast.AST | None:
-        """The class around it."""
-        return self.file.around(self.node, ast.ClassDef)
-
-    def values(self, node: ast.AST) -> list[ast.AST | None]:
-        """Return what a name may be bound to, in any of these files."""
-        return [one.value for _, one in self.owned.values(self.file, node)]
-
 
 def seen(use: Sight) -> dict[str, bool]:
     """Return what is seen of a use: word -> whether it holds; what is missing is open."""
@@ -85,7 +76,8 @@ def seen(use: Sight) -> dict[str, bool]:
 
 def of_optimizer(owner: ast.expr, use: Sight) -> bool:
     """Say whether an owner is an optimizer: by its class, else by its name."""
-    named = {*_classes(owner, use)} | {spelled(each.func) for each in use.values(owner) if isinstance(each, ast.Call)}
+    values = (one.value for _, one in use.owned.values(use.file, owner))
+    named = {*_classes(owner, use), *(spelled(each.func) for each in values if isinstance(each, ast.Call))}
     above = {base.rpartition(".")[2] for each in named - {""} for _, base in use.owned.bases(use.file, each)}
     known = _is_self(owner) or "Module" in above
     return any(OPTIMIZER.search(each) for each in above | ({last(owner)} - {""} if not known else set()))
@@ -139,7 +131,8 @@ def _function(given: ast.AST | None, use: Sight, depth: int = 0) -> ast.AST | No
         made = (each for each in use.file.nodes if isinstance(each, ast.Return) and use.file.within[each] is maker)
         found = [each.value for each in made]
     elif isinstance(given, ast.Attribute) and spelled(given.value) in ("self", "cls"):
-        found = [each for each in getattr(use.inside, "body", ()) if getattr(each, "name", "") == given.attr][:1]
+        body = getattr(use.file.around(use.node, ast.ClassDef), "body", ())
+        found = [each for each in body if getattr(each, "name", "") == given.attr][:1]
     else:
         found = [one.value for one in use.file.values(given)]
     return _function(found[0], use, depth + 1) if len(found) == 1 else None

@@ -107,9 +107,8 @@ class Reader:
     def __init__(self, file: File, owned: Owned, guards: Guards, sources: Sources) -> None:
         """Take the file, and what its neighbours define."""
         self.file, self.owned, self.guards, self.sources = file, owned, guards, sources
-        roots = {origin.lstrip(".").partition(".")[0] for origin in file.imports.values()}
         self.others = {local for local, origin in file.imports.items() if origin.partition(".")[0] in OTHERS}
-        self.foreign = bool(roots & OTHERS) and not any("torch" in origin for origin in file.imports.values())
+        self.foreign = bool(self.others) and not any("torch" in origin for origin in file.imports.values())
 
     def uses(self) -> Iterator[Use]:
         """Yield the uses of this file."""

@@ -86,6 +86,7 @@ class Values:
 
     has: Has
     owned: Owned
+    apis: frozenset[str]
     #: Says whether a node may run on a release, by the guards around it.
     runs: Callable[[File, ast.AST, Version, Params], bool | None]
     memo: dict[Any, Any] = field(default_factory=dict)
@@ -135,6 +136,9 @@ class Values:
                 return self._named(file, node, release, params)
             case ast.Call():
                 return self._called(file, node, release, params)
+            case ast.Try():  # whether it comes to its end
+                known = {self.there(*each, release) for each in mentioned(node.body, self.apis)}
+                return _known(False if False in known else True if True in known else None)
         return SIMPLE[type(node)](lambda each: self.value(file, each, release, params), node)
 
     def _compare(self, left: Any, sign: Callable[[Any, Any], Any], right: Any, release: Version) -> bool:
@@ -287,15 +291,15 @@ def passed_to(function: ast.AST, call: ast.Call) -> dict[str, ast.expr]:
     return pairs | {each.arg: each.value for each in call.keywords if each.arg}
 
 
-def mentioned(nodes: list[ast.stmt], file: File, apis: frozenset[str]) -> Iterator[tuple[str, str]]:
+def mentioned(nodes: list[ast.stmt], apis: frozenset[str]) -> Iterator[tuple[str, str]]:
     """Yield the APIs that statements need, with an option each: imported from torch, read, or called with an option."""
     for node in (node for each in nodes for node in ast.walk(each)):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == "torch":
-            yield from ((each.name, "") for each in node.names)
-            yield from ((part, "") for part in (node.module or "").split(".")[1:2])
-        elif isinstance(node, ast.Import):
-            yield from ((each.name.split(".")[1], "") for each in node.names if each.name.startswith("torch."))
-        elif isinstance(node, ast.Attribute) and (node.attr in apis or spelled(node.value) == "torch"):
-            yield node.attr, ""
-        elif isinstance(node, ast.Call) and last(node.func) in apis:
-            yield from ((last(node.func), each.arg) for each in node.keywords if each.arg)
+        match node:
+            case ast.ImportFrom(module=str(module)) if module.partition(".")[0] == "torch":
+                yield from ((name, "") for name in (*module.split(".")[1:2], *(each.name for each in node.names)))
+            case ast.Import():
+                yield from ((each.name.split(".")[1], "") for each in node.names if each.name.startswith("torch."))
+            case ast.Attribute(attr=name) if name in apis or spelled(node.value) == "torch":
+                yield name, ""
+            case ast.Call() if last(node.func) in apis:
+                yield from ((last(node.func), each.arg) for each in node.keywords if each.arg)
