@@ -98,7 +98,7 @@ def concerned(concern: str, use: Use) -> tuple[str, ...] | None:
 
 def affects(atlas: Atlas, columns: tuple[Column, ...], code: Code, table: Table, path: str, why: str) -> Answer:
     """Return what differs between some releases for the uses in some code."""
-    on = {use: [column for column in columns if use.on(column.version, code.guards)] for use in code.uses}
+    on = {use: [column for column in columns if not code.guards.shut(use.guards, column.version)] for use in code.uses}
     found = [*_missing(columns, code, table, on)]
     differ = 0
     for name, clause in atlas.clauses.items():

@@ -43,13 +43,18 @@ OTHER_FILES = ("environment*.y*ml", "conda*.y*ml", "meta.yaml", "Pipfile")
 
 
 @dataclass
-class Asked:
-    """What some metadata say of torch: alternatives, those of extras, and what could not be read."""
+class Bounds:
+    """What some metadata say of torch; what could not be read is in `unread`, and nothing in `said` is no bound."""
 
+    file: str = ""
+    unread: list[str] = field(default_factory=list)
     base: list[SpecifierSet] = field(default_factory=list)  # all hold
     marked: list[SpecifierSet] = field(default_factory=list)  # one of them holds, by where torch is installed
     extras: list[SpecifierSet] = field(default_factory=list)
-    unread: list[str] = field(default_factory=list)
+
+    def leave(self, what: str) -> None:
+        """Note what cannot be read."""
+        self.unread.append(f"{self.file}: {what}")
 
     def add(self, line: str, extra: bool = False) -> None:
         """Take one requirement; of other packages than torch nothing."""
@@ -60,7 +65,7 @@ class Asked:
             one = Requirement(line if "@" in line else BUILD.sub("", line))
             of_url = parse_wheel_filename(unquote(urlsplit(one.url).path.rpartition("/")[2])) if one.url else None
         except (InvalidRequirement, InvalidWheelFilename):
-            self.unread.append(f'"{line}" cannot be read')
+            self.leave(f'"{line}" cannot be read')
             return
         kind = self.extras if extra or "extra" in str(one.marker) else self.marked if one.marker else self.base
         kind.append(SpecifierSet(f"=={of_url[1].base_version}") if of_url else one.specifier)
@@ -71,7 +76,7 @@ class Asked:
             if not (found := re.match(r"\s*(?:-r|--requirement|-c|--constraint)[\s=]*(\S+)", line)):
                 self.add(re.split(r"\s--", line)[0], extra)
             elif not (file.parent / found[1]).is_file():
-                self.unread.append(f"{found[1]} is named and cannot be read")
+                self.leave(f"{found[1]} is named and cannot be read")
             elif file not in seen:
                 self.read(file.parent / found[1], extra, (*seen, file))
 
@@ -81,15 +86,6 @@ class Asked:
         if self.base:
             return (functools.reduce(operator.and_, self.base),)
         return tuple(dict.fromkeys(self.marked or self.extras))
-
-
-@dataclass(frozen=True)
-class Bounds:
-    """What the metadata say of torch, and where; nothing in `said` is no bound."""
-
-    said: tuple[SpecifierSet, ...]
-    file: str = ""
-    unread: tuple[str, ...] = ()
 
     @property
     def bind(self) -> bool:
@@ -110,27 +106,26 @@ class Bounds:
 def read_bounds(path: Path) -> Bounds:
     """Return what the metadata nearest to some code say of torch."""
     here = Path(os.path.realpath(path))
-    unread: list[str] = []
+    none = Bounds()
     for folder in [here, *here.parents][: ABOVE + 1]:
-        own = False
+        own = (folder / ".git").exists() or folder.name in ("site-packages", "dist-packages")
         for file, read in _metadata_of(folder, here):
-            asked = Asked()
+            asked = Bounds(file.name, none.unread)
             try:
                 own |= bool(read(file, asked))
             except FAULTS as problem:
-                first = str(getattr(problem, "msg", problem)).partition("\n")[0]
-                asked.unread.append(f"cannot be read ({first})")
-            unread += [f"{file.name}: {each}" for each in asked.unread]
+                asked.leave(f"cannot be read ({[*str(getattr(problem, 'msg', problem)).splitlines(), ''][0]})")
             if asked.said:
-                return Bounds(asked.said, file.name, tuple(unread))
-        if own or (folder / ".git").exists() or folder.name in ("site-packages", "dist-packages"):
+                return asked
+        if own:
             others = sorted({each for name in OTHER_FILES for each in folder.glob(name) if each.is_file()})
             named = [each for each in others if re.search(rb"(?m)^[\s\-\"']*(pytorch|torch)\b", each.read_bytes())]
-            return Bounds((), "", (*unread, *(f"{each.name}: names torch, and is not read" for each in named)))
-    return Bounds((), "", tuple(unread))
+            none.unread += [f"{each.name}: names torch, and is not read" for each in named]
+            break
+    return none
 
 
-def _metadata_of(folder: Path, code: Path) -> Iterator[tuple[Path, Callable[[Path, Asked], Any]]]:
+def _metadata_of(folder: Path, code: Path) -> Iterator[tuple[Path, Callable[[Path, Bounds], Any]]]:
     """Yield the files of metadata in a folder, and how each is read, the one that counts most first."""
     for name, read in (("pyproject.toml", _toml), ("PKG-INFO", _installed), ("setup.cfg", _cfg), ("setup.py", _py)):
         if (folder / name).exists():
@@ -150,7 +145,7 @@ def _holds(installed: Path, below: str) -> bool:
     return bool(re.search(rf"(?m)^(\.\./)?{re.escape(below)}([/,]|$)", listed))
 
 
-def _toml(file: Path, asked: Asked) -> bool:
+def _toml(file: Path, asked: Bounds) -> bool:
     """Take what pyproject.toml says; return whether it describes a project."""
     found = tomllib.loads(file.read_text(encoding="utf-8"))
     project, tool = found.get("project", {}), found.get("tool", {})
@@ -171,11 +166,11 @@ def _toml(file: Path, asked: Asked) -> bool:
     groups |= {name: [*one.get("dependencies", {})] for name, one in poetry.get("group", {}).items()}
     for name, lines in groups.items():
         if not asked.said and any(isinstance(line, str) and NAMES_TORCH.match(line) for line in lines):
-            asked.unread.append(f"names torch in the group {name}, which is for development")
+            asked.leave(f"names torch in the group {name}, which is for development")
     return bool(project or poetry)
 
 
-def _poetry(said: Any, asked: Asked) -> None:
+def _poetry(said: Any, asked: Bounds) -> None:
     """Take what Poetry says of torch: a text, a table, or several tables, each for some machines."""
     for one in said if isinstance(said, list) else [said]:
         table = one if isinstance(one, dict) else {"version": one}
@@ -185,7 +180,7 @@ def _poetry(said: Any, asked: Asked) -> None:
             some = [re.split(r"[\s,]+", each.strip()) for each in re.split(r"\|\|?", text)]
             kind += [SpecifierSet(",".join(map(_of_poetry, each))) for each in some]
         except (KeyError, TypeError, ValueError):
-            asked.unread.append(f"torch = {one} cannot be read")
+            asked.leave(f"torch = {one} cannot be read")
 
 
 def _of_poetry(text: str) -> str:
@@ -201,7 +196,7 @@ def _of_poetry(text: str) -> str:
     return text if sign in "<>=!~" else f"=={text}"
 
 
-def _cfg(file: Path, asked: Asked) -> bool:
+def _cfg(file: Path, asked: Bounds) -> bool:
     parser = configparser.ConfigParser(interpolation=None)
     parser.read_string(file.read_text(encoding="utf-8"))
     said = parser.get("options", "install_requires", fallback="").strip()
@@ -214,7 +209,7 @@ def _cfg(file: Path, asked: Asked) -> bool:
     return parser.has_section("options") or parser.has_section("metadata")
 
 
-def _py(file: Path, asked: Asked) -> bool:
+def _py(file: Path, asked: Bounds) -> bool:
     """Take what setup.py lists, as far as its text shows it: no description, and no list that is for something else."""
     code = File("setup.py", ast.parse(file.read_text(encoding="utf-8")))
     owned = Owned([code])
@@ -238,19 +233,19 @@ def _py(file: Path, asked: Asked) -> bool:
                 for line in word.splitlines():
                     asked.add(line, extra)
         if not words and re.match(r"f?['\"]torch\s*[<>=!~]", text := ast.unparse(node)):
-            asked.unread.append(f"line {getattr(node, 'lineno', 0)}: {text} cannot be read")
+            asked.leave(f"line {getattr(node, 'lineno', 0)}: {text} cannot be read")
     return True
 
 
-def _installed(file: Path, asked: Asked) -> bool:
+def _installed(file: Path, asked: Bounds) -> bool:
     """Take what PKG-INFO says, or a folder of metadata."""
     for line in PathDistribution(file if file.is_dir() else file.parent).requires or []:
         asked.add(line)
     return True
 
 
-def _lines(file: Path, asked: Asked) -> None:
+def _lines(file: Path, asked: Bounds) -> None:
     if not DEVELOPMENT.search(file.stem):
         asked.read(file)
     elif any(NAMES_TORCH.match(line) for line in file.read_text(encoding="utf-8").splitlines()):
-        asked.unread.append("names torch for development alone")
+        asked.leave("names torch for development alone")

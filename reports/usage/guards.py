@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import functools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -50,9 +50,9 @@ class Guards:
         """Say whether a test is true, or a `try` comes to its end, on a release."""
         return self.values.lets(guard.file, guard.test, release, dict(guard.params))
 
-    def shuts(self, guard: Guard, release: Version) -> bool:
-        """Say whether a guard lets a release not through. One that shuts all of them out is no question about torch."""
-        return self.lets(guard, release) not in (None, guard.wanted) and self.asks(guard)
+    def shut(self, guards: Iterable[Guard], release: Version) -> bool:
+        """Say whether one lets a release not through. One that shuts all of them out is no question about torch."""
+        return any(self.lets(each, release) not in (None, each.wanted) and self.asks(each) for each in guards)
 
     def runs(self, file: File, node: ast.AST, release: Version, params: Params) -> bool | None:
         """Say whether a node may run on a release; None where that hangs on something else."""

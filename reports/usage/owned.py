@@ -1,4 +1,4 @@
-"""Someone's Python files: where each node is, and what names are bound to, by the scopes that Python itself finds."""
+"""Someone's Python files: where each node is, and what names are bound to, by the scopes of Python."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+IMPORTS = (ast.Import, ast.ImportFrom)
 LOOPS = (ast.For, ast.AsyncFor, ast.comprehension)
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 #: What binds names for what is inside.
@@ -203,16 +204,12 @@ BINDS: dict[type[ast.AST], Callable[[Any], list[tuple[Any, ast.AST | None]]]] = 
     **dict.fromkeys((ast.With, ast.AsyncWith), lambda node: [(each.optional_vars, None) for each in node.items]),
     **dict.fromkeys((ast.ExceptHandler, ast.MatchAs, ast.MatchStar), lambda node: [(node.name, None)]),
     **dict.fromkeys(FUNCTIONS, lambda node: [(node.name, node), *((each.arg, each) for each in arguments(node))]),
-    **dict.fromkeys((ast.Import, ast.ImportFrom), lambda node: [(_local(each), each) for each in node.names]),
+    **dict.fromkeys(IMPORTS, lambda node: [(each.asname or each.name.partition(".")[0], each) for each in node.names]),
     ast.Assign: lambda node: [(target, node.value) for target in node.targets],
     ast.AugAssign: lambda node: [(node.target, None)],
     ast.Lambda: lambda node: [(each.arg, each) for each in arguments(node)],
     ast.ClassDef: lambda node: [(node.name, node)],
 }
-
-
-def _local(imported: ast.alias) -> str:
-    return imported.asname or imported.name.partition(".")[0]
 
 
 def where(node: ast.AST) -> tuple[int, int]:

@@ -9,8 +9,6 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from packaging.version import Version
-
 from fixtures.families import KINDS
 from fixtures.judge.unstated import SINCE, UNSTATED
 from reports.data.clause import NODE_HOOK
@@ -70,10 +68,6 @@ class Use:
         """The kinds of hook that it may be of, in the words of concerns."""
         return {KIND_OF[self.api]} if self.api in KIND_OF else set(DICTS.get(self.api, "").split("|"))
 
-    def on(self, release: Version, guards: Guards) -> bool:
-        """Say whether the use may run on a release."""
-        return not any(guards.shuts(each, release) for each in self.guards)
-
 
 @dataclass
 class Code:
@@ -125,7 +119,9 @@ class Reader:
         match node:
             case ast.Name() | ast.Attribute():
                 name = self.file.imported(node.id) if isinstance(node, ast.Name) else self._of(node.value, node.attr)
-                found = [name] if name in APIS and not self._is_own(node) and (not call or fits(name, call)) else []
+                least, most = TAKES.get(name, (1, 4))
+                fits = call is None or least <= len(call.args) + len(call.keywords) <= most
+                found = [name] if name in APIS and fits and not self._is_own(node) else []
             case (
                 ast.Subscript(value=owner, slice=key)
                 | ast.Call(func=ast.Attribute(value=owner, attr=("get" | "pop" | "setdefault")), args=[key, *_])
@@ -140,11 +136,7 @@ class Reader:
 
     def _is_dict(self, node: ast.AST) -> bool:
         """Say whether an expression is what an object keeps its attributes in: m.__dict__, vars(m), a name for one."""
-
-        def holds(each: ast.AST) -> bool:
-            return last(each) == "__dict__" or spelled(getattr(each, "func", None)) == "vars"
-
-        return self.owned.shows(self.file, node, holds, any)
+        return self._is_any(node, lambda each: last(each) == "__dict__" or last(getattr(each, "func", None)) == "vars")
 
     def _calls(self, node: ast.AST, name: str, call: ast.Call | None) -> Iterator[tuple[ast.AST, ast.Call | None]]:
         """Yield where a mention of an API is called, through partials and other names; itself where it is not."""
@@ -244,9 +236,3 @@ class Reader:
             return True
         classes = [one for each in made for one in self.owned.named(self.file, each)]
         return any(self.owned.method(where, each, node.attr) for where, each in classes)
-
-
-def fits(name: str, call: ast.Call) -> bool:
-    """Say whether a call has as many arguments as torch's own takes; what has others is the code's own."""
-    least, most = TAKES.get(name, (1, 4))
-    return least <= len(call.args) + len(call.keywords) <= most
