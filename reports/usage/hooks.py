@@ -55,23 +55,22 @@ def seen(use: Sight) -> dict[str, bool]:
     own = last(owner) in file.attributes.get("register_hook", ())  # its dict has what is registered here, everywhere
     looked = file.attributes.keys() | file.strings  # a name as text looks for it too
     first = everywhere or _is_first(owner, use)
-    shown = {
-        "inner": name == "register_hook" and use.owned.shows(file, owner, lambda node: _is_parameter(node, use)),
-        "?inputs_need_no_grad": first,
-        "?first_needs_no_grad": first,
-        "?alone": name == "register_full_backward_pre_hook" and "register_full_backward_hook" not in looked,
-        "encoder_part": use.owned.shows(file, owner, lambda node: _is_part(node, use)),
-    }
-    return {
+    words = {
         "everywhere": everywhere,
         "own": not everywhere,
         "module_dicts": not tensor and not own,
         "tensor_dict": tensor and not own and "_post_accumulate_grad_hooks" not in looked,
         "all_dicts": backward and "_backward_pre_hooks" not in looked,
         "optimizer": of_optimizer(owner, use),
-        **{word: word != "inner" for word, holds in shown.items() if holds},
-        **_hook(use),
     }
+    words |= {"?inputs_need_no_grad": True, "?first_needs_no_grad": True} if first else {}
+    if name == "register_full_backward_pre_hook" and "register_full_backward_hook" not in looked:
+        words["?alone"] = True
+    if name == "register_hook" and use.owned.shows(file, owner, lambda node: _is_parameter(node, use)):
+        words["inner"] = False
+    if use.owned.shows(file, owner, lambda node: _is_part(node, use)):
+        words["encoder_part"] = True
+    return words | _hook(use)
 
 
 def of_optimizer(owner: ast.expr, use: Sight) -> bool:

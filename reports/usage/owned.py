@@ -58,14 +58,12 @@ class File:
 
     def _scope(self, node: ast.AST, child: ast.AST) -> ast.AST:
         """Return where a child is worked out: decorators, defaults and the first iterator are outside."""
-        if isinstance(node, (*FUNCTIONS, ast.ClassDef)) and isinstance(child, ast.stmt):
+        body = isinstance(child, ast.stmt) if isinstance(node, (*FUNCTIONS, ast.ClassDef)) else False
+        if body or isinstance(node, COMPREHENSIONS) or (isinstance(node, ast.Lambda) and child is node.body):
             return node
-        if (isinstance(node, ast.Lambda) and child is node.body) or isinstance(node, COMPREHENSIONS):
-            return node
-        if isinstance(node, ast.comprehension):
+        if isinstance(node, ast.comprehension) and child is node.iter:
             around = self.parents[node]
-            if around.generators[0] is node and child is node.iter:  # type: ignore[attr-defined]
-                return self.within[around]
+            return self.within[around] if around.generators[0] is node else around  # type: ignore[attr-defined]
         return self.within[node]
 
     def _learn(self, node: ast.AST) -> None:
@@ -130,18 +128,15 @@ class File:
         kept: list[Binding] = []
         for one in found:
             up = self.parents.get(one.node, self.tree)
+            block, before = (up, _block(up, one.node)), where(one.node) < where(node)
             if one.node in around:  # a loop, a function or a block that binds it, or the statement that reads it
                 if isinstance(one.node, BLOCKS) and getattr(one.node, "iter", None) not in around:
                     kept = [one]
-                continue
-            if where(one.node) > where(node) and not loops & set(self.chain(one.node)):
-                continue
-            block = (up, _block(up, one.node))
-            if isinstance(up, ast.If) and up in around and block not in blocks:
-                continue
-            if block in blocks and where(one.node) < where(node) and not isinstance(one.node, LOOPS):
-                kept = []
-            kept.append(one)
+            elif before or loops & set(self.chain(one.node)):
+                if block in blocks and before and not isinstance(one.node, LOOPS):
+                    kept = [one]
+                elif block in blocks or not (isinstance(up, ast.If) and up in around):
+                    kept.append(one)
         return kept
 
     def imported(self, name: str) -> str:
