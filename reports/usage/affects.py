@@ -49,14 +49,11 @@ class Finding:
 
     @property
     def words(self) -> list[str]:
-        """The finding as lines: the worst first, then what is true on the other releases.
-
-        A sentence is that of the reading, where the clause's own is true on all sides.
-        """
+        """The finding as lines, the worst first: of the clause, or of a reading where that is true on all sides."""
         where: dict[tuple[int, str], list[str]] = {}
         for span in self.spans:
-            says = span.said.detail or span.said.says
-            where.setdefault(([*EFFECTS].index(span.said.effect), says), []).append(from_to(span.first, span.last))
+            key = ([*EFFECTS].index(span.said.effect), span.said.detail or span.said.says)
+            where.setdefault(key, []).append(from_to(span.first, span.last))
         worst = min(where, key=lambda one: one[0])
         first = f"{HARMS[self.rank]}, {' and '.join(where.pop(worst))}: {worst[1]}"
         return [first, *(f"{' and '.join(on)}: {text}" for (_, text), on in where.items())]
@@ -101,7 +98,7 @@ def concerned(concern: str, use: Use) -> tuple[str, ...] | None:
 
 def affects(atlas: Atlas, columns: tuple[Column, ...], code: Code, table: Table, path: str, why: str) -> Answer:
     """Return what differs between some releases for the uses in some code."""
-    on = {use: [column for column in columns if use.on(column.version, code.guards)] for use in code.uses}
+    on = {use: [column for column in columns if not code.guards.shut(use.guards, column.version)] for use in code.uses}
     found = [*_missing(columns, code, table, on)]
     differ = 0
     for name, clause in atlas.clauses.items():

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any
 from urllib.parse import quote
 
@@ -26,9 +25,9 @@ def _place(use: Use) -> str:
 
 
 def _places(uses: Iterable[Use]) -> str:
-    places = list(dict.fromkeys(map(_place, uses)))
-    more = f" and {len(places) - MOST_PLACES} more" if len(places) > MOST_PLACES else ""
-    return ", ".join(places[:MOST_PLACES]) + more
+    places = [*dict.fromkeys(map(_place, uses))]
+    left = f" and {len(places) - MOST_PLACES} more" if len(places) > MOST_PLACES else ""
+    return ", ".join(places[:MOST_PLACES]) + left
 
 
 def spelling(use: Use, *, unsure: bool = True) -> str:
@@ -63,23 +62,16 @@ def _count(answer: Answer) -> list[str]:
 def as_text(answer: Answer) -> str:
     """Return the answer for a terminal."""
     lines = [_summary(answer)]
-    groups: dict[tuple[Use, ...], list[Finding]] = {}
-    for one in answer.findings:
-        groups.setdefault(one.uses, []).append(one)
-    for uses, found in groups.items():
+    for uses in dict.fromkeys(one.uses for one in answer.findings):
         lines += ["", _head(uses)]
-        for one in found:
+        for one in (each for each in answer.findings if each.uses == uses):
             first, *rest = one.words
             lines += [f"  {first}  [{one.clause}]", *(f"    {each}" for each in rest)]
             lines += [f"    instead: {one.instead}"] if one.instead else []
     lines += ["", *_count(answer)]
     for one in answer.unsure if answer.listed else ():
-        lines += [
-            "",
-            f"{_head(one.uses)}  [{one.clause}]",
-            f"  if {one.condition}:",
-            *(f"  {each}" for each in one.words),
-        ]
+        head = f"{_head(one.uses)}  [{one.clause}]"
+        lines += ["", head, f"  if {one.condition}:", *(f"  {each}" for each in one.words)]
     return "\n".join(lines) + "\n"
 
 
@@ -91,52 +83,36 @@ def _plain(uses: Iterable[Use]) -> list[dict[str, Any]]:
     ]
 
 
-def _finding(one: Finding) -> dict[str, Any]:
-    return {
-        "clause": one.clause,
-        "says": one.says,
-        "harm": HARMS[one.rank],
-        "spans": [{"from": span.first, "to": span.last, **span.said.plain()} for span in one.spans],
-        "instead": one.instead,
-        "if": one.condition,
-        "uses": _plain(one.uses),
-    }
-
-
 def as_json(answer: Answer) -> str:
     """Return the answer as JSON."""
+    code = answer.code
+    findings, unsure = (
+        [
+            {"clause": one.clause, "says": one.says, "harm": HARMS[one.rank]}
+            | {"spans": [{"from": span.first, "to": span.last, **span.said.plain()} for span in one.spans]}
+            | {"instead": one.instead, "if": one.condition, "uses": _plain(one.uses)}
+            for one in some
+        ]
+        for some in (answer.findings, answer.unsure)
+    )
+    labels = [column.label for column in answer.columns]
     return forms.as_json(
-        {
-            "format": ANSWERS_FORMAT,
-            "path": answer.path,
-            "releases": [column.label for column in answer.columns],
-            "why": answer.why,
-            "differ": answer.differ,
-            "clauses": answer.clauses,
-            "files": answer.code.sources.files,
-            "skipped": answer.code.sources.skipped,
-            "uses": _plain(answer.code.uses),
-            "findings": [_finding(one) for one in answer.findings],
-            "unsure": [_finding(one) for one in answer.unsure],
-        }
+        {"format": ANSWERS_FORMAT, "path": answer.path, "releases": labels, "why": answer.why}
+        | {"differ": answer.differ, "clauses": answer.clauses, "files": code.sources.files}
+        | {"skipped": code.sources.skipped, "uses": _plain(code.uses), "findings": findings, "unsure": unsure}
     )
 
 
 def as_markdown(answer: Answer) -> str:
     """Return the answer for an issue."""
     lines = [f"**{forms.escaped(_summary(answer))}**", "", *map(forms.escaped, _count(answer))]
-    lines += _table(answer.findings, "instead", lambda one: one.instead)
-    lines += _table(answer.unsure if answer.listed else (), "if", lambda one: one.condition)
+    for more, found in (("instead", answer.findings), ("if", answer.unsure if answer.listed else ())):
+        lines += ["", f"| at | harm | what differs | {more} | clause |", "|---|---|---|---|---|"] if found else []
+        for one in found:
+            words = (_places(one.uses), HARMS[one.rank], "; ".join(one.words), one.condition or one.instead)
+            lines.append(f"| {' | '.join(map(forms.escaped, words))} | `{one.clause}` |")
     left_out = [f"* left out: {forms.escaped(each)}" for each in answer.code.sources.skipped]
     return "\n".join([*lines, *[""] * bool(left_out), *left_out]) + "\n"
-
-
-def _table(found: Sequence[Finding], more: str, of: Callable[[Finding], str]) -> list[str]:
-    lines = ["", f"| at | harm | what differs | {more} | clause |", "|---|---|---|---|---|"] if found else []
-    for one in found:
-        words = (_places(one.uses), HARMS[one.rank], "; ".join(one.words), of(one))
-        lines.append(f"| {' | '.join(map(forms.escaped, words))} | `{one.clause}` |")
-    return lines
 
 
 def _each(answer: Answer) -> Iterator[tuple[Finding, str, str, Use]]:
@@ -157,13 +133,8 @@ def as_sarif(answer: Answer) -> str:
         place: dict[str, Any] = {"artifactLocation": {"uri": quote(use.file), "uriBaseId": "SRCROOT"}}
         if not use.cell:  # the file of a notebook has other lines than its cells
             place["region"] = {"startLine": use.line, "startColumn": use.column + 1}
-        result = {
-            "ruleId": one.clause,
-            "ruleIndex": [*rules].index(one.clause),
-            "level": level,
-            "message": {"text": text},
-        }
-        results.append({**result, "locations": [{"physicalLocation": place}]})
+        rule = {"ruleId": one.clause, "ruleIndex": [*rules].index(one.clause), "level": level}
+        results.append(rule | {"message": {"text": text}, "locations": [{"physicalLocation": place}]})
     notes = [{"level": "warning", "message": {"text": f"left out: {each}"}} for each in answer.code.sources.skipped]
     run = {
         "tool": {"driver": {"name": "hook-conformance", "rules": [*rules.values()]}},
@@ -172,7 +143,7 @@ def as_sarif(answer: Answer) -> str:
         "columnKind": "unicodeCodePoints",
         "results": results,
     }
-    return json.dumps({"$schema": SARIF, "version": "2.1.0", "runs": [run]}, indent=1) + "\n"
+    return forms.as_json({"$schema": SARIF, "version": "2.1.0", "runs": [run]})
 
 
 def as_github(answer: Answer) -> str:
@@ -181,9 +152,9 @@ def as_github(answer: Answer) -> str:
     for one, level, text, use in _each(answer):
         where = {"file": use.file, **({} if use.cell else {"line": str(use.line)}), "title": one.clause}
         given = ",".join(f"{name}={_escaped(value, ':,')}" for name, value in where.items())
-        lines.append(f"::{ANNOTATIONS[level]} {given}::{_escaped(text)}")
-    lines += [f"::warning::{_escaped(f'left out: {each}')}" for each in answer.code.sources.skipped]
-    return "".join(f"{line}\n" for line in lines)
+        lines.append(f"::{ANNOTATIONS[level]} {given}::{_escaped(text)}\n")
+    lines += [f"::warning::{_escaped(f'left out: {each}')}\n" for each in answer.code.sources.skipped]
+    return "".join(lines)
 
 
 def _escaped(text: str, more: str = "") -> str:

@@ -11,14 +11,18 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from reports.data.strict import BadInput, read_bytes
 from reports.usage.owned import File
 
 #: Magics that run Python: of a whole cell, and of what stands behind them on the line.
-RUNS = {"time", "timeit", "capture", "prun", "memit", "mprun", "lprun"}
-MAGIC = re.compile(r"^(\s*)(?:[%!?].*|[\w.]+\?\??\s*)$")
-GIVEN = re.compile(r"^(\s*)([\w.]+(?:\s*,\s*[\w.]+)*)\s*=\s*[%!].*$")
+RUNS = "time|timeit|capture|prun|memit|mprun|lprun"
+RUNS_LINE = re.compile(rf"(?m)^([ \t]*)%(?:{RUNS})(?:[ \t]+-\S+(?:[ \t]+\d+)?)*[ \t]+(.*)$")
+#: What else is said to the notebook, and what is given by it: "!ls", "%cd a", "name?", "x = !ls", with the lines below.
+SAID = re.compile(
+    r"(?m)^([ \t]*)(?:([\w.]+(?:[ \t]*,[ \t]*[\w.]+)*[ \t]*=)[ \t]*[%!]|[%!?]|[\w.]+\?\??[ \t]*$)(?:.*\\\n)*.*$"
+)
 COMMENT = "hook-conformance:"
 
 
@@ -30,9 +34,8 @@ class Sources:
     files: int = 0
     skipped: list[str] = field(default_factory=list)
     accepted: dict[tuple[str, int], str] = field(default_factory=dict)
-    cells: dict[str, list[tuple[int, int]]] = field(
-        default_factory=dict
-    )  # of a notebook: first line and number of each
+    #: Of a notebook: first line and number of each.
+    cells: dict[str, list[tuple[int, int]]] = field(default_factory=dict)
 
     def place(self, file: str, line: int) -> tuple[int, int]:
         """Return the cell that a line is in, 0 outside notebooks, and the line in it."""
@@ -43,22 +46,20 @@ class Sources:
 
 def read_sources(path: Path, worth: re.Pattern[bytes], root: Path) -> Sources:
     """Return a file or all Python files of a folder, named as they are below `root`. Raises BadInput."""
-    found = Sources()
-    fault = ""
+    found, fault = Sources(), "holds no Python file"
     for file in _files(path, found.skipped, root):
         name = _name(file, root)
         try:
             parsed = _parsed(file, name, found, None if file is path else worth)
+            found.files += 1
+            found.read += [parsed] if parsed else []
         except BadInput as problem:
             fault = problem.fault
             found.skipped.append(f"{name}: {fault}")
-            continue
-        found.files += 1
-        found.read += [parsed] if parsed else []
     if not found.files:
         if path.is_dir() and found.skipped:
             fault = f"holds no Python file that can be read ({found.skipped[0]})"
-        raise BadInput(path, "", fault or "holds no Python file", "name a file or a folder of Python code")
+        raise BadInput(path, "", fault, "name a file or a folder of Python code")
     return found
 
 
@@ -90,77 +91,53 @@ def _parsed(path: Path, name: str, found: Sources, worth: re.Pattern[bytes] | No
     raw = read_bytes(path)
     if worth and not worth.search(raw):
         return None
-    cells: list[tuple[int, int]] = []
-    left_out: list[str] = []
+    notebook = path.suffix == ".ipynb"
     try:
-        if path.suffix == ".ipynb":
-            raw, cells, left_out = _notebook(raw)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # other people's escapes in strings
-            tree = ast.parse(raw)
-            file = File(name, tree, raw)  # type: ignore[arg-type]  # with its coding, which only bytes have
+            raw = "\n".join(_lines(json.loads(raw)["cells"], name, found)).encode() if notebook else raw
+            file = File(name, ast.parse(raw))
     except (SyntaxError, ValueError, KeyError, TypeError, AttributeError) as problem:
-        line = getattr(problem, "lineno", None)
-        what = "no notebook" if path.suffix == ".ipynb" else "no Python of version 3"
-        where = f", line {line}" if line else ""
-        raise BadInput(path, "", f"is {what} ({getattr(problem, 'msg', problem)}{where})", "") from None
+        what = "no notebook" if notebook else "no Python of version 3"
+        raise BadInput(path, "", f"is {what} ({_fault(problem)})", "") from None
     except (RecursionError, MemoryError):
         raise BadInput(path, "", "is nested too deep to be read", "") from None
-    found.skipped += [f"{name}, {each}" for each in left_out]
-    if cells:
-        found.cells[name] = cells
     for number, line in enumerate(raw.decode("utf-8", "replace").splitlines(), 1):
         if COMMENT in line:
             found.accepted[name, number] = line.rpartition(COMMENT)[2].strip()
     return file
 
 
-def _notebook(raw: bytes) -> tuple[bytes, list[tuple[int, int]], list[str]]:
-    """Return the Python of a notebook, cell behind cell, where each begins, and the cells that are left out."""
+def _fault(problem: Exception) -> str:
+    line = getattr(problem, "lineno", None)
+    return f"{getattr(problem, 'msg', problem)}" + (f", line {line}" if line else "")
+
+
+def _lines(cells: list[dict[str, Any]], name: str, found: Sources) -> list[str]:
+    """Return the Python of a notebook, cell behind cell; where each begins, and which are left out, is found."""
     lines: list[str] = []
-    cells: list[tuple[int, int]] = []
     left_out: list[str] = []
-    for number, cell in enumerate(json.loads(raw)["cells"], 1):
+    begins: list[tuple[int, int]] = []
+    for number, cell in enumerate(cells, 1):
         if cell["cell_type"] == "code":
-            source = cell["source"]
-            text = source if isinstance(source, str) else "".join(source)
-            cells.append((len(lines) + 1, number))
+            begins.append((len(lines) + 1, number))
             try:
-                lines += _python(text).split("\n")
+                lines += _python("".join(cell["source"])).split("\n")
             except (SyntaxError, ValueError) as problem:
-                line = f", line {problem.lineno}" if isinstance(problem, SyntaxError) else ""
-                left_out.append(f"cell {number}: is no Python ({getattr(problem, 'msg', problem)}{line})")
-    return "\n".join(lines).encode(), cells, left_out
+                left_out.append(f"{name}, cell {number}: is no Python ({_fault(problem)})")
+    found.cells[name] = begins
+    found.skipped += left_out
+    return lines
 
 
 def _python(text: str) -> str:
     """Return the Python of a cell, line for line; what is said to the notebook does nothing. Raises SyntaxError."""
-    first = re.match(r"\s*%%(\w*)", text)
-    if first:
-        if first[1] not in RUNS:
-            return ""
-        text = text[: first.start()] + "#" + text[first.end() :]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            ast.parse(text)
-        except SyntaxError:
-            text = "\n".join(_plain(text.split("\n")))
-            ast.parse(text)
+    if first := re.match(rf"\s*%%({RUNS})?", text):
+        text = text.replace("%%", "#", 1) if first[1] else ""
+    try:
+        ast.parse(text)
+    except SyntaxError:
+        text = RUNS_LINE.sub(r"\1\2", text)
+        text = SAID.sub(lambda it: f"{it[1]}{f'{it[2]} None' if it[2] else 'pass'}" + "\n" * it[0].count("\n"), text)
+        ast.parse(text)
     return text
-
-
-def _plain(lines: list[str]) -> Iterator[str]:
-    """Yield lines with what is said to the notebook as `pass`, and what such a line gives as None."""
-    goes_on = False
-    for line in lines:
-        if goes_on:
-            goes_on = line.rstrip().endswith("\\")
-            yield ""
-        elif magic := re.match(r"^(\s*)%(\w+)(?:\s+-\S+(?:\s+\d+)?)*\s+(.*)$", line):
-            yield f"{magic[1]}{magic[3]}" if magic[2] in RUNS else f"{magic[1]}pass"
-        elif found := GIVEN.match(line) or MAGIC.match(line):
-            goes_on = line.rstrip().endswith("\\")
-            yield found[1] + (f"{found[2]} = None" if found.re is GIVEN else "pass")
-        else:
-            yield line

@@ -7,15 +7,16 @@ early returns, `try`, assertions, and the ways of pytest and unittest to skip.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+import functools
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 from packaging.version import Version
 
-from reports.usage.owned import FUNCTIONS, File, arguments, last, spelled
+from reports.usage.owned import FUNCTIONS, File, arguments, last
 from reports.usage.project import Owned
-from reports.usage.values import STANDINS, Has, Params, Values, mentioned
+from reports.usage.values import Has, Params, Values, passed_to
 
 CAUGHT = {"AttributeError", "ImportError", "ModuleNotFoundError", "TypeError", "Exception", "BaseException"}
 LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
@@ -40,37 +41,27 @@ class Guards:
 
     def __init__(self, has: Has, owned: Owned, apis: frozenset[str]) -> None:
         """Know the releases and the files."""
-        self.has, self.owned, self.apis = has, owned, apis
-        self.values = Values(has, owned, self.runs)
+        self.owned = owned
+        self.values = Values(has, owned, apis, self.runs)
         self.memo: dict[ast.AST, tuple[Guard, ...]] = {}
-        self.asks: dict[Guard, bool] = {}
+        self.asks = functools.cache(lambda guard: len({self.lets(guard, each) for each in PROBES}) > 1)
 
     def lets(self, guard: Guard, release: Version) -> bool | None:
         """Say whether a test is true, or a `try` comes to its end, on a release."""
-        if not isinstance(guard.test, ast.Try):
-            return self.values.lets(guard.file, guard.test, release, dict(guard.params))
-        known = [
-            release.release[:2] >= STANDINS[name] if name in STANDINS else self.has(name, option, release)
-            for name, option in mentioned(guard.test.body, guard.file, self.apis)
-        ]
-        return False if False in known else True if True in known else None
+        return self.values.lets(guard.file, guard.test, release, dict(guard.params))
 
-    def shuts(self, guard: Guard, release: Version) -> bool:
-        """Say whether a guard lets a release not through. One that shuts all of them out is no question about torch."""
-        if self.lets(guard, release) in (None, guard.wanted):
-            return False
-        if guard not in self.asks:
-            self.asks[guard] = len({self.lets(guard, each) for each in PROBES}) > 1
-        return self.asks[guard]
+    def shut(self, guards: Iterable[Guard], release: Version) -> bool:
+        """Say whether one lets a release not through. One that shuts all of them out is no question about torch."""
+        return any(self.lets(each, release) not in (None, each.wanted) and self.asks(each) for each in guards)
 
     def runs(self, file: File, node: ast.AST, release: Version, params: Params) -> bool | None:
         """Say whether a node may run on a release; None where that hangs on something else."""
-        found = {self._is(each, release, params) for each in self.around(file, node)}
+        given = tuple(params.items())
+        known = [
+            (each, self.lets(each._replace(params=each.params + given), release)) for each in self.around(file, node)
+        ]
+        found = {None if lets is None else lets == each.wanted for each, lets in known}
         return False if False in found else None if None in found else True
-
-    def _is(self, guard: Guard, release: Version, params: Params) -> bool | None:
-        known = self.lets(guard._replace(params=(*guard.params, *params.items())), release)
-        return None if known is None else known == guard.wanted
 
     def around(self, file: File, node: ast.AST) -> tuple[Guard, ...]:
         """Return what must be for a node to run."""
@@ -85,13 +76,14 @@ class Guards:
             if isinstance(parent, (*FUNCTIONS, ast.ClassDef)) and isinstance(child, ast.stmt):
                 yield from (guard for each in parent.decorator_list for guard in self._skips(file, each))
             marks = parent.body if isinstance(parent, (ast.ClassDef, ast.Module)) else []
-            for mark in (one.value for one in marks if isinstance(one, ast.Assign) and _is_mark(one)):
-                each_mark = mark.elts if isinstance(mark, ast.List) else [mark]
-                yield from (guard for each in each_mark for guard in self._skips(file, each))
-            for block in ("body", "orelse"):
-                statements = getattr(parent, block, None)
-                if isinstance(statements, list) and child in statements:
-                    for each in statements[: statements.index(child)]:
+            for one in (
+                each for each in marks if isinstance(each, ast.Assign) and last(each.targets[0]) == "pytestmark"
+            ):
+                some = one.value.elts if isinstance(one.value, ast.List) else [one.value]
+                yield from (guard for each in some for guard in self._skips(file, each))
+            for block in (getattr(parent, name, None) for name in ("body", "orelse")):
+                if isinstance(block, list) and child in block:
+                    for each in block[: block.index(child)]:
                         yield from self._passed(file, each)
 
     def _asked(self, file: File, child: ast.AST, parent: ast.AST) -> Iterator[Guard]:
@@ -131,38 +123,30 @@ class Guards:
                 text = f"torch.__version__ >= Version({ast.unparse(least[0])})"
                 yield Guard(file, ast.parse(text, mode="eval").body, True)
 
-    def _skips(
-        self, file: File, node: ast.AST, params: Mapping[str, Any] | None = None, depth: int = 0
-    ) -> Iterator[Guard]:
+    def _skips(self, file: File, node: ast.AST, params: Params = {}, depth: int = 0) -> Iterator[Guard]:  # noqa: B006
         """Yield what a decorator demands: skipif, skipUnless, or an own one that has such a test inside."""
-        if depth > DEPTH:
-            return
         called = node if isinstance(node, ast.Call) else None
-        name = last(called.func if called else node)
-        if called and called.args and (name in IF or name in UNLESS):
-            yield Guard(file, called.args[0], name in UNLESS, tuple((params or {}).items()))
+        func = called.func if called else node
+        if called and called.args and last(func) in IF | UNLESS:
+            yield Guard(file, called.args[0], last(func) in UNLESS, tuple(params.items()))
             return
-        if called and isinstance(called.func, ast.Call):  # unittest.skipIf(test, "why")(function)
-            yield from self._skips(file, called.func, params, depth + 1)
-        for there, one in self.owned.values(file, called.func if called else node):
-            if isinstance(one.value, FUNCTIONS):
-                given = self._given(file, one.value, called)
-                yield from self._inside(there, one.value, given, depth)
-            elif one.value is not None and not isinstance(one.value, (ast.alias, ast.ClassDef)):
-                yield from self._skips(there, one.value, params, depth + 1)
-
-    def _given(self, file: File, function: ast.AST, call: ast.Call | None) -> dict[str, Any]:
-        """Return the constants that a decorator is called with."""
-        found = self.values.passed(file, function, call, Version("0"), {}) if call else {}
-        return {name: value for name, value in found.items() if isinstance(value, (str, int, float, tuple))}
+        found = [(there, one.value) for there, one in self.owned.values(file, func)] if depth < DEPTH else []
+        if isinstance(func, ast.Call):  # unittest.skipIf(test, "why")(function)
+            found = [(file, func)]
+        for there, value in found:
+            if isinstance(value, FUNCTIONS):
+                given = passed_to(value, called).items() if called else ()
+                constants = {name: each.value for name, each in given if isinstance(each, ast.Constant)}
+                yield from self._inside(there, value, constants, depth)
+            elif value is not None and not isinstance(value, (ast.alias, ast.ClassDef)):
+                yield from self._skips(there, value, params, depth + 1)
 
     def _inside(self, file: File, function: ast.AST, given: dict[str, Any], depth: int) -> Iterator[Guard]:
         """Yield what an own decorator demands: what is around the calls of the function that it is given."""
         for node in ast.walk(function):
             if isinstance(node, ast.Return) and file.within[node] is function and isinstance(node.value, ast.Call):
                 yield from self._skips(file, node.value, given, depth + 1)
-        for inner in (each for each in ast.walk(function) if isinstance(each, FUNCTIONS)):
-            names = {each.arg for each in arguments(inner)} - given.keys()
+            names = {each.arg for each in arguments(node)} - given.keys() if isinstance(node, FUNCTIONS) else ()
             calls = [each for name in names for each in file.calls.get(name, ()) if function in file.chain(each)]
             if len(calls) == 1:
                 chain = file.chain(calls[0])
@@ -170,15 +154,10 @@ class Guards:
                     yield guard._replace(params=tuple(given.items()))
 
 
-def _is_mark(statement: ast.Assign) -> bool:
-    return spelled(statement.targets[0]) == "pytestmark"
-
-
 def _leaves(statement: ast.stmt) -> bool:
     """Say whether code ends at a statement: it returns, raises, or skips a test."""
     if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
-        func = statement.value.func
-        return (func.attr if isinstance(func, ast.Attribute) else last(func)) in SKIPS
+        return last(statement.value.func) in SKIPS
     if isinstance(statement, ast.If) and statement.orelse:
         return _leaves(statement.body[-1]) and _leaves(statement.orelse[-1])
     return isinstance(statement, LEAVES)
@@ -186,19 +165,15 @@ def _leaves(statement: ast.stmt) -> bool:
 
 def _catches(node: ast.Try, handler: ast.AST | None = None) -> bool:
     """Say whether a `try`, or one handler of it, catches what a release lacks, and does not raise it again."""
-    for each in node.handlers:
-        classes = each.type.elts if isinstance(each.type, ast.Tuple) else [each.type]
-        named = each.type is None or {last(one) for one in classes} & CAUGHT
-        if named and (handler is each or (handler is None and not isinstance(each.body[-1], ast.Raise))):
-            return True
-    return False
+    some = [each for each in node.handlers if handler in (each, None)]
+    kept = [each for each in some if handler or not isinstance(each.body[-1], ast.Raise)]
+    named = [each.type.elts if isinstance(each.type, ast.Tuple) else [each.type] for each in kept]
+    return any(None in classes or {last(one) for one in classes} & CAUGHT for classes in named)
 
 
 def caught(chain: list[ast.AST]) -> bool:
     """Say whether what a release lacks is caught by a `try` around, or silenced by contextlib.suppress."""
-    for child, parent in pairwise(chain):
-        if isinstance(parent, ast.Try) and child in parent.body and _catches(parent):
-            return True
-        if isinstance(parent, ast.With) and any("suppress(" in ast.unparse(item) for item in parent.items):
-            return True
-    return False
+    pairs = [*pairwise(chain)]
+    tried = any(isinstance(up, ast.Try) and child in up.body and _catches(up) for child, up in pairs)
+    items = (item for _, up in pairs if isinstance(up, ast.With) for item in up.items)
+    return tried or any("suppress(" in ast.unparse(item) for item in items)

@@ -18,9 +18,8 @@ class Table:
         self.lacking: dict[tuple[str, str], set[tuple[int, ...]]] = {}
         for name, clause in atlas.clauses.items():
             needed = {need(text) for text in clause.needs}
-            verdicts = [
-                (_minor(each.version), atlas.cell(name, each, atlas.modes[0]).verdict) for each in atlas.columns
-            ]
+            cells = ((each, atlas.cell(name, each, atlas.modes[0])) for each in atlas.columns)
+            verdicts = [(_minor(each.version), cell.verdict) for each, cell in cells]
             if len(needed) == 1 and needed <= clause.needed and all(verdict != "unseen" for _, verdict in verdicts):
                 absent = {release for release, verdict in verdicts if verdict == "absent"}
                 self.lacking.setdefault(needed.pop(), absent).intersection_update(absent)

@@ -1,22 +1,16 @@
-"""Someone's Python files: where each node is, and what names are bound to, by the scopes that Python itself finds."""
+"""Someone's Python files: where each node is, and what names are bound to, by the scopes of Python."""
 
 from __future__ import annotations
 
 import ast
-import symtable
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+IMPORTS = (ast.Import, ast.ImportFrom)
 LOOPS = (ast.For, ast.AsyncFor, ast.comprehension)
-COMPREHENSIONS = {
-    ast.ListComp: "listcomp",
-    ast.SetComp: "setcomp",
-    ast.DictComp: "dictcomp",
-    ast.GeneratorExp: "genexpr",
-}
-SCOPES = (*FUNCTIONS, ast.ClassDef, ast.Lambda, *COMPREHENSIONS)
+COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 #: What binds names for what is inside.
 BLOCKS = (*LOOPS, *FUNCTIONS, ast.Lambda, ast.With, ast.AsyncWith, ast.ExceptHandler, ast.match_case)
 DEEPEST = 250  # what `ast` can write out again
@@ -32,8 +26,8 @@ class Binding(NamedTuple):
 class File:
     """One file."""
 
-    def __init__(self, name: str, tree: ast.Module, text: str) -> None:
-        """Read what it defines, binds and imports. Raises RecursionError, SyntaxError where scopes make no sense."""
+    def __init__(self, name: str, tree: ast.Module) -> None:
+        """Read what it defines, binds and imports. Raises RecursionError."""
         self.name, self.tree = name, tree
         self.parts = tuple(part for part in name.removesuffix(".py").split("/") if part != "__init__")
         self.package = self.parts if name.endswith("__init__.py") else self.parts[:-1]
@@ -45,97 +39,83 @@ class File:
         self.strings: set[str] = set()
         self.calls: dict[str, list[ast.Call]] = {}
         self.classes: dict[ast.ClassDef, set[str]] = {}  # what each defines
+        self.declared: dict[tuple[ast.AST, str], ast.AST] = {}  # as global or nonlocal: where to look for it
         self.bound: dict[tuple[ast.AST, str], list[Binding]] = {}
-        depth: dict[ast.AST, int] = {tree: 0}
         for node in self.nodes:
             for child in ast.iter_child_nodes(node):
                 if not isinstance(child, ast.expr_context):  # one object is in many places
-                    self.parents[child], depth[child] = node, depth[node] + 1
-                    self.within[child] = self._scope(node, child)
+                    self.parents[child], self.within[child] = node, self._scope(node, child)
                     self.nodes.append(child)
-        if max(depth.values()) > DEEPEST:
+        if len(self.chain(self.nodes[-1])) > DEEPEST:
             raise RecursionError
-        self.tables: dict[ast.AST, symtable.SymbolTable] = {}
-        inner: dict[ast.AST, list[ast.AST]] = {}
-        for node in self.nodes:
-            if isinstance(node, SCOPES):
-                inner.setdefault(self.within[node], []).append(node)
-        self._pair(tree, symtable.symtable(text, name, "exec"), inner)
         for node in self.nodes:
             self._learn(node)
+        found = [(target, value, node) for node in self.nodes for target, value in bindings(node)]
+        for target, value, node in sorted(found, key=lambda one: isinstance(one[0], (ast.Attribute, ast.Subscript))):
+            self._bind(target, value, node)
         for some in self.bound.values():
             some.sort(key=lambda one: where(one.node))
 
     def _scope(self, node: ast.AST, child: ast.AST) -> ast.AST:
         """Return where a child is worked out: decorators, defaults and the first iterator are outside."""
-        if isinstance(node, (*FUNCTIONS, ast.ClassDef)) and isinstance(child, ast.stmt):
+        body = isinstance(child, ast.stmt) if isinstance(node, (*FUNCTIONS, ast.ClassDef)) else False
+        if body or isinstance(node, COMPREHENSIONS) or (isinstance(node, ast.Lambda) and child is node.body):
             return node
-        if (isinstance(node, ast.Lambda) and child is node.body) or isinstance(node, tuple(COMPREHENSIONS)):
-            return node
-        if isinstance(node, ast.comprehension):
+        if isinstance(node, ast.comprehension) and child is node.iter:
             around = self.parents[node]
-            if around.generators[0] is node and child is node.iter:  # type: ignore[attr-defined]
-                return self.within[around]
+            return self.within[around] if around.generators[0] is node else around  # type: ignore[attr-defined]
         return self.within[node]
 
-    def _pair(self, node: ast.AST, table: symtable.SymbolTable, inner: dict[ast.AST, list[ast.AST]]) -> None:
-        """Find the table of each scope: scopes of one name on one line are in the same order on both sides."""
-        self.tables[node] = table
-        waiting: dict[tuple[str, int], list[symtable.SymbolTable]] = {}
-        for child in _children(table):
-            waiting.setdefault((child.get_name(), child.get_lineno()), []).append(child)
-        for each in sorted(inner.get(node, ()), key=where):
-            name = COMPREHENSIONS.get(type(each)) or getattr(each, "name", "lambda")  # type: ignore[arg-type]
-            if tables := waiting.get((name, getattr(each, "lineno", 0))):
-                self._pair(each, tables.pop(0), inner)
-
     def _learn(self, node: ast.AST) -> None:
-        if isinstance(node, ast.Attribute):
-            self.attributes.setdefault(node.attr, set()).add(last(node.value))
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-            self.strings.add(node.value)
-        elif isinstance(node, ast.Call):
-            self.calls.setdefault(spelled(node.func), []).append(node)
-        elif isinstance(node, ast.ClassDef):
-            self.classes.setdefault(node, set())
-        for local, origin in _imports(node):
-            if not self.of_torch(local):  # where one of two imports fails, torch's is the one that is meant
-                self.imports[local] = origin
-        for target, value in bindings(node):
-            name = target if isinstance(target, str) else spelled(target)
-            root = name.partition(".")[0]
-            inside = node if isinstance(target, str) and isinstance(value, ast.arg) else self.within[node]
-            scope = self.home(inside, root) if name else self.tree
-            if root in ("self", "cls") and name != root:
-                scope = self.around(node, ast.ClassDef) or scope
-            if isinstance(scope, ast.ClassDef):
-                self.classes.setdefault(scope, set()).add(name)
-            self.bound.setdefault((scope, name), []).append(Binding(value, node))
+        match node:
+            case ast.Attribute():
+                self.attributes.setdefault(node.attr, set()).add(last(node.value))
+            case ast.Constant(value=str(text)):
+                self.strings.add(text)
+            case ast.Call():
+                self.calls.setdefault(spelled(node.func), []).append(node)
+            case ast.ClassDef():
+                self.classes[node] = set()
+            case ast.Global() | ast.Nonlocal():
+                scope = self.within[node]
+                there = self.tree if isinstance(node, ast.Global) else self.within[scope]
+                self.declared |= {(scope, name): there for name in node.names}
 
-    def home(self, scope: ast.AST, name: str) -> ast.AST:
-        """Return the scope that a name of this scope belongs to."""
+    def _bind(self, target: ast.expr | str, value: ast.AST | None, node: ast.AST) -> None:
+        name = target if isinstance(target, str) else spelled(target)
+        scope = node if isinstance(value, ast.arg) else self.within[node]
+        while isinstance(node, ast.NamedExpr) and isinstance(scope, COMPREHENSIONS):
+            scope = self.within[scope]
+        if isinstance(value, ast.alias) and not self.of_torch(name):  # of two imports torch's is the one that is meant
+            start = "" if isinstance(node, ast.Import) else f"{'.' * node.level}{node.module or ''}."  # type: ignore[attr-defined]
+            self.imports[name] = start + value.name
+        if isinstance(target, (ast.Attribute, ast.Subscript)) or (scope, name) in self.declared:
+            scope = self.home(node, scope, name)
+        if isinstance(scope, ast.ClassDef):
+            self.classes[scope].add(name)
+        self.bound.setdefault((scope, name), []).append(Binding(value, node))
+
+    def home(self, node: ast.AST, scope: ast.AST, name: str) -> ast.AST:
+        """Return the scope that a name of this scope belongs to; of what is set on self, the class."""
+        root, dot, _ = name.partition(".")
+        if dot and root in ("self", "cls") and (inside := self.around(node, ast.ClassDef)):
+            return inside
         first = scope
         while scope is not self.tree:
-            if scope in self.tables and (scope is first or not isinstance(scope, ast.ClassDef)):
-                table = self.tables[scope]
-                if name in table.get_identifiers():
-                    symbol = table.lookup(name)
-                    if symbol.is_local():
-                        return scope
-                    if symbol.is_global():
-                        return self.tree
-            scope = self.within[scope]
+            if (scope, root) in self.declared:
+                scope = first = self.declared[scope, root]
+            elif (scope, root) in self.bound and (scope is first or not isinstance(scope, ast.ClassDef)):
+                return scope
+            else:
+                scope = self.within[scope]
         return scope
 
     def values(self, node: ast.AST) -> list[Binding]:
         """Return what a name with or without dots may be bound to where it is read."""
         name = spelled(node)
-        root = name.partition(".")[0]
         if not name or node not in self.within:
             return []
-        scope = self.home(self.within[node], root)
-        if root in ("self", "cls") and name != root:
-            scope = self.around(node, ast.ClassDef) or scope
+        scope = self.home(node, self.within[node], name)
         found = self.bound.get((scope, name), [])
         return self._reaching(node, found) if len(found) > 1 and scope is self.within[node] else found
 
@@ -148,18 +128,15 @@ class File:
         kept: list[Binding] = []
         for one in found:
             up = self.parents.get(one.node, self.tree)
+            block, before = (up, _block(up, one.node)), where(one.node) < where(node)
             if one.node in around:  # a loop, a function or a block that binds it, or the statement that reads it
                 if isinstance(one.node, BLOCKS) and getattr(one.node, "iter", None) not in around:
                     kept = [one]
-                continue
-            if where(one.node) > where(node) and not loops & set(self.chain(one.node)):
-                continue
-            block = (up, _block(up, one.node))
-            if isinstance(up, ast.If) and up in around and block not in blocks:
-                continue
-            if block in blocks and where(one.node) < where(node) and not isinstance(one.node, LOOPS):
-                kept = []
-            kept.append(one)
+            elif before or loops & set(self.chain(one.node)):
+                if block in blocks and before and not isinstance(one.node, LOOPS):
+                    kept = [one]
+                elif block in blocks or not (isinstance(up, ast.If) and up in around):
+                    kept.append(one)
         return kept
 
     def imported(self, name: str) -> str:
@@ -182,77 +159,52 @@ class File:
         return next((each for each in self.chain(node)[1:] if isinstance(each, kinds)), None)
 
 
-def _children(table: symtable.SymbolTable) -> Iterator[symtable.SymbolTable]:
-    """Yield the scopes inside; of what Python 3.12 has for parameters of types, those inside that."""
-    for child in table.get_children():
-        if str(child.get_type()).rpartition(".")[2].lower() in ("function", "class"):
-            yield child
-        else:
-            yield from _children(child)
-
-
 def _block(up: ast.AST, child: ast.AST) -> str:
     """Return in which list of statements of a node a child is."""
-    for name in ("body", "orelse", "finalbody"):
-        block = getattr(up, name, None)
-        if isinstance(block, list) and child in block:
-            return name
-    return ""
-
-
-def _imports(node: ast.AST) -> Iterator[tuple[str, str]]:
-    if isinstance(node, ast.Import):
-        yield from ((each.asname or each.name.partition(".")[0], each.name) for each in node.names)
-    elif isinstance(node, ast.ImportFrom):
-        origin = f"{'.' * node.level}{node.module or ''}"
-        yield from ((each.asname or each.name, f"{origin}.{each.name}") for each in node.names)
+    blocks = ((name, getattr(up, name, None)) for name in ("body", "orelse", "finalbody"))
+    return next((name for name, block in blocks if isinstance(block, list) and child in block), "")
 
 
 def bindings(node: ast.AST) -> Iterator[tuple[ast.expr | str, ast.AST | None]]:
     """Yield what a node binds, and to what: in a loop, to what it goes through."""
-    if isinstance(node, (*FUNCTIONS, ast.ClassDef)):
-        yield node.name, node
-    elif isinstance(node, (ast.ExceptHandler, ast.MatchAs, ast.MatchStar)) and node.name:
-        yield node.name, None
-    elif isinstance(node, (ast.Import, ast.ImportFrom)):
-        yield from ((each.asname or each.name.partition(".")[0], each) for each in node.names)
-    if isinstance(node, (*FUNCTIONS, ast.Lambda)):
-        yield from ((each.arg, each) for each in arguments(node))
-    pairs = _pairs(node)
+    pairs = [each for each in BINDS.get(type(node), lambda node: [])(node) if each[0]]
     for target, value in pairs:  # grows while it is read
-        if not isinstance(target, (ast.Tuple, ast.List)):
+        if isinstance(target, (ast.Tuple, ast.List)):
+            loop = isinstance(node, LOOPS)
+            pairs += [(each, _item(value, place, loop)) for place, each in enumerate(target.elts)]
+        else:
             yield target, value
-            continue
-        for place, each in enumerate(target.elts):
-            pairs.append((each, value if isinstance(node, LOOPS) else _item(value, place)))
 
 
-def _pairs(node: ast.AST) -> list[tuple[ast.expr, ast.AST | None]]:
-    match node:
-        case ast.For() | ast.AsyncFor() | ast.comprehension():
-            return [(node.target, node.iter)]
-        case ast.Assign():
-            return [(target, node.value) for target in node.targets]
-        case ast.AnnAssign() | ast.NamedExpr() if node.value:
-            return [(node.target, node.value)]
-        case ast.AugAssign():
-            return [(node.target, None)]
-        case ast.With() | ast.AsyncWith():
-            return [(each.optional_vars, None) for each in node.items if each.optional_vars]
-    return []
-
-
-def _item(value: ast.AST | None, place: int) -> ast.AST | None:
-    if isinstance(value, (ast.Tuple, ast.List)):
-        return value.elts[place] if place < len(value.elts) else None
-    return None if value is None else ast.Subscript(value, ast.Constant(place), ast.Load())  # type: ignore[arg-type]
+def _item(value: ast.AST | None, place: int, loop: bool) -> ast.AST | None:
+    """Return what is at a place of a tuple; in a loop, of each tuple that it goes through."""
+    items = value.elts if isinstance(value, (ast.Tuple, ast.List)) else []
+    if loop:
+        column = [row.elts[place] for row in items if isinstance(row, ast.Tuple) and place < len(row.elts)]
+        return ast.Tuple(column, ast.Load()) if column else value
+    if items:
+        return items[place] if place < len(items) else None
+    return ast.Subscript(value, ast.Constant(place), ast.Load()) if isinstance(value, ast.expr) else None
 
 
 def arguments(node: ast.AST) -> list[ast.arg]:
     """Return the parameters of a function."""
-    args: ast.arguments = node.args  # type: ignore[attr-defined]
-    extra = [each for each in (args.vararg, args.kwarg) if each]
-    return [*args.posonlyargs, *args.args, *args.kwonlyargs, *extra]
+    return [each for each in ast.iter_child_nodes(node.args) if isinstance(each, ast.arg)]  # type: ignore[attr-defined]
+
+
+#: What binds names, and how; a name that is None is none.
+BINDS: dict[type[ast.AST], Callable[[Any], list[tuple[Any, ast.AST | None]]]] = {
+    **dict.fromkeys(LOOPS, lambda node: [(node.target, node.iter)]),
+    **dict.fromkeys((ast.NamedExpr, ast.AnnAssign), lambda node: [(node.target, node.value)] * bool(node.value)),
+    **dict.fromkeys((ast.With, ast.AsyncWith), lambda node: [(each.optional_vars, None) for each in node.items]),
+    **dict.fromkeys((ast.ExceptHandler, ast.MatchAs, ast.MatchStar), lambda node: [(node.name, None)]),
+    **dict.fromkeys(FUNCTIONS, lambda node: [(node.name, node), *((each.arg, each) for each in arguments(node))]),
+    **dict.fromkeys(IMPORTS, lambda node: [(each.asname or each.name.partition(".")[0], each) for each in node.names]),
+    ast.Assign: lambda node: [(target, node.value) for target in node.targets],
+    ast.AugAssign: lambda node: [(node.target, None)],
+    ast.Lambda: lambda node: [(each.arg, each) for each in arguments(node)],
+    ast.ClassDef: lambda node: [(node.name, node)],
+}
 
 
 def where(node: ast.AST) -> tuple[int, int]:
@@ -272,5 +224,7 @@ def spelled(node: ast.AST | None) -> str:
 
 
 def last(node: ast.AST | None) -> str:
-    """Return the last part of a name with dots."""
-    return spelled(node).rpartition(".")[2]
+    """Return the last part of a name with dots: "c" for a.b.c, for a().c and for a.c[0]."""
+    while isinstance(node, ast.Subscript):
+        node = node.value
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""

@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 import ast
+import functools
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
 
-from reports.usage.owned import LOOPS, Binding, File, arguments, spelled
+from reports.usage.owned import Binding, File, arguments, spelled
 
 #: Classes of torch that are, or have, an encoder layer.
 ENCODERS = {"TransformerEncoderLayer", "TransformerEncoder", "Transformer"}
 MOST_NAMES = 64
+MOST_HANDED_ON = 3  # names for names of a string
+MOST_STEPS = 5  # names for names of anything else
 DEEP = 4  # classes that make, or are derived from, another; files that hand a name on
+#: What strings are put together from, or chosen from.
+PARTS: dict[type[ast.AST] | type[None], Callable[[Any], Sequence[ast.AST]]] = {
+    **dict.fromkeys((ast.Tuple, ast.List, ast.Set), lambda node: node.elts),
+    ast.JoinedStr: lambda node: node.values,
+    ast.BinOp: lambda node: (node.left, node.right),
+    ast.FormattedValue: lambda node: (node.value,),
+    ast.IfExp: lambda node: (node.body, node.orelse),
+}
 Found = tuple[File, Binding]
 Class = tuple[File, ast.ClassDef]
 
@@ -24,7 +36,7 @@ class Owned:
         self.classes: dict[str, list[Class]] = {}
         self.modules: dict[str, list[File]] = {}  # by the last part of their names
         self.globals: dict[str, list[Found]] = {}
-        self.encoding: dict[tuple[File, str], bool] = {}
+        self.encodes = functools.cache(self._encodes)
         for file in files:
             self.modules.setdefault(file.parts[-1] if file.parts else "", []).append(file)
             for node in file.classes:
@@ -34,34 +46,44 @@ class Owned:
                     own = [(file, one) for one in some if not isinstance(one.value, ast.alias)]
                     self.globals.setdefault(name, []).extend(own)
 
-    def values(self, file: File, node: ast.AST, depth: int = 0) -> list[Found]:
+    def values(self, file: File, node: ast.AST) -> list[Found]:
         """Return what a name may be bound to, in this file or in the one that it is imported from."""
         name = spelled(node)
-        found = [(file, one) for one in file.values(node)]
         root, _, rest = name.rpartition(".")
-        if not found and root in ("self", "cls"):
+        if found := [(file, one) for one in file.values(node)]:
+            return self._followed(file, name, found)
+        if root in ("self", "cls"):
             inside = file.around(node, ast.ClassDef)
             above = self.above(file, inside) if isinstance(inside, ast.ClassDef) else []
-            some = ((there, there.bound.get((cls, name), there.bound.get((cls, rest), []))) for there, cls in above)
-            return [(there, one) for there, each in some for one in each]
-        if not found and root in file.imports:
+            some = ((there, there.bound.get((cls, name)) or there.bound.get((cls, rest), [])) for there, cls in above)
+            return [(there, one) for there, found in some for one in found]
+        if root in file.imports:
             module = self.module(file, file.imports[root])
-            found = self._of(module, rest, depth) if module else []
-        elif not found and (not root or rest.isupper()):
-            known = self.globals.get(rest, [])  # by `import *`, or another way that code does not show
-            found = known if len({where.name for where, _ in known}) == 1 else []
-        elif found and all(isinstance(one.value, ast.alias) for _, one in found):
-            module = self.module(file, file.imports.get(name, "").rpartition(".")[0])
-            found = (self._of(module, file.imported(name), depth) if module else []) or found
-        return found
+            return self._global(module, rest) if module else []
+        known = self.globals.get(rest, []) if not root or rest.isupper() else []
+        return known if len({there.name for there, _ in known}) == 1 else []  # by `import *`, or another way
 
-    def _of(self, module: File, name: str, depth: int) -> list[Found]:
-        """Return what a file binds a name to, through files that only hand it on."""
-        some = module.bound.get((module.tree, name), [])
-        if depth < DEEP and some and all(isinstance(one.value, ast.alias) for one in some):
-            there = self.module(module, module.imports.get(name, "").rpartition(".")[0])
-            return self._of(there, module.imported(name), depth + 1) if there else [(module, one) for one in some]
-        return [(module, one) for one in some]
+    def _global(self, module: File, name: str, depth: int = 0) -> list[Found]:
+        return self._followed(module, name, [(module, one) for one in module.bound.get((module.tree, name), [])], depth)
+
+    def _followed(self, file: File, name: str, found: list[Found], depth: int = 0) -> list[Found]:
+        """Return what a name is bound to in the file that it is imported from, through files that only hand it on."""
+        if depth > DEEP or not all(isinstance(one.value, ast.alias) for _, one in found):
+            return found
+        module = self.module(file, file.imports.get(name, "").rpartition(".")[0])
+        return (self._global(module, file.imported(name), depth + 1) if module else []) or found
+
+    def shows(
+        self, file: File, node: ast.AST, holds: Callable[[ast.AST], bool], fold: Callable[[Iterable[bool]], bool] = all,
+        inside: Callable[[ast.AST], Sequence[ast.AST]] = lambda node: (), depth: int = 0,
+    ) -> bool:  # fmt: skip
+        """Say whether something holds of an expression, or of all (or any) that it may be bound to, or is made from."""
+        if holds(node):
+            return True
+        found = [(there, one.value) for there, one in self.values(file, node)] if depth < MOST_STEPS else []
+        found = found or [(file, each) for each in inside(node)]
+        steps = (each is not None and self.shows(there, each, holds, fold, inside, depth + 1) for there, each in found)
+        return bool(found) and depth < MOST_STEPS and fold(steps)
 
     def module(self, file: File, origin: str) -> File | None:
         """Return the file that is imported as "..compat" or "them.compat"; None where it is not one of these."""
@@ -78,39 +100,20 @@ class Owned:
 
     def words(self, file: File, node: ast.AST | None, depth: int = 0) -> list[str]:
         """Return the strings that an expression may be: a constant, a name bound to some, or pieces put together."""
-        if isinstance(node, ast.Constant):
-            return [node.value] if isinstance(node.value, str) else []
-        if isinstance(node, (ast.JoinedStr, ast.BinOp)):
-            parts = node.values if isinstance(node, ast.JoinedStr) else [node.left, node.right]
-            pieces = itertools.product(*(self.words(file, part, depth) for part in parts))
-            return ["".join(each) for each in itertools.islice(pieces, MOST_NAMES)]
-        several: list[tuple[File, ast.AST | None]] = [(file, each) for each in self._given(file, node)]
-        if isinstance(node, (ast.Name, ast.Attribute)) and depth < 3:
-            found = self.values(file, node)[:MOST_NAMES]
-            several, depth = [(there, one.value) for there, one in found], depth + 1
-            for there, one in found:  # for kind, name in (("a", "b"), ...)
-                if isinstance(one.node, LOOPS) and isinstance(one.node.target, ast.Tuple):
-                    names = [spelled(each) for each in one.node.target.elts]
-                    rows = [row.elts for row in getattr(one.value, "elts", ()) if isinstance(row, ast.Tuple)]
-                    place = names.index(spelled(node)) if spelled(node) in names else 0
-                    several += [(there, row[place]) for row in rows if place < len(row)]
-        elif isinstance(node, (ast.Tuple, ast.List, ast.Set)):  # what a loop goes through
-            several = [(file, each) for each in node.elts]
-        elif isinstance(node, (ast.FormattedValue, ast.IfExp)):
-            inside = [node.value] if isinstance(node, ast.FormattedValue) else [node.body, node.orelse]
-            several = [(file, each) for each in inside]
-        return [word for there, each in several[:MOST_NAMES] for word in self.words(there, each, depth)][:MOST_NAMES]
-
-    def _given(self, file: File, node: ast.AST | None) -> Iterator[ast.AST]:
-        """Yield what a parameter is given where this file calls its function, or what a Literal says that it may be."""
-        if isinstance(node, ast.arg):
-            function = file.parents[file.parents[node]]
-            names = [each.arg for each in arguments(function) if each.arg not in ("self", "cls")]
-            yield from getattr(getattr(node.annotation, "slice", None), "elts", ())
-            name = getattr(function, "name", "")
-            for call in (each for some in (name, f"self.{name}") for each in file.calls.get(some, ())):
-                yield from (each for given, each in zip(names, call.args, strict=False) if given == node.arg)
-                yield from (each.value for each in call.keywords if each.arg == node.arg)
+        parts = _given(file, node) if isinstance(node, ast.arg) else PARTS.get(type(node), lambda node: ())(node)
+        several: Iterable[tuple[File, ast.AST | None]] = [(file, each) for each in parts]
+        match node:
+            case ast.Constant(value=str(text)):
+                return [text]
+            case ast.JoinedStr() | ast.BinOp():
+                pieces = itertools.product(*(self.words(there, part, depth) for there, part in several))
+                return ["".join(each) for each in itertools.islice(pieces, MOST_NAMES)]
+            case ast.Name() | ast.Attribute() if depth < MOST_HANDED_ON:
+                several, depth = ((there, one.value) for there, one in self.values(file, node)), depth + 1
+        found = (
+            word for there, each in itertools.islice(several, MOST_NAMES) for word in self.words(there, each, depth)
+        )
+        return [*itertools.islice(found, MOST_NAMES)]
 
     def above(self, file: File, inside: ast.ClassDef) -> list[Class]:
         """Return a class and those of these files that it is derived from."""
@@ -139,24 +142,31 @@ class Owned:
             return [(file, node) for node in here[-1:]]
         return self.classes.get(rest.rpartition(".")[2] if rest else file.imported(name), [])
 
-    def encodes(self, file: File, name: str) -> bool:
+    def _encodes(self, file: File, name: str) -> bool:
         """Say whether a class is torch's encoder layer, is derived from it, or makes one."""
-        if (file, name) not in self.encoding:
-            level = {(file, name)}
-            self.encoding[file, name] = False
-            for _ in range(DEEP):
-                if any(there.imported(each) in ENCODERS and there.of_torch(each) for there, each in level):
-                    self.encoding[file, name] = True
-                found = [one for there, each in level for one in self.named(there, each)]
-                level = {(there, spelled(each)) for there, node in found for each in node.bases} | {
-                    (there, spelled(each.func))
-                    for there, node in found
-                    for each in ast.walk(node)
-                    if isinstance(each, ast.Call)
-                }
-        return self.encoding[file, name]
+        level = {(file, name)}
+        for _ in range(DEEP):
+            if any(there.imported(each) in ENCODERS and there.of_torch(each) for there, each in level):
+                return True
+            found = [one for there, each in level for one in self.named(there, each)]
+            made = [
+                (there, each.func) for there, node in found for each in ast.walk(node) if isinstance(each, ast.Call)
+            ]
+            made += [(there, base) for there, node in found for base in node.bases]
+            level = {(there, spelled(each)) for there, each in made}
+        return False
 
     def called_after(self, variable: str, method: str) -> bool:
         """Say whether a variable is called after a class that has such a method: runner, after FlexibleRunner."""
         after = [some for name, some in self.classes.items() if name.lower().endswith(variable.lower())]
         return len(variable) > 3 and any(method in file.classes[node] for some in after for file, node in some)
+
+
+def _given(file: File, node: ast.arg) -> list[ast.AST]:
+    """Return what a parameter is given where this file calls its function, or what a Literal says that it may be."""
+    function = file.parents[file.parents[node]]
+    names = [each.arg for each in arguments(function) if each.arg not in ("self", "cls")]
+    calls = [each for some in ("", "self.") for each in file.calls.get(some + getattr(function, "name", " "), ())]
+    by_place = [each for call in calls for name, each in zip(names, call.args, strict=False) if name == node.arg]
+    by_name = [each.value for call in calls for each in call.keywords if each.arg == node.arg]
+    return [*getattr(getattr(node.annotation, "slice", None), "elts", ()), *by_place, *by_name]

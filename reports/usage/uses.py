@@ -5,11 +5,9 @@ from __future__ import annotations
 import ast
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-
-from packaging.version import Version
 
 from fixtures.families import KINDS
 from fixtures.judge.unstated import SINCE, UNSTATED
@@ -35,7 +33,7 @@ SECOND = {"register_full_backward_hook": "prepend", "register_full_backward_pre_
 TAKES = {"retain_grad": (0, 0), "save_on_cpu": (0, 2), "register_comm_hook": (2, 2)}
 TAKES |= {"register_hook": (1, 1), NODE_HOOK: (1, 1), "register_hooks": (2, 2)}
 #: What register_hook is called on where it is a hook of a node, and what hands such a node on.
-NODES = ("grad_fn", "next_functions", "node", "Node", "grad_acc", "grad_accumulator")
+NODES = {"grad_fn", "next_functions", "node", "Node", "grad_acc", "grad_accumulator"}
 HANDS_ON = ("list", "iter", "next", "enumerate", "reversed", "tuple", "zip", "getattr")
 #: Other libraries whose modules and tensors have methods of the same names.
 OTHERS = {"paddle", "mxnet", "oneflow", "mindspore", "jittor", "tensorflow", "keras", "megengine", "chainer", "thinc"}
@@ -70,10 +68,6 @@ class Use:
         """The kinds of hook that it may be of, in the words of concerns."""
         return {KIND_OF[self.api]} if self.api in KIND_OF else set(DICTS.get(self.api, "").split("|"))
 
-    def on(self, release: Version, guards: Guards) -> bool:
-        """Say whether the use may run on a release."""
-        return not any(guards.shuts(each, release) for each in self.guards)
-
 
 @dataclass
 class Code:
@@ -107,9 +101,8 @@ class Reader:
     def __init__(self, file: File, owned: Owned, guards: Guards, sources: Sources) -> None:
         """Take the file, and what its neighbours define."""
         self.file, self.owned, self.guards, self.sources = file, owned, guards, sources
-        roots = {origin.lstrip(".").partition(".")[0] for origin in file.imports.values()}
         self.others = {local for local, origin in file.imports.items() if origin.partition(".")[0] in OTHERS}
-        self.foreign = bool(roots & OTHERS) and not any("torch" in origin for origin in file.imports.values())
+        self.foreign = bool(self.others) and not any("torch" in origin for origin in file.imports.values())
 
     def uses(self) -> Iterator[Use]:
         """Yield the uses of this file."""
@@ -123,157 +116,123 @@ class Reader:
     def _names(self, node: ast.AST, call: ast.Call | None) -> Iterator[str]:
         """Yield the APIs that a node means; what it calls has to fit."""
         found: list[str] = []
-        if isinstance(node, (ast.Name, ast.Attribute)):
-            name = self.file.imported(node.id) if isinstance(node, ast.Name) else self._of(node.value, node.attr)
-            if name in APIS and not self._is_own(node) and (call is None or fits(name, call)):
-                found = [name]
-        elif isinstance(node, ast.Subscript) and self._is_dict(node.value):
-            found = [word for word in self.owned.words(self.file, node.slice) if word in DICTS]
-        elif isinstance(node, ast.Call) and node.args:
-            func = node.func
-            if last(func) in ("methodcaller", "attrgetter"):
-                found = [word for each in node.args for word in self.owned.words(self.file, each)]
-            elif last(func) in ("getattr", "setattr", "delattr") and node.args[1:]:
-                found = [self._of(node.args[0], word) for word in self.owned.words(self.file, node.args[1])]
-            elif (
-                isinstance(func, ast.Attribute)
-                and func.attr in ("get", "pop", "setdefault")
-                and self._is_dict(func.value)
+        match node:
+            case ast.Name() | ast.Attribute():
+                name = self.file.imported(node.id) if isinstance(node, ast.Name) else self._of(node.value, node.attr)
+                least, most = TAKES.get(name, (1, 4))
+                fits = call is None or least <= len(call.args) + len(call.keywords) <= most
+                found = [name] if name in APIS and fits and not self._is_own(node) else []
+            case (
+                ast.Subscript(value=owner, slice=key)
+                | ast.Call(func=ast.Attribute(value=owner, attr=("get" | "pop" | "setdefault")), args=[key, *_])
             ):
-                found = [word for word in self.owned.words(self.file, node.args[0]) if word in DICTS]
+                known = [word for word in self.owned.words(self.file, key) if word in DICTS]
+                found = known if known and self._is_dict(owner) else []
+            case ast.Call(args=[owner, key, *_]) if last(node.func) in ("getattr", "setattr", "delattr"):
+                found = [self._of(owner, word) for word in self.owned.words(self.file, key)]
+            case ast.Call() if last(node.func) in ("methodcaller", "attrgetter"):
+                found = [word for each in node.args for word in self.owned.words(self.file, each)]
         return (name for name in found if name in APIS)
 
-    def _is_dict(self, node: ast.AST | None, depth: int = 0) -> bool:
+    def _is_dict(self, node: ast.AST) -> bool:
         """Say whether an expression is what an object keeps its attributes in: m.__dict__, vars(m), a name for one."""
-        if last(node) == "__dict__" or (isinstance(node, ast.Attribute) and node.attr == "__dict__"):
-            return True
-        if isinstance(node, ast.Call):
-            return spelled(node.func) == "vars" and bool(node.args)
-        values = self.file.values(node) if isinstance(node, ast.Name) and depth < DEPTH else []
-        return any(self._is_dict(one.value, depth + 1) for one in values)
+        return self._is_any(node, lambda each: last(each) == "__dict__" or last(getattr(each, "func", None)) == "vars")
 
     def _calls(self, node: ast.AST, name: str, call: ast.Call | None) -> Iterator[tuple[ast.AST, ast.Call | None]]:
         """Yield where a mention of an API is called, through partials and other names; itself where it is not."""
-        parent = self.file.parents.get(node)
+        child, parent = node, self.file.parents.get(node)
+        if call is None and isinstance(parent, ast.Call) and last(parent.func) in ("partial", "partialmethod"):
+            call = parent
         if call is not None or name in DICTS:
             yield node, call
             return
-        if isinstance(parent, ast.Call) and last(parent.func) in ("partial", "partialmethod"):
-            yield node, parent
-            return
-        child = node
         while isinstance(parent, (ast.IfExp, ast.BoolOp, ast.NamedExpr)) and child is not getattr(parent, "test", None):
             child, parent = parent, self.file.parents.get(parent)
-        target = parent.targets[0] if isinstance(parent, ast.Assign) else getattr(child, "target", None)
         binder = parent if isinstance(parent, ast.Assign) else child
+        target = binder.targets[0] if isinstance(binder, ast.Assign) else getattr(binder, "target", None)
         calls = self.file.calls.get(spelled(target), ()) if target is not None else ()
         mine = [each for each in calls if any(one.node is binder for one in self.file.values(each.func))]
         yield from [(each if child is node else node, each) for each in mine] or [(node, None)]
 
     def _use(self, node: ast.AST, place: ast.AST, name: str, call: ast.Call | None) -> Use:
-        guards = self.guards.around(self.file, place)
-        if place is not node:
-            guards += self.guards.around(self.file, node)
+        guards = tuple(one for each in dict.fromkeys((place, node)) for one in self.guards.around(self.file, each))
         options, unsure = self._options(call, name) if call else ([], False)
-        words = seen(Sight(node, name, call, guards, self.file, self.owned))
-        line, end = getattr(place, "lineno", 0), getattr(call or place, "end_lineno", 0)
-        cell, in_cell = self.sources.place(self.file.name, line)
         safe = isinstance(getattr(node, "ctx", None), ast.Store)  # what is not there is made
         if isinstance(node, ast.Call):  # or has a default
-            how = node.func.attr if isinstance(node.func, ast.Attribute) else last(node.func)
+            how = last(node.func)
             safe = how in ("setattr", "get", "setdefault") or len(node.args) > (1 if how == "pop" else 2)
-        chain = self.file.chain(place)
-        lines = (*range(line, max(end, line) + 1),)
+        line, end = getattr(place, "lineno", 0), getattr(call or place, "end_lineno", 0)
+        cell, in_cell = self.sources.place(self.file.name, line)
         return Use(
-            self.file.name, in_cell, name, getattr(place, "col_offset", 0), cell, lines, tuple(sorted(options)), unsure,
-            words, guards, safe or caught(chain),
+            self.file.name, in_cell, name, getattr(place, "col_offset", 0), cell, (*range(line, max(end, line) + 1),),
+            tuple(sorted(options)), unsure, seen(Sight(node, name, call, guards, self.file, self.owned)), guards,
+            safe or caught(self.file.chain(place)),
         )  # fmt: skip
 
     def _options(self, call: ast.Call, name: str) -> tuple[set[str], bool]:
         """Return the options that a call gives, on or off, and whether there may be others."""
-        given = {SECOND[name]} if name in SECOND and len(call.args) > 1 else set()
-        unsure = False
-        for keyword in call.keywords:
-            known = {keyword.arg} if keyword.arg else self._dict(call, keyword.value)
-            given |= known or set()
-            unsure |= known is None
-        return given & OPTIONS, unsure
+        given = [{each.arg} if each.arg else self._dict(call, each.value) for each in call.keywords]
+        given += [{SECOND[name]}] if name in SECOND and len(call.args) > 1 else []
+        return {each for some in given for each in some or ()} & OPTIONS, None in given
 
     def _dict(self, call: ast.Call, node: ast.AST | None, depth: int = 0) -> set[str] | None:
-        """Return the keys of a dict of options; None where code does not show them."""
-        if isinstance(node, ast.Dict):
-            keys = [self.owned.words(self.file, each) for each in node.keys if each]
-            pairs = zip(node.keys, node.values, strict=True)
-            inner = [self._dict(call, value, depth) for key, value in pairs if key is None]
-            return None if None in inner else {word for some in (*keys, *filter(None, inner)) for word in some}
-        if isinstance(node, ast.Call) and spelled(node.func) == "dict" and not node.args:
-            return {each.arg or "" for each in node.keywords}
-        if isinstance(node, ast.IfExp):
-            both = [self._dict(call, each, depth) for each in (node.body, node.orelse)]
-            return None if None in both else set()
-        values = self.file.values(node) if isinstance(node, (ast.Name, ast.Attribute)) and depth < DEPTH else []
-        wrapper = next((each for each in self.file.chain(call) if isinstance(each, FUNCTIONS)), None)
-        kwarg = wrapper.args.kwarg if wrapper else None
-        if wrapper and kwarg and spelled(node) == kwarg.arg:
-            return self._handed(wrapper)
-        return self._dict(call, values[0].value, depth + 1) if len(values) == 1 else None
+        """Return the keys of a dict of options, or what own calls hand on in one; None where code does not show it."""
+        match node:
+            case ast.Dict():
+                pairs = zip(node.keys, node.values, strict=True)
+                words = self.owned.words
+                some = [{*words(self.file, key)} if key else self._dict(call, of, depth) for key, of in pairs]
+                return None if None in some else {word for keys in some for word in keys or ()}
+            case ast.Call(func=ast.Name(id="dict"), args=[]):
+                return {each.arg or "" for each in node.keywords}
+            case ast.IfExp():  # on which releases which is given is not asked
+                both = [self._dict(call, each, depth) for each in (node.body, node.orelse)]
+                return None if None in both else set()
+            case ast.Name() | ast.Attribute() if depth < DEPTH:
+                wrapper = self.file.around(call, *FUNCTIONS)
+                if isinstance(wrapper, FUNCTIONS) and wrapper.args.kwarg and spelled(node) == wrapper.args.kwarg.arg:
+                    calls = (self.file.calls.get(start + wrapper.name, ()) for start in ("", "self.", "cls."))
+                    given = {keyword.arg for some in calls for each in some for keyword in each.keywords if keyword.arg}
+                    return given & OPTIONS or None
+                values = self.file.values(node)
+                return self._dict(call, values[0].value, depth + 1) if len(values) == 1 else None
+        return None
 
-    def _handed(self, wrapper: ast.AST) -> set[str] | None:
-        """Return what the calls of an own function hand on as **options; None where nothing here calls it."""
-        name = wrapper.name  # type: ignore[attr-defined]
-        names = (name, f"self.{name}", f"cls.{name}")
-        calls = [each for some in names for each in self.file.calls.get(some, ())]
-        given = {keyword.arg for each in calls for keyword in each.keywords if keyword.arg}
-        return given & OPTIONS or None
+    def _is_any(self, owner: ast.AST, holds: Callable[[ast.AST], bool]) -> bool:
+        """Say whether something holds of an expression, of what it may be bound to, or of what hands it on."""
+
+        def inside(node: ast.AST) -> list[ast.expr]:
+            handed = isinstance(node, ast.Call) and last(node.func) in HANDS_ON
+            return node.args[:2] if handed else [node.value] if isinstance(node, ast.Subscript) else []  # type: ignore[attr-defined]
+
+        return self.owned.shows(self.file, owner, holds, any, inside)
 
     def _of(self, owner: ast.expr, name: str) -> str:
-        """Return what an attribute goes by in torch: "Node.register_hook" for that of a grad_fn."""
-        if name == "register_hooks" and not self._is_saved(owner):
-            return ""
-        return NODE_HOOK if name == "register_hook" and self._is_node(owner) else name
-
-    def _is_saved(self, owner: ast.AST) -> bool:
-        """Say whether something is what a node saved: node._raw_saved_self, by its name or one bound to it."""
-        values = [one.value for _, one in self.owned.values(self.file, owner)]
-        return any("saved" in ast.unparse(each) for each in (owner, *values) if isinstance(each, ast.expr))
-
-    def _is_node(self, owner: ast.AST | None, depth: int = 0) -> bool:
-        """Say whether an expression is a node of autograd: a grad_fn, what is in next_functions, or a name for one."""
-        while isinstance(owner, ast.Subscript):
-            owner = owner.value
-        if isinstance(owner, ast.Call) and last(owner.func) in HANDS_ON:
-            names = self.owned.words(self.file, owner.args[1]) if owner.args[1:] else []  # of getattr
-            return bool({*NODES} & {*names}) or any(self._is_node(each, depth) for each in owner.args[:2])
-        if not isinstance(owner, (ast.Name, ast.Attribute)) or depth > DEPTH:
-            return False
-        if (owner.attr if isinstance(owner, ast.Attribute) else owner.id) in NODES:
-            return True
-        return any(self._is_node(one.value, depth + 1) for _, one in self.owned.values(self.file, owner))
+        """Return what an attribute goes by in torch: "Node.register_hook" for that of a grad_fn, next_functions."""
+        if name == "register_hooks":  # of what a node saved: node._raw_saved_self
+            saved = self._is_any(owner, lambda each: isinstance(each, ast.expr) and "saved" in ast.unparse(each))
+            return name if saved else ""
+        if name == "register_hook" and self._is_any(
+            owner, lambda each: bool({last(each), getattr(each, "value", "")} & NODES)
+        ):
+            return NODE_HOOK
+        return name
 
     def _is_own(self, node: ast.Name | ast.Attribute) -> bool:
         """Say whether what is called is someone's own, although it is named as torch's is."""
         if isinstance(node, ast.Name):
             asked = isinstance(self.file.parents[node], (ast.Compare, ast.UnaryOp, ast.If))
             return asked or not (self.file.of_torch(node.id) and isinstance(node.ctx, ast.Load))
-        owner = node.value
+        owner, inside = node.value, self.file.around(node, ast.ClassDef)
         if isinstance(owner, ast.Call):
-            inside = self.file.around(node, ast.ClassDef)
             return spelled(owner.func) == "super" and self.owned.method(self.file, inside, node.attr, above=True)
         name = spelled(owner)
-        if name.partition(".")[0] in self.others:
-            return True
         if isinstance(owner, ast.Name) and name in ("self", "cls"):
-            return self.owned.method(self.file, self.file.around(node, ast.ClassDef), node.attr)
+            return self.owned.method(self.file, inside, node.attr)
         if isinstance(owner, ast.Name) and node.attr == "register_hook" and self.owned.called_after(name, node.attr):
             return True
-        made = [each.value.func for each in self.file.values(owner) if isinstance(each.value, ast.Call)]
-        if any(spelled(each).partition(".")[0] in self.others for each in made):
+        made = [spelled(each.value.func) for each in self.file.values(owner) if isinstance(each.value, ast.Call)]
+        if any(each.partition(".")[0] in self.others for each in (name, *made)):
             return True
-        classes = [one for each in made for one in self.owned.named(self.file, spelled(each))]
+        classes = [one for each in made for one in self.owned.named(self.file, each)]
         return any(self.owned.method(where, each, node.attr) for where, each in classes)
-
-
-def fits(name: str, call: ast.Call) -> bool:
-    """Say whether a call has as many arguments as torch's own takes; what has others is the code's own."""
-    least, most = TAKES.get(name, (1, 4))
-    return least <= len(call.args) + len(call.keywords) <= most

@@ -9,7 +9,7 @@ import ast
 import contextlib
 import operator
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,11 +21,16 @@ from reports.usage.project import Owned
 #: (API, option) -> whether a release has it; None for what no table knows.
 Has = Callable[[str, str, Version], "bool | None"]
 Params = Mapping[str, Any]
+#: Comparisons that tell releases apart, as text and as a name in `operator`; and all comparisons of Python.
+SIGNS = {
+    "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "==": operator.eq, "!=": operator.ne,
+}  # fmt: skip
+NAMED_SIGNS = {each.__name__: each for each in SIGNS.values()}
 COMPARE: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
     ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge, ast.Eq: operator.eq,
-    ast.NotEq: operator.ne,
+    ast.NotEq: operator.ne, ast.Is: operator.is_, ast.IsNot: operator.is_not,
+    ast.In: lambda left, right: left in right, ast.NotIn: lambda left, right: left not in right,
 }  # fmt: skip
-SIGNS = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge", "==": "eq", "!=": "ne"}
 COUNT = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.FloorDiv: operator.floordiv}
 TORCH = re.compile(r"(?i:torch\.(version\.)?__version__|TORCH_?VERSION)$")
 #: TORCH_GREATER_EQUAL_2_1 as a flag, is_torch_greater_or_equal("2.1") as a function.
@@ -56,6 +61,7 @@ SIMPLE: dict[type[ast.AST] | type[None], Callable[[Callable[[Any], Any], Any], A
     ast.Subscript: lambda of, node: of(node.value)[of(node.slice)],
 }
 DEPTH = 40
+THING = object()  # something that is there: a function, a class, a module
 FAULTS = (ValueError, TypeError, IndexError, KeyError, AttributeError, OverflowError, ArithmeticError, RecursionError)
 
 
@@ -65,10 +71,6 @@ class Unknown(Exception):
 
 class Torch(str):
     """The version of torch as text, which compares as a version."""
-
-
-class Thing:
-    """Something that is there: a function, a class, a module."""
 
 
 @dataclass(frozen=True)
@@ -84,6 +86,7 @@ class Values:
 
     has: Has
     owned: Owned
+    apis: frozenset[str]
     #: Says whether a node may run on a release, by the guards around it.
     runs: Callable[[File, ast.AST, Version, Params], bool | None]
     memo: dict[Any, Any] = field(default_factory=dict)
@@ -121,7 +124,8 @@ class Values:
                 return decisive if decisive in parts else _known(None if None in parts else not decisive)
             case ast.Compare():
                 sides = [self.value(file, each, release, params) for each in (node.left, *node.comparators)]
-                return all(self._compare(*each, release) for each in zip(sides, node.ops, sides[1:], strict=False))
+                signs = [COMPARE[type(each)] for each in node.ops]
+                return all(self._compare(*each, release) for each in zip(sides, signs, sides[1:], strict=False))
             case ast.GeneratorExp() | ast.ListComp() if len(node.generators) == 1:
                 (loop,) = node.generators
                 through = self.value(file, loop.iter, release, params)
@@ -132,19 +136,18 @@ class Values:
                 return self._named(file, node, release, params)
             case ast.Call():
                 return self._called(file, node, release, params)
+            case ast.Try():  # whether it comes to its end
+                known = {self.there(*each, release) for each in mentioned(node.body, self.apis)}
+                return _known(False if False in known else True if True in known else None)
         return SIMPLE[type(node)](lambda each: self.value(file, each, release, params), node)
 
-    def _compare(self, left: Any, sign: ast.cmpop, right: Any, release: Version) -> bool:
-        if isinstance(sign, (ast.In, ast.NotIn)):
-            if isinstance(right, Names):
-                api, option = (right.api, left) if right.api else (left, "")
-                return _known(self.has(api, option, release)) == isinstance(sign, ast.In)
-            return (left in right) == isinstance(sign, ast.In)
-        if isinstance(sign, (ast.Is, ast.IsNot)):
-            return (left is right) == isinstance(sign, ast.Is)
-        if isinstance(left, (Version, Torch)) or isinstance(right, (Version, Torch)):
+    def _compare(self, left: Any, sign: Callable[[Any, Any], Any], right: Any, release: Version) -> bool:
+        if isinstance(right, Names) and sign in (COMPARE[ast.In], COMPARE[ast.NotIn]):
+            api, option = (right.api, left) if right.api else (left, "")
+            return _known(self.has(api, option, release)) == (sign is COMPARE[ast.In])
+        if sign in SIGNS.values() and any(isinstance(each, (Version, Torch)) for each in (left, right)):
             left, right = Version(_text(left)), Version(_text(right))
-        return COMPARE[type(sign)](left, right)
+        return sign(left, right)
 
     def _named(self, file: File, node: ast.Name | ast.Attribute, release: Version, params: Params) -> Any:
         name = spelled(node)
@@ -155,21 +158,15 @@ class Values:
         if TORCH.search(name):
             return _torch(release)
         if isinstance(node, ast.Attribute):
-            if node.attr == "__dict__":
-                return Names()
-            of = self.value(file, node.value, release, params)
-            if isinstance(of, Names):
-                return of
+            of = Names() if node.attr == "__dict__" else self.value(file, node.value, release, params)
+            if isinstance(of, Names) or (node.attr == "version" and isinstance(of, Torch)):
+                return of  # get_distribution("torch").version
             if node.attr in PARTS and isinstance(of, Version):
                 return of.release if node.attr in ("version", "release") else getattr(of, node.attr)
-            if node.attr == "version" and isinstance(of, Torch):  # get_distribution("torch").version
-                return of
-        if asked := AT_LEAST.search(name.rpartition(".")[2]):
-            return release.release[:2] >= (int(asked[1]), int(asked[2]))
-        raise Unknown
+        return _by_name(name, release)
 
     def choose(
-        self, found: list[tuple[File, ast.AST, ast.AST | None]], release: Version, params: Params, name: str = ""
+        self, found: Sequence[tuple[File, ast.AST, ast.AST | None]], release: Version, params: Params, name: str = ""
     ) -> Any:
         """Return what is bound or returned on a release: what all that may run there agree on."""
         kept: list[Any] = []
@@ -177,113 +174,81 @@ class Values:
             runs = self.runs(file, node, release, params)
             if runs is False:
                 continue
+            if isinstance(value, ast.alias) and (value.name == "__version__" or not file.of_torch(name)):
+                of_torch = TORCH.search(name) or file.of_torch(name)  # else a flag of somebody else
+                return _torch(release) if of_torch else _by_name(name, release)
             if isinstance(value, (*FUNCTIONS, ast.ClassDef, ast.alias)):
-                if isinstance(value, ast.alias) and (value.name == "__version__" or not file.of_torch(name)):
-                    return self._outside(file, value, name, release)
                 kept.append(THING)
-            elif (
-                value is None or isinstance(value, (ast.arg, ast.Dict)) or isinstance(node, LOOPS) or _grows(file, name)
-            ):
+            elif isinstance(value, (ast.arg, ast.Dict)) or isinstance(node, LOOPS) or _grows(file, name):
                 raise Unknown
             else:
-                kept.append(self.value(file, value, release, params))
+                kept.append(self.value(file, _known(value), release, params))
             if runs and isinstance(node, ast.Return):
                 break
         if not kept or any(type(each) is not type(kept[0]) or each != kept[0] for each in kept):
             raise Unknown
         return kept[0]
 
-    def _outside(self, file: File, value: ast.alias, name: str, release: Version) -> Any:
-        """Return what a flag of somebody else is worth, by its name. Raises Unknown."""
-        if TORCH.search(name) or (file.of_torch(name) and value.name == "__version__"):
-            return _torch(release)
-        if asked := AT_LEAST.search(name):
-            return release.release[:2] >= (int(asked[1]), int(asked[2]))
-        raise Unknown
-
     def _called(self, file: File, node: ast.Call, release: Version, params: Params) -> Any:
         name, given = last(node.func), node.args
-        if isinstance(node.func, ast.Attribute) and node.func.attr in TEXT | {"keys", "get"}:
-            of = self.value(file, node.func.value, release, params)
-            if isinstance(of, str) and node.func.attr in TEXT:
-                return getattr(str(of), node.func.attr)(*(self.value(file, each, release, params) for each in given))
-            return _known(of if isinstance(of, Names) else None)
+
+        def of(each: ast.expr) -> Any:
+            return NAMED_SIGNS.get(last(each)) or self.value(file, each, release, params)
+
+        if isinstance(node.func, ast.Attribute) and name in TEXT | {"keys", "get"}:
+            owner = of(node.func.value)
+            if isinstance(owner, str) and name in TEXT:
+                return getattr(str(owner), name)(*map(of, given))
+            return _known(owner if isinstance(owner, Names) else None)
         if name in ("hasattr", "getattr") and len(given) > 1:
-            return self._had(file, node, release, params)
+            there = self._had(given[0], of(given[1]), release)
+            return _known(there) if name == "hasattr" else THING if _known(there) else of(given[2])
         if name in ("signature", "getfullargspec", "dir", "vars") and given:
             return Names("" if name in ("dir", "vars") else last(given[0]))
+        for there, one in self.owned.values(file, node.func)[-1:]:
+            if isinstance(one.value, FUNCTIONS):
+                return self._returned(there, one.value, node, of, release)
         if name == "map" and len(given) == 2:
-            return tuple(map(PLAIN[spelled(given[0])], self.value(file, given[1], release, params)))
-        found = [(each, one.value) for each, one in self.owned.values(file, node.func)]
-        for there, function in found[-1:]:
-            if isinstance(function, FUNCTIONS):
-                given_to = self.passed(file, function, node, release, params)
-                return self._returned(there, function, node, given_to, release)
-        signs = {known: sign for sign, known in SIGNS.items()}  # operator.ge may be handed on
-        values = [signs.get(last(each)) or self.value(file, each, release, params) for each in given]
-        return self._outer(node, values, release)
+            return tuple(map(PLAIN[spelled(given[0])], of(given[1])))
+        return self._outer(name, [*map(of, given)], release)
 
-    def _had(self, file: File, node: ast.Call, release: Version, params: Params) -> Any:
-        """Return what hasattr and getattr give."""
-        owner, word, default = node.args[0], self.value(file, node.args[1], release, params), node.args[2:]
-        if spelled(owner) in ("torch", "torch.nn.functional", "F") and word in STANDINS:
-            there: bool | None = release.release[:2] >= STANDINS[word]
-        else:
-            there = self.has(f"Optimizer.{word}", "", release) if "ptim" in ast.unparse(owner) else None
-            there = self.has(word, "", release) if there is None else there
-        if last(node.func) == "hasattr" or _known(there):
-            return _known(there) if last(node.func) == "hasattr" else THING
-        return self.value(file, default[0] if default else None, release, params)
-
-    def _outer(self, node: ast.Call, values: list[Any], release: Version) -> Any:
+    def _outer(self, name: str, values: list[Any], release: Version) -> Any:
         """Return what a function of somebody else gives."""
-        name = last(node.func)
         if name in ("version", "get_distribution") and values == ["torch"]:
             return _torch(release)
         if name in PLAIN and values:
             return values[0] if isinstance(values[0], Names) else PLAIN[name](*values)
-        if name in SIGNS.values() and len(values) == 2:
-            sign = next(sign for sign, made in COMPARE.items() if made is getattr(operator, name))
-            return self._compare(values[0], sign(), values[1], release)
+        if name in NAMED_SIGNS and len(values) == 2:
+            return self._compare(values[0], NAMED_SIGNS[name], values[1], release)
         if len(values) == 1 and ("ersion" in name or name == "parse") and not ASKS.search(name):
             return Version(_text(values[0]))
-        return self._asked(node, name, release, values)
+        return _by_name(name, release, values)
 
-    def passed(self, file: File, function: ast.AST, call: ast.Call, release: Version, params: Params) -> dict[str, Any]:
-        """Return what is known of what a call gives to the parameters of a function of the code, and of defaults."""
-        args: ast.arguments = function.args  # type: ignore[attr-defined]
-        plain = [each.arg for each in (*args.posonlyargs, *args.args)]
-        pairs = dict(zip(plain[::-1], args.defaults[::-1], strict=False)) | dict(zip(plain, call.args, strict=False))
-        pairs |= {each.arg: each.value for each in call.keywords if each.arg}
-        found = {}
-        for name, value in pairs.items():
+    def _returned(
+        self, file: File, function: ast.AST, call: ast.Call, of: Callable[[ast.expr], Any], release: Version
+    ) -> Any:
+        """Return what a function of the code gives."""
+        params = {}
+        for name, value in passed_to(function, call).items():
             with contextlib.suppress(Unknown):
-                found[name] = self.value(file, value, release, params)
-        return found
-
-    def _returned(self, file: File, function: ast.AST, call: ast.Call, params: Params, release: Version) -> Any:
-        returns = [
-            each for each in ast.walk(function) if isinstance(each, ast.Return) and file.within[each] is function
-        ]
+                params[name] = of(value)
+        returns = (each for each in ast.walk(function) if isinstance(each, ast.Return))
         try:
-            return self.choose([(file, each, each.value) for each in returns], release, params)
+            return self.choose(
+                [(file, each, each.value) for each in returns if file.within[each] is function], release, params
+            )
         except Unknown:
-            return self._asked(call, last(call.func), release, [*params.values()])
+            return _by_name(last(call.func), release, [*params.values()])
 
-    def _asked(self, call: ast.Call, name: str, release: Version, values: list[Any]) -> bool:
-        """Say what a function is worth that is told by its name: is_torch_version(">=", "2.0"). Raises Unknown."""
-        words = [each for each in values if isinstance(each, str)]
-        numbers = [each for each in map(_numbers, values) if each]
-        signs = [SIGNS[word] for word in words if word in SIGNS] + ["ge"] * bool(ASKS.search(name))
-        if asked := AT_LEAST.search(name):
-            return release.release[:2] >= (int(asked[1]), int(asked[2]))
-        if not signs or not numbers or "vision" in name or "torch" not in (name + " ".join(words)).lower():
-            raise Unknown
-        mine, theirs = ((*each, 0, 0)[:3] for each in (release.release, numbers[0]))
-        return getattr(operator, signs[0])(mine, theirs)
+    def there(self, name: str, option: str, release: Version) -> bool | None:
+        """Say whether a release has something of torch: a hook API, or what code asks for in place of a version."""
+        return release.release[:2] >= STANDINS[name] if name in STANDINS else self.has(name, option, release)
 
-
-THING = Thing()
+    def _had(self, owner: ast.expr, word: Any, release: Version) -> bool | None:
+        if spelled(owner) in ("torch", "torch.nn.functional", "F"):
+            return self.there(word, "", release)
+        there = self.has(f"Optimizer.{word}", "", release) if "ptim" in ast.unparse(owner) else None
+        return self.has(word, "", release) if there is None else there
 
 
 def _grows(file: File, name: str) -> bool:
@@ -305,22 +270,36 @@ def _text(value: Any) -> str:
     return ".".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
-def _numbers(value: Any) -> tuple[int, ...]:
-    try:
-        return Version(_text(value)).release if not isinstance(value, bool) else ()
-    except InvalidVersion:
-        return ()
+def _by_name(name: str, release: Version, values: Sequence[Any] = ()) -> bool:
+    """Say what is told by its name: a flag, or a function as is_torch_version(">=", "2.0"). Raises Unknown."""
+    if asked := AT_LEAST.search(name):
+        return release.release[:2] >= (int(asked[1]), int(asked[2]))
+    words = [each for each in values if isinstance(each, str)]
+    signs = [SIGNS[each] for each in words if each in SIGNS] + [each for each in values if each in SIGNS.values()]
+    signs += [operator.ge] * bool(ASKS.search(name))
+    numbers = [text for text in map(_text, values) if re.match(r"v?\d", text)]
+    if not signs or not numbers or "vision" in name or "torch" not in (name + " ".join(words)).lower():
+        raise Unknown
+    return signs[0](release, Version(numbers[0]))
 
 
-def mentioned(nodes: list[ast.stmt], file: File, apis: frozenset[str]) -> Iterator[tuple[str, str]]:
+def passed_to(function: ast.AST, call: ast.Call) -> dict[str, ast.expr]:
+    """Return what a call gives to the parameters of a function of the code, and their defaults."""
+    args: ast.arguments = function.args  # type: ignore[attr-defined]
+    plain = [each.arg for each in (*args.posonlyargs, *args.args)]
+    pairs = dict(zip(plain[::-1], args.defaults[::-1], strict=False)) | dict(zip(plain, call.args, strict=False))
+    return pairs | {each.arg: each.value for each in call.keywords if each.arg}
+
+
+def mentioned(nodes: list[ast.stmt], apis: frozenset[str]) -> Iterator[tuple[str, str]]:
     """Yield the APIs that statements need, with an option each: imported from torch, read, or called with an option."""
     for node in (node for each in nodes for node in ast.walk(each)):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == "torch":
-            yield from ((each.name, "") for each in node.names)
-            yield from ((part, "") for part in (node.module or "").split(".")[1:2])
-        elif isinstance(node, ast.Import):
-            yield from ((each.name.split(".")[1], "") for each in node.names if each.name.startswith("torch."))
-        elif isinstance(node, ast.Attribute) and (node.attr in apis or spelled(node.value) == "torch"):
-            yield node.attr, ""
-        elif isinstance(node, ast.Call) and last(node.func) in apis:
-            yield from ((last(node.func), each.arg) for each in node.keywords if each.arg)
+        match node:
+            case ast.ImportFrom(module=str(module)) if module.partition(".")[0] == "torch":
+                yield from ((name, "") for name in (*module.split(".")[1:2], *(each.name for each in node.names)))
+            case ast.Import():
+                yield from ((each.name.split(".")[1], "") for each in node.names if each.name.startswith("torch."))
+            case ast.Attribute(attr=name) if name in apis or spelled(node.value) == "torch":
+                yield name, ""
+            case ast.Call() if last(node.func) in apis:
+                yield from ((last(node.func), each.arg) for each in node.keywords if each.arg)

@@ -9,8 +9,10 @@ every release between counts. Printed is what the code alone decides; what it do
 from __future__ import annotations
 
 import argparse
+import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -28,22 +30,18 @@ from reports.usage.lacks import Table
 from reports.usage.uses import read_code
 from reports.verbs.verb import add_verb
 
-#: (release, what is said of it)
-Said = set[tuple[str, str]]
 EPILOG = """exit status: 0 nothing differs that does this harm or worse, 1 something does, 2 the code cannot be read.
 example: python -m reports affects src/mylib --from 1.13 --to 2.15"""
 
 
 def add_parser(sub: Any) -> None:
     """Add the verb to the command line."""
-    parser = add_verb(
-        sub, "affects", run, "what differs between the releases that someone's code supports", EPILOG, __doc__
-    )
+    says = "what differs between the releases that someone's code supports"
+    parser = add_verb(sub, "affects", run, says, EPILOG, __doc__)
     parser.add_argument("path", type=Path, metavar="PATH", help="a Python file, a notebook, or a folder of them")
     add_range(parser)
-    parser.add_argument(
-        "--min-harm", choices=HARMS, default="none", help="only what does this harm or worse (default: none, all)"
-    )
+    least = "only what does this harm or worse (default: none, all)"
+    parser.add_argument("--min-harm", choices=HARMS, default="none", help=least)
     parser.add_argument("--unsure", action="store_true", help="list what may concern the code, and is counted")
     parser.add_argument("--baseline", type=Path, metavar="FILE", help="leave out what this answer in JSON has already")
     parser.add_argument("--write-baseline", type=Path, metavar="FILE", help="write this answer in JSON, for --baseline")
@@ -89,31 +87,25 @@ def releases(atlas: Atlas, args: argparse.Namespace) -> tuple[tuple[Column, ...]
 def _new(answer: Answer, baseline: Path) -> Iterator[Finding]:
     """Yield what a baseline does not hold: by clause, file and API, for lines move; as often, and on these releases."""
     try:
-        old = parse(read_bytes(baseline), baseline, "")
-        known: dict[tuple[str, str, str], list[Said]] = {}
-        for one in old["findings"]:
-            said = _said([(span["from"], span["to"], span["says"]) for span in one["spans"]], old["releases"])
-            for use in one["uses"]:
-                known.setdefault((one["clause"], use["file"], use["api"]), []).append(said)
+        known = Counter(key for keys in _said(parse(read_bytes(baseline), baseline, "")) for key in keys)
     except (KeyError, TypeError, ValueError, AttributeError):
         raise BadInput(baseline, "", "is no answer of affects", "write one with --write-baseline") from None
-    labels = [column.label for column in answer.columns]
+    said = _said(json.loads(as_json(answer)))
     for one in answer.findings:
-        mine = _said([(span.first, span.last, span.said.says) for span in one.spans], labels)
         uses = []
-        for use in one.uses:
-            left = known.get((one.clause, use.file, use.api), [])
-            same = next((each for each in left if mine <= each), None)
-            if same is None:
-                uses.append(use)
+        for use, keys in zip(one.uses, said, strict=False):
+            if all(known[key] > 0 for key in keys):
+                known.subtract(keys)
             else:
-                left.remove(same)
+                uses.append(use)
         if uses:
             yield replace(one, uses=tuple(uses))
 
 
-def _said(spans: Sequence[tuple[str, str, str]], labels: Sequence[str]) -> Said:
-    """Return what is said of each release."""
-    return {
-        (label, says) for first, last, says in spans for label in labels[labels.index(first) : labels.index(last) + 1]
-    }
+def _said(answer: Any) -> Iterator[list[tuple[str, ...]]]:
+    """Yield what an answer says of each use of each finding: (clause, file, API, release, what is said of it)."""
+    labels = answer["releases"]
+    for one in answer["findings"]:
+        ends = [(labels.index(span["from"]), labels.index(span["to"]), span["says"]) for span in one["spans"]]
+        said = [(label, says) for first, last, says in ends for label in labels[first : last + 1]]
+        yield from ([(one["clause"], use["file"], use["api"], *each) for each in said] for use in one["uses"])
