@@ -37,7 +37,8 @@ class Owned:
         self.modules: dict[str, list[File]] = {}  # by the last part of their names
         self.globals: dict[str, list[Found]] = {}
         self.encodes = functools.cache(self._encodes)
-        for file in files:
+        self.files = list(files)
+        for file in self.files:
             self.modules.setdefault(file.parts[-1] if file.parts else "", []).append(file)
             for node in file.classes:
                 self.classes.setdefault(node.name, []).append((file, node))
@@ -142,10 +143,17 @@ class Owned:
             return [(file, node) for node in here[-1:]]
         return self.classes.get(rest.rpartition(".")[2] if rest else file.imported(name), [])
 
+    @functools.cached_property
+    def batch_first(self) -> bool:
+        """Whether some encoder layer is made with batch_first, without which it takes no fast path."""
+        calls = (call for file in self.files for some in file.calls.values() for call in some)
+        words = (each for call in calls for each in call.keywords if each.arg == "batch_first")
+        return any(not (isinstance(each.value, ast.Constant) and not each.value.value) for each in words)
+
     def _encodes(self, file: File, name: str) -> bool:
-        """Say whether a class is torch's encoder layer, is derived from it, or makes one."""
+        """Say whether a class is torch's encoder layer, derived from it or makes one, and may take the fast path."""
         level = {(file, name)}
-        for _ in range(DEEP):
+        for _ in range(DEEP if self.batch_first else 0):
             if any(there.imported(each) in ENCODERS and there.of_torch(each) for there, each in level):
                 return True
             found = [one for there, each in level for one in self.named(there, each)]

@@ -98,7 +98,8 @@ def test_every_release_between_counts(code, capsys):
 
 
 def test_text_says_where_what_since_when_and_what_instead(code, capsys):
-    source = "from torch import nn\nm = nn.TransformerEncoderLayer(8, 2).linear1\nm.register_forward_hook(f)\n"
+    made = "nn.TransformerEncoderLayer(8, 2, batch_first=True)"
+    source = f"from torch import nn\nm = {made}.linear1\nm.register_forward_hook(f)\n"
     status, out, _ = ask(code, capsys, "--from", "2.0", source=source)
     assert status == 1
     assert "them.py:3: register_forward_hook\n  silent, 2.0 to 2.4: " in out
