@@ -49,10 +49,10 @@ def clause_named(atlas: Atlas, asked: str) -> str:
     raise unknown("clause", asked, atlas.clauses, "python -m reports rely lists them all")
 
 
-def recorded_as(asked: str, names: Sequence[tuple[str, str]]) -> int | None:
+def recorded_as(asked: str, names: Sequence[tuple[str, ...]]) -> int | None:
     """Return the place of the release of that name: "2.13", "2.13.0", "v2.13", "torch2.13", "2.13.0+cpu", "2" for 2.0.
 
-    `names` are the minor version and the whole one of each release.
+    `names` are those of each release: the minor version and the whole one.
     """
     plain = asked.removeprefix("torch").removeprefix("v")
     public = plain.partition("+")[0]
@@ -66,7 +66,7 @@ def recorded_as(asked: str, names: Sequence[tuple[str, str]]) -> int | None:
 def column_named(columns: Iterable[Column], asked: str) -> Column:
     """Return the column of a release, named as in `recorded_as`."""
     columns = list(columns)
-    place = recorded_as(asked, [(column.key, column.torch) for column in columns])
+    place = recorded_as(asked, [(column.key, column.head, column.torch) for column in columns])
     if place is not None:
         return columns[place]
     hint = version_hint(asked, [column.key for column in columns])

@@ -10,7 +10,7 @@ from typing import Any
 from reports.data import forms
 from reports.data.atlas import Atlas, Column
 from reports.data.cell import BROKEN
-from reports.data.names import column_named, read_atlas
+from reports.data.names import column_named, read_atlas, recorded_as
 from reports.data.statements import statement
 from reports.data.strict import one_line, write_atomic
 from reports.data.verdicts import VERDICTS
@@ -107,7 +107,10 @@ def add_parser(sub: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Write the badge."""
     atlas = read_atlas(args)
-    shield = badge(atlas, column_named(atlas.columns, args.torch) if args.torch else atlas.focus)
+    runs = [column for column in atlas.columns if column.this_run]
+    named = (column for column in runs if recorded_as(args.torch or "", [(column.head, column.torch)]) is not None)
+    column = next(named, None) or (column_named(atlas.columns, args.torch) if args.torch else atlas.focus)
+    shield = badge(atlas, column)
     if args.out is None:
         forms.show(shield, FORMS, args.format)
     else:

@@ -11,14 +11,14 @@ import tempfile
 import zlib
 from pathlib import Path
 
-from playwright.sync_api import Page
+from playwright.sync_api import Page, ViewportSize
 
 from suites.selfcheck import browser
 from suites.selfcheck.pages import SETTLED, Reader, build_recorded, watched
 
 PICTURE = Path(__file__).parents[2] / "reports" / "page.png"
 COMMAND = "python -m suites.selfcheck.picture"
-SIZE = {"width": 1440, "height": 900}
+SIZE: ViewportSize = {"width": 1440, "height": 900}
 KEY = b"Description\0"
 END = b"\0\0\0\0IEND"
 

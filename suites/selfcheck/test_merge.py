@@ -91,7 +91,9 @@ def test_versions_platforms_and_devices_merge_into_columns_of_one_atlas(room):
     ]
     assert room.merge(*runs) == 0
     atlas = build(Table("0", {}), [], read_runs(room.out))
-    assert {column.key for column in atlas.columns} == {"2.14", "2.15", "2.15 Darwin-arm64", "2.15 cuda"}
+    assert {column.key for column in atlas.columns} == {
+        "2.14 run", "2.15 run", "2.15 Darwin-arm64 run", "2.15 cuda run",
+    }  # fmt: skip
     assert all(not atlas.counts(column).get("unseen") for column in atlas.columns)
 
 

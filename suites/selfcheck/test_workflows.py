@@ -170,7 +170,7 @@ def test_an_unfinished_run_costs_neither_the_page_nor_the_data(job, tmp_path):
     )
     assert (site / "runfile.schema.json").read_bytes() == (SCHEMAS / "runfile.schema.json").read_bytes()
     atlas = json.loads((site / "atlas.json").read_text("utf-8"))
-    assert [column["key"] for column in atlas["columns"] if column["run"]] == ["2.14", "2.15"]
+    assert [column["key"] for column in atlas["columns"] if column["run"]] == ["2.14 run", "2.15 run"]
     merged = job("Merge the run files")
     assert merged.returncode == 2
     assert "torch2.15.jsonl: the run is not finished" in merged.stderr
