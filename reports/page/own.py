@@ -45,7 +45,7 @@ def own(runs: Sequence[Run], folder: Path) -> Own:
                 f"your torch {run.header['torch']} is not recorded" + (f"; the nearest is {nearest}" * bool(nearest))
             )
     cells = [line for run in runs for line in run.lines.values()]
-    return Own(tuple(says), found.changes, tuple(map(_start, triage(cells))))
+    return Own(tuple(dict.fromkeys(says)), found.changes, tuple(map(_start, triage(cells))))
 
 
 def _start(one: Cluster) -> Start:

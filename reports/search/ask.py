@@ -68,7 +68,10 @@ class Search:
     def notes(self, words: str) -> list[str]:
         """Return what is said of parts of torch that these words name, as whole words, and that have no clause."""
         said = plain(words)
-        has = lambda phrases: any(within(said, phrase.split()) for phrase in phrases)  # noqa: E731 - a name for it
+
+        def has(phrases: Iterable[str]) -> bool:
+            return any(within(said, phrase.split()) for phrase in phrases)
+
         return [one["says"] for one in self.named if has(one["phrases"]) and not has(one["unless"])]
 
     def _groups(self, words: str) -> list[list[tuple[str, int]]]:

@@ -16,7 +16,7 @@ from typing import Any
 from reports.data.strict import BadInput, read_bytes
 from reports.usage.owned import File
 
-#: Magics that run Python: of a whole cell, and of what stands behind them on the line.
+#: Magics that run Python: of a whole cell, and of what follows them on the line.
 RUNS = "time|timeit|capture|prun|memit|mprun|lprun"
 RUNS_LINE = re.compile(rf"(?m)^([ \t]*)%(?:{RUNS})(?:[ \t]+-\S+(?:[ \t]+\d+)?)*[ \t]+(.*)$")
 #: What else is said to the notebook, and what is given by it: "!ls", "%cd a", "name?", "x = !ls", with the lines below.

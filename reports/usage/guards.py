@@ -16,7 +16,7 @@ from packaging.version import Version
 
 from reports.usage.owned import FUNCTIONS, File, arguments, last
 from reports.usage.project import Owned
-from reports.usage.values import Has, Params, Values, passed_to
+from reports.usage.values import NO_PARAMS, Has, Params, Values, passed_to
 
 CAUGHT = {"AttributeError", "ImportError", "ModuleNotFoundError", "TypeError", "Exception", "BaseException"}
 LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
@@ -123,7 +123,7 @@ class Guards:
                 text = f"torch.__version__ >= Version({ast.unparse(least[0])})"
                 yield Guard(file, ast.parse(text, mode="eval").body, True)
 
-    def _skips(self, file: File, node: ast.AST, params: Params = {}, depth: int = 0) -> Iterator[Guard]:  # noqa: B006
+    def _skips(self, file: File, node: ast.AST, params: Params = NO_PARAMS, depth: int = 0) -> Iterator[Guard]:
         """Yield what a decorator demands: skipif, skipUnless, or an own one that has such a test inside."""
         called = node if isinstance(node, ast.Call) else None
         func = called.func if called else node

@@ -11,6 +11,7 @@ import operator
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 from packaging.version import InvalidVersion, Version
@@ -21,6 +22,7 @@ from reports.usage.project import Owned
 #: (API, option) -> whether a release has it; None for what no table knows.
 Has = Callable[[str, str, Version], "bool | None"]
 Params = Mapping[str, Any]
+NO_PARAMS: Params = MappingProxyType({})
 #: Comparisons that tell releases apart, as text and as a name in `operator`; and all comparisons of Python.
 SIGNS = {
     "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "==": operator.eq, "!=": operator.ne,

@@ -80,7 +80,7 @@ def as_markdown(nearest: Nearest) -> str:
     lines += [] if nearest.close else [NOTHING_CLOSE]
     lines += ["", "| clause | on torch " + nearest.torch + " |", "|---|---|"] if nearest.clauses else []
     for one in nearest.clauses:
-        texts = [one.sentence or one.says, *more(one)]
+        texts = [one.sentence or one.says, *more(one), *nearest.before.get(one.clause, ())]
         lines.append(f"| `{one.clause}` | {'<br>'.join(map(forms.escaped, texts))} |")
     return "\n".join([*lines, "", SCOPE]) + "\n"
 
