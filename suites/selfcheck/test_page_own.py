@@ -125,6 +125,13 @@ def test_a_torch_that_does_as_recorded_is_said_to(browser, made):
         assert [head.split() for head in heads[-2:]] == [["2.15"], ["2.15", "this", "run"]]
 
 
+def test_a_torch_that_does_not_is_said_to_differ(made):
+    _, answer = made(undeclared)
+    assert answer["matches"][0]["says"] == (
+        "your torch 2.15.0 differs from what is recorded of 2.15: 79 of 80 are the same"
+    )
+
+
 @pytest.mark.parametrize("change", [undeclared, other_trace])
 def test_a_link_opens_the_clause_with_what_this_run_showed_first(browser, made, change):
     one, answer = made(change)

@@ -6,9 +6,11 @@ import gzip
 import json
 import re
 
-from reports.data.verdicts import read_recorded
+from reports.data.verdicts import read_recorded, read_table
+from reports.search.ask import search
 from suites.selfcheck import picture
 from suites.selfcheck.pages import WORK, Effort, Reader, watched
+from suites.selfcheck.test_find import PRINTED, QUESTIONS
 
 #: What is promised of a page on 26 versions, for each clause: the page may grow as its clauses do.
 BYTES, PACKED = 3_500, 650
@@ -40,6 +42,29 @@ def test_it_is_as_small_as_promised_and_built_with_little_work(recorded):
     assert size < BYTES * count
     assert packed < PACKED * count
     assert recorded.calls < CALLS * count
+
+
+def test_the_page_finds_what_the_verb_finds(browser, recorded):
+    """The same clauses in the same order, as near or not, with the same notes."""
+    ask = search(read_table().clauses)
+    asked = [
+        *QUESTIONS,
+        *PRINTED,
+        "torch.compile",
+        "hook on GPU",
+        "how to train resnet",
+        "hok twise",
+        "retain.keep.",
+        "",
+    ]
+    with watched(browser) as page:
+        Reader(page, recorded.url).open()
+        code = "all => all.map(findClauses).map(({ ids, close, notes }) => [ids, close, notes])"
+        shown = page.evaluate(code, asked)
+    for words, found in zip(asked, shown, strict=True):
+        wanted = ask.find(words)
+        assert found == [list(wanted.clauses), wanted.close, list(wanted.notes)], words
+    assert {close for _, close, _ in shown} == {True, False}
 
 
 def test_the_picture_in_the_readme_is_of_this_page(browser, recorded):
