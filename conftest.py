@@ -1,33 +1,3 @@
-"""Wiring only: the options, what a session is made of, and the `subject` parameter of every clause."""
+"""The suite is a plug-in, which an installed one needs, too."""
 
-from typing import Any, List
-
-import pytest
-
-from fixtures.judge.claim import lacking
-from fixtures.run import plugin
-from suites.deviations import CAUSES
-
-
-def pytest_addoption(parser: pytest.Parser) -> None:
-    plugin.add_options(parser)
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    plugin.configure(config, CAUSES)
-
-
-def pytest_collection_modifyitems(items: List[Any]) -> None:
-    """Import all clauses where some decide a claim and are in no file that was asked for."""
-    if lacking(getattr(getattr(item, "obj", None), "_clause", None) for item in items):
-        from suites.examples import import_suites
-
-        import_suites()
-
-
-def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    if "subject" in metafunc.fixturenames:
-        modes, clause = plugin.modes_of(metafunc.config), getattr(metafunc.function, "_clause", None)
-        # pytest cuts what it says of a failure in its last lines, but never the name of the test.
-        ids = [f"{clause.id}-{mode}" if clause else mode for mode in modes]
-        metafunc.parametrize("subject", modes, ids=ids)
+pytest_plugins = ["suites.wiring"]

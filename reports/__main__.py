@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import argparse
 import gc
+import shlex
 import sys
 from typing import Any, NoReturn
 
-#: What the command is called: in a clone, and where it is installed.
-IN_A_CLONE, INSTALLED = "python -m reports", "hook-conformance"
+from fixtures.run.naming import COMMAND, READERS, REPORTS
+
+#: What the command is called in a clone.
+IN_A_CLONE = "python -m reports"
 #: Verbs that write what a clone holds.
-OF_A_CLONE = ("chapters", "disagreements", "record", "sweep")
+OF_A_CLONE = ("chapters", "disagreements", "overhead --record", "record", "sweep")
 NEEDED = {"hypothesis", "jinja2", "jsonschema", "jsonschema_rs", "packaging", "referencing"}
 
 
@@ -34,7 +37,7 @@ class Parser(argparse.ArgumentParser):
         raise argparse.ArgumentError(action, f"invalid choice: {value!r}, {hint}")
 
 
-def parser(verb: str | None, prog: str = IN_A_CLONE) -> Parser:
+def parser(verb: str | None, prog: str = REPORTS) -> Parser:
     """Return the parser; sweep is loaded only when it is asked for."""
     from reports.verbs import (
         affects,
@@ -49,13 +52,30 @@ def parser(verb: str | None, prog: str = IN_A_CLONE) -> Parser:
         rely,
         scope,
         triage,
+        upstream,
         why,
     )
 
     top = Parser(prog=prog, description="Read what the suites measured.")
     sub = top.add_subparsers(dest="verb", metavar="VERB", required=True, parser_class=Parser)
+    if prog == COMMAND:  # it never comes here: what it needs is not what the readers need
+        sub.add_parser("run", help="measure the torch of this Python")
     commands.add_parsers(sub)
-    for verb_of in (explain, find, rely, diff_forms, affects, badge, export, overhead, chapters, triage, scope, why):
+    for verb_of in (
+        explain,
+        find,
+        rely,
+        diff_forms,
+        affects,
+        badge,
+        export,
+        overhead,
+        chapters,
+        triage,
+        scope,
+        why,
+        upstream,
+    ):
         verb_of.add_parser(sub)
     if verb not in sub.choices:
         from reports.verbs import sweep
@@ -64,12 +84,11 @@ def parser(verb: str | None, prog: str = IN_A_CLONE) -> Parser:
     return top
 
 
-def main(argv: list[str] | None = None, prog: str = IN_A_CLONE) -> int:
+def main(argv: list[str] | None = None, prog: str = REPORTS) -> int:
     """Run one verb and return the exit status: 0 done, 1 a difference where none may be, 2 bad input."""
     arguments = sys.argv[1:] if argv is None else argv
     if sys.version_info < (3, 11):  # noqa: UP036 - a stranger may well try with the Python of an old torch
-        print("reports needs Python 3.11 or newer; run it outside the environments of old torches", file=sys.stderr)
-        return 2
+        return _too_old(prog, arguments)
     try:
         from reports.data.strict import BadInput
     except ModuleNotFoundError as problem:
@@ -79,8 +98,9 @@ def main(argv: list[str] | None = None, prog: str = IN_A_CLONE) -> int:
             stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     try:
         args = parser(arguments[0] if arguments else None, prog).parse_args(arguments)
-        if args.verb in OF_A_CLONE and prog == INSTALLED:
-            raise BadInput(prog, args.verb, "is for a clone", f"run it there: {IN_A_CLONE} {args.verb}")
+        what = args.verb + " --record" * getattr(args, "record", False)
+        if what in OF_A_CLONE and prog == COMMAND:
+            raise BadInput(prog, what, "is for a clone", f"run it there: {IN_A_CLONE} {what}")
         if args.verb == "sweep":
             from reports.verbs import sweep
 
@@ -96,10 +116,24 @@ def main(argv: list[str] | None = None, prog: str = IN_A_CLONE) -> int:
         return 1
 
 
+def _too_old(prog: str, arguments: list[str]) -> int:
+    """Say what there is for the Python of an old torch."""
+    if prog == COMMAND and (not arguments or arguments[0] in ("-h", "--help")):
+        print(f"usage: {prog} VERB ...\n\n  run    measure the torch of this Python: {prog} run --help")
+        print("\nThe other verbs (check, triage, page, explain ...) need Python 3.11 or newer:")
+        print(f"  uv tool run --python 3.11 --from torch-hook-conformance {prog} --help")
+        return 0 if arguments else 2
+    how, verb = "run it outside the environments of old torches", arguments[0] if prog == COMMAND else "reports"
+    if prog == COMMAND:
+        how = f"with uv: uv tool run --python 3.11 --from torch-hook-conformance {prog} {shlex.join(arguments)}"
+    print(f"{verb} needs Python 3.11 or newer; {how}", file=sys.stderr)
+    return 2
+
+
 def _not_installed(problem: ModuleNotFoundError) -> int:
     if problem.name not in NEEDED:
         raise problem
-    print(f"reports needs {problem.name}; install it with: pip install {' '.join(sorted(NEEDED))}", file=sys.stderr)
+    print(f"{READERS} needs {problem.name}; install it with: pip install {' '.join(sorted(NEEDED))}", file=sys.stderr)
     return 2
 
 

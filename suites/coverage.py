@@ -17,7 +17,7 @@ from hypothesis import seed as seeded
 
 from fixtures.draw.contract import drawing_for
 from fixtures.draw.plans import available
-from fixtures.families import KINDS
+from fixtures.families import KINDS, TOGETHER
 from fixtures.graph.array import Inexact
 from fixtures.graph.graph import SharedEdit, SharedThaw, SharedUnrecorded, TooLarge, TooMany
 from fixtures.judge.clause import CLAUSES
@@ -300,7 +300,8 @@ def draw(number: int, seed: int = 0) -> Dict[str, Drawn]:
 def tables(counts: Dict[str, Drawn]) -> List[Table]:
     """The tables of all groups."""
     contract = contract_for(installed_version())
-    kinds = available(contract, tuple(KINDS))
+    # Families that are apart have a clause of `together` of their own, most plans of which call their hooks.
+    kinds = available(contract, [kind.name for family in TOGETHER for kind in family.kinds])
     made = []
     for group, (clauses, features) in GROUPS.items():
         here = [one for one in features if group != "dtype" or one in contract.dtypes]

@@ -22,6 +22,7 @@ from typing import Any, Dict, List, Optional, Tuple
 from fixtures.draw.contract import draw_for
 from fixtures.judge.clause import CLAUSES, Clause
 from fixtures.model.contract import contract_for, installed_version
+from fixtures.run.naming import REPORTS
 from fixtures.run.recorded import FOLDER, Damaged, read
 from fixtures.show.bundle import Unfit
 from fixtures.show.example import Known, inside, program, shown_by
@@ -112,6 +113,11 @@ def run(clause: Clause, path: pathlib.Path) -> Tuple[Any, str]:
             print(f"{type(failure).__name__}: {failure}")
         finally:
             sys.modules["__main__"] = own
+            for left in [one for one in reversed(list(vars(alone).values())) if type(one).__name__ == "Entered"]:
+                left.remove()  # a context that the program entered: the end of its process would leave it
+            handles = vars(alone).get("handles", {})
+            for left in handles.values() if isinstance(handles, dict) else ():
+                left.remove()  # a hook of the program of a small grammar, which may be on all modules
             lib.failed = True  # a program that failed in a backward leaves nodes behind; see Torch.reset
             lib.reset()
     return status, said.getvalue().rstrip()
@@ -179,7 +185,7 @@ def main() -> int:
     chosen = [clause for name, clause in sorted(CLAUSES.items()) if name.startswith(tuple(options.clauses or [""]))]
     unknown = [word for word in options.clauses if not any(name.startswith(word) for name in CLAUSES)]
     if unknown:
-        hint = "python -m reports explain names those near it"
+        hint = f"{REPORTS} explain names those near it"
         print(f"suites.examples: no clause begins with {unknown[0]!r}: {hint}", file=sys.stderr)
         return 2
     try:

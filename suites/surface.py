@@ -9,8 +9,10 @@ import re
 import sys
 from typing import Any, Iterator, List, NamedTuple, Set, Tuple
 
-from fixtures.families import HOOK_KINDS, KINDS
-from fixtures.judge.unstated import GRAPH, OPTIM, PARALLEL, UNSTATED
+from fixtures.families import EVERY_KIND, KINDS
+from fixtures.judge.unstated import PARALLEL, UNSTATED
+from fixtures.state.kinds import KINDS as KINDS_OF_STATE
+from fixtures.state.kinds import OF_OPTIMIZERS, REGISTRATION
 
 NAME = re.compile(r"(un)?_?(un)?register_\w*hook\w*$")
 
@@ -24,7 +26,14 @@ class Entry(NamedTuple):
 
 
 OTHER = "not a hook on a module, a tensor or a gradient"
+OPTIMIZERS = [KINDS_OF_STATE[name] for name in OF_OPTIMIZERS]
 PRIVATE = "private plumbing under a public name that has clauses"
+
+#: Each with a pattern for its owner, and the clauses about it.
+STATE = [
+    (kind, "torch.optim.*" if kind in OPTIMIZERS else "*", "registration." if name in REGISTRATION else "state.")
+    for name, kind in KINDS_OF_STATE.items()
+]
 
 SURFACE: List[Entry] = [
     # another subsystem
@@ -46,17 +55,17 @@ SURFACE: List[Entry] = [
     # the kinds that plans have
     *[
         Entry(f"{owner}.{name}", tuple(f"{chapter}." for chapter in kind.chapters))
-        for kind in map(KINDS.__getitem__, HOOK_KINDS)
+        for kind in map(KINDS.__getitem__, EVERY_KIND)
         for name in filter(None, (kind.method, kind.everywhere))
         for owner in kind.surface
     ],
-    Entry("torch.optim.*", reason=OPTIM),
+    # the kinds of saving, loading and registering
+    *[Entry(f"{owner}.{kind.method}", (chapter,)) for kind, owner, chapter in STATE],
     *[Entry(f"*.{name}", reason=reason) for name, reason in UNSTATED.items()],
     # tensors and the graph
     Entry("torch.*Tensor._register_hook*", reason=PRIVATE),
-    Entry("torch._C._FunctionBase.*", reason=GRAPH),
-    Entry("torch._C._autograd.SavedTensor.*", reason=GRAPH),
-    Entry("torch.autograd.*", reason=GRAPH),
+    Entry("torch.autograd.*._register_hook*", reason=PRIVATE),
+    Entry("torch.autograd.graph._register_logging*", reason=OTHER),
     Entry("torch._C.*", reason=PRIVATE),
 ]
 

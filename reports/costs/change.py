@@ -58,12 +58,14 @@ class Change:
         """Whether no count of one torch is among those of the other, and the medians differ by more than the floor.
 
         What varies from seed to seed is the layout of memory. The floor is for what five seeds may not have met: half a
-        percent of the pass where a backward is part of it, 160 instructions on a leaf, 50 on a forward, 3 % of a
-        registration.
+        percent of the pass where a backward is part of it, or of a step, 160 instructions on a leaf, 50 on a forward,
+        3 % of a registration.
         """
         old, new = self.before, self.after
         separate = old.highest < new.lowest or new.highest < old.lowest
-        floor = {"both": 0.005 * old.bare, "nothing": 0.03 * old.added, "leaf": 160.0}.get(old.work, 50.0)
+        floor = {"both": 0.005 * old.bare, "step": 0.005 * old.bare, "nothing": 0.03 * old.added, "leaf": 160.0}.get(
+            old.work, 50.0
+        )
         return separate and abs(new.added - old.added) > floor
 
     @property

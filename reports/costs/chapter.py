@@ -13,7 +13,12 @@ from reports.costs.recorded import Record
 from reports.data.neighbours import from_to, neighbours
 
 WIDTH, HEIGHT, EDGE = 240.0, 56.0, 4.0
-UNITS = (("Added to one call", True), ("Added to one call and its backward", False))
+#: What is added to, and the passes that are that.
+UNITS = (
+    ("Added to one call", ("forward",)),
+    ("Added to one call and its backward", ("both", "leaf")),
+    ("Added to one step of an optimizer", ("step",)),
+)
 
 
 def chapter(record: Record) -> dict[str, Any] | None:
@@ -22,7 +27,7 @@ def chapter(record: Record) -> dict[str, Any] | None:
     kinds = {figure.kind: figure for one in costs for figure in one.figures.values() if figure.figure == HOOK}
     if not kinds:
         return None
-    groups = [(says, [each for each in kinds.values() if (each.work == "forward") == once]) for says, once in UNITS]
+    groups = [(says, [each for each in kinds.values() if each.work in works]) for says, works in UNITS]
     cuts = [at for at in range(1, len(costs)) if costs[at].build != costs[at - 1].build]
     forward = costs[-1].figures.get((HOOK, "forward"))
     return {

@@ -14,15 +14,15 @@ from reports.data.runfile import check_version, minor
 from reports.data.strict import BadInput, parse, read_bytes, shown, validate
 
 FORMAT = "hook counts 1"
-COUNT = "count a torch with: python -m suites.timing"
+COUNT = "count a torch in a clone with: python -m suites.timing"
 NOT_COUNTED = "not counted"
 BUILD = ("python", "libc", "valgrind")
 HOOK = "hook"  # the figure of one hook, which every kind has
 #: The words for each figure, of a kind of hook.
-TOLD = {
+WORDS = {
     "hook": "{}", "second": "the 2nd {}", "sixteenth": "the 16th {}", "register": "registering and removing a {}",
 }  # fmt: skip
-MEASURE = "measure it with: pytest suites/timing --benchmark-only --benchmark-json=FILE"
+MEASURE = "measure it in a clone with: pytest suites/timing --benchmark-only --benchmark-json=FILE"
 WORKLOADS = {"empty": "empty module", "small": "small layer", "large": "large layer"}
 PLAIN = "plain_call"
 Key = tuple[str, str]
@@ -53,7 +53,7 @@ class Figure:
     @property
     def words(self) -> str:
         """The figure in words."""
-        return TOLD[self.figure].format(self.says)
+        return WORDS[self.figure].format(self.says)
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ def read(path: Path) -> Costs | Times:
     if version != FORMAT:
         fault = "is neither a counts file nor JSON of pytest-benchmark"
         if isinstance(version, str) and version.startswith(FORMAT[:-1]):
-            fault = f"is of the format {shown(version)}, this checkout reads {FORMAT!r}"
+            fault = f"is of the format {shown(version)}, this suite reads {FORMAT!r}"
         raise BadInput(path, "", fault, COUNT)
     return from_counts(document, path)
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from packaging.version import Version
 
+from fixtures.run.naming import READERS, RUN
 from reports.data.cell import Cell, Key
 from reports.data.clause import Clause, Clauses
 from reports.data.merge import check_group
@@ -38,6 +39,7 @@ class Column:
     nearest: str | None = None
     unfinished: int = 0
     instruments: str | None = None
+    hypothesis: str | None = None
 
     @property
     def version(self) -> Version:
@@ -95,8 +97,8 @@ def build(table: Table, recorded: Iterable[Recorded], runs: Iterable[Run] = ()) 
     cells: dict[tuple[str, str, str], Cell] = {}
     fresh = _grouped(runs)
     for old in recorded:
-        where = old.python, old.platform, old.device
-        columns[old.minor] = Column(old.minor, old.minor, old.torch, *where, instruments=old.instruments)
+        names = ("torch", "python", "platform", "device", "instruments", "hypothesis")
+        columns[old.minor] = Column(old.minor, old.minor, **{name: getattr(old, name) for name in names})
         cells.update(_keyed(old.minor, recorded_cells(old, clauses)))
     for name, group in fresh.items():
         column = _run_column(name, group, recorded)
@@ -105,10 +107,10 @@ def build(table: Table, recorded: Iterable[Recorded], runs: Iterable[Run] = ()) 
             cells.update(_keyed(column.key, run_cells(run, clauses)))
     if not columns:
         raise BadInput(
-            "reports",
+            READERS,
             "",
             "nothing is recorded and no run file was given",
-            "run the suite: python -m pytest",
+            f"run the suite: {RUN}",
         )
     modes = sorted({mode for _, _, mode in cells}, key=lambda mode: (mode != "eager", mode)) or ["eager"]
     ordered = tuple(sorted(columns.values(), key=lambda column: (column.version, column.this_run, column.key)))
@@ -183,6 +185,7 @@ def _run_column(name: str, group: list[Run], recorded: list[Recorded]) -> Column
         nearest=nearest,
         unfinished=sum(len(each.missing) for each in group),
         instruments=header.get("instruments"),
+        hypothesis=header.get("hypothesis"),
     )
 
 

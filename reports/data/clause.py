@@ -11,7 +11,8 @@ from typing import Any
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
-NODE_HOOK = "Node.register_hook"
+from fixtures.judge.about import WHOLE
+
 #: How sentences name the hooks of an API; those of all modules are "global".
 SPOKEN = {
     api: re.compile(words, re.IGNORECASE)
@@ -24,6 +25,8 @@ SPOKEN = {
         "register_hook": "tensor hook",
         "register_post_accumulate_grad_hook": "post-accumulate hook",
         "retain_grad": "retain_grad",
+        "register_step_pre_hook": "(?<!global )step (pre-)?hook",
+        "register_step_post_hook": "(?<!global )step (post-)?hook",
     }.items()
 }
 NEVER = "never"
@@ -203,7 +206,7 @@ def need(text: str) -> tuple[str, str]:
     path, _, option = text.removesuffix(")").partition("(")
     owner, _, last = path.rpartition(".")
     name = f"{owner.rpartition('.')[2]}.{last}"
-    return name if name in (NODE_HOOK, "autograd.grad") else last, option
+    return name if name in WHOLE.values() else last, option
 
 
 def known_apis(clauses: Clauses) -> frozenset[str]:

@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from fixtures.run.naming import RUN
 from reports.data.cell import Key
 from reports.data.clause import Clause
 from reports.data.runfile import Run, run_key
 from reports.data.strict import BadInput, shown
 
-SAME = ("torch", "build", "python", "platform", "device", "profile", "examples", "seed")
+SAME = ("torch", "build", "python", "platform", "device", "profile", "examples", "seed", "hypothesis")
 
 
 def merge(runs: Iterable[Run]) -> list[Run]:
@@ -52,7 +53,7 @@ def _one(group: list[Run]) -> Run:
 def _check_whole(run: Run) -> None:
     """Refuse a run without its end: the merged file would have one."""
     if not run.footer:
-        hint = f"resume it with: python -m pytest --resume --run-file={run.path}"
+        hint = f"resume it with: {RUN} --resume --run-file={run.path}"
         raise BadInput(run.path, "", "the run is not finished: it has no footer", hint)
 
 
@@ -85,7 +86,7 @@ def _check_suite(first: Run, run: Run) -> None:
     ours, theirs = run.header["suite"], first.header["suite"]
     if ours != theirs:
         fault = f"was run with the suite {ours}, but {first.path} with {theirs}"
-        raise BadInput(run.path, "line 1", fault, "run all from one checkout")
+        raise BadInput(run.path, "line 1", fault, "run all with one suite")
 
 
 def _check_texts(known: dict[str, tuple[str, Run]], run: Run) -> None:
@@ -94,7 +95,7 @@ def _check_texts(known: dict[str, tuple[str, Run]], run: Run) -> None:
         digest, other = known.setdefault(name, (clause.digest, run))
         if digest != clause.digest:
             fault = f"the clause {name} has another text than in {other.path}"
-            raise BadInput(run.path, "line 1", fault, "run all from one checkout")
+            raise BadInput(run.path, "line 1", fault, "run all with one suite")
 
 
 def _check_shards(group: list[Run]) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from packaging.version import InvalidVersion, Version
 
+from fixtures.run.naming import READERS, REPORTS
 from reports.data.atlas import Atlas, Column, build
 from reports.data.runfile import read_runs
 from reports.data.strict import BadInput, shown
@@ -36,7 +37,7 @@ def did_you_mean(asked: str, known: Iterable[str]) -> str:
 
 def unknown(what: str, asked: str, known: Iterable[str], hint: str) -> BadInput:
     """Return the complaint about an unknown name: what was meant where that can be guessed, else the hint."""
-    return BadInput("reports", "", f"there is no {what} {shown(asked)}", did_you_mean(asked, known) or hint)
+    return BadInput(READERS, "", f"there is no {what} {shown(asked)}", did_you_mean(asked, known) or hint)
 
 
 def clause_named(atlas: Atlas, asked: str) -> str:
@@ -45,8 +46,8 @@ def clause_named(atlas: Atlas, asked: str) -> str:
         return asked
     if asked.startswith("missing."):
         fault = f"{asked} is what affects says of an API that a torch does not have: it is no clause"
-        raise BadInput("reports", "", fault, f"python -m reports rely --api {asked.removeprefix('missing.')}")
-    raise unknown("clause", asked, atlas.clauses, "python -m reports rely lists them all")
+        raise BadInput(READERS, "", fault, f"{REPORTS} rely --api {asked.removeprefix('missing.')}")
+    raise unknown("clause", asked, atlas.clauses, f"{REPORTS} rely lists them all")
 
 
 def recorded_as(asked: str, names: Sequence[tuple[str, ...]]) -> int | None:
@@ -70,7 +71,7 @@ def column_named(columns: Iterable[Column], asked: str) -> Column:
     if place is not None:
         return columns[place]
     hint = version_hint(asked, [column.key for column in columns])
-    raise BadInput("reports", "", f"there is no torch version {shown(asked)}", hint)
+    raise BadInput(READERS, "", f"there is no torch version {shown(asked)}", hint)
 
 
 def version_hint(asked: str, known: Sequence[str]) -> str:
@@ -106,6 +107,6 @@ def between(atlas: Atlas, first: str | None, last: str | None) -> tuple[Column, 
     low = column_named(atlas.columns, first) if first is not None else atlas.columns[0]
     high = column_named(atlas.columns, last) if last is not None else atlas.columns[-1]
     if low.version > high.version:
-        raise BadInput("reports", "", f"torch {low.label} is newer than torch {high.label}", "name the older one first")
+        raise BadInput(READERS, "", f"torch {low.label} is newer than torch {high.label}", "name the older one first")
     inside = (low.version, high.version)
     return tuple(one for one in atlas.columns if one.this_run or inside[0] <= one.version <= inside[1])

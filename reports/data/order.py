@@ -14,7 +14,13 @@ CHAPTERS = {
     "gradient": "what a tensor hook may put in place of a gradient, and what a backward pass calls",
     "retain": "when retain_grad() takes its copy, of what, and what else sees it",
     "backward": "legacy, full and full pre-hooks on modules: what they are given and what they may return",
+    "optimizer": "hooks around the step of an optimizer: what they are given, may change and return, and when they run",
     "handles": "registering, removing and copying: what a handle does, and what changes while hooks run",
+    "state": "hooks around state_dict() and load_state_dict(), of modules and of optimizers",
+    "registration": "hooks that are called when a module gets a parameter, a buffer or a module",
+    "saved": "hooks of what is saved for the backward pass: what packs and unpacks it, and what that switches off",
+    "several": "hooks of several tensors: once in a pass, with all gradients or with the first one",
+    "built": "what torch builds on hooks, and which hooks live on when it changes, converts or copies a module",
     "together": "plans from the whole grammar: any network, hooks and script; torch does what the contract predicts",
     "tutorial": "sentences that learners meet in widely read tutorials: is what I learned still so?",
 }

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from fixtures.run.naming import REPORTS
 from reports.data.atlas import newest_table
 from reports.data.cell import BROKEN, Cell, Cells
 from reports.data.clause import Clause, Clauses
@@ -206,6 +207,8 @@ class Match:
     cells: Mapping[str, tuple[int, int]]
     #: How many are recorded in these modes.
     recorded: int = 0
+    #: The versions of Hypothesis that drew the plans, where they are two.
+    drawn: str = ""
 
     @property
     def words(self) -> str:
@@ -218,7 +221,7 @@ class Match:
         counts = f"{', '.join(modes)}" + ("" if same else " are the same")
         ran = sum(all_ for _, all_ in self.cells.values())
         part = f" ({ran} of {self.recorded} were run)" if ran < self.recorded else ""
-        return f"your torch {self.torch} {does} of {self.release}: {counts}{part}"
+        return f"your torch {self.torch} {does} of {self.release}: {counts}{part}{self.drawn}"
 
 
 @dataclass(frozen=True)
@@ -255,7 +258,7 @@ def comparison(runs: Iterable[Run], folder: Path = VERDICTS) -> Comparison:
     recorded = 0
     for name, group in _by_release(runs).items():
         if name not in before:
-            hint = f"compare it with the nearest release: python -m reports diff {_last(before)} {group[0].path}"
+            hint = f"compare it with the nearest release: {REPORTS} diff {_last(before)} {group[0].path}"
             raise BadInput(group[0].path, "", f"torch {name} is not recorded", hint)
         recorded += sum(map(len, before[name].cells.values()))
         found, match = _matched(name, group, before[name], clauses)
@@ -283,7 +286,14 @@ def _matched(name: str, group: list[Run], old: Recorded, clauses: Clauses) -> tu
     total, differ = Counter(mode for _, mode in keys), Counter(one.mode for one in changes)
     cells = {mode: (total[mode] - differ[mode], total[mode]) for mode in modes if total[mode]}
     known = sum(mode in modes for found in old.cells.values() for mode in found)
-    return changes, Match(group[0].version.public, name, cells, known)
+    return changes, Match(group[0].version.public, name, cells, known, _drawn(group[0].header.get("hypothesis"), old))
+
+
+def _drawn(version: str | None, old: Recorded) -> str:
+    """Say that another Hypothesis drew the plans: on a torch that deviates it may find other failures."""
+    if None in (version, old.hypothesis) or version == old.hypothesis:
+        return ""
+    return f"; drawn with Hypothesis {version}, recorded with {old.hypothesis}: where torch deviates, plans may differ"
 
 
 def _worst_first(one: CellChange) -> tuple[Any, ...]:

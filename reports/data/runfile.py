@@ -17,6 +17,7 @@ from typing import Any
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import InvalidVersion, Version
 
+from fixtures.run.naming import RUN
 from reports.data.cell import Cell, Key
 from reports.data.clause import Clause, Clauses, read_clauses
 from reports.data.strict import BadInput, foreign_format, parse, read_bytes, shown, validate, write_atomic
@@ -58,7 +59,7 @@ class Run:
     @property
     def resume(self) -> str:
         """The command that finishes an unfinished run."""
-        return f"resume it with: python -m pytest --resume --run-file={self.path}"
+        return f"resume it with: {RUN} --resume --run-file={self.path}"
 
 
 def minor(version: Version) -> str:
@@ -117,7 +118,7 @@ def _lines(path: Path, partial: bool) -> Iterator[tuple[int, dict[str, Any]]]:
                 return
             if number == 1 and not cut.startswith(b'{"type": "header"'):
                 raise
-            hint = f"resume it with: python -m pytest --resume --run-file={path}"
+            hint = f"resume it with: {RUN} --resume --run-file={path}"
             raise BadInput(path, f"line {number}", "the last line is cut off", hint) from None
         yield number, last
 
@@ -172,7 +173,7 @@ def _run(path: Path, lines: list[tuple[int, dict[str, Any]]]) -> Run:
     missing = tuple(sorted(wanted - set(cells)))
     if footer is None and not wanted:
         fault = "the run is not finished: it has no footer and no nodes"
-        raise BadInput(path, f"line {number}", fault, f"resume it with: python -m pytest --resume --run-file={path}")
+        raise BadInput(path, f"line {number}", fault, f"resume it with: {RUN} --resume --run-file={path}")
     seconds = footer["seconds"] if footer else sum(cell["seconds"] for cell in cells.values())
     return Run(path, header, clauses, cells, seconds, missing, footer is not None)
 

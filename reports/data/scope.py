@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fixtures.judge.usual import ENOUGH, SURROUNDINGS, WORDS, Surrounding
+from fixtures.run.naming import REPORTS
 
 PROGRAMS = Path(__file__).parents[1] / "scope"
 #: What every answer says of its sentences.
 LINE = "each sentence is about a usual program, and about what it names beyond that"
 #: The same for a terminal.
-SCOPE = f"{LINE} (python -m reports scope)"
+SCOPE = f"{LINE} ({REPORTS} scope)"
 AROUND = "Around every program, and varied by no plan:"
 INSIDE = "Of programs; explain says of each clause beyond which words it was tested:"
 

@@ -23,7 +23,7 @@ MAX_FILE_BYTES = 256 * 2**20
 MAX_LINE_BYTES = 64 * 2**20
 MAX_DEPTH = 30
 SCHEMAS = Path(__file__).parents[1] / "schemas"
-FOREIGN_HINT = "give a file that this suite wrote, or update the checkout"
+FOREIGN_HINT = "give a file that this suite wrote, or update the suite"
 
 
 class BadInput(Exception):
@@ -167,8 +167,8 @@ def _fault(problem: ValidationError, where: str) -> str:
 def foreign_format(value: Any, path: Path, place: str, number: int = FORMAT) -> None:
     """Raise BadInput when the value says it is of another format number than ours."""
     if isinstance(value, dict) and "format" in value and value["format"] != number:
-        fault = f"is of format {shown(value['format'])}, this checkout reads format {number}"
-        raise BadInput(path, place, fault, "read it with the checkout that wrote it, or run the suite again")
+        fault = f"is of format {shown(value['format'])}, this suite reads format {number}"
+        raise BadInput(path, place, fault, "read it with the suite that wrote it, or run the suite again")
 
 
 def write_atomic(path: Path, text: str) -> None:

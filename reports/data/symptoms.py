@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from fixtures.judge.symptoms import SYMPTOMS, Cause, Symptom
+from fixtures.judge.symptom import Cause, Symptom
+from fixtures.judge.symptoms import SYMPTOMS
 
 PROGRAMS = Path(__file__).parents[1] / "why"
 

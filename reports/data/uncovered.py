@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from fixtures.judge.unstated import GRAPH, OPTIM, PARALLEL, REGISTRATION, STATE, UNSTATED
+from fixtures.judge.unstated import PARALLEL, UNSTATED
+from fixtures.run.naming import REPORTS
 
 
 @dataclass(frozen=True)
@@ -26,13 +27,8 @@ class Uncovered:
 
 #: Everyday words for the hook APIs without clauses; their own names are added.
 EVERYDAY = {
-    STATE: "state dict, load state dict, missing keys, unexpected keys",
-    OPTIM: "optimizer, optimizers, optim, optimizer step, step hook, step hooks",
-    GRAPH: "multi grad, several gradients, saved tensor, saved tensors, pack hook, unpack hook, save on cpu, offload",
-    REGISTRATION: "registration hook, register parameter, register buffer, register module, buffer",
     PARALLEL: "comm hook, gradient bucket, all reduce, allreduce",
 }
-UNLESS = {OPTIM: ("step in backward", "optimizer in backward", "step inside")}
 #: Words of such a name that many have.
 COMMON = {"register", "hook", "hooks", "pre", "post", "module", ""}
 WAYS = (
@@ -63,7 +59,7 @@ WAYS = (
     Uncovered(
         "autocast",
         "Plans add and multiply numbers, which autocast does not cast",
-        ("autocast", "amp", "mixed precision", "gradscaler", "grad scaler"),
+        ("autocast", "amp", "mixed precision"),
     ),
     Uncovered(
         "devices other than the CPU",
@@ -91,9 +87,7 @@ def _apis() -> Iterator[Uncovered]:
             words = [word for word in name.split("_") if word]
             own = [word for word in words if word not in COMMON]
             phrases |= {" ".join(words)} | ({" ".join(own)} if len(own) > 1 else set())
-        yield Uncovered(
-            ", ".join(names), reason[0].upper() + reason[1:], tuple(sorted(phrases)), UNLESS.get(reason, ())
-        )
+        yield Uncovered(", ".join(names), reason[0].upper() + reason[1:], tuple(sorted(phrases)))
 
 
 UNCOVERED = (*_apis(), *WAYS)
@@ -103,6 +97,6 @@ def named() -> list[dict[str, Any]]:
     """Return as plain data what is said where a question names one of these, or what a mode measures."""
     found = [{"says": one.says, "phrases": list(one.phrases), "unless": list(one.unless)} for one in UNCOVERED]
     for mode, phrases in MODES.items():
-        says = f"Measured for every plan in the mode {mode}: python -m reports rely --mode {mode}"
+        says = f"Measured for every plan in the mode {mode}: {REPORTS} rely --mode {mode}"
         found.append({"says": says, "phrases": phrases.split(", "), "unless": []})
     return found

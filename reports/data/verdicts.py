@@ -45,6 +45,8 @@ class Recorded:
     build: str | None = None
     #: The digest of what drew, played and judged when cells of it were recorded last.
     instruments: str | None = None
+    #: The version of Hypothesis, to which the plans belong.
+    hypothesis: str | None = None
 
     @property
     def version(self) -> Version:
@@ -151,7 +153,7 @@ def from_runs(runs: Iterable[Run], clauses: Clauses) -> Recorded:
                 cell.under(run.clauses[clause], clauses[clause]), note=note, evidence=evidence
             )
     python = ".".join(header["python"].split(".")[:2])
-    more = header.get("build"), header.get("instruments")
+    more = header.get("build"), header.get("instruments"), header.get("hypothesis")
     return Recorded(torch, header["suite"], python, header["platform"], header["device"], cells, *more)
 
 

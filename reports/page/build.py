@@ -11,6 +11,7 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup
 
+from fixtures.run.naming import REPORTS
 from reports.costs.chapter import chapter
 from reports.costs.recorded import NOTHING, Record
 from reports.data.atlas import Atlas, undeclared
@@ -40,7 +41,7 @@ def render(
     answer: Own | None = None,
 ) -> str:
     """Return the page as HTML; the answer is about the runs that the atlas holds."""
-    script = _joined("js", SCRIPTS)
+    script = _joined("js", SCRIPTS).replace("python -m reports", REPORTS)
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     found, counts = chapters(atlas), tally(atlas)
     return _template().render(
@@ -69,6 +70,7 @@ def render(
         scope=scope(),
         why=symptoms(),
         how=HOW,
+        reports=REPORTS,
     )
 
 

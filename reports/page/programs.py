@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import tempfile
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
+from fixtures.run.naming import READERS, REPORTS, cache
 from fixtures.run.recorded import names
 from reports.data.strict import BadInput, write_atomic
 from reports.data.verdicts import VERDICTS
 
 ROOT = Path(__file__).parents[2]
 #: All examples, and the digest of what they were made from.
-KEPT = ROOT / "reports" / "out" / "examples.json"
+KEPT = Path(cache()) / "examples.json"
 
 
 def examples(kept: Path = KEPT) -> dict[str, str]:
@@ -41,7 +44,7 @@ def example(clause: str, kept: Path = KEPT) -> str:
 
 def asked_by(clause: str) -> str:
     """Return the command that prints the example of a clause."""
-    return f"python -m reports explain {clause} --example"
+    return f"{REPORTS} explain {clause} --example"
 
 
 def _kept(kept: Path) -> tuple[dict[str, str] | None, str]:
@@ -63,14 +66,16 @@ def _made(*clauses: str) -> dict[str, str]:
         raise ModuleNotFoundError(name="hypothesis")
     with tempfile.TemporaryDirectory() as room:
         command = [sys.executable, "-m", "suites.examples", "--write", room, *clauses]
-        done = subprocess.run(command, cwd=ROOT, stderr=subprocess.PIPE, text=True, check=False)
+        path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep)
+        given: Any = {"cwd": ROOT, "env": {**os.environ, "PYTHONPATH": path}}
+        done = subprocess.run(command, stderr=subprocess.PIPE, text=True, errors="replace", check=False, **given)
         found = {path.stem: path.read_text(encoding="utf-8") for path in sorted(Path(room).glob("*.py"))}
     last = done.stderr.strip().rpartition("\n")[2]
     for clause in clauses:
         if clause not in found:
-            raise BadInput("reports", "", f"there is no example of {clause}", last)
+            raise BadInput(READERS, "", f"there is no example of {clause}", last)
     if done.returncode not in (0, 1):
-        raise BadInput("reports", "", "the examples cannot be made", last)
+        raise BadInput(READERS, "", "the examples cannot be made", last)
     sys.stderr.write(done.stderr)  # those that have none, each with the reason
     return found
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from fixtures.judge.concern import DICTS as DICT_KINDS
@@ -12,7 +13,7 @@ from reports.data.atlas import Atlas, Column
 from reports.data.cell import Cell
 from reports.data.clause import Clause
 from reports.data.neighbours import from_to, neighbours
-from reports.data.statements import EFFECTS, HARMS, Statement, harm_between, statement
+from reports.data.statements import EFFECTS, HARMS, Statement, harm_between, kind_of_change, statement
 from reports.usage.lacks import Table
 from reports.usage.uses import Code, Use
 
@@ -39,6 +40,15 @@ class Finding:
     uses: tuple[Use, ...]
     instead: str = ""
     open: tuple[str, ...] = ()
+    dropped: bool = False  # what is missing was there on an older release
+
+    @property
+    def when(self) -> str:
+        """Who meets it: "upgrade", where a newer release breaks or changes it, else "older"."""
+        if self.clause.startswith(MISSING):
+            return "upgrade" if self.dropped else "older"
+        kinds = {kind_of_change(one.said, other.said) for one, other in pairwise(self.spans)}
+        return "older" if kinds & {"fixed", "added"} and not kinds & {*HARMS} else "upgrade"
 
     @property
     def rank(self) -> int:
@@ -64,6 +74,32 @@ class Finding:
         return " and ".join(UNSEEN[word[1:]] if word[0] == "?" else SEEN[word] for word in self.open)
 
 
+@dataclass
+class Counts:
+    """How many clauses there are, and differ between the first and the last release, as the verb `diff` counts them.
+
+    `new` are those of `differ` that are about an API that the first release lacks; `passing` come and go between.
+    """
+
+    clauses: int = 0
+    differ: int = 0
+    new: int = 0
+    passing: int = 0
+
+    def add(self, clause: Clause, cells: Sequence[Cell]) -> None:
+        """Count a clause; not claims of tutorials, and not what compares whole plans with the model."""
+        known = [cell for cell in cells if cell.verdict != "unseen"]
+        if clause.is_claim or clause.is_comparison or not known:
+            return
+        self.clauses += 1
+        first, last = known[0], known[-1]
+        if first.state != last.state:
+            self.differ += 1
+            self.new += kind_of_change(statement(clause, first), statement(clause, last)) == "added"
+        else:
+            self.passing += any(cell.state != first.state for cell in known)
+
+
 @dataclass(frozen=True)
 class Answer:
     """The answer."""
@@ -71,8 +107,7 @@ class Answer:
     path: str
     columns: tuple[Column, ...]
     why: str
-    differ: int
-    clauses: int
+    counts: Counts
     code: Code
     findings: tuple[Finding, ...]
     unsure: tuple[Finding, ...]
@@ -100,12 +135,12 @@ def affects(atlas: Atlas, columns: tuple[Column, ...], code: Code, table: Table,
     """Return what differs between some releases for the uses in some code."""
     on = {use: [column for column in columns if not code.guards.shut(use.guards, column.version)] for use in code.uses}
     found = [*_missing(columns, code, table, on)]
-    differ = 0
+    counts = Counts()
     for name, clause in atlas.clauses.items():
         cells = {column: atlas.cell(name, column, atlas.modes[0]) for column in columns}
+        counts.add(clause, [*cells.values()])
         if len(spans(clause, [*cells.items()])) < 2:
             continue
-        differ += 1
         groups: dict[tuple[Any, ...], list[Use]] = {}
         for use in code.uses if clause.concern not in ("", NEVER) else ():
             left = concerned(clause.concern, use)
@@ -117,24 +152,30 @@ def affects(atlas: Atlas, columns: tuple[Column, ...], code: Code, table: Table,
                 found.append(Finding(name, clause.says, mine, tuple(uses), clause.instead, left))
     found.sort(key=lambda one: (one.rank, one.clause, one.uses))
     sure, unsure = (tuple(one for one in found if bool(one.open) is hangs) for hangs in (False, True))
-    return Answer(path, columns, why, differ, len(atlas.clauses), code, sure, unsure)
+    return Answer(path, columns, why, counts, code, sure, unsure)
 
 
 def _missing(columns: Sequence[Column], code: Code, table: Table, on: Mapping[Use, list[Column]]) -> Iterator[Finding]:
     """Yield what the code uses and a release does not have, once for each API; what is guarded there is not used."""
-    found: dict[str, dict[Use, list[Column]]] = {}
+    found: dict[tuple[str, str], dict[Use, list[Column]]] = {}
     for use in code.uses:
         api = table.name(use)
         there = on[use]
         for option in ("", *use.options):
-            name = f"{api}({option}=)" if option else api
+            name = _named(api, option)
             lacking = [column for column in there if table.has(api, option, column.version) is False]
             if lacking and not use.caught and not code.accepts(use, name, MISSING + name):
-                found.setdefault(name, {})[use] = lacking
+                found.setdefault((api, option), {})[use] = lacking
             if not option:  # what an option needs is reported with the API
                 there = [column for column in there if column not in lacking]
-    for name, uses in found.items():
+    for (api, option), uses in found.items():
+        name = _named(api, option)
+        has = [table.has(api, option, column.version) is not False for column in columns]
         says = Statement(f"torch has no {name}", "absent", "raises")
         runs = neighbours(columns, key=lambda column: any(column in lacking for lacking in uses.values()))
         mine = tuple(Span(run[0].label, run[-1].label, says) for lacks, run in runs if lacks)
-        yield Finding(MISSING + name, says.says, mine, tuple(uses))
+        yield Finding(MISSING + name, says.says, mine, tuple(uses), dropped=has != sorted(has))
+
+
+def _named(api: str, option: str) -> str:
+    return f"{api}({option}=)" if option else api

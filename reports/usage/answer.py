@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import asdict
 from typing import Any
 from urllib.parse import quote
 
@@ -17,6 +18,8 @@ MOST_PLACES = 6
 SARIF = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 #: Of SARIF, and of a workflow.
 LEVELS = {"silent": "error", "error": "error", "warning": "warning", "none": "note"}
+#: Who meets a finding, in words: of `Finding.when`.
+WHEN = {"upgrade": "an upgrade breaks or changes this", "older": "missing or wrong on older releases only"}
 ANNOTATIONS = {"error": "error", "warning": "warning", "note": "notice"}
 
 
@@ -44,16 +47,29 @@ def _summary(answer: Answer) -> str:
     """Return the range, and why; how much differs there at all; and how much was read."""
     files = forms.counted(answer.code.sources.files, "file", "files")
     uses = forms.counted(len(answer.code.uses), "use", "uses")
-    differ = f"{answer.differ} of {answer.clauses} clauses differ there at all"
+    counts = answer.counts
+    differ = f"{counts.differ} of {forms.counted(counts.clauses, 'clause', 'clauses')} differ there at all"
+    differ += f" ({counts.new} new API)" * bool(counts.new)
+    differ += f", {counts.passing} {'come and go' if counts.passing > 1 else 'comes and goes'} between" * bool(
+        counts.passing
+    )
     where = from_to(answer.columns[0].label, answer.columns[-1].label)
     return f"torch {where}, {answer.why}; {differ}; {files}, {uses} of hooks"
+
+
+def _by_when(findings: Iterable[Finding]) -> list[tuple[str, list[Finding]]]:
+    """Return the findings by who meets them, with the words for it; not what is empty."""
+    every = [*findings]
+    groups = [(words, [one for one in every if one.when == when]) for when, words in WHEN.items()]
+    return [(words, some) for words, some in groups if some]
 
 
 def _count(answer: Answer) -> list[str]:
     """Return how many differences are reported, and how many are only counted, as lines."""
     number = forms.counted(len(answer.findings), "difference concerns it", "differences concern it")
     worst = HARMS[min((one.rank for one in answer.findings), default=0)]
-    lines = [f"{number}, worst: {worst}" if answer.findings else "nothing that it uses differs"]
+    parts = "".join(f"; {words}: {len(some)}" for words, some in _by_when(answer.findings))
+    lines = [f"{number}, worst: {worst}{parts}" if answer.findings else "nothing that it uses differs"]
     more = len({one.clause for one in answer.unsure})
     how = "" if answer.listed else " (--unsure lists them)"
     return lines + [f"{more} more may concern it, by what code does not show{how}"] * bool(more)
@@ -62,16 +78,20 @@ def _count(answer: Answer) -> list[str]:
 def as_text(answer: Answer) -> str:
     """Return the answer for a terminal."""
     lines = [_summary(answer)]
-    for uses in dict.fromkeys(one.uses for one in answer.findings):
-        lines += ["", _head(uses)]
-        for one in (each for each in answer.findings if each.uses == uses):
-            first, *rest = one.words
-            lines += [f"  {first}  [{one.clause}]", *(f"    {each}" for each in rest)]
-            lines += [f"    instead: {one.instead}"] if one.instead else []
+    for when, findings in _by_when(answer.findings):
+        lines += ["", f"{when} ({len(findings)})"]
+        for uses in dict.fromkeys(one.uses for one in findings):
+            lines += ["", _head(uses)]
+            for one in (each for each in findings if each.uses == uses):
+                first, *rest = one.words
+                lines += [f"  {first}  [{one.clause}]", *(f"    {each}" for each in rest)]
+                lines += [f"    instead: {one.instead}"] if one.instead else []
     lines += ["", *_count(answer)]
-    for one in answer.unsure if answer.listed else ():
-        head = f"{_head(one.uses)}  [{one.clause}]"
-        lines += ["", head, f"  if {one.condition}:", *(f"  {each}" for each in one.words)]
+    for when, findings in _by_when(answer.unsure if answer.listed else ()):
+        lines += ["", f"by what code does not show, {when} ({len(findings)})"]
+        for one in findings:
+            head = f"{_head(one.uses)}  [{one.clause}]"
+            lines += ["", head, f"  if {one.condition}:", *(f"  {each}" for each in one.words)]
     return "\n".join(lines) + "\n"
 
 
@@ -88,7 +108,7 @@ def as_json(answer: Answer) -> str:
     code = answer.code
     findings, unsure = (
         [
-            {"clause": one.clause, "says": one.says, "harm": HARMS[one.rank]}
+            {"clause": one.clause, "says": one.says, "harm": HARMS[one.rank], "when": one.when}
             | {"spans": [{"from": span.first, "to": span.last, **span.said.plain()} for span in one.spans]}
             | {"instead": one.instead, "if": one.condition, "uses": _plain(one.uses)}
             for one in some
@@ -98,7 +118,8 @@ def as_json(answer: Answer) -> str:
     labels = [column.label for column in answer.columns]
     return forms.as_json(
         {"format": ANSWERS_FORMAT, "path": answer.path, "releases": labels, "why": answer.why}
-        | {"differ": answer.differ, "clauses": answer.clauses, "files": code.sources.files}
+        | asdict(answer.counts)
+        | {"files": code.sources.files}
         | {"skipped": code.sources.skipped, "uses": _plain(code.uses), "findings": findings, "unsure": unsure}
     )
 
@@ -107,9 +128,17 @@ def as_markdown(answer: Answer) -> str:
     """Return the answer for an issue."""
     lines = [f"**{forms.escaped(_summary(answer))}**", "", *map(forms.escaped, _count(answer))]
     for more, found in (("instead", answer.findings), ("if", answer.unsure if answer.listed else ())):
-        lines += ["", f"| at | harm | what differs | {more} | clause |", "|---|---|---|---|---|"] if found else []
+        lines += (
+            ["", f"| at | harm | when | what differs | {more} | clause |", "|---|---|---|---|---|---|"] if found else []
+        )
         for one in found:
-            words = (_places(one.uses), HARMS[one.rank], "; ".join(one.words), one.condition or one.instead)
+            words = (
+                _places(one.uses),
+                HARMS[one.rank],
+                WHEN[one.when],
+                "; ".join(one.words),
+                one.condition or one.instead,
+            )
             lines.append(f"| {' | '.join(map(forms.escaped, words))} | `{one.clause}` |")
     left_out = [f"* left out: {forms.escaped(each)}" for each in answer.code.sources.skipped]
     return "\n".join([*lines, *[""] * bool(left_out), *left_out]) + "\n"
@@ -122,7 +151,16 @@ def _each(answer: Answer) -> Iterator[tuple[Finding, str, str, Use]]:
         where = f"If {one.condition}: " if one.open else ""
         level = "note" if one.open else LEVELS[HARMS[one.rank]]
         for use in one.uses:
-            yield one, level, (f"{_place(use)}: " if use.cell else "") + where + "; ".join(one.words) + more, use
+            yield (
+                one,
+                level,
+                (f"{_place(use)}: " if use.cell else "")
+                + where
+                + "; ".join(one.words)
+                + f" ({WHEN[one.when]})."
+                + more,
+                use,
+            )
 
 
 def as_sarif(answer: Answer) -> str:

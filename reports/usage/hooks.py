@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from fixtures.families import KINDS
 from reports.usage.guards import Guard
 from reports.usage.owned import FUNCTIONS, LOOPS, File, arguments, last, spelled
 from reports.usage.project import Owned
@@ -23,6 +24,8 @@ OPTIMIZER = re.compile(r"(?i:(^|_)(optim|optimizer|opt)s?(_?\d+)?$|^(\w*Optimize
 #: Methods that return nothing, by the habits of Python, and those that change what they are called on.
 NOTHING = {"append", "extend", "update", "add", "insert", "clear", "print", "remove", "setdefault_", "__setitem__"}
 DEPTH = 5
+#: What registers a hook on everything there is.
+EVERYWHERE = frozenset(kind.everywhere for kind in KINDS.values() if kind.everywhere)
 
 
 @dataclass(frozen=True)
@@ -50,7 +53,7 @@ class Sight:
 def seen(use: Sight) -> dict[str, bool]:
     """Return what is seen of a use: word -> whether it holds; what is missing is open."""
     owner, name, file = use.owner, use.name, use.file
-    everywhere, backward = name.startswith("register_module_"), name == "_backward_hooks"
+    everywhere, backward = name in EVERYWHERE, name == "_backward_hooks"
     tensor = backward and bool(TENSORS.search(last(owner)))
     own = last(owner) in file.attributes.get("register_hook", ())  # its dict has what is registered here, everywhere
     looked = file.attributes.keys() | file.strings  # a name as text looks for it too

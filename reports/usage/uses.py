@@ -11,7 +11,7 @@ from pathlib import Path
 
 from fixtures.families import KINDS
 from fixtures.judge.unstated import SINCE, UNSTATED
-from reports.data.clause import NODE_HOOK
+from fixtures.state.kinds import KINDS as STATE_KINDS
 from reports.usage.files import Sources, read_sources
 from reports.usage.guards import Guard, Guards, caught
 from reports.usage.hooks import Sight, seen
@@ -23,9 +23,16 @@ from reports.usage.values import Has
 DICTS = {name: "" for name in (*SINCE, "_state_dict_hooks", "_load_state_dict_pre_hooks") if name[0] == "_"}
 DICTS |= dict.fromkeys(("_forward_hooks", "_forward_pre_hooks"), "module_dicts")
 DICTS["_backward_hooks"] = "module_dicts|tensor_dict"
-#: API -> the kind of hook it registers.
-KIND_OF = {name: kind.name for kind in KINDS.values() for name in (kind.api, kind.everywhere) if name}
-APIS = frozenset(KIND_OF) | frozenset(UNSTATED) | frozenset(DICTS)
+#: API -> the kinds of hook it registers; which of several it is, an option says: without it the first.
+KINDS_OF: dict[str, list[str]] = {}
+for one in KINDS.values():
+    for spelling in filter(None, (one.api, one.everywhere)):
+        KINDS_OF.setdefault(spelling, []).append(one.name)
+for name, one in STATE_KINDS.items():
+    KINDS_OF.setdefault(one.api, []).append(name)
+NODE_HOOK = KINDS["node"].api
+CHOOSES = {"register_multi_grad_hook": "mode"}
+APIS = frozenset(KINDS_OF) | frozenset(UNSTATED) | frozenset(DICTS) | {"allow_mutation_on_saved_tensors"}
 OPTIONS = frozenset({each.name for kind in KINDS.values() for each in kind.options} | {"with_module", "mode"})
 #: The options that are also taken by position, behind the hook.
 SECOND = {"register_full_backward_hook": "prepend", "register_full_backward_pre_hook": "prepend"}
@@ -38,7 +45,9 @@ HANDS_ON = ("list", "iter", "next", "enumerate", "reversed", "tuple", "zip", "ge
 #: Other libraries whose modules and tensors have methods of the same names.
 OTHERS = {"paddle", "mxnet", "oneflow", "mindspore", "jittor", "tensorflow", "keras", "megengine", "chainer", "thinc"}
 #: What a file has that uses a hook, makes an encoder layer or an optimizer, or says on which torch something is there.
-NAMED = "|".join(sorted({*DICTS, "retain_grad", "saved_tensors_hooks", "save_on_cpu", "TransformerEncoder"}))
+NAMED = "|".join(
+    sorted({*DICTS, "retain_grad", "saved_tensors_hooks", "allow_mutation_on_", "save_on_cpu", "TransformerEncoder"})
+)
 GUARD = (
     r"(?i:^[ \t]*(\w+ *=|return) .*(torch\w*[\W_]*version|version\(.torch|torch_\w*(greater|ge|min)))"
     r"|nn\.Transformer|hasattr\(torch|skip(if|If|Unless|unless)\(|^ *class \w+\(.*Optim"
@@ -66,7 +75,9 @@ class Use:
     @property
     def kinds(self) -> set[str]:
         """The kinds of hook that it may be of, in the words of concerns."""
-        return {KIND_OF[self.api]} if self.api in KIND_OF else set(DICTS.get(self.api, "").split("|"))
+        kinds = KINDS_OF.get(self.api) or DICTS.get(self.api, "").split("|")
+        known = self.api in CHOOSES and CHOOSES[self.api] not in self.options and not self.unsure
+        return set(kinds[:1] if known else kinds)
 
 
 @dataclass
@@ -161,11 +172,13 @@ class Reader:
         if isinstance(node, ast.Call):  # or has a default
             how = last(node.func)
             safe = how in ("setattr", "get", "setdefault") or len(node.args) > (1 if how == "pop" else 2)
+        words, owned = seen(Sight(node, name, call, guards, self.file, self.owned)), f"Optimizer.{name}"
+        api = owned if words["optimizer"] and owned in APIS else name  # what a module has by the same name
         line, end = getattr(place, "lineno", 0), getattr(call or place, "end_lineno", 0)
         cell, in_cell = self.sources.place(self.file.name, line)
         return Use(
-            self.file.name, in_cell, name, getattr(place, "col_offset", 0), cell, (*range(line, max(end, line) + 1),),
-            tuple(sorted(options)), unsure, seen(Sight(node, name, call, guards, self.file, self.owned)), guards,
+            self.file.name, in_cell, api, getattr(place, "col_offset", 0), cell, (*range(line, max(end, line) + 1),),
+            tuple(sorted(options)), unsure, words, guards,
             safe or caught(self.file.chain(place)),
         )  # fmt: skip
 

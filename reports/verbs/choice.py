@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from fixtures.judge.unstated import UNSTATED
+from fixtures.run.naming import READERS, REPORTS
 from reports.data import forms
 from reports.data.clause import Clause, Clauses, known_apis, need
 from reports.data.names import unknown
@@ -73,7 +74,7 @@ def choose(clauses: Clauses, args: argparse.Namespace) -> Choice:
         hint = "--tutorial asks for the claims of tutorials" if found else "ask for fewer things"
         if compared and not found:
             hint = "what compares whole plans with the model says nothing to a user of hooks; check and triage show it"
-        raise BadInput("reports", "", "no clause fits all that was asked for", hint)
+        raise BadInput(READERS, "", "no clause fits all that was asked for", hint)
     return Choice(tuple(asked), len(found) - len(asked))
 
 
@@ -81,7 +82,7 @@ def _nearest(clauses: Clauses, words: str) -> str:
     """Return as a hint the clauses that are nearest to words that are no id."""
     found = search(clauses).find(words)
     nearest = ", ".join(found.clauses[:5])
-    hint = "python -m reports find WORDS says more" if nearest else "python -m reports rely lists all clauses"
+    hint = f"{REPORTS} find WORDS says more" if nearest else f"{REPORTS} rely lists all clauses"
     return "; ".join([*found.notes, *([f"the nearest to these words are {nearest}"] if nearest else []), hint])
 
 
@@ -100,7 +101,7 @@ def about_apis(clauses: Clauses, apis: Iterable[str]) -> set[str]:
     for asked in apis:
         api, option = need(asked)
         if api not in known and api in UNSTATED:
-            raise BadInput("reports", "", f"torch has {api}, and no clause speaks of it yet", UNSTATED[api])
+            raise BadInput(READERS, "", f"torch has {api}, and no clause speaks of it yet", UNSTATED[api])
         if api not in known:
             raise unknown("hook API", asked, known, f"known are {', '.join(sorted(known))}")
         if option and (api, option) not in options:

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from fixtures.run.naming import FOLDER, REPORTS
 from reports.costs.recorded import read_record
 from reports.data import forms, recording
 from reports.data.atlas import build
@@ -22,7 +23,7 @@ from reports.page.programs import examples
 from reports.verbs import disagreements, written
 from reports.verbs.verb import add_verb
 
-OUT = Path("reports/out/index.html")
+OUT = Path(FOLDER) / "index.html"
 EPILOGS = {
     "page": "exit status: 0 written, 2 a file cannot be read.\nexample: python -m reports page mine.jsonl",
     "record": "exit status: 0 written, 2 these cannot be recorded.\nexample: python -m reports record mine.jsonl",
@@ -113,7 +114,7 @@ def run_record(args: argparse.Namespace) -> int:
     outdated = made.outdated()
     if outdated:
         counts = ", ".join(f"{count} on {name}" for name, count in outdated.items())
-        hint = f"measure them again: python -m reports sweep {' '.join(outdated)}"
+        hint = f"measure them again: {REPORTS} sweep {' '.join(outdated)}"
         print(f"cells of an older text of their clause, shown as unseen: {counts}; {hint}", file=sys.stderr)
     print(forms.counted(len(changes), "cell changed", "cells changed") if changes else "no cell changed")
     return 0

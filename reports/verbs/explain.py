@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from fixtures.run.naming import REPORTS
 from reports.data import forms
 from reports.data.atlas import Atlas, Column
 from reports.data.clause import Clause, Reading
@@ -108,7 +109,7 @@ def as_text(answer: Explanation) -> str:
         lines.append(clause.note)
     if clause.level:
         lines.append(LEVELS[clause.level])
-    lines.append(f"{tested(clause.beyond)} (python -m reports scope)")
+    lines.append(f"{tested(clause.beyond)} ({REPORTS} scope)")
     lines += ["", "readings, each stated for"]
     lines += [f"  {one.name} ({_reading(answer, one)}): {one.says}" for one in clause.readings]
     for mode, history in answer.history.items():

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from fixtures.run.naming import READERS, REPORTS
 from reports.data import forms
 from reports.data.atlas import Atlas
 from reports.data.names import add_sources, read_atlas
@@ -52,7 +53,7 @@ def as_text(nearest: Nearest) -> str:
     for one in nearest.clauses:
         lines += [*([""] if lines else []), f"{one.clause}  {one.sentence or one.says}"]
         lines += [f"    {line}" for line in (*more(one), *nearest.before.get(one.clause, ()))]
-    hint = "python -m reports explain CLAUSE says more of one; python -m reports why lists usual causes"
+    hint = f"{REPORTS} explain CLAUSE says more of one; {REPORTS} why lists usual causes"
     return "\n".join([*lines, "", f"on torch {nearest.torch}; {SCOPE}", hint]) + "\n"
 
 
@@ -103,9 +104,9 @@ def run(args: argparse.Namespace) -> int:
     """Print the nearest clauses; 1 when nothing is close."""
     words = sys.stdin.read() if args.words == ["-"] else " ".join(args.words)
     if args.most < 1:
-        raise BadInput("reports", "--most", f"{args.most} is not a number of clauses", "take 1 or more")
+        raise BadInput(READERS, "--most", f"{args.most} is not a number of clauses", "take 1 or more")
     nearest = find(read_atlas(args), words, args.most)
     if not nearest.clauses and not nearest.notes:
-        raise BadInput("reports", "", "no clause has any of these words", "python -m reports rely lists all clauses")
+        raise BadInput(READERS, "", "no clause has any of these words", f"{REPORTS} rely lists all clauses")
     forms.show(nearest, FORMS, args.format)
     return 0 if nearest.close else 1

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from fixtures.judge.usual import NAMES
+from fixtures.run.naming import REPORTS
 from reports.data import forms
 from reports.data.atlas import Atlas, Column
 from reports.data.clause import Clause
@@ -228,7 +229,7 @@ def run(args: argparse.Namespace) -> int:
     columns = between(atlas, args.first, args.last)
     for word in args.words:
         if word not in NAMES:
-            raise unknown("word of the scope", word, NAMES, "python -m reports scope lists them")
+            raise unknown("word of the scope", word, NAMES, f"{REPORTS} scope lists them")
     reliance = rely(atlas, columns, choose(atlas.clauses, args), mode, tuple(args.words))
     forms.show(reliance, FORMS, args.format)
     return 0 if reliance.relied else 1

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
+from fixtures.run.naming import REPORTS
 from reports.data import forms
 from reports.data.names import unknown
 from reports.data.scope import HOW, Part, scope
@@ -25,8 +26,7 @@ def as_text(lists: Lists) -> str:
         width = max(len(one.name) for one in parts)
         lines += ["", title, *(f"  {one.name:<{width}}  {one.usual}" for one in parts)]
     return (
-        "\n".join([*lines, "", HOW, "python -m reports scope WORD prints the program that shows what happens outside"])
-        + "\n"
+        "\n".join([*lines, "", HOW, f"{REPORTS} scope WORD prints the program that shows what happens outside"]) + "\n"
     )
 
 
@@ -67,6 +67,6 @@ def run(args: argparse.Namespace) -> int:
         return 0
     known = {one.name: one for parts in lists.values() for one in parts}
     if args.word not in known:
-        raise unknown("word of the scope", args.word, known, "python -m reports scope lists them")
+        raise unknown("word of the scope", args.word, known, f"{REPORTS} scope lists them")
     sys.stdout.write(known[args.word].program)
     return 0

@@ -24,6 +24,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+from fixtures.run import system
+from fixtures.run.naming import REPORTS
 from fixtures.run.progress import clock
 from reports.data.runfile import Follower
 from reports.data.strict import BadInput
@@ -188,7 +190,7 @@ class Sweep:
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,
-                start_new_session=True,
+                **system.FIRST_OF_A_GROUP,
             )
         deadline = time.monotonic() + self.options.timeout * 60
         try:
@@ -270,11 +272,11 @@ class Sweep:
             sys.stdout.write("\r\x1b[K")
 
 
-def end_group(child: subprocess.Popen[bytes]) -> None:
+def end_group(child: subprocess.Popen[str]) -> None:
     """End tox and all it started; pytest gets the time to end its workers."""
-    for sign in (signal.SIGTERM, signal.SIGKILL):
+    for hard in (False, True):
         with contextlib.suppress(ProcessLookupError):
-            os.killpg(child.pid, sign)
+            system.end_group(child.pid, hard)
         with contextlib.suppress(subprocess.TimeoutExpired):
             child.wait(STOP_GRACE)
 
@@ -298,6 +300,9 @@ def tox_command(options: argparse.Namespace) -> Callable[[Release, str], list[st
 
 def prepare(options: argparse.Namespace, root: Path) -> list[Release]:
     """Check what can be checked before anything is started."""
+    if not system.FIRST_OF_A_GROUP:
+        hint = "run one release after another, as in: tox -e torch2.15"
+        raise BadInput("sweep", "", "needs Linux or macOS, where a process ends with all that it started", hint)
     known = known_versions(root / "tox.ini")
     part = Part(tuple(options.clauses), tuple(options.mode))
     if options.count and part.words:
@@ -339,6 +344,6 @@ def run(args: argparse.Namespace) -> int:
     done = [version for version in versions if version.complete]
     if done:
         files = " ".join(version.run_file.relative_to(ROOT).as_posix() for version in done)
-        reports = "tox -e reports --" if "TOX_ENV_NAME" in os.environ else "python -m reports"
+        reports = "tox -e reports --" if "TOX_ENV_NAME" in os.environ else REPORTS
         print(f"next: {reports} {'overhead --record' if args.count else 'record'} {files}")
     return 0 if len(done) == len(versions) else 1

@@ -7,6 +7,7 @@ import re
 import sys
 from pathlib import Path
 
+from fixtures.run.naming import REPORTS
 from reports.data.strict import BadInput, one_line, write_atomic
 from reports.data.verdicts import VERDICTS
 
@@ -30,7 +31,7 @@ def write(path: Path, name: str, table: str, *, check: bool, command: str = "") 
     if fresh == text:
         print(one_line(f"{path}: the table of {name} is up to date"))
         return 0
-    again = command or f"python -m reports {name}"
+    again = command or f"{REPORTS} {name}"
     if check:
         print(one_line(f"{path}: the table of {name} is out of date: {again}"), file=sys.stderr)
         return 1

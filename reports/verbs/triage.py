@@ -9,6 +9,7 @@ from typing import Any
 
 from fixtures.judge import triage as shared
 from fixtures.judge.triage import Cluster
+from fixtures.run.naming import REPORTS
 from reports.data import forms
 from reports.data.runfile import Run, read_run
 from reports.data.strict import ANSWERS_FORMAT
@@ -49,7 +50,7 @@ def as_text(answer: Triage) -> str:
         lines += [f"  {cell['clause']} [{cell['mode']}]" for cell in one.cells]
         if (one.start["evidence"] or {}).get("reproducer"):
             start = one.start["clause"]
-            lines.append(f"  a script that shows {start}: python -m reports explain {start} --run {answer.run.path}")
+            lines.append(f"  a script that shows {start}: {REPORTS} explain {start} --run {answer.run.path}")
     return "\n".join(lines) + "\n"
 
 

@@ -6,6 +6,8 @@ import argparse
 from collections.abc import Callable
 from typing import Any
 
+from fixtures.run.naming import REPORTS
+
 
 def add_verb(
     sub: Any,
@@ -20,7 +22,7 @@ def add_verb(
         name,
         help=says,
         description=description or says[0].upper() + says[1:] + ".",
-        epilog=epilog,
+        epilog=epilog.replace("python -m reports", REPORTS),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.set_defaults(run=run)

@@ -9,7 +9,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from fixtures.judge.symptoms import SYMPTOMS, Cause, Symptom
+from fixtures.judge.symptom import Cause, Symptom
+from fixtures.judge.symptoms import SYMPTOMS
+from fixtures.run.naming import READERS, REPORTS
 from reports.data import forms
 from reports.data.atlas import Atlas
 from reports.data.names import add_sources, read_atlas, unknown
@@ -21,7 +23,7 @@ from reports.verbs.rely import Status, otherwise, status_of
 from reports.verbs.verb import add_verb
 
 NOT_MEASURED = "not measured yet"
-FIND = "an error text, or anything else: python -m reports find WORDS"
+FIND = f"an error text, or anything else: {REPORTS} find WORDS"
 EPILOG = """exit status: 0 shown, 2 no such symptom or program.
 example: python -m reports why my backward hook is not called"""
 
@@ -47,8 +49,8 @@ class Explained:
     def script(self) -> str:
         """The command that prints a program which shows it."""
         if self.status is None:
-            return f"python -m reports why --program {self.cause.program}"
-        return f"python -m reports explain {self.cause.clause} --example"
+            return f"{REPORTS} why --program {self.cause.program}"
+        return f"{REPORTS} explain {self.cause.clause} --example"
 
 
 @dataclass(frozen=True)
@@ -165,11 +167,11 @@ def run(args: argparse.Namespace) -> int:
         sys.stdout.write(program(args.program))
         return 0
     if not args.words and args.format == "text":
-        print("\n".join([*(one.name for one in SYMPTOMS), "", "python -m reports why WORDS lists the usual causes"]))
+        print("\n".join([*(one.name for one in SYMPTOMS), "", f"{REPORTS} why WORDS lists the usual causes"]))
         return 0
     found = nearest(" ".join(args.words))
     if not found:
         names = "; ".join(one.name for one in SYMPTOMS)
-        raise BadInput("reports", "", "no symptom has any of these words", f"there are: {names}")
+        raise BadInput(READERS, "", "no symptom has any of these words", f"there are: {names}")
     forms.show(explained(read_atlas(args), found), FORMS, args.format)
     return 0

@@ -40,3 +40,7 @@ def test_every_excuse_is_of_a_mutant() -> None:
 
 def test_every_function_that_is_left_out_is_there() -> None:
     assert set(installed.LEFT_OUT) <= {one.__qualname__ for one in installed.about_hooks()}
+
+
+def test_every_mutant_that_ends_the_process_is_one() -> None:
+    assert set(installed.CRASHING) <= {one.name for one in installed.mutants(installed.about_hooks())}

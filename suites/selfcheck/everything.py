@@ -1,24 +1,26 @@
 """What the self-check asks of all clauses at once."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from hypothesis import HealthCheck, Phase, given, settings
 
 from fixtures.judge.clause import CLAUSES, Clause
-from fixtures.plan.grammar import Plan
+from fixtures.judge.subject import Playable
 from suites.examples import import_suites
 
 __all__ = ["drawn", "draws_plans", "import_suites"]
 
 
 def draws_plans(clause: Clause) -> bool:
-    """Whether what a clause draws is a plan: the model can play those, and nothing else."""
-    return clause.plays
+    """Whether what a clause draws is a plan or a program: the model can play those, and nothing else."""
+    return bool(clause.played)
 
 
-def drawn(name: str, count: int) -> Sequence[Plan]:
-    """The first plans of a clause, the same in each run."""
-    plans: list[Plan] = []
+def drawn(name: str, count: int) -> Sequence[Any]:
+    """The first plans or programs of a clause, the same in each run."""
+    plans: list[Playable] = []
+    clause = CLAUSES[name]
 
     @settings(
         max_examples=count,
@@ -28,8 +30,8 @@ def drawn(name: str, count: int) -> Sequence[Plan]:
         phases=(Phase.generate,),
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much],
     )
-    @given(plan=CLAUSES[name].function.hypothesis._given_kwargs["plan"])  # type: ignore[attr-defined]
-    def collect(plan: Plan) -> None:
+    @given(plan=clause.function.hypothesis._given_kwargs[clause.played])  # type: ignore[attr-defined]
+    def collect(plan: Playable) -> None:
         plans.append(plan)
 
     collect()

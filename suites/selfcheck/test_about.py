@@ -11,19 +11,22 @@ from fixtures.families import KINDS
 from fixtures.judge.about import GRAD, about, api, apis, used
 from fixtures.judge.clause import CLAUSES, Clause
 from fixtures.plan.grammar import Add, Forward, Hook, Leaf, Plan, Retain
+from fixtures.plan.program import Program
+from fixtures.state.kinds import KINDS as STATE_KINDS
 from reports.data.clause import need
 from suites.selfcheck.everything import import_suites
 
 import_suites()
-FEW = 300
+MANY = 2000
 #: Clauses that speak of no hook API, and of what instead.
 WITHOUT = {
     "backward.inplace.without_hook": "a module that has no hook",
     "handles.handle.plain_dict": "the class of the handle itself",
 }
-#: What else is written behind about=: asking for gradients, and the dicts that a module keeps hooks in.
-FURTHER = {GRAD, "_forward_hooks", "_forward_pre_hooks"}
-REGISTERED = frozenset(apis(KINDS, everywhere=True)) | {GRAD}
+#: What else is written behind about=: asking for gradients, the dicts that a module keeps hooks in, and contexts.
+FURTHER = {GRAD, "_forward_hooks", "_forward_pre_hooks", "queue_callback", "node_creation_hook"}
+FURTHER |= {"allow_mutation_on_saved_tensors"}
+REGISTERED = frozenset(apis(KINDS, everywhere=True)) | {kind.api for kind in STATE_KINDS.values()} | {GRAD}
 
 
 def names(one: Clause) -> frozenset[str]:
@@ -48,7 +51,7 @@ def test_it_is_said_in_known_names_and_no_longer_than_needed() -> None:
         assert not same, f"{one.id}: about= says what witness=, needs=, source= or ABOUT = {default!r} say already"
 
 
-PLAYED = [one for one in CLAUSES.values() if one.draws and "plan" in one.test().__code__.co_varnames]
+PLAYED = [one for one in CLAUSES.values() if one.draws and one.arguments & {"plan", "program"}]
 
 
 @pytest.mark.parametrize("one", PLAYED, ids=lambda one: one.id)
@@ -69,14 +72,14 @@ def drawn(one: Clause, wanted: frozenset[str]) -> set[str]:
     found: set[str] = set()
 
     def note(**arguments: Any) -> None:
-        found.update(*(used(each) for each in arguments.values() if isinstance(each, Plan)))
+        found.update(*(used(each) for each in arguments.values() if isinstance(each, (Plan, Program))))
         if wanted <= found:
             raise Enough
 
     function.hypothesis.inner_test = note
     try:
         settings(
-            max_examples=FEW,
+            max_examples=MANY,
             derandomize=True,
             database=None,
             deadline=None,
@@ -98,6 +101,11 @@ def test_the_names_are_those_of_answers() -> None:
     assert [api(name) for name in ("torch.inference_mode", "torch.autograd.Function", "torch.Tensor.grad")] == [""] * 3
     for text in ("torch.autograd.graph.Node.register_hook", "torch.autograd.grad", "torch.Tensor.register_hook"):
         assert need(api(text)) == need(text) == (api(text), "")
+    shared = "register_state_dict_pre_hook"  # of modules and of optimizers
+    assert api(f"torch.nn.Module.{shared}") == shared
+    assert api(f"torch.optim.Optimizer.{shared}(prepend)") == f"Optimizer.{shared}(prepend)"
+    assert need(f"torch.optim.Optimizer.{shared}") == need(f"Optimizer.{shared}") == (f"Optimizer.{shared}", "")
+    assert api("torch.optim.Optimizer.register_step_pre_hook") == "register_step_pre_hook"
     assert need("register_forward_hook(prepend)") == ("register_forward_hook", "prepend")
 
 

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 import os
+import re
 
 import pytest
 
 from reports.__main__ import main
 from reports.data.clause import need
 from reports.data.strict import validate
-from suites.selfcheck.scored import Form, answer, effect, forms, packages, recorded
+from reports.usage.affects import affects
+from reports.usage.lacks import Table
+from reports.usage.uses import read_code
+from suites.selfcheck.scored import Form, answer, columns, effect, forms, packages, recorded
 
 LEGACY = "m.register_backward_hook(f)\n"
 
@@ -105,7 +109,7 @@ def test_text_says_where_what_since_when_and_what_instead(code, capsys):
     assert "them.py:3: register_forward_hook\n  silent, 2.0 to 2.4: " in out
     assert "[output.layers.fast_path]\n    2.5 to 2.15: " in out
     assert "\n    instead: call the model with gradients enabled.\n" in out
-    assert "1 difference concerns it, worst: silent\n" in out
+    assert "1 difference concerns it, worst: silent; an upgrade breaks or changes this: 1\n" in out
 
 
 def test_nothing_differs(code, capsys):
@@ -132,6 +136,54 @@ def test_what_is_missing_is_said_once_with_its_places(code, capsys):
     status, out, _ = ask(code, capsys, "--from", "1.12", "--to", "2.0", source=source)
     assert status == 1
     assert "them.py:1, them.py:2: register_full_backward_pre_hook\n  error, 1.12 to 1.13: torch has no" in out
+
+
+UPGRADE, OLDER = "an upgrade breaks or changes this", "missing or wrong on older releases only"
+MODULES = "torch.nn.modules.module.register_module_full_backward_hook(f)\n"
+
+
+def test_what_an_upgrade_breaks_is_told_from_what_older_releases_lack(code, capsys):
+    """A warning begins in 2.8; torch 1.7 has no such hook, and 1.8 raises for another order of inputs."""
+    whens = {one["clause"]: one["when"] for one in plain(code, capsys, "--from", "1.7", source=MODULES)["findings"]}
+    assert whens["backward.modes.warning_without_input"] == "upgrade"
+    assert whens["backward.firing.independent_output"] == "older"
+    assert whens["missing.register_module_full_backward_hook"] == "older"
+    out = ask(code, capsys, "--from", "1.7", source=MODULES)[1]
+    parts = re.split(rf"\n\n({UPGRADE}|{OLDER}) \((\d+)\)\n", out)
+    upgrade, older = dict(zip(parts[1::3], parts[3::3], strict=True)).values()
+    for name, when in whens.items():
+        assert (f"[{name}]" in upgrade, f"[{name}]" in older) == (when == "upgrade", when == "older")
+    number = [[*whens.values()].count(when) for when in ("upgrade", "older")]
+    assert [int(each) for each in parts[2::3]] == number
+    assert f"; {UPGRADE}: {number[0]}; {OLDER}: {number[1]}\n" in out
+    for form in ("markdown", "sarif", "github"):
+        printed = ask(code, capsys, "--from", "1.7", "--format", form, source=MODULES)[1]
+        said = [printed.count(each) for each in (UPGRADE, OLDER)]
+        assert said == [each + (form == "markdown") for each in number], form
+
+
+def test_an_api_that_goes_is_what_an_upgrade_breaks(code):
+    """No release has dropped one: the table is changed."""
+    table = Table(recorded()[0])
+    table.lacking["register_backward_hook", ""] = {(2, 15)}
+    (code / "them.py").write_text(LEGACY, encoding="utf-8")
+    found = affects(recorded()[0], columns(), read_code(code, table.has), table, "them.py", "as asked").findings
+    assert (found[0].clause, found[0].when) == ("missing.register_backward_hook", "upgrade")
+
+
+@pytest.mark.parametrize(("first", "last"), [("1.13", "2.15"), ("1.4", "2.0"), ("2.14", "2.15"), ("2.3", "2.3")])
+def test_as_many_clauses_differ_as_diff_says(code, capsys, first, last):
+    found = plain(code, capsys, "--from", first, "--to", last)
+    main(["diff", first, last, "--format", "json"])
+    diff = json.loads(capsys.readouterr().out)
+    changes, passing = diff["changes"], diff["passing"]
+    assert diff["unseen"] == 0
+    assert (found["differ"], found["passing"]) == (len(changes), len(passing))
+    assert found["new"] == sum(one["kind"] == "added" for one in changes)
+    assert found["clauses"] == diff["same"] + len(changes)
+    main(["diff", first, last])
+    (counted,) = re.findall(r"^torch .*: (\d+ of \d+ clauses differ)", capsys.readouterr().out)
+    assert f"; {counted} there at all" in ask(code, capsys, "--from", first, "--to", last)[1]
 
 
 def test_the_least_harm_decides_what_is_said(code, capsys):

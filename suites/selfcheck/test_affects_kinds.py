@@ -16,6 +16,7 @@ import pytest
 
 from reports.__main__ import main
 from reports.data.strict import validate
+from reports.usage import uses
 from suites.selfcheck.scored import recorded
 
 LEGACY = "m.register_backward_hook(f)\n"
@@ -289,3 +290,18 @@ def test_a_link_to_itself_is_one_line(code):
     )
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
     assert "Traceback" not in done.stderr
+
+
+def test_what_optimizers_and_modules_call_alike_is_told_apart(code, monkeypatch):
+    """Once clauses speak of both; a step hook and one of all optimizers have names of their own."""
+    shared = "register_state_dict_pre_hook"
+    monkeypatch.setattr(uses, "APIS", uses.APIS | {f"Optimizer.{shared}"})
+    text = "import torch\nfrom torch.optim.optimizer import register_optimizer_step_pre_hook\n"
+    text += "opt = torch.optim.SGD(m.parameters(), lr=1)\n"
+    text += f"opt.{shared}(f)\nm.{shared}(f)\nopt.register_step_pre_hook(f)\nregister_optimizer_step_pre_hook(f)\n"
+    put(code, {"a.py": text})
+    found = uses.read_code(code, lambda api, option, release: None).uses
+    names = [f"Optimizer.{shared}", shared, "register_step_pre_hook", "register_optimizer_step_pre_hook"]
+    assert [one.api for one in sorted(found)] == names
+    assert [one.seen["everywhere"] for one in sorted(found)] == [False, False, False, True]
+    assert [one.kinds for one in sorted(found)][2:] == [{"step_pre"}] * 2

@@ -14,6 +14,7 @@ from fixtures.judge.about import about
 from fixtures.judge.clause import CLAUSES, BadClause, clause
 from fixtures.judge.concern import DICTS, NEVER, SEEN, UNSEEN, unknown
 from fixtures.judge.unstated import SINCE
+from fixtures.state.kinds import KINDS as STATE_KINDS
 from reports.data.clause import need
 from reports.usage.affects import spans
 from suites.selfcheck.everything import import_suites
@@ -48,7 +49,9 @@ def test_a_concern_is_of_a_kind_that_its_clause_is_about() -> None:
     for name, each in CONCERNS.items():
         kinds = set() if each == NEVER else set(each.split()[0].split("|")) - set(DICTS)
         named = {need(text)[0] for text in about(CLAUSES[name])}
-        if kinds and not any({KINDS[kind].api, KINDS[kind].everywhere} & named for kind in kinds):
+        apis = {kind: {STATE_KINDS[kind].api} for kind in kinds & set(STATE_KINDS)}
+        apis |= {kind: {KINDS[kind].api, KINDS[kind].everywhere} for kind in kinds & set(KINDS)}
+        if kinds and not any(apis[kind] & named for kind in kinds):
             wrong[name] = (each, sorted(named))
     assert wrong == {}
 
@@ -59,6 +62,7 @@ def test_what_to_write_instead_is_a_sentence_next_to_a_concern() -> None:
 
 
 OWNERS = ("torch.nn.Module", "torch.nn.modules.module", "torch.autograd.graph", "torch.optim.optimizer", "torch.Tensor")
+OWNERS += ("torch._C._autograd.SavedTensor",)
 
 
 @pytest.mark.parametrize("name", SINCE)

@@ -75,7 +75,7 @@ def key(**changes):
 
 COUNTS = {
     "no counts": (lambda reported: [1], "is neither a counts file nor JSON of pytest-benchmark"),
-    "of later": (key(format="hook counts 2"), "is of the format 'hook counts 2', this checkout reads 'hook counts 1'"),
+    "of later": (key(format="hook counts 2"), "is of the format 'hook counts 2', this suite reads 'hook counts 1'"),
     "no build": (lambda reported: reported.pop("build") and None, "has no key 'build'"),
     "one seed twice": (key(seeds=[1, 1, 2, 3, 4]), "breaks the rule uniqueItems"),
     "no torch": (key(torch="newest"), "torch 'newest' is not a version"),
@@ -93,7 +93,7 @@ def test_a_damaged_counts_file_is_refused(tmp_path: Path, name) -> None:
     change, fault = COUNTS[name]
     reported = counts.document()
     path = counts.write(tmp_path / "counts.json", change(reported) or reported)
-    with pytest.raises(BadInput, match=r"; count a torch with: python -m suites\.timing$") as caught:
+    with pytest.raises(BadInput, match=r"; count a torch in a clone with: python -m suites\.timing$") as caught:
         read(path)
     assert fault in str(caught.value)
 
@@ -120,7 +120,7 @@ def test_damaged_times_are_refused(tmp_path: Path, name) -> None:
     change, fault = TIMES[name]
     reported = counts.benchmarks()
     path = counts.write(tmp_path / "times.json", change(reported) or reported)
-    with pytest.raises(BadInput, match="; measure it with: pytest suites/timing --benchmark-only") as caught:
+    with pytest.raises(BadInput, match="; measure it in a clone with: pytest suites/timing --benchmark-only") as caught:
         read(path)
     assert fault in str(caught.value)
 

@@ -29,6 +29,7 @@ from suites.selfcheck.room import recorded_room
 import_suites()
 ALL = [clause for _, clause in sorted(CLAUSES.items())]
 A_PLAN, A_TEST = "gradient.errors.own_type", "backward.twice.replacement"
+ONE_READING = "retain.asked.create_graph"
 
 
 @pytest.fixture(scope="module")
@@ -78,6 +79,8 @@ def test_a_program_runs_alone(name: str, folder: Path, tmp_path: Path) -> None:
         (A_TEST, "'once (", "'ever ("),
         (A_TEST, 'hasattr(torch.nn.Module, "', 'hasattr(torch.nn.Module, "no_'),
         (A_TEST, "(grad,) =", "grad = torch.no_such_name"),
+        (ONE_READING, "    assert ", "    assert not "),
+        (ONE_READING, "'always (", "'ever ("),
     ],
 )
 def test_a_program_that_says_otherwise_is_found(name: str, old: str, new: str, folder, tmp_path, capsys) -> None:
@@ -89,6 +92,13 @@ def test_a_program_that_says_otherwise_is_found(name: str, old: str, new: str, f
 def test_a_program_that_was_not_written_is_found(tmp_path: Path, capsys) -> None:
     assert run_all([CLAUSES[A_PLAN]], recorded(), tmp_path) == 1
     assert f"there is no {tmp_path / A_PLAN}.py" in capsys.readouterr().out
+
+
+def test_a_program_imports_the_module_whose_option_it_asks_for(folder: Path) -> None:
+    """`import torch` alone brings torch.utils.checkpoint on some releases only, not on 1.13."""
+    lines = (folder / "backward.modes.checkpoint_not_reentrant.py").read_text("utf-8").splitlines()
+    asked = next(number for number, line in enumerate(lines) if "inspect.signature(torch.utils.checkpoint" in line)
+    assert "import torch.utils.checkpoint" in lines[:asked]
 
 
 def test_a_program_ends_in_one_line_where_torch_lacks_what_it_needs(folder: Path, tmp_path: Path) -> None:

@@ -14,9 +14,19 @@ from suites.selfcheck.everything import import_suites
 
 import_suites()
 #: Facts that a clause without plans says by its value -> that clause: its reading changes where the fact does.
-BY_VALUE = {"full_clears_output": "backward.twice.second_pass", "nameless_hooks": "gradient.functions.without_a_name"}
-#: A fact about hooks on all modules, which no kind names -> what a clause needs there.
-EVERYWHERE = {"global_forward_hooks": "torch.nn.modules.module.register_module_forward_hook"}
+BY_VALUE = {
+    "full_clears_output": "backward.twice.second_pass",
+    "nameless_hooks": "gradient.functions.without_a_name",
+    "after_raising_pack": "saved.one.raises",
+}
+#: A fact that no kind names: about hooks on all modules, or of a small grammar -> what a clause needs there.
+EVERYWHERE = {
+    "global_forward_hooks": "torch.nn.modules.module.register_module_forward_hook",
+    "state_assign": "torch.nn.Module.load_state_dict(assign)",
+    "state_extra": "torch.nn.Module.set_extra_state",
+    "state_kinds": "torch.nn.Module.register_state_dict_pre_hook",
+    "state_non_persistent": "torch.nn.Module.register_buffer(persistent)",
+}
 #: Facts that are not about hooks.
 REASONS = {
     "dtypes": "with which dtypes a torch computes; plans are drawn of those",

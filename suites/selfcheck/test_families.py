@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from fixtures.draw.plans import available
-from fixtures.families import FAMILIES, KINDS
-from fixtures.families.kind import PLACES
+from fixtures.families import FAMILIES, KINDS, TOGETHER
 from fixtures.graph.graph import TooLarge
 from fixtures.judge.about import about
 from fixtures.judge.clause import CLAUSES
@@ -26,8 +25,11 @@ import_suites()
 ROOT = str(Path(__file__).resolve().parents[2])
 CONTRACT = contract_for(installed_version())
 HERE = available(CONTRACT, tuple(KINDS))
-#: The clauses that draw whatever there is.
+#: The clauses that draw whatever there is; and the kinds of families that are apart, which they leave out.
 WHOLE = ("together.grammar.everything", "together.meeting.of_every_kind")
+APART = {kind.name for family in FAMILIES if family not in TOGETHER for kind in family.kinds}
+#: What else a plan must have for a kind to have an effect.
+ALONG = {"saved_off": ("saved",)}
 PLANS = 150
 LIB = Torch()
 
@@ -51,6 +53,16 @@ def kinds_in(plan: Plan) -> set[str]:
 def only(plan: Plan, *kinds: str) -> Plan:
     """A plan without what registers other kinds."""
     return replace(plan, steps=tuple(step for step in plan.steps if kind_of(step) in ("", *kinds)))
+
+
+def whole_of(kind: str) -> Sequence[str]:
+    """The clauses that draw whatever there is, this kind among it."""
+    if kind not in APART:
+        return WHOLE
+    whole = (".any_hooks", ".of_one")
+    named = [name for name, one in CLAUSES.items() if name.endswith(whole) and KINDS[kind].api in about(one)]
+    assert named, f"no clause of the whole grammar is about {kind} hooks"
+    return named
 
 
 @functools.cache
@@ -79,9 +91,8 @@ def fits(plan: Plan) -> bool:
 
 
 @pytest.mark.parametrize("kind", HERE)
-@pytest.mark.parametrize("clause", WHOLE)
-def test_the_whole_grammar_draws_it(clause: str, kind: str) -> None:
-    assert [plan for plan in plans_of(clause) if kind in kinds_in(plan)]
+def test_the_whole_grammar_draws_it(kind: str) -> None:
+    assert [name for name in whole_of(kind) if not any(kind in kinds_in(plan) for plan in plans_of(name))] == []
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -93,8 +104,9 @@ def test_the_chapters_that_it_names_speak_of_it(kind: str) -> None:
 @pytest.mark.parametrize("kind", HERE)
 def test_a_fault_of_it_is_caught(kind: str) -> None:
     """In plans of the whole grammar, less all other kinds."""
-    plans = [only(plan, kind) for plan in plans_of(WHOLE[0]) if kind in kinds_in(plan)]
-    cases = [(plan, only(plan)) for plan in plans if fits(plan) and fits(only(plan))]
+    along = ALONG.get(kind, ())
+    plans = [only(plan, kind, *along) for plan in plans_of(whole_of(kind)[0]) if kind in kinds_in(plan)]
+    cases = [(plan, only(plan, *along)) for plan in plans if fits(plan) and fits(only(plan, *along))]
     faults = [one for one in FAULTS.values() if one.applies and not one.control]
     faults.sort(key=lambda one: not set(KINDS[kind].chapters) & {near.partition(".")[0] for near in one.near})
     caught = next((one.name for one in faults if shows(one, cases)), "")
@@ -110,12 +122,25 @@ def test_a_plan_says_only_what_its_kinds_have() -> None:
         doors = {kind.door, kind.changing, *(door for each in kind.options for door in (each.own, each.everywhere))}
         assert doors - {""} <= set(facts), kind.name
         assert {each.name for each in kind.options} <= options, kind.name
-        assert set(kind.on) <= set(PLACES), kind.name
+        assert kind.on, kind.name
     assert len(KINDS) == sum(len(family.kinds) for family in FAMILIES)
 
 
 def test_each_kind_is_counted_and_timed() -> None:
     """Under its own name, and once more where it can be on all modules."""
-    names = {name: {"backward": "legacy_backward"}.get(name, name) for name in KINDS}
+    other = {"backward": "legacy_backward", "saved": "saved_tensors"}
+    other.update(multi_all="multi_grad", multi_any="multi_grad_any")
+    names = {name: other.get(name, name) for name in KINDS}
     wanted = {*names.values(), *(f"global_{names[name]}" for name, kind in KINDS.items() if kind.everywhere)}
     assert wanted <= set(TIMED)
+
+
+def test_saved_tensors_hooks_that_are_left_entered_are_reported_once() -> None:
+    """A torch whose context does not leave fails in the plays that use it, and in no later one."""
+    import torch
+
+    for _ in range(2):
+        torch.autograd.graph.saved_tensors_hooks(lambda x: x, lambda x: x).__enter__()
+    with pytest.raises(AssertionError, match="left something behind: hooks of saved tensors"):
+        LIB.reset()
+    LIB.reset()

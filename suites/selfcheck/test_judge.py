@@ -285,7 +285,7 @@ def in_child(monkeypatch: Any, cell: Cell, code: int | None, causes: Any = ()) -
         return types.SimpleNamespace(returncode=code, stdout=b"")
 
     monkeypatch.setattr(isolate.subprocess, "run", run)
-    found: Judged = isolate.judge_in_child(made(direct), "eager", "2.15.0", "node", ".", [], causes)
+    found: Judged = isolate.judge_in_child(made(direct), "eager", "2.15.0", "node", [], causes)
     return found.cell, found.failure
 
 

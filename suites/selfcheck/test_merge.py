@@ -92,8 +92,8 @@ def test_versions_platforms_and_devices_merge_into_columns_of_one_atlas(room):
     assert room.merge(*runs) == 0
     atlas = build(Table("0", {}), [], read_runs(room.out))
     assert {column.key for column in atlas.columns} == {
-        "2.14 run", "2.15 run", "2.15 Darwin-arm64 run", "2.15 cuda run",
-    }  # fmt: skip
+        f"{key} run" for key in ("2.14", "2.15", "2.15 Darwin-arm64", "2.15 cuda")
+    }
     assert all(not atlas.counts(column).get("unseen") for column in atlas.columns)
 
 
@@ -151,12 +151,13 @@ def test_a_cell_told_twice_in_one_file(room, refused):
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"format": 2}, "is of format 2, this checkout reads format 1"),
+        ({"format": 2}, "is of format 2, this suite reads format 1"),
         ({"colour": "red"}, "has the unknown key 'colour'"),
         ({"suite": "0.2.0"}, "was run with the suite 0.2.0, but"),
         ({"python": "3.12.1"}, "python is '3.12.1', but"),
         ({"profile": "search"}, "profile is 'search', but"),
         ({"examples": 5}, "examples is 5, but"),
+        ({"hypothesis": "6.113.0"}, "hypothesis is '6.113.0', but None in"),
         ({"torch_build": "2.15.0+cu132"}, "torch is '2.15.0+cu132', but"),
         ({"modes": ["eager", "compiled"]}, "has the modes eager, compiled, but"),
     ],
@@ -179,7 +180,7 @@ def test_another_text_of_a_clause(room, refused, torch):
     other = room.shard(2, 2, "other", torch=torch, table=table) if torch == TORCH else None
     other = other or room.shard(1, 1, "other", torch=torch, table=table)
     first = room.shard(1, 1, "first")
-    assert f"has another text than in {first}; run all from one checkout" in refused(first, other)
+    assert f"has another text than in {first}; run all with one suite" in refused(first, other)
 
 
 def test_a_missing_shard(room, refused):

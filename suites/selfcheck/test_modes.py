@@ -214,7 +214,7 @@ class Keeps(Copy):
 
 
 class Declines(Copy):
-    def play(self, plan: Plan) -> Any:
+    def play(self, plan: Any) -> Any:
         raise Refused("no copies here")
 
 

@@ -162,7 +162,7 @@ GATE = ["--baseline", "base", "--max-ratio"]
         (["base", "--from", "base", "--to", "slow"], "without other files"),
         (["--from", "base", "--to", "slow", "--record"], "do not go together"),
         (["--from", "9.9", "--to", "base"], "9.9: is neither a recorded release nor a file; recorded are no releases"),
-        ([], "costs.json: no costs are recorded; count a torch with: python -m suites.timing"),
+        ([], "costs.json: no costs are recorded; count a torch in a clone with: python -m suites.timing"),
         (["missing.json"], "there is no such file"),
         (["base", "again"], "two files of one sort where one is shown"),
         (["times", "times"], "two files of one sort"),

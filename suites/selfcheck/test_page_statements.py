@@ -107,8 +107,8 @@ def test_rely_shows_the_worst_change_first_and_what_is_only_absent_last(reader):
 def test_a_search_for_what_is_not_covered_says_why_above_the_nearest_clauses(reader):
     page = reader.page
     page.click("text=What is not covered yet, and why")
-    assert "saved_tensors_hooks" in page.inner_text("#uncovered")
-    for asked in (*UNSTATED, "torch.compile and a tensor hook", "hook under DDP", "saved tensors", "CUDA"):
+    assert "register_comm_hook" in page.inner_text("#uncovered")
+    for asked in (*UNSTATED, "torch.compile and a tensor hook", "hook under DDP", "CUDA"):
         page.fill("#q", asked)
         assert page.inner_text("#notes").startswith("Not covered: "), asked
     page.fill("#q", "tensor hook")
@@ -121,9 +121,10 @@ def test_a_search_for_what_is_not_covered_says_why_above_the_nearest_clauses(rea
 def test_how_to_measure_is_said_where_no_run_is(reader):
     answer = reader.open("#build").page.inner_text("#view-build")
     for wanted in (
-        "tox -e torch-current",
-        "python -m pytest --run-file=mine.jsonl",
-        "python -m reports page mine.jsonl",
+        'pip install "torch-hook-conformance[suite]"',
+        "hook-conformance run",
+        "python -m pytest --run-file=hook-conformance/run.jsonl",
+        "python -m reports page hook-conformance/run.jsonl",
     ):
         assert wanted in answer
 

@@ -40,6 +40,24 @@ def test_check_is_silent_until_a_verdict_changes(room, capsys):
     assert room.call("check", run) == 0
 
 
+def test_check_says_last_that_another_hypothesis_drew_the_plans(room, capsys):
+    runs = [
+        synthetic.write_run(room.path / f"{v}.jsonl", room.table, NEW, hypothesis=v) for v in ("6.113.0", "6.170.17")
+    ]
+    assert room.call("record", runs[0]) == 0
+    capsys.readouterr()
+    for run in (room.run, runs[0]):  # a run of before the version was written says nothing
+        assert room.call("check", run) == 0
+        assert capsys.readouterr().out.splitlines()[-1].endswith("30 of 30")
+    assert room.call("check", runs[1]) == 0
+    said = capsys.readouterr().out.splitlines()[-1]
+    assert said.endswith(
+        "; drawn with Hypothesis 6.170.17, recorded with 6.113.0: where torch deviates, plans may differ"
+    )
+    assert room.call("page", runs[1], "--out", room.path / "page.html") == 0
+    assert "<td>6.170.17</td>" in (room.path / "page.html").read_text("utf-8")
+
+
 def test_the_reason_of_a_deviation_is_recorded_and_shown(room):
     run, clause = room.changed()
     lines = [json.loads(line) for line in run.read_text("utf-8").splitlines()]

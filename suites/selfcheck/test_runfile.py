@@ -166,7 +166,7 @@ DAMAGED = {
     "not a number": (b'{"type": NaN}\n', "line 1: is not JSON (NaN is not a JSON number)"),
     "twin key": (b'{"type": "header", "type": "header"}\n', "the key 'type' is there twice"),
     "surrogate": (b'{"type": "\\ud800"}\n', "half of a surrogate pair"),
-    "format": (lines_of(update(0, format=2)), "line 1: is of format 2, this checkout reads format 1"),
+    "format": (lines_of(update(0, format=2)), "line 1: is of format 2, this suite reads format 1"),
     "unknown key": (lines_of(update(0, colour="red")), "line 1: has the unknown key 'colour'"),
     "no header": (lines_of(dropped("header")), "line 1: a started line comes before the header"),
     "second header": (lines_of(lambda lines: lines.insert(3, lines[0])), "line 4: a second header before the footer"),

@@ -100,11 +100,11 @@ def test_another_folder_a_narrow_terminal_and_no_home_change_no_verdict(tmp_path
 def test_a_clone_that_cannot_be_written_is_no_matter(tmp_path: Path) -> None:
     """Where the folders would be made there are files: that keeps root away, too."""
     tiny = Tiny(tmp_path / "tiny", good="", bad="assert 1 == 2")
-    for name in (".hypothesis", ".pytest_cache", ".benchmarks", "reports"):
+    for name in (".hypothesis", ".pytest_cache", ".benchmarks", "reproducers"):
         (tmp_path / "tiny" / name).touch()
     status, said = tiny.run("-p", "cacheprovider")
     assert (status, tiny.verdicts()) == (1, {"good": "conforms", "bad": "deviates"})
-    assert "no stand-alone script: reports/out/reproducers/tiny.topic.bad.eager.py cannot be written" in said
+    assert f"no stand-alone script: {tiny.folder}/reproducers/tiny.topic.bad.eager.py cannot be written" in said
 
 
 @pytest.mark.parametrize("says", UNFIT)

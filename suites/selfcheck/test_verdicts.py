@@ -169,7 +169,7 @@ GOOD = [["1.4", "1.4", "absent"], ["1.9", "newest", "conforms", "always"]]
         ("releases.json", lambda it: it["releases"].update({"1": {}}), "'1' breaks the rule pattern"),
         ("releases.json", lambda it: it["releases"]["1.9"].update(colour="red"), "has the unknown key 'colour'"),
         ("a.json", lambda it: it.update(newest="1.7"), "names torch '1.7', which releases.json does not have"),
-        ("a.json", lambda it: it.update(format=1), "is of format 1, this checkout reads format 2"),
+        ("a.json", lambda it: it.update(format=1), "is of format 1, this suite reads format 2"),
         ("a.json", lambda it: it["clauses"].update({"b.b.one": it["clauses"]["a.b.one"]}), "b.b.one: belongs into"),
         ("a.json", lambda it: rows(it).append(GOOD[0]), "a.b.one [eager], row 3: begins before the end of the row"),
         ("a.json", lambda it: rows(it)[0].__setitem__(1, "newest"), "row 2: begins before the end of the row before"),

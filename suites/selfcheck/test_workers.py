@@ -172,7 +172,8 @@ def test_a_worker_that_dies_before_its_first_cell_ends_the_run_and_keeps_the_old
     ],
 )
 def test_who_ends_the_run_leaves_nothing_running(tmp_path: Path, sign: Any, options: Any, body: str | None) -> None:
-    bodies = {"apart_spins" if body is None else "spins": f"if not os.path.exists('spare'): {body or SPINS}"}
+    spare = tmp_path / "tiny" / "spare"  # in full: a cell of its own process has another folder
+    bodies = {"apart_spins" if body is None else "spins": f"if not os.path.exists({str(spare)!r}): {body or SPINS}"}
     tiny = Tiny(tmp_path / "tiny", first="", **bodies)
     run = tiny.start(*options)
     tiny.wait_for("spins")
@@ -189,7 +190,7 @@ def test_who_ends_the_run_leaves_nothing_running(tmp_path: Path, sign: Any, opti
     if sign != signal.SIGKILL:
         assert run.returncode == 2
         assert "the run is not complete, 1 of 2 cells are judged: the same command with --resume goes on" in said
-    (tiny.folder / "spare").touch()
+    spare.touch()
     status, said = tiny.run(*options, "--resume")
     assert (status, set(tiny.verdicts().values()), len(tiny.cells())) == (0, {"conforms"}, 2), said
 

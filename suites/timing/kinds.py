@@ -9,6 +9,7 @@ from typing import Any, Callable, Dict, NamedTuple, Tuple
 
 import torch
 from torch.nn.modules import module as torch_module
+from torch.optim import optimizer as optimizers
 
 from fixtures.stages.stage import Torch
 from suites.timing.workloads import Pass
@@ -18,6 +19,7 @@ Undo = Callable[[], Any]
 GLOBAL = "torch.nn.modules.module.register_module_"
 MODULE = "torch.nn.Module.register_"
 GRAPH = "torch.autograd.graph."
+OPTIM = "torch.optim"
 LIB = Torch()
 
 
@@ -35,7 +37,7 @@ class Kind(NamedTuple):
 
     name: str
     says: str
-    work: str  # "forward", "both" or "leaf": see Pass
+    work: str  # "forward", "both", "leaf" or "step": see Pass
     needs: Tuple[str, ...] = ()
     attach: Any = None  # (pass, hook) -> what removes it
     own_pass: Any = None  # (pass, hook) -> None
@@ -60,6 +62,16 @@ def on_all(name: str, says: str, work: str, method: str) -> Kind:
     return Kind(
         name, says, work, needs, lambda one, hook: getattr(torch_module, "register_module_" + method)(hook).remove
     )
+
+
+def on_optimizer(method: str) -> Callable[[Pass, Hook], Undo]:
+    """A hook on the optimizer."""
+    return lambda one, hook: getattr(one.optimizer, method)(hook).remove
+
+
+def on_optimizers(method: str) -> Callable[[Pass, Hook], Undo]:
+    """A hook on every optimizer there is."""
+    return lambda one, hook: getattr(optimizers, method)(hook).remove
 
 
 def on_leaf(method: str) -> Callable[[Pass, Hook], Undo]:
@@ -117,6 +129,24 @@ def saved_pass(one: Pass, hook: Hook) -> None:
     out.backward(one.grad)
 
 
+def off_pass(one: Pass, hook: Hook) -> None:
+    with torch.autograd.graph.disable_saved_tensors_hooks("off"):
+        out = one.module(one.leaf * one.other)
+    out.backward(one.grad)
+
+
+def on_cpu_pass(one: Pass, hook: Hook) -> None:
+    with torch.autograd.graph.save_on_cpu():
+        out = one.module(one.leaf * one.other)
+    out.backward(one.grad)
+
+
+def saved_one_pass(one: Pass, hook: Hook) -> None:
+    hidden = one.leaf * one.other
+    hidden.grad_fn._raw_saved_self.register_hooks(hook, hook)  # type: ignore[union-attr]
+    one.module(hidden).backward(one.grad)
+
+
 ALL = (
     Kind("forward_pre", "forward pre-hook", "forward", (), on_module("forward_pre_hook")),
     Kind("forward", "forward hook", "forward", (), on_module("forward_hook")),
@@ -152,6 +182,20 @@ ALL = (
          (GRAPH + "register_multi_grad_hook(mode)",), on_both_leaves("any"), on_leaves=True),
     Kind("saved_tensors", "saved-tensor hooks around each forward", "both", (GRAPH + "saved_tensors_hooks",),
          own_pass=saved_pass, twin=out_twin, hook=keep),
+    Kind("saved_off", "saved-tensor hooks disabled around each forward", "both",
+         (GRAPH + "disable_saved_tensors_hooks",), own_pass=off_pass, twin=out_twin, calls_python=False),
+    Kind("save_on_cpu", "save_on_cpu around each forward", "both", (GRAPH + "save_on_cpu",),
+         own_pass=on_cpu_pass, twin=out_twin, calls_python=False),
+    Kind("saved_one", "hooks of one saved tensor (registered in each pass)", "both",
+         ("torch._C._autograd.SavedTensor.register_hooks",), own_pass=saved_one_pass, twin=hidden_twin, hook=keep),
+    Kind("step_pre", "step pre-hook of an optimizer", "step", (OPTIM + ".Optimizer.register_step_pre_hook",),
+         on_optimizer("register_step_pre_hook")),
+    Kind("step_post", "step post-hook of an optimizer", "step", (OPTIM + ".Optimizer.register_step_post_hook",),
+         on_optimizer("register_step_post_hook")),
+    Kind("global_step_pre", "global step pre-hook", "step", (OPTIM + ".optimizer.register_optimizer_step_pre_hook",),
+         on_optimizers("register_optimizer_step_pre_hook")),
+    Kind("global_step_post", "global step post-hook", "step", (OPTIM + ".optimizer.register_optimizer_step_post_hook",),
+         on_optimizers("register_optimizer_step_post_hook")),
 )  # fmt: skip
 KINDS: Dict[str, Kind] = {kind.name: kind for kind in ALL}
 #: The kinds that are often registered many times over on one module or leaf.

@@ -21,13 +21,14 @@ WORKLOADS: Dict[str, Tuple[Callable[[], torch.nn.Module], Tuple[int, int]]] = {
 
 
 class Pass:
-    """One module with its input: a forward, or a forward and a backward."""
+    """One module with its input: a forward, or a forward and a backward; and a step of an optimizer."""
 
     def __init__(self, workload: str) -> None:
         make, self.shape = WORKLOADS[workload]
         self.module = make()
         self.input, self.grad = torch.ones(self.shape), torch.ones(self.shape)
         self.renew_leaves()
+        self.made: Any = None
 
     def renew_leaves(self) -> None:
         """Take leaves on which no hook has ever been: torch keeps something of one that was removed."""
@@ -44,5 +45,18 @@ class Pass:
         """Call the module on a leaf, and go back."""
         self.module(self.leaf).backward(self.grad)
 
+    @property
+    def optimizer(self) -> Any:
+        """An optimizer of one parameter, made at first use: newer torches load much for it."""
+        if self.made is None:
+            parameter = torch.nn.Parameter(torch.ones(self.shape))
+            parameter.grad = torch.ones(self.shape)
+            self.made = torch.optim.SGD([parameter], lr=0.0)
+        return self.made
+
+    def step(self) -> None:
+        """Take a step that changes nothing."""
+        self.optimizer.step()
+
     def work(self, name: str) -> Callable[[], Any]:
-        return {"forward": self.forward, "both": self.both, "leaf": self.on_leaf}[name]
+        return {"forward": self.forward, "both": self.both, "leaf": self.on_leaf, "step": self.step}[name]

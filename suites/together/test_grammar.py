@@ -17,8 +17,14 @@ EVERY_ACTION = ("scale", *RETURNED)
 EVERY_OP = ("scale", "affine", "same", "both", "add", "mul", "first", "split", "cross", "named")
 AROUND = apis(FORWARD, everywhere=True)
 BACK = apis(BACKWARD, everywhere=True)
+SEVERAL = ("multi_all", "multi_any")
 ON_TENSORS = ("register_hook", "register_post_accumulate_grad_hook", "retain_grad")
+STEPS = ("step_pre", "step_post")
+STEP = "torch.optim.Optimizer.register_step_pre_hook"
 EVERYTHING = (*apis(HOOK_KINDS, everywhere=True), "retain_grad")
+#: Contexts; and all kinds but those of optimizers and of one saved tensor.
+SAVED = ("saved", "saved_off", "save_on_cpu")
+WIDE = (*HOOK_KINDS, *SEVERAL, *SAVED)
 #: What plans of everything may have besides.
 ALSO = ("everywhere", "options", "retain", "by", "frozen", "copies", "ask")
 
@@ -60,12 +66,44 @@ nested = partial(whole, "structures", "functions", "modes", depth=2)
         ),
     ),
     Row(
+        "together.several.any_hooks",
+        "Every plan of the grammar with multi-grad hooks or tensor hooks leaves the trace of the model.",
+        "measured",
+        needs="torch.autograd.graph.register_multi_grad_hook",
+        about=(*apis(SEVERAL[:1]), "register_hook"),
+        draws=lambda: whole(
+            *("retain", "frozen", "ask", "structures", "functions"),
+            kinds=(*SEVERAL, *SEVERAL, "tensor"),  # twice: more plans have some
+            depth=2,
+            most=8,
+            edits=1,
+        ),
+    ),
+    Row(
+        "together.optimizer.any_hooks",
+        "Every plan of the grammar with step hooks of an optimizer or tensor hooks leaves the trace of the model.",
+        "measured",
+        needs=STEP,
+        about=(*apis(STEPS, everywhere=True), *ON_TENSORS),
+        draws=lambda: nested(
+            "retain", "frozen", "ask", "copies", kinds=(*STEPS, "tensor", "post_accumulate"), most=5, many=1
+        ),
+    ),
+    Row(
         "together.grammar.everything",
         "Every plan of the grammar leaves the trace of the model.",
         "measured",
         note="These plans are of single numbers; fixtures/draw/plans.py says which nets, hooks and scripts it draws.",
         about=EVERYTHING,
         draws=lambda: nested(*ALSO, "no_grad", kinds=HOOK_KINDS, most=5, many=1, edits=1),
+    ),
+    Row(
+        "together.grammar.every_family",
+        "Every plan of the grammar with kinds of up to three families leaves the trace of the model.",
+        "measured",
+        note="A family is a file in fixtures/families. Optimizers and single saved tensors have plans apart.",
+        about=(*EVERYTHING, *apis(("multi_all", *SAVED))),
+        draws=lambda: nested(*ALSO, "no_grad", kinds=WIDE, families=3, most=5, many=1, edits=1),
     ),
     plan=lambda row: row.draws(),
 )

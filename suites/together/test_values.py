@@ -13,7 +13,7 @@ from fixtures.judge.table import Row, each
 from fixtures.plan.grammar import Plan
 from suites.names import BACKWARD, FORWARD
 from suites.shapes import wider
-from suites.together.test_grammar import ALSO, AROUND, BACK, EVERY_ACTION, EVERYTHING, ON_TENSORS
+from suites.together.test_grammar import ALSO, AROUND, BACK, EVERY_ACTION, EVERYTHING, ON_TENSORS, STEP, STEPS
 
 WHICH = "fixtures/draw/shapes.py says which; what a dtype would round, and what shared memory does, is set aside."
 #: What hooks around forward do: what replaces may be of another form, so it comes three times.
@@ -65,6 +65,14 @@ many = partial(formed, "functions", "modes", many=1)
         draws=lambda: formed(
             "remove", "ask", "no_grad", kinds=NODES, does=(*EDITS, "blank"), least=3, most=7, runs=2, edits=1
         ),
+    ),
+    Row(
+        "together.values.optimizer",
+        "Every plan of the grammar with step hooks of optimizers of any tensors leaves the trace of the model.",
+        "measured",
+        needs=STEP,
+        about=apis(STEPS, everywhere=True),
+        draws=lambda: formed("remove", "ask", kinds=STEPS, does=EDITS, least=2, most=6, runs=3),
     ),
     Row(
         "together.values.everything",

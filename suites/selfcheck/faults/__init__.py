@@ -19,8 +19,11 @@ from suites.selfcheck.faults import (
     lifecycle,
     many,
     node,
+    optimizer,
     places,
     retain,
+    saved,
+    several,
     structures,
     switched,
     tensor,
@@ -31,7 +34,7 @@ from suites.selfcheck.faults.base import FAULTS, Fault
 TOPICS = (
     *(forward, calls, failure, lifecycle, leftovers, changes),
     *(backward, places, legacy, tensor, gradient, retain, node, values, edits),
-    *(many, functions, structures, switched, blind, blind_backward),
+    *(many, functions, structures, switched, blind, blind_backward, saved, several, optimizer),
 )
 
 __all__ = ["FAULTS", "TOPICS", "Fault"]

@@ -7,7 +7,7 @@ from unittest import mock
 
 import torch
 
-from suites.selfcheck.faults.base import fault, silent
+from suites.selfcheck.faults.base import fault, silent, swap
 
 PRE = ("torch._C._functions.AccumulateGrad.register_prehook",)
 NEAR = "gradient.nodes"
@@ -48,6 +48,9 @@ def patch_node(stack: ExitStack, register: Register, name: str = "register_hook"
         return None if node is None else Node(node, name, register)
 
     stack.enter_context(mock.patch.object(torch.Tensor, "grad_fn", property(grad_fn), create=True))
+    asks = getattr(torch._C, "_will_engine_execute_node", None)
+    if asks is not None:  # hooks of several tensors ask it of these nodes
+        swap(stack, torch._C, "_will_engine_execute_node", lambda node: asks(getattr(node, "_node", node)))
 
 
 @fault(control=True)

@@ -14,7 +14,6 @@ from fixtures.plan.grammar import Plan
 from fixtures.play.trace import Trace
 from fixtures.stages.eager import Eager
 from fixtures.stages.stage import missing
-from suites.selfcheck.everything import draws_plans
 from suites.selfcheck.faults.base import Fault
 from suites.selfcheck.faults.hunt import FULL, QUICK
 
@@ -64,7 +63,7 @@ def share(fault: Fault, pairs: Pairs, eager: Eager) -> float:
 def print_rates(faults: Iterable[Fault], examples: int, number: int, prefixes: tuple[str, ...]) -> int:
     """One line per fault, the rarest first: the share for each clause, and the chance to catch it at all."""
     eager = Eager()
-    names = [name for name in sorted(CLAUSES) if name.startswith(prefixes) and draws_plans(CLAUSES[name])]
+    names = [name for name in sorted(CLAUSES) if name.startswith(prefixes) and CLAUSES[name].plays]
     names = [name for name in names if not missing(CLAUSES[name].needs) and not CLAUSES[name].isolated]
     plans = {name: drawn(CLAUSES[name], examples, number) for name in names}
     rows = []

@@ -8,10 +8,9 @@ from typing import Any
 from hypothesis.errors import UnsatisfiedAssumption
 
 from fixtures.judge.clause import CLAUSES, Clause
-from fixtures.judge.subject import Subject
+from fixtures.judge.subject import Playable, Subject
 from fixtures.model.contract import contract_for, installed_version, with_facts
 from fixtures.model.module import expect
-from fixtures.plan.grammar import Plan
 from fixtures.stages.stage import missing
 from suites.selfcheck.everything import import_suites
 from suites.selfcheck.mutants.mutate import Hung, Mutant, at_most
@@ -19,7 +18,7 @@ from suites.selfcheck.mutants.mutate import Hung, Mutant, at_most
 import_suites()
 VERSION = installed_version()
 CONTRACT = contract_for(VERSION)
-DRAWING = sorted(name for name, one in CLAUSES.items() if one.plays and not missing(one.needs))
+DRAWING = sorted(name for name, one in CLAUSES.items() if one.played and not missing(one.needs))
 #: Plans of each clause; the second number where the first plans show nothing.
 PLANS = (15, 60)
 #: Processor seconds for one play, which takes some thousandths.
@@ -29,11 +28,11 @@ RECORD = Path(__file__).with_name("rejected.json")
 REJECTED: dict[str, str] = json.loads(RECORD.read_text("utf-8")) if RECORD.exists() else {}
 
 
-def passes(clause: Clause, plan: Plan, stage: Callable[[Plan], Any]) -> bool:
+def passes(clause: Clause, plan: Playable, stage: Callable[[Any], Any]) -> bool:
     """Whether the clause's own test passes when `stage` plays the plan in place of torch."""
     subject = Subject("model", "cpu", VERSION, CONTRACT, clause.reading_for(VERSION), stage)
     try:
-        clause.test()(subject=subject, plan=plan)
+        clause.test()(subject=subject, **{clause.played: plan})
     except UnsatisfiedAssumption:
         return True
     except (Exception, Hung):  # noqa: BLE001 - a mutant may raise anything, a broken trace too
@@ -41,11 +40,11 @@ def passes(clause: Clause, plan: Plan, stage: Callable[[Plan], Any]) -> bool:
     return True
 
 
-def accepts(clause: Clause, plans: Sequence[Plan], mutant: Mutant | None = None) -> bool:
+def accepts(clause: Clause, plans: Sequence[Playable], mutant: Mutant | None = None) -> bool:
     """Whether a clause's test passes for all of these plans on the model, or on a mutant of it."""
     facts = with_facts(CONTRACT, dict(clause.reading_for(VERSION).facts))
 
-    def stage(plan: Plan) -> Any:
+    def stage(plan: Playable) -> Any:
         if mutant is None:
             return expect(plan, facts)
         with at_most(PATIENCE), mutant.on():

@@ -3,39 +3,51 @@
 import contextlib
 import functools
 import re
+import sys
 import types
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from fixtures.families import Kind, module_backward, module_forward, node, post_accumulate, retain, tensor
+from fixtures.families import FAMILIES, Kind
+from fixtures.families.place import Place
 from fixtures.graph import engine, graph
 from fixtures.graph.graph import TooLarge
 from fixtures.judge.clause import CLAUSES
+from fixtures.judge.subject import Playable
 from fixtures.model import module
 from fixtures.model.contract import FACTS, OLDEST, Contract, contract_for, installed_version
 from fixtures.model.module import expect
 from fixtures.plan.grammar import Plan
+from fixtures.plan.program import programs_in
 from fixtures.play.trace import Trace
+from fixtures.state import model as state
 from suites.selfcheck.everything import drawn
+from suites.selfcheck.mutants import corners
 from suites.selfcheck.mutants.clauses import DRAWING, PATIENCE
 from suites.selfcheck.mutants.mutate import Hung, Mutant, at_most, functions, mutants
 
 ROOT = Path(__file__).resolve().parents[3]
 #: Where the model has what it knows of hooks. `array.py` is about numbers.
-MODULES = (module, engine, graph, module_forward, module_backward, tensor, retain, post_accumulate, node)
+MODULES = (module, engine, graph, *(sys.modules[family.model.__module__] for family in FAMILIES), state)
+#: The models of small grammars: their own programs show what is changed there, and nothing else does.
+SMALL = (state,)
+#: What is no part of the model in them: it makes kinds, or belongs to the player, to scripts or to torch.
+APART = {"kind", "Entered", "Kept", "play", "write", "draw", "forget", "left", "expect"}
 WHOLE = sorted(name for name, one in CLAUSES.items() if name.startswith("together.") and one.plays)
 #: Plans of each clause of the whole grammar, how many contracts play them besides the newest, and plans of all others.
 PLANS, OLDER, FEW = 100, 2, 15
+#: Programs of each clause that draws the whole of a small grammar.
+MANY = 500
 
-Case = tuple[Plan, Contract, Trace]
+Case = tuple[Playable, Contract, Trace]
 
 
 def about_hooks() -> Iterator[types.FunctionType]:
-    """The functions of the model. What a `Kind` does, the player does on torch and on the model alike."""
+    """The functions of the model. What a `Kind` or a `Place` does, the player does on torch and on the model alike."""
     for each in MODULES:
-        kinds = {one.__name__ for one in vars(each).values() if isinstance(one, type) and issubclass(one, Kind)}
-        yield from (one for one in functions(each) if one.__qualname__.partition(".")[0] not in kinds)
+        both = {one.__name__ for one in vars(each).values() if isinstance(one, type) and issubclass(one, (Kind, Place))}
+        yield from (one for one in functions(each) if one.__qualname__.partition(".")[0] not in both | APART)
 
 
 @functools.cache
@@ -56,17 +68,29 @@ def every_answer() -> list[Contract]:
         chosen.append(best)
 
 
-def plans() -> Iterator[tuple[Plan, Sequence[Contract]]]:
-    """The witnesses of all clauses under every contract, many plans of the whole grammar, and a few of each clause."""
+def programs() -> Iterator[tuple[Playable, Sequence[Contract]]]:
+    """The programs of small grammars, in corners, in witnesses and drawn, under every contract."""
+    every = every_answer()
+    yield from ((each, every) for each in corners.CORNERS.values())
+    for one in CLAUSES.values():
+        yield from ((each, every) for reading in one.readings for each in programs_in(one.witness_for(reading)))
+    for name in DRAWING:
+        most = MANY if name.startswith("together.") else FEW
+        if CLAUSES[name].played == "program":
+            yield from ((plan, every) for plan in drawn(name, most))
+
+
+def plans() -> Iterator[tuple[Playable, Sequence[Contract]]]:
+    """Corners and witnesses under every contract, many plans of the whole grammar, and a few of each clause."""
     newest, *others = every_answer()
-    for plan in witnesses():
+    for plan in (*corners.PLANS.values(), *witnesses()):
         yield plan, (newest, *others)
     for place in range(PLANS):
         older = [others[(place * OLDER + each) % len(others)] for each in range(OLDER)]
         for name in WHOLE:
             yield from ((plan, (newest, *older)) for plan in drawn_once(name)[place : place + 1])
     for name in DRAWING:
-        yield from ((plan, (newest,)) for plan in drawn(name, FEW))
+        yield from ((plan, (newest,)) for plan in drawn(name, FEW) if CLAUSES[name].plays)
 
 
 def witnesses() -> list[Plan]:
@@ -76,33 +100,33 @@ def witnesses() -> list[Plan]:
 
 
 @functools.cache
-def drawn_once(name: str) -> Sequence[Plan]:
+def drawn_once(name: str) -> Sequence[Playable]:
     return drawn(name, PLANS)
 
 
 @functools.cache
-def known() -> tuple[list[Case], Iterator[Case]]:
-    """The cases that were made already, and those to come."""
-    return [], made()
+def known(small: bool) -> tuple[list[Case], Iterator[Case]]:
+    """The cases that were made already, and those to come: of plans, or of the programs of small grammars."""
+    return [], made(programs() if small else plans())
 
 
-def made() -> Iterator[Case]:
-    for plan, contracts in plans():
+def made(those: Iterator[tuple[Playable, Sequence[Contract]]]) -> Iterator[Case]:
+    for plan, contracts in those:
         for contract in contracts:
             with contextlib.suppress(TooLarge):
                 yield plan, contract, expect(plan, contract)
 
 
-def cases() -> Iterator[Case]:
+def cases(small: bool = False) -> Iterator[Case]:
     """Plans with the trace that the model leaves under each of their contracts. Each is made once."""
-    before, rest = known()
+    before, rest = known(small)
     yield from before
     for case in rest:
         before.append(case)
         yield case
 
 
-def attempt(plan: Plan, contract: Contract) -> Any:
+def attempt(plan: Playable, contract: Contract) -> Any:
     """The trace that the model leaves as it is now; where it leaves none, what it raised."""
     try:
         with at_most(PATIENCE):
@@ -111,7 +135,7 @@ def attempt(plan: Plan, contract: Contract) -> Any:
         return error
 
 
-def play(mutant: Mutant, plan: Plan, contract: Contract) -> Any:
+def play(mutant: Mutant, plan: Playable, contract: Contract) -> Any:
     """The same, of a mutant."""
     with mutant.on():
         return attempt(plan, contract)
@@ -119,4 +143,5 @@ def play(mutant: Mutant, plan: Plan, contract: Contract) -> Any:
 
 def killed(mutant: Mutant) -> bool:
     """Whether a plan shows the change."""
-    return any(play(mutant, plan, contract) != trace for plan, contract, trace in cases())
+    small = mutant.file in {one.__file__ for one in SMALL}
+    return any(play(mutant, plan, contract) != trace for plan, contract, trace in cases(small))

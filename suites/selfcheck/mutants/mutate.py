@@ -130,6 +130,8 @@ def _of_function(function: types.FunctionType, file: str, tree: ast.Module) -> I
         _put(where, key, new)
         try:
             code = _code(tree, file, path)
+        except SyntaxError:  # a name that is nonlocal further in is bound no more
+            continue
         finally:
             _put(where, key, old)
         # A function that has lost its only super() cannot take the place of the other.

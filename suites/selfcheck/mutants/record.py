@@ -13,10 +13,10 @@ from types import FrameType
 from typing import Any
 
 from fixtures.judge.clause import CLAUSES
-from fixtures.plan.grammar import Plan
+from fixtures.judge.subject import Playable
 from suites.selfcheck.everything import drawn
 from suites.selfcheck.mutants.clauses import CONTRACT, DRAWING, PLANS, RECORD, accepts
-from suites.selfcheck.mutants.model import WHOLE, all_mutants, attempt, drawn_once, play
+from suites.selfcheck.mutants.model import SMALL, WHOLE, all_mutants, attempt, drawn_once, play
 from suites.selfcheck.mutants.mutate import Hung, Mutant
 
 #: A mutant that a larger share of plans shows is no fault but a ruin; and how many of each clause are looked at.
@@ -47,20 +47,21 @@ def lines_of(run: Callable[[], Any], files: frozenset[str]) -> set[Line]:
 
 
 @functools.cache
-def sample() -> list[tuple[Plan, Any]]:
-    """Some plans of the whole grammar, each with what the model makes of it."""
-    plans = [plan for name in WHOLE for plan in drawn_once(name)[:SAMPLE]]
+def sample(small: bool) -> list[tuple[Playable, Any]]:
+    """Some plans of the whole grammar, or of small ones, each with what the model makes of it."""
+    names = [name for name in DRAWING if CLAUSES[name].played == "program"] if small else WHOLE
+    plans = [plan for name in names for plan in drawn_once(name)[:SAMPLE]]
     return [(plan, trace) for plan in plans if not isinstance(trace := attempt(plan, CONTRACT), Exception)]
 
 
 @functools.cache
 def ruins(mutant: Mutant) -> bool:
     """Whether a plan of the whole grammar does not end, or most plans show the change."""
-    shown = 0
-    for plan, trace in sample():
+    shown, those = 0, sample(mutant.file in {one.__file__ for one in SMALL})
+    for plan, trace in those:
         observed = play(mutant, plan, CONTRACT)
         shown += observed != trace
-        if isinstance(observed, Hung) or shown > MOST * len(sample()):
+        if isinstance(observed, Hung) or shown > MOST * len(those):
             return True
     return False
 

@@ -1,0 +1,226 @@
+"""Hooks of registering parameters, buffers and modules: what calls them, and what does not."""
+
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fixtures.draw.state import programs, registrations
+from fixtures.judge.clause import clause
+from fixtures.judge.subject import Subject
+from fixtures.judge.table import Row, each
+from fixtures.state.grammar import On, Set
+from fixtures.state.plan import StatePlan
+from suites.saving import ASSIGN, NEEDS, OF_BUFFERS, OF_MODULES, OF_PARAMETERS, called, seen
+
+EVERY = (NEEDS["parameter"], NEEDS["buffer"], NEEDS["module"])
+INVOKED = f'{OF_PARAMETERS} "will be called every time :func:`register_parameter` is invoked"'
+BUFFER_INVOKED = f'{OF_BUFFERS} "will be called every time :func:`register_buffer` is invoked"'
+MODULE_INVOKED = f'{OF_MODULES} "will be called every time :func:`register_module` is invoked"'
+
+
+def of_sort(program: StatePlan, sort: str) -> Any:
+    """The hooks of one sort, and the steps behind the first hook that register a value."""
+    first = next(place for place, step in enumerate(program.steps) if isinstance(step, On))
+    sets = [step for step in program.steps[first:] if isinstance(step, Set)]
+    return [hook.label for hook in program.hooks if hook.kind == sort], sets
+
+
+@each(
+    Row(
+        "registration.calls.parameter_attribute",
+        "A parameter that is set as an attribute of a module calls the parameter registration hooks, once each.",
+        "measured",
+        needs=NEEDS["parameter"],
+        sort="parameter",
+        way="attribute",
+    ),
+    Row(
+        "registration.calls.parameter_method",
+        "register_parameter() with a parameter calls the parameter registration hooks, once each.",
+        INVOKED,
+        needs=NEEDS["parameter"],
+        sort="parameter",
+        way="method",
+    ),
+    Row(
+        "registration.calls.buffer_attribute",
+        "A plain tensor that is assigned to the attribute of a buffer calls the buffer registration hooks.",
+        "measured",
+        needs=NEEDS["buffer"],
+        sort="buffer",
+        way="attribute",
+    ),
+    Row(
+        "registration.calls.buffer_method",
+        "register_buffer() calls the buffer registration hooks, once each.",
+        BUFFER_INVOKED,
+        needs=NEEDS["buffer"],
+        sort="buffer",
+        way="method",
+    ),
+    Row(
+        "registration.calls.module_attribute",
+        "A module that is set as an attribute of a module calls the module registration hooks, once each.",
+        "measured",
+        needs=NEEDS["module"],
+        sort="module",
+        way="attribute",
+    ),
+    Row(
+        "registration.calls.module_method",
+        "add_module() calls the module registration hooks, once each.",
+        MODULE_INVOKED,
+        needs=NEEDS["module"],
+        sort="module",
+        way="method",
+    ),
+    program=lambda row: registrations(row.sort, row.way, kinds=(row.sort,)),
+)
+def set_in_a_way(subject: Subject, program: StatePlan, *, row: Any) -> None:
+    hooks, sets = of_sort(program, row.sort)
+    assert called(subject.holds(program)) == hooks * len(sets)
+
+
+@each(
+    Row(
+        "registration.calls.parameter_again",
+        "A parameter assigned where there is a parameter already calls the parameter registration hooks again.",
+        "measured",
+        needs=NEEDS["parameter"],
+        sort="parameter",
+    ),
+    Row(
+        "registration.calls.buffer_again",
+        "register_buffer() of a name that is a buffer already calls the buffer registration hooks again.",
+        BUFFER_INVOKED,
+        needs=NEEDS["buffer"],
+        sort="buffer",
+        way="method",
+    ),
+    Row(
+        "registration.calls.module_again",
+        "A module that is assigned where there is a module already calls the module registration hooks again.",
+        "measured",
+        needs=NEEDS["module"],
+        sort="module",
+    ),
+    program=lambda row: registrations(row.sort, getattr(row, "way", "attribute"), kinds=(row.sort,), again=True),
+)
+def set_again(subject: Subject, program: StatePlan, *, row: Any) -> None:
+    hooks, sets = of_sort(program, row.sort)
+    trace = subject.holds(program)
+    assert called(trace) == hooks * len(sets)
+    assert all(one[3] is not None for one in seen(trace))
+
+
+@each(
+    Row(
+        "registration.calls.none_parameter",
+        "register_parameter(name, None), or None set in place of a parameter, calls no parameter registration hook.",
+        (OF_PARAMETERS, "https://github.com/pytorch/pytorch/pull/86148"),
+        needs=NEEDS["parameter"],
+        docs="contradicts",
+        sort="parameter",
+        calls=0,
+    ),
+    Row(
+        "registration.calls.none_buffer",
+        "register_buffer(name, None), or None set in place of a buffer, calls buffer registration hooks with None.",
+        BUFFER_INVOKED,
+        needs=NEEDS["buffer"],
+        sort="buffer",
+        calls=1,
+    ),
+    Row(
+        "registration.calls.none_module",
+        "add_module(name, None), or None set in place of a module, calls module registration hooks with None.",
+        MODULE_INVOKED,
+        needs=NEEDS["module"],
+        sort="module",
+        calls=1,
+    ),
+    program=lambda row: st.one_of(
+        registrations(row.sort, "method", kinds=(row.sort,), values=(None,)),
+        registrations(row.sort, "attribute", kinds=(row.sort,), values=(None,)),
+    ),
+)
+def set_none(subject: Subject, program: StatePlan, *, row: Any) -> None:
+    hooks, sets = of_sort(program, row.sort)
+    trace = subject.holds(program)
+    assert called(trace) == hooks * len(sets) * row.calls
+    assert all(one[2] is None for one in seen(trace))
+
+
+@clause(
+    "registration.calls.own_sort",
+    says="Registering a parameter, a buffer or a module calls the registration hooks of that sort only.",
+    source="measured",
+    needs=EVERY,
+)
+@given(
+    program=st.one_of(
+        registrations("parameter", "attribute", most=4),
+        registrations("buffer", "method", most=4),
+        registrations("module", "attribute", most=4),
+    )
+)
+def test_own_sort(subject: Subject, program: StatePlan) -> None:
+    trace = subject.holds(program)
+    kinds = {hook.label: hook.kind for hook in program.hooks}
+    _, sets = of_sort(program, "parameter")
+    assert {kinds[label] for label in called(trace)} <= {sets[0].sort}
+
+
+@clause(
+    "registration.calls.not",
+    says="del, to(), copy.deepcopy(), state_dict() and load_state_dict() call no registration hook.",
+    where="nothing is loaded with assign=True",
+    source="measured",
+    needs=EVERY,
+)
+@given(
+    program=programs(
+        kinds=("parameter", "buffer", "module"),
+        does=(),
+        steps=("load", "save", "delete", "copy", "convert"),
+        runs=4,
+        plain=True,
+    )
+)
+def test_not(subject: Subject, program: StatePlan) -> None:
+    assert called(subject.holds(program)) == []
+
+
+@clause(
+    "registration.calls.assign",
+    says="load_state_dict(assign=True) calls registration hooks for each parameter and buffer that it replaces.",
+    source=("https://github.com/pytorch/pytorch/pull/102212", "measured"),
+    needs=(ASSIGN, NEEDS["parameter"], NEEDS["buffer"]),
+)
+@given(program=programs(kinds=("parameter", "buffer"), does=(), steps=("load",), runs=2))
+def test_assign(subject: Subject, program: StatePlan) -> None:
+    subject.holds(program)
+
+
+@clause(
+    "registration.calls.tensor",
+    says="A tensor that is no Parameter or Buffer, set as a new attribute, calls no registration hook.",
+    source="measured",
+    needs=EVERY,
+    about=("register_module_buffer_registration_hook", "register_module_parameter_registration_hook"),
+)
+@given(program=registrations("buffer", "attribute", does=(), fresh=True))
+def test_tensor(subject: Subject, program: StatePlan) -> None:
+    assert called(subject.holds(program)) == []
+
+
+@clause(
+    "registration.calls.removed",
+    says="A registration hook is not called after its handle has removed it.",
+    source=f'{OF_PARAMETERS} "a handle that can be used to remove the added hook by calling"',
+    needs=EVERY,
+)
+@given(program=programs(kinds=("parameter", "buffer", "module"), does=(), steps=("set", "off"), runs=5, plain=True))
+def test_removed(subject: Subject, program: StatePlan) -> None:
+    subject.holds(program)

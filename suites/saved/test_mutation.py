@@ -1,0 +1,162 @@
+"""allow_mutation_on_saved_tensors, and what refuses or replaces hooks for saved tensors of its own."""
+
+from typing import Any, List, Tuple
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fixtures.draw.plans import FACTORS, NUMBERS
+from fixtures.judge.clause import clause
+from fixtures.judge.subject import Subject
+from suites.hooking import result
+from suites.saved.products import BOOLEANS, DISABLED, HAS_MUTATION, HAS_OFF, MUTATION
+from suites.tensors import leaf
+
+ABOUT = "allow_mutation_on_saved_tensors"
+ERRORS = (RuntimeError, AssertionError)
+
+
+def squared(x: Any, edits: List[int]) -> Tuple[Any, Any]:
+    """The square of 1 * x, which is changed in place behind it; and what was changed."""
+    y = 1 * x
+    z = y**2
+    for by in edits:
+        y.mul_(by)
+    return y, z
+
+
+EDITS = st.lists(FACTORS, min_size=1, max_size=3)
+
+
+@clause(
+    "saved.mutation.value",
+    says="In allow_mutation_on_saved_tensors y.mul_(2) after z = y**2 does not change what z.backward() computes.",
+    where=("the pass is in the same block", "y is no leaf"),
+    see=("saved.mutation.outside", "saved.mutation.inner_hooks"),
+    source=f'{MUTATION} "so the original version can still be used during backward"',
+    needs=HAS_MUTATION,
+    value="saved",
+    wrong={"what it is now": "now", "an error": "error"},
+    witness={"x": 3, "edits": [2]},
+)
+@given(x=NUMBERS, edits=EDITS)
+def test_value(subject: Subject, x: int, edits: List[int]) -> None:
+    import torch
+
+    start, now = leaf(x), []
+
+    def run() -> float:
+        with torch.autograd.graph.allow_mutation_on_saved_tensors():
+            y, z = squared(start, edits)
+            now.append(y.item())
+            z.backward()
+        return start.grad.item()
+
+    found = result(run, *ERRORS)
+    assert found == {"saved": 2 * x, "now": 2 * now[0], "error": "RuntimeError"}[subject.value]
+
+
+@clause(
+    "saved.mutation.outside",
+    says="A graph made in allow_mutation_on_saved_tensors raises AssertionError in a pass outside of that block.",
+    where="the graph saved something",
+    source=f'{MUTATION} "both the forward and backward should be run under the same context manager"',
+    needs=HAS_MUTATION,
+    value="AssertionError",
+    wrong={"as usual": "as usual"},
+    witness={"x": 3, "again": False},
+)
+@given(x=NUMBERS, again=BOOLEANS)
+def test_outside(subject: Subject, x: int, again: bool) -> None:
+    import torch
+
+    start = leaf(x)
+    allow = torch.autograd.graph.allow_mutation_on_saved_tensors
+    with allow():
+        _, z = squared(start, [])
+
+    def run() -> float:
+        if again:
+            with allow():
+                z.backward()
+        else:
+            z.backward()
+        return start.grad.item()
+
+    assert result(run, *ERRORS) == {"AssertionError": "AssertionError", "as usual": 2 * x}[subject.value]
+
+
+@clause(
+    "saved.mutation.before",
+    says="Changing in allow_mutation_on_saved_tensors what was saved before it makes the pass raise RuntimeError.",
+    source="measured",
+    needs=HAS_MUTATION,
+    value="RuntimeError",
+    wrong={"helps": "helps"},
+    witness={"x": 3, "by": 2},
+)
+@given(x=NUMBERS, by=FACTORS)
+def test_before(subject: Subject, x: int, by: int) -> None:
+    import torch
+
+    start = leaf(x)
+    y, z = squared(start, [])
+
+    def run() -> float:
+        with torch.autograd.graph.allow_mutation_on_saved_tensors():
+            y.mul_(by)
+            z.backward()
+        return start.grad.item()
+
+    assert result(run, *ERRORS) == {"RuntimeError": "RuntimeError", "helps": 2 * x}[subject.value]
+
+
+@clause(
+    "saved.mutation.inner_hooks",
+    says="For z = y**2 in saved_tensors_hooks in allow_mutation_on_saved_tensors y.mul_(2) makes the gradient wrong.",
+    where=("the hooks copy nothing", "y is no leaf"),
+    source="measured",
+    needs=HAS_MUTATION,
+    about=("allow_mutation_on_saved_tensors", "saved_tensors_hooks"),
+    value="now",
+    wrong={"what was saved": "saved"},
+    witness={"x": 3, "edits": [2]},
+)
+@given(x=NUMBERS, edits=EDITS)
+def test_inner_hooks(subject: Subject, x: int, edits: List[int]) -> None:
+    import torch
+
+    start = leaf(x)
+    with torch.autograd.graph.allow_mutation_on_saved_tensors():
+        with torch.autograd.graph.saved_tensors_hooks(lambda tensor: tensor.detach(), lambda packed: packed):
+            y, z = squared(start, [])
+        for by in edits:
+            y.mul_(by)
+        z.backward()
+    assert start.grad.item() == 2 * {"now": y.item(), "saved": x}[subject.value]
+
+
+@clause(
+    "saved.off.checkpoint",
+    says="Inside disable_saved_tensors_hooks checkpoint(use_reentrant=False) raises RuntimeError.",
+    where="grad mode is on",
+    source=DISABLED,
+    needs=HAS_OFF,
+    value="RuntimeError",
+    wrong={"works": "works"},
+    witness={"x": 2},
+    note="It is made of such hooks; the reentrant one is not.",
+)
+@given(x=NUMBERS)
+def test_off_checkpoint(subject: Subject, x: int) -> None:
+    import torch
+    from torch.utils.checkpoint import checkpoint
+
+    start = leaf(x)
+
+    def run() -> str:
+        with torch.autograd.graph.disable_saved_tensors_hooks("off"):
+            checkpoint(lambda one: one * one, start, use_reentrant=False)
+        return "works"
+
+    assert result(run, RuntimeError) == subject.value

@@ -1,0 +1,221 @@
+"""What operations other than a product save, and what is unpacked where no backward pass runs."""
+
+from typing import Any, Callable, List
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fixtures.draw.plans import NUMBERS
+from fixtures.judge.clause import by_release, clause
+from fixtures.judge.subject import Subject
+from suites.hooking import UP_TO_THREE, raised
+from suites.saved.products import (
+    BOOLEANS,
+    COUNTER_ISSUE,
+    FUNCTION,
+    HAS,
+    NOTE,
+    ONE_NOTE,
+    OWN_COUNTER,
+    PACKS,
+)
+from suites.tensors import leaf
+
+ABOUT = "saved_tensors_hooks"
+
+
+def packed_by(act: Callable[[], Any]) -> List[Any]:
+    """What is packed while something is done, as plain data."""
+    import torch
+
+    seen: List[Any] = []
+    with torch.autograd.graph.saved_tensors_hooks(lambda tensor: seen.append(tensor.tolist()), lambda packed: packed):
+        act()
+    return seen
+
+
+@clause(
+    "saved.pack.result",
+    says="exp, sqrt, tanh and sigmoid pack their result; sin, log and cos pack their argument.",
+    source="measured",
+    needs=HAS,
+    value=("exp", "sqrt", "tanh", "sigmoid"),
+    wrong={"all pack the argument": (), "sin packs its result": ("exp", "sqrt", "tanh", "sigmoid", "sin")},
+    witness={"names": ["exp", "sin"], "x": 2},
+)
+@given(
+    names=st.lists(st.sampled_from(["exp", "sqrt", "tanh", "sigmoid", "sin", "log", "cos"]), min_size=1, max_size=4),
+    x=st.integers(2, 5),
+)
+def test_result(subject: Subject, names: List[str], x: int) -> None:
+    import torch
+
+    packed = [packed_by(lambda name=name: getattr(torch, name)(leaf(x))) for name in names]
+    results = [getattr(torch, name)(leaf(x)).tolist() if name in subject.value else float(x) for name in names]
+    assert packed == [[one] for one in results]
+
+
+@clause(
+    "saved.pack.integers",
+    says="A pack hook is given integer tensors, too: x[i] packs the index tensor i.",
+    source=PACKS,
+    needs=HAS,
+    value="i",
+    wrong={"nothing": "nothing", "x": "x"},
+    witness={"indices": [0, 1, 1]},
+)
+@given(indices=st.lists(st.integers(0, 2), min_size=1, max_size=4))
+def test_integers(subject: Subject, indices: List[int]) -> None:
+    import torch
+
+    x = torch.ones(3, requires_grad=True)
+    expected = {"i": [indices], "nothing": [], "x": [[1.0] * 3]}
+    assert packed_by(lambda: x[torch.tensor(indices)]) == expected[subject.value]
+
+
+@clause(
+    "saved.pack.function",
+    says="What a Function gives to save_for_backward is packed; a tensor that it keeps as ctx.name is not.",
+    where="an input of the Function needs a gradient",
+    source=FUNCTION,
+    needs=HAS,
+    value="given",
+    wrong={"both": "both"},
+    witness={"given": 1, "kept": 2},
+)
+@given(given=UP_TO_THREE, kept=UP_TO_THREE)
+def test_function(subject: Subject, given: int, kept: int) -> None:
+    import torch
+
+    class Saving(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            ctx.save_for_backward(*(x.new_full((), number) for number in range(given)))
+            ctx.kept = [x.new_full((), -1 - number) for number in range(kept)]
+            return x.clone()
+
+        @staticmethod
+        def backward(ctx: Any, grad: Any) -> Any:
+            return grad
+
+    expected = [*range(given), *(-1 - number for number in range(kept if subject.value == "both" else 0))]
+    assert packed_by(lambda: Saving.apply(leaf(1))) == expected
+
+
+@clause(
+    "saved.unpack.function",
+    says="Each time the backward of a Function reads ctx.saved_tensors, all that it saved is unpacked.",
+    source=f'{NOTE} "can be called as many times as the backward pass requires it"',
+    level="observed",
+    needs=HAS,
+    value="each",
+    wrong={"the first": "first"},
+    witness={"saves": 2, "looks": 2},
+)
+@given(saves=UP_TO_THREE, looks=UP_TO_THREE)
+def test_unpack_function(subject: Subject, saves: int, looks: int) -> None:
+    import torch
+
+    class Saving(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            ctx.save_for_backward(*(x.new_full((), number) for number in range(saves)))
+            return x.clone()
+
+        @staticmethod
+        def backward(ctx: Any, grad: Any) -> Any:
+            for _ in range(looks):
+                assert len(ctx.saved_tensors) == saves
+            return grad
+
+    seen: List[Any] = []
+
+    def unpack(packed: Any) -> Any:
+        seen.append(packed.item())
+        return packed
+
+    with torch.autograd.graph.saved_tensors_hooks(lambda tensor: tensor.detach(), unpack):
+        y = Saving.apply(leaf(1))
+    y.backward()
+    assert seen == list(range(saves)) * (looks if subject.value == "each" else min(looks, 1))
+
+
+@clause(
+    "saved.unpack.attribute",
+    says="Reading grad_fn._saved_self calls the unpack hook, each time anew.",
+    source=f'{ONE_NOTE} "either by means of ``y.grad_fn._saved_self`` or during the backward pass"',
+    needs=HAS,
+    value="each",
+    wrong={"the first": "first", "never": "never"},
+    witness={"looks": 2, "passes": 1},
+)
+@given(looks=UP_TO_THREE, passes=UP_TO_THREE)
+def test_attribute(subject: Subject, looks: int, passes: int) -> None:
+    import torch
+
+    seen: List[Any] = []
+
+    def unpack(packed: Any) -> Any:
+        seen.append(packed.item())
+        return packed
+
+    with torch.autograd.graph.saved_tensors_hooks(lambda tensor: tensor.detach(), unpack):
+        y = leaf(3).sin()
+    for _ in range(looks):
+        assert y.grad_fn._saved_self.item() == 3
+    for _ in range(passes):
+        y.backward(retain_graph=True)
+    counted = {"each": looks, "first": min(looks, 1), "never": 0}[subject.value]
+    assert seen == [3.0] * (counted + passes)
+
+
+@clause(
+    "saved.unpack.grad_fn",
+    says="What is unpacked has the grad_fn of what was packed, whatever the hooks return, and is another object.",
+    where="what was packed needs a gradient",
+    source=f'{NOTE} "any autograd-related metadata can be ignored as they will be overwritten during"',
+    needs=HAS,
+    value=(True, True, False),
+    wrong={"what the hooks return": (False, False, False), "the same object": (True, True, True)},
+    witness={"inner": True, "detaches": True},
+)
+@given(inner=BOOLEANS, detaches=BOOLEANS)
+def test_grad_fn(subject: Subject, inner: bool, detaches: bool) -> None:
+    import torch
+
+    x = leaf(3)
+    x = x * 1 if inner else x
+    hooks = (lambda tensor: tensor.detach() if detaches else tensor, lambda packed: packed)
+    with torch.autograd.graph.saved_tensors_hooks(*hooks):
+        y = x.sin()
+    found = y.grad_fn._saved_self
+    assert (found.requires_grad, found.grad_fn is x.grad_fn, found is x) == subject.value
+
+
+@clause(
+    "saved.unpack.version",
+    says="In-place changes of what an unpack hook returned do not count as changes of the tensor that was packed.",
+    where="the hook returns a copy",
+    source=(OWN_COUNTER, COUNTER_ISSUE),
+    needs=HAS,
+    concern="saved ?unpacked_edited",
+    readings=by_release(
+        "raises",
+        ("2.5", "does not count", "none"),
+        "In-place changes of what an unpack hook returned do not count as changes of the tensor that was packed.",
+        ("", "counts", "RuntimeError"),
+        "An in-place change of what an unpack hook made counts as one of what was saved: other uses of it raise.",
+    ),
+    witness={"x": 3, "by": 2},
+)
+@given(x=NUMBERS, by=NUMBERS)
+def test_version(subject: Subject, x: int, by: int) -> None:
+    import torch
+
+    inner = leaf(x) * 1
+    with torch.autograd.graph.saved_tensors_hooks(lambda tensor: tensor.clone(), lambda packed: packed.clone()):
+        y = inner.sin()
+    other = inner.cos()
+    with torch.no_grad():
+        y.grad_fn._saved_self.mul_(by)
+    assert raised(other.backward, RuntimeError) == subject.value

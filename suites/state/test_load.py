@@ -1,0 +1,334 @@
+"""Hooks before load_state_dict() of modules: when they run, what they are given, and what becomes of what they do."""
+
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fixtures.draw.state import programs
+from fixtures.judge.clause import by_release, clause
+from fixtures.judge.subject import Subject
+from fixtures.judge.table import Row, each
+from fixtures.state.grammar import Load, On, Put, Rename, Save, Tree
+from fixtures.state.kinds import LOAD_PRE as KINDS
+from fixtures.state.plan import StatePlan
+from suites.saving import (
+    ASSIGN,
+    EXTRA,
+    LOAD_OWN,
+    LOAD_PRE,
+    NEEDS,
+    called,
+    deeds,
+    events,
+    labels,
+    prefixes,
+    seen,
+)
+
+ABOUT = "_register_load_state_dict_pre_hook"
+GIVEN = (
+    f'{LOAD_PRE} "hook(module, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)"'
+)
+SCOPE = ("https://github.com/pytorch/pytorch/pull/85743", "https://github.com/pytorch/pytorch/issues/61398")
+EDITS = ("Put", "Take", "Rename")
+W = (("w", 1),)
+#: What is put under the key of a sibling, and of a module further in.
+ACROSS = StatePlan(
+    Tree("root", children=(Tree("a", W), Tree("b", W))),
+    (On("load_own", "a", "h0", (Put("b.w", 5, whole=True),)), On("load_own", "b", "h1"), Save(), Load(strict=False)),
+)
+
+
+@st.composite
+def across(draw: Any) -> StatePlan:
+    """Two modules, one with hooks that put something under the key of the other, which is loaded after it."""
+    numbers = st.integers(0, 5)
+    a, b = (Tree(name, (("w", draw(numbers)),)) for name in ("a", "b"))
+    hooks = [
+        On("load_own", "a", f"h{index}", (Put("b.w", draw(numbers), whole=True),))
+        for index in range(draw(st.integers(1, 2)))
+    ]
+    return StatePlan(Tree("root", children=(a, b)), (*hooks, Save(), Load(strict=draw(st.booleans()))))
+
+
+@st.composite
+def renamed(draw: Any) -> StatePlan:
+    """A dict that has some other key than a parameter, and hooks that rename it."""
+    number, name = draw(st.integers(0, 5)), draw(st.sampled_from(("x", "old")))
+    inner = draw(st.booleans())
+    prefix, place = ("a.", "a") if inner else ("", "root")
+    a = Tree("a", (("w", draw(st.integers(0, 5))),))
+    root = Tree("root", () if inner else (("w", draw(st.integers(0, 5))),), children=(a,) if inner else ())
+    load = Load(form="dict", less=(f"{prefix}w",), more=((f"{prefix}{name}", number),))
+    return StatePlan(root, (On("load_own", place, "h0", (Rename(name, "w"),)), Save(), load))
+
+
+@clause(
+    "state.load.pre_order",
+    says="A module's load pre-hooks run in order of registration, before those of the modules inside it.",
+    where="no module is in two places",
+    source="measured",
+)
+@given(program=programs(kinds=KINDS, does=EDITS, steps=("load",), least=2, runs=1, plain=True))
+def test_pre_order(subject: Subject, program: StatePlan) -> None:
+    trace = subject.holds(program)
+    inwards = labels(program, list(prefixes(program.tree)))
+    assert called(trace) == [one for one in inwards if one in called(trace)]
+
+
+@each(
+    Row(
+        "state.load.pre_given",
+        "A public load pre-hook is given module, dict, prefix, metadata, strict, missing, unexpected and errors.",
+        GIVEN,
+        needs=NEEDS["load_pre"],
+        kinds=("load_pre",),
+        first=1,
+    ),
+    Row(
+        "state.load.private_given",
+        "A private load pre-hook is given what a public one is, but not the module.",
+        f'{LOAD_OWN} "hook will not take the ``module`` as the first argument"',
+        where="with_module= is left out",
+        kinds=("load_own",),
+        first=0,
+    ),
+    Row(
+        "state.load.with_module",
+        "A private load pre-hook that is registered with with_module=True is given what a public one is.",
+        f'{LOAD_OWN} "Whether or not to pass the module instance to the hook as the first parameter"',
+        needs=NEEDS["load_with"],
+        kinds=("load_with",),
+        first=1,
+    ),
+    program=lambda row: programs(kinds=row.kinds, does=(), steps=("load",), runs=1),
+)
+def given_all(subject: Subject, program: StatePlan, *, row: Any) -> None:
+    trace = subject.holds(program)
+    inner = prefixes(program.tree)
+    load = next(step for step in program.steps if isinstance(step, Load))
+    for given_to in seen(trace):
+        _, _, prefix, _, strict, *_ = given_to[row.first :]
+        assert strict is True
+        assert load.on != "root" or not row.first or inner[given_to[0]] == prefix
+
+
+@clause(
+    "state.load.own_keys",
+    says="A load pre-hook of an inner module is given a dict with only the keys that begin with its prefix.",
+    source=SCOPE,
+    readings=by_release(
+        "other",
+        ("1.13", "its own", {"state_own_keys": True}),
+        "A load pre-hook of an inner module is given a dict with only the keys that begin with its prefix.",
+        ("", "all", {"state_own_keys": False}),
+        "A load pre-hook of an inner module is given the dict of the outermost one, with all keys.",
+    ),
+    witness={"program": ACROSS},
+    concern="load_own|load_with|load_pre ?other_keys",
+)
+@given(program=programs(kinds=KINDS, does=(), steps=("load",), on=("a", "b", "c"), runs=1, plain=True))
+def test_own_keys(subject: Subject, program: StatePlan) -> None:
+    subject.holds(program)
+
+
+@clause(
+    "state.load.siblings",
+    says="What a load pre-hook of a module puts under a key of its sibling is not loaded.",
+    source=SCOPE,
+    readings=by_release(
+        "other",
+        ("1.13", "it is not loaded", {"state_own_keys": True}),
+        "What a load pre-hook of a module puts under a key of its sibling is not loaded.",
+        ("", "it is loaded", {"state_own_keys": False}),
+        "What a load pre-hook of a module puts under a key of its later sibling is loaded there.",
+    ),
+    witness={"program": ACROSS},
+    concern="load_own|load_with|load_pre ?other_keys",
+    instead="Register the hook on the module around both.",
+)
+@given(program=across())
+def test_siblings(subject: Subject, program: StatePlan) -> None:
+    subject.holds(program)
+
+
+@clause(
+    "state.load.dict_type",
+    says="A load pre-hook of the module that is loaded is given a new OrderedDict, whatever the caller's dict is.",
+    source="measured",
+    readings=by_release(
+        "other",
+        ("1.12", "an OrderedDict", {"state_copied": True}),
+        "A load pre-hook of the module that is loaded is given a new OrderedDict, whatever the caller's dict is.",
+        ("", "its own type", {"state_copied": False}),
+        "A load pre-hook of the module that is loaded is given a copy of the caller's dict, of the same type.",
+    ),
+    witness={"program": StatePlan(Tree("root", W), (On("load_own", "root", "h0"), Save(), Load(form="dict")))},
+    concern="load_own|load_with|load_pre ?other_dict",
+)
+@given(program=programs(kinds=KINDS, does=EDITS, steps=("load",), on=("root",), runs=1, plain=True))
+def test_dict_type(subject: Subject, program: StatePlan) -> None:
+    subject.holds(program)
+
+
+@clause(
+    "state.load.renames",
+    says="If a load pre-hook renames a key of its prefix to that of a parameter of its module, a strict load takes it.",
+    source="measured",
+)
+@given(program=renamed())
+def test_renames(subject: Subject, program: StatePlan) -> None:
+    trace = subject.holds(program)
+    assert events(trace, "loaded") == [([], [])]
+
+
+@clause(
+    "state.load.callers_dict",
+    says="The caller's dict keeps its keys, whatever load pre-hooks of modules add to theirs, take out or rename.",
+    source=("measured", 'code: torch/nn/modules/module.py "copy state_dict so _load_from_state_dict can modify it"'),
+)
+@given(program=programs(kinds=KINDS, does=EDITS, steps=("load",), runs=2))
+def test_callers_dict(subject: Subject, program: StatePlan) -> None:
+    trace = subject.holds(program)
+    loads = [step for step in program.steps if isinstance(step, Load)]
+    for load, (_, saved), (kept,) in zip(loads, events(trace, "saved"), events(trace, "kept")):
+        expected = [key for key in saved if key not in load.less]
+        assert list(kept) == expected + [key for key, _ in load.more if key not in expected]
+
+
+@clause(
+    "state.load.strict",
+    says="A load pre-hook is given strict=True, also where load_state_dict() was called with strict=False.",
+    source=("https://github.com/pytorch/pytorch/issues/156177", "measured"),
+)
+@given(program=programs(kinds=KINDS, does=(), steps=("load",), runs=2, plain=True))
+def test_strict(subject: Subject, program: StatePlan) -> None:
+    trace = subject.holds(program)
+    assert all(one[-4] is True for one in seen(trace))
+
+
+@clause(
+    "state.load.reports",
+    says="A key that a load pre-hook adds to missing_keys or unexpected_keys is returned; a strict load raises.",
+    where="no later hook takes it out again",
+    source="measured",
+)
+@given(program=programs(kinds=KINDS, does=("Report",), steps=("load",), most=2, runs=1, plain=True))
+def test_reports(subject: Subject, program: StatePlan) -> None:
+    trace = subject.holds(program)
+    for missing, unexpected in events(trace, "loaded"):
+        reported = [act for label, act in deeds(program, "Report") if label == called(trace)[-1:] and act.key]
+        assert all(act.key in missing + unexpected for act in reported)
+
+
+@clause(
+    "state.load.errors",
+    says="A text that a load pre-hook adds to error_msgs makes load_state_dict() raise, also with strict=False.",
+    where="no later hook takes it out again",
+    source=GIVEN,
+    about=ABOUT,
+)
+@given(program=programs(kinds=KINDS, does=("Report",), steps=("load",), runs=1, plain=True))
+def test_errors(subject: Subject, program: StatePlan) -> None:
+    trace = subject.holds(program)
+    acts = [act for label in called(trace) for name, act in deeds(program, "Report") if name == label]
+    errors = [act.key for act in acts if act.which == "error_msgs"]
+    if errors and "" not in errors:
+        assert events(trace, "raises") == [("load_state_dict", "RuntimeError")]
+
+
+@clause(
+    "state.load.returns",
+    says="What a load pre-hook of a module returns is ignored.",
+    source="measured",
+)
+@given(program=programs(kinds=KINDS, does=("Return",), steps=("load",), runs=2, plain=True))
+def test_returns(subject: Subject, program: StatePlan) -> None:
+    subject.holds(program)
+
+
+@clause(
+    "state.load.raises",
+    says="load_state_dict() raises what a load pre-hook raises; modules that were loaded before stay loaded.",
+    source="measured",
+)
+@given(program=programs(kinds=KINDS, does=("Throw",), steps=("load",), runs=2, plain=True))
+def test_raises(subject: Subject, program: StatePlan) -> None:
+    trace = subject.holds(program)
+    raising = {hook.label for hook in program.hooks if hook.do}
+    found = [one for one in events(trace, "raises") if one == ("load_state_dict", "KeyError")]
+    assert len(found) == sum(one in raising for one in called(trace))
+
+
+@clause(
+    "state.load.module_changed",
+    says="load_state_dict() overwrites what a load pre-hook changes in a parameter of its module.",
+    where="the dict has a copy of the parameter, of its size",
+    source="measured",
+)
+@given(program=programs(kinds=KINDS, does=("Become",), steps=("load",), runs=1, plain=True))
+def test_module_changed(subject: Subject, program: StatePlan) -> None:
+    subject.holds(program)
+
+
+@clause(
+    "state.load.assign_told",
+    says="With assign=True the metadata that a load pre-hook is given has assign_to_params_buffers=True.",
+    source=("https://github.com/pytorch/pytorch/pull/102212", "measured"),
+    needs=ASSIGN,
+)
+@given(program=programs(kinds=KINDS, does=(), steps=("load",), runs=1))
+def test_assign_told(subject: Subject, program: StatePlan) -> None:
+    trace = subject.holds(program)
+    load = next(step for step in program.steps if isinstance(step, Load))
+    assert all(one[-5].get("assign_to_params_buffers", False) == load.assign for one in seen(trace))
+
+
+@st.composite
+def assigned(draw: Any) -> StatePlan:
+    """A dict that is loaded with assign=True, and once or twice more."""
+    tree = draw(programs(kinds=KINDS, does=(), steps=("load",), runs=1, plain=True))
+    hooks = [step for step in tree.steps if isinstance(step, On)]
+    return StatePlan(tree.tree, (*hooks, Save(), Load(assign=True), *[Load()] * draw(st.integers(1, 2))))
+
+
+@clause(
+    "state.load.assign_stays",
+    says="A dict of state_dict() loaded once with assign=True is assigned by later loads; load pre-hooks get the flag.",
+    where="the same dict is loaded",
+    source=("https://github.com/pytorch/pytorch/issues/188166", "measured"),
+    needs=ASSIGN,
+    docs="contradicts",
+)
+@given(program=assigned())
+def test_assign_stays(subject: Subject, program: StatePlan) -> None:
+    trace = subject.holds(program)
+    assert all(one[-5]["assign_to_params_buffers"] for one in seen(trace))
+
+
+@clause(
+    "state.load.copied",
+    says="A function that is a public load pre-hook goes along with copy.deepcopy(), and is given the copy.",
+    source=("https://github.com/pytorch/pytorch/pull/80139", "measured"),
+    needs=NEEDS["load_with"],
+)
+@given(program=programs(kinds=("load_with", "load_pre"), does=(), steps=("copy", "load"), plain=True))
+def test_copied(subject: Subject, program: StatePlan) -> None:
+    subject.holds(program)
+
+
+@clause(
+    "state.load.extra_state",
+    says="set_extra_state() is called after the load pre-hooks of its module and before its load post-hooks.",
+    where="the dict has an extra state for it",
+    source="measured",
+    needs=EXTRA,
+)
+@given(
+    program=programs(
+        kinds=(*KINDS, "load_post"), does=(), steps=("load",), on=("root",), runs=2, plain=True, special="extra"
+    )
+)
+def test_extra_state(subject: Subject, program: StatePlan) -> None:
+    subject.holds(program)
