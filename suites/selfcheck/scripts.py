@@ -10,11 +10,16 @@ import sys
 import tempfile
 import warnings
 from multiprocessing import get_context
+from multiprocessing.connection import wait
 from pathlib import Path
+from threading import Lock
 
 ROOT = Path(__file__).parents[2]
 FORKED = get_context("forkserver")
 FORKED.set_forkserver_preload(["torch", __name__])
+# `start` asks all children how they ended, and an answer is there to be read once: a thread that joins its own child
+# at that moment would find none, and multiprocessing then says 255.
+ASKING = Lock()
 
 
 def ran(script: Path, seconds: float = 60) -> "subprocess.CompletedProcess[str]":
@@ -22,11 +27,14 @@ def ran(script: Path, seconds: float = 60) -> "subprocess.CompletedProcess[str]"
     with tempfile.TemporaryDirectory() as room:
         out, err = (str(Path(room, name)) for name in ("out", "err"))
         process = FORKED.Process(target=_run, args=(str(script), out, err))
-        process.start()
-        process.join(seconds)
-        if process.is_alive():
-            process.kill()
+        with ASKING:
+            process.start()
+        ended = wait([process.sentinel], seconds)
+        with ASKING:
+            if not ended:
+                process.kill()
             process.join()
+        if not ended:
             raise subprocess.TimeoutExpired([str(script)], seconds)
         said = [Path(path).read_text("utf-8") for path in (out, err)]
         return subprocess.CompletedProcess([str(script)], process.exitcode or 0, *said)

@@ -108,6 +108,14 @@ def test_the_scripts_show_here_what_the_verdicts_say(atlas: Atlas) -> None:
     assert outcomes == {one.clause: words[contradicts(atlas, one, column)] for one in reported}
 
 
+def test_scripts_that_run_at_the_same_time_end_each_with_its_own_status(tmp_path: Path) -> None:
+    """Two threads that asked multiprocessing at the same time: one in 130 was said to end with 255."""
+    script = tmp_path / "three.py"
+    script.write_text("import time\ntime.sleep(0.02)\nraise SystemExit(3)\n", "utf-8")
+    with ThreadPoolExecutor(8) as pool:
+        assert {done.returncode for done in pool.map(lambda _: ran(script), range(400))} == {3}
+
+
 def test_every_contradiction_is_there_on_the_newest_torch(atlas: Atlas) -> None:
     assert [one.clause for one in read_scripts() if not contradicts(atlas, one, atlas.columns[-1])] == []
 
