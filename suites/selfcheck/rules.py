@@ -1,4 +1,4 @@
-"""The tables of rules in docs/modes.md, written from the modes: `python -m suites.selfcheck.rules`."""
+"""The tables of rules in docs/ways.md, written from the modes: `python -m suites.selfcheck.rules`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from fixtures.stages.mode import Rule
 from fixtures.stages.modes import MODES
 from reports.verbs import tables
 
-PAGE = Path(__file__).parents[2] / "docs" / "modes.md"
+PAGE = Path(__file__).parents[2] / "docs" / "ways.md"
 COMMAND = "python -m suites.selfcheck.rules"
 
 

@@ -16,7 +16,7 @@ from fixtures.judge.cause import Cause
 from fixtures.judge.clause import CLAUSES, Clause, Reading
 from fixtures.judge.in_mode import judge_in_mode
 from fixtures.judge.subject import Subject
-from fixtures.model.contract import contract_for, installed_version
+from fixtures.model.contract import applies, contract_for, installed_version
 from fixtures.model.module import expect
 from fixtures.plan.grammar import Backward, Forward, Hook, Plan, Retain, Scale
 from fixtures.play.player import Doors, Refused
@@ -38,7 +38,9 @@ ROOT = Path(__file__).resolve().parents[2]
 VERSION = installed_version()
 CONTRACT = contract_for(VERSION)
 OTHERS = [mode for mode in MODES.values() if mode is not Eager]
-RULES = [(mode, rule) for mode in OTHERS for rule in mode.rules]
+RULES = [(mode, rule) for mode in OTHERS for rule in mode.rules if applies(rule.torch, VERSION)]
+#: Modes that change no call of a hook of a module, and no gradient.
+TRANSPARENT = (Copy, Contexts)
 EXAMPLES = 30
 
 
@@ -126,11 +128,11 @@ class TestRule:
                 done = ran(path)
                 assert done.returncode == status, path.read_text("utf-8") + done.stdout + done.stderr
             shown += 1
-        assert shown
+        assert shown or eager == ruled, "a rule may say that a mode does less than another rule of it would make it"
 
 
 def test_a_sentence_that_is_as_in_eager_conforms() -> None:
-    for mode in OTHERS:
+    for mode in TRANSPARENT:
         cell, failure = judged(made(of_modules), mode())
         assert (cell.verdict, cell.mode, failure) == ("conforms", mode.name, None)
 
@@ -243,7 +245,7 @@ def test_a_cause_of_eager_is_inherited() -> None:
     reading = Reading("old", "", "A sentence.", {"retain_grad": "hook"})
     asked = made(of_modules, readings=(reading,), witness=Plan(net, inputs, steps))
     cause = Cause("as now", "", "It is so.", "measured", "other", "Instead.", {"retain_grad": "last"})
-    for mode in OTHERS:
+    for mode in TRANSPARENT:
         cell, failure = judged(asked, mode(), (cause,))
         assert failure is None
         assert (cell.verdict, cell.declared, cell.deviation, cell.note) == ("deviates", True, "as now", "Instead.")
