@@ -48,6 +48,7 @@ def parser(verb: str | None, prog: str = REPORTS) -> Parser:
         explain,
         export,
         find,
+        modes,
         overhead,
         rely,
         scope,
@@ -74,6 +75,7 @@ def parser(verb: str | None, prog: str = REPORTS) -> Parser:
         triage,
         scope,
         why,
+        modes,
         upstream,
     ):
         verb_of.add_parser(sub)
