@@ -96,6 +96,18 @@ def read_atlas(args: argparse.Namespace) -> Atlas:
     return build(read_table(args.verdicts), read_recorded(args.verdicts), runs)
 
 
+def add_mode(parser: argparse.ArgumentParser) -> None:
+    """Let the caller name a mode."""
+    parser.add_argument("--mode", help="the mode of execution (default: eager)")
+
+
+def mode_named(atlas: Atlas, asked: str | None) -> str:
+    """Return the mode that is meant; eager where none is named."""
+    if asked is not None and asked not in atlas.modes:
+        raise unknown("mode", asked, atlas.modes, f"measured are {', '.join(atlas.modes)}")
+    return asked or atlas.modes[0]
+
+
 def add_range(parser: argparse.ArgumentParser) -> None:
     """Let the caller name a range of releases."""
     parser.add_argument("--from", dest="first", metavar="A", help="the oldest release (default: the oldest recorded)")

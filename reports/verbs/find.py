@@ -11,7 +11,7 @@ from typing import Any
 from fixtures.run.naming import READERS, REPORTS
 from reports.data import forms
 from reports.data.atlas import Atlas
-from reports.data.names import add_sources, read_atlas
+from reports.data.names import add_mode, add_sources, mode_named, read_atlas
 from reports.data.scope import LINE, SCOPE
 from reports.data.strict import ANSWERS_FORMAT, BadInput
 from reports.search.ask import search
@@ -21,6 +21,7 @@ from reports.verbs.verb import add_verb
 MOST = 5
 EPILOG = """exit status: 0 some are close, 1 nothing is close, 2 there is nothing to look for.
 example: python -m reports find why is my backward hook not called"""
+USUAL = "eager"
 NOTHING_CLOSE = "Nothing is close."
 
 
@@ -30,6 +31,7 @@ class Nearest:
 
     words: str
     torch: str
+    mode: str
     clauses: tuple[Status, ...]
     close: bool
     notes: tuple[str, ...]
@@ -37,12 +39,12 @@ class Nearest:
     before: Mapping[str, list[str]]
 
 
-def find(atlas: Atlas, words: str, most: int = MOST) -> Nearest:
-    """Return the clauses that these words are nearest to, the nearest first."""
+def find(atlas: Atlas, words: str, most: int = MOST, mode: str = USUAL) -> Nearest:
+    """Return the clauses that these words are nearest to, the nearest first, as they are in a mode."""
     found, newest = search(atlas.clauses).find(words), atlas.columns[-1]
-    statuses = [status_of(atlas, name, atlas.modes[0], (newest,)) for name in found.clauses[:most]]
-    before = {one.clause: otherwise(status_of(atlas, one.clause, atlas.modes[0], atlas.columns)) for one in statuses}
-    return Nearest(words, newest.torch, tuple(statuses), found.close, found.notes, before)
+    statuses = [status_of(atlas, name, mode, (newest,)) for name in found.clauses[:most]]
+    before = {one.clause: otherwise(status_of(atlas, one.clause, mode, atlas.columns)) for one in statuses}
+    return Nearest(words, newest.torch, mode, tuple(statuses), found.close, found.notes, before)
 
 
 def as_text(nearest: Nearest) -> str:
@@ -54,7 +56,8 @@ def as_text(nearest: Nearest) -> str:
         lines += [*([""] if lines else []), f"{one.clause}  {one.sentence or one.says}"]
         lines += [f"    {line}" for line in (*more(one), *nearest.before.get(one.clause, ()))]
     hint = f"{REPORTS} explain CLAUSE says more of one; {REPORTS} why lists usual causes"
-    return "\n".join([*lines, "", f"on torch {nearest.torch}; {SCOPE}", hint]) + "\n"
+    where = f"torch {nearest.torch}" + f", {nearest.mode}" * (nearest.mode != USUAL)
+    return "\n".join([*lines, "", f"on {where}; {SCOPE}", hint]) + "\n"
 
 
 def as_json(nearest: Nearest) -> str:
@@ -64,6 +67,7 @@ def as_json(nearest: Nearest) -> str:
             "format": ANSWERS_FORMAT,
             "words": nearest.words,
             "torch": nearest.torch,
+            "mode": nearest.mode,
             "scope": LINE,
             "close": nearest.close,
             "notes": list(nearest.notes),
@@ -96,6 +100,7 @@ def add_parser(sub: Any) -> None:
         "words", nargs="+", metavar="WORDS", help="a question, an API or a text that torch printed; - reads it"
     )
     parser.add_argument("--most", type=int, default=MOST, metavar="N", help="how many clauses (default: %(default)s)")
+    add_mode(parser)
     forms.add_format(parser, FORMS)
     add_sources(parser)
 
@@ -105,7 +110,8 @@ def run(args: argparse.Namespace) -> int:
     words = sys.stdin.read() if args.words == ["-"] else " ".join(args.words)
     if args.most < 1:
         raise BadInput(READERS, "--most", f"{args.most} is not a number of clauses", "take 1 or more")
-    nearest = find(read_atlas(args), words, args.most)
+    atlas = read_atlas(args)
+    nearest = find(atlas, words, args.most, mode_named(atlas, args.mode))
     if not nearest.clauses and not nearest.notes:
         raise BadInput(READERS, "", "no clause has any of these words", f"{REPORTS} rely lists all clauses")
     forms.show(nearest, FORMS, args.format)

@@ -12,7 +12,7 @@ from reports.data import forms
 from reports.data.atlas import Atlas, Column
 from reports.data.clause import Clause
 from reports.data.history import STATUSES, Span, spans, status, timeline
-from reports.data.names import add_range, add_sources, between, read_atlas, unknown
+from reports.data.names import add_mode, add_range, add_sources, between, mode_named, read_atlas, unknown
 from reports.data.neighbours import from_to
 from reports.data.order import order
 from reports.data.scope import LINE, SCOPE
@@ -207,7 +207,7 @@ def add_parser(sub: Any) -> None:
     parser = add_verb(sub, "rely", run, "which clauses hold on every release of a range", EPILOG, __doc__)
     add_choice(parser)
     add_range(parser)
-    parser.add_argument("--mode", help="the mode of execution (default: eager)")
+    add_mode(parser)
     parser.add_argument(
         "--with",
         dest="words",
@@ -223,9 +223,7 @@ def add_parser(sub: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print the answer; 1 when not all of it can be relied on."""
     atlas = read_atlas(args)
-    mode = args.mode or atlas.modes[0]
-    if mode not in atlas.modes:
-        raise unknown("mode", mode, atlas.modes, f"measured are {', '.join(atlas.modes)}")
+    mode = mode_named(atlas, args.mode)
     columns = between(atlas, args.first, args.last)
     for word in args.words:
         if word not in NAMES:

@@ -14,7 +14,7 @@ from fixtures.judge.symptoms import SYMPTOMS
 from fixtures.run.naming import READERS, REPORTS
 from reports.data import forms
 from reports.data.atlas import Atlas
-from reports.data.names import add_sources, read_atlas, unknown
+from reports.data.names import add_mode, add_sources, mode_named, read_atlas, unknown
 from reports.data.scope import LINE, SCOPE
 from reports.data.strict import ANSWERS_FORMAT, BadInput
 from reports.data.symptoms import PROGRAMS, program
@@ -57,6 +57,7 @@ class Explained:
 class Answer:
     """Symptoms, each with its causes in the order in which people meet them."""
 
+    mode: str
     symptoms: tuple[tuple[Symptom, tuple[Explained, ...]], ...]
 
 
@@ -72,14 +73,14 @@ def nearest(words: str) -> list[Symptom]:
     return [one for one in SYMPTOMS if most and shared[one.name] == most]
 
 
-def explained(atlas: Atlas, symptoms: Iterable[Symptom]) -> Answer:
-    """Return the symptoms with what was measured of their causes."""
+def explained(atlas: Atlas, symptoms: Iterable[Symptom], mode: str) -> Answer:
+    """Return the symptoms with what was measured of their causes in a mode."""
 
     def measured(cause: Cause) -> Explained:
         known = cause.clause in atlas.clauses
-        return Explained(cause, status_of(atlas, cause.clause, atlas.modes[0], atlas.columns) if known else None)
+        return Explained(cause, status_of(atlas, cause.clause, mode, atlas.columns) if known else None)
 
-    return Answer(tuple((one, tuple(map(measured, one.causes))) for one in symptoms))
+    return Answer(mode, tuple((one, tuple(map(measured, one.causes))) for one in symptoms))
 
 
 def as_text(answer: Answer) -> str:
@@ -107,6 +108,7 @@ def as_json(answer: Answer) -> str:
     return forms.as_json(
         {
             "format": ANSWERS_FORMAT,
+            "mode": answer.mode,
             "scope": LINE,
             "symptoms": [
                 {"symptom": symptom.name, "causes": [_cause(one) for one in causes]}
@@ -154,6 +156,7 @@ def add_parser(sub: Any) -> None:
     parser = add_verb(sub, "why", run, says, EPILOG, __doc__)
     parser.add_argument("words", nargs="*", metavar="WORDS", help="what you see; without words all symptoms are listed")
     parser.add_argument("--program", metavar="NAME", help="print the program of a cause that is not measured yet")
+    add_mode(parser)
     forms.add_format(parser, FORMS)
     add_sources(parser)
 
@@ -173,5 +176,6 @@ def run(args: argparse.Namespace) -> int:
     if not found:
         names = "; ".join(one.name for one in SYMPTOMS)
         raise BadInput(READERS, "", "no symptom has any of these words", f"there are: {names}")
-    forms.show(explained(read_atlas(args), found), FORMS, args.format)
+    atlas = read_atlas(args)
+    forms.show(explained(atlas, found, mode_named(atlas, args.mode)), FORMS, args.format)
     return 0

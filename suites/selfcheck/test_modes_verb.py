@@ -74,3 +74,21 @@ def test_what_is_not_known_is_refused_in_a_line(verdicts: Path, capsys: pytest.C
         err = capsys.readouterr().err
         assert says in err
         assert err.count("\n") == 1
+
+
+def test_find_and_why_answer_for_a_mode(capsys: pytest.CaptureFixture[str]) -> None:
+    """A handle that was made before a copy does not remove the hook from the copy: one clause, two answers."""
+    statuses = {}
+    for mode in ("eager", "copy"):
+        words = ["find", "handle.remove() hook is not called any more", "--mode", mode, "--format", "json"]
+        assert main([*words, "--most", "20"]) == 0
+        found = json.loads(capsys.readouterr().out)
+        assert found["mode"] == mode
+        statuses[mode] = {one["clause"]: one["status"] for one in found["clauses"]}
+        assert main(["why", "not", "called", "--mode", mode, "--format", "json"]) == 0
+        assert json.loads(capsys.readouterr().out)["mode"] == mode
+    assert statuses["eager"]["handles.removal.stops"] == "holds"
+    assert statuses["copy"]["handles.removal.stops"] != "holds"
+    for verb in ("find", "why"):
+        assert main([verb, "hook", "--mode", "copied"]) == 2
+        assert "there is no mode 'copied'" in capsys.readouterr().err
