@@ -7,6 +7,8 @@ from suites.selfcheck.faults import (
     backward,
     blind,
     blind_backward,
+    built,
+    callbacks,
     calls,
     changes,
     edits,
@@ -38,7 +40,7 @@ TOPICS = (
     *(forward, calls, failure, lifecycle, leftovers, changes),
     *(backward, places, legacy, tensor, gradient, retain, node, values, edits),
     *(many, functions, structures, switched, blind, blind_backward, saved, several, optimizer),
-    *(state, state_optimizer, registration),
+    *(state, state_optimizer, registration, built, callbacks),
 )
 
 __all__ = ["FAULTS", "TOPICS", "Fault"]
