@@ -100,10 +100,10 @@ def test_again(subject: Subject, uses: List[str]) -> None:
     needs=NEEDS,
     value=1,
     wrong={"the innermost first": -1},
-    witness={"row": ["exp"], "depth": 2},
+    witness={"row": ["exp"], "depth": 2, "fresh": True},
 )
-@given(row=ROW, depth=st.integers(1, 4))
-def test_nested(subject: Subject, row: List[str], depth: int) -> None:
+@given(row=ROW, depth=st.integers(1, 4), fresh=st.booleans())
+def test_nested(subject: Subject, row: List[str], depth: int, fresh: bool) -> None:
     made: List[Any] = []
 
     def inside(level: int, y: Any) -> Any:
@@ -113,9 +113,10 @@ def test_nested(subject: Subject, row: List[str], depth: int) -> None:
         with watched(lambda node: made.append((level, node.name()))):
             return applied(inside(level + 1, y), row)
 
-    inside(0, 2 * leaf(1))
+    inside(0, leaf(1) if fresh else 2 * leaf(1))
     active = [list(range(number))[:: subject.value] for number in range(depth, 0, -1)]
-    assert made == [(level, NODES[name]) for levels in active for name in row for level in levels]
+    rows = [[LEAF] * (fresh and number == depth) + [NODES[name] for name in row] for number in range(depth, 0, -1)]
+    assert made == [(level, name) for levels, names in zip(active, rows) for name in names for level in levels]
 
 
 @clause(
@@ -286,11 +287,16 @@ def test_raises(subject: Subject, before: int, behind: int) -> None:
     needs=NEEDS,
     value="RuntimeError",
     wrong={"ignored": "accepted"},
-    witness={"given": "node"},
+    witness={"given": "node", "before": 0},
 )
-@given(given=st.sampled_from(["node", "number", "false", "none"]))
-def test_returns(subject: Subject, given: str) -> None:
+@given(given=st.sampled_from(["node", "number", "false", "none"]), before=UP_TO_TWO)
+def test_returns(subject: Subject, given: str, before: int) -> None:
+    import contextlib
+
     y = 2 * leaf(1)
-    with watched(lambda node: {"node": node, "number": 1, "false": False, "none": None}[given]):
+    with contextlib.ExitStack() as contexts:
+        for _ in range(before):
+            contexts.enter_context(watched(lambda node: None))
+        contexts.enter_context(watched(lambda node: {"node": node, "number": 1, "false": False, "none": None}[given]))
         ended = outcome(y.exp)
     assert ended == ("accepted" if given == "none" else subject.value)

@@ -83,23 +83,6 @@ def spectral_hooks_cut(stack: ExitStack) -> None:
 
 
 @fault(NEAR, subtle=True)
-def spectral_one_left(stack: ExitStack) -> None:
-    """remove_spectral_norm leaves its hook of load_state_dict behind, if another module was normed before."""
-    normed: list[Any] = []
-    own = torch.nn.utils.remove_spectral_norm
-
-    def remove(module: Any, name: str = "weight") -> Any:
-        normed.append(module)
-        loading = list(module._load_state_dict_pre_hooks.items()) if len(normed) > 1 else []
-        result = own(module, name)
-        module._load_state_dict_pre_hooks.update(loading)
-        return result
-
-    stack.callback(normed.clear)
-    swap(stack, torch.nn.utils, "remove_spectral_norm", remove)
-
-
-@fault(NEAR, subtle=True)
 def spectral_same_after_no_grad(stack: ExitStack) -> None:
     """After a call under no_grad spectral_norm computes no weight in the next one."""
     own = SpectralNorm.__call__
