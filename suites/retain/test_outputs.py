@@ -37,7 +37,7 @@ def outputs_of(number: int) -> Any:
 @clause(
     "retain.outputs.first_gets_it",
     says="If a later output of an operation is changed in place, the first one's .grad is the later one's gradient.",
-    where=("retain_grad() was called on both before", "no output is a view"),
+    where=("both keep gradients", "neither is a view"),
     source=(CONTAINS, FOLLOWS, SIMPLER),
     docs="contradicts",
     concern="never",
@@ -46,7 +46,7 @@ def outputs_of(number: int) -> Any:
         ("2.0", "the later one's", "later"),
         "If a later output of an operation is changed in place, the first one's .grad is the later one's gradient.",
         ("", "its own", "own"),
-        "If a later output of an operation is changed in place, the first one's .grad is its own gradient all the same.",
+        "If a later output of an operation is changed in place, the first one's .grad is its own gradient.",
     ),
     witness={"factors": [3, 5], "place": 1, "by": 2},
 )
@@ -64,7 +64,7 @@ def test_first_gets_it(subject: Subject, factors: List[int], place: int, by: int
 @clause(
     "retain.outputs.second",
     says="If retain_grad() was called on a later output of an operation, changing that in place raises RuntimeError.",
-    where=("it was not called on the first output", "no output is a view"),
+    where="not on the first",
     source=(FOLLOWS, SIMPLER),
     concern="never",
     readings=by_release(
