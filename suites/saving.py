@@ -39,20 +39,21 @@ TRANSIENT = "torch.nn.Module.register_buffer(persistent)"
 
 
 @st.composite
-def crowded(draw: Any, on: Sequence[str] = ("root", "a", "c"), act: Any = None, **options: Any) -> StatePlan:
+def crowded(draw: Any, on: Sequence[str] = ("root", "a", "c"), acts: Sequence[Any] = (), **options: Any) -> StatePlan:
     """Programs with modules two levels deep and two hooks or more, all on one module; the outermost is saved or loaded.
 
-    With an `act` one of the hooks does that, and the others do nothing.
+    With some `acts` one of the hooks does one of them, and the others do nothing.
     """
     options["least"] = max(2, options.get("least", 2))
     program = draw(programs(on=on, **{**options, "most": max(2, options.get("most", 4))}))
     spot, numbers = draw(st.sampled_from(on)), draw(st.tuples(*[st.integers(0, 5)] * 3))
-    doing = draw(st.sampled_from([hook.label for hook in program.hooks]))
+    doing = draw(st.sampled_from([hook.label for hook in program.hooks])) if acts else ""
+    act = (draw(st.sampled_from(acts)),) if acts else ()
     a, b, c = (Tree(name, (("w", number),)) for name, number in zip("abc", numbers))
 
     def moved(step: Any) -> Any:
         if isinstance(step, On):
-            does = step.do if act is None else (act,) if step.label == doing else ()
+            does = act if step.label == doing else () if acts else step.do
             return replace(step, on=spot, do=does)
         return replace(step, on="root") if isinstance(step, (Save, Load)) else step
 
@@ -63,9 +64,9 @@ def crowded(draw: Any, on: Sequence[str] = ("root", "a", "c"), act: Any = None, 
     return StatePlan(tree, tuple(steps))
 
 
-def anywhere(act: Any = None, **options: Any) -> Any:
-    """Programs of all sorts, and twice as many in which hooks crowd on one module, where one of them may `act`."""
-    return st.one_of(programs(**options), crowded(**options), crowded(act=act, **options))
+def anywhere(acts: Sequence[Any] = (), **options: Any) -> Any:
+    """Programs of all sorts, and twice as many in which hooks crowd on one module; one of them may do some `acts`."""
+    return st.one_of(programs(**options), crowded(**options), crowded(acts=acts, **options))
 
 
 # --- what a trace says -------------------------------------------------------------------------

@@ -100,23 +100,26 @@ def test_again(subject: Subject, uses: List[str]) -> None:
     needs=NEEDS,
     value=1,
     wrong={"the innermost first": -1},
-    witness={"row": ["exp"], "depth": 2, "fresh": True},
+    witness={"row": ["exp"], "depth": 2, "fresh": True, "same": False},
 )
-@given(row=ROW, depth=st.integers(1, 4), fresh=st.booleans())
-def test_nested(subject: Subject, row: List[str], depth: int, fresh: bool) -> None:
+@given(row=ROW, depth=st.integers(1, 4), fresh=st.booleans(), same=st.booleans())
+def test_nested(subject: Subject, row: List[str], depth: int, fresh: bool, same: bool) -> None:
     made: List[Any] = []
+    hooks = [lambda node, level=level: made.append((level, node.name())) for level in range(depth)]
+    hooks = hooks[:1] * depth if same else hooks
 
     def inside(level: int, y: Any) -> Any:
         """Apply the row in a context, behind what is done in the contexts inside of it."""
         if level == depth:
             return y
-        with watched(lambda node: made.append((level, node.name()))):
+        with watched(hooks[level]):
             return applied(inside(level + 1, y), row)
 
     inside(0, leaf(1) if fresh else 2 * leaf(1))
     active = [list(range(number))[:: subject.value] for number in range(depth, 0, -1)]
     rows = [[LEAF] * (fresh and number == depth) + [NODES[name] for name in row] for number in range(depth, 0, -1)]
-    assert made == [(level, name) for levels, names in zip(active, rows) for name in names for level in levels]
+    each = [(level, name) for levels, names in zip(active, rows) for name in names for level in levels]
+    assert made == [(0 if same else level, name) for level, name in each]
 
 
 @clause(
@@ -214,19 +217,24 @@ def test_none(subject: Subject, ways: List[str]) -> None:
     needs=NEEDS,
     value=True,
     wrong={"never": False},
-    witness={"row": ["exp"], "create_graph": True},
+    witness={"row": ["exp"], "create_graph": True, "depth": 1},
 )
-@given(row=ROW, create_graph=st.booleans())
-def test_in_backward(subject: Subject, row: List[str], create_graph: bool) -> None:
+@given(row=ROW, create_graph=st.booleans(), depth=st.integers(1, 3))
+def test_in_backward(subject: Subject, row: List[str], create_graph: bool, depth: int) -> None:
+    import contextlib
+
     import torch
 
-    made: List[Any] = []
+    found: List[List[Any]] = [[] for _ in range(depth)]
     x = leaf(1)
     y = applied(x, row).exp()
-    with watched(made.append):
+    with contextlib.ExitStack() as contexts:
+        for made in found:
+            contexts.enter_context(watched(made.append))
         (grad,) = torch.autograd.grad(y, x, create_graph=create_graph)
-    assert (grad.grad_fn in made) == (create_graph and subject.value)
-    assert bool(made) == (create_graph and subject.value)
+    for made in found:
+        assert (grad.grad_fn in made) == (create_graph and subject.value)
+        assert bool(made) == (create_graph and subject.value)
 
 
 @clause(

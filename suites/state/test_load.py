@@ -231,7 +231,9 @@ def test_reports(subject: Subject, program: StatePlan) -> None:
     about=ABOUT,
 )
 @given(
-    program=anywhere(act=Report("error_msgs", "x"), kinds=KINDS, does=("Report",), steps=("load",), runs=1, plain=True)
+    program=anywhere(
+        acts=(Report("error_msgs", "x"),), kinds=KINDS, does=("Report",), steps=("load",), runs=1, plain=True
+    )
 )
 def test_errors(subject: Subject, program: StatePlan) -> None:
     trace = subject.holds(program)
@@ -256,7 +258,7 @@ def test_returns(subject: Subject, program: StatePlan) -> None:
     says="load_state_dict() raises what a load pre-hook raises; modules that were loaded before stay loaded.",
     source="measured",
 )
-@given(program=anywhere(act=Throw(), kinds=KINDS, does=("Throw",), steps=("load",), runs=2, plain=True))
+@given(program=anywhere(acts=(Throw(),), kinds=KINDS, does=("Throw",), steps=("load",), runs=2, plain=True))
 def test_raises(subject: Subject, program: StatePlan) -> None:
     trace = subject.holds(program)
     raising = {hook.label for hook in program.hooks if hook.do}

@@ -170,7 +170,7 @@ def test_post_sees(subject: Subject, program: StatePlan) -> None:
     source="measured",
     needs=NEED,
 )
-@given(program=anywhere(act=Throw(), kinds=("load_post",), does=("Throw",), steps=("load",), runs=2, plain=True))
+@given(program=anywhere(acts=(Throw(),), kinds=("load_post",), does=("Throw",), steps=("load",), runs=2, plain=True))
 def test_post_raises(subject: Subject, program: StatePlan) -> None:
     trace = subject.holds(program)
     raising = {hook.label for hook in program.hooks if hook.do}

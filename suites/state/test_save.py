@@ -9,7 +9,7 @@ from fixtures.draw.state import programs
 from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.judge.table import Row, each
-from fixtures.state.grammar import Become, On, Save, Throw, Tree
+from fixtures.state.grammar import Become, On, Return, Save, Throw, Tree
 from fixtures.state.kinds import LOAD_PRE, SAVING
 from fixtures.state.plan import StatePlan
 from suites.saving import (
@@ -31,6 +31,7 @@ from suites.saving import (
 
 ABOUT = "_register_state_dict_hook"
 IN_PLACE = f'{SAVE_POST} "The registered hooks can modify the ``state_dict`` inplace"'
+RETURNS = (Return("given"), Return("number"), Return("another"))
 NEW_ONE = f'{SAVE_OWN} "if it is the root module that :meth:`~nn.Module.state_dict` is called from"'
 
 
@@ -177,8 +178,11 @@ def given_all(subject: Subject, program: StatePlan, *, row: Any) -> None:
         f'{SAVE_OWN} "can modify the ``state_dict`` inplace or return a new one"',
         kinds=("save_own",),
     ),
-    program=lambda row: anywhere(
-        kinds=row.kinds, does=("Put", "Take", "Rename"), steps=("save",), most=2, runs=1, plain=True
+    program=lambda row: st.one_of(
+        [
+            anywhere(kinds=row.kinds, does=("Put", "Take", "Rename"), steps=("save",), most=2, runs=1, plain=plain)
+            for plain in (True, False)
+        ]
     ),
 )
 def edits(subject: Subject, program: StatePlan, *, row: Any) -> None:
@@ -192,7 +196,7 @@ def edits(subject: Subject, program: StatePlan, *, row: Any) -> None:
     source=f'{SAVE_POST} "hook(module, state_dict, prefix, local_metadata) -> None"',
     needs=NEEDS["save_post"],
 )
-@given(program=anywhere(kinds=("save_post",), does=("Return",), steps=("save",), plain=True))
+@given(program=anywhere(acts=RETURNS, kinds=("save_post",), does=("Return",), steps=("save",), plain=True))
 def test_post_returns(subject: Subject, program: StatePlan) -> None:
     trace = subject.holds(program)
     returning = {hook.label for hook in program.hooks if hook.do}
@@ -265,7 +269,7 @@ def test_keep_vars(subject: Subject, program: StatePlan) -> None:
     says="state_dict() raises what one of its hooks raises, and no later hook runs.",
     source="measured",
 )
-@given(program=anywhere(act=Throw(), kinds=SAVING, does=("Throw",), steps=("save",), plain=True))
+@given(program=anywhere(acts=(Throw(),), kinds=SAVING, does=("Throw",), steps=("save",), plain=True))
 def test_raises(subject: Subject, program: StatePlan) -> None:
     trace = subject.holds(program)
     raising = [hook.label for hook in program.hooks if hook.do]

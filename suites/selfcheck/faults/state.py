@@ -11,6 +11,7 @@ from typing import Any
 from torch.nn import Module
 from torch.nn.modules import module as torch_module
 
+from fixtures.state.kinds import KINDS
 from suites.selfcheck.faults.base import fault, swap
 
 NEAR = "state."
@@ -50,7 +51,8 @@ SAVE_PRE: Kind = (Module, "state_dict", "_state_dict_pre_hooks")
 SAVE_POST: Kind = (Module, "state_dict", "_state_dict_hooks")
 LOAD_PRE: Kind = (Module, "_load_from_state_dict", "_load_state_dict_pre_hooks")
 LOAD_POST: Kind = (Module, "load_state_dict", "_load_state_dict_post_hooks")
-LOADS = (LOAD_PRE, LOAD_POST)
+#: What there is no hook of a kind without.
+NEEDS = {SAVE_PRE: "save_pre", SAVE_POST: "save_post", LOAD_PRE: "load_with", LOAD_POST: "load_post"}
 
 
 @dataclass(frozen=True)
@@ -137,7 +139,7 @@ def known(given: tuple[Any, ...], options: dict[str, Any]) -> dict[str, Any]:
     return {**dict(zip(("strict", "assign"), given, strict=False)), **options}
 
 
-def register(rows: tuple[Wrong, ...], module: str) -> None:
+def register(rows: tuple[Wrong, ...], module: str, needs: tuple[str, ...] = ()) -> None:
     """Make a fault of each row."""
     for row in rows:
 
@@ -145,7 +147,8 @@ def register(rows: tuple[Wrong, ...], module: str) -> None:
             row(stack)
 
         enter.__name__, enter.__doc__, enter.__module__ = row.name, row.says, module
-        fault(NEAR, subtle=not row.control, control=row.control)(enter)
+        wanted = needs or (KINDS[NEEDS[row.kind]].need,)
+        fault(NEAR, needs=wanted, subtle=not row.control, control=row.control)(enter)
 
 
 def unheard(hook: Any, given: Any, at: At) -> None:

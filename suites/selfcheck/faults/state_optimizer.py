@@ -147,7 +147,7 @@ ROWS = (
         last_first,
     ),
 )
-register(ROWS, __name__)
+register(ROWS, __name__, HAS)
 
 
 @fault(*NEAR, needs=HAS, subtle=True)
