@@ -9,7 +9,7 @@ from torch.optim import Optimizer
 
 from fixtures.state.kinds import KINDS
 from suites.selfcheck.faults.base import fault, swap
-from suites.selfcheck.faults.state import At, Kind, Wrong, ignored, put, register, swallowed, unheard
+from suites.selfcheck.faults.hooks_of_state import At, Kind, Wrong, ignored, never, put, register, swallowed, unheard
 
 NEAR = ("state.optimizer",)
 SAVE_PRE: Kind = (Optimizer, "state_dict", "_optimizer_state_dict_pre_hooks")
@@ -56,10 +56,6 @@ def returned_before(hook: Any, given: Any, at: At) -> Any:
 
 def last_first(owner: Any, hooks: list[Any]) -> list[Any]:
     return [hooks[-1], *hooks[:-1]] if len(hooks) > 2 else hooks
-
-
-def never(at: At) -> bool:
-    return False
 
 
 def later(at: At) -> bool:
