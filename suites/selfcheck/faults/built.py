@@ -11,13 +11,15 @@ import torch
 import torch.nn.utils.parametrize as parametrize
 import torch.nn.utils.prune as prune
 from torch.nn import Module
-from torch.nn.modules.lazy import LazyModuleMixin
+from torch.nn.modules import lazy
 from torch.nn.utils.spectral_norm import SpectralNorm
 from torch.nn.utils.weight_norm import WeightNorm
 
 from suites.selfcheck.faults.base import fault, swap
 
 NEAR = "built."
+#: Of any type: its methods are typed for objects that are modules, too.
+LazyModuleMixin: Any = lazy.LazyModuleMixin
 
 
 def behind(stack: ExitStack, owner: Any, name: str, change: Callable[..., Any]) -> None:

@@ -165,7 +165,7 @@ def loaded(stack: ExitStack) -> None:
 
 
 def two_modules(stack: ExitStack) -> None:
-    original = torch.nn.ModuleDict.update
+    original: Any = torch.nn.ModuleDict.update
 
     def update(self: Any, modules: Any) -> None:
         entries = list(modules.items()) if isinstance(modules, dict) else list(modules)
