@@ -1,9 +1,13 @@
 """What clauses about state dicts and about registering share: sources, needs, and what a trace says of the program."""
 
+from dataclasses import replace
 from typing import Any, Dict, List, Sequence
 
+from hypothesis import strategies as st
+
+from fixtures.draw.state import programs
 from fixtures.play.trace import Trace
-from fixtures.state.grammar import Tree
+from fixtures.state.grammar import Load, On, Save, Set, Tree
 from fixtures.state.kinds import KINDS
 from fixtures.state.plan import StatePlan
 
@@ -30,6 +34,40 @@ NEEDS = {name: kind.need for name, kind in KINDS.items() if kind.since}
 ASSIGN = "torch.nn.Module.load_state_dict(assign)"
 EXTRA = "torch.nn.Module.set_extra_state"
 TRANSIENT = "torch.nn.Module.register_buffer(persistent)"
+
+# --- programs ---------------------------------------------------------------------------------
+
+
+@st.composite
+def crowded(draw: Any, on: Sequence[str] = ("root", "a", "c"), acts: Sequence[Any] = (), **options: Any) -> StatePlan:
+    """Programs with modules two levels deep and two hooks or more, all on one module; the outermost is saved or loaded.
+
+    With some `acts` one of the hooks does one of them, and the others do nothing.
+    """
+    options["least"] = max(2, options.get("least", 2))
+    program = draw(programs(on=on, **{**options, "most": max(2, options.get("most", 4))}))
+    spot, numbers = draw(st.sampled_from(on)), draw(st.tuples(*[st.integers(0, 5)] * 3))
+    doing = draw(st.sampled_from([hook.label for hook in program.hooks])) if acts else ""
+    act = (draw(st.sampled_from(acts)),) if acts else ()
+    a, b, c = (Tree(name, (("w", number),)) for name, number in zip("abc", numbers))
+
+    def moved(step: Any) -> Any:
+        if isinstance(step, On):
+            does = act if step.label == doing else () if acts else step.do
+            return replace(step, on=spot, do=does)
+        return replace(step, on="root") if isinstance(step, (Save, Load)) else step
+
+    tree = replace(program.tree, children=(replace(a, children=(c,)), b))
+    steps = [moved(step) for step in program.steps if not isinstance(step, Set)]
+    if "share" in options["steps"]:
+        steps.insert(len(program.hooks), Set("root", "z", "module", value=spot))
+    return StatePlan(tree, tuple(steps))
+
+
+def anywhere(acts: Sequence[Any] = (), **options: Any) -> Any:
+    """Programs of all sorts, and twice as many in which hooks crowd on one module; one of them may do some `acts`."""
+    return st.one_of(programs(**options), crowded(**options), crowded(acts=acts, **options))
+
 
 # --- what a trace says -------------------------------------------------------------------------
 

@@ -100,22 +100,26 @@ def test_again(subject: Subject, uses: List[str]) -> None:
     needs=NEEDS,
     value=1,
     wrong={"the innermost first": -1},
-    witness={"row": ["exp"], "depth": 2},
+    witness={"row": ["exp"], "depth": 2, "fresh": True, "same": False},
 )
-@given(row=ROW, depth=st.integers(1, 4))
-def test_nested(subject: Subject, row: List[str], depth: int) -> None:
+@given(row=ROW, depth=st.integers(1, 4), fresh=st.booleans(), same=st.booleans())
+def test_nested(subject: Subject, row: List[str], depth: int, fresh: bool, same: bool) -> None:
     made: List[Any] = []
+    hooks = [lambda node, level=level: made.append((level, node.name())) for level in range(depth)]
+    hooks = hooks[:1] * depth if same else hooks
 
     def inside(level: int, y: Any) -> Any:
         """Apply the row in a context, behind what is done in the contexts inside of it."""
         if level == depth:
             return y
-        with watched(lambda node: made.append((level, node.name()))):
+        with watched(hooks[level]):
             return applied(inside(level + 1, y), row)
 
-    inside(0, 2 * leaf(1))
+    inside(0, leaf(1) if fresh else 2 * leaf(1))
     active = [list(range(number))[:: subject.value] for number in range(depth, 0, -1)]
-    assert made == [(level, NODES[name]) for levels in active for name in row for level in levels]
+    rows = [[LEAF] * (fresh and number == depth) + [NODES[name] for name in row] for number in range(depth, 0, -1)]
+    each = [(level, name) for levels, names in zip(active, rows) for name in names for level in levels]
+    assert made == [(0 if same else level, name) for level, name in each]
 
 
 @clause(
@@ -213,19 +217,24 @@ def test_none(subject: Subject, ways: List[str]) -> None:
     needs=NEEDS,
     value=True,
     wrong={"never": False},
-    witness={"row": ["exp"], "create_graph": True},
+    witness={"row": ["exp"], "create_graph": True, "depth": 1},
 )
-@given(row=ROW, create_graph=st.booleans())
-def test_in_backward(subject: Subject, row: List[str], create_graph: bool) -> None:
+@given(row=ROW, create_graph=st.booleans(), depth=st.integers(1, 3))
+def test_in_backward(subject: Subject, row: List[str], create_graph: bool, depth: int) -> None:
+    import contextlib
+
     import torch
 
-    made: List[Any] = []
+    found: List[List[Any]] = [[] for _ in range(depth)]
     x = leaf(1)
     y = applied(x, row).exp()
-    with watched(made.append):
+    with contextlib.ExitStack() as contexts:
+        for made in found:
+            contexts.enter_context(watched(made.append))
         (grad,) = torch.autograd.grad(y, x, create_graph=create_graph)
-    assert (grad.grad_fn in made) == (create_graph and subject.value)
-    assert bool(made) == (create_graph and subject.value)
+    for made in found:
+        assert (grad.grad_fn in made) == (create_graph and subject.value)
+        assert bool(made) == (create_graph and subject.value)
 
 
 @clause(
@@ -286,11 +295,16 @@ def test_raises(subject: Subject, before: int, behind: int) -> None:
     needs=NEEDS,
     value="RuntimeError",
     wrong={"ignored": "accepted"},
-    witness={"given": "node"},
+    witness={"given": "node", "before": 0},
 )
-@given(given=st.sampled_from(["node", "number", "false", "none"]))
-def test_returns(subject: Subject, given: str) -> None:
+@given(given=st.sampled_from(["node", "number", "false", "none"]), before=UP_TO_TWO)
+def test_returns(subject: Subject, given: str, before: int) -> None:
+    import contextlib
+
     y = 2 * leaf(1)
-    with watched(lambda node: {"node": node, "number": 1, "false": False, "none": None}[given]):
+    with contextlib.ExitStack() as contexts:
+        for _ in range(before):
+            contexts.enter_context(watched(lambda node: None))
+        contexts.enter_context(watched(lambda node: {"node": node, "number": 1, "false": False, "none": None}[given]))
         ended = outcome(y.exp)
     assert ended == ("accepted" if given == "none" else subject.value)

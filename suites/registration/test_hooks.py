@@ -12,6 +12,7 @@ from fixtures.judge.table import Row, each
 from fixtures.state.grammar import Set
 from fixtures.state.kinds import REGISTRATION
 from fixtures.state.plan import StatePlan
+from suites.hooking import UP_TO_TWO
 from suites.saving import NEEDS, OF_BUFFERS, OF_MODULES, OF_PARAMETERS, called, events, seen
 
 ABOUT = (
@@ -268,15 +269,18 @@ def test_parameter_containers(subject: Subject, number: int) -> None:
     needs=EVERY,
     value=[],
     wrong={"it calls them for its parameters": ["bias", "weight"]},
-    witness={"copies": True},
+    witness={"copies": True, "depth": 0},
 )
-@given(copies=st.booleans())
-def test_pickled(subject: Subject, copies: bool) -> None:
+@given(copies=st.booleans(), depth=UP_TO_TWO)
+def test_pickled(subject: Subject, copies: bool, depth: int) -> None:
     import copy
     import pickle
 
     import torch
 
     module = torch.nn.Linear(1, 1)
+    for _ in range(depth):
+        module = torch.nn.Sequential(module)
+        module.scale = torch.nn.Parameter(torch.zeros(1))
     text = pickle.dumps(module)
     assert sorted(noting(lambda: copy.deepcopy(module) if copies else pickle.loads(text))) == subject.value

@@ -40,9 +40,8 @@ def test_there_are_enough() -> None:
 
 @pytest.mark.parametrize("name", CONTROLS)
 def test_the_rewriting_alone_is_not_rejected(name: str) -> None:
-    catch = Hunter(QUICK, prefixes=("together.", "backward.", "gradient.", "output.")).hunt(
-        FAULTS[name], all_of_them=True
-    )
+    prefixes = ("together.", "backward.", "gradient.", "output.", *FAULTS[name].near)
+    catch = Hunter(QUICK, prefixes=prefixes).hunt(FAULTS[name], all_of_them=True)
     assert set(catch.clauses) <= KNOWS, catch.why
 
 

@@ -9,7 +9,7 @@ from fixtures.draw.state import programs
 from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.judge.table import Row, each
-from fixtures.state.grammar import Load, On, Put, Rename, Save, Tree
+from fixtures.state.grammar import Load, On, Put, Rename, Report, Save, Throw, Tree
 from fixtures.state.kinds import LOAD_PRE as KINDS
 from fixtures.state.plan import StatePlan
 from suites.saving import (
@@ -18,6 +18,7 @@ from suites.saving import (
     LOAD_OWN,
     LOAD_PRE,
     NEEDS,
+    anywhere,
     called,
     deeds,
     events,
@@ -70,7 +71,7 @@ def renamed(draw: Any) -> StatePlan:
     where="no module is in two places",
     source="measured",
 )
-@given(program=programs(kinds=KINDS, does=EDITS, steps=("load",), least=2, runs=1, plain=True))
+@given(program=anywhere(kinds=KINDS, does=EDITS, steps=("load",), least=2, runs=1, plain=True))
 def test_pre_order(subject: Subject, program: StatePlan) -> None:
     trace = subject.holds(program)
     inwards = labels(program, list(prefixes(program.tree)))
@@ -102,7 +103,7 @@ def test_pre_order(subject: Subject, program: StatePlan) -> None:
         kinds=("load_with",),
         first=1,
     ),
-    program=lambda row: programs(kinds=row.kinds, does=(), steps=("load",), runs=1),
+    program=lambda row: anywhere(kinds=row.kinds, does=(), steps=("load",), runs=1),
 )
 def given_all(subject: Subject, program: StatePlan, *, row: Any) -> None:
     trace = subject.holds(program)
@@ -128,7 +129,7 @@ def given_all(subject: Subject, program: StatePlan, *, row: Any) -> None:
     witness={"program": ACROSS},
     concern="load_own|load_with|load_pre ?other_keys",
 )
-@given(program=programs(kinds=KINDS, does=(), steps=("load",), on=("a", "b", "c"), runs=1, plain=True))
+@given(program=anywhere(kinds=KINDS, does=(), steps=("load",), on=("a", "b", "c"), runs=1, plain=True))
 def test_own_keys(subject: Subject, program: StatePlan) -> None:
     subject.holds(program)
 
@@ -188,7 +189,7 @@ def test_renames(subject: Subject, program: StatePlan) -> None:
     says="The caller's dict keeps its keys, whatever load pre-hooks of modules add to theirs, take out or rename.",
     source=("measured", 'code: torch/nn/modules/module.py "copy state_dict so _load_from_state_dict can modify it"'),
 )
-@given(program=programs(kinds=KINDS, does=EDITS, steps=("load",), runs=2))
+@given(program=anywhere(kinds=KINDS, does=EDITS, steps=("load",), runs=2))
 def test_callers_dict(subject: Subject, program: StatePlan) -> None:
     trace = subject.holds(program)
     loads = [step for step in program.steps if isinstance(step, Load)]
@@ -202,7 +203,7 @@ def test_callers_dict(subject: Subject, program: StatePlan) -> None:
     says="A load pre-hook is given strict=True, also where load_state_dict() was called with strict=False.",
     source=("https://github.com/pytorch/pytorch/issues/156177", "measured"),
 )
-@given(program=programs(kinds=KINDS, does=(), steps=("load",), runs=2, plain=True))
+@given(program=anywhere(kinds=KINDS, does=(), steps=("load",), runs=2, plain=True))
 def test_strict(subject: Subject, program: StatePlan) -> None:
     trace = subject.holds(program)
     assert all(one[-4] is True for one in seen(trace))
@@ -214,7 +215,7 @@ def test_strict(subject: Subject, program: StatePlan) -> None:
     where="no later hook takes it out again",
     source="measured",
 )
-@given(program=programs(kinds=KINDS, does=("Report",), steps=("load",), most=2, runs=1, plain=True))
+@given(program=anywhere(kinds=KINDS, does=("Report",), steps=("load",), most=2, runs=1, plain=True))
 def test_reports(subject: Subject, program: StatePlan) -> None:
     trace = subject.holds(program)
     for missing, unexpected in events(trace, "loaded"):
@@ -229,7 +230,11 @@ def test_reports(subject: Subject, program: StatePlan) -> None:
     source=GIVEN,
     about=ABOUT,
 )
-@given(program=programs(kinds=KINDS, does=("Report",), steps=("load",), runs=1, plain=True))
+@given(
+    program=anywhere(
+        acts=(Report("error_msgs", "x"),), kinds=KINDS, does=("Report",), steps=("load",), runs=1, plain=True
+    )
+)
 def test_errors(subject: Subject, program: StatePlan) -> None:
     trace = subject.holds(program)
     acts = [act for label in called(trace) for name, act in deeds(program, "Report") if name == label]
@@ -243,7 +248,7 @@ def test_errors(subject: Subject, program: StatePlan) -> None:
     says="What a load pre-hook of a module returns is ignored.",
     source="measured",
 )
-@given(program=programs(kinds=KINDS, does=("Return",), steps=("load",), runs=2, plain=True))
+@given(program=anywhere(kinds=KINDS, does=("Return",), steps=("load",), runs=2, plain=True))
 def test_returns(subject: Subject, program: StatePlan) -> None:
     subject.holds(program)
 
@@ -253,7 +258,7 @@ def test_returns(subject: Subject, program: StatePlan) -> None:
     says="load_state_dict() raises what a load pre-hook raises; modules that were loaded before stay loaded.",
     source="measured",
 )
-@given(program=programs(kinds=KINDS, does=("Throw",), steps=("load",), runs=2, plain=True))
+@given(program=anywhere(acts=(Throw(),), kinds=KINDS, does=("Throw",), steps=("load",), runs=2, plain=True))
 def test_raises(subject: Subject, program: StatePlan) -> None:
     trace = subject.holds(program)
     raising = {hook.label for hook in program.hooks if hook.do}
@@ -267,7 +272,7 @@ def test_raises(subject: Subject, program: StatePlan) -> None:
     where="the dict has a copy of the parameter, of its size",
     source="measured",
 )
-@given(program=programs(kinds=KINDS, does=("Become",), steps=("load",), runs=1, plain=True))
+@given(program=anywhere(kinds=KINDS, does=("Become",), steps=("load",), runs=1, plain=True))
 def test_module_changed(subject: Subject, program: StatePlan) -> None:
     subject.holds(program)
 
@@ -278,7 +283,7 @@ def test_module_changed(subject: Subject, program: StatePlan) -> None:
     source=("https://github.com/pytorch/pytorch/pull/102212", "measured"),
     needs=ASSIGN,
 )
-@given(program=programs(kinds=KINDS, does=(), steps=("load",), runs=1))
+@given(program=anywhere(kinds=KINDS, does=(), steps=("load",), runs=1))
 def test_assign_told(subject: Subject, program: StatePlan) -> None:
     trace = subject.holds(program)
     load = next(step for step in program.steps if isinstance(step, Load))

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from fixtures.draw.state import programs
 from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
-from fixtures.state.grammar import Load, On, Report, Save, Tree
+from fixtures.state.grammar import Load, On, Report, Save, Throw, Tree
 from fixtures.state.plan import StatePlan
-from suites.saving import AFFECTED, LOAD_POST, NEEDS, called, events, inside_out, labels, seen
+from suites.saving import AFFECTED, LOAD_POST, NEEDS, anywhere, called, events, inside_out, labels, seen
 
 ABOUT = "register_load_state_dict_post_hook"
 NEED = NEEDS["load_post"]
@@ -34,7 +34,7 @@ def unfit(draw: Any, key: str = "") -> StatePlan:
     source="measured",
     needs=NEED,
 )
-@given(program=programs(kinds=("load_post",), does=("Report",), steps=("load",), least=2, runs=1, plain=True))
+@given(program=anywhere(kinds=("load_post",), does=("Report",), steps=("load",), least=2, runs=1, plain=True))
 def test_post_order(subject: Subject, program: StatePlan) -> None:
     trace = subject.holds(program)
     outwards = labels(program, inside_out(program.tree))
@@ -47,7 +47,7 @@ def test_post_order(subject: Subject, program: StatePlan) -> None:
     source=f'{LOAD_POST} "argument is the current module that this hook is registered"',
     needs=NEED,
 )
-@given(program=programs(kinds=("load_post",), does=(), steps=("load",), runs=2))
+@given(program=anywhere(kinds=("load_post",), does=(), steps=("load",), runs=2))
 def test_post_given(subject: Subject, program: StatePlan) -> None:
     trace = subject.holds(program)
     places = {hook.label: hook.on for hook in program.hooks}
@@ -86,7 +86,7 @@ def test_post_adds(subject: Subject, program: StatePlan) -> None:
     source=(f'{LOAD_POST} "hook(module, incompatible_keys) -> None"', "measured"),
     needs=NEED,
 )
-@given(program=programs(kinds=("load_post",), does=("Return",), steps=("load",), plain=True))
+@given(program=anywhere(kinds=("load_post",), does=("Return",), steps=("load",), plain=True))
 def test_post_returns(subject: Subject, program: StatePlan) -> None:
     trace = subject.holds(program)
     returning = {hook.label for hook in program.hooks if hook.do}
@@ -159,7 +159,7 @@ def test_post_result(subject: Subject, program: StatePlan) -> None:
     source=f'{LOAD_POST} "to be run after module\'s"',
     needs=NEED,
 )
-@given(program=programs(kinds=("load_post",), does=("Become",), steps=("load",), runs=2, plain=True))
+@given(program=anywhere(kinds=("load_post",), does=("Become",), steps=("load",), runs=2, plain=True))
 def test_post_sees(subject: Subject, program: StatePlan) -> None:
     subject.holds(program)
 
@@ -170,7 +170,7 @@ def test_post_sees(subject: Subject, program: StatePlan) -> None:
     source="measured",
     needs=NEED,
 )
-@given(program=programs(kinds=("load_post",), does=("Throw",), steps=("load",), runs=2, plain=True))
+@given(program=anywhere(acts=(Throw(),), kinds=("load_post",), does=("Throw",), steps=("load",), runs=2, plain=True))
 def test_post_raises(subject: Subject, program: StatePlan) -> None:
     trace = subject.holds(program)
     raising = {hook.label for hook in program.hooks if hook.do}

@@ -3,6 +3,7 @@
 from typing import Any
 
 from hypothesis import given
+from hypothesis import strategies as st
 
 from fixtures.draw.state import programs
 from fixtures.judge.clause import clause
@@ -39,7 +40,7 @@ EVERY = (NEEDS[PRE], NEEDS[POST], NEEDS[LOAD_PRE], NEEDS[LOAD_POST])
     source=f'{DOCS[POST]} "The hook may modify the state_dict inplace or optionally return a new one"',
     needs=NEEDS[POST],
 )
-@given(program=programs(kinds=(POST,), does=("Put", "Inner", "Return"), steps=("save",), runs=1, plain=True))
+@given(program=programs(kinds=(POST,), does=("Put", "Inner", "Return"), steps=("save",), least=2, runs=1, plain=True))
 def test_saved(subject: Subject, program: StatePlan) -> None:
     subject.holds(program)
 
@@ -62,7 +63,7 @@ def test_pre(subject: Subject, program: StatePlan) -> None:
     source=f'{DOCS[LOAD_PRE]} "it will be used to be loaded into the optimizer"',
     needs=NEEDS[LOAD_PRE],
 )
-@given(program=programs(kinds=(LOAD_PRE,), does=("Return", "Inner"), steps=("load",), runs=1, plain=True))
+@given(program=programs(kinds=(LOAD_PRE,), does=("Return", "Inner"), steps=("load",), least=2, runs=1, plain=True))
 def test_loaded(subject: Subject, program: StatePlan) -> None:
     subject.holds(program)
 
@@ -86,7 +87,14 @@ def test_shallow(subject: Subject, program: StatePlan) -> None:
     source=f'{DOCS[LOAD_POST]} "perform post-processing after ``load_state_dict`` has loaded the"',
     needs=(NEEDS[LOAD_POST], NEEDS[LOAD_PRE]),
 )
-@given(program=programs(kinds=(LOAD_POST, LOAD_PRE), does=("Take", "Inner", "Become"), steps=("load",), plain=True))
+@given(
+    program=st.one_of(
+        [
+            programs(kinds=(LOAD_POST, LOAD_PRE), does=does, steps=("load",), least=2, runs=2, plain=True)
+            for does in (("Take", "Inner", "Become"), ("Take", "Become"))
+        ]
+    )
+)
 def test_after(subject: Subject, program: StatePlan) -> None:
     subject.holds(program)
 
@@ -159,7 +167,14 @@ def test_kept(subject: Subject, program: StatePlan) -> None:
     source="measured",
     needs=EVERY[:3],
 )
-@given(program=programs(kinds=(PRE, POST, LOAD_PRE), does=("Throw", "Inner"), steps=("load",), runs=2, plain=True))
+@given(
+    program=st.one_of(
+        [
+            programs(kinds=(one,), does=("Throw", "Inner"), steps=("load",), runs=2, plain=True)
+            for one in OF_OPTIMIZERS[:3]
+        ]
+    )
+)
 def test_raises(subject: Subject, program: StatePlan) -> None:
     subject.holds(program)
 

@@ -7,6 +7,8 @@ from suites.selfcheck.faults import (
     backward,
     blind,
     blind_backward,
+    built,
+    callbacks,
     calls,
     changes,
     edits,
@@ -21,9 +23,12 @@ from suites.selfcheck.faults import (
     node,
     optimizer,
     places,
+    registration,
     retain,
     saved,
     several,
+    state,
+    state_optimizer,
     structures,
     switched,
     tensor,
@@ -35,6 +40,7 @@ TOPICS = (
     *(forward, calls, failure, lifecycle, leftovers, changes),
     *(backward, places, legacy, tensor, gradient, retain, node, values, edits),
     *(many, functions, structures, switched, blind, blind_backward, saved, several, optimizer),
+    *(state, state_optimizer, registration, built, callbacks),
 )
 
 __all__ = ["FAULTS", "TOPICS", "Fault"]
