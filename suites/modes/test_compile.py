@@ -1,0 +1,378 @@
+"""Hooks of a module that torch.compile compiled: registered before the first call or after it, and removed."""
+
+from typing import Any, List
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fixtures.judge.clause import by_release, clause
+from fixtures.judge.subject import Subject
+from fixtures.judge.table import Row, each
+from suites.modes.compiled import (
+    ANY_KIND,
+    ANYWHERE,
+    APIS,
+    BY,
+    COMPILE,
+    EAGER,
+    INNER,
+    NOTICED,
+    OWN,
+    PAGE,
+    called,
+    compiled,
+    hook,
+    network,
+    told,
+    within,
+)
+from suites.modes.compiled import given as leaf
+from suites.names import ISSUE
+
+ABOUT = APIS
+BEFORE = f'{PAGE} "If you install hooks before calling"'
+LATE = f'{PAGE} "at the cost of not noticing if any hook dict is changed after compilation"'
+
+
+@each(
+    Row(
+        "modes.compile.forward",
+        "What a forward (pre-)hook registered before the first compiled call returns is used in each call.",
+        BEFORE,
+        needs=COMPILE,
+        where=EAGER,
+        kinds=["forward_pre", "forward"],
+        about=APIS[:2],
+        value="runs",
+        wrong={"left out": "ignored"},
+        witness={"kind": "forward", "path": "first", "by": 5},
+    ),
+    Row(
+        "modes.compile.backward",
+        "What a module's backward hook, registered before the first compiled call, returns is used in each call.",
+        f'{PAGE} "hooks are generally also supported, with similar caveats"',
+        needs=COMPILE,
+        where=EAGER,
+        kinds=["full_backward_pre", "full_backward", "backward"],
+        about=APIS[2:],
+        value="runs",
+        wrong={"left out": "ignored"},
+        witness={"kind": "full_backward", "path": "first", "by": 5},
+    ),
+    kind=lambda row: st.sampled_from(row.kinds),
+    path=lambda row: ANYWHERE,
+    by=lambda row: st.just(5),
+)
+def before(subject: Subject, kind: str, path: str, by: int, *, row: Any) -> None:
+    net, plain = network(), called(network())
+    hook(net, path, kind, by)
+    eager = called(net)
+    call = compiled(net)
+    assert [told(called(call), eager, plain) for _ in range(2)] == [subject.value] * 2
+
+
+@clause(
+    "modes.compile.late_inner",
+    says="A first hook added to an inner module after a compiled call is ignored until torch compiles anew.",
+    where=("forwards are your own", EAGER),
+    source=(LATE, NOTICED, ISSUE + "117758"),
+    needs=COMPILE,
+    value="ignored",
+    wrong={"runs as in eager mode": "runs"},
+    witness={"kind": "forward", "path": "first", "by": 5},
+)
+@given(kind=ANY_KIND, path=INNER, by=BY)
+def test_late_inner(subject: Subject, kind: str, path: str, by: int) -> None:
+    net = network()
+    call = compiled(net)
+    plain = called(call)
+    hook(net, path, kind, by)
+    eager = called(net)
+    assert [told(called(call), eager, plain) for _ in range(2)] == [subject.value] * 2
+
+
+@clause(
+    "modes.compile.late_layer",
+    says="A first hook added to an inner nn.Linear after a compiled call is ignored until torch compiles anew.",
+    where=(OWN, EAGER),
+    source=(LATE, NOTICED, ISSUE + "117758"),
+    needs=COMPILE,
+    concern="forward_pre|forward|full_backward_pre|full_backward|backward own ?compiled",
+    readings=by_release(
+        "nothing",
+        ("2.5", "ignored", "ignored"),
+        "A first hook added to an inner nn.Linear after a compiled call is ignored until torch compiles anew.",
+        ("", "runs", "runs"),
+        "The first hook on an inner nn.Linear runs in compiled calls also where it is registered after one.",
+    ),
+    witness={"kind": "forward", "by": 5},
+)
+@given(kind=ANY_KIND, by=BY)
+def test_late_layer(subject: Subject, kind: str, by: int) -> None:
+    import torch
+
+    net = network(torch.nn.Linear(1, 1).double())
+    call = compiled(net)
+    plain = called(call)
+    hook(net, "first", kind, by)
+    eager = called(net)
+    assert told(called(call), eager, plain) == subject.value
+
+
+@clause(
+    "modes.compile.late_outer",
+    says="A hook added to the compiled module itself after a compiled call runs in the next calls.",
+    where=(OWN, EAGER),
+    see="modes.compile.late_inner",
+    source="measured",
+    needs=COMPILE,
+    value="runs",
+    wrong={"ignored as an inner one": "ignored"},
+    witness={"kind": "forward", "by": 5},
+)
+@given(kind=ANY_KIND, by=BY)
+def test_late_outer(subject: Subject, kind: str, by: int) -> None:
+    net = network()
+    call = compiled(net)
+    plain = called(call)
+    hook(net, "", kind, by)
+    eager = called(net)
+    assert told(called(call), eager, plain) == subject.value
+
+
+@clause(
+    "modes.compile.late_sequential",
+    says="A first hook added to a compiled nn.Sequential after a call is ignored until torch compiles anew.",
+    where=EAGER,
+    see="modes.compile.late_outer",
+    source=(LATE, NOTICED),
+    needs=COMPILE,
+    value="ignored",
+    wrong={"runs": "runs"},
+    witness={"kind": "forward", "by": 5},
+)
+@given(kind=ANY_KIND, by=BY)
+def test_late_sequential(subject: Subject, kind: str, by: int) -> None:
+    import torch
+
+    net = torch.nn.Sequential(network())
+    call = compiled(net)
+    plain = called(call)
+    hook(net, "", kind, by)
+    eager = called(net)
+    assert told(called(call), eager, plain) == subject.value
+
+
+@clause(
+    "modes.compile.reset",
+    says="After torch.compiler.reset() the next compiled call runs the hooks that were registered too late.",
+    where=EAGER,
+    source="docs: torch.compiler.reset",
+    needs=COMPILE,
+    value=["ignored", "runs"],
+    wrong={"still ignored": ["ignored", "ignored"]},
+    witness={"kind": "forward", "path": "first", "by": 5},
+)
+@given(kind=ANY_KIND, path=INNER, by=st.just(5))
+def test_reset(subject: Subject, kind: str, path: str, by: int) -> None:
+    import torch
+
+    net = network()
+    call = compiled(net)
+    plain = called(call)
+    hook(net, path, kind, by)
+    eager = called(net)
+    found = [told(called(call), eager, plain)]
+    torch.compiler.reset()
+    assert [*found, told(called(call), eager, plain)] == subject.value
+
+
+@clause(
+    "modes.compile.other_shape",
+    says="A forward hook that is added to an inner module too late runs for a new input shape, not for the old one.",
+    where=("forwards are your own", EAGER),
+    source="measured",
+    needs=COMPILE,
+    about="register_forward_hook",
+    value=["ignored", "runs", "ignored"],
+    wrong={"ignored for both": ["ignored", "ignored", "ignored"], "noticed for both": ["ignored", "runs", "runs"]},
+    witness={"path": "first", "by": 5, "size": 2},
+)
+@given(path=INNER, by=BY, size=st.integers(2, 3))
+def test_other_shape(subject: Subject, path: str, by: int, size: int) -> None:
+    net = network()
+    call = compiled(net)
+    old, new = [3.0], [3.0] * size
+    called(call, old)
+    plain = {len(each): called(network(), each) for each in (old, new)}
+    hook(net, path, "forward", by)
+    eager = {len(each): called(net, each) for each in (old, new)}
+    found = [told(called(call, each), eager[len(each)], plain[len(each)]) for each in (old, new, old)]
+    assert found == subject.value
+
+
+@clause(
+    "modes.compile.second_hook",
+    says="A hook added after a compiled call next to one of its kind on the module runs in the next calls.",
+    where=EAGER,
+    see="modes.compile.late_inner",
+    source="measured",
+    needs=COMPILE,
+    concern="forward_pre|forward own ?compiled ?hooked_again",
+    readings=by_release(
+        "other",
+        ("2.2", "runs", "runs"),
+        "A hook added after a compiled call next to one of its kind on the module runs in the next calls.",
+        ("", "ignored", "ignored"),
+        "A forward hook on an inner module registered after a compiled call next to another one is ignored.",
+    ),
+    witness={"kind": "forward", "path": "first", "by": 5},
+)
+@given(kind=st.sampled_from(["forward_pre", "forward"]), path=INNER, by=BY)
+def test_second_hook(subject: Subject, kind: str, path: str, by: int) -> None:
+    net = network()
+    hook(net, path, kind, 7)
+    call = compiled(net)
+    first = called(call)
+    hook(net, path, kind, by)
+    eager = called(net)
+    assert told(called(call), eager, first) == subject.value
+
+
+@clause(
+    "modes.compile.removed",
+    says="A hook that is removed after compiled calls does not run any more.",
+    where=EAGER,
+    source="measured",
+    needs=COMPILE,
+    concern="forward_pre|forward own ?compiled",
+    readings=by_release(
+        "other",
+        ("2.2", "gone", "ignored"),
+        "A hook that is removed after compiled calls does not run any more.",
+        ("", "still runs", "runs"),
+        "A forward (pre-)hook of an inner module that is removed after compiled calls still runs.",
+    ),
+    witness={"kind": "forward", "path": "first", "by": 5, "calls": 1},
+)
+@given(kind=st.sampled_from(["forward_pre", "forward"]), path=INNER, by=BY, calls=st.integers(1, 2))
+def test_removed(subject: Subject, kind: str, path: str, by: int, calls: int) -> None:
+    net, plain = network(), called(network())
+    handle = hook(net, path, kind, by)
+    call = compiled(net)
+    eager = [called(call) for _ in range(calls)][0]
+    handle.remove()
+    assert told(called(call), eager, plain) == subject.value
+
+
+@clause(
+    "modes.compile.removed_backward",
+    says="A backward hook of a module that is removed after compiled calls does not run any more.",
+    where=EAGER,
+    source="measured",
+    needs=COMPILE,
+    about=APIS[2:],
+    value="ignored",
+    wrong={"still runs": "runs"},
+    witness={"kind": "full_backward", "path": "first", "by": 5},
+)
+@given(kind=st.sampled_from(["full_backward_pre", "full_backward", "backward"]), path=ANYWHERE, by=st.just(5))
+def test_removed_backward(subject: Subject, kind: str, path: str, by: int) -> None:
+    net, plain = network(), called(network())
+    handle = hook(net, path, kind, by)
+    call = compiled(net)
+    eager = called(call)
+    handle.remove()
+    assert told(called(call), eager, plain) == subject.value
+
+
+@clause(
+    "modes.compile.tensors",
+    says="A tensor hook on a parameter or an input runs once in a pass through a compiled module, also one added late.",
+    where=EAGER,
+    source="measured",
+    needs=COMPILE,
+    about="register_hook",
+    value=[6.0],
+    wrong={"left out": []},
+    witness={"of_input": False, "late": True, "by": 5},
+)
+@given(of_input=st.booleans(), late=st.booleans(), by=BY)
+def test_tensors(subject: Subject, of_input: bool, late: bool, by: int) -> None:
+    net = network()
+    call = compiled(net)
+    if late:
+        called(call)
+        net.zero_grad(set_to_none=True)
+    x = leaf([2.0])
+    tensor = x if of_input else net.first.weight
+    seen: List[float] = []
+
+    def times(grad: Any) -> Any:
+        seen.append(grad.sum().item())
+        return grad * by
+
+    tensor.register_hook(times)
+    call(x).sum().backward()
+    assert (seen, tensor.grad.sum().item()) == (subject.value, 6.0 * by)
+
+
+@clause(
+    "modes.compile.accumulated",
+    says="A post-accumulate-grad hook runs once in a pass through a compiled module, also one added late.",
+    where=EAGER,
+    source="measured",
+    needs=(COMPILE, "torch.Tensor.register_post_accumulate_grad_hook"),
+    value=[6.0],
+    wrong={"left out": []},
+    witness={"path": "first", "late": True},
+)
+@given(path=st.sampled_from(["first", "second.inner"]), late=st.booleans())
+def test_accumulated(subject: Subject, path: str, late: bool) -> None:
+    net = network()
+    call = compiled(net)
+    if late:
+        called(call)
+        net.zero_grad(set_to_none=True)
+    parameter = within(net, path).weight
+    seen: List[float] = []
+    parameter.register_post_accumulate_grad_hook(lambda one: seen.append(one.grad.item() * one.item()))
+    called(call, [1.0])
+    assert (seen, parameter.grad.item() * parameter.item()) == (subject.value, 6.0)
+
+
+@clause(
+    "modes.compile.always_call",
+    says="A forward hook with always_call=True runs when a compiled module's forward raises, also one added late.",
+    where=(OWN, EAGER),
+    source="measured",
+    needs=(COMPILE, "torch.nn.Module.register_forward_hook(always_call)"),
+    value=([None], "ValueError"),
+    wrong={"left out": ([], "ValueError")},
+    witness={"inner": True, "late": True},
+)
+@given(inner=st.booleans(), late=st.booleans())
+def test_always_call(subject: Subject, inner: bool, late: bool) -> None:
+    import torch
+
+    class Fails(torch.nn.Module):
+        def forward(self, x: Any) -> Any:
+            raise ValueError("mine")
+
+    net = network(Fails())
+    call = compiled(net)
+    seen: List[Any] = []
+    if late:
+        failed(call)
+    on = net.first if inner else net
+    on.register_forward_hook(lambda module, args, output: seen.append(output), always_call=True)
+    assert (seen, failed(call)) == subject.value
+
+
+def failed(call: Any) -> str:
+    """The name of the error that a call raises; "none" if it does not."""
+    try:
+        called(call)
+    except ValueError as error:
+        return type(error).__name__
+    return "none"
