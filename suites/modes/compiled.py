@@ -18,6 +18,9 @@ NOTICED = f'{GUARDS} "dynamo will not notice and will execute whichever version 
 KINDS = ("forward_pre", "forward", "full_backward_pre", "full_backward", "backward")
 APIS = tuple(f"register_{kind}_hook" for kind in KINDS)
 EVERYWHERE = tuple(f"register_module_{kind}_hook" for kind in KINDS)
+#: The modules of `network` in the order in which a forward hook runs for them, and a forward pre-hook.
+FORWARD = ["Scale", "Scale", "Block", "Network"]
+PRE = ["Network", "Scale", "Block", "Scale"]
 ANY_KIND = st.sampled_from(KINDS)
 #: Where a hook is: modules in `network`, the first being the one that is compiled.
 INNER = st.sampled_from(["first", "second", "second.inner"])
@@ -65,6 +68,21 @@ def network(first: Any = None) -> Any:
     return Network()
 
 
+def two_outputs() -> Any:
+    """A module with two parameters, one for each of its outputs."""
+    import torch
+
+    class TwoOutputs(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.a, self.b = (torch.nn.Parameter(torch.tensor(by, dtype=torch.float64)) for by in (2.0, 3.0))
+
+        def forward(self, x: Any) -> Any:
+            return self.a * x, self.b * x
+
+    return TwoOutputs()
+
+
 def within(net: Any, path: str) -> Any:
     """The module inside of `net` at a dotted path; itself at an empty one."""
     for name in path.split(".") if path else ():
@@ -107,6 +125,22 @@ def compiled_in_place(net: Any, **options: Any) -> Any:
     torch.compiler.reset()
     net.compile(**{"backend": "eager", **options})
     return net
+
+
+def noting(seen: List[str]) -> Any:
+    """A hook that keeps the name of the class of its module."""
+
+    def note(module: Any, *given: Any) -> None:
+        seen.append(type(module).__name__)
+
+    return note
+
+
+def everywhere(kind: str, function: Any) -> Any:
+    """Register a hook for all modules; return its handle."""
+    from torch.nn.modules import module
+
+    return getattr(module, f"register_module_{kind}_hook")(function)
 
 
 def given(numbers: Sequence[float]) -> Any:

@@ -1,0 +1,233 @@
+"""Hooks in compiled autograd, which compiles a whole backward pass; forward runs in eager mode here."""
+
+from typing import Any, Callable, List
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fixtures.judge.clause import by_release, clause
+from fixtures.judge.subject import Subject
+from suites.modes.compiled import BY, COMPILE, INNER, called, hook, network, told, two_outputs, within
+from suites.modes.compiled import given as leaf
+from suites.tensors import item
+
+ABOUT = "register_hook"
+NUMBERS = st.integers(2, 4)
+AROUND_BACKWARD = ("full_backward_pre", "full_backward", "backward")
+
+
+def in_compiled_autograd(run: Callable[[], Any]) -> Any:
+    """Run a backward pass in compiled autograd, whose context has had two names."""
+    import torch
+    from torch._dynamo import compiled_autograd
+
+    torch.compiler.reset()
+    enable = getattr(compiled_autograd, "_enable", None) or compiled_autograd.enable
+    with enable(lambda graph: torch.compile(graph, backend="eager")):
+        return run()
+
+
+def passed(net: Any, x: Any) -> Any:
+    """Call a module in eager mode, and run the backward pass in compiled autograd."""
+    y = net(x)
+    in_compiled_autograd(lambda: y.sum().backward())
+    return [y.tolist(), x.grad.tolist()]
+
+
+@clause(
+    "modes.compile.autograd_tensor",
+    says="Tensor hooks on parameters, inputs and activations run in compiled autograd, and what they return is used.",
+    source="measured",
+    needs=COMPILE,
+    value="runs",
+    wrong={"left out": "ignored"},
+    witness={"on": "parameter", "by": 5},
+    isolated=True,
+)
+@given(on=st.sampled_from(["parameter", "input", "activation"]), by=BY)
+def test_autograd_tensor(subject: Subject, on: str, by: int) -> None:
+    def both(run: Any, hooks: bool) -> Any:
+        net, x = network(), leaf([2.0])
+        middle = net.first(x)
+        y = net.second(middle)
+        tensor = {"parameter": net.first.weight, "input": x, "activation": middle}[on]
+        if hooks:
+            tensor.register_hook(lambda grad: grad * by)
+        run(lambda: y.sum().backward())
+        return x.grad.tolist(), net.first.weight.grad.item()
+
+    plain, eager = (both(lambda one: one(), hooks) for hooks in (False, True))
+    assert told(both(in_compiled_autograd, True), eager, plain) == subject.value
+
+
+@clause(
+    "modes.compile.autograd_module",
+    says="A backward hook of a module runs in compiled autograd, and what it returns is used.",
+    source="measured",
+    needs=COMPILE,
+    about=tuple(f"register_{kind}_hook" for kind in AROUND_BACKWARD),
+    concern="full_backward_pre|full_backward own ?compiled",
+    readings=by_release(
+        "raises",
+        ("2.2", "runs", "runs"),
+        "A backward hook of a module runs in compiled autograd, and what it returns is used.",
+        ("", "fails", "AttributeError"),
+        "A pass through a module with a full backward (pre-)hook raises AttributeError in compiled autograd.",
+    ),
+    witness={"kind": "full_backward", "path": "first", "by": 5},
+    isolated=True,
+)
+@given(kind=st.sampled_from(AROUND_BACKWARD[:2]), path=INNER, by=BY)
+def test_autograd_module(subject: Subject, kind: str, path: str, by: int) -> None:
+    net, plain = network(), called(network())
+    hook(net, path, kind, by)
+    eager = called(net)
+    try:
+        found = told(passed(net, leaf([3.0])), eager, plain)
+    except AttributeError as error:
+        found = type(error).__name__
+    assert found == subject.value
+
+
+@clause(
+    "modes.compile.autograd_legacy",
+    says="In compiled autograd a legacy backward hook is given lists, not tuples.",
+    source="measured",
+    needs=COMPILE,
+    about="register_backward_hook",
+    value=["list", "list"],
+    wrong={"as in eager mode": ["tuple", "tuple"]},
+    witness={"path": "first"},
+    isolated=True,
+)
+@given(path=INNER)
+def test_autograd_legacy(subject: Subject, path: str) -> None:
+    seen: List[str] = []
+    net = network()
+    within(net, path).register_backward_hook(
+        lambda module, grad_input, grad_output: seen.extend([type(grad_input).__name__, type(grad_output).__name__])
+    )
+    passed(net, leaf([3.0]))
+    assert seen == subject.value
+
+
+@clause(
+    "modes.compile.autograd_accumulated",
+    says="A post-accumulate-grad hook runs in compiled autograd; a .grad that it changes in place stays changed.",
+    source="measured",
+    needs=(COMPILE, "torch.Tensor.register_post_accumulate_grad_hook"),
+    concern="post_accumulate ?compiled",
+    readings=by_release(
+        "raises",
+        ("2.5", "runs", "runs"),
+        "A post-accumulate-grad hook runs in compiled autograd; a .grad that it changes in place stays changed.",
+        ("", "fails", "RuntimeError"),
+        "A pass raises RuntimeError in compiled autograd where a parameter has a post-accumulate-grad hook.",
+    ),
+    witness={"by": 5},
+    isolated=True,
+)
+@given(by=BY)
+def test_autograd_accumulated(subject: Subject, by: int) -> None:
+    def change(one: Any) -> None:
+        one.grad.mul_(by)
+
+    net = network()
+    net.first.weight.register_post_accumulate_grad_hook(change)
+    try:
+        passed(net, leaf([2.0]))
+        found = told(net.first.weight.grad.item(), 6.0 * by, 6.0)
+    except RuntimeError:
+        found = "RuntimeError"
+    assert found == subject.value
+
+
+@clause(
+    "modes.compile.autograd_retain",
+    says="retain_grad() keeps the gradient of an activation in compiled autograd, as in eager mode.",
+    source="measured",
+    needs=COMPILE,
+    about="retain_grad",
+    concern="retain_grad ?compiled",
+    readings=by_release(
+        "raises",
+        ("2.7", "kept", [3.0]),
+        "retain_grad() keeps the gradient of an activation in compiled autograd, as in eager mode.",
+        ("", "refused", "RuntimeError"),
+        "A pass raises RuntimeError in compiled autograd where an activation keeps its gradient by retain_grad().",
+    ),
+    witness={"x": 2},
+    isolated=True,
+)
+@given(x=NUMBERS)
+def test_autograd_retain(subject: Subject, x: int) -> None:
+    net = network()
+    middle = net.first(leaf([x]))
+    middle.retain_grad()
+    y = net.second(middle)
+    try:
+        in_compiled_autograd(lambda: y.sum().backward())
+        found = item(middle.grad)
+    except RuntimeError:
+        found = "RuntimeError"
+    assert found == subject.value
+
+
+@clause(
+    "modes.compile.autograd_changes",
+    says="A tensor hook that comes or goes between two passes in compiled autograd runs in those that it is there for.",
+    source="measured",
+    needs=COMPILE,
+    value=[0, 1, 0],
+    wrong={"the graph of the first pass is kept": [0, 0, 0]},
+    witness={"by": 5},
+    isolated=True,
+)
+@given(by=BY)
+def test_autograd_changes(subject: Subject, by: int) -> None:
+    import torch
+    from torch._dynamo import compiled_autograd
+
+    net = network()
+    weight = net.first.weight
+    found = []
+    torch.compiler.reset()
+    enable = getattr(compiled_autograd, "_enable", None) or compiled_autograd.enable
+    for there in (False, True, False):
+        handle = weight.register_hook(lambda grad: grad * by) if there else None
+        y = net(leaf([2.0]))
+        weight.grad = None
+        with enable(lambda graph: torch.compile(graph, backend="eager")):
+            y.sum().backward()
+        found.append(weight.grad.item() / 6)
+        if handle is not None:
+            handle.remove()
+    assert found == [by if one else 1 for one in subject.value]
+
+
+@clause(
+    "modes.compile.autograd_undefined",
+    says="With a full backward hook, a pass from one of a module's two outputs fails in compiled autograd.",
+    source="measured",
+    needs=COMPILE,
+    about="register_full_backward_hook",
+    value="fails",
+    wrong={"as in eager mode": [2.0]},
+    witness={"x": 2},
+    isolated=True,
+    note="Which error depends on the release: of the operation that is given None in the place of a gradient.",
+)
+@given(x=NUMBERS)
+def test_autograd_undefined(subject: Subject, x: int) -> None:
+    from torch._dynamo.exc import TorchRuntimeError
+
+    net = two_outputs()
+    net.register_full_backward_hook(lambda module, grad_input, grad_output: None)
+    leaf_x = leaf([x])
+    first, _ = net(leaf_x)
+    try:
+        in_compiled_autograd(lambda: first.sum().backward())
+        found: Any = leaf_x.grad.tolist()
+    except (TypeError, AttributeError, TorchRuntimeError):
+        found = "fails"
+    assert found == subject.value

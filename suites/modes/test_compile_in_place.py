@@ -1,0 +1,104 @@
+"""Module.compile(), which compiles a module in place: there is no wrapper for global hooks to run for."""
+
+import copy
+from typing import Any, List
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fixtures.judge.clause import clause
+from fixtures.judge.subject import Subject
+from suites.modes.compiled import (
+    APIS,
+    EAGER,
+    EVERYWHERE,
+    FORWARD,
+    IN_PLACE,
+    INNER,
+    PRE,
+    called,
+    compiled_in_place,
+    everywhere,
+    hook,
+    network,
+    noting,
+    told,
+)
+
+ABOUT = APIS
+
+
+@clause(
+    "modes.compile.in_place_global",
+    says="After Module.compile() a global forward (pre-)hook runs as often as in eager mode, and in the same order.",
+    where=EAGER,
+    see="modes.compile.global",
+    source='code: torch/_dynamo/eval_frame.py "please try using `module.compile()`"',
+    needs=IN_PLACE,
+    about=EVERYWHERE[:2],
+    value=0,
+    wrong={"once more": 1},
+    witness={"pre": False},
+)
+@given(pre=st.booleans())
+def test_in_place_global(subject: Subject, pre: bool) -> None:
+    seen: List[str] = []
+    net = compiled_in_place(network())
+    with everywhere("forward_pre" if pre else "forward", noting(seen)):
+        called(net)
+    assert seen == [*(PRE if pre else FORWARD), *["OptimizedModule"] * subject.value]
+
+
+@clause(
+    "modes.compile.in_place_late",
+    says="After Module.compile() and a call, a hook added to the module itself runs, a first one on an inner one not.",
+    where=("forwards are your own", EAGER),
+    see=("modes.compile.late_inner", "modes.compile.late_outer"),
+    source="measured",
+    needs=IN_PLACE,
+    value={"": "runs", "inner": "ignored"},
+    wrong={"both run": {"": "runs", "inner": "runs"}, "none runs": {"": "ignored", "inner": "ignored"}},
+    witness={"kind": "forward", "path": "first"},
+)
+@given(kind=st.sampled_from(["forward_pre", "forward", "full_backward"]), path=INNER)
+def test_in_place_late(subject: Subject, kind: str, path: str) -> None:
+    found = {}
+    for on in ("", path):
+        net, eager, plain = network(), network(), called(network())
+        hook(eager, on, kind, 5)
+        compiled_in_place(net)
+        called(net)
+        hook(net, on, kind, 5)
+        found["inner" if on else ""] = told(called(net), called(eager), plain)
+    assert found == subject.value
+
+
+@clause(
+    "modes.compile.in_place_copy",
+    says="A copy.deepcopy of a module after Module.compile() keeps its hooks and runs without being compiled.",
+    where=EAGER,
+    source='code: torch/nn/modules/module.py "self._compiled_call_impl = None"',
+    level="observed",
+    needs=IN_PLACE,
+    value=[False, True],
+    wrong={"compiled again": [True, True]},
+    witness={"path": "first", "used": True},
+)
+@given(path=INNER, used=st.booleans())
+def test_in_place_copy(subject: Subject, path: str, used: bool) -> None:
+    import torch
+
+    inside: List[bool] = []
+    net = network()
+
+    def note(module: Any, args: Any, output: Any) -> Any:
+        inside.append(torch._dynamo.is_compiling())
+
+    net.get_submodule(path).register_forward_hook(note)
+    compiled_in_place(net)
+    if used:
+        called(net)
+    inside.clear()
+    called(copy.deepcopy(net))
+    called(net)
+    assert inside == subject.value
