@@ -80,25 +80,23 @@ def test_in_place_late(subject: Subject, kind: str, path: str) -> None:
     source='code: torch/nn/modules/module.py "self._compiled_call_impl = None"',
     level="observed",
     needs=IN_PLACE,
-    value=[False, True],
-    wrong={"compiled again": [True, True]},
+    value=["ignored", "runs"],
+    wrong={"compiled again": ["runs", "runs"]},
     witness={"path": "first", "used": True},
 )
 @given(path=INNER, used=st.booleans())
 def test_in_place_copy(subject: Subject, path: str, used: bool) -> None:
     import torch
 
-    inside: List[bool] = []
+    def times(module: Any, args: Any, output: Any) -> Any:
+        return output * 5 if torch._dynamo.is_compiling() else output * 7
+
     net = network()
-
-    def note(module: Any, args: Any, output: Any) -> Any:
-        inside.append(torch._dynamo.is_compiling())
-
-    net.get_submodule(path).register_forward_hook(note)
+    net.get_submodule(path).register_forward_hook(times)
+    python = called(net)
+    net.zero_grad()
     compiled_in_place(net)
     if used:
         called(net)
-    inside.clear()
-    called(copy.deepcopy(net))
-    called(net)
-    assert inside == subject.value
+    graph = [[one / 7 * 5 for one in each] for each in python]
+    assert [told(called(each), graph, python) for each in (copy.deepcopy(net), net)] == subject.value
