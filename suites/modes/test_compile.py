@@ -49,7 +49,7 @@ LATE = f'{PAGE} "at the cost of not noticing if any hook dict is changed after c
     ),
     Row(
         "modes.compile.backward",
-        "What a module's backward hook, registered before the first compiled call, returns is used in each call.",
+        "What a module's backward hook, registered before the first compiled call, returns is used in each pass.",
         f'{PAGE} "hooks are generally also supported, with similar caveats"',
         needs=COMPILE,
         where=EAGER,
@@ -74,19 +74,19 @@ def before(subject: Subject, kind: str, path: str, by: int, *, row: Any) -> None
 @clause(
     "modes.compile.late_inner",
     says="A first hook added to an inner module after a compiled call is ignored until torch compiles anew.",
-    where=("forwards are your own", EAGER),
+    where=("forwards are your own", "no inner module has a backward hook"),
     source=(LATE, NOTICED, ISSUE + "117758"),
     needs=COMPILE,
     value="ignored",
     wrong={"runs as in eager mode": "runs"},
-    witness={"kind": "forward", "path": "first", "by": 5},
+    witness={"kind": "forward", "path": "first", "backend": "eager"},
 )
-@given(kind=ANY_KIND, path=INNER, by=BY)
-def test_late_inner(subject: Subject, kind: str, path: str, by: int) -> None:
+@given(kind=ANY_KIND, path=INNER, backend=st.sampled_from(["eager", "aot_eager"]))
+def test_late_inner(subject: Subject, kind: str, path: str, backend: str) -> None:
     net = network()
-    call = compiled(net)
+    call = compiled(net, backend=backend)
     plain = called(call)
-    hook(net, path, kind, by)
+    hook(net, path, kind, 5)
     eager = called(net)
     assert [told(called(call), eager, plain) for _ in range(2)] == [subject.value] * 2
 
@@ -195,31 +195,54 @@ def test_reset(subject: Subject, kind: str, path: str, by: int) -> None:
 
 @clause(
     "modes.compile.other_shape",
-    says="A forward hook that is added to an inner module too late runs for a new input shape, not for the old one.",
+    says="With dynamic=False a forward hook added too late to an inner module runs for new input shapes only.",
     where=("forwards are your own", EAGER),
+    see="modes.compile.late_inner",
     source="measured",
     needs=COMPILE,
     about="register_forward_hook",
     value=["ignored", "runs", "ignored"],
-    wrong={"ignored for both": ["ignored", "ignored", "ignored"], "noticed for both": ["ignored", "runs", "runs"]},
-    witness={"path": "first", "by": 5, "size": 2},
+    wrong={"ignored for all": ["ignored", "ignored", "ignored"], "then for all": ["ignored", "runs", "runs"]},
+    witness={"path": "first", "sizes": [2, 3]},
 )
-@given(path=INNER, by=BY, size=st.integers(2, 3))
-def test_other_shape(subject: Subject, path: str, by: int, size: int) -> None:
-    net = network()
-    call = compiled(net)
-    old, new = [3.0], [3.0] * size
-    called(call, old)
-    plain = {len(each): called(network(), each) for each in (old, new)}
-    hook(net, path, "forward", by)
-    eager = {len(each): called(net, each) for each in (old, new)}
-    found = [told(called(call, each), eager[len(each)], plain[len(each)]) for each in (old, new, old)]
+@given(path=INNER, sizes=st.lists(st.integers(1, 3), min_size=2, max_size=2, unique=True))
+def test_other_shape(subject: Subject, path: str, sizes: List[int]) -> None:
+    found = after_a_new_shape(path, sizes, dynamic=False)
     assert found == subject.value
 
 
 @clause(
+    "modes.compile.dynamic_shape",
+    says="A forward hook added too late to an inner module is noticed for all shapes once two sizes above 1 were seen.",
+    where=("forwards are your own", EAGER),
+    see="modes.compile.other_shape",
+    source="measured",
+    needs=COMPILE,
+    about="register_forward_hook",
+    value=["ignored", "runs", "runs"],
+    wrong={"for the new one": ["ignored", "runs", "ignored"]},
+    witness={"path": "first", "sizes": [2, 3]},
+)
+@given(path=INNER, sizes=st.lists(st.integers(2, 4), min_size=2, max_size=2, unique=True))
+def test_dynamic_shape(subject: Subject, path: str, sizes: List[int]) -> None:
+    assert after_a_new_shape(path, sizes) == subject.value
+
+
+def after_a_new_shape(path: str, sizes: List[int], **options: Any) -> List[Any]:
+    """What becomes of a forward hook added after a call with the first size: for this one, for the other, and again."""
+    net = network()
+    call = compiled(net, **options)
+    old, new = ([3.0] * size for size in sizes)
+    called(call, old)
+    plain = {len(each): called(network(), each) for each in (old, new)}
+    hook(net, path, "forward", 5)
+    eager = {len(each): called(net, each) for each in (old, new)}
+    return [told(called(call, each), eager[len(each)], plain[len(each)]) for each in (old, new, old)]
+
+
+@clause(
     "modes.compile.second_hook",
-    says="A hook added after a compiled call next to one of its kind on the module runs in the next calls.",
+    says="A forward (pre-)hook added after a compiled call next to one of its kind runs in the next calls.",
     where=EAGER,
     see="modes.compile.late_inner",
     source="measured",
@@ -228,7 +251,7 @@ def test_other_shape(subject: Subject, path: str, by: int, size: int) -> None:
     readings=by_release(
         "other",
         ("2.2", "runs", "runs"),
-        "A hook added after a compiled call next to one of its kind on the module runs in the next calls.",
+        "A forward (pre-)hook added after a compiled call next to one of its kind runs in the next calls.",
         ("", "ignored", "ignored"),
         "A forward hook on an inner module registered after a compiled call next to another one is ignored.",
     ),
@@ -247,7 +270,7 @@ def test_second_hook(subject: Subject, kind: str, path: str, by: int) -> None:
 
 @clause(
     "modes.compile.removed",
-    says="A hook that is removed after compiled calls does not run any more.",
+    says="A forward (pre-)hook that is removed after compiled calls does not run any more.",
     where=EAGER,
     source="measured",
     needs=COMPILE,
@@ -255,16 +278,16 @@ def test_second_hook(subject: Subject, kind: str, path: str, by: int) -> None:
     readings=by_release(
         "other",
         ("2.2", "gone", "ignored"),
-        "A hook that is removed after compiled calls does not run any more.",
+        "A forward (pre-)hook that is removed after compiled calls does not run any more.",
         ("", "still runs", "runs"),
         "A forward (pre-)hook of an inner module that is removed after compiled calls still runs.",
     ),
-    witness={"kind": "forward", "path": "first", "by": 5, "calls": 1},
+    witness={"kind": "forward", "path": "first", "calls": 1},
 )
-@given(kind=st.sampled_from(["forward_pre", "forward"]), path=INNER, by=BY, calls=st.integers(1, 2))
-def test_removed(subject: Subject, kind: str, path: str, by: int, calls: int) -> None:
+@given(kind=st.sampled_from(["forward_pre", "forward"]), path=INNER, calls=st.integers(1, 2))
+def test_removed(subject: Subject, kind: str, path: str, calls: int) -> None:
     net, plain = network(), called(network())
-    handle = hook(net, path, kind, by)
+    handle = hook(net, path, kind, 5)
     call = compiled(net)
     eager = called(call)
     for _ in range(calls - 1):

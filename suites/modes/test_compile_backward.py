@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
-from suites.modes.compiled import AOT, BY, COMPILE, EVERYWHERE, OWN, called, compiled, network, two_outputs
+from suites.modes.compiled import AOT, BY, COMPILE, EAGER, EVERYWHERE, OWN, called, compiled, network, two_outputs
 from suites.modes.compiled import given as leaf
 from suites.names import ISSUE
 from suites.tensors import item
@@ -91,7 +91,7 @@ def test_aot_global(subject: Subject, calls: int) -> None:
 
 @clause(
     "modes.compile.aot_inner",
-    says="A tensor hook on an activation that a forward hook kept gets None as gradient, and its return value is lost.",
+    says="A tensor hook added after the call to what a forward hook kept gets None, and its return value is lost.",
     where=AOT,
     source=ISSUE + "91468",
     level="observed",
@@ -172,14 +172,8 @@ def test_aot_unreached(subject: Subject, x: int) -> None:
     source="measured",
     needs=(COMPILE, "torch.autograd.graph.saved_tensors_hooks"),
     about="saved_tensors_hooks",
-    concern="saved ?compiled",
-    readings=by_release(
-        "other",
-        ("2.5", "3", 3),
-        "In a compiled call saved_tensors_hooks see a product of three factors packed as 3 tensors, not as 4.",
-        ("", "4", 4),
-        "In a compiled call saved_tensors_hooks see a product of three factors packed as 4 tensors, as in eager mode.",
-    ),
+    value=3,
+    wrong={"as in eager mode": 4},
     witness={"x": 2},
 )
 @given(x=NUMBERS)
@@ -192,3 +186,36 @@ def test_aot_saved(subject: Subject, x: int) -> None:
     with torch.autograd.graph.saved_tensors_hooks(lambda tensor: packed.append(1) or tensor, lambda tensor: tensor):
         call(leaf([x]))
     assert len(packed) == subject.value
+
+
+@clause(
+    "modes.compile.saved_compiling",
+    says="In the first compiled call saved_tensors_hooks are given the tensors of the call only, no FakeTensor.",
+    where=EAGER,
+    source="measured",
+    needs=(COMPILE, "torch.autograd.graph.saved_tensors_hooks"),
+    about="saved_tensors_hooks",
+    concern="saved ?compiled",
+    readings=by_release(
+        "other",
+        ("2.5", "of the call", False),
+        "In the first compiled call saved_tensors_hooks are given the tensors of the call only, no FakeTensor.",
+        ("", "of compiling, too", True),
+        "In the first compiled call saved_tensors_hooks are given FakeTensors, too, while torch compiles.",
+    ),
+    witness={"x": 2},
+)
+@given(x=NUMBERS)
+def test_saved_compiling(subject: Subject, x: int) -> None:
+    import torch
+
+    packed: List[str] = []
+    call = compiled(network())
+
+    def pack(tensor: Any) -> Any:
+        packed.append(type(tensor).__name__)
+        return tensor
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
+        call(leaf([x]))
+    assert ("FakeTensor" in packed, packed.count("FakeTensor") + 4) == (subject.value, len(packed))

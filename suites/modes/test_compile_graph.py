@@ -87,7 +87,6 @@ def test_own_graph(subject: Subject, kind: str, by: int) -> None:
 @clause(
     "modes.compile.breaks",
     says="A backward hook on an inner module breaks the graph of a compiled module.",
-    where=OWN,
     source=BREAKS,
     needs=COMPILE,
     about=APIS[2:],

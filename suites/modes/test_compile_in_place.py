@@ -31,7 +31,7 @@ ABOUT = APIS
 @clause(
     "modes.compile.in_place_global",
     says="After Module.compile() a global forward (pre-)hook runs as often as in eager mode, and in the same order.",
-    where=EAGER,
+    where=("forwards are your own", EAGER),
     see="modes.compile.global",
     source='code: torch/_dynamo/eval_frame.py "please try using `module.compile()`"',
     needs=IN_PLACE,
@@ -51,7 +51,7 @@ def test_in_place_global(subject: Subject, pre: bool) -> None:
 
 @clause(
     "modes.compile.in_place_late",
-    says="After Module.compile() and a call, a hook added to the module itself runs, a first one on an inner one not.",
+    says="After Module.compile() and a call, a hook added to the module itself runs; a first one inside of it does not.",
     where=("forwards are your own", EAGER),
     see=("modes.compile.late_inner", "modes.compile.late_outer"),
     source="measured",

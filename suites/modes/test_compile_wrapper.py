@@ -116,8 +116,8 @@ def test_wrapper_mixing(subject: Subject, late: bool) -> None:
 
 @clause(
     "modes.compile.global",
-    says="A global forward (pre-)hook runs once more in a call of what torch.compile returns: for the wrapper.",
-    where=("it returns None", EAGER),
+    says="A global forward (pre-)hook that returns None runs once more in a compiled call: for the wrapper.",
+    where=("forwards are your own", EAGER),
     see="modes.compile.global_late",
     source=TIMES,
     needs=COMPILE,
@@ -140,7 +140,7 @@ def test_global(subject: Subject, pre: bool, calls: int) -> None:
 @clause(
     "modes.compile.global_returns",
     says="What a global forward hook returns is used once more in a call of what torch.compile returns.",
-    where=("the modules' forwards are your own", EAGER),
+    where=("forwards are your own", EAGER),
     source=TIMES,
     needs=COMPILE,
     about=EVERYWHERE[1],
@@ -170,7 +170,7 @@ def test_global_returns(subject: Subject, by: int) -> None:
 @clause(
     "modes.compile.global_backward",
     says="A global full backward (pre-)hook runs once more in a pass through what torch.compile returns.",
-    where=EAGER,
+    where=("forwards are your own", EAGER),
     source=TIMES,
     needs=COMPILE,
     about=EVERYWHERE[2:4],
@@ -241,7 +241,7 @@ def wrapped(hooks: int) -> Any:
 
 @clause(
     "modes.compile.deepcopy",
-    says="copy.deepcopy of what torch.compile returns drops the hooks registered on it and keeps those of the module.",
+    says="copy.deepcopy of what torch.compile returns drops the forward hooks on it and keeps those of the module.",
     where=EAGER,
     source="measured",
     needs=COMPILE,
@@ -250,9 +250,9 @@ def wrapped(hooks: int) -> Any:
     readings=by_release(
         "other",
         ("2.4", "dropped", 0),
-        "copy.deepcopy of what torch.compile returns drops the hooks registered on it and keeps those of the module.",
+        "copy.deepcopy of what torch.compile returns drops the forward hooks on it and keeps those of the module.",
         ("", "kept", 1),
-        "copy.deepcopy of what torch.compile returns keeps the hooks registered on it and those of the module.",
+        "copy.deepcopy of what torch.compile returns keeps the forward hooks on it and those of the module.",
     ),
     witness={"hooks": 1, "used": True},
 )
@@ -268,7 +268,7 @@ def test_deepcopy(subject: Subject, hooks: int, used: bool) -> None:
 
 @clause(
     "modes.compile.pickled",
-    says="A pickle of what torch.compile returns drops hooks registered on it and keeps those of the module.",
+    says="A pickle of what torch.compile returns drops the forward hooks on it and keeps those of the module.",
     where=("pickle finds hooks by name", EAGER),
     source="measured",
     needs=COMPILE,
@@ -277,7 +277,7 @@ def test_deepcopy(subject: Subject, hooks: int, used: bool) -> None:
     readings=by_release(
         "raises",
         ("2.4", "dropped", [0, 1]),
-        "A pickle of what torch.compile returns drops hooks registered on it and keeps those of the module.",
+        "A pickle of what torch.compile returns drops the forward hooks on it and keeps those of the module.",
         ("", "refused", "AttributeError"),
         "pickle of what torch.compile returns raises AttributeError.",
     ),
