@@ -51,7 +51,7 @@ def test_in_place_global(subject: Subject, pre: bool) -> None:
 
 @clause(
     "modes.compile.in_place_late",
-    says="After Module.compile() and a call, a hook added to the module itself runs; a first one inside of it does not.",
+    says="After Module.compile() and a call, a hook added to the module itself runs, a first one inside it does not.",
     where=("forwards are your own", EAGER),
     see=("modes.compile.late_inner", "modes.compile.late_outer"),
     source="measured",
