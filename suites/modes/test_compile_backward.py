@@ -171,7 +171,6 @@ def test_aot_unreached(subject: Subject, x: int) -> None:
     where=AOT,
     source="measured",
     needs=(COMPILE, "torch.autograd.graph.saved_tensors_hooks"),
-    about="saved_tensors_hooks",
     value=3,
     wrong={"as in eager mode": 4},
     witness={"x": 2},
@@ -194,7 +193,6 @@ def test_aot_saved(subject: Subject, x: int) -> None:
     where=EAGER,
     source="measured",
     needs=(COMPILE, "torch.autograd.graph.saved_tensors_hooks"),
-    about="saved_tensors_hooks",
     concern="saved ?compiled",
     readings=by_release(
         "other",

@@ -105,7 +105,6 @@ def test_breaks(subject: Subject, kind: str, path: str, by: int) -> None:
     where=EAGER,
     see="modes.compile.fullgraph_outer",
     source=BREAKS,
-    level="implied",
     needs=COMPILE,
     about=APIS[2:],
     value="Unsupported",
