@@ -76,7 +76,7 @@ def before(subject: Subject, kind: str, path: str, by: int, *, row: Any) -> None
     concern="forward_pre|forward own ?compiled",
     readings=by_release(
         "other",
-        ("2.2", "gone", "ignored"),
+        ("2.4", "gone", "ignored"),
         "A forward (pre-)hook that is removed after compiled calls does not run any more.",
         ("", "still runs", "runs"),
         "A forward (pre-)hook of an inner module that is removed after compiled calls still runs.",

@@ -208,7 +208,7 @@ def after_a_new_shape(path: str, sizes: List[int], **options: Any) -> List[Any]:
     concern="forward_pre|forward own ?compiled ?hooked_again",
     readings=by_release(
         "other",
-        ("2.2", "runs", "runs"),
+        ("2.4", "runs", "runs"),
         "A forward (pre-)hook added after a compiled call next to one of its kind runs in the next calls.",
         ("", "ignored", "ignored"),
         "A forward hook on an inner module registered after a compiled call next to another one is ignored.",

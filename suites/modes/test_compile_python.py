@@ -37,7 +37,7 @@ ABOUT = APIS
     concern="forward own ?compiled",
     readings=by_release(
         "other",
-        ("2.2", "all", "all"),
+        ("2.4", "all", "all"),
         "What a forward hook appends to a list in compiled calls is there after each call, with its grad_fn.",
         ("", "the newest", "the newest"),
         "What a forward hook of an inner module appends to a list is lost with the next compiled call that appends.",
@@ -169,7 +169,7 @@ def test_raises(subject: Subject, path: str) -> None:
     readings=(
         Reading(
             "noticed",
-            ">=2.2,!=2.9.*,!=2.10.*,!=2.11.*",
+            ">=2.4,!=2.9.*,!=2.10.*,!=2.11.*",
             "A hook that takes the place of one that differs only in a default argument is noticed by compiled calls.",
             value="runs",
         ),
@@ -183,7 +183,7 @@ def test_raises(subject: Subject, path: str) -> None:
         ),
         Reading(
             "refused",
-            "<2.2",
+            "<2.4",
             "After an inner hook that has a default argument is removed, a compiled call raises KeyError.",
             value="KeyError",
             headline=False,
