@@ -146,7 +146,7 @@ def test_autograd_accumulated(subject: Subject, by: int) -> None:
     concern="retain_grad ?compiled",
     readings=by_release(
         "raises",
-        ("2.7", "kept", [3.0]),
+        ("2.8", "kept", [3.0]),
         "retain_grad() keeps the gradient of an activation in compiled autograd, as in eager mode.",
         ("", "refused", "RuntimeError"),
         "A pass raises RuntimeError in compiled autograd where an activation keeps its gradient by retain_grad().",

@@ -204,7 +204,7 @@ def test_global_backward(subject: Subject, pre: bool) -> None:
     concern="forward everywhere ?compiled",
     readings=by_release(
         "other",
-        ("2.8", "these two", ["Network", "OptimizedModule"]),
+        ("2.7", "these two", ["Network", "OptimizedModule"]),
         "A global forward hook added after a compiled call runs for the compiled module and its wrapper only.",
         ("", "all", [*FORWARD, "OptimizedModule"]),
         "A global forward hook added after a compiled call runs for all modules and the wrapper.",
