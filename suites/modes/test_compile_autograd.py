@@ -75,7 +75,7 @@ def test_autograd_tensor(subject: Subject, on: str, by: int) -> None:
     concern="full_backward_pre|full_backward own ?compiled",
     readings=by_release(
         "raises",
-        ("2.2", "runs", "runs"),
+        ("2.3", "runs", "runs"),
         "A backward hook of a module runs in compiled autograd, and what it returns is used.",
         ("", "fails", "AttributeError"),
         "A pass through a module with a full backward (pre-)hook raises AttributeError in compiled autograd.",

@@ -70,7 +70,7 @@ def test_aot_legacy(subject: Subject, x: int) -> None:
     concern="forward everywhere returns ?compiled",
     readings=by_release(
         "nothing",
-        ("2.12", "runs for it", True),
+        ("2.10", "runs for it", True),
         "A global forward hook runs also for a GraphModule that torch.compile makes.",
         ("", "does not", False),
         "A global forward hook runs for modules and the wrapper, not for a GraphModule that torch.compile makes.",

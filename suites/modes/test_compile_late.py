@@ -5,7 +5,7 @@ from typing import Any, List
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import by_release, clause
+from fixtures.judge.clause import Reading, by_release, clause
 from fixtures.judge.subject import Subject
 from suites.modes.compiled import (
     ANY_KIND,
@@ -35,8 +35,23 @@ LATE = f'{PAGE} "at the cost of not noticing if any hook dict is changed after c
     where=("forwards are your own", "inner modules had no hooks"),
     source=(LATE, NOTICED, ISSUE + "117758"),
     needs=COMPILE,
-    value="ignored",
-    wrong={"runs as in eager mode": "runs"},
+    concern="forward_pre|forward|full_backward_pre|full_backward|backward own ?compiled",
+    readings=(
+        Reading(
+            "ignored",
+            "!=2.5.*",
+            "A first hook added to an inner module after a compiled call is ignored until torch compiles anew.",
+            value="ignored",
+        ),
+        Reading(
+            "runs",
+            ">=2.5,<2.6",
+            "A first hook added to an inner module after a compiled call runs in the next calls.",
+            value="runs",
+            headline=False,
+            effect="nothing",
+        ),
+    ),
     witness={"kind": "forward", "path": "first", "backend": "eager"},
 )
 @given(kind=ANY_KIND, path=INNER, backend=st.sampled_from(["eager", "aot_eager"]))
