@@ -51,7 +51,7 @@ def test_in_place_global(subject: Subject, pre: bool) -> None:
 
 @clause(
     "modes.compile.in_place_late",
-    says="After Module.compile() and a call, a hook added to the module itself runs, a first one inside it does not.",
+    says="After Module.compile() and a call, a hook added to the module runs, a first one inside it does not.",
     where=("forwards are your own", EAGER),
     see=("modes.compile.late_inner", "modes.compile.late_outer"),
     source="measured",
@@ -61,13 +61,13 @@ def test_in_place_global(subject: Subject, pre: bool) -> None:
         Reading(
             "the outer one",
             "!=2.5.*",
-            "After Module.compile() and a call, a hook added to the module itself runs, a first one inside it does not.",
+            "After Module.compile() and a call, a hook added to the module runs, a first one inside it does not.",
             value={"": "runs", "inner": "ignored"},
         ),
         Reading(
             "both",
             ">=2.5,<2.6",
-            "After Module.compile() and a call, a hook added to the module itself runs, and so does one inside it.",
+            "After Module.compile() and a call, a hook added to the module runs, and so does one inside it.",
             value={"": "runs", "inner": "runs"},
             headline=False,
         ),

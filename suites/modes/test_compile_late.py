@@ -148,8 +148,8 @@ def test_late_sequential(subject: Subject, kind: str, by: int) -> None:
     where=EAGER,
     source="docs: torch.compiler.reset",
     needs=COMPILE,
-    value=["ignored", "runs"],
-    wrong={"still ignored": ["ignored", "ignored"]},
+    value="runs",
+    wrong={"still ignored": "ignored"},
     witness={"kind": "forward", "path": "first", "by": 5},
 )
 @given(kind=ANY_KIND, path=INNER, by=st.just(5))
@@ -161,9 +161,9 @@ def test_reset(subject: Subject, kind: str, path: str, by: int) -> None:
     plain = called(call)
     hook(net, path, kind, by)
     eager = called(net)
-    found = [told(called(call), eager, plain)]
+    called(call)
     torch.compiler.reset()
-    assert [*found, told(called(call), eager, plain)] == subject.value
+    assert told(called(call), eager, plain) == subject.value
 
 
 @clause(
@@ -174,8 +174,22 @@ def test_reset(subject: Subject, kind: str, path: str, by: int) -> None:
     source="measured",
     needs=COMPILE,
     about="register_forward_hook",
-    value=["ignored", "runs", "ignored"],
-    wrong={"ignored for all": ["ignored", "ignored", "ignored"], "then for all": ["ignored", "runs", "runs"]},
+    concern="forward own ?compiled",
+    readings=(
+        Reading(
+            "for new ones",
+            "!=2.5.*",
+            "With dynamic=False a forward hook added too late to an inner module runs for new input shapes only.",
+            value=["ignored", "runs", "ignored"],
+        ),
+        Reading(
+            "for all",
+            ">=2.5,<2.6",
+            "With dynamic=False a forward hook added after a compiled call to an inner module runs for all input shapes.",
+            value=["runs", "runs", "runs"],
+            headline=False,
+        ),
+    ),
     witness={"path": "first", "sizes": [2, 3]},
 )
 @given(path=INNER, sizes=st.lists(st.integers(1, 3), min_size=2, max_size=2, unique=True))
@@ -192,8 +206,22 @@ def test_other_shape(subject: Subject, path: str, sizes: List[int]) -> None:
     source="measured",
     needs=COMPILE,
     about="register_forward_hook",
-    value=["ignored", "runs", "runs"],
-    wrong={"for the new one": ["ignored", "runs", "ignored"]},
+    concern="forward own ?compiled",
+    readings=(
+        Reading(
+            "with the second",
+            "!=2.5.*",
+            "A forward hook added too late to an inner module is noticed for all shapes once two sizes above 1 were seen.",
+            value=["ignored", "runs", "runs"],
+        ),
+        Reading(
+            "at once",
+            ">=2.5,<2.6",
+            "A forward hook added after a compiled call to an inner module is noticed for all shapes at once.",
+            value=["runs", "runs", "runs"],
+            headline=False,
+        ),
+    ),
     witness={"path": "first", "sizes": [2, 3]},
 )
 @given(path=INNER, sizes=st.lists(st.integers(2, 4), min_size=2, max_size=2, unique=True))
