@@ -185,7 +185,7 @@ def test_reset(subject: Subject, kind: str, path: str, by: int) -> None:
         Reading(
             "for all",
             ">=2.5,<2.6",
-            "With dynamic=False a forward hook added after a compiled call to an inner module runs for all input shapes.",
+            "With dynamic=False a forward hook added late to an inner module runs for all input shapes.",
             value=["runs", "runs", "runs"],
             headline=False,
         ),
@@ -200,7 +200,7 @@ def test_other_shape(subject: Subject, path: str, sizes: List[int]) -> None:
 
 @clause(
     "modes.compile.dynamic_shape",
-    says="A forward hook added too late to an inner module is noticed for all shapes once two sizes above 1 were seen.",
+    says="A forward hook added too late to an inner module runs for all shapes once two sizes above 1 were seen.",
     where=("forwards are your own", EAGER),
     see="modes.compile.other_shape",
     source="measured",
@@ -211,7 +211,7 @@ def test_other_shape(subject: Subject, path: str, sizes: List[int]) -> None:
         Reading(
             "with the second",
             "!=2.5.*",
-            "A forward hook added too late to an inner module is noticed for all shapes once two sizes above 1 were seen.",
+            "A forward hook added too late to an inner module runs for all shapes once two sizes above 1 were seen.",
             value=["ignored", "runs", "runs"],
         ),
         Reading(
