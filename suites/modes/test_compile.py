@@ -1,0 +1,208 @@
+"""Hooks of a module that torch.compile compiled: registered before the first call, and removed; those of tensors."""
+
+from typing import Any, List
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fixtures.judge.clause import by_release, clause
+from fixtures.judge.subject import Subject
+from fixtures.judge.table import Row, each
+from suites.modes.compiled import (
+    ANYWHERE,
+    APIS,
+    BY,
+    COMPILE,
+    EAGER,
+    INNER,
+    OWN,
+    PAGE,
+    called,
+    compiled,
+    hook,
+    network,
+    told,
+    within,
+)
+from suites.modes.compiled import given as leaf
+
+ABOUT = APIS
+BEFORE = f'{PAGE} "If you install hooks before calling"'
+
+
+@each(
+    Row(
+        "modes.compile.forward",
+        "What a forward (pre-)hook registered before the first compiled call returns is used in each call.",
+        BEFORE,
+        needs=COMPILE,
+        where=EAGER,
+        kinds=["forward_pre", "forward"],
+        about=APIS[:2],
+        value="runs",
+        wrong={"left out": "ignored"},
+        witness={"kind": "forward", "path": "first", "by": 5},
+    ),
+    Row(
+        "modes.compile.backward",
+        "What a module's backward hook, registered before the first compiled call, returns is used in each pass.",
+        f'{PAGE} "hooks are generally also supported, with similar caveats"',
+        needs=COMPILE,
+        where=EAGER,
+        kinds=["full_backward_pre", "full_backward", "backward"],
+        about=APIS[2:],
+        value="runs",
+        wrong={"left out": "ignored"},
+        witness={"kind": "full_backward", "path": "first", "by": 5},
+    ),
+    kind=lambda row: st.sampled_from(row.kinds),
+    path=lambda row: ANYWHERE,
+    by=lambda row: st.just(5),
+)
+def before(subject: Subject, kind: str, path: str, by: int, *, row: Any) -> None:
+    net, plain = network(), called(network())
+    hook(net, path, kind, by)
+    eager = called(net)
+    call = compiled(net)
+    assert [told(called(call), eager, plain) for _ in range(2)] == [subject.value] * 2
+
+
+@clause(
+    "modes.compile.removed",
+    says="A forward (pre-)hook that is removed after compiled calls does not run any more.",
+    where=EAGER,
+    source="measured",
+    needs=COMPILE,
+    concern="forward_pre|forward own ?compiled",
+    readings=by_release(
+        "other",
+        ("2.4", "gone", "ignored"),
+        "A forward (pre-)hook that is removed after compiled calls does not run any more.",
+        ("", "still runs", "runs"),
+        "A forward (pre-)hook of an inner module that is removed after compiled calls still runs.",
+    ),
+    witness={"kind": "forward", "path": "first", "calls": 1},
+)
+@given(kind=st.sampled_from(["forward_pre", "forward"]), path=INNER, calls=st.integers(1, 2))
+def test_removed(subject: Subject, kind: str, path: str, calls: int) -> None:
+    net, plain = network(), called(network())
+    handle = hook(net, path, kind, 5)
+    call = compiled(net)
+    eager = called(call)
+    for _ in range(calls - 1):
+        called(call)
+    handle.remove()
+    assert told(called(call), eager, plain) == subject.value
+
+
+@clause(
+    "modes.compile.removed_backward",
+    says="A backward hook of a module that is removed after compiled calls does not run any more.",
+    where=EAGER,
+    source="measured",
+    needs=COMPILE,
+    about=APIS[2:],
+    value="ignored",
+    wrong={"still runs": "runs"},
+    witness={"kind": "full_backward", "path": "first", "by": 5},
+)
+@given(kind=st.sampled_from(["full_backward_pre", "full_backward", "backward"]), path=ANYWHERE, by=st.just(5))
+def test_removed_backward(subject: Subject, kind: str, path: str, by: int) -> None:
+    net, plain = network(), called(network())
+    handle = hook(net, path, kind, by)
+    call = compiled(net)
+    eager = called(call)
+    handle.remove()
+    assert told(called(call), eager, plain) == subject.value
+
+
+@clause(
+    "modes.compile.tensors",
+    says="A tensor hook on a parameter or an input runs once in a pass through a compiled module, also one added late.",
+    where=EAGER,
+    source="measured",
+    needs=COMPILE,
+    about="register_hook",
+    value=[6.0],
+    wrong={"left out": []},
+    witness={"of_input": False, "late": True, "by": 5},
+)
+@given(of_input=st.booleans(), late=st.booleans(), by=BY)
+def test_tensors(subject: Subject, of_input: bool, late: bool, by: int) -> None:
+    net = network()
+    call = compiled(net)
+    if late:
+        called(call)
+        net.zero_grad(set_to_none=True)
+    x = leaf([2.0])
+    tensor = x if of_input else net.first.weight
+    seen: List[float] = []
+
+    def times(grad: Any) -> Any:
+        seen.append(grad.sum().item())
+        return grad * by
+
+    tensor.register_hook(times)
+    call(x).sum().backward()
+    assert (seen, tensor.grad.sum().item()) == (subject.value, 6.0 * by)
+
+
+@clause(
+    "modes.compile.accumulated",
+    says="A post-accumulate-grad hook runs once in a pass through a compiled module, also one added late.",
+    where=EAGER,
+    source="measured",
+    needs=(COMPILE, "torch.Tensor.register_post_accumulate_grad_hook"),
+    value=[6.0],
+    wrong={"left out": []},
+    witness={"path": "first", "late": True},
+)
+@given(path=st.sampled_from(["first", "second.inner"]), late=st.booleans())
+def test_accumulated(subject: Subject, path: str, late: bool) -> None:
+    net = network()
+    call = compiled(net)
+    if late:
+        called(call)
+        net.zero_grad(set_to_none=True)
+    parameter = within(net, path).weight
+    seen: List[float] = []
+    parameter.register_post_accumulate_grad_hook(lambda one: seen.append(one.grad.item() * one.item()))
+    called(call, [1.0])
+    assert (seen, parameter.grad.item() * parameter.item()) == (subject.value, 6.0)
+
+
+@clause(
+    "modes.compile.always_call",
+    says="A forward hook with always_call=True runs when a compiled module's forward raises, also one added late.",
+    where=(OWN, EAGER),
+    source="measured",
+    needs=(COMPILE, "torch.nn.Module.register_forward_hook(always_call)"),
+    value=([None], "ValueError"),
+    wrong={"left out": ([], "ValueError")},
+    witness={"inner": True, "late": True},
+)
+@given(inner=st.booleans(), late=st.booleans())
+def test_always_call(subject: Subject, inner: bool, late: bool) -> None:
+    import torch
+
+    class Fails(torch.nn.Module):
+        def forward(self, x: Any) -> Any:
+            raise ValueError("mine")
+
+    net = network(Fails())
+    call = compiled(net)
+    seen: List[Any] = []
+    if late:
+        failed(call)
+    on = net.first if inner else net
+    on.register_forward_hook(lambda module, args, output: seen.append(output), always_call=True)
+    assert (seen, failed(call)) == subject.value
+
+
+def failed(call: Any) -> str:
+    """The name of the error that a call raises; "none" if it does not."""
+    try:
+        called(call)
+    except ValueError as error:
+        return type(error).__name__
+    return "none"
