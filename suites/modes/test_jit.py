@@ -64,10 +64,10 @@ def typed(net: Any, path: str, kind: str, by: int) -> None:
     """Register a hook that torch.jit.script compiles: it is annotated, and finds its factor at its module."""
     import torch
 
-    def after(self, input: Tuple[torch.Tensor], output: torch.Tensor) -> torch.Tensor:  # type: ignore[no-untyped-def]
+    def after(self, input: Tuple[torch.Tensor], output: torch.Tensor) -> torch.Tensor:
         return output * self.by
 
-    def before(self, input: Tuple[torch.Tensor]) -> Tuple[torch.Tensor]:  # type: ignore[no-untyped-def]
+    def before(self, input: Tuple[torch.Tensor]) -> Tuple[torch.Tensor]:
         return (input[0] * self.by,)
 
     module = within(net, path)
@@ -320,10 +320,10 @@ def loaded(subject: Subject, kind: str, by: int, *, row: Any) -> None:
 def test_script_untyped(subject: Subject, path: str, kind: str) -> None:
     import torch
 
-    def after(module, args, output):  # type: ignore[no-untyped-def]
+    def after(module, args, output):
         return output
 
-    def before(module, args):  # type: ignore[no-untyped-def]
+    def before(module, args):
         return args
 
     net = network()
