@@ -201,7 +201,7 @@ def test_strict_full(subject: Subject, path: str, kind: str, by: int) -> None:
     concern="tensor inner ?exported",
     readings=by_release(
         "raises",
-        ("2.5", "dropped", "dropped"),
+        ("2.6", "dropped", "dropped"),
         "A tensor hook that a forward hook registers on an output is dropped by torch.export.export.",
         ("", "refused", "RuntimeError"),
         "torch.export.export raises RuntimeError where a forward hook registers a tensor hook.",

@@ -126,7 +126,6 @@ def test_trace_checks(subject: Subject, path: str, kind: str) -> None:
         "modes.jit.trace_backward",
         "torch.jit.trace raises ValueError where a module has a full or a legacy backward hook, an inner one too.",
         REFUSED,
-        level="documented",
         about=("register_full_backward_hook", "register_backward_hook"),
         kinds=("full_backward", "backward"),
         value="ValueError",
