@@ -138,7 +138,6 @@ def test_trace_checks(subject: Subject, path: str, kind: str) -> None:
         "measured",
         see="modes.jit.trace_backward",
         needs=PRE,
-        about="register_full_backward_pre_hook",
         kinds=("full_backward_pre",),
         value="dropped",
         wrong={"refused as other ones": "ValueError", "used": "used"},
