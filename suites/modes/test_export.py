@@ -1,0 +1,291 @@
+"""torch.export: which hooks are in the exported program, and what hooks on its module do."""
+
+from typing import Any, List
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fixtures.judge.clause import by_release, clause
+from fixtures.judge.subject import Subject
+from fixtures.judge.table import Row, each
+from suites.hooking import FEW
+from suites.modes.nets import (
+    ANYWHERE,
+    APIS,
+    BACKWARD_APIS,
+    BACKWARDS,
+    BY,
+    FORWARD_APIS,
+    FORWARDS,
+    FULL_APIS,
+    FULLS,
+    INNER,
+    KINDS,
+    OWN,
+    called,
+    hook,
+    hooked,
+    network,
+    told,
+    within,
+)
+from suites.names import ISSUE, PULL
+from suites.tensors import multiplies
+
+ABOUT = APIS
+STRICT = "torch.export.export(strict)"
+ONLY_TENSORS = (
+    'docs: torch.export.export "only the Tensor computation of the function in an Ahead-of-Time (AOT) fashion"'
+)
+#: The default is True before 2.7 or so: the sentences name it.
+LOOSE = "strict=False"
+ROOT_HOOKS = (ISSUE + "167329", PULL + "167874")
+
+
+def exported(net: Any, strict: bool = False) -> Any:
+    """The module of the program that torch.export.export makes of a module."""
+    import torch
+
+    return torch.export.export(net, (torch.ones(1, 1, dtype=torch.float64),), strict=strict).module()
+
+
+@each(
+    Row(
+        "modes.export.forward",
+        "An exported program uses what forward hooks and pre-hooks returned during the export, and calls none.",
+        ONLY_TENSORS,
+        level="observed",
+        where=LOOSE,
+        needs=STRICT,
+        about=FORWARD_APIS,
+        strict=False,
+        paths=ANYWHERE,
+        value="used",
+        wrong={"dropped": "dropped"},
+        witness={"path": "block", "kind": "forward", "by": 5, "calls": 1},
+    ),
+    Row(
+        "modes.export.strict_forward",
+        "With strict=True a program has in it what forward hooks of inner modules return, and calls none.",
+        ONLY_TENSORS,
+        level="observed",
+        see="modes.export.strict_root",
+        needs=STRICT,
+        about=FORWARD_APIS,
+        strict=True,
+        paths=INNER,
+        value="used",
+        wrong={"dropped": "dropped"},
+        witness={"path": "block", "kind": "forward", "by": 5, "calls": 1},
+    ),
+    path=lambda row: st.sampled_from(row.paths),
+    kind=lambda row: st.sampled_from(FORWARDS),
+    by=lambda row: BY,
+    calls=lambda row: FEW,
+)
+def forward(subject: Subject, path: str, kind: str, by: int, calls: int, *, row: Any) -> None:
+    seen: List[int] = []
+    net = network()
+    hook(net, path, kind, by, lambda given: seen.append(1))
+    program = exported(net, row.strict)
+    del seen[:]
+    eager = hooked(path, kind, by)
+    assert [told(called(program), eager) for _ in range(calls)] == [subject.value] * calls
+    assert not seen
+
+
+@clause(
+    "modes.export.count",
+    says="torch.export.export calls a forward hook or pre-hook once for each call of its module.",
+    where=LOOSE,
+    source="measured",
+    needs=STRICT,
+    about=FORWARD_APIS,
+    concern="forward|forward_pre own ?exported",
+    readings=by_release(
+        "other",
+        ("2.6", "once", 1),
+        "torch.export.export calls a forward hook or pre-hook once for each call of its module.",
+        ("", "twice", 2),
+        "torch.export.export runs the module twice, and so each forward hook and pre-hook.",
+    ),
+    witness={"path": "block", "kind": "forward"},
+)
+@given(path=st.sampled_from(ANYWHERE), kind=st.sampled_from(FORWARDS))
+def test_count(subject: Subject, path: str, kind: str) -> None:
+    seen: List[int] = []
+    net = network()
+    hook(net, path, kind, 5, lambda given: seen.append(1))
+    exported(net)
+    assert len(seen) == subject.value
+
+
+@clause(
+    "modes.export.strict_root",
+    says="With strict=True torch.export.export takes over forward hooks and pre-hooks of the module itself, too.",
+    see="modes.export.strict_forward",
+    source=ROOT_HOOKS,
+    needs=STRICT,
+    about=FORWARD_APIS,
+    concern="forward|forward_pre own ?exported",
+    readings=by_release(
+        "raises",
+        ("2.10", "used", "used"),
+        "With strict=True torch.export.export takes over forward hooks and pre-hooks of the module itself, too.",
+        ("", "refused", "RuntimeError"),
+        "With strict=True torch.export.export raises RuntimeError for a forward hook of the module itself.",
+    ),
+    witness={"kind": "forward", "by": 5},
+)
+@given(kind=st.sampled_from(FORWARDS), by=BY)
+def test_strict_root(subject: Subject, kind: str, by: int) -> None:
+    net = network()
+    hook(net, OWN, kind, by)
+    try:
+        found = told(called(exported(net, strict=True)), hooked(OWN, kind, by))
+    except RuntimeError:
+        found = "RuntimeError"
+    assert found == subject.value
+
+
+@clause(
+    "modes.export.backward",
+    says="torch.export.export drops backward hooks, of the module itself and of inner ones, with no error.",
+    where=LOOSE,
+    see="modes.export.strict_full",
+    source=ONLY_TENSORS,
+    level="observed",
+    needs=STRICT,
+    about=BACKWARD_APIS,
+    value="dropped",
+    wrong={"used": "used"},
+    witness={"path": "block", "kind": "full_backward", "by": 5},
+)
+@given(path=st.sampled_from(ANYWHERE), kind=st.sampled_from(BACKWARDS), by=BY)
+def test_backward(subject: Subject, path: str, kind: str, by: int) -> None:
+    seen: List[Any] = []
+    net = network()
+    hook(net, path, kind, by, seen.append)
+    assert (told(called(exported(net)), hooked(path, kind, by)), seen) == (subject.value, [])
+
+
+@clause(
+    "modes.export.strict_full",
+    says="With strict=True torch.export.export raises RuntimeError for a full backward hook of an inner module.",
+    see="modes.export.backward",
+    source="measured",
+    needs=STRICT,
+    about=FULL_APIS,
+    value="RuntimeError",
+    wrong={"dropped": "dropped"},
+    witness={"path": "block", "kind": "full_backward", "by": 5},
+)
+@given(path=st.sampled_from(INNER), kind=st.sampled_from(FULLS), by=BY)
+def test_strict_full(subject: Subject, path: str, kind: str, by: int) -> None:
+    net = network()
+    hook(net, path, kind, by)
+    try:
+        found = told(called(exported(net, strict=True)), hooked(path, kind, by))
+    except RuntimeError:
+        found = "RuntimeError"
+    assert found == subject.value
+
+
+@clause(
+    "modes.export.tensor",
+    says="A tensor hook that a forward hook registers on an output is dropped by torch.export.export.",
+    where=LOOSE,
+    source="measured",
+    needs=STRICT,
+    about=("register_hook", "register_forward_hook"),
+    concern="tensor inner ?exported",
+    readings=by_release(
+        "raises",
+        ("2.6", "dropped", "dropped"),
+        "A tensor hook that a forward hook registers on an output is dropped by torch.export.export.",
+        ("", "refused", "RuntimeError"),
+        "torch.export.export raises RuntimeError where a forward hook registers a tensor hook.",
+    ),
+    witness={"path": "block", "by": 5},
+)
+@given(path=st.sampled_from(ANYWHERE), by=BY)
+def test_tensor(subject: Subject, path: str, by: int) -> None:
+    seen: List[Any] = []
+    net = network()
+
+    def after(module: Any, args: Any, output: Any) -> None:
+        output.register_hook(multiplies(by, seen.append))
+
+    within(net, path).register_forward_hook(after)
+    try:
+        found = told(called(exported(net)), [6, 6 * by])
+    except RuntimeError:
+        found = "RuntimeError"
+    assert (found, seen) == (subject.value, [])
+
+
+@clause(
+    "modes.export.module",
+    says="Hooks that are registered on module() of an exported program are called in its calls and backward passes.",
+    see="modes.export.inner",
+    source="measured",
+    needs=STRICT,
+    value="used",
+    wrong={"dropped": "dropped"},
+    witness={"kind": "forward", "by": 5, "calls": 1},
+)
+@given(kind=st.sampled_from(KINDS), by=BY, calls=FEW)
+def test_module(subject: Subject, kind: str, by: int, calls: int) -> None:
+    seen: List[int] = []
+    program = exported(network())
+    hook(program, OWN, kind, by, lambda given: seen.append(1))
+    eager = hooked(OWN, kind, by)
+    assert [told(called(program), eager) for _ in range(calls)] == [subject.value] * calls
+    assert len(seen) == (calls if subject.value == "used" else 0)
+
+
+@clause(
+    "modes.export.inner",
+    says="Hooks on the inner modules that module() of an exported program has from the original are never called.",
+    see="modes.export.module",
+    source="measured",
+    needs=STRICT,
+    concern="forward_pre|forward|full_backward_pre|full_backward|backward own ?exported",
+    readings=by_release(
+        "raises",
+        ("2.3", "dropped", "dropped"),
+        "Hooks on the inner modules that module() of an exported program has from the original are never called.",
+        ("", "not there", "AttributeError"),
+        "module() of an exported program has no inner modules.",
+    ),
+    witness={"path": "block", "kind": "forward", "by": 5},
+)
+@given(path=st.sampled_from(INNER), kind=st.sampled_from(KINDS), by=BY)
+def test_inner(subject: Subject, path: str, kind: str, by: int) -> None:
+    seen: List[Any] = []
+    program = exported(network())
+    try:
+        hook(program, path, kind, by, seen.append)
+        found = told(called(program), hooked(path, kind, by))
+    except AttributeError:
+        found = "AttributeError"
+    assert (found, seen) == (subject.value, [])
+
+
+@clause(
+    "modes.export.late",
+    says="An exported program calls no forward or backward hook that its module gets after the export.",
+    source=ONLY_TENSORS,
+    level="observed",
+    needs=STRICT,
+    value="dropped",
+    wrong={"used": "used"},
+    witness={"path": "block", "kind": "forward", "by": 5, "strict": False},
+)
+@given(path=st.sampled_from(ANYWHERE), kind=st.sampled_from(KINDS), by=BY, strict=st.booleans())
+def test_late(subject: Subject, path: str, kind: str, by: int, strict: bool) -> None:
+    seen: List[Any] = []
+    net = network()
+    program = exported(net, strict)
+    hook(net, path, kind, by, seen.append)
+    assert (told(called(program), hooked(path, kind, by)), seen) == (subject.value, [])

@@ -1,0 +1,253 @@
+"""torch.func: what hooks see in functional_call, vmap, grad and jvp, and which of them are dropped or refused."""
+
+from typing import Any, Callable, Dict, List
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fixtures.judge.clause import clause
+from fixtures.judge.subject import Subject
+from fixtures.judge.table import Row, each
+from suites.hooking import FEW
+from suites.modes.nets import (
+    ANYWHERE,
+    BACKWARD_APIS,
+    BACKWARDS,
+    BY,
+    FORWARD_APIS,
+    FORWARDS,
+    FULL_APIS,
+    FULLS,
+    LAYERS,
+    called,
+    hook,
+    hooked,
+    network,
+    ones,
+    told,
+    within,
+)
+from suites.names import ISSUE
+from suites.tensors import multiplies, outcome
+
+ABOUT = FORWARD_APIS
+CALL = "torch.func.functional_call"
+REPLACED = 'docs: torch.func.functional_call "by replacing the module parameters"'
+VECTORIZES = 'docs: torch.func.vmap "pushes the map into PyTorch operations called by"'
+
+
+def transformed(way: str, function: Callable[[Any], Any], x: Any) -> float:
+    """The derivative of a function at x, by one of the transforms of torch.func."""
+    from torch import func
+
+    ways: Dict[str, Callable[[], Any]] = {
+        "grad": lambda: func.grad(lambda x: function(x).sum())(x),
+        "vjp": lambda: func.vjp(function, x)[1](x)[0],
+        "jacrev": lambda: func.jacrev(function)(x),
+        "vmap of grad": lambda: func.vmap(func.grad(lambda x: function(x).sum()))(x),
+        "jvp": lambda: func.jvp(function, (x,), (x,))[1],
+        "jacfwd": lambda: func.jacfwd(function)(x),
+    }
+    return ways[way]().flatten()[0].item()
+
+
+def reverse(*more: str) -> Any:
+    """One of the transforms that run backwards."""
+    return st.sampled_from(["grad", "vjp", *more])
+
+
+@clause(
+    "modes.func.given",
+    says="A forward hook or pre-hook finds the parameters that functional_call was given as those of its module.",
+    source=REPLACED,
+    needs=CALL,
+    value="given",
+    wrong={"its own ones": "own"},
+    witness={"path": "last", "kind": "forward", "by": 5},
+)
+@given(path=st.sampled_from(LAYERS), kind=st.sampled_from(FORWARDS), by=BY)
+def test_given(subject: Subject, path: str, kind: str, by: int) -> None:
+    from torch.func import functional_call
+
+    seen: List[float] = []
+    net = network()
+    layer = within(net, path)
+    hook(net, path, kind, by, lambda given: seen.append(layer.weight.item()))
+    own = layer.weight.item()
+    functional_call(net, {name: one.detach() * by for name, one in net.named_parameters()}, (ones(),))
+    assert seen == [{"given": own * by, "own": own}[subject.value]]
+
+
+@each(
+    Row(
+        "modes.func.own_parameter",
+        "A tensor hook on a parameter is not called where functional_call has another tensor in its place.",
+        REPLACED,
+        level="observed",
+        where="that tensor is not computed from the parameter",
+        needs=CALL,
+        about="register_hook",
+        own=True,
+        value=False,
+        wrong={"called": True},
+        witness={"path": "last", "hooks": 1, "passes": 1},
+    ),
+    Row(
+        "modes.func.given_tensor",
+        "A tensor hook on a tensor that functional_call is given for a parameter is called in each backward pass.",
+        REPLACED,
+        level="observed",
+        where="the tensor needs a gradient",
+        needs=CALL,
+        about="register_hook",
+        own=False,
+        value=True,
+        wrong={"dropped": False},
+        witness={"path": "last", "hooks": 1, "passes": 1},
+    ),
+    path=lambda row: st.sampled_from(LAYERS),
+    hooks=lambda row: FEW,
+    passes=lambda row: FEW,
+)
+def parameter(subject: Subject, path: str, hooks: int, passes: int, *, row: Any) -> None:
+    from torch.func import functional_call
+
+    seen: List[int] = []
+    net = network()
+    given = {name: one.detach().clone().requires_grad_() for name, one in net.named_parameters()}
+    for number in range(hooks):
+        hooked = within(net, path).weight if row.own else given[path + ".weight"]
+        hooked.register_hook(lambda grad, number=number: seen.append(number))
+    for _ in range(passes):
+        functional_call(net, given, (ones(),)).sum().backward()
+    assert seen == list(range(hooks)) * (passes if subject.value else 0)
+
+
+@clause(
+    "modes.func.vmap_forward",
+    says="In vmap a forward hook or pre-hook is called once for the batch, with tensors of the shape of one sample.",
+    where="chunk_size= is left out",
+    source=VECTORIZES,
+    level="observed",
+    needs="torch.func.vmap",
+    value="once, one sample",
+    wrong={"once a sample": "each sample", "with the batch": "once, the batch"},
+    witness={"path": "block", "kind": "forward", "batch": 2, "rows": 3},
+)
+@given(path=st.sampled_from(ANYWHERE), kind=st.sampled_from(FORWARDS), batch=st.integers(2, 4), rows=FEW)
+def test_vmap_forward(subject: Subject, path: str, kind: str, batch: int, rows: int) -> None:
+    from torch.func import vmap
+
+    seen: List[List[int]] = []
+    net = network()
+    hook(net, path, kind, 5, lambda given: seen.append(list(given.shape)))
+    vmap(net)(ones(batch, rows, 1))
+    sample = [rows, 1]
+    assert (
+        seen
+        == {"once, one sample": [sample], "each sample": [sample] * batch, "once, the batch": [[batch, *sample]]}[
+            subject.value
+        ]
+    )
+
+
+@clause(
+    "modes.func.vmap_backward",
+    says="Backward hooks of modules that vmap runs are not called by a backward() outside of vmap, with no error.",
+    source="measured",
+    needs="torch.func.vmap",
+    about=BACKWARD_APIS,
+    value="dropped",
+    wrong={"used": "used"},
+    witness={"path": "block", "kind": "full_backward", "by": 5, "batch": 2},
+)
+@given(path=st.sampled_from(ANYWHERE), kind=st.sampled_from(BACKWARDS), by=BY, batch=FEW)
+def test_vmap_backward(subject: Subject, path: str, kind: str, by: int, batch: int) -> None:
+    from torch.func import vmap
+
+    seen: List[Any] = []
+    net = network()
+    hook(net, path, kind, by, seen.append)
+    found = called(vmap(net), ones(batch, 1, 1))
+    assert (told(found, hooked(path, kind, by)), seen) == (subject.value, [])
+
+
+@clause(
+    "modes.func.grad_full",
+    says="A full backward hook or pre-hook in torch.func.grad, vjp or jacrev makes them raise RuntimeError.",
+    where="the gradient goes through its module",
+    source=(ISSUE + "99556", "measured"),
+    needs="torch.func.grad",
+    about=FULL_APIS,
+    value="RuntimeError",
+    wrong={"accepted": "accepted"},
+    witness={"path": "block", "kind": "full_backward", "way": "grad"},
+)
+@given(path=st.sampled_from(ANYWHERE), kind=st.sampled_from(FULLS), way=reverse("jacrev", "vmap of grad"))
+def test_grad_full(subject: Subject, path: str, kind: str, way: str) -> None:
+    net = network()
+    hook(net, path, kind)
+    assert outcome(lambda: transformed(way, net, ones())) == subject.value
+
+
+@clause(
+    "modes.func.grad_tensor",
+    says="In torch.func.grad and vjp a tensor hook on an activation is called; the gradient that it returns is used.",
+    where="a forward hook registers it",
+    source="measured",
+    needs="torch.func.grad",
+    about=("register_hook", "register_forward_hook"),
+    value="used",
+    wrong={"dropped": "dropped"},
+    witness={"path": "block", "by": 5, "way": "grad"},
+)
+@given(path=st.sampled_from(ANYWHERE), by=BY, way=reverse("vmap of grad"))
+def test_grad_tensor(subject: Subject, path: str, by: int, way: str) -> None:
+    seen: List[Any] = []
+    net = network()
+
+    def after(module: Any, args: Any, output: Any) -> None:
+        output.register_hook(multiplies(by, seen.append))
+
+    within(net, path).register_forward_hook(after)
+    found = transformed(way, net, ones())
+    assert (found, len(seen)) == ((6 * by, 1) if subject.value == "used" else (6, 0))
+
+
+@clause(
+    "modes.func.outer_tensor",
+    says="A tensor hook that x has already is not called by torch.func.grad(f)(x), and changes nothing of it.",
+    source="measured",
+    needs="torch.func.grad",
+    about="register_hook",
+    value="dropped",
+    wrong={"used": "used"},
+    witness={"by": 5, "way": "grad", "hooks": 1},
+)
+@given(by=BY, way=reverse("jacrev"), hooks=FEW)
+def test_outer_tensor(subject: Subject, by: int, way: str, hooks: int) -> None:
+    seen: List[Any] = []
+    x = ones()
+    for _ in range(hooks):
+        x.register_hook(multiplies(by, seen.append))
+    found = transformed(way, network(), x)
+    assert (found, len(seen)) == ((6, 0) if subject.value == "dropped" else (6 * by**hooks, hooks))
+
+
+@clause(
+    "modes.func.jvp",
+    says="torch.func.jvp and jacfwd call no backward hook of a module, and raise no error because of it.",
+    see="backward.modes.forward_ad",
+    source="measured",
+    needs="torch.func.jvp",
+    about=BACKWARD_APIS,
+    value=0,
+    wrong={"called": 1},
+    witness={"path": "block", "kind": "full_backward", "way": "jvp"},
+)
+@given(path=st.sampled_from(ANYWHERE), kind=st.sampled_from(BACKWARDS), way=st.sampled_from(["jvp", "jacfwd"]))
+def test_jvp(subject: Subject, path: str, kind: str, way: str) -> None:
+    seen: List[Any] = []
+    net = network()
+    hook(net, path, kind, 5, seen.append)
+    assert (transformed(way, net, ones()), len(seen)) == (6, subject.value)

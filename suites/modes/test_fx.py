@@ -1,0 +1,252 @@
+"""torch.fx: which hooks symbolic_trace and make_fx trace in, keep or drop, and what copies of a GraphModule keep."""
+
+from typing import Any, List
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fixtures.judge.clause import clause
+from fixtures.judge.subject import Subject
+from fixtures.judge.table import Row, each
+from suites.hooking import FEW
+from suites.modes.nets import (
+    ANYWHERE,
+    APIS,
+    BACKWARD_APIS,
+    BACKWARDS,
+    BY,
+    FORWARD_APIS,
+    FORWARDS,
+    FULL_APIS,
+    FULLS,
+    INSIDE,
+    KINDS,
+    LAYERS,
+    OWN,
+    called,
+    hook,
+    hooked,
+    kinds,
+    network,
+    ones,
+    told,
+)
+from suites.names import FULL, ISSUE
+
+ABOUT = APIS
+TRACE = "torch.fx.symbolic_trace"
+MAKE_FX = "torch.fx.experimental.proxy_tensor.make_fx"
+#: Which modules stay whole.
+LEAF = 'docs: torch.fx.Tracer.is_leaf_module "Modules in the PyTorch standard library namespace"'
+THROUGH = 'docs: torch.fx.Tracer.is_leaf_module "All other modules are traced through and"'
+COPIED = 'code: torch/fx/graph_module.py "in the future as well if needed"'
+
+
+@clause(
+    "modes.fx.root",
+    says="A module that torch.fx.symbolic_trace makes calls no hook of the one that was traced, and uses none.",
+    source=ISSUE + "105445",
+    needs=(TRACE, FULL),
+    value="dropped",
+    wrong={"used": "used"},
+    witness={"kind": "forward", "by": 5, "late": False},
+)
+@given(kind=kinds(*KINDS), by=BY, late=st.booleans())
+def test_root(subject: Subject, kind: str, by: int, late: bool) -> None:
+    import torch.fx
+
+    seen: List[Any] = []
+    net = network()
+    traced = torch.fx.symbolic_trace(net) if late else None
+    hook(net, OWN, kind, by, seen.append)
+    traced = traced or torch.fx.symbolic_trace(net)
+    assert (told(called(traced), hooked(OWN, kind, by)), seen) == (subject.value, [])
+
+
+@clause(
+    "modes.fx.leaf",
+    says="Hooks on a layer of torch.nn run in calls of the module that symbolic_trace made, later ones too.",
+    where="the layer is no nn.Sequential",
+    source=LEAF,
+    level="observed",
+    needs=(TRACE, FULL),
+    value="used",
+    wrong={"dropped": "dropped"},
+    witness={"path": "last", "kind": "forward", "by": 5, "late": False, "calls": 1},
+)
+@given(path=st.sampled_from(LAYERS), kind=kinds(*KINDS), by=BY, late=st.booleans(), calls=FEW)
+def test_leaf(subject: Subject, path: str, kind: str, by: int, late: bool, calls: int) -> None:
+    import torch.fx
+
+    net = network()
+    traced = torch.fx.symbolic_trace(net) if late else None
+    hook(net, path, kind, by)
+    traced = traced or torch.fx.symbolic_trace(net)
+    eager = hooked(path, kind, by)
+    assert [told(called(traced), eager) for _ in range(calls)] == [subject.value] * calls
+
+
+@clause(
+    "modes.fx.traced_through",
+    says="A forward hook or pre-hook of your own inner module is called with a Proxy, by symbolic_trace alone.",
+    where="the module is no layer of torch.nn",
+    source=THROUGH,
+    level="observed",
+    needs=TRACE,
+    about=FORWARD_APIS,
+    value=["Proxy"],
+    wrong={"with tensors, in calls": ["Tensor"]},
+    witness={"kind": "forward", "by": 5, "calls": 1},
+)
+@given(kind=st.sampled_from(FORWARDS), by=BY, calls=FEW)
+def test_traced_through(subject: Subject, kind: str, by: int, calls: int) -> None:
+    import torch.fx
+
+    seen: List[str] = []
+    net = network()
+    hook(net, INSIDE, kind, by, lambda given: seen.append(type(given).__name__))
+    traced = torch.fx.symbolic_trace(net)
+    # What it returned is in the graph: each call uses that.
+    assert [told(called(traced), hooked(INSIDE, kind, by)) for _ in range(calls)] == ["used"] * calls
+    assert seen == subject.value
+
+
+@clause(
+    "modes.fx.inner_full",
+    says="symbolic_trace drops the full backward hooks and pre-hooks of your own inner modules, with no error.",
+    where="the module is no layer of torch.nn",
+    source=THROUGH,
+    level="observed",
+    needs=(TRACE, FULL),
+    about=FULL_APIS,
+    value="dropped",
+    wrong={"used": "used"},
+    witness={"kind": "full_backward", "by": 5},
+)
+@given(kind=kinds(*FULLS), by=BY)
+def test_inner_full(subject: Subject, kind: str, by: int) -> None:
+    import torch.fx
+
+    seen: List[Any] = []
+    net = network()
+    hook(net, INSIDE, kind, by, seen.append)
+    assert (told(called(torch.fx.symbolic_trace(net)), hooked(INSIDE, kind, by)), seen) == (subject.value, [])
+
+
+@clause(
+    "modes.fx.inner_legacy",
+    says="symbolic_trace never ends where your own inner module has a hook of register_backward_hook.",
+    where="the module is no layer of torch.nn",
+    source='code: torch/nn/modules/module.py "var = var[0]"',
+    level="observed",
+    needs=("torch.fx.Tracer", FULL),
+    about="register_backward_hook",
+    value="never",
+    wrong={"ends": "ends"},
+    witness={"hooks": 1},
+    note="torch looks for the first tensor of the output, and a Proxy has a first item always. Stopped after 1000.",
+)
+@given(hooks=FEW)
+def test_inner_legacy(subject: Subject, hooks: int) -> None:
+    import torch.fx
+
+    class Endless(Exception):
+        """The graph has grown by 1000 nodes."""
+
+    class Stopped(torch.fx.Tracer):
+        def create_proxy(self, *given: Any, **more: Any) -> Any:
+            if len(self.graph.nodes) > 1000:
+                raise Endless
+            return super().create_proxy(*given, **more)
+
+    net = network()
+    for _ in range(hooks):
+        hook(net, INSIDE, "backward")
+    try:
+        Stopped().trace(net)
+        found = "ends"
+    except Endless:
+        found = "never"
+    assert found == subject.value
+
+
+@each(
+    Row(
+        "modes.fx.copy",
+        "copy.deepcopy of a GraphModule drops the forward and backward hooks that were registered on it.",
+        COPIED,
+        level="observed",
+        needs=(TRACE, FULL),
+        paths=[OWN],
+        value="dropped",
+        wrong={"copied": "used"},
+        witness={"path": "", "kind": "forward", "by": 5},
+    ),
+    Row(
+        "modes.fx.copy_layers",
+        "copy.deepcopy of a GraphModule copies the forward and backward hooks of its layers.",
+        "measured",
+        where="they are layers of torch.nn",
+        needs=(TRACE, FULL),
+        paths=LAYERS,
+        value="used",
+        wrong={"dropped": "dropped"},
+        witness={"path": "last", "kind": "forward", "by": 5},
+    ),
+    path=lambda row: st.sampled_from(row.paths),
+    kind=lambda row: kinds(*KINDS),
+    by=lambda row: BY,
+)
+def copied(subject: Subject, path: str, kind: str, by: int, *, row: Any) -> None:
+    import copy
+
+    import torch.fx
+
+    traced = torch.fx.symbolic_trace(network())
+    hook(traced, path, kind, by)
+    eager = hooked(path, kind, by)
+    assert [told(called(one), eager) for one in (traced, copy.deepcopy(traced))] == ["used", subject.value]
+
+
+@each(
+    Row(
+        "modes.fx.make_fx",
+        "What make_fx made of a function uses what forward hooks returned then; its calls run none of them.",
+        "measured",
+        needs=MAKE_FX,
+        about=FORWARD_APIS,
+        kinds=FORWARDS,
+        traced=1,
+        value="used",
+        wrong={"dropped": "dropped"},
+        witness={"path": "block", "kind": "forward", "by": 5},
+    ),
+    Row(
+        "modes.fx.make_fx_backward",
+        "make_fx drops the backward hooks of the modules that a function calls, with no error.",
+        "measured",
+        where="the function that is traced runs no backward pass",
+        needs=MAKE_FX,
+        about=BACKWARD_APIS,
+        kinds=BACKWARDS,
+        traced=0,
+        value="dropped",
+        wrong={"used": "used"},
+        witness={"path": "block", "kind": "full_backward", "by": 5},
+    ),
+    path=lambda row: st.sampled_from(ANYWHERE),
+    kind=lambda row: kinds(*row.kinds),
+    by=lambda row: BY,
+)
+def made(subject: Subject, path: str, kind: str, by: int, *, row: Any) -> None:
+    from torch.fx.experimental.proxy_tensor import make_fx
+
+    seen: List[Any] = []
+    net = network()
+    hook(net, path, kind, by, seen.append)
+
+    def function(x: Any) -> Any:
+        return net(x)
+
+    graph = make_fx(function)(ones())
+    assert (told(called(graph), hooked(path, kind, by)), len(seen)) == (subject.value, row.traced)
