@@ -39,6 +39,7 @@ def outputs_of(number: int) -> Any:
     says="If a later output of an operation is changed in place, the first one's .grad is the later one's gradient.",
     where=("both keep gradients", "neither is a view"),
     source=(CONTAINS, FOLLOWS, SIMPLER),
+    level="observed",
     docs="contradicts",
     concern="never",
     readings=by_release(
