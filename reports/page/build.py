@@ -20,6 +20,7 @@ from reports.data.neighbours import from_to
 from reports.data.scope import HOW, scope
 from reports.data.symptoms import symptoms
 from reports.data.uncovered import UNCOVERED
+from reports.data.ways import ways
 from reports.page.choices import choices
 from reports.page.details import NO_EXAMPLES, embedded
 from reports.page.matrix import MANY_COLUMNS, MEANINGS, SIGNS, chapters, claims, present, tally
@@ -68,6 +69,7 @@ def render(
         choices=choices(atlas),
         uncovered=UNCOVERED,
         scope=scope(),
+        ways=ways(atlas, atlas.focus),
         why=symptoms(),
         how=HOW,
         reports=REPORTS,

@@ -18,6 +18,7 @@ TABLE = {
     for name in (*KEPT, "modes.compile.late")
 }
 TABLE["retain.a.b"] = measured.clause("retain.a.b", about=["retain_grad"], readings=("always",))
+INHERITED = {"verdict": "deviates", "reading": "always", "declared": True, "deviation": "as in eager", "note": "So."}
 DEVIATES = {"verdict": "deviates", "reading": "always", "declared": True, "deviation": "rule again", "note": "Twice."}
 
 
@@ -28,8 +29,8 @@ def cell(name: str, **more: Any) -> dict[str, Any]:
 @pytest.fixture
 def verdicts(tmp_path: Path) -> Path:
     cells: dict[str, Any] = {name: {"eager": cell(name)} for name in TABLE}
-    for name, second in zip(KEPT, ({}, DEVIATES, DEVIATES), strict=True):
-        cells[name].update(checkpoint=cell(name, **second), parallel=cell(name))
+    for name, second, third in zip(KEPT, ({}, DEVIATES, DEVIATES), ({}, {}, INHERITED), strict=True):
+        cells[name].update(checkpoint=cell(name, **second), parallel=cell(name, **third))
     cells["retain.a.b"]["checkpoint"] = cell("retain.a.b", verdict="refused", reading=None)
     return Path(synthetic.write_cells(tmp_path / "verdicts", TABLE, {"2.15.0": cells}))
 

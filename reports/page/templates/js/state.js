@@ -7,6 +7,7 @@ const FIELDS = {
   build: [],
   why: [],
   scope: [],
+  ways: [],
   disagreements: [],
   costs: [],
 };

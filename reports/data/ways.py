@@ -1,0 +1,119 @@
+"""Each hook API in each way to run a network, on one release: as in eager, otherwise by which rule, or not measured."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from fixtures.families import KINDS
+from reports.data import forms
+from reports.data.atlas import Atlas, Column
+
+CHAPTER = "modes"
+RULE = "rule "
+UNDECLARED = "not declared"
+SAME, OTHER, REFUSED, STATED, NOTHING = "as in eager", "otherwise", "refused", "stated", "not measured"
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Why clauses are otherwise in a mode: its name and sentence, how many clauses, and one of them."""
+
+    name: str
+    says: str
+    clauses: int
+    example: str
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One API in one way: of so many clauses so many are otherwise, by these rules; or the clauses that state it."""
+
+    api: str
+    way: str
+    answer: str
+    clauses: int = 0
+    otherwise: int = 0
+    rules: tuple[Rule, ...] = ()
+    stated: tuple[str, ...] = ()
+
+    @property
+    def words(self) -> str:
+        """The cell in words."""
+        of = forms.counted(self.clauses, "clause", "clauses")
+        if self.answer == OTHER:
+            return f"otherwise in {self.otherwise} of {of}: {', '.join(rule.name for rule in self.rules)}"
+        return self.answer if self.answer == NOTHING else f"{self.answer} ({of})"
+
+
+@dataclass(frozen=True)
+class Ways:
+    """The table for one release, API by API; the first ways are modes."""
+
+    torch: str
+    ways: tuple[str, ...]
+    rows: tuple[tuple[Entry, ...], ...]
+
+    @property
+    def rules(self) -> dict[str, dict[str, str]]:
+        """The sentences of all rules in it, by mode and name."""
+        found: dict[str, dict[str, str]] = {}
+        for entry in (entry for row in self.rows for entry in row):
+            for rule in entry.rules:
+                found.setdefault(entry.way, {})[rule.name] = rule.says
+        return found
+
+
+def ways(atlas: Atlas, column: Column, apis: tuple[str, ...] = ()) -> Ways:
+    """Return the table of these APIs, or of all that a clause with plans is about."""
+    modes = atlas.modes[1:]
+    topics = tuple(dict.fromkeys(name.split(".")[1] for name in atlas.clauses if _chapter(name) == CHAPTER))
+    rows = tuple(
+        (*(_in_mode(atlas, column, api, mode) for mode in modes), *(_stated(atlas, api, topic) for topic in topics))
+        for api in apis or tuple(known(atlas))
+    )
+    return Ways(column.label, (*modes, *topics), rows)
+
+
+def known(atlas: Atlas) -> Iterator[str]:
+    """Yield the hook APIs that clauses are about, in the order of the families."""
+    names = dict.fromkeys(name for kind in KINDS.values() for name in (kind.method, kind.everywhere) if name)
+    about = {api for clause in atlas.clauses.values() for api in clause.about}
+    yield from (name for name in names if name in about)
+
+
+def _chapter(clause: str) -> str:
+    return clause.partition(".")[0]
+
+
+def _in_mode(atlas: Atlas, column: Column, api: str, mode: str) -> Entry:
+    cells = {
+        name: atlas.cells[name, column.key, mode]
+        for name, clause in atlas.clauses.items()
+        if api in clause.about and (name, column.key, mode) in atlas.cells
+    }
+    seen = {name: cell for name, cell in cells.items() if cell.verdict in ("conforms", "deviates")}
+    if not seen:
+        refused = any(cell.verdict == "refused" for cell in cells.values())
+        return Entry(api, mode, REFUSED if refused else NOTHING, len(cells) if refused else 0)
+    # What eager does, too, is no difference.
+    other = {name: cell for name, cell in seen.items() if cell.new or (cell.deviation or "").startswith(RULE)}
+    count = Counter((cell.deviation or "", cell.note) for cell in other.values())
+    rules = tuple(
+        Rule(name.removeprefix(RULE) or UNDECLARED, says, number, _first(other, name))
+        for (name, says), number in count.most_common()
+    )
+    return Entry(api, mode, OTHER if other else SAME, len(seen), len(other), rules)
+
+
+def _first(cells: dict[str, Any], deviation: str) -> str:
+    return min(name for name, cell in cells.items() if (cell.deviation or "") == deviation)
+
+
+def _stated(atlas: Atlas, api: str, topic: str) -> Entry:
+    found = tuple(
+        name for name, clause in atlas.clauses.items() if name.startswith(f"{CHAPTER}.{topic}.") and api in clause.about
+    )
+    return Entry(api, topic, STATED if found else NOTHING, len(found), stated=found)
