@@ -73,6 +73,7 @@ def ways(atlas: Atlas, column: Column, apis: tuple[str, ...] = ()) -> Ways:
     rows = tuple(
         (*(_in_mode(atlas, column, api, mode) for mode in modes), *(_stated(atlas, api, topic) for topic in topics))
         for api in apis or tuple(known(atlas))
+        if modes or topics
     )
     return Ways(column.label, (*modes, *topics), rows)
 

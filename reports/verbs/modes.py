@@ -20,7 +20,7 @@ example: python -m reports modes --on 2.15 register_forward_hook"""
 
 def as_text(table: Ways) -> str:
     """Return the table for a terminal."""
-    width = max(map(len, table.ways))
+    width = max(map(len, table.ways), default=0)
     lines = [f"torch {table.torch}: hooks in other ways to run than eager"]
     for row in table.rows:
         lines += ["", row[0].api]
