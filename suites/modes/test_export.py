@@ -69,6 +69,7 @@ def exported(net: Any, strict: bool = False) -> Any:
         "With strict=True a program has in it what forward hooks of inner modules return, and calls none.",
         ONLY_TENSORS,
         level="observed",
+        where="torch.compile can trace the hooks",
         see="modes.export.strict_root",
         needs=STRICT,
         about=FORWARD_APIS,
@@ -122,7 +123,8 @@ def test_count(subject: Subject, path: str, kind: str) -> None:
 
 @clause(
     "modes.export.strict_root",
-    says="With strict=True torch.export.export takes over forward hooks and pre-hooks of the module itself, too.",
+    says="With strict=True torch.export.export takes over forward hooks and pre-hooks of the module itself.",
+    where="torch.compile can trace them",
     see="modes.export.strict_forward",
     source=ROOT_HOOKS,
     needs=STRICT,
@@ -131,7 +133,7 @@ def test_count(subject: Subject, path: str, kind: str) -> None:
     readings=by_release(
         "raises",
         ("2.10", "used", "used"),
-        "With strict=True torch.export.export takes over forward hooks and pre-hooks of the module itself, too.",
+        "With strict=True torch.export.export takes over forward hooks and pre-hooks of the module itself.",
         ("", "refused", "RuntimeError"),
         "With strict=True torch.export.export raises RuntimeError for a forward hook of the module itself.",
     ),
@@ -204,7 +206,7 @@ def test_strict_full(subject: Subject, path: str, kind: str, by: int) -> None:
         ("2.6", "dropped", "dropped"),
         "A tensor hook that a forward hook registers on an output is dropped by torch.export.export.",
         ("", "refused", "RuntimeError"),
-        "torch.export.export raises RuntimeError where a forward hook registers a tensor hook.",
+        "A tensor hook that a forward hook registers makes torch.export.export raise RuntimeError.",
     ),
     witness={"path": "block", "by": 5},
 )

@@ -81,7 +81,7 @@ def test_given(subject: Subject, path: str, kind: str, by: int) -> None:
 @each(
     Row(
         "modes.func.own_parameter",
-        "A tensor hook on a parameter is not called where functional_call has another tensor in its place.",
+        "A tensor hook on a parameter is not called for a functional_call that has another tensor in its place.",
         REPLACED,
         level="observed",
         where="that tensor is not computed from the parameter",
@@ -154,6 +154,7 @@ def test_vmap_forward(subject: Subject, path: str, kind: str, batch: int, rows: 
 @clause(
     "modes.func.vmap_backward",
     says="Backward hooks of modules that vmap runs are not called by a backward() outside of vmap, with no error.",
+    where="vmap maps over all inputs",
     source="measured",
     needs="torch.func.vmap",
     about=BACKWARD_APIS,
@@ -237,6 +238,7 @@ def test_outer_tensor(subject: Subject, by: int, way: str, hooks: int) -> None:
 @clause(
     "modes.func.jvp",
     says="torch.func.jvp and jacfwd call no backward hook of a module, and raise no error because of it.",
+    where="no other transform is inside",
     see="backward.modes.forward_ad",
     source="measured",
     needs="torch.func.jvp",

@@ -44,7 +44,7 @@ COPIED = 'code: torch/fx/graph_module.py "in the future as well if needed"'
 
 @clause(
     "modes.fx.root",
-    says="A module that torch.fx.symbolic_trace makes calls no hook of the one that was traced, and uses none.",
+    says="What torch.fx.symbolic_trace made calls no forward or backward hook of the module that was traced itself.",
     source=ISSUE + "105445",
     needs=(TRACE, FULL),
     value="dropped",
@@ -88,7 +88,7 @@ def test_leaf(subject: Subject, path: str, kind: str, by: int, late: bool, calls
 
 @clause(
     "modes.fx.traced_through",
-    says="A forward hook or pre-hook of your own inner module is called with a Proxy, by symbolic_trace alone.",
+    says="symbolic_trace calls forward hooks of your own inner modules with a Proxy; what it made calls them no more.",
     where="the module is no layer of torch.nn",
     source=THROUGH,
     level="observed",
