@@ -157,7 +157,7 @@ def gradients(reentrant: bool, path: str, kind: str, by: int) -> List[float]:
         "modes.checkpoint.late",
         "A pre-hook added after checkpoint(use_reentrant=False) runs in backward(): weight gradients use its inputs.",
         DIFFERS,
-        needs=FORMS,
+        needs=(FORMS, STOPS),
         about="register_forward_pre_hook",
         reentrant=False,
         kind="forward_pre",
