@@ -81,7 +81,7 @@ def test_given(subject: Subject, path: str, kind: str, by: int) -> None:
 @each(
     Row(
         "modes.func.own_parameter",
-        "A tensor hook on a parameter is not called where functional_call has another tensor in its place.",
+        "A tensor hook on a parameter is not called for a functional_call that has another tensor in its place.",
         REPLACED,
         level="observed",
         where="that tensor is not computed from the parameter",
@@ -94,7 +94,7 @@ def test_given(subject: Subject, path: str, kind: str, by: int) -> None:
     ),
     Row(
         "modes.func.given_tensor",
-        "A tensor hook on a tensor that functional_call is given for a parameter is called in each backward pass.",
+        "A tensor hook on a tensor that functional_call is given for a parameter is called by each backward().",
         REPLACED,
         level="observed",
         where="the tensor needs a gradient",
@@ -154,6 +154,7 @@ def test_vmap_forward(subject: Subject, path: str, kind: str, batch: int, rows: 
 @clause(
     "modes.func.vmap_backward",
     says="Backward hooks of modules that vmap runs are not called by a backward() outside of vmap, with no error.",
+    where="their inputs come from what vmap maps over",
     source="measured",
     needs="torch.func.vmap",
     about=BACKWARD_APIS,
@@ -237,6 +238,7 @@ def test_outer_tensor(subject: Subject, by: int, way: str, hooks: int) -> None:
 @clause(
     "modes.func.jvp",
     says="torch.func.jvp and jacfwd call no backward hook of a module, and raise no error because of it.",
+    where="its inputs come from what is differentiated",
     see="backward.modes.forward_ad",
     source="measured",
     needs="torch.func.jvp",
