@@ -185,7 +185,7 @@ def test_trace_tensor(subject: Subject, path: str, by: int) -> None:
         "modes.jit.traced_forward",
         "A forward hook or pre-hook that is registered on what torch.jit.trace made is called in each call.",
         "measured",
-        where="Python calls it, not torch.jit.script",
+        where="no other traced or scripted module calls it",
         see="modes.jit.traced_inner",
         about=FORWARD_APIS,
         kinds=FORWARDS,
