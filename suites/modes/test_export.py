@@ -69,7 +69,7 @@ def exported(net: Any, strict: bool = False) -> Any:
         "With strict=True a program has in it what forward hooks of inner modules return, and calls none.",
         ONLY_TENSORS,
         level="observed",
-        where="torch.compile can trace the hooks",
+        where=("torch.compile can trace the hooks", "they are on no nn.LSTM"),
         see="modes.export.strict_root",
         needs=STRICT,
         about=FORWARD_APIS,
@@ -124,7 +124,7 @@ def test_count(subject: Subject, path: str, kind: str) -> None:
 @clause(
     "modes.export.strict_root",
     says="With strict=True torch.export.export takes over forward hooks and pre-hooks of the module itself.",
-    where="torch.compile can trace them",
+    where=("torch.compile can trace them", "that module is no nn.Sequential"),
     see="modes.export.strict_forward",
     source=ROOT_HOOKS,
     needs=STRICT,
@@ -228,7 +228,7 @@ def test_tensor(subject: Subject, path: str, by: int) -> None:
 
 @clause(
     "modes.export.module",
-    says="Hooks that are registered on module() of an exported program are called in its calls and backward passes.",
+    says="Hooks on the module that module() of an exported program returned run in its calls and backward passes.",
     see="modes.export.inner",
     source="measured",
     needs=STRICT,
@@ -276,7 +276,7 @@ def test_inner(subject: Subject, path: str, kind: str, by: int) -> None:
 
 @clause(
     "modes.export.late",
-    says="An exported program calls no forward or backward hook that its module gets after the export.",
+    says="An exported program calls no forward or backward hook that the original module gets after the export.",
     source=ONLY_TENSORS,
     level="observed",
     needs=STRICT,

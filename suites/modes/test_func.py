@@ -94,7 +94,7 @@ def test_given(subject: Subject, path: str, kind: str, by: int) -> None:
     ),
     Row(
         "modes.func.given_tensor",
-        "A tensor hook on a tensor that functional_call is given for a parameter is called in each backward pass.",
+        "A tensor hook on a tensor that functional_call is given for a parameter is called by each backward().",
         REPLACED,
         level="observed",
         where="the tensor needs a gradient",
@@ -154,7 +154,7 @@ def test_vmap_forward(subject: Subject, path: str, kind: str, batch: int, rows: 
 @clause(
     "modes.func.vmap_backward",
     says="Backward hooks of modules that vmap runs are not called by a backward() outside of vmap, with no error.",
-    where="vmap maps over all inputs",
+    where="their inputs come from what vmap maps over",
     source="measured",
     needs="torch.func.vmap",
     about=BACKWARD_APIS,
@@ -238,7 +238,7 @@ def test_outer_tensor(subject: Subject, by: int, way: str, hooks: int) -> None:
 @clause(
     "modes.func.jvp",
     says="torch.func.jvp and jacfwd call no backward hook of a module, and raise no error because of it.",
-    where="no other transform is inside",
+    where=("its inputs come from what is differentiated", "no other transform is inside"),
     see="backward.modes.forward_ad",
     source="measured",
     needs="torch.func.jvp",

@@ -65,7 +65,7 @@ def test_root(subject: Subject, kind: str, by: int, late: bool) -> None:
 
 @clause(
     "modes.fx.leaf",
-    says="Hooks on a layer of torch.nn run in calls of the module that symbolic_trace made, later ones too.",
+    says="Hooks on torch.nn layers inside the traced module run in calls of what symbolic_trace made, later ones too.",
     where="the layer is no nn.Sequential",
     source=LEAF,
     level="observed",
@@ -89,7 +89,7 @@ def test_leaf(subject: Subject, path: str, kind: str, by: int, late: bool, calls
 @clause(
     "modes.fx.traced_through",
     says="symbolic_trace calls forward hooks of your own inner modules with a Proxy; what it made calls them no more.",
-    where="the module is no layer of torch.nn",
+    where=("the module is no layer of torch.nn", "its input is positional"),
     source=THROUGH,
     level="observed",
     needs=TRACE,
@@ -136,7 +136,7 @@ def test_inner_full(subject: Subject, kind: str, by: int) -> None:
 @clause(
     "modes.fx.inner_legacy",
     says="symbolic_trace never ends where your own inner module has a hook of register_backward_hook.",
-    where="the module is no layer of torch.nn",
+    where=("the module is no layer of torch.nn", "it returns no dict"),
     source='code: torch/nn/modules/module.py "var = var[0]"',
     level="observed",
     needs=("torch.fx.Tracer", FULL),

@@ -124,7 +124,7 @@ def test_trace_checks(subject: Subject, path: str, kind: str) -> None:
 @each(
     Row(
         "modes.jit.trace_backward",
-        "torch.jit.trace raises ValueError where a module has a full or a legacy backward hook, an inner one too.",
+        "torch.jit.trace raises ValueError for a module that, itself or inside, has a full or a legacy backward hook.",
         REFUSED,
         about=("register_full_backward_hook", "register_backward_hook"),
         kinds=("full_backward", "backward"),
@@ -134,8 +134,9 @@ def test_trace_checks(subject: Subject, path: str, kind: str) -> None:
     ),
     Row(
         "modes.jit.trace_backward_pre",
-        "torch.jit.trace drops full backward pre-hooks, with no error.",
+        "torch.jit.trace with check_trace=False drops full backward pre-hooks, with no error.",
         "measured",
+        where="only what it made is called, and not saved",
         see="modes.jit.trace_backward",
         needs=PRE,
         kinds=("full_backward_pre",),
@@ -184,6 +185,7 @@ def test_trace_tensor(subject: Subject, path: str, by: int) -> None:
         "modes.jit.traced_forward",
         "A forward hook or pre-hook that is registered on what torch.jit.trace made is called in each call.",
         "measured",
+        where="no other traced or scripted module calls it",
         see="modes.jit.traced_inner",
         about=FORWARD_APIS,
         kinds=FORWARDS,
@@ -232,6 +234,7 @@ def on_traced(subject: Subject, path: str, kind: str, by: int, calls: int, *, ro
 @clause(
     "modes.jit.script_forward",
     says="torch.jit.script compiles annotated forward hooks and pre-hooks; each call of what it made runs them.",
+    where="TorchScript can compile them",
     source=COMPILED,
     about=FORWARD_APIS,
     concern="forward|forward_pre own ?scripted",
@@ -301,7 +304,7 @@ def loaded(subject: Subject, kind: str, by: int, *, row: Any) -> None:
 @clause(
     "modes.jit.script_untyped",
     says="torch.jit.script raises RuntimeError where a forward hook or pre-hook has no annotations.",
-    where="forward takes an input",
+    where=("forward takes an input", "the hook is written with def"),
     source=(COMPILED, ISSUE + "53421"),
     about=FORWARD_APIS,
     concern="forward|forward_pre own ?scripted",
@@ -368,7 +371,7 @@ def test_register(subject: Subject, path: str, kind: str, load: bool) -> None:
 
 @clause(
     "modes.jit.late",
-    says="What torch.jit.trace and torch.jit.script made calls no hook that its module gets later.",
+    says="What torch.jit.trace and torch.jit.script made calls no hook that the original module gets later.",
     where="the hook is on a module",
     source="measured",
     value="dropped",

@@ -36,8 +36,8 @@ def outputs_of(number: int) -> Any:
 
 @clause(
     "retain.outputs.first_gets_it",
-    says="If a later output of an operation is changed in place, the first one's .grad is the later one's gradient.",
-    where=("both keep gradients", "neither is a view"),
+    says="If a later output of an operation is changed in place, the first one's .grad is that of the changed value.",
+    where=("both keep gradients", "of one grad_fn, no views"),
     source=(CONTAINS, FOLLOWS, SIMPLER),
     level="observed",
     docs="contradicts",
@@ -45,7 +45,7 @@ def outputs_of(number: int) -> Any:
     readings=by_release(
         "other",
         ("2.0", "the later one's", "later"),
-        "If a later output of an operation is changed in place, the first one's .grad is the later one's gradient.",
+        "If a later output of an operation is changed in place, the first one's .grad is that of the changed value.",
         ("", "its own", "own"),
         "If a later output of an operation is changed in place, the first one's .grad is its own gradient.",
     ),
@@ -65,7 +65,7 @@ def test_first_gets_it(subject: Subject, factors: List[int], place: int, by: int
 @clause(
     "retain.outputs.second",
     says="If retain_grad() was called on a later output of an operation, changing that in place raises RuntimeError.",
-    where="not on the first",
+    where=("not on the first", "they have one grad_fn"),
     source=(FOLLOWS, SIMPLER),
     concern="never",
     readings=by_release(
