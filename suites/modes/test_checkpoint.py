@@ -6,7 +6,7 @@ from typing import Any, Callable, List
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import by_release, clause
+from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.judge.table import Row, each
 from suites.hooking import FEW
@@ -254,16 +254,10 @@ def product(weight: int, start: int, stop: bool) -> Any:
     says="After checkpoint(use_reentrant=False) of w * x a w unfrozen before backward() makes x.grad x instead of w.",
     where="w and x have one shape and dtype",
     source=(DIFFERS, "measured"),
-    needs=FORMS,
+    needs=(FORMS, STOPS),
     about=(),
-    concern="never",
-    readings=by_release(
-        "raises",
-        ("2.1", "silent", "x"),
-        "After checkpoint(use_reentrant=False) of w * x a w unfrozen before backward() makes x.grad x instead of w.",
-        ("", "RuntimeError", "RuntimeError"),
-        "After checkpoint(use_reentrant=False) of w * x a w unfrozen before backward() makes it raise RuntimeError.",
-    ),
+    value="x",
+    wrong={"raises": "RuntimeError"},
     witness={"weight": 3, "start": 5},
 )
 @given(weight=st.integers(2, 5), start=st.integers(6, 9))

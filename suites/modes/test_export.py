@@ -69,7 +69,7 @@ def exported(net: Any, strict: bool = False) -> Any:
         "With strict=True a program has in it what forward hooks of inner modules return, and calls none.",
         ONLY_TENSORS,
         level="observed",
-        where=("torch.compile can trace the hooks", "they are on no nn.LSTM"),
+        where="compilable hooks, on no nn.LSTM",
         see="modes.export.strict_root",
         needs=STRICT,
         about=FORWARD_APIS,
@@ -124,7 +124,7 @@ def test_count(subject: Subject, path: str, kind: str) -> None:
 @clause(
     "modes.export.strict_root",
     says="With strict=True torch.export.export takes over forward hooks and pre-hooks of the module itself.",
-    where=("torch.compile can trace them", "that module is no nn.Sequential"),
+    where="compilable hooks, on no nn.Sequential",
     see="modes.export.strict_forward",
     source=ROOT_HOOKS,
     needs=STRICT,

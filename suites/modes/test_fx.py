@@ -89,7 +89,7 @@ def test_leaf(subject: Subject, path: str, kind: str, by: int, late: bool, calls
 @clause(
     "modes.fx.traced_through",
     says="symbolic_trace calls forward hooks of your own inner modules with a Proxy; what it made calls them no more.",
-    where=("the module is no layer of torch.nn", "its input is positional"),
+    where="its input is positional",
     source=THROUGH,
     level="observed",
     needs=TRACE,

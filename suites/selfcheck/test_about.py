@@ -22,6 +22,10 @@ MANY = 2000
 WITHOUT = {
     "backward.inplace.without_hook": "a module that has no hook",
     "handles.handle.plain_dict": "the class of the handle itself",
+    "modes.checkpoint.unfrozen": "a gradient that is silently wrong without any hook",
+    "modes.checkpoint.unfrozen_no_stop": "the same where it raises",
+    "modes.checkpoint.reentrant_detaches": "what becomes of a parameter without any hook",
+    "modes.checkpoint.reentrant_no_leaf": "the same where an input needs a gradient",
 }
 #: What else is written behind about=: asking for gradients, the dicts that a module keeps hooks in, and contexts.
 FURTHER = {GRAD, "_forward_hooks", "_forward_pre_hooks", "queue_callback", "node_creation_hook"}
