@@ -33,33 +33,21 @@ EVERYDAY = {
 COMMON = {"register", "hook", "hooks", "pre", "post", "module", ""}
 WAYS = (
     Uncovered(
-        "torch.compile and its parts",
-        "No plan is executed so yet",
-        ("compile", "compiled", "compiling", "dynamo", "inductor", "aot", "aotautograd", "graph break", "cudagraph"),
+        "inductor and CUDA graphs",
+        "Clauses about torch.compile run it with the backends eager and aot_eager",
+        ("inductor", "cudagraph", "cudagraphs", "cuda graph"),
     ),
-    Uncovered("torch.jit", "No plan is executed so yet", ("jit", "torchscript", "scriptmodule", "scripted")),
-    Uncovered("torch.export and ONNX", "No plan is executed so yet", ("export", "exported", "onnx")),
+    Uncovered("ONNX", "No plan is executed so yet", ("onnx",)),
     Uncovered(
-        "torch.func and vmap",
-        "No plan is executed so yet",
-        ("functorch", "torch func", "vmap", "jvp", "vjp", "jacrev", "jacfwd"),
-    ),
-    Uncovered(
-        "torch.fx, quantization, pruning, parametrization, weight_norm",
-        "What is built on hooks or rewrites modules is not stated yet",
-        ("fx", "symbolic trace", "quantization", "quantize", "quantized", "qat", "pruning", "prune", "parametrize",
-         "parametrization", "weight norm", "spectral norm"),
+        "quantization",
+        "It rewrites modules, which is not stated yet",
+        ("quantization", "quantize", "quantized", "qat"),
     ),
     Uncovered(
         "distributed training: DistributedDataParallel, FSDP and others",
         "It needs several processes",
         ("ddp", "fsdp", "fsdp2", "fully shard", "distributed", "distributeddataparallel", "dtensor",
          "pipeline parallel", "tensor parallel", "deepspeed", "rpc"),
-    ),
-    Uncovered(
-        "autocast",
-        "Plans add and multiply numbers, which autocast does not cast",
-        ("autocast", "amp", "mixed precision"),
     ),
     Uncovered(
         "devices other than the CPU",
@@ -76,6 +64,10 @@ WAYS = (
 MODES = {
     "contexts": "anomaly, anomaly detection, detect anomaly, functional call, save on cpu, another thread",
     "copy": "deepcopy, deep copy, pickle, pickled, copied model",
+    "parallel": "dataparallel, data parallel",
+    "inference": "inference mode",
+    "checkpoint": "checkpoint, checkpointing, activation checkpointing, gradient checkpointing",
+    "reentrant": "use reentrant, reentrant checkpoint",
 }
 
 

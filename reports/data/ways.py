@@ -69,7 +69,7 @@ class Ways:
 def ways(atlas: Atlas, column: Column, apis: tuple[str, ...] = ()) -> Ways:
     """Return the table of these APIs, or of all that a clause with plans is about."""
     modes = atlas.modes[1:]
-    topics = tuple(dict.fromkeys(name.split(".")[1] for name in atlas.clauses if _chapter(name) == CHAPTER))
+    topics = tuple(dict.fromkeys(name.rpartition(".")[0] for name in atlas.clauses if _chapter(name) == CHAPTER))
     rows = tuple(
         (*(_in_mode(atlas, column, api, mode) for mode in modes), *(_stated(atlas, api, topic) for topic in topics))
         for api in apis or tuple(known(atlas))
@@ -115,6 +115,6 @@ def _first(cells: dict[str, Any], deviation: str) -> str:
 
 def _stated(atlas: Atlas, api: str, topic: str) -> Entry:
     found = tuple(
-        name for name, clause in atlas.clauses.items() if name.startswith(f"{CHAPTER}.{topic}.") and api in clause.about
+        name for name, clause in atlas.clauses.items() if name.startswith(f"{topic}.") and api in clause.about
     )
     return Entry(api, topic, STATED if found else NOTHING, len(found), stated=found)

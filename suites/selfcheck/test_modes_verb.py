@@ -43,15 +43,15 @@ def asked(verdicts: Path, capsys: pytest.CaptureFixture[str], *words: str) -> st
 def test_each_cell_is_counted(verdicts: Path, capsys: pytest.CaptureFixture[str]) -> None:
     found = json.loads(asked(verdicts, capsys, "--format", "json"))
     validate(found, "answers.schema.json#/$defs/modes", verdicts, "")
-    assert (found["torch"], found["ways"]) == ("2.15", ["checkpoint", "parallel", "compile"])
+    assert (found["torch"], found["ways"]) == ("2.15", ["checkpoint", "parallel", "modes.compile"])
     words = {(one["api"], one["way"]): (one["answer"], one["clauses"], one["otherwise"]) for one in found["cells"]}
     assert words == {
         ("register_forward_hook", "checkpoint"): ("otherwise", 3, 2),
         ("register_forward_hook", "parallel"): ("as in eager", 3, 0),
-        ("register_forward_hook", "compile"): ("stated", 1, 0),
+        ("register_forward_hook", "modes.compile"): ("stated", 1, 0),
         ("retain_grad", "checkpoint"): ("refused", 1, 0),
         ("retain_grad", "parallel"): ("not measured", 0, 0),
-        ("retain_grad", "compile"): ("not measured", 0, 0),
+        ("retain_grad", "modes.compile"): ("not measured", 0, 0),
     }
     rules = {(one["api"], one["way"]): one["rules"] for one in found["cells"] if one["rules"]}
     again = {"name": "again", "says": "Twice.", "clauses": 2, "example": "input.a.three"}
@@ -61,11 +61,11 @@ def test_each_cell_is_counted(verdicts: Path, capsys: pytest.CaptureFixture[str]
 
 def test_the_other_forms_say_it_in_words(verdicts: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = asked(verdicts, capsys, "register_forward_hook", "--on", "2.15")
-    assert "  checkpoint  otherwise in 2 of 3 clauses: again\n" in text
+    assert "  checkpoint     otherwise in 2 of 3 clauses: again\n" in text
     assert "again: Twice. (input.a.three)\n" in text
     assert "retain_grad" not in text
     lines = asked(verdicts, capsys, "--format", "markdown").splitlines()
-    assert lines[0] == "| torch 2.15 | checkpoint | parallel | compile |"
+    assert lines[0] == "| torch 2.15 | checkpoint | parallel | modes.compile |"
     assert lines[-1] == "| `retain_grad` | refused (1 clause) | not measured | not measured |"
 
 
