@@ -97,7 +97,7 @@ def test_removed(subject: Subject, kind: str, path: str, calls: int) -> None:
 
 @clause(
     "modes.compile.removed_backward",
-    says="A backward hook of a module that is removed after compiled calls does not run any more.",
+    says="A backward hook of a module that is removed after compiled calls and their passes does not run any more.",
     where=EAGER,
     source="measured",
     needs=COMPILE,
@@ -119,7 +119,7 @@ def test_removed_backward(subject: Subject, kind: str, path: str, by: int) -> No
 @clause(
     "modes.compile.tensors",
     says="A tensor hook on a parameter or an input runs once in a pass through a compiled module, also one added late.",
-    where=EAGER,
+    where=("the loss depends on it", EAGER),
     source="measured",
     needs=COMPILE,
     about="register_hook",
@@ -150,7 +150,7 @@ def test_tensors(subject: Subject, of_input: bool, late: bool, by: int) -> None:
 @clause(
     "modes.compile.accumulated",
     says="A post-accumulate-grad hook runs once in a pass through a compiled module, also one added late.",
-    where=EAGER,
+    where=("the loss depends on its parameter", EAGER),
     source="measured",
     needs=(COMPILE, "torch.Tensor.register_post_accumulate_grad_hook"),
     value=[6.0],
@@ -173,7 +173,7 @@ def test_accumulated(subject: Subject, path: str, late: bool) -> None:
 
 @clause(
     "modes.compile.always_call",
-    says="A forward hook with always_call=True runs when a compiled module's forward raises, also one added late.",
+    says="A forward hook with always_call=True runs when `raise` ends a compiled call, also one added late.",
     where=(OWN, EAGER),
     source="measured",
     needs=(COMPILE, "torch.nn.Module.register_forward_hook(always_call)"),

@@ -118,7 +118,7 @@ def test_autograd_legacy(subject: Subject, path: str) -> None:
         ("2.5", "runs", "runs"),
         "A post-accumulate-grad hook runs in compiled autograd; a .grad that it changes in place stays changed.",
         ("", "fails", "fails"),
-        "A pass fails in compiled autograd where a parameter has a post-accumulate-grad hook.",
+        "A pass fails in compiled autograd where a parameter of 0 dimensions has a post-accumulate-grad hook.",
     ),
     witness={"by": 5},
 )
@@ -193,6 +193,7 @@ def test_autograd_changes(subject: Subject, by: int) -> None:
 @clause(
     "modes.compile.autograd_undefined",
     says="With a full backward hook, a pass from one of a module's two outputs fails in compiled autograd.",
+    where="both outputs are made of one tensor",
     source="measured",
     needs=AUTOGRAD,
     about="register_full_backward_hook",

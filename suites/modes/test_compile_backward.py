@@ -38,7 +38,7 @@ def two_ways() -> Any:
 
 @clause(
     "modes.compile.aot_legacy",
-    says="A legacy backward hook on the module is given gradients of all inputs of its graph, weights first.",
+    says="A legacy backward hook on the module is given gradients of all inputs of its graph, weights too.",
     where=(OWN, AOT),
     source="measured",
     needs=COMPILE,
@@ -62,7 +62,7 @@ def test_aot_legacy(subject: Subject, x: int) -> None:
 @clause(
     "modes.compile.aot_global",
     says="A global forward hook runs also for a GraphModule that torch.compile makes.",
-    where=AOT,
+    where=("grad mode is on", AOT),
     see="modes.compile.global_returns",
     source="measured",
     needs=COMPILE,
@@ -92,7 +92,7 @@ def test_aot_global(subject: Subject, calls: int) -> None:
 @clause(
     "modes.compile.aot_inner",
     says="A tensor hook added after the call to what a forward hook kept gets None, and its return value is lost.",
-    where=AOT,
+    where=("the graph does not output it", AOT),
     source=ISSUE + "91468",
     level="observed",
     needs=COMPILE,
@@ -121,8 +121,8 @@ def test_aot_inner(subject: Subject, by: int) -> None:
 
 @clause(
     "modes.compile.aot_retain",
-    says="retain_grad() on an activation that a forward hook kept leaves .grad None after the pass.",
-    where=AOT,
+    says="retain_grad() after the call on an activation that a forward hook kept leaves .grad None after the pass.",
+    where=("the graph does not output it", AOT),
     source=ISSUE + "91468",
     level="observed",
     needs=COMPILE,
@@ -145,7 +145,7 @@ def test_aot_retain(subject: Subject, x: int) -> None:
 @clause(
     "modes.compile.aot_unreached",
     says="Hooks of a parameter that only an unused output needs run, with zeros: tensor and post-accumulate-grad ones.",
-    where=AOT,
+    where=("in one graph", AOT),
     source=ISSUE + "131794",
     level="observed",
     needs=(COMPILE, "torch.Tensor.register_post_accumulate_grad_hook"),
@@ -167,8 +167,8 @@ def test_aot_unreached(subject: Subject, x: int) -> None:
 
 @clause(
     "modes.compile.aot_saved",
-    says="In a compiled call saved_tensors_hooks see a product of three factors packed as 3 tensors, not as 4.",
-    where=AOT,
+    says="In a compiled call saved_tensors_hooks see x * y * z packed as 3 tensors, not as 4.",
+    where=("x, y and z are different and need gradients", AOT),
     source="measured",
     needs=(COMPILE, "torch.autograd.graph.saved_tensors_hooks"),
     value=3,

@@ -84,6 +84,7 @@ def test_own_graph(subject: Subject, kind: str, by: int) -> None:
 @clause(
     "modes.compile.breaks",
     says="A backward hook on an inner module breaks the graph of a compiled module.",
+    where="forwards are your own",
     source=BREAKS,
     needs=COMPILE,
     about=APIS[2:],

@@ -51,7 +51,7 @@ def test_in_place_global(subject: Subject, pre: bool) -> None:
 
 @clause(
     "modes.compile.in_place_late",
-    says="After Module.compile() and a call, a hook added to the module runs, a first one inside it does not.",
+    says="After Module.compile() and a call, a hook added to it runs, a first one inside when it compiles anew.",
     where=("forwards are your own", EAGER),
     see=("modes.compile.late_inner", "modes.compile.late_outer"),
     source="measured",
@@ -61,7 +61,7 @@ def test_in_place_global(subject: Subject, pre: bool) -> None:
         Reading(
             "the outer one",
             "!=2.5.*",
-            "After Module.compile() and a call, a hook added to the module runs, a first one inside it does not.",
+            "After Module.compile() and a call, a hook added to it runs, a first one inside when it compiles anew.",
             value={"": "runs", "inner": "ignored"},
         ),
         Reading(

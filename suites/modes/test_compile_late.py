@@ -124,7 +124,7 @@ def test_late_outer(subject: Subject, kind: str, by: int) -> None:
     readings=by_release(
         "nothing",
         ("2.2", "ignored", "ignored"),
-        "A hook added to a compiled nn.Sequential after a call is ignored until torch compiles anew.",
+        "A first hook added to a compiled nn.Sequential after a call is ignored until torch compiles anew.",
         ("", "runs", "runs"),
         "A hook added to a compiled nn.Sequential after a call runs in the next calls.",
     ),
@@ -200,7 +200,7 @@ def test_other_shape(subject: Subject, path: str, sizes: List[int]) -> None:
 
 @clause(
     "modes.compile.dynamic_shape",
-    says="A forward hook added too late to an inner module runs for all shapes once two sizes above 1 were seen.",
+    says="A forward hook added to an inner module after calls of one size above 1 runs from a second such size on.",
     where=("forwards are your own", EAGER),
     see="modes.compile.other_shape",
     source="measured",
@@ -211,7 +211,7 @@ def test_other_shape(subject: Subject, path: str, sizes: List[int]) -> None:
         Reading(
             "with the second",
             "!=2.5.*",
-            "A forward hook added too late to an inner module runs for all shapes once two sizes above 1 were seen.",
+            "A forward hook added to an inner module after calls of one size above 1 runs from a second such size on.",
             value=["ignored", "runs", "runs"],
         ),
         Reading(

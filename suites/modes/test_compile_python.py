@@ -150,7 +150,7 @@ def test_output_hook(subject: Subject, path: str, by: int) -> None:
 
 @clause(
     "modes.compile.raises",
-    says="What a forward hook raises comes out of a compiled call with its own type; with fullgraph=True, Unsupported.",
+    says="What a forward hook raises by `raise` leaves a compiled call as it is; with fullgraph=True, Unsupported.",
     where=EAGER,
     source="measured",
     needs=COMPILE,

@@ -195,7 +195,7 @@ def test_global_backward(subject: Subject, pre: bool) -> None:
 
 @clause(
     "modes.compile.global_late",
-    says="A global forward hook added after a compiled call runs for the compiled module and its wrapper only.",
+    says="A late global forward hook runs for the compiled module and its wrapper only until torch compiles anew.",
     where=(OWN, EAGER),
     see="modes.compile.late_inner",
     source="measured",
@@ -205,7 +205,7 @@ def test_global_backward(subject: Subject, pre: bool) -> None:
     readings=by_release(
         "other",
         ("2.7", "these two", ["Network", "OptimizedModule"]),
-        "A global forward hook added after a compiled call runs for the compiled module and its wrapper only.",
+        "A late global forward hook runs for the compiled module and its wrapper only until torch compiles anew.",
         ("", "all", [*FORWARD, "OptimizedModule"]),
         "A global forward hook added after a compiled call runs for all modules and the wrapper.",
     ),
