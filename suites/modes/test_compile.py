@@ -79,7 +79,7 @@ def before(subject: Subject, kind: str, path: str, by: int, *, row: Any) -> None
         ("2.4", "gone", "ignored"),
         "A forward (pre-)hook that is removed after compiled calls does not run any more.",
         ("", "still runs", "runs"),
-        "A forward (pre-)hook of an inner module that is removed after compiled calls still runs.",
+        "A forward (pre-)hook of an inner module of your own still runs after it is removed, or calls raise KeyError.",
     ),
     witness={"kind": "forward", "path": "first", "calls": 1},
 )

@@ -254,7 +254,7 @@ def after_a_new_shape(path: str, sizes: List[int], **options: Any) -> List[Any]:
         ("2.4", "runs", "runs"),
         "A forward (pre-)hook added after a compiled call next to one of its kind runs in the next calls.",
         ("", "ignored", "ignored"),
-        "A forward hook on an inner module registered after a compiled call next to another one is ignored.",
+        "A forward hook on an inner module of your own, added after a call next to another one, is ignored.",
     ),
     witness={"kind": "forward", "path": "first", "by": 5},
 )

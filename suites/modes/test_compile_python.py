@@ -42,7 +42,7 @@ ABOUT = APIS
         ("2.4", "fails", "InternalTorchDynamoError"),
         "A compiled call fails where a forward hook of an inner module appends to a list that has a tensor in it.",
         ("", "the newest", "the newest"),
-        "What a forward hook of an inner module appends to a list is lost with the next compiled call that appends.",
+        "What a forward hook of an inner module of your own appends to a list is lost with the next call.",
     ),
     witness={"path": "first", "calls": 2},
 )
@@ -201,7 +201,7 @@ def test_raises(subject: Subject, path: str) -> None:
         Reading(
             "refused",
             "<2.4",
-            "After an inner hook that has a default argument is removed, a compiled call raises KeyError.",
+            "After a hook with a default argument is removed from an inner module of your own, a call raises KeyError.",
             value="KeyError",
             headline=False,
             effect="raises",
