@@ -108,7 +108,7 @@ def test_a_search_for_what_is_not_covered_says_why_above_the_nearest_clauses(rea
     page = reader.page
     page.click("text=What is not covered yet, and why")
     assert "register_comm_hook" in page.inner_text("#uncovered")
-    for asked in (*UNSTATED, "torch.compile and a tensor hook", "hook under DDP", "CUDA"):
+    for asked in (*UNSTATED, "onnx and a tensor hook", "hook under DDP", "CUDA"):
         page.fill("#q", asked)
         assert page.inner_text("#notes").startswith("Not covered: "), asked
     page.fill("#q", "tensor hook")
