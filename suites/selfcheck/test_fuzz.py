@@ -51,6 +51,7 @@ VERBS: dict[str, tuple[list[str], tuple[int, ...]]] = {
     "explain": (["explain", next(iter(TABLE)), "--run", "RUN"], (0,)),
     "find": (["find", "hook", "--run", "RUN"], (0, 1)),
     "why": (["why", "leak", "--run", "RUN"], (0,)),
+    "modes": (["modes", "--run", "RUN"], (0,)),
     "affects": (["affects", "CODE", "--from", TORCH, "--run", "RUN"], (0, 1)),
     "badge": (["badge", "RUN"], (0,)),
     "atlas": (["atlas", "RUN", "--out", "OUT"], (0,)),

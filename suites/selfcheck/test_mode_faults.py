@@ -107,46 +107,6 @@ def is_left_at_once(stack: ExitStack) -> None:
 
 # --- checkpoint ---------------------------------------------------------------------------------
 
-GENERATOR = cp._checkpoint_without_reentrant_generator
-
-
-def generator(stack: ExitStack, changed: Callable[..., Any]) -> None:
-    """Have what a checkpoint runs again changed: of the function, its arguments and its keyword arguments."""
-
-    def made(fn: Any, preserve: Any, context: Any, check: Any, debug: Any, early: Any, *xs: Any, **kwargs: Any) -> Any:
-        fn, xs, kwargs = changed(fn, xs, kwargs)
-        return GENERATOR(fn, preserve, context, check, debug, early, *xs, **kwargs)
-
-    swap(stack, cp, "_checkpoint_without_reentrant_generator", made)
-
-
-@fault("checkpoint")
-def again_without_hooks(stack: ExitStack) -> None:
-    generator(stack, lambda fn, xs, kwargs: (fn.forward, xs, kwargs))
-
-
-@fault("checkpoint")
-def again_without_keywords(stack: ExitStack) -> None:
-    generator(stack, lambda fn, xs, kwargs: (fn, xs, {}))
-
-
-@fault("checkpoint")
-def again_in_eval(stack: ExitStack) -> None:
-    def changed(fn: Any, xs: Any, kwargs: Any) -> Any:
-        def evaluated(*xs: Any, **kwargs: Any) -> Any:
-            modes = [(module, module.training) for module in fn.modules()]
-            fn.eval()
-            try:
-                return fn(*xs, **kwargs)
-            finally:
-                for module, training in modes:
-                    module.training = training
-
-        return evaluated, xs, kwargs
-
-    generator(stack, changed)
-
-
 @fault("checkpoint")
 def kept_after_all(stack: ExitStack) -> None:
     swap(stack, cp, "checkpoint", lambda fn, *xs, use_reentrant, **kwargs: fn(*xs, **kwargs))
