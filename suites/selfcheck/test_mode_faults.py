@@ -107,6 +107,7 @@ def is_left_at_once(stack: ExitStack) -> None:
 
 # --- checkpoint ---------------------------------------------------------------------------------
 
+
 @fault("checkpoint")
 def kept_after_all(stack: ExitStack) -> None:
     swap(stack, cp, "checkpoint", lambda fn, *xs, use_reentrant, **kwargs: fn(*xs, **kwargs))
