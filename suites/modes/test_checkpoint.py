@@ -10,7 +10,7 @@ from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.judge.table import Row, each
 from suites.hooking import FEW
-from suites.modes.nets import ANYWHERE, BY, called, hook, network, nothing, ones, within
+from suites.modes.nets import ANYWHERE, BY, called, hook, network, ones, within
 from suites.names import ALWAYS_CALL, FULL, PULL
 from suites.tensors import leaf, multiplies, outcome
 
@@ -147,7 +147,7 @@ def gradients(reentrant: bool, path: str, kind: str, by: int) -> List[float]:
     """The output, and the gradients of input and weights, where a hook is registered between forward and backward."""
     net, x = network(), ones()
     output = checkpointed(net, reentrant)(x)
-    hook(net, path, kind, by, nothing)
+    hook(net, path, kind, by)
     output.sum().backward()
     return [one.item() for one in (output, x.grad, net.block.layer.weight.grad, net.last.weight.grad)]
 
