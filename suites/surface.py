@@ -36,6 +36,7 @@ STATE = [
 ]
 
 SURFACE: List[Entry] = [
+    Entry("torch.nn.parallel.*.register_comm_hook", ("modes.distributed.",)),
     # another subsystem
     Entry("torch._C._distributed_c10d.*", reason=PARALLEL),
     Entry("torch.distributed.*", reason=PARALLEL),

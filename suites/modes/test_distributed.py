@@ -12,7 +12,7 @@ from fixtures.judge.table import Row, each
 from suites.hooking import FEW, UP_TO_THREE, UP_TO_TWO
 from suites.modes.alone import alone
 from suites.modes.nets import BY, FORWARD_APIS, FORWARDS, FULL_APIS, FULLS, called, hook, hooked, kinds, network, ones
-from suites.names import ISSUE, POST_ACCUMULATE
+from suites.names import POST_ACCUMULATE
 from suites.tensors import multiplies, outcome
 
 COMM = "torch.nn.parallel.DistributedDataParallel.register_comm_hook"
@@ -124,7 +124,7 @@ def around(subject: Subject, kind: str, by: int, late: bool, *, row: Any) -> Non
     Row(
         "modes.distributed.local_tensor",
         "Under DDP a tensor hook on a parameter is given the gradient of its own process, before any comm hook.",
-        ISSUE + "35191",
+        "measured",
         needs=BUCKET,
         about=("register_hook", "register_comm_hook"),
         kind="hook",
@@ -135,7 +135,7 @@ def around(subject: Subject, kind: str, by: int, late: bool, *, row: Any) -> Non
     Row(
         "modes.distributed.local_post",
         "Under DDP a post-accumulate hook finds in .grad what its own process has, before any comm hook.",
-        ISSUE + "35191",
+        "measured",
         needs=(*BUCKET, POST_ACCUMULATE),
         about=("register_post_accumulate_grad_hook", "register_comm_hook"),
         kind="post_accumulate_grad_hook",
@@ -175,7 +175,7 @@ def local(subject: Subject, place: int, by: int, late: bool, passes: int, *, row
 @clause(
     "modes.distributed.reduced",
     says="Under DDP what a tensor hook on a parameter returns is in the bucket that a comm hook is given.",
-    source=ISSUE + "35191",
+    source="measured",
     needs=BUCKET,
     about=("register_hook", "register_comm_hook"),
     value="with it",

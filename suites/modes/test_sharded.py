@@ -26,6 +26,7 @@ from suites.modes.nets import (
     told,
     within,
 )
+from suites.names import PULL
 from suites.tensors import multiplies
 
 #: fully_shard is public since torch 2.6; that it runs on the CPU needs this of the CPU's streams.
@@ -151,8 +152,7 @@ def tensor(subject: Subject, path: str, late: bool, hooks: int, *, row: Any) -> 
 @clause(
     "modes.sharded.post_accumulate",
     says="A post-accumulate hook registered after fully_shard is called with a DTensor, and so is its .grad.",
-    source=SHARDS,
-    level="observed",
+    source=(SHARDS, PULL + "129450"),
     needs=FULLY_SHARD,
     about="register_post_accumulate_grad_hook",
     value="sharded",
@@ -174,6 +174,7 @@ def test_post_accumulate(subject: Subject, path: str, passes: int) -> None:
     "modes.sharded.post_before",
     says="A post-accumulate hook registered on a parameter before fully_shard is never called.",
     source="measured",
+    see="modes.sharded.post_accumulate",
     needs=FULLY_SHARD,
     about="register_post_accumulate_grad_hook",
     value="dropped",

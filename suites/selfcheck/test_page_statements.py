@@ -107,8 +107,8 @@ def test_rely_shows_the_worst_change_first_and_what_is_only_absent_last(reader):
 def test_a_search_for_what_is_not_covered_says_why_above_the_nearest_clauses(reader):
     page = reader.page
     page.click("text=What is not covered yet, and why")
-    assert "register_comm_hook" in page.inner_text("#uncovered")
-    for asked in (*UNSTATED, "torch.compile and a tensor hook", "hook under DDP", "CUDA"):
+    assert "several processes" in page.inner_text("#uncovered")
+    for asked in (*UNSTATED, "torch.compile and a tensor hook", "hook under tensor parallel", "CUDA"):
         page.fill("#q", asked)
         assert page.inner_text("#notes").startswith("Not covered: "), asked
     page.fill("#q", "tensor hook")
