@@ -13,7 +13,7 @@ from fixtures.families import KINDS
 from fixtures.judge.about import about
 from fixtures.judge.clause import CLAUSES, BadClause, clause
 from fixtures.judge.concern import DICTS, NEVER, SEEN, UNSEEN, unknown
-from fixtures.judge.unstated import SINCE
+from fixtures.judge.since import SINCE
 from fixtures.state.kinds import KINDS as STATE_KINDS
 from reports.data.clause import need
 from reports.usage.affects import spans
