@@ -62,7 +62,7 @@ def test_what_to_write_instead_is_a_sentence_next_to_a_concern() -> None:
 
 
 OWNERS = ("torch.nn.Module", "torch.nn.modules.module", "torch.autograd.graph", "torch.optim.optimizer", "torch.Tensor")
-OWNERS += ("torch._C._autograd.SavedTensor",)
+OWNERS += ("torch._C._autograd.SavedTensor", "torch.nn.parallel.DistributedDataParallel")
 
 
 @pytest.mark.parametrize("name", SINCE)
