@@ -23,7 +23,7 @@ WITHOUT = {
     "backward.inplace.without_hook": "a module that has no hook",
     "handles.handle.plain_dict": "the class of the handle itself",
 }
-#: What else is written behind about=: asking for gradients, the dicts that a module keeps hooks in, contexts, comm hooks.
+#: What else is written behind about=: asking for gradients, the dicts that a module keeps hooks in, contexts, DDP.
 FURTHER = {GRAD, "_forward_hooks", "_forward_pre_hooks", "queue_callback", "node_creation_hook"}
 FURTHER |= {"allow_mutation_on_saved_tensors", "register_comm_hook"}
 REGISTERED = frozenset(apis(KINDS, everywhere=True)) | {kind.api for kind in STATE_KINDS.values()} | {GRAD}
