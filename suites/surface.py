@@ -10,7 +10,6 @@ import sys
 from typing import Any, Iterator, List, NamedTuple, Set, Tuple
 
 from fixtures.families import EVERY_KIND, KINDS
-from fixtures.judge.unstated import PARALLEL, UNSTATED
 from fixtures.state.kinds import KINDS as KINDS_OF_STATE
 from fixtures.state.kinds import OF_OPTIMIZERS, REGISTRATION
 
@@ -25,6 +24,7 @@ class Entry(NamedTuple):
     reason: str = ""
 
 
+PARALLEL = "hooks of distributed training that several processes share, or torch's own"
 OTHER = "not a hook on a module, a tensor or a gradient"
 OPTIMIZERS = [KINDS_OF_STATE[name] for name in OF_OPTIMIZERS]
 PRIVATE = "private plumbing under a public name that has clauses"
@@ -36,6 +36,7 @@ STATE = [
 ]
 
 SURFACE: List[Entry] = [
+    Entry("torch.nn.parallel.*.register_comm_hook", ("modes.distributed.",)),
     # another subsystem
     Entry("torch._C._distributed_c10d.*", reason=PARALLEL),
     Entry("torch.distributed.*", reason=PARALLEL),
@@ -61,7 +62,6 @@ SURFACE: List[Entry] = [
     ],
     # the kinds of saving, loading and registering
     *[Entry(f"{owner}.{kind.method}", (chapter,)) for kind, owner, chapter in STATE],
-    *[Entry(f"*.{name}", reason=reason) for name, reason in UNSTATED.items()],
     # tensors and the graph
     Entry("torch.*Tensor._register_hook*", reason=PRIVATE),
     Entry("torch.autograd.*._register_hook*", reason=PRIVATE),

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from fixtures.judge.unstated import PARALLEL, UNSTATED
 from fixtures.run.naming import REPORTS
 
 
@@ -25,13 +23,7 @@ class Uncovered:
         return f"Not covered: {self.what}. {self.why}."
 
 
-#: Everyday words for the hook APIs without clauses; their own names are added.
-EVERYDAY = {
-    PARALLEL: "comm hook, gradient bucket, all reduce, allreduce",
-}
-#: Words of such a name that many have.
-COMMON = {"register", "hook", "hooks", "pre", "post", "module", ""}
-WAYS = (
+UNCOVERED = (
     Uncovered(
         "inductor and CUDA graphs",
         "Clauses about torch.compile run it with the backends eager and aot_eager",
@@ -44,10 +36,9 @@ WAYS = (
         ("quantization", "quantize", "quantized", "qat"),
     ),
     Uncovered(
-        "distributed training: DistributedDataParallel, FSDP and others",
-        "It needs several processes",
-        ("ddp", "fsdp", "fsdp2", "fully shard", "distributed", "distributeddataparallel", "dtensor",
-         "pipeline parallel", "tensor parallel", "deepspeed", "rpc"),
+        "distributed training with several processes",
+        "Clauses are about DistributedDataParallel and FSDP with one process",
+        ("pipeline parallel", "tensor parallel", "deepspeed", "rpc"),
     ),
     Uncovered(
         "devices other than the CPU",
@@ -69,20 +60,6 @@ MODES = {
     "checkpoint": "checkpoint, checkpointing, activation checkpointing, gradient checkpointing",
     "reentrant": "use reentrant, reentrant checkpoint",
 }
-
-
-def _apis() -> Iterator[Uncovered]:
-    for reason in dict.fromkeys(UNSTATED.values()):
-        names = [name for name, why in UNSTATED.items() if why == reason]
-        phrases = set(EVERYDAY[reason].split(", "))
-        for name in names:
-            words = [word for word in name.split("_") if word]
-            own = [word for word in words if word not in COMMON]
-            phrases |= {" ".join(words)} | ({" ".join(own)} if len(own) > 1 else set())
-        yield Uncovered(", ".join(names), reason[0].upper() + reason[1:], tuple(sorted(phrases)))
-
-
-UNCOVERED = (*_apis(), *WAYS)
 
 
 def named() -> list[dict[str, Any]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from packaging.version import Version
 
-from fixtures.judge.unstated import SINCE
+from fixtures.judge.since import SINCE
 from reports.data.atlas import Atlas
 from reports.data.clause import need
 from reports.usage.uses import Use

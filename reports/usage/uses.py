@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from fixtures.families import KINDS
-from fixtures.judge.unstated import SINCE, UNSTATED
+from fixtures.judge.since import SINCE
 from fixtures.state.kinds import KINDS as STATE_KINDS
 from reports.usage.files import Sources, read_sources
 from reports.usage.guards import Guard, Guards, caught
@@ -32,7 +32,7 @@ for name, one in STATE_KINDS.items():
     KINDS_OF.setdefault(one.api, []).append(name)
 NODE_HOOK = KINDS["node"].api
 CHOOSES = {"register_multi_grad_hook": "mode"}
-APIS = frozenset(KINDS_OF) | frozenset(UNSTATED) | frozenset(DICTS) | {"allow_mutation_on_saved_tensors"}
+APIS = frozenset(KINDS_OF) | frozenset(DICTS) | {"allow_mutation_on_saved_tensors", "register_comm_hook"}
 OPTIONS = frozenset({each.name for kind in KINDS.values() for each in kind.options} | {"with_module", "mode"})
 #: The options that are also taken by position, behind the hook.
 SECOND = {"register_full_backward_hook": "prepend", "register_full_backward_pre_hook": "prepend"}

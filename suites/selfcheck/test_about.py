@@ -27,9 +27,9 @@ WITHOUT = {
     "modes.checkpoint.reentrant_detaches": "what becomes of a parameter without any hook",
     "modes.checkpoint.reentrant_no_leaf": "the same where an input needs a gradient",
 }
-#: What else is written behind about=: asking for gradients, the dicts that a module keeps hooks in, and contexts.
+#: What else is written behind about=: asking for gradients, the dicts that a module keeps hooks in, contexts, DDP.
 FURTHER = {GRAD, "_forward_hooks", "_forward_pre_hooks", "queue_callback", "node_creation_hook"}
-FURTHER |= {"allow_mutation_on_saved_tensors"}
+FURTHER |= {"allow_mutation_on_saved_tensors", "register_comm_hook"}
 REGISTERED = frozenset(apis(KINDS, everywhere=True)) | {kind.api for kind in STATE_KINDS.values()} | {GRAD}
 
 

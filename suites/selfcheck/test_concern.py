@@ -13,7 +13,7 @@ from fixtures.families import KINDS
 from fixtures.judge.about import about
 from fixtures.judge.clause import CLAUSES, BadClause, clause
 from fixtures.judge.concern import DICTS, NEVER, SEEN, UNSEEN, unknown
-from fixtures.judge.unstated import SINCE
+from fixtures.judge.since import SINCE
 from fixtures.state.kinds import KINDS as STATE_KINDS
 from reports.data.clause import need
 from reports.usage.affects import spans
@@ -62,7 +62,7 @@ def test_what_to_write_instead_is_a_sentence_next_to_a_concern() -> None:
 
 
 OWNERS = ("torch.nn.Module", "torch.nn.modules.module", "torch.autograd.graph", "torch.optim.optimizer", "torch.Tensor")
-OWNERS += ("torch._C._autograd.SavedTensor",)
+OWNERS += ("torch._C._autograd.SavedTensor", "torch.nn.parallel.DistributedDataParallel")
 
 
 @pytest.mark.parametrize("name", SINCE)

@@ -4,7 +4,6 @@ import importlib
 from fnmatch import fnmatchcase
 
 from fixtures.judge.clause import CLAUSES
-from fixtures.judge.unstated import UNSTATED
 from suites.selfcheck.everything import import_suites
 from suites.surface import SURFACE, Entry, names
 
@@ -40,11 +39,3 @@ def test_every_line_has_clauses_that_exist_or_a_reason() -> None:
         assert bool(entry.clauses) != bool(entry.reason), entry
         for prefix in entry.clauses:
             assert any(clause.startswith(prefix) for clause in CLAUSES), prefix
-
-
-def test_what_is_said_to_be_unstated_is_there_and_has_no_clause() -> None:
-    """`rely --api` says of these that torch has them; of any other unknown name it says that torch has none."""
-    known = {name.rpartition(".")[2] for name in names()} | set(vars(torch.autograd.graph))
-    assert set(UNSTATED) <= known
-    stated = {entry.pattern.rpartition(".")[2] for entry in SURFACE if entry.clauses}
-    assert not stated & set(UNSTATED)

@@ -1,0 +1,311 @@
+"""nn.DataParallel without a GPU, and DistributedDataParallel: which gradient a hook sees, and what a comm hook does."""
+
+from typing import Any, List
+from unittest import mock
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fixtures.judge.clause import by_release, clause
+from fixtures.judge.subject import Subject
+from fixtures.judge.table import Row, each
+from suites.hooking import FEW, UP_TO_THREE, UP_TO_TWO
+from suites.modes.alone import alone
+from suites.modes.nets import BY, FORWARD_APIS, FORWARDS, FULL_APIS, FULLS, called, hook, hooked, kinds, network, ones
+from suites.names import POST_ACCUMULATE
+from suites.tensors import multiplies, outcome
+
+COMM = "torch.nn.parallel.DistributedDataParallel.register_comm_hook"
+#: A bucket tells its gradients by this name since torch 1.10; before, by others.
+BUCKET = (COMM, "torch.distributed.GradBucket.buffer")
+AGAIN = 'docs: torch.nn.parallel.DistributedDataParallel.register_comm_hook "can only be registered once"'
+AROUND_APIS = (*FORWARD_APIS, *FULL_APIS)
+REGISTER = "docs: torch.nn.parallel.DistributedDataParallel.register_comm_hook"
+
+
+def in_process_group(net: Any, **options: Any) -> Any:
+    """The network in a DistributedDataParallel, whose process is alone."""
+    from torch.nn.parallel import DistributedDataParallel
+
+    alone()
+    return DistributedDataParallel(net, **options)
+
+
+def on_the_cpu(net: Any) -> Any:
+    """The network in an nn.DataParallel that sees no GPU."""
+    from torch.nn import DataParallel
+
+    with mock.patch("torch.cuda.is_available", return_value=False):
+        return DataParallel(net)
+
+
+def passes_of(wrapper: Any, passes: int) -> None:
+    """That many backward passes, each from gradients of zero."""
+    for _ in range(passes):
+        wrapper.zero_grad()
+        wrapper(ones()).sum().backward()
+
+
+def future(value: Any) -> Any:
+    """A future that is done already."""
+    import torch
+
+    made: Any = torch.futures.Future()
+    made.set_result(value)
+    return made
+
+
+def noted(seen: List[Any], bucket: Any, what: Any = None) -> Any:
+    """What a comm hook returns that changes nothing; noted are its gradients, sorted, for torch orders them anew.
+
+    Torch refuses a comm hook that says of its bucket that it is anything: those here are lambdas.
+    """
+    seen.append(sorted(bucket.buffer().tolist()) if what is None else what)
+    return future(bucket.buffer())
+
+
+def called_with(state: Any, bucket: Any) -> Any:
+    """What a comm hook is called with."""
+    return state, bucket.index(), bucket.is_last(), len(bucket.gradients())
+
+
+def weights(net: Any) -> List[Any]:
+    """Its two parameters: the gradients of the network at ones are 3 and 2."""
+    return [net.block.layer.weight, net.last.weight]
+
+
+def grads(net: Any) -> List[float]:
+    """The .grad of its two parameters."""
+    return [weight.grad.item() for weight in weights(net)]
+
+
+@each(
+    Row(
+        "modes.distributed.data_parallel",
+        "Forward and full backward (pre-)hooks on an nn.DataParallel run around those on its module.",
+        'docs: torch.nn.DataParallel "Forward and backward hooks defined on :attr:`module` and its submodules"',
+        level="observed",
+        where="torch sees no GPU",
+        about=AROUND_APIS,
+        wrap=on_the_cpu,
+        value="around",
+        wrong={"inside": "inside", "only those on the module": "dropped"},
+        witness={"kind": "forward", "by": 5, "late": False},
+    ),
+    Row(
+        "modes.distributed.wrapper",
+        "Forward and full backward (pre-)hooks on a DistributedDataParallel run around those on its module.",
+        "measured",
+        about=AROUND_APIS,
+        wrap=in_process_group,
+        value="around",
+        wrong={"inside": "inside", "only those on the module": "dropped"},
+        witness={"kind": "forward", "by": 5, "late": False},
+    ),
+    kind=lambda row: kinds(*FORWARDS, *FULLS),
+    by=lambda row: BY,
+    late=lambda row: st.booleans(),
+)
+def around(subject: Subject, kind: str, by: int, late: bool, *, row: Any) -> None:
+    seen: List[str] = []
+    net = network()
+    if not late:
+        hook(net, "", kind, by, lambda given: seen.append("module"))
+    wrapper = row.wrap(net)
+    hook(wrapper, "", kind, by, lambda given: seen.append("wrapper"))
+    if late:
+        hook(net, "", kind, by, lambda given: seen.append("module"))
+    found = called(wrapper)
+    order = {"around": ["wrapper", "module"], "inside": ["module", "wrapper"], "dropped": ["module"]}[subject.value]
+    order = order if kind.endswith("pre") else order[::-1]
+    assert (found, seen) == (list(hooked("", kind, by if subject.value == "dropped" else by * by)), order)
+
+
+@each(
+    Row(
+        "modes.distributed.local_tensor",
+        "Under DDP a tensor hook on a parameter is given the gradient of its own process, before any comm hook.",
+        "measured",
+        needs=BUCKET,
+        about=("register_hook", "register_comm_hook"),
+        kind="hook",
+        value="before",
+        wrong={"after the comm hook": "after"},
+        witness={"place": 0, "by": 5, "late": False, "passes": 1},
+    ),
+    Row(
+        "modes.distributed.local_post",
+        "Under DDP a post-accumulate hook finds in .grad what its own process has, before any comm hook.",
+        "measured",
+        needs=(*BUCKET, POST_ACCUMULATE),
+        kind="post_accumulate_grad_hook",
+        value="before",
+        wrong={"after the comm hook": "after"},
+        witness={"place": 0, "by": 5, "late": False, "passes": 1},
+    ),
+    place=lambda row: st.integers(0, 1),
+    by=lambda row: BY,
+    late=lambda row: st.booleans(),
+    passes=lambda row: FEW,
+)
+def local(subject: Subject, place: int, by: int, late: bool, passes: int, *, row: Any) -> None:
+    seen: List[float] = []
+    net = network()
+    weight = weights(net)[place]
+
+    def register() -> None:
+        # A tensor hook is given the gradient, a post-accumulate hook the parameter.
+        one_of = (lambda grad: seen.append(grad.item())) if row.kind == "hook" else post
+        getattr(weight, f"register_{row.kind}")(one_of)
+
+    def post(parameter: Any) -> None:
+        seen.append(parameter.grad.item())
+
+    if not late:
+        register()
+    wrapper = in_process_group(net)
+    wrapper.register_comm_hook(None, lambda state, bucket: future(bucket.buffer() * by))
+    if late:
+        register()
+    passes_of(wrapper, passes)
+    own = [3.0, 2.0][place]
+    assert (seen, weight.grad.item()) == ([own if subject.value == "before" else own * by] * passes, own * by)
+
+
+@clause(
+    "modes.distributed.reduced",
+    says="Under DDP what a tensor hook on a parameter returns is in the bucket that a comm hook is given.",
+    source="measured",
+    needs=BUCKET,
+    about=("register_hook", "register_comm_hook"),
+    value="with it",
+    wrong={"without it": "without it"},
+    witness={"place": 0, "by": 5, "passes": 1},
+)
+@given(place=st.integers(0, 1), by=BY, passes=FEW)
+def test_reduced(subject: Subject, place: int, by: int, passes: int) -> None:
+    seen: List[Any] = []
+    net = network()
+    weights(net)[place].register_hook(multiplies(by))
+    wrapper = in_process_group(net)
+    wrapper.register_comm_hook(None, lambda state, bucket: noted(seen, bucket))
+    passes_of(wrapper, passes)
+    own = [3.0, 2.0]
+    if subject.value == "with it":
+        own[place] *= by
+    assert seen == [sorted(own)] * passes
+
+
+@clause(
+    "modes.distributed.comm_hook",
+    says="The value of the future that a comm hook returns becomes the .grad of the parameters in the bucket.",
+    source=REGISTER,
+    needs=BUCKET,
+    value="its value",
+    wrong={"ignored": "the local gradient"},
+    witness={"by": 5, "view": False, "passes": 1},
+)
+@given(by=BY, view=st.booleans(), passes=FEW)
+def test_comm_hook(subject: Subject, by: int, view: bool, passes: int) -> None:
+    net = network()
+    wrapper = in_process_group(net, gradient_as_bucket_view=view)
+    wrapper.register_comm_hook(None, lambda state, bucket: future(bucket.buffer() * by))
+    passes_of(wrapper, passes)
+    assert grads(net) == ([3 * by, 2 * by] if subject.value == "its value" else [3, 2])
+
+
+@clause(
+    "modes.distributed.comm_calls",
+    says="A comm hook is called with its state and a GradBucket, once for each bucket, in every backward pass.",
+    source=(f'{REGISTER} "This function is called once the bucket is ready"', REGISTER),
+    needs=BUCKET,
+    value="bucket",
+    wrong={"once a parameter": "parameter"},
+    witness={"layers": 2, "size": 1, "passes": 1},
+)
+@given(layers=st.integers(2, 3), size=st.sampled_from([1, 400]), passes=FEW)
+def test_comm_calls(subject: Subject, layers: int, size: int, passes: int) -> None:
+    import torch
+
+    seen: List[Any] = []
+    net = torch.nn.Sequential(*[torch.nn.Linear(size, size, bias=False).double() for _ in range(layers)])
+    # A layer of 400 is more than one megabyte: from the second pass on it has a bucket of its own.
+    wrapper = in_process_group(net, bucket_cap_mb=1)
+
+    wrapper.register_comm_hook("state", lambda state, bucket: noted(seen, bucket, called_with(state, bucket)))
+    for number in range(passes):
+        del seen[:]
+        wrapper(ones(1, size)).sum().backward()
+        states, indexes, lasts, sizes = ([*column] for column in zip(*seen))
+        calls = layers if subject.value == "parameter" or (size == 400 and number) else 1
+        assert (states, indexes) == (["state"] * calls, list(range(calls)))
+        assert (lasts, sum(sizes)) == ([False] * (calls - 1) + [True], layers)
+
+
+@clause(
+    "modes.distributed.no_sync",
+    says="In DDP's no_sync() no comm hook is called; the next pass outside hands it what was accumulated.",
+    where="forward is inside of it too",
+    source=(
+        'docs: torch.nn.parallel.DistributedDataParallel.no_sync "gradients will be accumulated on module"',
+        'docs: torch.nn.parallel.DistributedDataParallel.no_sync "The forward pass should be included inside"',
+    ),
+    needs=BUCKET,
+    value="at the end",
+    wrong={"each time": "each time"},
+    witness={"inside": 1, "view": False},
+)
+@given(inside=FEW, view=st.booleans())
+def test_no_sync(subject: Subject, inside: int, view: bool) -> None:
+    seen: List[Any] = []
+    wrapper = in_process_group(network(), gradient_as_bucket_view=view)
+    wrapper.register_comm_hook(None, lambda state, bucket: noted(seen, bucket))
+    with wrapper.no_sync():
+        for _ in range(inside):
+            wrapper(ones()).sum().backward()
+    wrapper(ones()).sum().backward()
+    each_time = [[2.0 * times, 3.0 * times] for times in range(1, inside + 2)]
+    assert seen == (each_time[-1:] if subject.value == "at the end" else each_time)
+
+
+@clause(
+    "modes.distributed.comm_again",
+    says="A second register_comm_hook on a DistributedDataParallel raises RuntimeError.",
+    source=AGAIN,
+    needs=BUCKET,
+    value="RuntimeError",
+    wrong={"accepted": "accepted"},
+    witness={"passes": 0},
+)
+@given(passes=UP_TO_TWO)
+def test_comm_again(subject: Subject, passes: int) -> None:
+    wrapper = in_process_group(network())
+    wrapper.register_comm_hook(None, lambda state, bucket: noted([], bucket))
+    passes_of(wrapper, passes)
+    assert outcome(lambda: wrapper.register_comm_hook(None, lambda state, bucket: None)) == subject.value
+
+
+@clause(
+    "modes.distributed.frozen",
+    says="DistributedDataParallel refuses a network of which no parameter needs a gradient, with hooks or without.",
+    where="it is frozen when it is wrapped",
+    source="https://github.com/pytorch/pytorch/blob/main/torch/nn/parallel/distributed.py",
+    about="register_hook",
+    concern="never",
+    readings=by_release(
+        "raises",
+        ("1.12", "RuntimeError", "RuntimeError"),
+        "DistributedDataParallel of a frozen network raises RuntimeError, with hooks or without.",
+        ("", "AssertionError", "AssertionError"),
+        "DistributedDataParallel of a frozen network raises AssertionError, with hooks or without.",
+    ),
+    witness={"hooks": 1},
+)
+@given(hooks=UP_TO_THREE)
+def test_frozen(subject: Subject, hooks: int) -> None:
+    net = network()
+    for weight in weights(net):
+        for _ in range(hooks):
+            weight.register_hook(multiplies(5))
+        weight.requires_grad_(False)
+    assert outcome(lambda: in_process_group(net), (RuntimeError, AssertionError)) == subject.value

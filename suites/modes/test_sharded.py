@@ -1,0 +1,219 @@
+"""fully_shard (FSDP2) and FullyShardedDataParallel (FSDP1): which hooks run, and what they find for a parameter."""
+
+from typing import Any, List
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fixtures.judge.clause import clause
+from fixtures.judge.subject import Subject
+from fixtures.judge.table import Row, each
+from suites.hooking import FEW
+from suites.modes.alone import alone
+from suites.modes.nets import (
+    ANYWHERE,
+    BY,
+    FORWARD_APIS,
+    FORWARDS,
+    FULL_APIS,
+    FULLS,
+    LAYERS,
+    called,
+    hook,
+    hooked,
+    network,
+    ones,
+    told,
+    within,
+)
+from suites.names import PULL
+from suites.tensors import multiplies
+
+#: fully_shard is public since torch 2.6; that it runs on the CPU needs this of the CPU's streams.
+FULLY_SHARD = "torch.cpu.Stream.record_event"
+#: FullyShardedDataParallel runs on the CPU since torch 2.2, which brought this.
+FSDP = "torch.distributed.device_mesh.DeviceMesh"
+AROUND_APIS = (*FORWARD_APIS, *FULL_APIS)
+SHARDS = 'docs: torch.distributed.fsdp.fully_shard "This implementation represents the sharded parameters as"'
+#: Registered before the network is sharded, or after.
+LATE = st.booleans()
+
+
+def sharded(net: Any) -> Any:
+    """The network after fully_shard of each layer, and then of itself."""
+    from torch.distributed.device_mesh import init_device_mesh
+    from torch.distributed.fsdp import fully_shard
+
+    alone()
+    mesh = init_device_mesh("cpu", (1,))
+    for path in [*LAYERS, ""]:
+        fully_shard(within(net, path), mesh=mesh)
+    return net
+
+
+def wrapped(net: Any, **options: Any) -> Any:
+    """The network in a FullyShardedDataParallel on the CPU."""
+    import torch
+    from torch.distributed.fsdp import FullyShardedDataParallel
+
+    alone()
+    return FullyShardedDataParallel(net, device_id=torch.device("cpu"), **options)
+
+
+def originals(net: Any) -> Any:
+    """The same, with the parameters under their own names."""
+    return wrapped(net, use_orig_params=True)
+
+
+def class_of(tensor: Any) -> str:
+    """Whether a tensor is sharded."""
+    return "sharded" if type(tensor).__name__ == "DTensor" else "whole"
+
+
+@each(
+    Row(
+        "modes.sharded.module",
+        "Under fully_shard forward and full backward (pre-)hooks on modules run, and what they return is used.",
+        "measured",
+        needs=FULLY_SHARD,
+        about=AROUND_APIS,
+        shard=sharded,
+        value="used",
+        wrong={"dropped": "dropped"},
+        witness={"path": "last", "kind": "forward", "by": 5, "late": False},
+    ),
+    Row(
+        "modes.sharded.module_fsdp1",
+        "Under FSDP1 forward and full backward (pre-)hooks on modules run, and what they return is used.",
+        "measured",
+        needs=FSDP,
+        about=AROUND_APIS,
+        shard=originals,
+        value="used",
+        wrong={"dropped": "dropped"},
+        witness={"path": "last", "kind": "forward", "by": 5, "late": False},
+    ),
+    path=lambda row: st.sampled_from(ANYWHERE),
+    kind=lambda row: st.sampled_from([*FORWARDS, *FULLS]),
+    by=lambda row: BY,
+    late=lambda row: LATE,
+)
+def around(subject: Subject, path: str, kind: str, by: int, late: bool, *, row: Any) -> None:
+    net = network()
+    if late:
+        call = row.shard(net)
+        hook(net, path, kind, by)
+    else:
+        hook(net, path, kind, by)
+        call = row.shard(net)
+    assert told(called(call), hooked(path, kind, by)) == subject.value
+
+
+@each(
+    Row(
+        "modes.sharded.tensor",
+        "Under fully_shard a tensor hook on a parameter is never called, registered before or after it.",
+        "measured",
+        needs=FULLY_SHARD,
+        about="register_hook",
+        shard=sharded,
+        value="dropped",
+        wrong={"called": "called"},
+        witness={"path": "last", "late": True, "hooks": 1},
+    ),
+    Row(
+        "modes.sharded.tensor_fsdp1",
+        "Under FSDP1 a tensor hook on a parameter that keeps its name is never called.",
+        "measured",
+        where="use_orig_params=True",
+        needs=FSDP,
+        about="register_hook",
+        shard=originals,
+        value="dropped",
+        wrong={"called": "called"},
+        witness={"path": "last", "late": True, "hooks": 1},
+    ),
+    path=lambda row: st.sampled_from(LAYERS),
+    late=lambda row: LATE,
+    hooks=lambda row: FEW,
+)
+def tensor(subject: Subject, path: str, late: bool, hooks: int, *, row: Any) -> None:
+    seen: List[Any] = []
+    net = network()
+    call = row.shard(net) if late else net
+    for _ in range(hooks):
+        within(net, path).weight.register_hook(multiplies(5, seen.append))
+    call = call if late else row.shard(net)
+    for _ in range(2):
+        call(ones()).sum().backward()
+    assert len(seen) == (0 if subject.value == "dropped" else 2 * hooks)
+
+
+@clause(
+    "modes.sharded.post_accumulate",
+    says="A post-accumulate hook registered after fully_shard is called with a DTensor, and so is its .grad.",
+    source=(SHARDS, PULL + "129450"),
+    needs=FULLY_SHARD,
+    about="register_post_accumulate_grad_hook",
+    value="sharded",
+    wrong={"the whole one": "whole"},
+    witness={"path": "last", "passes": 1},
+)
+@given(path=st.sampled_from(LAYERS), passes=FEW)
+def test_post_accumulate(subject: Subject, path: str, passes: int) -> None:
+    seen: List[Any] = []
+    net = sharded(network())
+    weight = within(net, path).weight
+    weight.register_post_accumulate_grad_hook(lambda given: seen.append((class_of(given), class_of(given.grad))))
+    for _ in range(passes):
+        net(ones()).sum().backward()
+    assert seen == [(subject.value, subject.value)] * passes
+
+
+@clause(
+    "modes.sharded.post_before",
+    says="A post-accumulate hook registered on a parameter before fully_shard is never called.",
+    source="measured",
+    see="modes.sharded.post_accumulate",
+    needs=FULLY_SHARD,
+    about="register_post_accumulate_grad_hook",
+    value="dropped",
+    wrong={"called": "called"},
+    witness={"path": "last", "passes": 1},
+)
+@given(path=st.sampled_from(LAYERS), passes=FEW)
+def test_post_before(subject: Subject, path: str, passes: int) -> None:
+    seen: List[Any] = []
+    net = network()
+    within(net, path).weight.register_post_accumulate_grad_hook(seen.append)
+    sharded(net)
+    for _ in range(passes):
+        net(ones()).sum().backward()
+    assert len(seen) == (0 if subject.value == "dropped" else passes)
+
+
+@clause(
+    "modes.sharded.found",
+    says="A forward hook on a layer finds its parameters whole if it came before fully_shard, sharded if after.",
+    where="the layer is sharded by a call of its own",
+    source=(
+        'docs: torch.distributed.fsdp.fully_shard "on ``module`` frees them (if needed)"',
+        'docs: torch.distributed.fsdp.fully_shard "it is set to ``True`` for non-root modules"',
+    ),
+    needs=FULLY_SHARD,
+    about="register_forward_hook",
+    value=["whole", "sharded"],
+    wrong={"whole for both": ["whole", "whole"], "sharded for both": ["sharded", "sharded"]},
+    witness={"path": "last", "passes": 1},
+)
+@given(path=st.sampled_from(LAYERS), passes=FEW)
+def test_found(subject: Subject, path: str, passes: int) -> None:
+    seen: List[str] = []
+    net = network()
+    hook = within(net, path).register_forward_hook
+    hook(lambda module, args, output: seen.append(class_of(module.weight)))
+    sharded(net)
+    hook(lambda module, args, output: seen.append(class_of(module.weight)))
+    for _ in range(passes):
+        net(ones()).sum().backward()
+    assert seen == subject.value * passes
