@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from fixtures.run.naming import REPORTS
+from fixtures.run.recorded import by_plans
 from reports.data.atlas import newest_table
 from reports.data.cell import BROKEN, Cell, Cells
 from reports.data.clause import Clause, Clauses
@@ -282,11 +283,17 @@ def _matched(name: str, group: list[Run], old: Recorded, clauses: Clauses) -> tu
     }
     exact = all(run.header["profile"] == "recorded" for run in group)
     changes = [one for one in _changes(name, asked, new, clauses) if exact or one.kind != "trace"]
+    changes = [one for one in changes if not _by_plans(one)]
     keys = {(clause, mode) for side in (asked, new) for clause, found in side.items() for mode in found}
     total, differ = Counter(mode for _, mode in keys), Counter(one.mode for one in changes)
     cells = {mode: (total[mode] - differ[mode], total[mode]) for mode in modes if total[mode]}
     known = sum(mode in modes for found in old.cells.values() for mode in found)
     return changes, Match(group[0].version.public, name, cells, known, _drawn(group[0].header.get("hypothesis"), old))
+
+
+def _by_plans(one: CellChange) -> bool:
+    was, now = one.before, one.after
+    return was is not None and now is not None and by_plans(one.mode, was.verdict, now.verdict, now.declared)
 
 
 def _drawn(version: str | None, old: Recorded) -> str:

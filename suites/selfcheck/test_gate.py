@@ -70,6 +70,19 @@ def test_a_reading_is_known_by_its_place(tmp_path):
     assert "is recorded of torch" in Gate(root, VERSION, strict=False).complaint(CLAUSE, replace(SAME, reading="other"))
 
 
+@pytest.mark.parametrize(("was", "now"), [("deviates", "conforms"), ("conforms", "deviates")])
+@pytest.mark.parametrize(
+    ("mode", "declared", "said"), [("copy", True, False), ("eager", True, True), ("copy", False, True)]
+)
+def test_in_a_mode_it_depends_on_the_plans_whether_a_rule_is_met(tmp_path, was, now, mode, declared, said):
+    folder, digest = tmp_path / "reports" / "verdicts", CLAUSE.record(str(tmp_path))["digest"]
+    cells = synthetic.as_cells({CLAUSE.id: {mode: {"verdict": was, "reading": "always", "digest": digest}}})
+    write_recorded([Recorded(VERSION, "0.1.0", "3.11", "Linux-x86_64", "cpu", cells)], folder)
+    cell = replace(SAME, mode=mode, verdict=now, declared=declared)
+    said = said and (mode == "eager" or now == "deviates")  # what conforms was not declared
+    assert bool(Gate(str(tmp_path), VERSION, strict=False).complaint(CLAUSE, cell)) == said
+
+
 @pytest.mark.parametrize("verdict", ["deviates", "crashed", "hung"])
 def test_strict_allows_nothing_that_was_declared(tmp_path, verdict):
     root = room(tmp_path, entry={"verdict": verdict})
