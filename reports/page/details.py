@@ -47,11 +47,11 @@ def document(
     atlas: Atlas, disagreements: Sequence[Disagreement] = (), examples: Mapping[str, str] = NO_EXAMPLES
 ) -> dict[str, Any]:
     """Return the data of the page."""
-    evidence = _Pool()
+    evidence, cells = _Pool(), _Cells()
     sources = sorted({source for clause in atlas.clauses.values() for source in clause.source})
     about = {name: clause.asked_as for name, clause in atlas.clauses.items()}
     apis = sorted(set().union(*about.values()))
-    clauses = {name: _clause(atlas, name, evidence) for name in atlas.clauses}
+    clauses = {name: _clause(atlas, name, evidence, cells) for name in atlas.clauses}
     lines = Lines()
     for name, found in clauses.items():
         found["code"] = lines.packed(_test(atlas.clauses[name].code))
@@ -85,6 +85,7 @@ def document(
         "sources": [[source, link(source)] for source in sources],
         "clauses": clauses,
         "lines": lines.values,
+        "cells": cells.values,
         "evidence": evidence.values,
         "disagreements": {one.clause: _disagreement(atlas, one) for one in disagreements},
     }  # fmt: skip
@@ -125,7 +126,21 @@ class _Pool:
         return self._places[key]
 
 
-def _clause(atlas: Atlas, name: str, pool: _Pool) -> dict[str, Any]:
+class _Cells:
+    """What cells hold, each stored once: most clauses share theirs."""
+
+    def __init__(self) -> None:
+        self.values: list[list[Any]] = []
+        self._places: dict[str, int] = {}
+
+    def place(self, cell: list[Any]) -> int:
+        place = self._places.setdefault(repr(cell), len(self.values))
+        if place == len(self.values):
+            self.values.append(cell)
+        return place
+
+
+def _clause(atlas: Atlas, name: str, pool: _Pool, cells: _Cells) -> dict[str, Any]:
     clause = atlas.clauses[name]
     force = [clause.in_force(column.version) for column in atlas.columns]
     names = clause.reading_names
@@ -135,7 +150,7 @@ def _clause(atlas: Atlas, name: str, pool: _Pool) -> dict[str, Any]:
         "force": _packed([names.index(each) if each is not None else -1 for each in force]),
         "digest": clause.digest,
         "place": f"{clause.file}:{clause.line}",
-        "cells": {mode: _ranges(atlas, name, mode, names, pool) for mode in atlas.modes},
+        "cells": {mode: _ranges(atlas, name, mode, names, pool, cells) for mode in atlas.modes},
     }
     extras: dict[str, Any] = {"limits": clause.limits, "see": clause.see, "instead": clause.instead}
     if clause.beyond is not None:
@@ -169,8 +184,8 @@ def _packed(values: list[int]) -> list[list[int]]:
     return [[len(alike), value] for value, alike in neighbours(values, int)]
 
 
-def _ranges(atlas: Atlas, name: str, mode: str, names: list[str], pool: _Pool) -> list[list[Any]]:
-    """Return [columns, verdict, reading or -1, more] for each range; more only where there is something."""
+def _ranges(atlas: Atlas, name: str, mode: str, names: list[str], pool: _Pool, cells: _Cells) -> list[list[int]]:
+    """Return [columns, place of a cell] for each range; a cell is [verdict, reading or -1, more], more only if any."""
     packed = []
     for each in ranges(atlas, name, mode, fine=True):
         cell = each.cell
@@ -186,7 +201,7 @@ def _ranges(atlas: Atlas, name: str, mode: str, names: list[str], pool: _Pool) -
         if cell.evidence is not None:
             more["evidence"] = pool.place(name, cell, cell.evidence)
         reading = names.index(cell.reading) if cell.reading in names else -1
-        packed.append([len(each.columns), cell.verdict, reading, *([more] if more else [])])
+        packed.append([len(each.columns), cells.place([cell.verdict, reading, *([more] if more else [])])])
     return packed
 
 

@@ -105,7 +105,7 @@ def test_one_deviation_of_many_versions_is_drawn_and_stored_once(built):
     deviating = built.having("deviates")
     assert len(data["evidence"]) == len(deviating) > 0
     for name in deviating:
-        verdicts = [packed[1] for packed in data["clauses"][name]["cells"]["eager"]]
+        verdicts = [data["cells"][place][0] for _, place in data["clauses"][name]["cells"]["eager"]]
         assert verdicts.count("deviates") == 1
 
 

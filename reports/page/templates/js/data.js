@@ -9,6 +9,7 @@ for (const clause of Object.values(DATA.clauses)) {
     ({ name, range, says: says === 0 || says === undefined ? clause.says : says, effect, headline: !otherwise }));
   clause.deviations = (clause.deviations || []).map(([name, says, effect, reason, ref, cause]) => ({ name, says, effect, reason, ref, cause }));
   clause.code = textOf(clause.code);
+  for (const mode of DATA.modes) clause.cells[mode] = clause.cells[mode].map(([count, place]) => [count, ...DATA.cells[place]]);
 }
 
 /** Return a text of which the data holds [first line, how many lines from there]: programs share most of their lines. */
