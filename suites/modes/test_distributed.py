@@ -296,7 +296,7 @@ def test_comm_again(subject: Subject, passes: int) -> None:
     concern="never",
     readings=by_release(
         "raises",
-        ("1.11", "RuntimeError", "RuntimeError"),
+        ("1.10", "RuntimeError", "RuntimeError"),
         "DistributedDataParallel of a frozen network raises RuntimeError, with hooks or without.",
         ("", "AssertionError", "AssertionError"),
         "DistributedDataParallel of a frozen network raises AssertionError, with hooks or without.",
