@@ -149,8 +149,8 @@ def pre(subject: Subject, way: str, to: str, *, row: Any) -> None:
 
 @clause(
     "modes.autocast.full",
-    says="In autocast to bfloat16 a module's full backward hook gets bfloat16 grad_output, float32 grad_input.",
-    where=RETURNS,
+    says="In autocast to bfloat16 a full backward hook gets bfloat16 grad_output, float32 grad_input.",
+    where=("it is on float32 linear or matmul", "its input needs a gradient"),
     see="backward.values.full_given",
     source=CASTS,
     needs=(NEEDS, FULL),
@@ -239,7 +239,7 @@ def test_tensor(subject: Subject, calls: int, inside: bool) -> None:
     "modes.autocast.inside_hook",
     says="Matmul in a backward hook or tensor hook is cast where backward() is called in autocast, else it is not.",
     source="measured",
-    where="the hook enters no autocast",
+    where=("the hook enters no autocast", "tensors are float32"),
     needs=(NEEDS, FULL),
     about=("register_full_backward_hook", "register_hook"),
     value={True: "bfloat16", False: "float32"},

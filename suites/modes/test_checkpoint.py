@@ -47,9 +47,9 @@ def counted(net: Any, path: str, seen: List[Any]) -> None:
 @each(
     Row(
         "modes.checkpoint.early_stop",
-        "Forward hooks on a module in checkpoint(use_reentrant=False) and its last layer run once, pre-hooks twice.",
+        "checkpoint(use_reentrant=False) runs forward hooks on its module and last layer once, pre-hooks twice.",
         (EARLY, "measured"),
-        where=("it is nn.Linear, hooks only look", "one backward()"),
+        where=("nn.Linear ends forward", "hooks save nothing, one pass"),
         needs=(FORMS, STOPS),
         paths=ENDS,
         stop=True,
@@ -71,9 +71,9 @@ def counted(net: Any, path: str, seen: List[Any]) -> None:
     ),
     Row(
         "modes.checkpoint.no_early_stop",
-        "Within set_checkpoint_early_stop(False) all forward hooks and pre-hooks of a checkpoint run twice.",
+        "In set_checkpoint_early_stop(False) all forward (pre-)hooks of checkpoint(use_reentrant=False) run twice.",
         (AGAIN, EARLY),
-        where="one backward() follows",
+        where=("forward saves a tensor in it", "one backward()"),
         needs=(FORMS, STOPS),
         paths=[*ENDS, *GOES_ON],
         stop=False,
@@ -95,8 +95,8 @@ def early(subject: Subject, path: str, calls: int, *, row: Any) -> None:
 
 @clause(
     "modes.checkpoint.always_call",
-    says="In backward() of checkpoint(use_reentrant=False) an always_call hook of its module gets None for the output.",
-    where="the last layer is nn.Linear",
+    says="In backward() of checkpoint(use_reentrant=False) an always_call hook of its module gets None for output.",
+    where=("the last layer is nn.Linear", "hooks save nothing"),
     see="modes.checkpoint.early_stop",
     source=(EARLY, "measured"),
     needs=(FORMS, STOPS, ALWAYS_CALL),
@@ -119,7 +119,8 @@ def test_always_call(subject: Subject, path: str, hooks: int) -> None:
 @clause(
     "modes.checkpoint.reentrant_twice",
     says="In checkpoint(use_reentrant=True) forward hooks run twice: with grad mode off, then on in backward().",
-    where="one backward() follows",
+    where=("an input tensor needs a gradient", "one backward()"),
+    see="modes.checkpoint.reentrant_no_input",
     source=AGAIN,
     needs=FORMS,
     value=[False, True],
@@ -155,8 +156,9 @@ def gradients(reentrant: bool, path: str, kind: str, by: int) -> List[float]:
 @each(
     Row(
         "modes.checkpoint.late",
-        "A pre-hook added after checkpoint(use_reentrant=False) runs in backward(): weight gradients use its inputs.",
+        "A pre-hook added after checkpoint(use_reentrant=False) runs in backward() and scales weight.grad alone.",
         DIFFERS,
+        where="it scales the input of the last layer, nn.Linear",
         needs=(FORMS, STOPS),
         about="register_forward_pre_hook",
         reentrant=False,
@@ -168,9 +170,9 @@ def gradients(reentrant: bool, path: str, kind: str, by: int) -> List[float]:
     ),
     Row(
         "modes.checkpoint.late_reentrant",
-        "A pre-hook added after checkpoint(use_reentrant=True) runs in backward(): all gradients change, no error.",
+        "A pre-hook added after checkpoint(use_reentrant=True) runs in backward(): all gradients are computed with it.",
         DIFFERS,
-        where="it changes the input",
+        where="it keeps the shape and dtype",
         needs=FORMS,
         about="register_forward_pre_hook",
         reentrant=True,
@@ -193,7 +195,7 @@ def late(subject: Subject, by: int, *, row: Any) -> None:
         "modes.checkpoint.reentrant_tensor",
         "In checkpoint(use_reentrant=True) a forward hook that calls output.register_hook() raises RuntimeError.",
         "measured",
-        where="it does so whether or not output.requires_grad",
+        where=("it does so in every call", "output is a new tensor"),
         see="modes.checkpoint.reentrant_twice",
         needs=FORMS,
         about=("register_hook", "register_forward_hook"),
@@ -251,9 +253,11 @@ def product(weight: int, start: int, stop: bool) -> Any:
 
 @clause(
     "modes.checkpoint.unfrozen",
-    says="After checkpoint(use_reentrant=False) of w * x a w unfrozen before backward() makes x.grad x instead of w.",
+    says="After checkpoint(use_reentrant=False) of w * x a w unfrozen before backward() makes x.grad use x for w.",
     where="w and x have one shape and dtype",
     source=(DIFFERS, "measured"),
+    level="observed",
+    docs="contradicts",
     needs=(FORMS, STOPS),
     about=(),
     value="x",
@@ -267,7 +271,7 @@ def test_unfrozen(subject: Subject, weight: int, start: int) -> None:
 
 @clause(
     "modes.checkpoint.unfrozen_no_stop",
-    says="Within set_checkpoint_early_stop(False) a weight unfrozen before backward() raises CheckpointError.",
+    says="In set_checkpoint_early_stop(False) a weight unfrozen before backward() makes it raise CheckpointError.",
     where="it is multiplied by the input, use_reentrant=False",
     source=EARLY,
     see="modes.checkpoint.unfrozen",
@@ -285,8 +289,9 @@ def test_unfrozen_no_stop(subject: Subject, weight: int, start: int) -> None:
 @each(
     Row(
         "modes.checkpoint.reentrant_detaches",
-        "checkpoint(use_reentrant=True) of a module that returns a parameter sets its requires_grad to False.",
+        "checkpoint(use_reentrant=True) of a module returning a parameter in a tuple sets its requires_grad to False.",
         "measured",
+        docs="contradicts",
         where=("no input needs a gradient", "grad mode is on"),
         needs=FORMS,
         about=(),
@@ -297,8 +302,9 @@ def test_unfrozen_no_stop(subject: Subject, weight: int, start: int) -> None:
     ),
     Row(
         "modes.checkpoint.reentrant_no_leaf",
-        "checkpoint(use_reentrant=True) of a module that returns a parameter makes the parameter no leaf any more.",
+        "checkpoint(use_reentrant=True) of a module returning a parameter in a tuple makes the parameter no leaf.",
         "measured",
+        docs="contradicts",
         where=("an input needs a gradient", "grad mode is on"),
         needs=FORMS,
         about=(),
@@ -333,7 +339,8 @@ def returns_parameter(subject: Subject, weight: int, start: int, calls: int, *, 
 
 @clause(
     "modes.checkpoint.reentrant_no_input",
-    says="The output of checkpoint(use_reentrant=True) needs no gradient where no input does: no backward hook runs.",
+    says="The output of checkpoint(use_reentrant=True) needs no gradient, and no backward hook in it runs.",
+    where="no input needs a gradient",
     source="measured",
     needs=(FORMS, FULL),
     value=(False, 0),

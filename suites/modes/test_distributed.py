@@ -20,6 +20,9 @@ COMM = "torch.nn.parallel.DistributedDataParallel.register_comm_hook"
 BUCKET = (COMM, "torch.distributed.GradBucket.buffer")
 AGAIN = 'docs: torch.nn.parallel.DistributedDataParallel.register_comm_hook "can only be registered once"'
 AROUND_APIS = (*FORWARD_APIS, *FULL_APIS)
+INPUT = "an input by position needs a gradient"
+#: A bucket has what was in .grad, too.
+NOTHING_BEFORE = ".grad was None or zero before the pass"
 REGISTER = "docs: torch.nn.parallel.DistributedDataParallel.register_comm_hook"
 
 
@@ -85,7 +88,7 @@ def grads(net: Any) -> List[float]:
         "Forward and full backward (pre-)hooks on an nn.DataParallel run around those on its module.",
         'docs: torch.nn.DataParallel "Forward and backward hooks defined on :attr:`module` and its submodules"',
         level="observed",
-        where="torch sees no GPU",
+        where=("torch sees no GPU", INPUT),
         about=AROUND_APIS,
         wrap=on_the_cpu,
         value="around",
@@ -96,6 +99,7 @@ def grads(net: Any) -> List[float]:
         "modes.distributed.wrapper",
         "Forward and full backward (pre-)hooks on a DistributedDataParallel run around those on its module.",
         "measured",
+        where=INPUT,
         about=AROUND_APIS,
         wrap=in_process_group,
         value="around",
@@ -124,7 +128,7 @@ def around(subject: Subject, kind: str, by: int, late: bool, *, row: Any) -> Non
 @each(
     Row(
         "modes.distributed.local_tensor",
-        "Under DDP a tensor hook on a parameter is given the gradient of its own process, before any comm hook.",
+        "Under DDP a tensor hook on a parameter is given its own process's gradient, before its bucket's comm hook.",
         "measured",
         needs=BUCKET,
         about=("register_hook", "register_comm_hook"),
@@ -135,8 +139,9 @@ def around(subject: Subject, kind: str, by: int, late: bool, *, row: Any) -> Non
     ),
     Row(
         "modes.distributed.local_post",
-        "Under DDP a post-accumulate hook finds in .grad what its own process has, before any comm hook.",
+        "Under DDP a post-accumulate hook finds its own process's gradient in .grad, before its bucket's comm hook.",
         "measured",
+        where=NOTHING_BEFORE,
         needs=(*BUCKET, POST_ACCUMULATE),
         kind="post_accumulate_grad_hook",
         value="before",
@@ -175,6 +180,7 @@ def local(subject: Subject, place: int, by: int, late: bool, passes: int, *, row
 @clause(
     "modes.distributed.reduced",
     says="Under DDP what a tensor hook on a parameter returns is in the bucket that a comm hook is given.",
+    where=NOTHING_BEFORE,
     source="measured",
     needs=BUCKET,
     about=("register_hook", "register_comm_hook"),
@@ -199,6 +205,7 @@ def test_reduced(subject: Subject, place: int, by: int, passes: int) -> None:
 @clause(
     "modes.distributed.comm_hook",
     says="The value of the future that a comm hook returns becomes the .grad of the parameters in the bucket.",
+    where="the pass uses each of them",
     source=REGISTER,
     needs=BUCKET,
     value="its value",
@@ -217,6 +224,8 @@ def test_comm_hook(subject: Subject, by: int, view: bool, passes: int) -> None:
 @clause(
     "modes.distributed.comm_calls",
     says="A comm hook is called with its state and a GradBucket, once for each bucket, in every backward pass.",
+    where=("the pass uses every parameter", "it is not in no_sync()"),
+    see="modes.distributed.no_sync",
     source=(f'{REGISTER} "This function is called once the bucket is ready"', REGISTER),
     needs=BUCKET,
     value="bucket",
@@ -246,8 +255,8 @@ def test_comm_calls(subject: Subject, layers: int, size: int, passes: int) -> No
 
 @clause(
     "modes.distributed.no_sync",
-    says="In DDP's no_sync() no comm hook is called; the next pass outside hands it what was accumulated.",
-    where="forward is inside of it too",
+    says="In DDP's no_sync() no comm hook is called; the next pass outside hands it the accumulated sum.",
+    where=("forward is inside of it too", "without static_graph=True"),
     source=(
         'docs: torch.nn.parallel.DistributedDataParallel.no_sync "gradients will be accumulated on module"',
         'docs: torch.nn.parallel.DistributedDataParallel.no_sync "The forward pass should be included inside"',

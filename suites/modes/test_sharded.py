@@ -37,6 +37,8 @@ AROUND_APIS = (*FORWARD_APIS, *FULL_APIS)
 SHARDS = 'docs: torch.distributed.fsdp.fully_shard "This implementation represents the sharded parameters as"'
 #: Registered before the network is sharded, or after.
 LATE = st.booleans()
+#: In forward a parameter is another tensor.
+NOT_IN_FORWARD = "its hook is made outside forward"
 
 
 def sharded(net: Any) -> Any:
@@ -114,6 +116,7 @@ def around(subject: Subject, path: str, kind: str, by: int, late: bool, *, row: 
         "modes.sharded.tensor",
         "Under fully_shard a tensor hook on a parameter is never called, registered before or after it.",
         "measured",
+        where=("only forward uses it", NOT_IN_FORWARD),
         needs=FULLY_SHARD,
         about="register_hook",
         shard=sharded,
@@ -123,9 +126,9 @@ def around(subject: Subject, path: str, kind: str, by: int, late: bool, *, row: 
     ),
     Row(
         "modes.sharded.tensor_fsdp1",
-        "Under FSDP1 a tensor hook on a parameter that keeps its name is never called.",
+        "Under FSDP1 a tensor hook on a parameter is never called.",
         "measured",
-        where="use_orig_params=True",
+        where=("use_orig_params=True, only forward uses it", NOT_IN_FORWARD),
         needs=FSDP,
         about="register_hook",
         shard=originals,
@@ -151,7 +154,8 @@ def tensor(subject: Subject, path: str, late: bool, hooks: int, *, row: Any) -> 
 
 @clause(
     "modes.sharded.post_accumulate",
-    says="A post-accumulate hook registered after fully_shard is called with a DTensor, and so is its .grad.",
+    says="A post-accumulate hook registered after fully_shard is called with a DTensor, whose .grad is one.",
+    where="without set_requires_gradient_sync(False)",
     source=(SHARDS, PULL + "129450"),
     needs=FULLY_SHARD,
     about="register_post_accumulate_grad_hook",
@@ -195,7 +199,7 @@ def test_post_before(subject: Subject, path: str, passes: int) -> None:
 @clause(
     "modes.sharded.found",
     says="A forward hook on a layer finds its parameters whole if it came before fully_shard, sharded if after.",
-    where="the layer is sharded by a call of its own",
+    where="a call of its own reshards it after forward",
     source=(
         'docs: torch.distributed.fsdp.fully_shard "on ``module`` frees them (if needed)"',
         'docs: torch.distributed.fsdp.fully_shard "it is set to ``True`` for non-root modules"',
