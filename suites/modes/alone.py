@@ -1,16 +1,16 @@
 """A process that trains alone: the one gloo group of this process, which has no other member."""
 
+import atexit
 import tempfile
-from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 
-@lru_cache(maxsize=None)
-def alone() -> Any:
-    """Make the default process group, once, and never end it; return the folder of its store, which goes at the end."""
+def alone() -> None:
+    """Make the default process group unless it is there; it ends with the process, then the folder of its store goes."""
     import torch.distributed as dist
 
-    folder = tempfile.TemporaryDirectory()
-    dist.init_process_group("gloo", init_method=Path(folder.name, "store").as_uri(), rank=0, world_size=1)
-    return folder
+    if not dist.is_initialized():
+        folder = tempfile.TemporaryDirectory()
+        atexit.register(folder.cleanup)
+        dist.init_process_group("gloo", init_method=Path(folder.name, "store").as_uri(), rank=0, world_size=1)
+        atexit.register(dist.destroy_process_group)  # else old torch waits for ever when Python ends
