@@ -256,7 +256,7 @@ def test_comm_calls(subject: Subject, layers: int, size: int, passes: int) -> No
 @clause(
     "modes.distributed.no_sync",
     says="In DDP's no_sync() no comm hook is called; the next pass outside hands it the accumulated sum.",
-    where=("forward is inside of it too", "without static_graph=True"),
+    where=("forward is inside of it too", "static_graph is False"),
     source=(
         'docs: torch.nn.parallel.DistributedDataParallel.no_sync "gradients will be accumulated on module"',
         'docs: torch.nn.parallel.DistributedDataParallel.no_sync "The forward pass should be included inside"',

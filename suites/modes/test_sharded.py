@@ -155,7 +155,7 @@ def tensor(subject: Subject, path: str, late: bool, hooks: int, *, row: Any) -> 
 @clause(
     "modes.sharded.post_accumulate",
     says="A post-accumulate hook registered after fully_shard is called with a DTensor, whose .grad is one.",
-    where="without set_requires_gradient_sync(False)",
+    where="set_requires_gradient_sync(False) is not called",
     source=(SHARDS, PULL + "129450"),
     needs=FULLY_SHARD,
     about="register_post_accumulate_grad_hook",
