@@ -92,9 +92,11 @@ def _packed(weights: Mapping[str, list[tuple[int, float]]]) -> dict[str, str]:
     stems, posts = [], []
     for word in sorted(weights):
         last, signs = -1, []
+        # A word of nearly all clauses stays, with what little it counts: else it would be taken for a slip of another.
+        least = min(RARE, max(weight for _, weight in weights[word]) * LEVELS / most)
         for place, weight in weights[word]:
             level = weight * LEVELS / most
-            if level < RARE:
+            if level < least:
                 continue
             gap, last = place - last - 1, place
             signs.append("~" * (gap // len(SIGNS)) + SIGNS[gap % len(SIGNS)] + SIGNS[round(level)])
