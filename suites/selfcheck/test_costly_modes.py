@@ -12,11 +12,11 @@ from fixtures.judge.clause import CLAUSES
 from fixtures.judge.corpus import MOST_MODULES, MOST_STEPS, WHOLE, corpus, features
 from fixtures.model.contract import contract_for
 from fixtures.plan.grammar import Hook, Plan, walk
-from fixtures.play.later import Later
 from fixtures.play.trace import Trace
 from fixtures.run.recorder import counted
 from fixtures.stages.compiled import Compiled, CompiledStage
 from fixtures.stages.copy import Copy
+from fixtures.stages.later import Later
 from fixtures.stages.modes import MODES
 from suites.selfcheck.everything import import_suites
 from suites.selfcheck.test_modes import VERSION, judged, made, of_modules, of_tensors
