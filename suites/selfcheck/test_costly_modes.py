@@ -14,8 +14,8 @@ from fixtures.model.contract import contract_for
 from fixtures.plan.grammar import Hook, Plan, walk
 from fixtures.play.trace import Trace
 from fixtures.run.recorder import counted
-from fixtures.stages.compiled import Compiled, CompiledStage
 from fixtures.stages.copy import Copy
+from fixtures.stages.late import Late, LateStage
 from fixtures.stages.later import Later
 from fixtures.stages.modes import MODES
 from suites.selfcheck.everything import import_suites
@@ -112,7 +112,7 @@ def mode(request: pytest.FixtureRequest) -> Any:
 
 def test_hooks_of_modules_are_traced(mode: Any) -> None:
     """Nothing that Python calls is compiled: a mode that says something about hooks counts those that were traced."""
-    plans = corpus(CLAUSES["together.meeting.of_a_kind"], mode.keeps)[:5]
+    plans = corpus(CLAUSES["together.forward.any_hooks"], mode.keeps)[:6]
     mode.counted()
     for plan in plans:
         mode.play(plan)
@@ -134,18 +134,18 @@ class Kept(Later):
         super().keep(name, tensor)
 
 
-class GuardedStage(CompiledStage):
+class GuardedStage(LateStage):
     player_class = Kept
 
 
-class Guarded(Compiled):
+class Guarded(Late):
     stage = GuardedStage
 
 
-def test_a_player_that_keeps_what_it_notes_is_caught_by_the_rule() -> None:
-    frame = Compiled.rules[1]
-    assert frame.name == "frame"
-    assert Compiled().unproven(frame, VERSION) == ""
+def test_a_stage_that_compiles_at_every_call_is_caught_by_the_rule() -> None:
+    """No hook is late then."""
+    frame = next(rule for rule in Late.rules if rule.name == "frame")
+    assert Late().unproven(frame, VERSION) == ""
     assert "is wrong" in Guarded().unproven(frame, VERSION)
 
 

@@ -291,6 +291,21 @@ def the_network_has_no_hooks(stack: ExitStack) -> None:
     swap(stack, torch, "compile", lambda module, backend: original(module.forward, backend=backend))
 
 
+@fault("late")
+def late_hooks_are_guarded(stack: ExitStack) -> None:
+    hooks_are_guarded(stack)
+
+
+@fault("late")
+def a_late_hook_of_the_network_is_ignored(stack: ExitStack) -> None:
+    the_network_has_no_hooks(stack)
+
+
+@fault("in_place")
+def the_network_is_not_compiled(stack: ExitStack) -> None:
+    swap(stack, torch.nn.Module, "compile", lambda self, backend: None)
+
+
 # ------------------------------------------------------------------------------------------------
 
 
