@@ -301,6 +301,12 @@ def a_late_hook_of_the_network_is_ignored(stack: ExitStack) -> None:
     the_network_has_no_hooks(stack)
 
 
+@fault("aot")
+def no_backward_is_traced(stack: ExitStack) -> None:
+    original: Any = torch.compile
+    swap(stack, torch, "compile", lambda module, backend: original(module, backend="eager"))
+
+
 @fault("in_place")
 def the_network_is_not_compiled(stack: ExitStack) -> None:
     swap(stack, torch.nn.Module, "compile", lambda self, backend: None)
