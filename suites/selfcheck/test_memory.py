@@ -28,8 +28,8 @@ CONTRACT = contract_for(installed_version())
 #: Clauses whose plans have hooks that nodes of torch hold.
 DRAWN = ("together.values.backward", "together.grammar.everything")
 HELD = (torch.Tensor, torch.nn.Module, torch.utils.hooks.RemovableHandle, Player, Event)
-#: What Dynamo makes of tensors, and does not let go: 0.4 MB for each play that it compiles.
-DYNAMO = "FakeTensor"
+#: What torch.compile makes, and does not let go: 0.4 MB for each play that it compiles.
+DYNAMO = ("FakeTensor", "GraphModule.__new__.<locals>.GraphModuleImpl")
 MADE = (graph.Tensor, graph.Node, graph.Handle, module.Model, module.ModelModule)
 
 
@@ -39,7 +39,8 @@ def alive() -> Counter[str]:
     kinds = (*HELD, *MADE)
     found = Counter(type(one).__qualname__ for one in gc.get_objects() if issubclass(type(one), kinds))
     found.update(type(one).__name__ for one in gc.get_objects() if type(one).__name__.endswith("Backward"))
-    found.pop(DYNAMO, None)
+    for name in DYNAMO:
+        found.pop(name, None)
     return found
 
 

@@ -27,7 +27,7 @@ from suites.selfcheck.faults.base import swap
 import_suites()
 CONTRACT = contract_for(installed_version())
 CLAUSES_ASKED = sorted(name for name in CLAUSES if name.startswith("together."))
-EACH, FEW = 15, 3
+EACH, FEW = 15, 2
 FAULTS: dict[str, tuple[str, Callable[[ExitStack], None]]] = {}
 
 
