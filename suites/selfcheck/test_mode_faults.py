@@ -5,16 +5,18 @@ from __future__ import annotations
 import contextlib
 import copy
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from typing import Any
 
 import pytest
 import torch
+from torch._dynamo import config as dynamo
 from torch.utils import checkpoint as cp
 
 from fixtures.graph.graph import TooLarge
 from fixtures.judge.clause import CLAUSES
+from fixtures.judge.corpus import corpus
 from fixtures.model.contract import contract_for, installed_version
 from fixtures.model.module import expect
 from fixtures.plan.grammar import Plan
@@ -25,7 +27,7 @@ from suites.selfcheck.faults.base import swap
 import_suites()
 CONTRACT = contract_for(installed_version())
 CLAUSES_ASKED = sorted(name for name in CLAUSES if name.startswith("together."))
-EACH = 15
+EACH, FEW = 15, 2
 FAULTS: dict[str, tuple[str, Callable[[ExitStack], None]]] = {}
 
 
@@ -263,15 +265,70 @@ def a_pass_makes_no_graph(stack: ExitStack) -> None:
     swap(stack, torch.autograd, "backward", backward)
 
 
+# --- modes of torch.compile ---------------------------------------------------------------------
+
+
+@fault("compiled")
+def nothing_is_compiled(stack: ExitStack) -> None:
+    swap(stack, torch, "compile", lambda module, backend: module)
+
+
+@fault("compiled")
+def hooks_are_guarded(stack: ExitStack) -> None:
+    """A hook that a module gets later compiles the call anew."""
+    stack.enter_context(dynamo.patch(skip_nnmodule_hook_guards=False))
+
+
+@fault("compiled")
+def the_wrapper_has_no_hooks(stack: ExitStack) -> None:
+    called = torch._dynamo.eval_frame.OptimizedModule
+    swap(stack, called, "__call__", lambda self, *xs, **kwargs: self.forward(*xs, **kwargs))
+
+
+@fault("compiled")
+def the_network_has_no_hooks(stack: ExitStack) -> None:
+    original: Any = torch.compile
+    swap(stack, torch, "compile", lambda module, backend: original(module.forward, backend=backend))
+
+
+@fault("late")
+def late_hooks_are_guarded(stack: ExitStack) -> None:
+    hooks_are_guarded(stack)
+
+
+@fault("late")
+def a_late_hook_of_the_network_is_ignored(stack: ExitStack) -> None:
+    the_network_has_no_hooks(stack)
+
+
+@fault("aot")
+def no_backward_is_traced(stack: ExitStack) -> None:
+    original: Any = torch.compile
+    swap(stack, torch, "compile", lambda module, backend: original(module, backend="eager"))
+
+
+@fault("in_place")
+def the_network_is_not_compiled(stack: ExitStack) -> None:
+    swap(stack, torch.nn.Module, "compile", lambda self, backend: None)
+
+
 # ------------------------------------------------------------------------------------------------
+
+
+def asked(mode: Any, name: str) -> Iterable[Any]:
+    """The plans of a clause that a mode is asked: the first, or where a play costs much a part of its corpus."""
+    if not mode.costly:
+        return drawn(name, EACH)
+    return corpus(CLAUSES[name], mode.keeps)[1:FEW] if CLAUSES[name].plays else []
 
 
 @functools.cache
 def plans(mode: str) -> list[tuple[Plan, Any]]:
-    """The first plans of each whole-grammar clause that the mode keeps, with what its model says."""
+    """The witnesses of a mode, and plans of each whole-grammar clause that it keeps, with what its model says."""
     chosen, lib = MODES[mode](), MODES[mode]().lib(installed_version())
     found = []
-    for plan in (plan for name in CLAUSES_ASKED for plan in drawn(name, EACH)):
+    witnesses = [rule.witness for rule in chosen.rules_of(installed_version())] if chosen.costly else []
+    for plan in (*witnesses, *(plan for name in CLAUSES_ASKED for plan in asked(chosen, name))):
         if isinstance(plan, Plan) and chosen.keeps(plan):
             with contextlib.suppress(TooLarge):
                 found.append((plan, expect(plan, CONTRACT, lib)))

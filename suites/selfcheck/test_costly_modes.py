@@ -1,0 +1,160 @@
+"""Modes in which a play costs much: the few plans that they are asked, and what they say of calls of hooks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from fixtures.draw.contract import drawing_for
+from fixtures.judge import corpus as module
+from fixtures.judge.clause import CLAUSES
+from fixtures.judge.corpus import MOST_MODULES, MOST_STEPS, WHOLE, corpus, features
+from fixtures.model.contract import contract_for
+from fixtures.plan.grammar import Hook, Plan, walk
+from fixtures.play.trace import Trace
+from fixtures.run.recorder import counted
+from fixtures.stages.copy import Copy
+from fixtures.stages.late import Late, LateStage
+from fixtures.stages.later import Later
+from fixtures.stages.modes import MODES
+from suites.selfcheck.everything import import_suites
+from suites.selfcheck.test_modes import VERSION, judged, made, of_modules, of_tensors
+
+import_suites()
+COSTLY = [mode for mode in MODES.values() if mode.costly]
+ASKED = ("handles.removal.anywhere", "output.always.before_output", "together.forward.any_hooks")
+
+
+def everything(plan: Plan) -> bool:
+    return True
+
+
+def test_the_plans_are_the_same_whichever_torch_is_there() -> None:
+    for name in ASKED:
+        assert CLAUSES[name].plays
+        found = corpus(CLAUSES[name], everything)
+        for version in ("2.1", "2.15"):
+            with drawing_for(contract_for(version)):
+                assert corpus(CLAUSES[name], everything) == found
+        assert len(found) == (25 if name.startswith(WHOLE) else 2)
+
+
+def test_the_plans_are_small_and_cover_more_than_the_first_ones() -> None:
+    name = "together.backward.any_hooks"
+    chosen = corpus(CLAUSES[name], everything)
+    assert all(len(list(walk(plan.net))) <= MOST_MODULES and len(plan.steps) <= MOST_STEPS for plan in chosen)
+    first = [plan for plan in module.plans_of(CLAUSES[name], 100) if module.small(plan)][: len(chosen)]
+    assert len(set().union(*map(features, chosen))) > len(set().union(*map(features, first)))
+
+
+class Slow(Copy):
+    """A cheap mode that says it is not; it notes what it plays."""
+
+    costly = True
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        self.played: list[Any] = []
+
+    def play(self, plan: Any) -> Trace:
+        self.played.append(plan)
+        return super().play(plan)
+
+    def counted(self) -> dict[str, int]:
+        return {"forward traced": len(self.played)}
+
+
+def test_a_cell_is_judged_by_the_plans_of_the_corpus() -> None:
+    clause, mode = made(of_modules), Slow()
+    cell, failure = judged(clause, mode)
+    assert (cell.verdict, failure) == ("conforms", None)
+    assert mode.played == corpus(clause, everything)
+    assert cell.counts == {"plans": 2, "left out": 0, "forward traced": 2}
+    assert judged(clause, Copy())[0].counts is None
+
+
+class Poor(Slow):
+    """A mode on a torch that lacks hooks of modules."""
+
+    def lacks(self, plan: Plan, version: str) -> list[str]:
+        return ["hooks"] if any(step.on == "m0" for step in plan.steps if isinstance(step, Hook)) else []
+
+
+def test_what_a_torch_cannot_play_is_left_out_and_counted() -> None:
+    clause, mode = made(of_modules), Poor()
+    cell, failure = judged(clause, mode)
+    assert failure is None
+    out = [plan for plan in corpus(clause, everything) if mode.lacks(plan, VERSION)]
+    assert out
+    assert cell.counts["left out"] == len(out)
+    assert len(mode.played) == cell.counts["plans"] == 2 - len(out)
+
+
+class Unruled(Slow):
+    rules = Copy.rules[1:]
+
+
+def test_a_failure_is_not_made_smaller() -> None:
+    witness = Copy.rules[0].witness
+    mode = Unruled()
+    cell, failure = judged(made(of_tensors, witness=witness), mode)
+    assert failure is not None
+    assert (cell.verdict, cell.declared) == ("deviates", False)
+    assert mode.played == [witness]
+    assert cell.evidence["plan"] == repr(witness)
+
+
+@pytest.fixture(params=COSTLY, ids=lambda mode: mode.name)
+def mode(request: pytest.FixtureRequest) -> Any:
+    return request.param()
+
+
+def test_hooks_of_modules_are_traced(mode: Any) -> None:
+    """Nothing that Python calls is compiled: a mode that says something about hooks counts those that were traced."""
+    plans = corpus(CLAUSES["together.forward.any_hooks"], mode.keeps)[:6]
+    mode.counted()
+    for plan in plans:
+        mode.play(plan)
+    found = mode.counted()
+    assert found.get("forward traced", 0) > 0
+    assert "forward not traced" not in found
+    assert mode.counted() == {}
+
+
+class Kept(Later):
+    """What is noted of each module lives on, as it does in eager: the length of the list is guarded."""
+
+    def __init__(self, plan: Plan, lib: Any) -> None:
+        self.names: list[str] = []
+        super().__init__(plan, lib)
+
+    def keep(self, name: str, tensor: Any) -> None:
+        self.names.append(name)
+        super().keep(name, tensor)
+
+
+class GuardedStage(LateStage):
+    player_class = Kept
+
+
+class Guarded(Late):
+    stage = GuardedStage
+
+
+def test_a_stage_that_compiles_at_every_call_is_caught_by_the_rule() -> None:
+    """No hook is late then."""
+    frame = next(rule for rule in Late.rules if rule.name == "frame")
+    assert Late().unproven(frame, VERSION) == ""
+    assert "is wrong" in Guarded().unproven(frame, VERSION)
+
+
+def test_a_run_says_how_many_calls_were_traced() -> None:
+    cells = [
+        {"mode": "compiled", "counts": {"plans": 2, "left out": 1, "forward traced": 3}},
+        {"mode": "compiled", "counts": {"plans": 3, "left out": 0, "forward traced": 1, "global not traced": 2}},
+        {"mode": "copy", "counts": None},
+        {"mode": "eager"},
+    ]
+    says = "compiled: 5 plans, 1 left out; calls of hooks: 4 forward traced, 2 global not traced"
+    assert counted(cells) == [says]
