@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def alone() -> None:
-    """Make the default process group unless it is there; it ends with the process, then the folder of its store goes."""
+    """Make the default process group unless it is there; it ends with the process, and so does its store."""
     import torch.distributed as dist
 
     if not dist.is_initialized():
