@@ -91,6 +91,19 @@ def test_what_a_torch_cannot_play_is_left_out_and_counted() -> None:
     assert len(mode.played) == cell.counts["plans"] == 2 - len(out)
 
 
+class Nothing(Slow):
+    """A mode that keeps no plan."""
+
+    def keeps(self, plan: Plan) -> bool:
+        return False
+
+
+def test_a_mode_that_keeps_no_plan_refuses_the_clause() -> None:
+    mode = Nothing()
+    cell, failure = judged(made(of_modules), mode)
+    assert (cell.verdict, failure, mode.played) == ("refused", None, [])
+
+
 class Unruled(Slow):
     rules = Copy.rules[1:]
 
