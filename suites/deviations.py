@@ -290,4 +290,19 @@ CAUSES: Tuple[Cause, ...] = (
             ),
         ),
     ),
+    Cause(
+        "what is unpacked takes the leaf's hooks along",
+        ">=2.0,<2.10",
+        reason="A Python tensor that died cleared the hooks of its gradient accumulator, which a leaf shares with it.",
+        ref="measured",
+        effect="other",
+        clauses=(
+            Deviating(
+                "saved.unpack.leaf",
+                "Once Python lets go of what an unpack hook gave back for a leaf, the leaf's tensor hooks are gone.",
+                "none is called",
+                "the hooks are gone",
+            ),
+        ),
+    ),
 )

@@ -219,3 +219,40 @@ def test_version(subject: Subject, x: int, by: int) -> None:
     with torch.no_grad():
         y.grad_fn._saved_self.mul_(by)
     assert raised(other.backward, RuntimeError) == subject.value
+
+
+@clause(
+    "saved.unpack.leaf",
+    says="A leaf keeps its tensor hooks when Python lets go of what an unpack hook gave back for it.",
+    where="it was read by ctx.saved_tensors or grad_fn._saved_self",
+    source=f'{NOTE} "any autograd-related metadata can be ignored as they will be overwritten during"',
+    needs=HAS,
+    value="all are called",
+    wrong={"none is called": "none is called"},
+    witness={"hooks": 1, "passes": 1, "function": True, "detaches": False},
+)
+@given(hooks=UP_TO_THREE, passes=UP_TO_THREE, function=BOOLEANS, detaches=BOOLEANS)
+def test_leaf(subject: Subject, hooks: int, passes: int, function: bool, detaches: bool) -> None:
+    import torch
+
+    class Sin(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            ctx.save_for_backward(x)
+            return x.sin()
+
+        @staticmethod
+        def backward(ctx: Any, grad: Any) -> Any:
+            return ctx.saved_tensors[0].cos() * grad
+
+    x, seen = leaf(3), []
+    for number in range(hooks):
+        x.register_hook(lambda grad, number=number: seen.append(number))
+    pair = (lambda tensor: tensor.detach() if detaches else tensor, lambda packed: packed)
+    with torch.autograd.graph.saved_tensors_hooks(*pair):
+        y = Sin.apply(x) if function else x.sin()
+    if not function:
+        assert y.grad_fn._saved_self is not x  # and it is let go of at once
+    for _ in range(passes):
+        y.backward(retain_graph=True)
+    assert seen == (list(range(hooks)) * passes if subject.value == "all are called" else [])

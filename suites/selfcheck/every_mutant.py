@@ -26,7 +26,10 @@ def test_a_plan_kills_a_mutant_of_the_model(name: str) -> None:
 
 @pytest.mark.parametrize("name", installed.all_mutants())
 def test_a_clause_rejects_a_mutant_of_torch(name: str) -> None:
-    catch = hunter().hunt(installed.fault_of(installed.all_mutants()[name]))
+    mutant = installed.all_mutants()[name]
+    # An excused one is tried on every clause, and so takes as long as a run: only those that can see it are asked.
+    chosen = hunter().reaching(mutant) if name in TORCH else hunter()
+    catch = chosen.hunt(installed.fault_of(mutant))
     if catch:
         assert name not in TORCH, f"{catch.clauses[0]} rejects it: it needs no excuse, which was: {TORCH[name]}"
     else:

@@ -22,7 +22,7 @@ from fixtures.judge.clause import Clause
 from suites.selfcheck.faults.base import Fault
 from suites.selfcheck.faults.hunt import RECORDED, Hunter
 from suites.selfcheck.mutants.excused import TORCH
-from suites.selfcheck.mutants.mutate import Hung, Mutant, at_most, functions, mutants
+from suites.selfcheck.mutants.mutate import Hung, Line, Mutant, at_most, functions, lines_of, mutants
 
 #: `torch.optim.optimizer` is no name of torch.optim any more.
 MODULES = (torch_hooks, torch_module, torch_tensor, sys.modules[Optimizer.__module__], torch_graph)
@@ -72,6 +72,19 @@ class PatientHunter(Hunter):
         except Hung as error:
             self.failure = error
             return True
+
+    @functools.cached_property
+    def executed(self) -> dict[str, set[Line]]:
+        """The lines of torch that are about hooks and that the search of each clause executes."""
+        files = frozenset(one.file for one in all_mutants().values())
+        return {one.id: lines_of(lambda one=one: self.fails(one), files) for one in self.clauses}
+
+    def reaching(self, mutant: Mutant) -> "PatientHunter":
+        """One of the clauses that execute what is changed: the others cannot see it."""
+        other = PatientHunter(self.examples, self.number)
+        lines = {(mutant.file, line) for line in mutant.lines}
+        other.clauses = [one for one in self.clauses if lines & self.executed[one.id]]
+        return other
 
 
 def fault_of(mutant: Mutant, near: tuple[str, ...] = ()) -> Fault:

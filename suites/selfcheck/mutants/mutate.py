@@ -10,9 +10,11 @@ import copy
 import inspect
 import re
 import signal
+import sys
+import threading
 import types
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -35,6 +37,8 @@ COUNTED = ("enumerate", "range", "zip")
 LONGEST = 100
 #: A change of a tree: the field of a node, or the place in a list, and what is put there.
 Change = tuple[Any, Any, Any]
+#: A file and the number of a line in it.
+Line = tuple[str, int]
 
 
 class Hung(BaseException):
@@ -244,3 +248,26 @@ def _negated(node: ast.expr) -> ast.expr:
 
 def _constant(value: Any, at: ast.AST) -> ast.Constant:
     return ast.copy_location(ast.Constant(value), at)
+
+
+def lines_of(run: Callable[[], Any], files: frozenset[str]) -> set[Line]:
+    """The lines of some files that are executed, in threads that are started meanwhile, too."""
+    seen: set[Line] = set()
+
+    def local(frame: types.FrameType, event: str, _: Any) -> Any:
+        if event == "line":
+            seen.add((frame.f_code.co_filename, frame.f_lineno))
+        return local
+
+    def enter(frame: types.FrameType, event: str, _: Any) -> Any:
+        return local if frame.f_code.co_filename in files else None
+
+    before = sys.gettrace()
+    threading.settrace(enter)
+    sys.settrace(enter)
+    try:
+        run()
+    finally:
+        sys.settrace(before)
+        threading.settrace(before)  # type: ignore[arg-type]
+    return seen

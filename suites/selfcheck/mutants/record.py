@@ -6,10 +6,8 @@ changes most plans shows nothing about a clause, and is not recorded.
 
 import functools
 import json
-import sys
 from collections import Counter
-from collections.abc import Callable, Sequence
-from types import FrameType
+from collections.abc import Sequence
 from typing import Any
 
 from fixtures.judge.clause import CLAUSES
@@ -17,33 +15,10 @@ from fixtures.judge.subject import Playable
 from suites.selfcheck.everything import drawn
 from suites.selfcheck.mutants.clauses import CONTRACT, DRAWING, PLANS, RECORD, accepts
 from suites.selfcheck.mutants.model import SMALL, WHOLE, all_mutants, attempt, drawn_once, play
-from suites.selfcheck.mutants.mutate import Hung, Mutant
+from suites.selfcheck.mutants.mutate import Hung, Mutant, lines_of
 
 #: A mutant that a larger share of plans shows is no fault but a ruin; and how many of each clause are looked at.
 MOST, SAMPLE = 0.4, 12
-
-Line = tuple[str, int]
-
-
-def lines_of(run: Callable[[], Any], files: frozenset[str]) -> set[Line]:
-    """The lines of some files that are executed."""
-    seen: set[Line] = set()
-
-    def local(frame: FrameType, event: str, _: Any) -> Any:
-        if event == "line":
-            seen.add((frame.f_code.co_filename, frame.f_lineno))
-        return local
-
-    def enter(frame: FrameType, event: str, _: Any) -> Any:
-        return local if frame.f_code.co_filename in files else None
-
-    before = sys.gettrace()
-    sys.settrace(enter)
-    try:
-        run()
-    finally:
-        sys.settrace(before)
-    return seen
 
 
 @functools.cache
