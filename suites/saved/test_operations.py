@@ -227,6 +227,8 @@ def test_version(subject: Subject, x: int, by: int) -> None:
     where="it was read by ctx.saved_tensors or grad_fn._saved_self",
     source=f'{NOTE} "any autograd-related metadata can be ignored as they will be overwritten during"',
     needs=HAS,
+    about=("saved_tensors_hooks", "register_hook"),
+    concern="tensor ?unpacked_leaf",
     value="all are called",
     wrong={"none is called": "none is called"},
     witness={"hooks": 1, "passes": 1, "function": True, "detaches": False},
