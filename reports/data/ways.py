@@ -10,6 +10,7 @@ from typing import Any
 from fixtures.families import KINDS
 from reports.data import forms
 from reports.data.atlas import Atlas, Column
+from reports.data.cell import Cell
 
 CHAPTER = "modes"
 RULE = "rule "
@@ -71,7 +72,7 @@ def ways(atlas: Atlas, column: Column, apis: tuple[str, ...] = ()) -> Ways:
     modes = atlas.modes[1:]
     topics = tuple(dict.fromkeys(name.rpartition(".")[0] for name in atlas.clauses if _chapter(name) == CHAPTER))
     rows = tuple(
-        (*(_in_mode(atlas, column, api, mode) for mode in modes), *(_stated(atlas, api, topic) for topic in topics))
+        (*(in_mode(atlas, column, api, mode) for mode in modes), *(_stated(atlas, api, topic) for topic in topics))
         for api in apis or tuple(known(atlas))
         if modes or topics
     )
@@ -89,7 +90,13 @@ def _chapter(clause: str) -> str:
     return clause.partition(".")[0]
 
 
-def _in_mode(atlas: Atlas, column: Column, api: str, mode: str) -> Entry:
+def otherwise(cell: Cell) -> bool:
+    """Whether the mode does it otherwise than eager: what eager does, too, is no difference."""
+    return cell.new or (cell.deviation or "").startswith(RULE)
+
+
+def in_mode(atlas: Atlas, column: Column, api: str, mode: str) -> Entry:
+    """Return what the clauses about an API that were measured in a mode come to."""
     cells = {
         name: atlas.cells[name, column.key, mode]
         for name, clause in atlas.clauses.items()
@@ -99,8 +106,7 @@ def _in_mode(atlas: Atlas, column: Column, api: str, mode: str) -> Entry:
     if not seen:
         refused = any(cell.verdict == "refused" for cell in cells.values())
         return Entry(api, mode, REFUSED if refused else NOTHING, len(cells) if refused else 0)
-    # What eager does, too, is no difference.
-    other = {name: cell for name, cell in seen.items() if cell.new or (cell.deviation or "").startswith(RULE)}
+    other = {name: cell for name, cell in seen.items() if otherwise(cell)}
     count = Counter((cell.deviation or "", cell.note) for cell in other.values())
     rules = tuple(
         Rule(name.removeprefix(RULE) or UNDECLARED, says, number, _first(other, name))

@@ -41,10 +41,13 @@ class Finding:
     instead: str = ""
     open: tuple[str, ...] = ()
     dropped: bool = False  # what is missing was there on an older release
+    mode: str = ""  # it is otherwise there than in eager, and its spans are the releases on which it is
 
     @property
     def when(self) -> str:
-        """Who meets it: "upgrade", where a newer release breaks or changes it, else "older"."""
+        """Who meets it: "upgrade", where a newer release breaks or changes it, else "older"; "mode", of a mode."""
+        if self.mode:
+            return "mode"
         if self.clause.startswith(MISSING):
             return "upgrade" if self.dropped else "older"
         kinds = {kind_of_change(one.said, other.said) for one, other in pairwise(self.spans)}
@@ -55,7 +58,8 @@ class Finding:
         """How bad the worst is that it does: its place in HARMS."""
         if self.clause.startswith(MISSING):
             return HARMS.index("error")
-        return HARMS.index(harm_between([span.said for span in self.spans]))
+        eager = [Statement("as in eager", "holds")] if self.mode else []
+        return HARMS.index(harm_between([*eager, *(span.said for span in self.spans)]))
 
     @property
     def words(self) -> list[str]:

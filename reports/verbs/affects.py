@@ -19,13 +19,14 @@ from typing import Any
 
 from reports.data import forms
 from reports.data.atlas import Atlas, Column
-from reports.data.names import add_range, add_sources, between, read_atlas
+from reports.data.names import add_range, add_sources, between, mode_named, read_atlas
 from reports.data.statements import HARMS
 from reports.data.strict import BadInput, one_line, parse, read_bytes, write_atomic
 from reports.usage.affects import Answer, Finding, affects
 from reports.usage.answer import FORMS, as_json
 from reports.usage.bounds import read_bounds
 from reports.usage.files import repository
+from reports.usage.in_mode import affects_in_mode
 from reports.usage.lacks import Table
 from reports.usage.uses import read_code
 from reports.verbs.verb import add_verb
@@ -40,6 +41,8 @@ def add_parser(sub: Any) -> None:
     parser = add_verb(sub, "affects", run, says, EPILOG, __doc__)
     parser.add_argument("path", type=Path, metavar="PATH", help="a Python file, a notebook, or a folder of them")
     add_range(parser)
+    says = "what is otherwise in this mode of execution than in eager, once a file and API, in place of releases"
+    parser.add_argument("--mode", metavar="MODE", help=says)
     least = "only what does this harm or worse (default: none, all)"
     parser.add_argument("--min-harm", choices=HARMS, default="none", help=least)
     parser.add_argument("--unsure", action="store_true", help="list what may concern the code, and is counted")
@@ -58,7 +61,11 @@ def run(args: argparse.Namespace) -> int:
     code.sources.skipped[:0] = unread
     for fault in code.sources.skipped:
         print(one_line(f"left out: {fault}"), file=sys.stderr)
-    answer = affects(atlas, columns, code, table, str(args.path), why)
+    mode = mode_named(atlas, args.mode)
+    if mode == atlas.modes[0]:
+        answer = affects(atlas, columns, code, table, str(args.path), why)
+    else:
+        answer = affects_in_mode(atlas, columns, code, mode, str(args.path), why)
     least = HARMS.index(args.min_harm)
     found, unsure = (tuple(one for one in some if one.rank <= least) for some in (answer.findings, answer.unsure))
     answer = replace(answer, findings=found, unsure=unsure, listed=args.unsure)

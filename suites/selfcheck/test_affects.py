@@ -325,6 +325,32 @@ def test_a_question_that_cannot_be_answered(code, capsys, path, arguments, said)
     assert said in err
 
 
+def test_what_a_mode_does_otherwise_is_said_once_a_file(code, capsys):
+    hooks = "m.register_forward_hook(f)\nregister_module_forward_hook(f)\nregister_module_forward_hook(g)\n"
+    source = "from torch.nn.modules.module import register_module_forward_hook\n" + hooks
+    newest = ("--from", "2.15", "--mode")
+    found = plain(code, capsys, *newest, "parallel", source=source)["findings"]
+    (only,) = found
+    assert (only["clause"], only["when"], only["harm"]) == ("parallel.wrapper", "mode", "silent")
+    assert [(use["line"], use["api"]) for use in only["uses"]] == [(3, "register_module_forward_hook")]
+    assert "otherwise than in eager (1)" in ask(code, capsys, *newest, "parallel", source=source)[1]
+    assert ask(code, capsys, *newest, "parallel", source="m.register_forward_hook(f)")[0] == 0
+    accepted = source.replace("forward_hook(f)\n", "forward_hook(f)  # hook-conformance: parallel.wrapper\n")
+    assert ask(code, capsys, *newest, "parallel", source=accepted)[0] == 0
+
+
+def test_the_releases_are_those_on_which_a_mode_was_measured(code, capsys):
+    found = plain(code, capsys, "--mode", "checkpoint", source="m.register_forward_pre_hook(f)")
+    assert found["releases"][0] == "2.1"
+    assert [one["clause"] for one in found["findings"]] == ["checkpoint.again"]
+    inference = plain(code, capsys, "--mode", "inference", source="x.register_hook(f)")["findings"]
+    assert [(one["clause"], one["harm"]) for one in inference] == [("inference.unrecorded", "error")]
+    status, out, err = ask(code, capsys, "--to", "2.0", "--mode", "checkpoint")
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert "was measured on none of these releases; it was on 2.1, " in err
+    assert "there is no mode 'nope'" in ask(code, capsys, "--mode", "nope")[2]
+
+
 def test_hidden_folders_are_not_read(code):
     for folder in (".venv", "__pycache__", "src"):
         (code / folder).mkdir()
