@@ -14,6 +14,7 @@ from fixtures.plan.grammar import (
     Of,
     Pack,
     Plan,
+    Recast,
     Retain,
 )
 from fixtures.state.grammar import Buffer, Delete, Duplicate, Load, On, Save, Set, Tree
@@ -66,5 +67,10 @@ PLANS = {
     ),
     "a cast of a tensor by columns": Plan(
         Leaf("m0", "float16"), (Input(Of(1, (2, 3), layout="transposed")),), (Forward(), Backward((Like(1),)))
+    ),
+    "a gradient whose numbers share a place gets another": Plan(
+        Leaf("m0", "wide"),
+        (Input(Of(1, (2, 3))),),
+        (Hook("post_accumulate", "x0", "h0", (Recast(layout="expanded"),)), *(Forward(), Backward((Like(1),))) * 2),
     ),
 }
