@@ -76,3 +76,17 @@ def test_the_suite_stays_small() -> None:
     rows = [line.split() for line in done.stdout.splitlines() if " MB " in line]
     assert rows, done.stdout
     assert int(rows[-1][0]) < 500, done.stdout
+
+
+def test_garbage_is_collected_again_after_a_play_whatever_ends_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An interrupt may come at any time, also where a play tidies up."""
+    during = []
+
+    def interrupted(player: Player) -> None:
+        during.append(gc.isenabled())
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Player, "let_go", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        expect(drawn(DRAWN[0], 1)[0], CONTRACT)
+    assert (during, gc.isenabled()) == ([False], True)
