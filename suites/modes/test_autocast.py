@@ -16,7 +16,7 @@ ABOUT = ("register_forward_hook", "register_forward_pre_hook")
 #: torch.autocast is there since 1.10, for the CPU, too.
 NEEDS = "torch.autocast"
 CASTS = 'docs: torch.autocast "ops run in an op-specific dtype chosen by autocast"'
-RETURNS = "it returns linear or matmul of float32 tensors"
+RETURNS = "its module returns linear or matmul of float32 inputs"
 
 #: How the module multiplies: both are operations that autocast runs in bfloat16.
 WAY = st.sampled_from(["linear", "matmul"])
@@ -75,7 +75,7 @@ def cast(tensor: Any, to: str) -> Any:
 
 @clause(
     "modes.autocast.forward",
-    says="In autocast to bfloat16 a forward hook of a module gets its inputs in float32, its output in bfloat16.",
+    says="In autocast to bfloat16 a forward hook gets float32 inputs in float32, the output in bfloat16.",
     where=RETURNS,
     source=CASTS,
     needs=NEEDS,
@@ -116,9 +116,9 @@ def test_forward_returns(subject: Subject, way: str, to: str, inside: bool) -> N
 @each(
     Row(
         "modes.autocast.pre_returns",
-        "In autocast to bfloat16 a pre-hook may return bfloat16 or float16 inputs: bfloat16 comes out.",
+        "In autocast to bfloat16 a pre-hook may return bfloat16 or float16: bfloat16 comes out.",
         CASTS,
-        where="its module returns linear or matmul of them",
+        where="its module returns linear or matmul of that and float32 weights",
         needs=NEEDS,
         about="register_forward_pre_hook",
         to=["bfloat16", "float16"],
@@ -150,7 +150,7 @@ def pre(subject: Subject, way: str, to: str, *, row: Any) -> None:
 @clause(
     "modes.autocast.full",
     says="In autocast to bfloat16 a full backward hook gets bfloat16 grad_output, float32 grad_input.",
-    where=("it is on float32 linear or matmul", "its input needs a gradient"),
+    where="it is on linear or matmul of float32 inputs that need grad",
     see="backward.values.full_given",
     source=CASTS,
     needs=(NEEDS, FULL),
@@ -171,7 +171,7 @@ def test_full(subject: Subject, way: str, hooks: int, inside: bool) -> None:
 @each(
     Row(
         "modes.autocast.full_returns",
-        "In autocast a module's full backward hook that returns other than float32 makes backward() raise.",
+        "In autocast a full backward hook that returns gradients other than float32 makes backward() raise.",
         "measured",
         where=RETURNS,
         see="modes.autocast.full",
@@ -185,7 +185,7 @@ def test_full(subject: Subject, way: str, hooks: int, inside: bool) -> None:
     ),
     Row(
         "modes.autocast.full_pre_returns",
-        "In autocast to bfloat16 a module's full backward pre-hook that returns float32 makes backward() raise.",
+        "In autocast to bfloat16 a full backward pre-hook that returns float32 makes backward() raise.",
         "measured",
         where=RETURNS,
         needs=(NEEDS, PRE),

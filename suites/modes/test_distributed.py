@@ -20,7 +20,7 @@ COMM = "torch.nn.parallel.DistributedDataParallel.register_comm_hook"
 BUCKET = (COMM, "torch.distributed.GradBucket.buffer")
 AGAIN = 'docs: torch.nn.parallel.DistributedDataParallel.register_comm_hook "can only be registered once"'
 AROUND_APIS = (*FORWARD_APIS, *FULL_APIS)
-INPUT = "an input by position needs a gradient"
+INPUT = "an input by position needs grad, output is a tensor"
 #: A bucket has what was in .grad, too.
 NOTHING_BEFORE = ".grad was None or zero before the pass"
 REGISTER = "docs: torch.nn.parallel.DistributedDataParallel.register_comm_hook"
@@ -85,7 +85,7 @@ def grads(net: Any) -> List[float]:
 @each(
     Row(
         "modes.distributed.data_parallel",
-        "Forward and full backward (pre-)hooks on an nn.DataParallel run around those on its module.",
+        "Forward and full backward (pre-)hooks on nn.DataParallel run around its module's.",
         'docs: torch.nn.DataParallel "Forward and backward hooks defined on :attr:`module` and its submodules"',
         level="observed",
         where=("torch sees no GPU", INPUT),
@@ -223,8 +223,8 @@ def test_comm_hook(subject: Subject, by: int, view: bool, passes: int) -> None:
 
 @clause(
     "modes.distributed.comm_calls",
-    says="A comm hook is called with its state and a GradBucket, once for each bucket, in every backward pass.",
-    where=("the pass uses every parameter", "it is not in no_sync()"),
+    says="A comm hook is called with state and GradBucket, once a bucket in each backward pass.",
+    where="it is right after a DDP call outside no_sync() using all parameters",
     see="modes.distributed.no_sync",
     source=(f'{REGISTER} "This function is called once the bucket is ready"', REGISTER),
     needs=BUCKET,

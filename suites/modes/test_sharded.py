@@ -37,8 +37,10 @@ AROUND_APIS = (*FORWARD_APIS, *FULL_APIS)
 SHARDS = 'docs: torch.distributed.fsdp.fully_shard "This implementation represents the sharded parameters as"'
 #: Registered before the network is sharded, or after.
 LATE = st.booleans()
-#: In forward a parameter is another tensor.
-NOT_IN_FORWARD = "its hook is made outside forward"
+#: Full backward hooks see no gradient of a tensor in a list or dict.
+OUTPUT = "each module returns a tensor"
+#: In forward, and after it in a network that does not reshard, a parameter is another tensor.
+NOT_IN_FORWARD = "its hook is made before any forward"
 
 
 def sharded(net: Any) -> Any:
@@ -77,6 +79,7 @@ def class_of(tensor: Any) -> str:
         "modes.sharded.module",
         "Under fully_shard forward and full backward (pre-)hooks on modules run, and what they return is used.",
         "measured",
+        where=OUTPUT,
         needs=FULLY_SHARD,
         about=AROUND_APIS,
         shard=sharded,
@@ -88,6 +91,7 @@ def class_of(tensor: Any) -> str:
         "modes.sharded.module_fsdp1",
         "Under FSDP1 forward and full backward (pre-)hooks on modules run, and what they return is used.",
         "measured",
+        where=OUTPUT,
         needs=FSDP,
         about=AROUND_APIS,
         shard=originals,
@@ -154,7 +158,7 @@ def tensor(subject: Subject, path: str, late: bool, hooks: int, *, row: Any) -> 
 
 @clause(
     "modes.sharded.post_accumulate",
-    says="A post-accumulate hook registered after fully_shard is called with a DTensor, whose .grad is one.",
+    says="A post-accumulate hook made between fully_shard and first forward gets a DTensor, whose .grad is one.",
     where="set_requires_gradient_sync(False) is not called",
     source=(SHARDS, PULL + "129450"),
     needs=FULLY_SHARD,
@@ -176,7 +180,7 @@ def test_post_accumulate(subject: Subject, path: str, passes: int) -> None:
 
 @clause(
     "modes.sharded.post_before",
-    says="A post-accumulate hook registered on a parameter before fully_shard is never called.",
+    says="A post-accumulate hook registered on a parameter before fully_shard shards it is never called.",
     source="measured",
     see="modes.sharded.post_accumulate",
     needs=FULLY_SHARD,
@@ -198,8 +202,8 @@ def test_post_before(subject: Subject, path: str, passes: int) -> None:
 
 @clause(
     "modes.sharded.found",
-    says="A forward hook on a layer finds its parameters whole if it came before fully_shard, sharded if after.",
-    where="a call of its own reshards it after forward",
+    says="A forward hook on a layer finds its parameters whole if made before the layer's fully_shard, else sharded.",
+    where="that call reshards it after forward",
     source=(
         'docs: torch.distributed.fsdp.fully_shard "on ``module`` frees them (if needed)"',
         'docs: torch.distributed.fsdp.fully_shard "it is set to ``True`` for non-root modules"',
