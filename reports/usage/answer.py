@@ -19,8 +19,11 @@ SARIF = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sari
 #: Of SARIF, and of a workflow.
 LEVELS = {"silent": "error", "error": "error", "warning": "warning", "none": "note"}
 #: Who meets a finding, in words: of `Finding.when`.
-WHEN = {"upgrade": "an upgrade breaks or changes this", "older": "missing or wrong on older releases only"}
-WHEN["mode"] = "otherwise than in eager"
+WHEN = {
+    "upgrade": "an upgrade breaks or changes this",
+    "older": "missing or wrong on older releases only",
+    "mode": "otherwise than in eager",
+}
 ANNOTATIONS = {"error": "error", "warning": "warning", "note": "notice"}
 
 

@@ -262,12 +262,12 @@ def lines_of(run: Callable[[], Any], files: frozenset[str]) -> set[Line]:
     def enter(frame: types.FrameType, event: str, _: Any) -> Any:
         return local if frame.f_code.co_filename in files else None
 
-    before = sys.gettrace()
+    before, of_threads = sys.gettrace(), threading.gettrace()
     threading.settrace(enter)
     sys.settrace(enter)
     try:
         run()
     finally:
         sys.settrace(before)
-        threading.settrace(before)  # type: ignore[arg-type]
+        threading.settrace(of_threads)  # type: ignore[arg-type] # typeshed leaves None out
     return seen
