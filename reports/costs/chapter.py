@@ -18,6 +18,12 @@ UNITS = (
     ("Added to one call", ("forward",)),
     ("Added to one call and its backward", ("both", "leaf")),
     ("Added to one step of an optimizer", ("step",)),
+    ("Added to making a state dict", ("state_dict", "optimizer_state_dict")),
+    ("Added to loading a state dict", ("load", "optimizer_load")),
+    (
+        "Added to registering a parameter, buffer or module",
+        ("register_parameter", "register_buffer", "register_module"),
+    ),
 )
 
 

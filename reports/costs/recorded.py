@@ -79,7 +79,10 @@ def document(record: Record) -> dict[str, Any]:
 
 
 def merged(record: Record, counts: Iterable[Costs], times: Times | None = None) -> Record:
-    """Return the record with these in the place of what it holds of their releases. Raises BadInput for no releases."""
+    """Return the record with these in the place of what it holds of their releases. Raises BadInput for no releases.
+
+    Kinds of hook that are not counted again stay: counting some takes minutes where all take hours.
+    """
     new: dict[str, Costs] = {}
     for costs in counts:
         version = Version(costs.torch)
@@ -91,7 +94,19 @@ def merged(record: Record, counts: Iterable[Costs], times: Times | None = None) 
             raise BadInput(costs.where, "", f"{new[costs.minor].where} is of torch {costs.minor} too", "give one")
         new[costs.minor] = Costs(costs.where, version.public, costs.build, costs.seeds, costs.figures)
     kept = {each.minor: each for each in record.costs}
+    for minor in kept.keys() & new.keys():
+        new[minor] = _together(kept[minor], new[minor])
     return Record(_sorted({**kept, **new}.values()), times or record.times)
+
+
+def _together(old: Costs, new: Costs) -> Costs:
+    """Return the new figures of a release, and the old ones of other kinds. Raises BadInput where they do not match."""
+    figures = {**old.figures, **new.figures}
+    same = (old.torch, old.build, old.seeds) == (new.torch, new.build, new.seeds)
+    if not same and len(figures) > len(new.figures):
+        lost = f"{len(figures) - len(new.figures)} figures of torch {old.torch} are counted with another build"
+        raise BadInput(new.where, "", lost, "count all kinds of hook")
+    return Costs(new.where, new.torch, new.build, new.seeds, figures)
 
 
 def write_record(record: Record, path: Path) -> None:

@@ -196,3 +196,20 @@ def test_what_is_recorded_reads_well_and_is_read_back(tmp_path, files, capsys) -
     assert changed
     assert all(line.strip().startswith('"2.14": [') for line in changed), "the release is replaced, the rest stays"
     assert any("Made-up 9000" in line for line in again)
+
+
+def test_kinds_that_are_counted_later_are_added_to_their_release(tmp_path, files, capsys) -> None:
+    """Only where torch, build and seeds are the same: else the figures of one release would not belong together."""
+    path = tmp_path / "costs.json"
+    assert call(tmp_path, "--record", files["base"]) == 0
+    whole = {figure.key: figure for figure in read_record(path).costs[0].figures.values()}
+    later = counts.document(slower={"leaf": 2.0})
+    later["rows"] = [row for row in later["rows"] if row["kind"] == "leaf"]
+    assert call(tmp_path, "--record", counts.write(tmp_path / "later.json", later)) == 0
+    (now,) = read_record(path).costs
+    assert [key for key in whole if now.figures[key] != whole[key]] == [key for key in whole if key[1] == "leaf"]
+    capsys.readouterr()
+    later["build"]["libc"] = "glibc 2.40"
+    assert call(tmp_path, "--record", counts.write(tmp_path / "later.json", later)) == 2
+    assert "12 figures of torch 2.14.1 are counted with another build; count all kinds" in capsys.readouterr().err
+    assert read_record(path).costs[0] == now

@@ -21,7 +21,11 @@ from suites.timing.kinds import COUNTED, KINDS, LIB, REGISTERED, Kind
 from suites.timing.workloads import Pass
 
 #: Calls in one counting, and before it. They are fixed: what a call costs depends a little on how many there were.
-TIMES = {"forward": 300, "both": 30, "leaf": 30, "step": 30, "nothing": 100}
+TIMES = {
+    "forward": 300, "both": 30, "leaf": 30, "step": 30, "nothing": 100, "state_dict": 100, "load": 100,
+    "optimizer_state_dict": 100, "optimizer_load": 30, "register_parameter": 100, "register_buffer": 100,
+    "register_module": 100,
+}  # fmt: skip
 WARM = 10
 ROUNDS = 3
 #: What a kind that a build declines, or does otherwise, may raise: its row says so, and the others are counted.

@@ -16,10 +16,12 @@ from suites.timing.workloads import Pass
 
 Hook = Callable[..., Any]
 Undo = Callable[[], Any]
-GLOBAL = "torch.nn.modules.module.register_module_"
 MODULE = "torch.nn.Module.register_"
 GRAPH = "torch.autograd.graph."
 OPTIM = "torch.optim"
+OPTIMIZER = OPTIM + ".Optimizer.register_"
+EVERYWHERE = "torch.nn.modules.module."
+GLOBAL = EVERYWHERE + "register_module_"
 LIB = Torch()
 
 
@@ -37,7 +39,7 @@ class Kind(NamedTuple):
 
     name: str
     says: str
-    work: str  # "forward", "both", "leaf" or "step": see Pass
+    work: str  # one of the works of Pass
     needs: Tuple[str, ...] = ()
     attach: Any = None  # (pass, hook) -> what removes it
     own_pass: Any = None  # (pass, hook) -> None
@@ -72,6 +74,15 @@ def on_optimizer(method: str) -> Callable[[Pass, Hook], Undo]:
 def on_optimizers(method: str) -> Callable[[Pass, Hook], Undo]:
     """A hook on every optimizer there is."""
     return lambda one, hook: getattr(optimizers, method)(hook).remove
+
+
+def on_registration(sort: str) -> Kind:
+    """A hook on every parameter, buffer or module that any module registers."""
+    method = f"register_module_{sort}_registration_hook"
+    return Kind(
+        sort + "_registration", sort + " registration hook", "register_" + sort, (EVERYWHERE + method,),
+        lambda one, hook: getattr(torch_module, method)(hook).remove,
+    )  # fmt: skip
 
 
 def on_leaf(method: str) -> Callable[[Pass, Hook], Undo]:
@@ -188,14 +199,33 @@ ALL = (
          own_pass=on_cpu_pass, twin=out_twin, calls_python=False),
     Kind("saved_one", "hooks of one saved tensor (registered in each pass)", "both",
          ("torch._C._autograd.SavedTensor.register_hooks",), own_pass=saved_one_pass, twin=hidden_twin, hook=keep),
-    Kind("step_pre", "step pre-hook of an optimizer", "step", (OPTIM + ".Optimizer.register_step_pre_hook",),
+    Kind("step_pre", "step pre-hook of an optimizer", "step", (OPTIMIZER + "step_pre_hook",),
          on_optimizer("register_step_pre_hook")),
-    Kind("step_post", "step post-hook of an optimizer", "step", (OPTIM + ".Optimizer.register_step_post_hook",),
+    Kind("step_post", "step post-hook of an optimizer", "step", (OPTIMIZER + "step_post_hook",),
          on_optimizer("register_step_post_hook")),
     Kind("global_step_pre", "global step pre-hook", "step", (OPTIM + ".optimizer.register_optimizer_step_pre_hook",),
          on_optimizers("register_optimizer_step_pre_hook")),
     Kind("global_step_post", "global step post-hook", "step", (OPTIM + ".optimizer.register_optimizer_step_post_hook",),
          on_optimizers("register_optimizer_step_post_hook")),
+    Kind("state_dict_pre", "state_dict pre-hook", "state_dict", (MODULE + "state_dict_pre_hook",),
+         on_module("state_dict_pre_hook")),
+    Kind("state_dict_post", "state_dict post-hook", "state_dict", (MODULE + "state_dict_post_hook",),
+         on_module("state_dict_post_hook")),
+    Kind("load_pre", "load_state_dict pre-hook", "load", (MODULE + "load_state_dict_pre_hook",),
+         on_module("load_state_dict_pre_hook")),
+    Kind("load_post", "load_state_dict post-hook", "load", (MODULE + "load_state_dict_post_hook",),
+         on_module("load_state_dict_post_hook")),
+    Kind("optimizer_state_dict_pre", "state_dict pre-hook of an optimizer", "optimizer_state_dict",
+         (OPTIMIZER + "state_dict_pre_hook",), on_optimizer("register_state_dict_pre_hook")),
+    Kind("optimizer_state_dict_post", "state_dict post-hook of an optimizer", "optimizer_state_dict",
+         (OPTIMIZER + "state_dict_post_hook",), on_optimizer("register_state_dict_post_hook")),
+    Kind("optimizer_load_pre", "load_state_dict pre-hook of an optimizer", "optimizer_load",
+         (OPTIMIZER + "load_state_dict_pre_hook",), on_optimizer("register_load_state_dict_pre_hook")),
+    Kind("optimizer_load_post", "load_state_dict post-hook of an optimizer", "optimizer_load",
+         (OPTIMIZER + "load_state_dict_post_hook",), on_optimizer("register_load_state_dict_post_hook")),
+    on_registration("parameter"),
+    on_registration("buffer"),
+    on_registration("module"),
 )  # fmt: skip
 KINDS: Dict[str, Kind] = {kind.name: kind for kind in ALL}
 #: The kinds that are often registered many times over on one module or leaf.

@@ -21,7 +21,7 @@ WORKLOADS: Dict[str, Tuple[Callable[[], torch.nn.Module], Tuple[int, int]]] = {
 
 
 class Pass:
-    """One module with its input: a forward, or a forward and a backward; and a step of an optimizer."""
+    """One module with its input, and what is done with it: forward and backward, a step, state dicts, registration."""
 
     def __init__(self, workload: str) -> None:
         make, self.shape = WORKLOADS[workload]
@@ -29,6 +29,8 @@ class Pass:
         self.input, self.grad = torch.ones(self.shape), torch.ones(self.shape)
         self.renew_leaves()
         self.made: Any = None
+        self.saved: Any = None
+        self.parameter, self.child = torch.nn.Parameter(torch.ones(self.shape)), Empty()
 
     def renew_leaves(self) -> None:
         """Take leaves on which no hook has ever been: torch keeps something of one that was removed."""
@@ -49,14 +51,46 @@ class Pass:
     def optimizer(self) -> Any:
         """An optimizer of one parameter, made at first use: newer torches load much for it."""
         if self.made is None:
-            parameter = torch.nn.Parameter(torch.ones(self.shape))
-            parameter.grad = torch.ones(self.shape)
-            self.made = torch.optim.SGD([parameter], lr=0.0)
+            self.parameter.grad = torch.ones(self.shape)
+            self.made = torch.optim.SGD([self.parameter], lr=0.0)
         return self.made
 
     def step(self) -> None:
         """Take a step that changes nothing."""
         self.optimizer.step()
 
+    def state_dict(self) -> None:
+        self.module.state_dict()
+
+    def load(self) -> None:
+        """Load what is there already."""
+        self.module.load_state_dict(self.kept(self.module))
+
+    def optimizer_state_dict(self) -> None:
+        self.optimizer.state_dict()
+
+    def optimizer_load(self) -> None:
+        """Load what is there already."""
+        self.optimizer.load_state_dict(self.kept(self.optimizer))
+
+    def kept(self, of: Any) -> Any:
+        """The state dict of the one thing whose state dict is loaded, made at first use."""
+        if self.saved is None:
+            self.saved = of.state_dict()
+        return self.saved
+
+    def register_parameter(self) -> None:
+        """Register a parameter again, under the name that it has."""
+        self.module.register_parameter("parameter", self.parameter)
+
+    def register_buffer(self) -> None:
+        """Register a buffer again, under the name that it has."""
+        self.module.register_buffer("buffer", self.grad)
+
+    def register_module(self) -> None:
+        """Register a module again, under the name that it has."""
+        self.module.add_module("child", self.child)
+
     def work(self, name: str) -> Callable[[], Any]:
-        return {"forward": self.forward, "both": self.both, "leaf": self.on_leaf, "step": self.step}[name]
+        """What is counted: the method of this name."""
+        return getattr(self, {"leaf": "on_leaf"}.get(name, name))

@@ -26,7 +26,9 @@ ROUND = (Save(), Load())
 HOOKS = (On("save_post", "a", "h0"), On("load_with", "a", "h1"))
 
 CORNERS = {
-    "a module in two places": StatePlan(BOTH, (*HOOKS, Set("root", "z", "module", value="a"), *ROUND, Duplicate())),
+    "a module in two places": StatePlan(
+        BOTH, (*HOOKS, Set("root", "z", "module", value="a"), *ROUND, Duplicate(), Save("copied"))
+    ),
     "None in place of a module": StatePlan(BOTH, (*HOOKS, Set("root", "a", "module", value=None), *ROUND, Duplicate())),
     "a tensor in place of a module": StatePlan(BOTH, (*HOOKS, Set("root", "a", "buffer"), *ROUND)),
     "a module in place of a buffer": StatePlan(BOTH, (*HOOKS, Set("root", "n", "module"), *ROUND)),
