@@ -16,7 +16,6 @@ ABOUT = ("register_forward_hook", "register_forward_pre_hook")
 #: torch.autocast is there since 1.10, for the CPU, too.
 NEEDS = "torch.autocast"
 CASTS = 'docs: torch.autocast "ops run in an op-specific dtype chosen by autocast"'
-RETURNS = "its module returns linear or matmul of float32 inputs"
 
 #: How the module multiplies: both are operations that autocast runs in bfloat16.
 WAY = st.sampled_from(["linear", "matmul"])
@@ -75,8 +74,8 @@ def cast(tensor: Any, to: str) -> Any:
 
 @clause(
     "modes.autocast.forward",
-    says="In autocast to bfloat16 a forward hook gets float32 inputs in float32, the output in bfloat16.",
-    where=RETURNS,
+    says="In autocast to bfloat16 a forward hook on nn.Linear gets float32 input in float32, output in bfloat16.",
+    where=("input is by position", "no other hook"),
     source=CASTS,
     needs=NEEDS,
     value="bfloat16",
@@ -96,7 +95,8 @@ def test_forward(subject: Subject, way: str, hooks: int, rows: int) -> None:
 
 @clause(
     "modes.autocast.forward_returns",
-    says="In autocast a call returns what a forward hook returns, also in float32 or float64: it is not cast back.",
+    says="In autocast a call returns float32 or float64 where the module's forward hook does: it is not cast back.",
+    where="it is the module's only hook",
     source="measured",
     needs=NEEDS,
     about="register_forward_hook",
@@ -116,9 +116,9 @@ def test_forward_returns(subject: Subject, way: str, to: str, inside: bool) -> N
 @each(
     Row(
         "modes.autocast.pre_returns",
-        "In autocast to bfloat16 a pre-hook may return bfloat16 or float16: bfloat16 comes out.",
+        "In autocast to bfloat16 a pre-hook on nn.Linear may return bfloat16 or float16: bfloat16 comes out.",
         CASTS,
-        where="its module returns linear or matmul of that and float32 weights",
+        where=("weights are float32", "no other hook"),
         needs=NEEDS,
         about="register_forward_pre_hook",
         to=["bfloat16", "float16"],
@@ -128,8 +128,9 @@ def test_forward_returns(subject: Subject, way: str, to: str, inside: bool) -> N
     ),
     Row(
         "modes.autocast.pre_double",
-        "In autocast on the CPU a pre-hook that returns float64 makes linear or matmul with float32 weights raise.",
+        "In autocast on the CPU a pre-hook on nn.Linear that returns float64 makes the call raise.",
         "measured",
+        where=("weights are float32", "no other hook"),
         needs=NEEDS,
         about="register_forward_pre_hook",
         to=["float64"],
@@ -149,8 +150,8 @@ def pre(subject: Subject, way: str, to: str, *, row: Any) -> None:
 
 @clause(
     "modes.autocast.full",
-    says="In autocast to bfloat16 a full backward hook gets bfloat16 grad_output, float32 grad_input.",
-    where="it is on linear or matmul of float32 inputs that need grad",
+    says="In autocast to bfloat16 full backward hooks on nn.Linear get bfloat16 grad_output, float32 grad_input.",
+    where=("float32 input by position needs grad", "no other hook"),
     see="backward.values.full_given",
     source=CASTS,
     needs=(NEEDS, FULL),
@@ -171,9 +172,9 @@ def test_full(subject: Subject, way: str, hooks: int, inside: bool) -> None:
 @each(
     Row(
         "modes.autocast.full_returns",
-        "In autocast a full backward hook that returns gradients other than float32 makes backward() raise.",
+        "In autocast full backward hooks on nn.Linear returning gradients not in float32 make backward() raise.",
         "measured",
-        where=RETURNS,
+        where=("float32 input by position needs grad", "no other hook"),
         see="modes.autocast.full",
         needs=(NEEDS, FULL),
         kind="full_backward",
@@ -185,9 +186,9 @@ def test_full(subject: Subject, way: str, hooks: int, inside: bool) -> None:
     ),
     Row(
         "modes.autocast.full_pre_returns",
-        "In autocast to bfloat16 a full backward pre-hook that returns float32 makes backward() raise.",
+        "In autocast to bfloat16 full backward pre-hooks on nn.Linear that return float32 make backward() raise.",
         "measured",
-        where=RETURNS,
+        where=("float32 input by position needs grad", "no other hook"),
         needs=(NEEDS, PRE),
         kind="full_backward_pre",
         is_given="bfloat16",
@@ -214,7 +215,7 @@ def returned(subject: Subject, way: str, to: str, inside: bool, *, row: Any) -> 
 @clause(
     "modes.autocast.tensor",
     says="In autocast to bfloat16 tensor hooks on weight and input of nn.Linear get float32, on its output bfloat16.",
-    where="weight and input are float32",
+    where="weight and input are float32, no other hook",
     see="gradient.kinds.dtype",
     source=CASTS,
     needs=NEEDS,

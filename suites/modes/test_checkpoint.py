@@ -47,9 +47,9 @@ def counted(net: Any, path: str, seen: List[Any]) -> None:
 @each(
     Row(
         "modes.checkpoint.early_stop",
-        "checkpoint(use_reentrant=False) runs forward hooks on module and last layer once, pre-hooks twice.",
+        "In one pass of checkpoint(use_reentrant=False) forward hooks on a last nn.Linear run once, pre-hooks twice.",
         (EARLY, "measured"),
-        where=("trainable nn.Linear ends it", "hooks only look, one pass"),
+        where=("it is trainable, early stop on", "hooks only look"),
         needs=(FORMS, STOPS),
         paths=ENDS,
         stop=True,
@@ -59,9 +59,9 @@ def counted(net: Any, path: str, seen: List[Any]) -> None:
     ),
     Row(
         "modes.checkpoint.early_layers",
-        "In checkpoint(use_reentrant=False) forward hooks on layers before the last run twice, pre-hooks too.",
+        "In one pass of checkpoint(use_reentrant=False) forward (pre-)hooks on layers before the last run twice.",
         (AGAIN, EARLY),
-        where=("trainable nn.Linear is last", "hooks only look, one pass"),
+        where=("all are trainable nn.Linear", "hooks only look"),
         needs=(FORMS, STOPS),
         paths=GOES_ON,
         stop=True,
@@ -73,7 +73,7 @@ def counted(net: Any, path: str, seen: List[Any]) -> None:
         "modes.checkpoint.no_early_stop",
         "In set_checkpoint_early_stop(False) all forward (pre-)hooks of checkpoint(use_reentrant=False) run twice.",
         (AGAIN, EARLY),
-        where=("forward saves a tensor in it", "one backward()"),
+        where=("its layers are trainable nn.Linear", "one pass"),
         needs=(FORMS, STOPS),
         paths=[*ENDS, *GOES_ON],
         stop=False,
@@ -95,8 +95,8 @@ def early(subject: Subject, path: str, calls: int, *, row: Any) -> None:
 
 @clause(
     "modes.checkpoint.always_call",
-    says="In backward() of checkpoint(use_reentrant=False) an always_call hook of its module gets None for output.",
-    where=("trainable nn.Linear is last", "hooks only look"),
+    says="In backward() checkpoint(use_reentrant=False) gives its module's always_call hooks None for output.",
+    where=("trainable nn.Linear is last", "early stop on, hooks look"),
     see="modes.checkpoint.early_stop",
     source=(EARLY, "measured"),
     needs=(FORMS, STOPS, ALWAYS_CALL),
@@ -118,8 +118,8 @@ def test_always_call(subject: Subject, path: str, hooks: int) -> None:
 
 @clause(
     "modes.checkpoint.reentrant_twice",
-    says="In checkpoint(use_reentrant=True) forward hooks run twice: with grad mode off, then on in backward().",
-    where=("checkpoint's output needs grad", "one backward()"),
+    says="In checkpoint(use_reentrant=True) forward hooks on its module run with grad mode off, then on in backward().",
+    where="its output is a tensor that needs grad",
     see="modes.checkpoint.reentrant_no_input",
     source=AGAIN,
     needs=FORMS,
@@ -156,9 +156,9 @@ def gradients(reentrant: bool, path: str, kind: str, by: int) -> List[float]:
 @each(
     Row(
         "modes.checkpoint.late",
-        "A pre-hook added after checkpoint(use_reentrant=False) runs in backward() and scales weight.grad alone.",
+        "A pre-hook added after checkpoint(use_reentrant=False) runs in backward(), scales weight.grad alone.",
         DIFFERS,
-        where=("nn.Linear ends forward", "a number scales its input"),
+        where=("trainable nn.Linear ends it", "a number scales its input"),
         needs=(FORMS, STOPS),
         about="register_forward_pre_hook",
         reentrant=False,
@@ -208,7 +208,7 @@ def late(subject: Subject, by: int, *, row: Any) -> None:
         "modes.checkpoint.tensor",
         "In checkpoint(use_reentrant=False) a tensor hook on a new output is called once; what it returns is used.",
         "measured",
-        where=("a forward hook registers it", "one backward()"),
+        where=("a forward hook makes it", "one call, one backward()"),
         needs=FORMS,
         about=("register_hook", "register_forward_hook"),
         reentrant=False,
@@ -254,7 +254,7 @@ def product(weight: int, start: int, stop: bool) -> Any:
 @clause(
     "modes.checkpoint.unfrozen",
     says="After checkpoint(use_reentrant=False) of w * x a w unfrozen before backward() makes x.grad use x for w.",
-    where="w and x have one shape and dtype",
+    where="w and x have one shape and dtype, early stop is on",
     source=(DIFFERS, "measured"),
     level="observed",
     docs="contradicts",
@@ -271,8 +271,8 @@ def test_unfrozen(subject: Subject, weight: int, start: int) -> None:
 
 @clause(
     "modes.checkpoint.unfrozen_no_stop",
-    says="In set_checkpoint_early_stop(False) a weight unfrozen before backward() makes it raise CheckpointError.",
-    where=("input it multiplies needs grad", "use_reentrant=False"),
+    says="In set_checkpoint_early_stop(False) a w of w * x unfrozen before backward() makes it raise CheckpointError.",
+    where=("x needs grad", "use_reentrant=False"),
     source=EARLY,
     see="modes.checkpoint.unfrozen",
     needs=(FORMS, STOPS),
@@ -340,7 +340,7 @@ def returns_parameter(subject: Subject, weight: int, start: int, calls: int, *, 
 @clause(
     "modes.checkpoint.reentrant_no_input",
     says="The output of checkpoint(use_reentrant=True) needs no gradient, and no backward hook in it runs.",
-    where="no input needs a gradient",
+    where=("no input needs a gradient", "output is a tensor"),
     source="measured",
     needs=(FORMS, FULL),
     value=(False, 0),

@@ -130,6 +130,7 @@ def around(subject: Subject, kind: str, by: int, late: bool, *, row: Any) -> Non
         "modes.distributed.local_tensor",
         "Under DDP a tensor hook on a parameter is given its own process's gradient, before its bucket's comm hook.",
         "measured",
+        where="the pass uses it, right after a DDP call",
         needs=BUCKET,
         about=("register_hook", "register_comm_hook"),
         kind="hook",
@@ -141,7 +142,7 @@ def around(subject: Subject, kind: str, by: int, late: bool, *, row: Any) -> Non
         "modes.distributed.local_post",
         "Under DDP a post-accumulate hook finds its own process's gradient in .grad, before its bucket's comm hook.",
         "measured",
-        where=NOTHING_BEFORE,
+        where=("the pass uses it", ".grad was None or zero before"),
         needs=(*BUCKET, POST_ACCUMULATE),
         kind="post_accumulate_grad_hook",
         value="before",
@@ -180,7 +181,7 @@ def local(subject: Subject, place: int, by: int, late: bool, passes: int, *, row
 @clause(
     "modes.distributed.reduced",
     says="Under DDP what a tensor hook on a parameter returns is in the bucket that a comm hook is given.",
-    where=NOTHING_BEFORE,
+    where=(NOTHING_BEFORE, "no other hook"),
     source="measured",
     needs=BUCKET,
     about=("register_hook", "register_comm_hook"),
@@ -223,8 +224,8 @@ def test_comm_hook(subject: Subject, by: int, view: bool, passes: int) -> None:
 
 @clause(
     "modes.distributed.comm_calls",
-    says="A comm hook is called with state and GradBucket, once a bucket in each backward pass.",
-    where="it is right after a DDP call outside no_sync() using all parameters",
+    says="A comm hook is called with state and GradBucket, once a bucket in each backward().",
+    where="it uses all parameters, right after a DDP call outside no_sync()",
     see="modes.distributed.no_sync",
     source=(f'{REGISTER} "This function is called once the bucket is ready"', REGISTER),
     needs=BUCKET,

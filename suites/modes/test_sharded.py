@@ -38,9 +38,9 @@ SHARDS = 'docs: torch.distributed.fsdp.fully_shard "This implementation represen
 #: Registered before the network is sharded, or after.
 LATE = st.booleans()
 #: Full backward hooks see no gradient of a tensor in a list or dict.
-OUTPUT = "each module returns a tensor"
+OUTPUT = "each gets by position, returns a tensor that needs grad"
 #: In forward, and after it in a network that does not reshard, a parameter is another tensor.
-NOT_IN_FORWARD = "its hook is made before any forward"
+NOT_IN_FORWARD = "the hook is made before any forward"
 
 
 def sharded(net: Any) -> Any:
@@ -77,7 +77,7 @@ def class_of(tensor: Any) -> str:
 @each(
     Row(
         "modes.sharded.module",
-        "Under fully_shard forward and full backward (pre-)hooks on modules run, and what they return is used.",
+        "Under fully_shard forward and full backward (pre-)hooks on modules run; what they return is used.",
         "measured",
         where=OUTPUT,
         needs=FULLY_SHARD,
@@ -89,7 +89,7 @@ def class_of(tensor: Any) -> str:
     ),
     Row(
         "modes.sharded.module_fsdp1",
-        "Under FSDP1 forward and full backward (pre-)hooks on modules run, and what they return is used.",
+        "Under FSDP1 forward and full backward (pre-)hooks on modules run; what they return is used.",
         "measured",
         where=OUTPUT,
         needs=FSDP,
@@ -118,9 +118,9 @@ def around(subject: Subject, path: str, kind: str, by: int, late: bool, *, row: 
 @each(
     Row(
         "modes.sharded.tensor",
-        "Under fully_shard a tensor hook on a parameter is never called, registered before or after it.",
+        "Under fully_shard a tensor hook on a parameter it shards is never called.",
         "measured",
-        where=("only forward uses it", NOT_IN_FORWARD),
+        where=("only its module's forward uses it", NOT_IN_FORWARD),
         needs=FULLY_SHARD,
         about="register_hook",
         shard=sharded,
@@ -130,9 +130,9 @@ def around(subject: Subject, path: str, kind: str, by: int, late: bool, *, row: 
     ),
     Row(
         "modes.sharded.tensor_fsdp1",
-        "Under FSDP1 a tensor hook on a parameter is never called.",
+        "Under FSDP1 a tensor hook on a parameter it shards is never called.",
         "measured",
-        where=("use_orig_params=True, only forward uses it", NOT_IN_FORWARD),
+        where=("use_orig_params=True, only its module uses it", NOT_IN_FORWARD),
         needs=FSDP,
         about="register_hook",
         shard=originals,
@@ -158,8 +158,8 @@ def tensor(subject: Subject, path: str, late: bool, hooks: int, *, row: Any) -> 
 
 @clause(
     "modes.sharded.post_accumulate",
-    says="A post-accumulate hook made between fully_shard and first forward gets a DTensor, whose .grad is one.",
-    where="set_requires_gradient_sync(False) is not called",
+    says="A post-accumulate hook made after fully_shard, before a forward, gets a DTensor, whose .grad is one.",
+    where=("on a parameter it shards", "each pass syncs gradients"),
     source=(SHARDS, PULL + "129450"),
     needs=FULLY_SHARD,
     about="register_post_accumulate_grad_hook",
@@ -181,6 +181,7 @@ def test_post_accumulate(subject: Subject, path: str, passes: int) -> None:
 @clause(
     "modes.sharded.post_before",
     says="A post-accumulate hook registered on a parameter before fully_shard shards it is never called.",
+    where="only its module's forward uses it",
     source="measured",
     see="modes.sharded.post_accumulate",
     needs=FULLY_SHARD,
@@ -202,8 +203,8 @@ def test_post_before(subject: Subject, path: str, passes: int) -> None:
 
 @clause(
     "modes.sharded.found",
-    says="A forward hook on a layer finds its parameters whole if made before the layer's fully_shard, else sharded.",
-    where="that call reshards it after forward",
+    says="A forward hook on nn.Linear finds its parameters whole if made before its fully_shard, else sharded.",
+    where="that call is on it alone, reshards after forward",
     source=(
         'docs: torch.distributed.fsdp.fully_shard "on ``module`` frees them (if needed)"',
         'docs: torch.distributed.fsdp.fully_shard "it is set to ``True`` for non-root modules"',
