@@ -37,7 +37,6 @@ def test_a_clause_rejects_a_mutant_of_torch(name: str) -> None:
 
 
 def test_every_excuse_is_of_a_mutant() -> None:
-    assert set(MODEL) <= set(model.all_mutants())
     assert set(TORCH) <= set(installed.all_mutants())
 
 
