@@ -55,5 +55,6 @@ def test_a_clause_rejects_it(name: str) -> None:
 
 
 def test_a_quick_search_is_nearly_as_strong() -> None:
-    caught = [name for name in APPLY if name not in OPEN and quick(name)]
-    assert len(caught) >= SHARE * len(APPLY)
+    """Of one fault in five: a process knows what it hunted itself, and would hunt again what others did."""
+    some = [name for name in APPLY if name not in OPEN][::5]
+    assert sum(bool(quick(name)) for name in some) >= SHARE * len(some)
