@@ -158,6 +158,6 @@ def called(call: Callable[[Any], Any], numbers: Sequence[float] = (3.0,)) -> Lis
     return [y.tolist(), x.grad.tolist()]
 
 
-def told(found: Any, eager: Any, plain: Any) -> Any:
+def became(found: Any, eager: Any, plain: Any) -> Any:
     """What became of a hook, by what a call gave: as in eager mode it runs, as without it it is ignored."""
     return "runs" if found == eager else "ignored" if found == plain else found

@@ -110,7 +110,7 @@ def hooked(path: str, kind: str, by: int = 5) -> Sequence[float]:
     return called(net)
 
 
-def told(found: Sequence[float], eager: Sequence[float]) -> Any:
+def taken(found: Sequence[float], eager: Sequence[float]) -> Any:
     """Whether what hooks return was used, as it is where the network runs as it is, or dropped; else the numbers."""
     assert list(eager) != [6, 6]
     return {tuple(eager): "used", (6, 6): "dropped"}.get(tuple(found), found)

@@ -17,11 +17,11 @@ from suites.modes.compiled import (
     INNER,
     OWN,
     PAGE,
+    became,
     called,
     compiled,
     hook,
     network,
-    told,
     within,
 )
 from suites.modes.compiled import given as leaf
@@ -64,7 +64,7 @@ def before(subject: Subject, kind: str, path: str, by: int, *, row: Any) -> None
     hook(net, path, kind, by)
     eager = called(net)
     call = compiled(net)
-    assert [told(called(call), eager, plain) for _ in range(2)] == [subject.value] * 2
+    assert [became(called(call), eager, plain) for _ in range(2)] == [subject.value] * 2
 
 
 @clause(
@@ -92,7 +92,7 @@ def test_removed(subject: Subject, kind: str, path: str, calls: int) -> None:
     for _ in range(calls - 1):
         called(call)
     handle.remove()
-    assert told(called(call), eager, plain) == subject.value
+    assert became(called(call), eager, plain) == subject.value
 
 
 @clause(
@@ -113,7 +113,7 @@ def test_removed_backward(subject: Subject, kind: str, path: str, by: int) -> No
     call = compiled(net)
     eager = called(call)
     handle.remove()
-    assert told(called(call), eager, plain) == subject.value
+    assert became(called(call), eager, plain) == subject.value
 
 
 @clause(

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from suites.hooking import raised
-from suites.modes.compiled import BY, COMPILE, INNER, called, hook, network, told, two_outputs, within
+from suites.modes.compiled import BY, COMPILE, INNER, became, called, hook, network, two_outputs, within
 from suites.modes.compiled import given as leaf
 from suites.tensors import item
 
@@ -65,7 +65,7 @@ def test_autograd_tensor(subject: Subject, on: str, by: int) -> None:
 
     torch.compiler.reset()
     plain, eager = (both(lambda one: one(), hooks) for hooks in (False, True))
-    assert told(both(in_compiled_autograd, True), eager, plain) == subject.value
+    assert became(both(in_compiled_autograd, True), eager, plain) == subject.value
 
 
 @clause(
@@ -83,7 +83,7 @@ def test_autograd_module(subject: Subject, kind: str, path: str, by: int) -> Non
     net, plain = network(), called(network())
     hook(net, path, kind, by)
     eager = called(net)
-    assert told(passed(net, leaf([3.0])), eager, plain) == subject.value
+    assert became(passed(net, leaf([3.0])), eager, plain) == subject.value
 
 
 @clause(
@@ -130,7 +130,7 @@ def test_autograd_accumulated(subject: Subject, by: int) -> None:
     net = network()
     net.first.weight.register_post_accumulate_grad_hook(change)
     fails = isinstance(passed(net, leaf([2.0])), str)
-    assert ("fails" if fails else told(net.first.weight.grad.item(), 6.0 * by, 6.0)) == subject.value
+    assert ("fails" if fails else became(net.first.weight.grad.item(), 6.0 * by, 6.0)) == subject.value
 
 
 @clause(

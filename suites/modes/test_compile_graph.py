@@ -16,12 +16,12 @@ from suites.modes.compiled import (
     INNER,
     OWN,
     PAGE,
+    became,
     called,
     compiled,
     hook,
     multiplying,
     network,
-    told,
     within,
 )
 
@@ -139,7 +139,7 @@ def test_fullgraph_outer(subject: Subject, kind: str, by: int) -> None:
     net, plain = network(), called(network())
     hook(net, "", kind, by)
     eager = called(net)
-    assert told(called(compiled(net, fullgraph=True)), eager, plain) == subject.value
+    assert became(called(compiled(net, fullgraph=True)), eager, plain) == subject.value
 
 
 def compiling(seen: List[bool], kind: str, by: int) -> Any:

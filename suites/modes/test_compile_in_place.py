@@ -16,13 +16,13 @@ from suites.modes.compiled import (
     IN_PLACE,
     INNER,
     PRE,
+    became,
     called,
     compiled_in_place,
     everywhere,
     hook,
     network,
     noting,
-    told,
 )
 
 ABOUT = APIS
@@ -83,7 +83,7 @@ def test_in_place_late(subject: Subject, kind: str, path: str) -> None:
         compiled_in_place(net)
         called(net)
         hook(net, on, kind, 5)
-        found["inner" if on else ""] = told(called(net), called(eager), plain)
+        found["inner" if on else ""] = became(called(net), called(eager), plain)
     assert found == subject.value
 
 
@@ -113,4 +113,4 @@ def test_in_place_copy(subject: Subject, path: str, used: bool) -> None:
         called(net)
     graph = [[one / 7 * 5 for one in each] for each in python]
     names = {"runs": "graph", "ignored": "Python"}
-    assert [names[told(called(each), graph, python)] for each in (copy.deepcopy(net), net)] == subject.value
+    assert [names[became(called(each), graph, python)] for each in (copy.deepcopy(net), net)] == subject.value

@@ -17,11 +17,11 @@ from suites.modes.compiled import (
     NOTICED,
     OWN,
     PAGE,
+    became,
     called,
     compiled,
     hook,
     network,
-    told,
 )
 from suites.names import ISSUE
 
@@ -61,7 +61,7 @@ def test_late_inner(subject: Subject, kind: str, path: str, backend: str) -> Non
     plain = called(call)
     hook(net, path, kind, 5)
     eager = called(net)
-    assert [told(called(call), eager, plain) for _ in range(2)] == [subject.value] * 2
+    assert [became(called(call), eager, plain) for _ in range(2)] == [subject.value] * 2
 
 
 @clause(
@@ -89,7 +89,7 @@ def test_late_layer(subject: Subject, kind: str, by: int) -> None:
     plain = called(call)
     hook(net, "first", kind, by)
     eager = called(net)
-    assert told(called(call), eager, plain) == subject.value
+    assert became(called(call), eager, plain) == subject.value
 
 
 @clause(
@@ -110,7 +110,7 @@ def test_late_outer(subject: Subject, kind: str, by: int) -> None:
     plain = called(call)
     hook(net, "", kind, by)
     eager = called(net)
-    assert told(called(call), eager, plain) == subject.value
+    assert became(called(call), eager, plain) == subject.value
 
 
 @clause(
@@ -139,7 +139,7 @@ def test_late_sequential(subject: Subject, kind: str, by: int) -> None:
     plain = called(call)
     hook(net, "", kind, by)
     eager = called(net)
-    assert told(called(call), eager, plain) == subject.value
+    assert became(called(call), eager, plain) == subject.value
 
 
 @clause(
@@ -163,7 +163,7 @@ def test_reset(subject: Subject, kind: str, path: str, by: int) -> None:
     eager = called(net)
     called(call)
     torch.compiler.reset()
-    assert told(called(call), eager, plain) == subject.value
+    assert became(called(call), eager, plain) == subject.value
 
 
 @clause(
@@ -238,7 +238,7 @@ def after_a_new_shape(path: str, sizes: List[int], **options: Any) -> List[Any]:
     plain = {len(each): called(network(), each) for each in (old, new)}
     hook(net, path, "forward", 5)
     eager = {len(each): called(net, each) for each in (old, new)}
-    return [told(called(call, each), eager[len(each)], plain[len(each)]) for each in (old, new, old)]
+    return [became(called(call, each), eager[len(each)], plain[len(each)]) for each in (old, new, old)]
 
 
 @clause(
@@ -266,4 +266,4 @@ def test_second_hook(subject: Subject, kind: str, path: str, by: int) -> None:
     first = called(call)
     hook(net, path, kind, by)
     eager = called(net)
-    assert told(called(call), eager, first) == subject.value
+    assert became(called(call), eager, first) == subject.value

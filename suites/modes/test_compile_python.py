@@ -17,10 +17,10 @@ from suites.modes.compiled import (
     COMPILE,
     EAGER,
     INNER,
+    became,
     called,
     compiled,
     network,
-    told,
     within,
 )
 
@@ -145,7 +145,7 @@ def test_output_hook(subject: Subject, path: str, by: int) -> None:
     within(net, path).register_forward_hook(register)
     eager = called(net)
     call = compiled(net)
-    assert [told(called(call), eager, plain) for _ in range(2)] == [subject.value] * 2
+    assert [became(called(call), eager, plain) for _ in range(2)] == [subject.value] * 2
 
 
 @clause(
@@ -225,7 +225,7 @@ def test_default_argument(subject: Subject, path: str, by: int) -> None:
     within(net, path).register_forward_hook(times(by))
     eager = called(net)
     try:
-        found = told(called(call), eager, old)
+        found = became(called(call), eager, old)
     except KeyError as error:
         found = type(error).__name__
     assert found == subject.value

@@ -20,6 +20,7 @@ from suites.modes.compiled import (
     INNER,
     OWN,
     PRE,
+    became,
     called,
     compiled,
     everywhere,
@@ -27,7 +28,6 @@ from suites.modes.compiled import (
     multiplying,
     network,
     noting,
-    told,
 )
 
 ABOUT = APIS
@@ -83,7 +83,7 @@ def test_wrapper_backward(subject: Subject, kind: str, late: bool, by: int) -> N
     if late:
         called(call)
     hook(call, "", kind, by)
-    assert told(called(call), called(eager), plain) == subject.value
+    assert became(called(call), called(eager), plain) == subject.value
 
 
 @clause(

@@ -26,7 +26,7 @@ from suites.modes.nets import (
     hook,
     hooked,
     network,
-    told,
+    taken,
     within,
 )
 from suites.names import ISSUE, PULL
@@ -91,7 +91,7 @@ def forward(subject: Subject, path: str, kind: str, by: int, calls: int, *, row:
     program = exported(net, row.strict)
     del seen[:]
     eager = hooked(path, kind, by)
-    assert [told(called(program), eager) for _ in range(calls)] == [subject.value] * calls
+    assert [taken(called(program), eager) for _ in range(calls)] == [subject.value] * calls
     assert not seen
 
 
@@ -144,7 +144,7 @@ def test_strict_root(subject: Subject, kind: str, by: int) -> None:
     net = network()
     hook(net, OWN, kind, by)
     try:
-        found = told(called(exported(net, strict=True)), hooked(OWN, kind, by))
+        found = taken(called(exported(net, strict=True)), hooked(OWN, kind, by))
     except RuntimeError:
         found = "RuntimeError"
     assert found == subject.value
@@ -168,7 +168,7 @@ def test_backward(subject: Subject, path: str, kind: str, by: int) -> None:
     seen: List[Any] = []
     net = network()
     hook(net, path, kind, by, seen.append)
-    assert (told(called(exported(net)), hooked(path, kind, by)), seen) == (subject.value, [])
+    assert (taken(called(exported(net)), hooked(path, kind, by)), seen) == (subject.value, [])
 
 
 @clause(
@@ -187,7 +187,7 @@ def test_strict_full(subject: Subject, path: str, kind: str, by: int) -> None:
     net = network()
     hook(net, path, kind, by)
     try:
-        found = told(called(exported(net, strict=True)), hooked(path, kind, by))
+        found = taken(called(exported(net, strict=True)), hooked(path, kind, by))
     except RuntimeError:
         found = "RuntimeError"
     assert found == subject.value
@@ -220,7 +220,7 @@ def test_tensor(subject: Subject, path: str, by: int) -> None:
 
     within(net, path).register_forward_hook(after)
     try:
-        found = told(called(exported(net)), [6, 6 * by])
+        found = taken(called(exported(net)), [6, 6 * by])
     except RuntimeError:
         found = "RuntimeError"
     assert (found, seen) == (subject.value, [])
@@ -242,7 +242,7 @@ def test_module(subject: Subject, kind: str, by: int, calls: int) -> None:
     program = exported(network())
     hook(program, OWN, kind, by, lambda given: seen.append(1))
     eager = hooked(OWN, kind, by)
-    assert [told(called(program), eager) for _ in range(calls)] == [subject.value] * calls
+    assert [taken(called(program), eager) for _ in range(calls)] == [subject.value] * calls
     assert len(seen) == (calls if subject.value == "used" else 0)
 
 
@@ -268,7 +268,7 @@ def test_inner(subject: Subject, path: str, kind: str, by: int) -> None:
     program = exported(network())
     try:
         hook(program, path, kind, by, seen.append)
-        found = told(called(program), hooked(path, kind, by))
+        found = taken(called(program), hooked(path, kind, by))
     except AttributeError:
         found = "AttributeError"
     assert (found, seen) == (subject.value, [])
@@ -290,4 +290,4 @@ def test_late(subject: Subject, path: str, kind: str, by: int, strict: bool) -> 
     net = network()
     program = exported(net, strict)
     hook(net, path, kind, by, seen.append)
-    assert (told(called(program), hooked(path, kind, by)), seen) == (subject.value, [])
+    assert (taken(called(program), hooked(path, kind, by)), seen) == (subject.value, [])

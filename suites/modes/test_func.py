@@ -24,7 +24,7 @@ from suites.modes.nets import (
     hooked,
     network,
     ones,
-    told,
+    taken,
     within,
 )
 from suites.names import ISSUE
@@ -170,7 +170,7 @@ def test_vmap_backward(subject: Subject, path: str, kind: str, by: int, batch: i
     net = network()
     hook(net, path, kind, by, seen.append)
     found = called(vmap(net), ones(batch, 1, 1))
-    assert (told(found, hooked(path, kind, by)), seen) == (subject.value, [])
+    assert (taken(found, hooked(path, kind, by)), seen) == (subject.value, [])
 
 
 @clause(

@@ -29,7 +29,7 @@ from suites.modes.nets import (
     kinds,
     network,
     ones,
-    told,
+    taken,
 )
 from suites.names import FULL, ISSUE
 
@@ -60,7 +60,7 @@ def test_root(subject: Subject, kind: str, by: int, late: bool) -> None:
     traced = torch.fx.symbolic_trace(net) if late else None
     hook(net, OWN, kind, by, seen.append)
     traced = traced or torch.fx.symbolic_trace(net)
-    assert (told(called(traced), hooked(OWN, kind, by)), seen) == (subject.value, [])
+    assert (taken(called(traced), hooked(OWN, kind, by)), seen) == (subject.value, [])
 
 
 @clause(
@@ -83,7 +83,7 @@ def test_leaf(subject: Subject, path: str, kind: str, by: int, late: bool, calls
     hook(net, path, kind, by)
     traced = traced or torch.fx.symbolic_trace(net)
     eager = hooked(path, kind, by)
-    assert [told(called(traced), eager) for _ in range(calls)] == [subject.value] * calls
+    assert [taken(called(traced), eager) for _ in range(calls)] == [subject.value] * calls
 
 
 @clause(
@@ -107,7 +107,7 @@ def test_traced_through(subject: Subject, kind: str, by: int, calls: int) -> Non
     hook(net, INSIDE, kind, by, lambda given: seen.append(type(given).__name__))
     traced = torch.fx.symbolic_trace(net)
     # What it returned is in the graph: each call uses that.
-    assert [told(called(traced), hooked(INSIDE, kind, by)) for _ in range(calls)] == ["used"] * calls
+    assert [taken(called(traced), hooked(INSIDE, kind, by)) for _ in range(calls)] == ["used"] * calls
     assert seen == subject.value
 
 
@@ -130,7 +130,7 @@ def test_inner_full(subject: Subject, kind: str, by: int) -> None:
     seen: List[Any] = []
     net = network()
     hook(net, INSIDE, kind, by, seen.append)
-    assert (told(called(torch.fx.symbolic_trace(net)), hooked(INSIDE, kind, by)), seen) == (subject.value, [])
+    assert (taken(called(torch.fx.symbolic_trace(net)), hooked(INSIDE, kind, by)), seen) == (subject.value, [])
 
 
 @clause(
@@ -205,7 +205,7 @@ def copied(subject: Subject, path: str, kind: str, by: int, *, row: Any) -> None
     traced = torch.fx.symbolic_trace(network())
     hook(traced, path, kind, by)
     eager = hooked(path, kind, by)
-    assert [told(called(one), eager) for one in (traced, copy.deepcopy(traced))] == ["used", subject.value]
+    assert [taken(called(one), eager) for one in (traced, copy.deepcopy(traced))] == ["used", subject.value]
 
 
 @each(
@@ -249,4 +249,4 @@ def made(subject: Subject, path: str, kind: str, by: int, *, row: Any) -> None:
         return net(x)
 
     graph = make_fx(function)(ones())
-    assert (told(called(graph), hooked(path, kind, by)), len(seen)) == (subject.value, row.traced)
+    assert (taken(called(graph), hooked(path, kind, by)), len(seen)) == (subject.value, row.traced)

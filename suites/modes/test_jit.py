@@ -27,7 +27,7 @@ from suites.modes.nets import (
     kinds,
     network,
     ones,
-    told,
+    taken,
     within,
 )
 from suites.names import FULL, ISSUE, PRE, PULL
@@ -93,7 +93,7 @@ def test_trace_forward(subject: Subject, path: str, kind: str, by: int, calls: i
     hook(net, path, kind, by, seen.append)
     made = traced(net)
     for _ in range(calls):
-        assert [told(called(made), hooked(path, kind, by)), len(seen)] == subject.value
+        assert [taken(called(made), hooked(path, kind, by)), len(seen)] == subject.value
 
 
 @clause(
@@ -152,7 +152,7 @@ def backward(subject: Subject, path: str, kind: str, by: int, *, row: Any) -> No
     net = network()
     hook(net, path, kind, by)
     try:
-        found = told(called(traced(net)), hooked(path, kind, by))
+        found = taken(called(traced(net)), hooked(path, kind, by))
     except ValueError:
         found = "ValueError"
     assert found == subject.value
@@ -227,7 +227,7 @@ def on_traced(subject: Subject, path: str, kind: str, by: int, calls: int, *, ro
     made = traced(network())
     hook(made, path, kind, by, seen.append)
     eager = hooked(path, kind, by)
-    assert [told(called(made), eager) for _ in range(calls)] == [subject.value] * calls
+    assert [taken(called(made), eager) for _ in range(calls)] == [subject.value] * calls
     assert len(seen) == (calls if subject.value == "used" else 0)
 
 
@@ -254,7 +254,7 @@ def test_script_forward(subject: Subject, path: str, kind: str, by: int, load: b
     net = network()
     typed(net, path, kind, by)
     made = torch.jit.script(net)
-    assert told(called(saved(made) if load else made), hooked(path, kind, by)) == subject.value
+    assert taken(called(saved(made) if load else made), hooked(path, kind, by)) == subject.value
 
 
 @each(
@@ -298,7 +298,7 @@ def loaded(subject: Subject, kind: str, by: int, *, row: Any) -> None:
     else:
         made = traced(network())
         hook(made, OWN, kind, by)
-    assert told(called(saved(made)), hooked(OWN, kind, by)) == subject.value
+    assert taken(called(saved(made)), hooked(OWN, kind, by)) == subject.value
 
 
 @clause(
@@ -348,7 +348,7 @@ def test_script_backward(subject: Subject, path: str, kind: str, by: int) -> Non
     seen: List[Any] = []
     net = network()
     hook(net, path, kind, by, seen.append)
-    assert (told(called(torch.jit.script(net)), hooked(path, kind, by)), seen) == (subject.value, [])
+    assert (taken(called(torch.jit.script(net)), hooked(path, kind, by)), seen) == (subject.value, [])
 
 
 @clause(
@@ -386,4 +386,4 @@ def test_late(subject: Subject, path: str, kind: str, by: int, script: bool) -> 
     net = network()
     made = torch.jit.script(net) if script else traced(net)
     hook(net, path, kind, by, seen.append)
-    assert (told(called(made), hooked(path, kind, by)), seen) == (subject.value, [])
+    assert (taken(called(made), hooked(path, kind, by)), seen) == (subject.value, [])

@@ -23,7 +23,7 @@ from suites.modes.nets import (
     hooked,
     network,
     ones,
-    told,
+    taken,
     within,
 )
 from suites.names import PULL
@@ -112,7 +112,7 @@ def around(subject: Subject, path: str, kind: str, by: int, late: bool, *, row: 
     else:
         hook(net, path, kind, by)
         call = row.shard(net)
-    assert told(called(call), hooked(path, kind, by)) == subject.value
+    assert taken(called(call), hooked(path, kind, by)) == subject.value
 
 
 @each(
