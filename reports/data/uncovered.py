@@ -60,6 +60,9 @@ MODES = {
     "checkpoint": "checkpoint, checkpointing, activation checkpointing, gradient checkpointing",
     "reentrant": "use reentrant, reentrant checkpoint",
     "compiled": "torch compile, compiled model, compiled network, dynamo",
+    "late": "hook after compile, late hook, after the first compiled call",
+    "in_place": "module compile, model compile, compiled in place",
+    "aot": "aot eager, aotautograd, aot autograd",
 }
 
 
