@@ -25,9 +25,9 @@ class Uncovered:
 
 UNCOVERED = (
     Uncovered(
-        "inductor and CUDA graphs",
-        "Clauses about torch.compile run it with the backends eager and aot_eager",
-        ("inductor", "cudagraph", "cudagraphs", "cuda graph"),
+        "CUDA graphs",
+        "Under torch.compile plans are played on the CPU",
+        ("cudagraph", "cudagraphs", "cuda graph"),
     ),
     Uncovered("ONNX", "No plan is executed so yet", ("onnx",)),
     Uncovered(
@@ -63,6 +63,7 @@ MODES = {
     "late": "hook after compile, late hook, after the first compiled call",
     "in_place": "module compile, model compile, compiled in place",
     "aot": "aot eager, aotautograd, aot autograd",
+    "inductor": "inductor, torch inductor, default backend",
 }
 
 

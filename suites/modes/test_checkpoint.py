@@ -206,9 +206,9 @@ def late(subject: Subject, by: int, *, row: Any) -> None:
     ),
     Row(
         "modes.checkpoint.tensor",
-        "In checkpoint(use_reentrant=False) a tensor hook on a new output is called once; what it returns is used.",
+        "In checkpoint(use_reentrant=False) a tensor hook on an output is called once; its result is used.",
         "measured",
-        where=("a forward hook makes it", "one call, one backward()"),
+        where=("a forward hook makes it", "one pass of one call uses it"),
         needs=FORMS,
         about=("register_hook", "register_forward_hook"),
         reentrant=False,

@@ -1,4 +1,4 @@
-"""The tables of rules in docs/ways.md, written from the modes: `python -m suites.selfcheck.rules`."""
+"""The tables of rules in docs/ways.md and docs/compiled.md: `python -m suites.selfcheck.rules` writes them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from fixtures.stages.mode import Rule
 from fixtures.stages.modes import MODES
 from reports.verbs import tables
 
-PAGE = Path(__file__).parents[2] / "docs" / "ways.md"
+DOCS = Path(__file__).parents[2] / "docs"
 COMMAND = "python -m suites.selfcheck.rules"
 
 
@@ -22,13 +22,17 @@ def table(rules: tuple[Rule, ...]) -> str:
     return "\n".join(rows) + "\n"
 
 
-def main(arguments: list[str] | None = None, page: Path = PAGE) -> int:
+def main(arguments: list[str] | None = None) -> int:
     """Write the tables; with --check return 1 where one of them is out of date."""
     parser = argparse.ArgumentParser(prog=COMMAND, description=__doc__)
     parser.add_argument("--check", action="store_true", help="write nothing; exit 1 where a table is out of date")
     check = parser.parse_args(arguments).check
-    made = {f"rules of {mode.name}": table(mode.rules) for mode in MODES.values() if mode.rules}
-    return max(tables.write(page, name, text, check=check, command=COMMAND) for name, text in made.items())
+    done = []
+    for mode in MODES.values():
+        if mode.rules:
+            page = DOCS / ("compiled.md" if mode.costly else "ways.md")
+            done.append(tables.write(page, f"rules of {mode.name}", table(mode.rules), check=check, command=COMMAND))
+    return max(done)
 
 
 if __name__ == "__main__":
