@@ -206,7 +206,7 @@ def late(subject: Subject, by: int, *, row: Any) -> None:
     ),
     Row(
         "modes.checkpoint.tensor",
-        "In checkpoint(use_reentrant=False) a tensor hook on an output is called once; its result is used.",
+        "In checkpoint(use_reentrant=False) a tensor hook on a new output is called once; its result is used.",
         "measured",
         where=("a forward hook makes it", "one pass of one call uses it"),
         needs=FORMS,

@@ -22,7 +22,6 @@ AGAIN = 'docs: torch.nn.parallel.DistributedDataParallel.register_comm_hook "can
 AROUND_APIS = (*FORWARD_APIS, *FULL_APIS)
 INPUT = "an input by position needs grad, output is a tensor"
 #: A bucket has what was in .grad, too.
-NOTHING_BEFORE = ".grad was None or zero before the pass"
 REGISTER = "docs: torch.nn.parallel.DistributedDataParallel.register_comm_hook"
 
 
@@ -128,9 +127,9 @@ def around(subject: Subject, kind: str, by: int, late: bool, *, row: Any) -> Non
 @each(
     Row(
         "modes.distributed.local_tensor",
-        "Under DDP a tensor hook on a parameter is given its own process's gradient, before its bucket's comm hook.",
+        "Under DDP a tensor hook on a parameter is given its own process's gradient, before its comm hook.",
         "measured",
-        where="the pass uses it, right after a DDP call",
+        where=("the pass uses it, right after a DDP call", "no checkpoint"),
         needs=BUCKET,
         about=("register_hook", "register_comm_hook"),
         kind="hook",
@@ -140,9 +139,9 @@ def around(subject: Subject, kind: str, by: int, late: bool, *, row: Any) -> Non
     ),
     Row(
         "modes.distributed.local_post",
-        "Under DDP a post-accumulate hook finds its own process's gradient in .grad, before its bucket's comm hook.",
+        "Under DDP a post-accumulate hook finds its own process's gradient in .grad, before its comm hook.",
         "measured",
-        where=("the pass uses it", ".grad was None or zero before"),
+        where=("the pass uses it, no checkpoint", ".grad was None or zero"),
         needs=(*BUCKET, POST_ACCUMULATE),
         kind="post_accumulate_grad_hook",
         value="before",
@@ -180,8 +179,8 @@ def local(subject: Subject, place: int, by: int, late: bool, passes: int, *, row
 
 @clause(
     "modes.distributed.reduced",
-    says="Under DDP what a tensor hook on a parameter returns is in the bucket that a comm hook is given.",
-    where=(NOTHING_BEFORE, "no other hook"),
+    says="Under DDP a comm hook's bucket holds what a tensor hook on a parameter returns.",
+    where=("right after a DDP call, no other hook", ".grad was None or zero before"),
     source="measured",
     needs=BUCKET,
     about=("register_hook", "register_comm_hook"),
@@ -205,8 +204,8 @@ def test_reduced(subject: Subject, place: int, by: int, passes: int) -> None:
 
 @clause(
     "modes.distributed.comm_hook",
-    says="The value of the future that a comm hook returns becomes the .grad of the parameters in the bucket.",
-    where="the pass uses each of them",
+    says="The contiguous value of the future that a comm hook returns becomes the .grad of its bucket's parameters.",
+    where=("the pass uses each", "no hook changes .grad"),
     source=REGISTER,
     needs=BUCKET,
     value="its value",
@@ -225,7 +224,7 @@ def test_comm_hook(subject: Subject, by: int, view: bool, passes: int) -> None:
 @clause(
     "modes.distributed.comm_calls",
     says="A comm hook is called with state and GradBucket, once a bucket in each backward().",
-    where="it uses all parameters, right after a DDP call outside no_sync()",
+    where="it uses all parameters, right after a DDP call that returns tensors",
     see="modes.distributed.no_sync",
     source=(f'{REGISTER} "This function is called once the bucket is ready"', REGISTER),
     needs=BUCKET,
@@ -256,8 +255,8 @@ def test_comm_calls(subject: Subject, layers: int, size: int, passes: int) -> No
 
 @clause(
     "modes.distributed.no_sync",
-    says="In DDP's no_sync() no comm hook is called; the next pass outside hands it the accumulated sum.",
-    where=("forward is inside of it too", "static_graph is False"),
+    says="No comm hook is called in no_sync(); the next pass outside gives it the accumulated sum.",
+    where=("forward is inside, each before had its pass", "not static_graph"),
     source=(
         'docs: torch.nn.parallel.DistributedDataParallel.no_sync "gradients will be accumulated on module"',
         'docs: torch.nn.parallel.DistributedDataParallel.no_sync "The forward pass should be included inside"',
@@ -283,6 +282,7 @@ def test_no_sync(subject: Subject, inside: int, view: bool) -> None:
 @clause(
     "modes.distributed.comm_again",
     says="A second register_comm_hook on a DistributedDataParallel raises RuntimeError.",
+    where="both hooks are functions of state and bucket",
     source=AGAIN,
     needs=BUCKET,
     value="RuntimeError",

@@ -159,7 +159,7 @@ def tensor(subject: Subject, path: str, late: bool, hooks: int, *, row: Any) -> 
 @clause(
     "modes.sharded.post_accumulate",
     says="A post-accumulate hook made after fully_shard, before a forward, gets a DTensor, whose .grad is one.",
-    where=("on a parameter it shards", "each pass syncs gradients"),
+    where=("it shards the parameter, no unshard()", "each pass syncs"),
     source=(SHARDS, PULL + "129450"),
     needs=FULLY_SHARD,
     about="register_post_accumulate_grad_hook",
@@ -203,8 +203,8 @@ def test_post_before(subject: Subject, path: str, passes: int) -> None:
 
 @clause(
     "modes.sharded.found",
-    says="A forward hook on nn.Linear finds its parameters whole if made before its fully_shard, else sharded.",
-    where="that call is on it alone, reshards after forward",
+    says="A forward hook on Linear sees parameters whole if made before fully_shard, else sharded.",
+    where=("on it alone, reshards after forward", "no checkpoint, no prepend"),
     source=(
         'docs: torch.distributed.fsdp.fully_shard "on ``module`` frees them (if needed)"',
         'docs: torch.distributed.fsdp.fully_shard "it is set to ``True`` for non-root modules"',
