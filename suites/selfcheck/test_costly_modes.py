@@ -91,6 +91,20 @@ def test_what_a_torch_cannot_play_is_left_out_and_counted() -> None:
     assert len(mode.played) == cell.counts["plans"] == 2 - len(out)
 
 
+class Poorest(Slow):
+    """A mode on a torch that lacks all."""
+
+    def lacks(self, plan: Plan, version: str) -> list[str]:
+        return ["steps", "hooks"]
+
+
+def test_a_witness_that_a_torch_cannot_play_is_not_asked_of_it() -> None:
+    mode = Poorest()
+    cell, failure = judged(made(of_modules, witness=Copy.rules[0].witness), mode)
+    assert (cell.verdict, cell.note, failure) == ("refused", "its plans need steps, hooks", None)
+    assert mode.played == []
+
+
 class Nothing(Slow):
     """A mode that keeps no plan."""
 
