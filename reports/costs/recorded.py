@@ -88,14 +88,15 @@ def merged(record: Record, counts: Iterable[Costs], times: Times | None = None) 
         version = Version(costs.torch)
         if not is_release(version):
             raise BadInput(costs.where, "", f"torch {costs.torch} is not a release", "only releases are recorded")
-        if too_little(costs):
-            raise BadInput(costs.where, "", too_little(costs), "count it again, with five seeds")
         if costs.minor in new:
             raise BadInput(costs.where, "", f"{new[costs.minor].where} is of torch {costs.minor} too", "give one")
         new[costs.minor] = Costs(costs.where, version.public, costs.build, costs.seeds, costs.figures)
     kept = {each.minor: each for each in record.costs}
     for minor in kept.keys() & new.keys():
         new[minor] = _together(kept[minor], new[minor])
+    for costs in new.values():
+        if too_little(costs):
+            raise BadInput(costs.where, "", too_little(costs), "count it again, with five seeds")
     return Record(_sorted({**kept, **new}.values()), times or record.times)
 
 

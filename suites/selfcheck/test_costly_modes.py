@@ -11,6 +11,7 @@ from fixtures.judge import corpus as module
 from fixtures.judge.clause import CLAUSES
 from fixtures.judge.corpus import MOST_MODULES, MOST_STEPS, WHOLE, corpus, features
 from fixtures.model.contract import contract_for
+from fixtures.model.module import expect
 from fixtures.plan.grammar import Hook, Plan, walk
 from fixtures.play.trace import Trace
 from fixtures.run.recorder import counted
@@ -174,6 +175,15 @@ def test_a_stage_that_compiles_at_every_call_is_caught_by_the_rule() -> None:
     frame = next(rule for rule in Late.rules if rule.name == "frame")
     assert Late().unproven(frame, VERSION) == ""
     assert "is wrong" in Guarded().unproven(frame, VERSION)
+
+
+@pytest.mark.parametrize("name", ["aot", "inductor"])
+def test_what_the_one_node_does_is_not_put_down_to_frames(name: str) -> None:
+    frame, node = MODES[name].rules
+    with_frames, without = (
+        expect(node.witness, contract_for(VERSION), MODES[name]().lib(VERSION, rules)) for rules in ((), (frame,))
+    )
+    assert with_frames == without
 
 
 def test_a_run_says_how_many_calls_were_traced() -> None:

@@ -18,6 +18,7 @@ import torch
 
 from fixtures.stages.stage import missing
 from suites.timing import count, hooked, kinds
+from suites.timing.__main__ import CountError, process
 from suites.timing.kinds import COUNTED, KINDS, LIB, REGISTERED, Kind
 from suites.timing.workloads import WORKLOADS, Pass
 
@@ -164,6 +165,17 @@ def test_a_process_that_fails_or_does_not_count_is_one_line(tmp_path: Path) -> N
     out.write_text("mine")
     command("--count", "--seeds", "1", "--kinds", "leaf", "--out", str(out), "--fresh", PATH=fake(tmp_path, "exit 3"))
     assert out.read_text() == "mine"
+
+
+def test_a_torch_that_has_none_of_the_kinds_is_no_fault_of_valgrind(tmp_path: Path) -> None:
+    for absent in (["register_hook"], []):
+        said = json.dumps({"rows": [{"absent": absent, "why": ""}], "figures": {}})
+        under = ["/bin/sh", "-c", f"echo '{said}'"]
+        if absent:
+            assert process(tmp_path, 1, "leaf", under)["figures"] == {}
+        else:
+            with pytest.raises(CountError, match="did not count"):
+                process(tmp_path, 1, "leaf", under)
 
 
 def test_without_valgrind_counting_is_refused_and_times_are_still_measured(tmp_path: Path, monkeypatch) -> None:

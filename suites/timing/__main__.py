@@ -78,7 +78,7 @@ def process(folder: Path, seed: int, kinds: str, under: List[str]) -> Dict[str, 
         said = done.stderr.decode(errors="replace").strip().splitlines() or ["nothing"]
         raise CountError(f"the process with hash seed {seed} ended with {done.returncode} and said: {said[-1][:200]}")
     found = json.loads(lines[-1])
-    if under and not found["figures"]:
+    if under and not found["figures"] and not all(row["absent"] or row["why"] for row in found["rows"]):
         raise CountError("valgrind ran, but did not count: try valgrind --version, 3.19 is known to do")
     return found
 
