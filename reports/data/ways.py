@@ -16,6 +16,22 @@ CHAPTER = "modes"
 RULE = "rule "
 UNDECLARED = "not declared"
 SAME, OTHER, REFUSED, STATED, NOTHING = "as in eager", "otherwise", "refused", "stated", "not measured"
+#: Hooks that are in no plan of aot: what a clause about several kinds says there is not measured for these.
+NOT_IN_AOT = (
+    "register_module_forward_pre_hook",
+    "register_module_forward_hook",
+    "register_backward_hook",
+    "register_module_backward_hook",
+    "register_module_full_backward_hook",
+    "register_module_full_backward_pre_hook",
+    "register_multi_grad_hook",
+    "register_prehook",
+    "register_hooks",
+    "saved_tensors_hooks",
+    "save_on_cpu",
+    "disable_saved_tensors_hooks",
+)
+UNPLAYED = {"aot": NOT_IN_AOT, "inductor": NOT_IN_AOT}
 
 
 @dataclass(frozen=True)
@@ -97,6 +113,8 @@ def otherwise(cell: Cell) -> bool:
 
 def in_mode(atlas: Atlas, column: Column, api: str, mode: str) -> Entry:
     """Return what the clauses about an API that were measured in a mode come to."""
+    if api in UNPLAYED.get(mode, ()):
+        return Entry(api, mode, NOTHING)
     cells = {
         name: atlas.cells[name, column.key, mode]
         for name, clause in atlas.clauses.items()

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from fixtures.draw.contract import drawing_for
+from fixtures.families import KINDS, every_hook
 from fixtures.judge import corpus as module
 from fixtures.judge.clause import CLAUSES
 from fixtures.judge.corpus import MOST_MODULES, MOST_STEPS, WHOLE, corpus, features
@@ -19,6 +20,7 @@ from fixtures.stages.copy import Copy
 from fixtures.stages.late import Late, LateStage
 from fixtures.stages.later import Later
 from fixtures.stages.modes import MODES
+from reports.data.ways import UNPLAYED
 from suites.selfcheck.everything import import_suites
 from suites.selfcheck.test_modes import VERSION, judged, made, of_modules, of_tensors
 
@@ -131,6 +133,22 @@ def test_a_failure_is_not_made_smaller() -> None:
     assert (cell.verdict, cell.declared) == ("deviates", False)
     assert mode.played == [witness]
     assert cell.evidence["plan"] == repr(witness)
+
+
+def apis_of(plan: Plan) -> set[str]:
+    return {KINDS[hook.kind].everywhere if hook.on == "*" else KINDS[hook.kind].method for hook in every_hook(plan)}
+
+
+def test_hooks_that_are_in_no_plan_of_a_mode_are_named() -> None:
+    """Else a clause about several kinds of hook would speak of one that the mode never met."""
+    whole = [clause for name, clause in CLAUSES.items() if name.startswith(WHOLE) and clause.plays]
+    plans = [plan for clause in whole for plan in module.plans_of(clause, 100)]
+    met = set().union(*map(apis_of, plans))
+    assert set(UNPLAYED) <= set(MODES)
+    for name, mode in MODES.items():
+        keeps = mode().keeps
+        kept = set().union(*(apis_of(plan) for plan in plans if keeps(plan)))
+        assert met - kept == set(UNPLAYED.get(name, ())), name
 
 
 @pytest.fixture(params=COSTLY, ids=lambda mode: mode.name)
