@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from packaging.version import Version
 
-from fixtures.run.naming import READERS, RUN
+from fixtures.run.naming import NEEDS, NO_PLAN, READERS, RUN
 from reports.data.cell import Cell, Key
 from reports.data.clause import Clause, Clauses
 from reports.data.merge import check_group
@@ -152,7 +152,12 @@ def run_cells(run: Run, clauses: Clauses) -> dict[Key, Cell]:
 
 
 def _of_text(cell: Cell, clause: Clause) -> Cell:
-    return cell if cell.digest == clause.digest else OUTDATED
+    """Return the cell, unseen where another text was measured, and where a mode had no plan to ask torch with."""
+    if cell.digest != clause.digest:
+        return OUTDATED
+    if cell.verdict == "refused" and cell.note.startswith((NO_PLAN, NEEDS)):
+        return Cell("unseen", note=cell.note)
+    return cell
 
 
 def _keyed(key: str, cells: Mapping[Key, Cell]) -> dict[tuple[str, str, str], Cell]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from fixtures.run.naming import NEEDS, NO_PLAN
 from reports.__main__ import main
 from reports.data.strict import validate
 from suites.selfcheck import measured, synthetic
@@ -67,6 +68,17 @@ def test_the_other_forms_say_it_in_words(verdicts: Path, capsys: pytest.CaptureF
     lines = asked(verdicts, capsys, "--format", "markdown").splitlines()
     assert lines[0] == "| torch 2.15 | checkpoint | parallel | modes.compile |"
     assert lines[-1] == "| `retain_grad` | refused (1 clause) | not measured | not measured |"
+
+
+def test_a_clause_without_a_plan_in_a_mode_is_not_measured(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    cells: dict[str, Any] = {name: {"eager": cell(name)} for name in TABLE}
+    for name, note in zip(KEPT, (NO_PLAN, f"{NEEDS} a compiler", "not with such hooks"), strict=True):
+        cells[name]["parallel"] = cell(name, verdict="refused", reading=None, note=note)
+    kept = Path(synthetic.write_cells(tmp_path / "verdicts", TABLE, {"2.15.0": cells}))
+    words = ["diff", "2.15", "2.15", "--mode", "eager", "--to-mode", "parallel", "--verdicts", str(kept)]
+    assert main([*words, "--format", "json"]) in (0, 1)
+    found = json.loads(capsys.readouterr().out)
+    assert [(one["clause"], one["kind"]) for one in found["changes"]] == [("input.a.three", "error")]
 
 
 def test_what_is_not_known_is_refused_in_a_line(verdicts: Path, capsys: pytest.CaptureFixture[str]) -> None:
