@@ -47,13 +47,15 @@ def document(
     atlas: Atlas, disagreements: Sequence[Disagreement] = (), examples: Mapping[str, str] = NO_EXAMPLES
 ) -> dict[str, Any]:
     """Return the data of the page."""
-    evidence, cells = _Pool(), _Cells()
+    evidence, cells, shared = _Pool(), _Once(), _Once()
     sources = sorted({source for clause in atlas.clauses.values() for source in clause.source})
     about = {name: clause.asked_as for name, clause in atlas.clauses.items()}
     apis = sorted(set().union(*about.values()))
-    clauses = {name: _clause(atlas, name, evidence, cells) for name in atlas.clauses}
+    clauses = {name: _clause(atlas, name) for name in atlas.clauses}
     lines = Lines()
     for name, found in clauses.items():
+        in_modes = (_ranges(atlas, name, mode, evidence, cells) for mode in atlas.modes)
+        found["cells"] = [shared.place(each) for each in in_modes]
         found["code"] = lines.packed(_test(atlas.clauses[name].code))
         example = examples.get(name, "")
         if example.startswith(f'"""{name}: {found["says"]}\n'):  # the clause of a run may have another sentence
@@ -86,6 +88,7 @@ def document(
         "clauses": clauses,
         "lines": lines.values,
         "cells": cells.values,
+        "ranges": shared.values,
         "evidence": evidence.values,
         "disagreements": {one.clause: _disagreement(atlas, one) for one in disagreements},
     }  # fmt: skip
@@ -126,21 +129,21 @@ class _Pool:
         return self._places[key]
 
 
-class _Cells:
-    """What cells hold, each stored once: most clauses share theirs."""
+class _Once:
+    """What cells hold, or the cells of a clause in a mode, each stored once: most clauses share theirs."""
 
     def __init__(self) -> None:
         self.values: list[list[Any]] = []
         self._places: dict[str, int] = {}
 
-    def place(self, cell: list[Any]) -> int:
-        place = self._places.setdefault(repr(cell), len(self.values))
+    def place(self, value: list[Any]) -> int:
+        place = self._places.setdefault(repr(value), len(self.values))
         if place == len(self.values):
-            self.values.append(cell)
+            self.values.append(value)
         return place
 
 
-def _clause(atlas: Atlas, name: str, pool: _Pool, cells: _Cells) -> dict[str, Any]:
+def _clause(atlas: Atlas, name: str) -> dict[str, Any]:
     clause = atlas.clauses[name]
     force = [clause.in_force(column.version) for column in atlas.columns]
     names = clause.reading_names
@@ -150,7 +153,6 @@ def _clause(atlas: Atlas, name: str, pool: _Pool, cells: _Cells) -> dict[str, An
         "force": _packed([names.index(each) if each is not None else -1 for each in force]),
         "digest": clause.digest,
         "place": f"{clause.file}:{clause.line}",
-        "cells": {mode: _ranges(atlas, name, mode, names, pool, cells) for mode in atlas.modes},
     }
     extras: dict[str, Any] = {"limits": clause.limits, "see": clause.see, "instead": clause.instead}
     if clause.beyond is not None:
@@ -184,9 +186,9 @@ def _packed(values: list[int]) -> list[list[int]]:
     return [[len(alike), value] for value, alike in neighbours(values, int)]
 
 
-def _ranges(atlas: Atlas, name: str, mode: str, names: list[str], pool: _Pool, cells: _Cells) -> list[list[int]]:
+def _ranges(atlas: Atlas, name: str, mode: str, pool: _Pool, cells: _Once) -> list[list[int]]:
     """Return [columns, place of a cell] for each range; a cell is [verdict, reading or -1, more], more only if any."""
-    packed = []
+    packed, names = [], atlas.clauses[name].reading_names
     for each in ranges(atlas, name, mode, fine=True):
         cell = each.cell
         more: dict[str, Any] = {}

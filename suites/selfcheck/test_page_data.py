@@ -105,7 +105,8 @@ def test_one_deviation_of_many_versions_is_drawn_and_stored_once(built):
     deviating = built.having("deviates")
     assert len(data["evidence"]) == len(deviating) > 0
     for name in deviating:
-        verdicts = [data["cells"][place][0] for _, place in data["clauses"][name]["cells"]["eager"]]
+        eager = data["clauses"][name]["cells"][data["modes"].index("eager")]
+        verdicts = [data["cells"][place][0] for _, place in data["ranges"][eager]]
         assert verdicts.count("deviates") == 1
 
 

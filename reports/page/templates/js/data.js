@@ -9,7 +9,8 @@ for (const clause of Object.values(DATA.clauses)) {
     ({ name, range, says: says === 0 || says === undefined ? clause.says : says, effect, headline: !otherwise }));
   clause.deviations = (clause.deviations || []).map(([name, says, effect, reason, ref, cause]) => ({ name, says, effect, reason, ref, cause }));
   clause.code = textOf(clause.code);
-  for (const mode of DATA.modes) clause.cells[mode] = clause.cells[mode].map(([count, place]) => [count, ...DATA.cells[place]]);
+  const rangesOf = (place) => DATA.ranges[place].map(([count, cell]) => [count, ...DATA.cells[cell]]);
+  clause.cells = Object.fromEntries(DATA.modes.map((mode, at) => [mode, rangesOf(clause.cells[at])]));
 }
 
 /** Return a text of which the data holds [first line, how many lines from there]: programs share most of their lines. */
