@@ -9,7 +9,7 @@ from reports.data.atlas import Atlas, Column
 from reports.data.neighbours import neighbours
 from reports.data.statements import Statement
 from reports.data.strict import BadInput
-from reports.data.ways import RULE, UNDECLARED, known, otherwise
+from reports.data.ways import RULE, UNDECLARED, UNPLAYED, known, otherwise
 from reports.usage.affects import Answer, Counts, Finding, Span
 from reports.usage.uses import Code, Use
 
@@ -48,7 +48,19 @@ def affects_in_mode(atlas: Atlas, columns: tuple[Column, ...], code: Code, mode:
                 found.setdefault((name, says, _spans(columns, those, says)), []).append(first[api])
     findings = [Finding(name, says, spans, tuple(uses), mode=mode) for (name, says, spans), uses in found.items()]
     findings.sort(key=lambda one: (one.rank, one.clause, one.uses))
-    return Answer(path, columns, f"{why}, {mode} next to eager", _counts(atlas, columns, mode), code, (*findings,), ())
+    unmeasured = sorted({use.api for use in code.uses} - _measured(atlas, columns, mode))
+    why += f", {mode} next to eager" + (f" (not measured there: {', '.join(unmeasured)})" if unmeasured else "")
+    return Answer(path, columns, why, _counts(atlas, columns, mode), code, (*findings,), ())
+
+
+def _measured(atlas: Atlas, columns: tuple[Column, ...], mode: str) -> set[str]:
+    """Return the APIs that a clause is about that was measured in the mode, without those that no plan of it has."""
+    clauses = (
+        clause
+        for name, clause in atlas.clauses.items()
+        if any(atlas.cell(name, column, mode).verdict in SEEN for column in columns)
+    )
+    return {api for clause in clauses for api in clause.about} - {*UNPLAYED.get(mode, ())}
 
 
 def _met(atlas: Atlas, column: Column, mode: str) -> list[tuple[str, str, str]]:
