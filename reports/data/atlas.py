@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from packaging.version import Version
 
-from fixtures.run.naming import NEEDS, NO_PLAN, READERS, RUN
+from fixtures.judge.unplayed import NEEDS, NO_PLAN
+from fixtures.run.naming import READERS, RUN
 from reports.data.cell import Cell, Key
 from reports.data.clause import Clause, Clauses
 from reports.data.merge import check_group

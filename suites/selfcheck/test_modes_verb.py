@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from fixtures.run.naming import NEEDS, NO_PLAN
+from fixtures.judge.unplayed import NEEDS, NO_PLAN
 from reports.__main__ import main
 from reports.data.strict import validate
 from suites.selfcheck import measured, synthetic
