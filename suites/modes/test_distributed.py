@@ -179,8 +179,8 @@ def local(subject: Subject, place: int, by: int, late: bool, passes: int, *, row
 
 @clause(
     "modes.distributed.reduced",
-    says="Under DDP a comm hook's bucket holds what a tensor hook on a parameter returns.",
-    where=("right after a DDP call, no other hook", ".grad was None or zero before"),
+    says="Under DDP a comm hook's bucket holds what a parameter's tensor hook returns.",
+    where=("right after a DDP call, no other hook, no checkpoint", ".grad was None or zero"),
     source="measured",
     needs=BUCKET,
     about=("register_hook", "register_comm_hook"),
@@ -204,8 +204,8 @@ def test_reduced(subject: Subject, place: int, by: int, passes: int) -> None:
 
 @clause(
     "modes.distributed.comm_hook",
-    says="The contiguous value of the future that a comm hook returns becomes the .grad of its bucket's parameters.",
-    where=("the pass uses each", "no hook changes .grad"),
+    says="The contiguous value of a comm hook's future becomes the .grad of its bucket's parameters.",
+    where=("the pass uses each, no checkpoint", "no hook changes .grad"),
     source=REGISTER,
     needs=BUCKET,
     value="its value",
@@ -255,8 +255,8 @@ def test_comm_calls(subject: Subject, layers: int, size: int, passes: int) -> No
 
 @clause(
     "modes.distributed.no_sync",
-    says="No comm hook is called in no_sync(); the next pass outside gives it the accumulated sum.",
-    where=("forward is inside, each before had its pass", "not static_graph"),
+    says="In no_sync() no comm hook runs; the next pass, of all parameters, gives it the accumulated sum.",
+    where=("forward inside, each before had a pass", "not static_graph"),
     source=(
         'docs: torch.nn.parallel.DistributedDataParallel.no_sync "gradients will be accumulated on module"',
         'docs: torch.nn.parallel.DistributedDataParallel.no_sync "The forward pass should be included inside"',
