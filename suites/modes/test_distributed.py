@@ -204,7 +204,7 @@ def test_reduced(subject: Subject, place: int, by: int, passes: int) -> None:
 
 @clause(
     "modes.distributed.comm_hook",
-    says="The contiguous, unsliced value of a comm hook's future becomes the .grad of its bucket's parameters.",
+    says="The contiguous, unsliced value of a comm hook's future becomes its bucket parameters' .grad.",
     where=("the pass uses each, no checkpoint", "no hook changes .grad"),
     source=REGISTER,
     needs=BUCKET,
