@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,9 +14,10 @@ from fixtures.judge.clause import CLAUSES
 from fixtures.judge.corpus import MOST_MODULES, MOST_STEPS, WHOLE, corpus, features
 from fixtures.model.contract import contract_for
 from fixtures.model.module import expect
-from fixtures.plan.grammar import Hook, Plan, walk
+from fixtures.plan.grammar import Drop, Forward, Hook, Plan, walk
 from fixtures.play.trace import Trace
 from fixtures.run.recorder import counted
+from fixtures.stages.compiled import COPIES
 from fixtures.stages.copy import Copy
 from fixtures.stages.late import Late, LateStage
 from fixtures.stages.later import Later
@@ -197,11 +199,25 @@ def test_a_stage_that_compiles_at_every_call_is_caught_by_the_rule() -> None:
 
 @pytest.mark.parametrize("name", ["aot", "inductor"])
 def test_what_the_one_node_does_is_not_put_down_to_frames(name: str) -> None:
-    frame, node = MODES[name].rules
+    frame, node, *_ = MODES[name].rules
     with_frames, without = (
         expect(node.witness, contract_for(VERSION), MODES[name]().lib(VERSION, rules)) for rules in ((), (frame,))
     )
     assert with_frames == without
+
+
+def test_before_2_8_a_hook_removed_in_what_is_compiled_leaves_the_plan_out() -> None:
+    """Only where a frame may lack a hook: the graph breaks there, and what comes behind it is compiled apart."""
+    drops = Hook("forward", "m1", "h0", do=(Drop("h0"),))
+    early, late = (drops, Forward(), Forward()), (Forward(), drops, Forward())
+    found = {
+        (name, steps is early, version): MODES[name]().lacks(replace(COPIES.witness, steps=steps), version)
+        for name in ("compiled", "late")
+        for steps in (early, late)
+        for version in ("2.7.1", "2.8.0")
+    }
+    left_out = {at for at, lacks in found.items() if lacks}
+    assert left_out == {("compiled", False, "2.7.1"), ("late", False, "2.7.1"), ("late", True, "2.7.1")}
 
 
 def test_a_run_says_how_many_calls_were_traced() -> None:
