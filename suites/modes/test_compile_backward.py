@@ -7,7 +7,19 @@ from hypothesis import strategies as st
 
 from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
-from suites.modes.compiled import AOT, BY, COMPILE, EAGER, EVERYWHERE, OWN, called, compiled, network, two_outputs
+from suites.modes.compiled import (
+    AOT,
+    BY,
+    COMPILE,
+    EAGER,
+    EVERYWHERE,
+    OWN,
+    called,
+    compiled,
+    network,
+    two_outputs,
+    within,
+)
 from suites.modes.compiled import given as leaf
 from suites.names import ISSUE
 from suites.tensors import item
@@ -168,6 +180,38 @@ def test_aot_unreached(subject: Subject, x: int) -> None:
     first, _ = aot(net)(leaf([x]))
     first.sum().backward()
     assert (seen, net.a.grad.item()) == (subject.value, float(x))
+
+
+@clause(
+    "modes.compile.thawed",
+    says="A parameter that is thawed after a compiled call gets its .grad in the next passes, and its hooks run.",
+    where=("the loss depends on it", AOT),
+    source=ISSUE + "139476",
+    needs=(COMPILE, "torch.Tensor.register_post_accumulate_grad_hook"),
+    about=("register_hook", "register_post_accumulate_grad_hook"),
+    readings=by_release(
+        "other",
+        ("2.12", "compiled anew", [True, True, True]),
+        "A parameter that is thawed after a compiled call gets its .grad in the next passes, and its hooks run.",
+        ("", "still frozen", [False, False, False]),
+        "A parameter that is thawed after a compiled call gets no .grad until torch compiles anew; no hook of it runs.",
+    ),
+    witness={"path": "first", "others": True},
+)
+@given(path=st.sampled_from(["first", "second.inner"]), others=st.booleans())
+def test_thawed(subject: Subject, path: str, others: bool) -> None:
+    net = network()
+    weight = within(net, path).weight
+    net.requires_grad_(others)
+    weight.requires_grad_(False)
+    call = aot(net)
+    called(call)
+    ran: List[str] = []
+    weight.requires_grad_(True)
+    weight.register_hook(lambda grad: ran.append("hook"))
+    weight.register_post_accumulate_grad_hook(lambda one: ran.append("accumulated"))
+    called(call)
+    assert [weight.grad is not None, "hook" in ran, "accumulated" in ran] == subject.value
 
 
 @clause(

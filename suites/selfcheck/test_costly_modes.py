@@ -17,6 +17,7 @@ from fixtures.model.module import expect
 from fixtures.plan.grammar import Drop, Forward, Hook, Plan, walk
 from fixtures.play.trace import Trace
 from fixtures.run.recorder import counted
+from fixtures.stages import inductor
 from fixtures.stages.compiled import COPIES
 from fixtures.stages.copy import Copy
 from fixtures.stages.late import Late, LateStage
@@ -218,6 +219,15 @@ def test_before_2_8_a_hook_removed_in_what_is_compiled_leaves_the_plan_out() -> 
     }
     left_out = {at for at, lacks in found.items() if lacks}
     assert left_out == {("compiled", False, "2.7.1"), ("late", False, "2.7.1"), ("late", True, "2.7.1")}
+
+
+def test_the_default_backend_says_what_this_machine_lacks(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert MODES["inductor"]().lacks(COPIES.witness, VERSION) == []
+    monkeypatch.setenv("CXX", "no-such-compiler")
+    monkeypatch.setattr(inductor, "find_spec", lambda name: None)
+    compiler, setuptools = MODES["inductor"]().lacks(COPIES.witness, VERSION)
+    assert "(no-such-compiler)" in compiler
+    assert setuptools.startswith("setuptools,")
 
 
 def test_a_run_says_how_many_calls_were_traced() -> None:
