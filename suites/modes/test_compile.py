@@ -5,7 +5,7 @@ from typing import Any, List
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import by_release, clause
+from fixtures.judge.clause import Reading, by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.judge.table import Row, each
 from suites.modes.compiled import (
@@ -21,6 +21,7 @@ from suites.modes.compiled import (
     called,
     compiled,
     hook,
+    multiplying,
     network,
     within,
 )
@@ -37,6 +38,7 @@ BEFORE = f'{PAGE} "If you install hooks before calling"'
         BEFORE,
         needs=COMPILE,
         where=EAGER,
+        see="modes.compile.keywords_prepended",
         kinds=["forward_pre", "forward"],
         about=APIS[:2],
         value="runs",
@@ -65,6 +67,55 @@ def before(subject: Subject, kind: str, path: str, by: int, *, row: Any) -> None
     eager = called(net)
     call = compiled(net)
     assert [became(called(call), eager, plain) for _ in range(2)] == [subject.value] * 2
+
+
+@clause(
+    "modes.compile.keywords_prepended",
+    says="A forward (pre-)hook with with_kwargs works in a compiled call also where one of its kind is prepended.",
+    where=EAGER,
+    source="measured",
+    needs=COMPILE,
+    about=APIS[:2],
+    note="From 2.7 to 2.11 the error is InternalTorchDynamoError.",
+    readings=(
+        Reading(
+            "works",
+            "!=2.7.*,!=2.8.*,!=2.9.*,!=2.10.*,!=2.11.*",
+            "A forward (pre-)hook with with_kwargs works in a compiled call also where one of its kind is prepended.",
+            value="runs",
+        ),
+        Reading(
+            "fails",
+            ">=2.7,<2.12",
+            "With with_kwargs on one of two hooks of an inner module, prepending the later one breaks compiled calls.",
+            value="raises",
+            headline=False,
+            effect="raises",
+        ),
+    ),
+    witness={"kind": "forward", "path": "first", "first": True},
+)
+@given(kind=st.sampled_from(["forward_pre", "forward"]), path=INNER, first=st.booleans())
+def test_keywords_prepended(subject: Subject, kind: str, path: str, first: bool) -> None:
+    from torch._dynamo.exc import InternalTorchDynamoError
+
+    def with_keywords(module: Any, args: Any, kwargs: Any, *output: Any) -> Any:
+        made = multiplying(kind, 5)(module, args, *output)
+        return made if output else (made, kwargs)
+
+    net, plain = network(), called(network())
+    register = getattr(within(net, path), f"register_{kind}_hook")
+    if first:
+        register(with_keywords, with_kwargs=True)
+    register(lambda *given: None, prepend=first)
+    if not first:
+        register(with_keywords, with_kwargs=True, prepend=True)
+    eager = called(net)
+    try:
+        found = became(called(compiled(net)), eager, plain)
+    except InternalTorchDynamoError:
+        found = "raises"
+    assert found == subject.value
 
 
 @clause(

@@ -221,6 +221,18 @@ def test_before_2_8_a_hook_removed_in_what_is_compiled_leaves_the_plan_out() -> 
     assert left_out == {("compiled", False, "2.7.1"), ("late", False, "2.7.1"), ("late", True, "2.7.1")}
 
 
+@pytest.mark.parametrize(
+    ("version", "on", "left_out"),
+    [("2.6.0", "m1", 0), ("2.7.1", "m1", 1), ("2.11.0", "m1", 1), ("2.11.0", "m0", 0), ("2.12.1", "m1", 0)],
+)
+def test_keyword_arguments_next_to_a_prepended_hook_are_left_out_where_dynamo_fails(
+    version: str, on: str, left_out: int
+) -> None:
+    hooks = Hook("forward", on, "h0", with_kwargs=True), Hook("forward", on, "h1", prepend=True)
+    found = MODES["compiled"]().lacks(replace(COPIES.witness, steps=(*hooks, Forward())), version)
+    assert len(found) == left_out
+
+
 def test_the_default_backend_says_what_this_machine_lacks(monkeypatch: pytest.MonkeyPatch) -> None:
     assert MODES["inductor"]().lacks(COPIES.witness, VERSION) == []
     monkeypatch.setenv("CXX", "no-such-compiler")
