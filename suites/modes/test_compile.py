@@ -28,6 +28,18 @@ from suites.modes.compiled import (
 from suites.modes.compiled import given as leaf
 
 ABOUT = APIS
+
+
+def plus_one(module: Any, args: Any, output: Any) -> Any:
+    """A hook that is no closure."""
+    return output + 1
+
+
+def input_plus_one(module: Any, args: Any) -> Any:
+    """A pre-hook that is no closure."""
+    return (args[0] + 1,)
+
+
 BEFORE = f'{PAGE} "If you install hooks before calling"'
 
 
@@ -38,7 +50,7 @@ BEFORE = f'{PAGE} "If you install hooks before calling"'
         BEFORE,
         needs=COMPILE,
         where=EAGER,
-        see="modes.compile.keywords_prepended",
+        see="modes.compile.prepended",
         kinds=["forward_pre", "forward"],
         about=APIS[:2],
         value="runs",
@@ -70,51 +82,46 @@ def before(subject: Subject, kind: str, path: str, by: int, *, row: Any) -> None
 
 
 @clause(
-    "modes.compile.keywords_prepended",
-    says="A forward (pre-)hook with with_kwargs works in a compiled call also where one of its kind is prepended.",
-    where=EAGER,
+    "modes.compile.prepended",
+    says="A forward (pre-)hook that is prepended to another one runs before it in a compiled call, too.",
+    where=("registered before the first call", EAGER),
     source="measured",
     needs=COMPILE,
     about=APIS[:2],
-    note="From 2.7 to 2.11 the error is InternalTorchDynamoError.",
     readings=(
         Reading(
-            "works",
+            "runs",
             "!=2.7.*,!=2.8.*,!=2.9.*,!=2.10.*,!=2.11.*",
-            "A forward (pre-)hook with with_kwargs works in a compiled call also where one of its kind is prepended.",
+            "A forward (pre-)hook that is prepended to another one runs before it in a compiled call, too.",
             value="runs",
         ),
         Reading(
             "fails",
             ">=2.7,<2.12",
-            "With with_kwargs on one of two hooks of an inner module, prepending the later one breaks compiled calls.",
-            value="raises",
+            "A compiled call fails where on an inner module a hook is prepended to another, and only one is a closure.",
+            value="fails",
             headline=False,
             effect="raises",
         ),
     ),
     witness={"kind": "forward", "path": "first", "first": True},
+    note="From 2.7 to 2.11 Dynamo takes the one hook for the other, and raises InternalTorchDynamoError where they are "
+    "not of one form: functions, closures, methods and objects differ.",
 )
 @given(kind=st.sampled_from(["forward_pre", "forward"]), path=INNER, first=st.booleans())
-def test_keywords_prepended(subject: Subject, kind: str, path: str, first: bool) -> None:
+def test_prepended(subject: Subject, kind: str, path: str, first: bool) -> None:
     from torch._dynamo.exc import InternalTorchDynamoError
 
-    def with_keywords(module: Any, args: Any, kwargs: Any, *output: Any) -> Any:
-        made = multiplying(kind, 5)(module, args, *output)
-        return made if output else (made, kwargs)
-
+    closure, function = multiplying(kind, 5), plus_one if kind == "forward" else input_plus_one
     net, plain = network(), called(network())
     register = getattr(within(net, path), f"register_{kind}_hook")
-    if first:
-        register(with_keywords, with_kwargs=True)
-    register(lambda *given: None, prepend=first)
-    if not first:
-        register(with_keywords, with_kwargs=True, prepend=True)
+    register(closure if first else function)
+    register(function if first else closure, prepend=True)
     eager = called(net)
     try:
         found = became(called(compiled(net)), eager, plain)
     except InternalTorchDynamoError:
-        found = "raises"
+        found = "fails"
     assert found == subject.value
 
 

@@ -225,10 +225,10 @@ def test_before_2_8_a_hook_removed_in_what_is_compiled_leaves_the_plan_out() -> 
     ("version", "on", "left_out"),
     [("2.6.0", "m1", 0), ("2.7.1", "m1", 1), ("2.11.0", "m1", 1), ("2.11.0", "m0", 0), ("2.12.1", "m1", 0)],
 )
-def test_keyword_arguments_next_to_a_prepended_hook_are_left_out_where_dynamo_fails(
+def test_a_prepended_hook_next_to_an_unlike_one_is_left_out_where_dynamo_fails(
     version: str, on: str, left_out: int
 ) -> None:
-    hooks = Hook("forward", on, "h0", with_kwargs=True), Hook("forward", on, "h1", prepend=True)
+    hooks = Hook("forward", on, "h0", form="method"), Hook("forward", on, "h1", prepend=True)
     found = MODES["compiled"]().lacks(replace(COPIES.witness, steps=(*hooks, Forward())), version)
     assert len(found) == left_out
 
