@@ -88,6 +88,7 @@ def before(subject: Subject, kind: str, path: str, by: int, *, row: Any) -> None
     source="measured",
     needs=COMPILE,
     about=APIS[:2],
+    concern="forward_pre|forward own ?compiled ?prepended",
     readings=(
         Reading(
             "runs",

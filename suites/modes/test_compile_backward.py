@@ -189,6 +189,7 @@ def test_aot_unreached(subject: Subject, x: int) -> None:
     source=ISSUE + "139476",
     needs=(COMPILE, "torch.Tensor.register_post_accumulate_grad_hook"),
     about=("register_hook", "register_post_accumulate_grad_hook"),
+    concern="tensor|post_accumulate ?compiled ?switched_on",
     readings=by_release(
         "other",
         ("2.12", "compiled anew", 3),
