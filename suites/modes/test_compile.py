@@ -127,6 +127,42 @@ def test_prepended(subject: Subject, kind: str, path: str, first: bool) -> None:
 
 
 @clause(
+    "modes.compile.step_hooks",
+    says="Step hooks of an optimizer of torch.optim run also after torch.compile was called in the process.",
+    where="the optimizer's step() itself is not compiled",
+    source="measured",
+    needs=(COMPILE, "torch.optim.Optimizer.register_step_pre_hook"),
+    about=("Optimizer.register_step_pre_hook", "Optimizer.register_step_post_hook"),
+    concern="step_pre|step_post ?compiled",
+    readings=by_release(
+        "other",
+        ("2.3", "run", ["pre", "post"]),
+        "Step hooks of an optimizer of torch.optim run also after torch.compile was called in the process.",
+        ("", "ignored", []),
+        "Once torch.compile was called, no step hook of an optimizer of torch.optim runs in the process any more.",
+    ),
+    witness={"name": "SGD", "before": True},
+)
+@given(name=st.sampled_from(["SGD", "Adam", "AdamW"]), before=st.booleans())
+def test_step_hooks(subject: Subject, name: str, before: bool) -> None:
+    import torch
+
+    def compile_something() -> None:
+        called(compiled(network()))
+
+    weight, seen = torch.nn.Parameter(torch.ones(1)), []
+    if not before:
+        compile_something()
+    optimizer = getattr(torch.optim, name)([weight], lr=1.0)
+    optimizer.register_step_pre_hook(lambda *given: seen.append("pre"))
+    optimizer.register_step_post_hook(lambda *given: seen.append("post"))
+    if before:
+        compile_something()
+    optimizer.step()
+    assert seen == subject.value
+
+
+@clause(
     "modes.compile.removed",
     says="A forward (pre-)hook that is removed after compiled calls does not run any more.",
     where=EAGER,
