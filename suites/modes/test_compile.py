@@ -134,6 +134,7 @@ def test_prepended(subject: Subject, kind: str, path: str, first: bool) -> None:
     needs=(COMPILE, "torch.optim.Optimizer.register_step_pre_hook"),
     about=("Optimizer.register_step_pre_hook", "Optimizer.register_step_post_hook"),
     concern="step_pre|step_post ?compiled",
+    isolated=True,  # torch does it once in a process
     readings=by_release(
         "other",
         ("2.3", "run", ["pre", "post"]),
