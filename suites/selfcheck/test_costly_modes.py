@@ -14,7 +14,7 @@ from fixtures.judge.clause import CLAUSES
 from fixtures.judge.corpus import MOST_MODULES, MOST_STEPS, WHOLE, corpus, features
 from fixtures.model.contract import contract_for
 from fixtures.model.module import expect
-from fixtures.plan.grammar import Drop, Forward, Hook, Plan, walk
+from fixtures.plan.grammar import Drop, Forward, Freeze, Hook, Input, Plan, Repack, walk
 from fixtures.play.trace import Trace
 from fixtures.run.recorder import counted
 from fixtures.stages import inductor
@@ -205,6 +205,19 @@ def test_what_the_one_node_does_is_not_put_down_to_frames(name: str) -> None:
         expect(node.witness, contract_for(VERSION), MODES[name]().lib(VERSION, rules)) for rules in ((), (frame,))
     )
     assert with_frames == without
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        (Hook("forward_pre", "m0", "h0", do=(Repack("list"),)), Hook("forward", "m1", "h1"), Forward()),
+        (Hook("forward", "m1", "h1"), Freeze("x0.base"), Forward()),
+    ],
+)
+def test_the_model_knows_what_of_an_argument_is_guarded(steps: Any) -> None:
+    """Its structure, with which a call is compiled anew; not what it was made of."""
+    plan = replace(COPIES.witness, inputs=(Input(2, leaf=False),), steps=steps)
+    assert Late().play(plan) == expect(plan, contract_for(VERSION), Late().lib(VERSION))
 
 
 def test_before_2_8_a_hook_removed_in_what_is_compiled_leaves_the_plan_out() -> None:

@@ -135,3 +135,16 @@ def test_what_was_set_is_put_back() -> None:
     finally:
         torch.set_default_dtype(torch.float32)
     assert [getattr(torch, ask)() for ask, _, _ in USUAL] == before == [value for _, _, value in USUAL]
+
+
+def test_what_is_done_to_the_step_of_an_optimizer_is_put_back() -> None:
+    """As torch.compile did before 2.3: other hooks than those of the cell that compiled would never run."""
+    torch.optim.SGD([torch.nn.Parameter(torch.ones(1))], lr=1.0)  # torch puts its hooks around step() once
+    hooked, bare = torch.optim.SGD.step, torch.optim.Rprop.step
+    assert hasattr(hooked, "hooked")
+    marked = hasattr(bare, "hooked")
+    with usual():
+        setattr(torch.optim.SGD, "step", getattr(hooked, "__wrapped__"))  # noqa: B009, B010
+        setattr(bare, "hooked", True)  # noqa: B010
+    assert torch.optim.SGD.step is hooked
+    assert hasattr(torch.optim.Rprop.step, "hooked") == marked
