@@ -14,7 +14,7 @@ from fixtures.judge.clause import CLAUSES
 from fixtures.judge.corpus import MOST_MODULES, MOST_STEPS, WHOLE, corpus, features
 from fixtures.model.contract import contract_for
 from fixtures.model.module import expect
-from fixtures.plan.grammar import Drop, Forward, Freeze, Hook, Input, Plan, Repack, walk
+from fixtures.plan.grammar import Drop, Forward, Freeze, Hook, Input, Leaf, Pack, Plan, Repack, walk
 from fixtures.play.trace import Trace
 from fixtures.run.recorder import counted
 from fixtures.stages import inductor
@@ -244,6 +244,19 @@ def test_a_prepended_hook_next_to_an_unlike_one_is_left_out_where_dynamo_fails(
     hooks = Hook("forward", on, "h0", form="method"), Hook("forward", on, "h1", prepend=True)
     found = MODES["compiled"]().lacks(replace(COPIES.witness, steps=(*hooks, Forward())), version)
     assert len(found) == left_out
+
+
+@pytest.mark.parametrize(
+    ("version", "kind", "left_out"), [("2.2.2", "data", 1), ("2.2.2", "named", 0), ("2.3.1", "data", 0)]
+)
+@pytest.mark.parametrize("of_net", [True, False])
+def test_before_2_3_a_dataclass_leaves_the_plan_out_of_aot(
+    version: str, kind: str, left_out: int, of_net: bool
+) -> None:
+    net = Leaf("m0", "scale", (2,), out=Pack(kind if of_net else "tuple", (0,)))
+    hook = Hook("forward", "m0", "h0", do=() if of_net else (Repack(kind),))
+    plan = replace(COPIES.witness, net=net, steps=(hook, Forward()))
+    assert len(MODES["aot"]().lacks(plan, version)) == left_out
 
 
 def test_the_default_backend_says_what_this_machine_lacks(monkeypatch: pytest.MonkeyPatch) -> None:
