@@ -9,6 +9,7 @@ from fixtures.judge.clause import Reading, by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.judge.table import Row, each
 from suites.modes.compiled import (
+    ANY_KIND,
     ANYWHERE,
     APIS,
     BY,
@@ -23,6 +24,7 @@ from suites.modes.compiled import (
     hook,
     multiplying,
     network,
+    scale,
     within,
 )
 from suites.modes.compiled import given as leaf
@@ -50,7 +52,7 @@ BEFORE = f'{PAGE} "If you install hooks before calling"'
         BEFORE,
         needs=COMPILE,
         where=EAGER,
-        see="modes.compile.prepended",
+        see=("modes.compile.prepended", "modes.compile.instance", "modes.compile.sequential"),
         kinds=["forward_pre", "forward"],
         about=APIS[:2],
         value="runs",
@@ -63,6 +65,7 @@ BEFORE = f'{PAGE} "If you install hooks before calling"'
         f'{PAGE} "hooks are generally also supported, with similar caveats"',
         needs=COMPILE,
         where=EAGER,
+        see=("modes.compile.instance", "modes.compile.sequential"),
         kinds=["full_backward_pre", "full_backward", "backward"],
         about=APIS[2:],
         value="runs",
@@ -99,15 +102,16 @@ def before(subject: Subject, kind: str, path: str, by: int, *, row: Any) -> None
         Reading(
             "fails",
             ">=2.7,<2.12",
-            "A compiled call fails where on an inner module a hook is prepended to another, and only one is a closure.",
+            "A compiled call of one graph fails where on an inner module a closure is prepended to a function.",
             value="fails",
             headline=False,
             effect="raises",
         ),
     ),
     witness={"kind": "forward", "path": "first", "first": True},
-    note="From 2.7 to 2.11 Dynamo takes the one hook for the other, and raises InternalTorchDynamoError where they are "
-    "not of one form: functions, closures, methods and objects differ.",
+    note="From 2.7 to 2.11 Dynamo takes the one hook for the other, and raises InternalTorchDynamoError where they "
+    "differ in kind (function, closure, method, object), in class, or in what they close over. Nothing fails where "
+    "one of them breaks the graph.",
 )
 @given(kind=st.sampled_from(["forward_pre", "forward"]), path=INNER, first=st.booleans())
 def test_prepended(subject: Subject, kind: str, path: str, first: bool) -> None:
@@ -127,6 +131,35 @@ def test_prepended(subject: Subject, kind: str, path: str, first: bool) -> None:
 
 
 @clause(
+    "modes.compile.sequential",
+    says="A hook on an nn.Sequential inside a compiled module, registered before the first call, runs in each call.",
+    where=(OWN, EAGER),
+    see="modes.compile.instance",
+    source="measured",
+    needs=COMPILE,
+    concern="forward_pre|forward|full_backward_pre|full_backward|backward own ?compiled ?sequential",
+    readings=by_release(
+        "other",
+        ("2.2", "runs", "runs"),
+        "A hook on an nn.Sequential inside a compiled module, registered before the first call, runs in each call.",
+        ("", "ignored", "ignored"),
+        "Compiled calls ignore a hook on an nn.Sequential inside the module, also one from before the first call.",
+    ),
+    witness={"kind": "forward", "layers": [False]},
+)
+@given(kind=ANY_KIND, layers=st.lists(st.booleans(), min_size=1, max_size=3))
+def test_sequential(subject: Subject, kind: str, layers: List[bool]) -> None:
+    import torch
+
+    inner = torch.nn.Sequential(*(torch.nn.Linear(1, 1).double() if layer else scale(2) for layer in layers))
+    net, plain = network(inner), called(network(inner))
+    hook(net, "first", kind, 5)
+    eager = called(net)
+    call = compiled(net)
+    assert [became(called(call), eager, plain) for _ in range(2)] == [subject.value] * 2
+
+
+@clause(
     "modes.compile.step_hooks",
     says="Step hooks of an optimizer of torch.optim run also after torch.compile was called in the process.",
     where="the optimizer's step() itself is not compiled",
@@ -140,9 +173,11 @@ def test_prepended(subject: Subject, kind: str, path: str, first: bool) -> None:
         ("2.3", "run", ["pre", "post"]),
         "Step hooks of an optimizer of torch.optim run also after torch.compile was called in the process.",
         ("", "ignored", []),
-        "Once torch.compile was called, no step hook of an optimizer of torch.optim runs in the process any more.",
+        "Once torch.compile was called, an SGD, Adam or AdamW optimizer without a scheduler runs no step hook.",
     ),
     witness={"name": "SGD", "before": True},
+    note="Until 2.2 no optimizer of torch.optim that is made after torch.compile runs step hooks, but a subclass with "
+    "a step() of its own. Of those made before RAdam, LBFGS, SparseAdam and any with a scheduler keep theirs.",
 )
 @given(name=st.sampled_from(["SGD", "Adam", "AdamW"]), before=st.booleans())
 def test_step_hooks(subject: Subject, name: str, before: bool) -> None:

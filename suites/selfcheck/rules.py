@@ -1,4 +1,4 @@
-"""The tables of rules in docs/ways.md and docs/compiled.md: `python -m suites.selfcheck.rules` writes them."""
+"""The tables of rules in docs/ways.md and docs/compiled.md, and of what is left out: this writes them."""
 
 from __future__ import annotations
 
@@ -22,6 +22,15 @@ def table(rules: tuple[Rule, ...]) -> str:
     return "\n".join(rows) + "\n"
 
 
+def left_out() -> str:
+    """Return what plans are left out of modes on some releases, as markdown."""
+    rows = ["| left out are plans that need | because | torch | modes |", "|---|---|---|---|"]
+    for gap in dict.fromkeys(gap for mode in MODES.values() for gap in mode.gaps):
+        modes = ", ".join(f"`{mode.name}`" for mode in MODES.values() if gap in mode.gaps)
+        rows.append(f"| {gap.needs} | {gap.why} | {gap.torch} | {modes} |")
+    return "\n".join(rows) + "\n"
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Write the tables; with --check return 1 where one of them is out of date."""
     parser = argparse.ArgumentParser(prog=COMMAND, description=__doc__)
@@ -32,6 +41,7 @@ def main(arguments: list[str] | None = None) -> int:
         if mode.rules:
             page = DOCS / ("compiled.md" if mode.costly else "ways.md")
             done.append(tables.write(page, f"rules of {mode.name}", table(mode.rules), check=check, command=COMMAND))
+    done.append(tables.write(DOCS / "compiled.md", "left out", left_out(), check=check, command=COMMAND))
     return max(done)
 
 
