@@ -146,15 +146,15 @@ def prepared(
     suite, clauses = newest_table(table, runs)
     before = {old.minor: old for old in all_renamed(read_recorded(folder), table.clauses, clauses)}
     clauses = _tested(clauses, runs, before.values())
-    fresh: dict[str, Recorded] = {}
+    groups = _by_release(runs)
+    for run in (run for group in groups.values() for run in group):
+        _check_recordable(run)
+    fresh = {name: from_runs(group, clauses) for name, group in groups.items()}
+    before = _reworded(before, fresh.values())
     after = []
-    for name, group in _by_release(runs).items():
-        for run in group:
-            _check_recordable(run)
-        new = fresh[name] = from_runs(group, clauses)
-        if name in before:
-            new = _added(_rest(before[name], new) if replace else before[name], new)
-        after.append(new)
+    for name, new in fresh.items():
+        old = before.get(name)
+        after.append(_added(_rest(old, new) if replace else old, new) if old else new)
     stamped: tuple[str, ...] = ()
     unproven: tuple[str, ...] = ()
     if restamp:
@@ -180,6 +180,26 @@ def _tested(clauses: Clauses, runs: Iterable[Run], before: Iterable[Recorded]) -
             if mode == "eager" and same and line.get("beyond") is not None:
                 found[name] = found[name].tested(line["beyond"])
     return found
+
+
+def _reworded(before: Mapping[str, Recorded], fresh: Iterable[Recorded]) -> dict[str, Recorded]:
+    """Return what is recorded, with the rules of modes in the words that these runs have for them."""
+    words = {(mode, cell.deviation): cell.note for new in fresh for _, mode, cell in _by_rule(new)}
+    found = dict(before)
+    for name, old in before.items():
+        cells = {clause: dict(modes) for clause, modes in old.cells.items()}
+        for clause, mode, cell in _by_rule(old):
+            cells[clause][mode] = replace(cell, note=words.get((mode, cell.deviation), cell.note))
+        found[name] = replace(old, cells=cells)
+    return found
+
+
+def _by_rule(old: Recorded) -> Iterator[tuple[str, str, Cell]]:
+    """Yield the cells in which a rule of the mode is in force, and their clauses and modes."""
+    for clause, modes in old.cells.items():
+        for mode, cell in modes.items():
+            if cell.declared and (cell.deviation or "").startswith("rule "):
+                yield clause, mode, cell
 
 
 def _gone(clauses: Iterable[str], runs: Iterable[Run]) -> tuple[str, ...]:

@@ -70,7 +70,8 @@ def test_late_inner(subject: Subject, kind: str, path: str, backend: str) -> Non
     says="Hooks on inner modules of a network are ignored if one of its classes and shapes was compiled without them.",
     where=EAGER,
     see="modes.compile.late_inner",
-    source=NOTICED,
+    source=(f'{PAGE} "If you install hooks before calling"', NOTICED),
+    docs="contradicts",
     needs=COMPILE,
     concern="forward_pre|forward|full_backward_pre|full_backward|backward own ?compiled ?class_compiled",
     readings=by_release(

@@ -9,7 +9,7 @@ import pytest
 
 from reports.data.verdicts import read_recorded, read_table
 from suites.selfcheck import synthetic
-from suites.selfcheck.room import NEW, recorded_room, refused
+from suites.selfcheck.room import NEW, OLD, recorded_room, refused
 
 
 @pytest.fixture
@@ -162,6 +162,24 @@ def test_of_a_mode_that_deviates_as_declared_the_evidence_stays_in_the_run_file(
     capsys.readouterr()
     assert room.call("diff", "1.4", run, "--mode", "eager", "--to-mode", "copy") == 1
     assert "02 forward a (117,)" in capsys.readouterr().out, "the answer about the run file shows it"
+
+
+def ruled(room, name, torch, note, rule="rule parameters"):
+    """Write a run of one clause, which a rule of the mode copy explains."""
+    cell = {**synthetic.cell(name, room.table[name], torch, "copy"), "verdict": "deviates", "refuted": [], "holds": []}
+    cell.update(declared=True, deviation=rule, note=note)
+    header = synthetic.header({name: room.table[name]}, torch, modes=["copy"], nodes={"a": [name, "copy"]})
+    return room.write("ruled.jsonl", [header, cell, synthetic.footer([cell])])
+
+
+def test_a_rule_has_one_sentence_on_all_releases_that_of_the_newest_run(room):
+    name, other, *_ = room.table
+    assert room.call("record", ruled(room, name, OLD, "Old words.")) == 0
+    assert room.call("record", ruled(room, other, OLD, "Another rule.", rule="rule other")) == 0
+    assert room.call("record", ruled(room, name, NEW, "New words.")) == 0
+    found = {minor: cells[name]["copy"]["note"] for minor, cells in room.recorded().items() if "copy" in cells[name]}
+    assert found == {"1.13": "New words.", "2.15": "New words."}
+    assert room.recorded()["1.13"][other]["copy"]["note"] == "Another rule."
 
 
 def test_undeclared_deviations_are_recorded_only_when_they_are_accepted(room, capsys):
