@@ -51,8 +51,8 @@ BEFORE = f'{PAGE} "If you install hooks before calling"'
         "What a forward (pre-)hook registered before the first compiled call returns is used in each call.",
         BEFORE,
         needs=COMPILE,
-        where=EAGER,
-        see=("modes.compile.prepended", "modes.compile.instance", "modes.compile.sequential"),
+        where=(EAGER, "no like block comes before it"),
+        see=("modes.compile.prepended", "modes.compile.instance", "modes.compile.sequential", "modes.compile.keeps"),
         kinds=["forward_pre", "forward"],
         about=APIS[:2],
         value="runs",
@@ -64,8 +64,8 @@ BEFORE = f'{PAGE} "If you install hooks before calling"'
         "What a module's backward hook, registered before the first compiled call, returns is used in each pass.",
         f'{PAGE} "hooks are generally also supported, with similar caveats"',
         needs=COMPILE,
-        where=EAGER,
-        see=("modes.compile.instance", "modes.compile.sequential"),
+        where=(EAGER, "no like block comes before it"),
+        see=("modes.compile.repeated", "modes.compile.instance", "modes.compile.sequential"),
         kinds=["full_backward_pre", "full_backward", "backward"],
         about=APIS[2:],
         value="runs",
@@ -88,6 +88,7 @@ def before(subject: Subject, kind: str, path: str, by: int, *, row: Any) -> None
     "modes.compile.prepended",
     says="A forward (pre-)hook that is prepended to another one runs before it in a compiled call, too.",
     where=("registered before the first call", EAGER),
+    see="modes.compile.sequential",
     source="measured",
     needs=COMPILE,
     about=APIS[:2],
@@ -102,16 +103,17 @@ def before(subject: Subject, kind: str, path: str, by: int, *, row: Any) -> None
         Reading(
             "fails",
             ">=2.7,<2.12",
-            "A compiled call of one graph fails where on an inner module a closure is prepended to a function.",
+            "A call of one graph fails where an inner module's two hooks are a function and a closure prepended to it.",
             value="fails",
             headline=False,
             effect="raises",
         ),
     ),
     witness={"kind": "forward", "path": "first", "first": True},
-    note="From 2.7 to 2.11 Dynamo takes the one hook for the other, and raises InternalTorchDynamoError where they "
-    "differ in kind (function, closure, method, object), in class, or in what they close over. Nothing fails where "
-    "one of them breaks the graph.",
+    note="From 2.7 to 2.11 Dynamo takes the one hook for the other, and raises InternalTorchDynamoError or "
+    "AssertionError where they differ in kind (function, closure, method, object), in class, or in the types of what "
+    "they close over. Nothing fails where one of them breaks the graph, or a third one is prepended that is like the "
+    "first. A deep copy of the module does not fail.",
 )
 @given(kind=st.sampled_from(["forward_pre", "forward"]), path=INNER, first=st.booleans())
 def test_prepended(subject: Subject, kind: str, path: str, first: bool) -> None:
@@ -134,7 +136,7 @@ def test_prepended(subject: Subject, kind: str, path: str, first: bool) -> None:
     "modes.compile.sequential",
     says="A hook on an nn.Sequential inside a compiled module, registered before the first call, runs in each call.",
     where=(OWN, EAGER),
-    see="modes.compile.instance",
+    see=("modes.compile.instance", "modes.compile.repeated", "modes.compile.fullgraph"),
     source="measured",
     needs=COMPILE,
     concern="forward_pre|forward|full_backward_pre|full_backward|backward own ?compiled ?sequential",
@@ -143,7 +145,7 @@ def test_prepended(subject: Subject, kind: str, path: str, first: bool) -> None:
         ("2.2", "runs", "runs"),
         "A hook on an nn.Sequential inside a compiled module, registered before the first call, runs in each call.",
         ("", "ignored", "ignored"),
-        "Compiled calls ignore a hook on an nn.Sequential inside the module, also one from before the first call.",
+        "Compiled calls ignore hooks on an nn.Sequential inside, unless a graph break splits that Sequential.",
     ),
     witness={"kind": "forward", "layers": [False]},
 )
@@ -173,11 +175,12 @@ def test_sequential(subject: Subject, kind: str, layers: List[bool]) -> None:
         ("2.3", "run", ["pre", "post"]),
         "Step hooks of an optimizer of torch.optim run also after torch.compile was called in the process.",
         ("", "ignored", []),
-        "Once torch.compile was called, an SGD, Adam or AdamW optimizer without a scheduler runs no step hook.",
+        "Once torch.compile was called, an SGD, Adam or AdamW optimizer runs no step hook, unless it had a scheduler.",
     ),
     witness={"name": "SGD", "before": True},
     note="Until 2.2 no optimizer of torch.optim that is made after torch.compile runs step hooks, but a subclass with "
-    "a step() of its own. Of those made before RAdam, LBFGS, SparseAdam and any with a scheduler keep theirs.",
+    "a step() of its own. Of those made before RAdam, LBFGS, SparseAdam, subclasses and those with a scheduler from "
+    "before keep theirs. Global step hooks go with the others.",
 )
 @given(name=st.sampled_from(["SGD", "Adam", "AdamW"]), before=st.booleans())
 def test_step_hooks(subject: Subject, name: str, before: bool) -> None:

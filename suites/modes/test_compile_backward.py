@@ -195,10 +195,11 @@ def test_aot_unreached(subject: Subject, x: int) -> None:
         ("2.12", "compiled anew", 3),
         "A parameter thawed after a compiled call gets .grad from the next forward on, and its hooks run.",
         ("", "as it was compiled", 0),
-        "A thawed parameter gets no gradient where its graph was compiled with gradients while it was frozen.",
+        "A parameter thawed after a compiled call gets no gradient until its graph is compiled anew.",
     ),
     witness={"path": "first", "others": True, "of_input": True},
-    note="From 2.5 to 2.11 its hooks are called there all the same, a tensor hook with None. No graph is compiled of a "
+    note="From 2.5 to 2.11 its hooks are called all the same, a tensor hook with None, if the graph computes other "
+    "gradients. On 2.1 a graph without gradients is compiled anew once something needs one. No graph is compiled of a "
     "forward that Dynamo skips, that with an LSTM for one.",
 )
 @given(path=st.sampled_from(["first", "second.inner"]), others=st.booleans(), of_input=st.booleans())

@@ -1,6 +1,5 @@
 """Hooks that come after the first call of a compiled module: ignored, until torch compiles the module anew."""
 
-import copy
 from typing import Any, List
 
 from hypothesis import given
@@ -62,39 +61,6 @@ def test_late_inner(subject: Subject, kind: str, path: str, backend: str) -> Non
     plain = called(call)
     hook(net, path, kind, 5)
     eager = called(net)
-    assert [became(called(call), eager, plain) for _ in range(2)] == [subject.value] * 2
-
-
-@clause(
-    "modes.compile.instance",
-    says="Hooks on inner modules of a network are ignored if one of its classes and shapes was compiled without them.",
-    where=EAGER,
-    see="modes.compile.late_inner",
-    source=(f'{PAGE} "If you install hooks before calling"', NOTICED),
-    docs="contradicts",
-    needs=COMPILE,
-    concern="forward_pre|forward|full_backward_pre|full_backward|backward own ?compiled ?class_compiled",
-    readings=by_release(
-        "nothing",
-        ("2.6", "ignored", "ignored"),
-        "Hooks on inner modules of a network are ignored if one of its classes and shapes was compiled without them.",
-        ("", "runs", "runs"),
-        "Hooks on a network run from its first compiled call on, also if another one of its class was compiled.",
-    ),
-    witness={"kind": "forward", "path": "first", "layer": True},
-    note="The two networks share what was compiled for the code of their class. Register hooks on the one that is "
-    "called first, too, or call torch.compiler.reset() before.",
-)
-@given(kind=ANY_KIND, path=INNER, layer=st.booleans())
-def test_instance(subject: Subject, kind: str, path: str, layer: bool) -> None:
-    import torch
-
-    net = network(torch.nn.Linear(1, 1).double() if layer else None)
-    other = copy.deepcopy(net)
-    plain = called(compiled(net))
-    hook(other, path, kind, 5)
-    eager = called(other)
-    call = torch.compile(other, backend="eager")
     assert [became(called(call), eager, plain) for _ in range(2)] == [subject.value] * 2
 
 

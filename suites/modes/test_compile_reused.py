@@ -1,0 +1,173 @@
+"""Code that torch.compile reuses for another module of the class: hooks inside are not guarded where it had none."""
+
+import copy
+from typing import Any
+
+from hypothesis import strategies as st
+
+from fixtures.judge.clause import by_release
+from fixtures.judge.subject import Subject
+from fixtures.judge.table import Row, each
+from suites.modes.compiled import (
+    APIS,
+    COMPILE,
+    EAGER,
+    INNER,
+    KINDS,
+    NOTICED,
+    PAGE,
+    became,
+    called,
+    compiled,
+    hook,
+    network,
+)
+
+ABOUT = APIS
+SAME = (f'{PAGE} "If you install hooks before calling"', NOTICED)
+KIND = "forward_pre|forward|full_backward_pre|full_backward|backward"
+BEFORE = "registered before the first call"
+BLOCK = "the block's forward is your own"
+
+
+def blocks_of(layer: bool, count: int) -> Any:
+    """Networks of one class, one after another; the first module of each is an nn.Linear, or one like the others."""
+    import torch
+
+    class Blocks(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            block = network(torch.nn.Linear(1, 1).double() if layer else None)
+            self.blocks = torch.nn.ModuleList([block, *(copy.deepcopy(block) for _ in range(count - 1))])
+
+        def forward(self, x: Any) -> Any:
+            for block in self.blocks:
+                x = block(x)
+            return x
+
+    return Blocks()
+
+
+def inside(row: Any) -> Any:
+    """Where in a network the hook is."""
+    return st.just("first") if row.layer else INNER
+
+
+@each(
+    Row(
+        "modes.compile.instance",
+        "Hooks on inner modules are ignored where torch reuses what it compiled for a like module without hooks.",
+        SAME,
+        where=EAGER,
+        see="modes.compile.instance_layer",
+        docs="contradicts",
+        needs=COMPILE,
+        concern=f"{KIND} own ?compiled ?class_compiled",
+        readings=by_release(
+            "nothing",
+            ("2.6", "ignored", "ignored"),
+            "Hooks on inner modules are ignored where torch reuses what it compiled for a like module without hooks.",
+            ("", "runs", "runs"),
+            "Hooks on inner modules of your own run also where a like module without hooks was compiled before.",
+        ),
+        note="Like: of one class, with equal shapes, dtypes, requires_grad and attributes that its forward reads; "
+        "another network, or another block where each is compiled by itself. Register such hooks on the first one, "
+        "too: of this kind, on the same inner module. Or call torch.compiler.reset() before, or set "
+        "torch._dynamo.config.skip_nnmodule_hook_guards = False.",
+        layer=False,
+        witness={"kind": "forward", "path": "first", "blocks": False},
+    ),
+    Row(
+        "modes.compile.instance_layer",
+        "Inner nn.Linear ignore hooks where torch reuses what it compiled for a like module without hooks.",
+        SAME,
+        where=EAGER,
+        see="modes.compile.instance",
+        docs="contradicts",
+        needs=COMPILE,
+        concern=f"{KIND} own ?compiled ?class_compiled",
+        readings=by_release(
+            "nothing",
+            ("2.5", "ignored", "ignored"),
+            "Inner nn.Linear ignore hooks where torch reuses what it compiled for a like module without hooks.",
+            ("", "runs", "runs"),
+            "Hooks on an inner nn.Linear run also where a like module without hooks was compiled before.",
+        ),
+        layer=True,
+        witness={"kind": "forward", "path": "first", "blocks": False},
+    ),
+    kind=lambda row: st.sampled_from(KINDS),
+    path=inside,
+    blocks=lambda row: st.booleans(),
+)
+def reused(subject: Subject, kind: str, path: str, blocks: bool, *, row: Any) -> None:
+    import torch
+
+    net = blocks_of(row.layer, 2)
+    first, second = net.blocks
+    whole = net if blocks else second
+    plain = called(whole)
+    hook(second, path, kind, 5)
+    eager = called(whole)
+    before, call = compiled(first), torch.compile(second, backend="eager")
+    if not blocks:
+        called(before)
+    found = [called(lambda x: call(before(x))) if blocks else called(call) for _ in range(2)]
+    assert [became(one, eager, plain) for one in found] == [subject.value] * 2
+
+
+@each(
+    Row(
+        "modes.compile.repeated",
+        "A backward hook inside a block of a compiled network is ignored if a like block before it has none.",
+        SAME,
+        where=(BLOCK, EAGER),
+        see=("modes.compile.instance", "modes.compile.repeated_layer"),
+        docs="contradicts",
+        needs=COMPILE,
+        about=APIS[2:],
+        concern="full_backward_pre|full_backward|backward own ?compiled ?class_compiled",
+        readings=by_release(
+            "nothing",
+            ("2.6", "ignored", "ignored"),
+            "A backward hook inside a block of a compiled network is ignored if a like block before it has none.",
+            ("", "runs", "runs"),
+            "A backward hook inside a block runs, also if a like block before it has none.",
+        ),
+        note="It breaks the graph, and torch compiles each block by itself: those that follow reuse what it made for "
+        "the first one. Then a forward hook inside such a block is ignored, too. They run with "
+        "torch._dynamo.config.skip_nnmodule_hook_guards = False.",
+        layer=False,
+        witness={"kind": "full_backward", "path": "first", "place": 1},
+    ),
+    Row(
+        "modes.compile.repeated_layer",
+        "A backward hook on an nn.Linear in a block of a network is ignored if a like block before it has none.",
+        SAME,
+        where=(BLOCK, EAGER),
+        see="modes.compile.repeated",
+        docs="contradicts",
+        needs=COMPILE,
+        about=APIS[2:],
+        concern="full_backward_pre|full_backward|backward own ?compiled ?class_compiled",
+        readings=by_release(
+            "nothing",
+            ("2.5", "ignored", "ignored"),
+            "A backward hook on an nn.Linear in a block of a network is ignored if a like block before it has none.",
+            ("", "runs", "runs"),
+            "A backward hook on an nn.Linear in a block runs, also if a like block before it has none.",
+        ),
+        layer=True,
+        witness={"kind": "full_backward", "path": "first", "place": 1},
+    ),
+    kind=lambda row: st.sampled_from(KINDS[2:]),
+    path=inside,
+    place=lambda row: st.integers(1, 2),
+)
+def repeated(subject: Subject, kind: str, path: str, place: int, *, row: Any) -> None:
+    net = blocks_of(row.layer, 3)
+    plain = called(net)
+    hook(net.blocks[place], path, kind, 5)
+    eager = called(net)
+    call = compiled(net)
+    assert [became(called(call), eager, plain) for _ in range(2)] == [subject.value] * 2
