@@ -1,4 +1,4 @@
-"""A backward hook on a layer of torch.nn in a block is ignored by torch.compile if a like block before it has none.
+"""torch.compile ignores a backward hook on a layer of torch.nn in a block if a like one before it in a loop has none.
 
 Documentation: hooks installed before torch.compile and not changed later are supported by default.
     https://docs.pytorch.org/docs/stable/torch.compiler_nn_module.html
@@ -11,29 +11,14 @@ As documented: runs
 import torch
 
 
-class Block(torch.nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.layer = torch.nn.Linear(2, 2)
-
+class Block(torch.nn.ModuleList):
     def forward(self, x):
-        return self.layer(x)
-
-
-class Model(torch.nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.blocks = torch.nn.ModuleList([Block(), Block()])
-
-    def forward(self, x):
-        for block in self.blocks:
-            x = block(x)
-        return x
+        return self[0](x)
 
 
 calls = []
-model = Model()
-model.blocks[1].layer.register_full_backward_hook(lambda module, grad_input, grad_output: calls.append("hooked"))
+model = torch.nn.Sequential(Block([torch.nn.Linear(2, 2)]), Block([torch.nn.Linear(2, 2)]))
+model[1][0].register_full_backward_hook(lambda module, grad_input, grad_output: calls.append("hooked"))
 torch.compile(model, backend="eager")(torch.ones(2, requires_grad=True)).sum().backward()
 documented = ["hooked"]
 observed = calls

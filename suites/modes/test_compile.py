@@ -51,7 +51,7 @@ BEFORE = f'{PAGE} "If you install hooks before calling"'
         "What a forward (pre-)hook registered before the first compiled call returns is used in each call.",
         BEFORE,
         needs=COMPILE,
-        where=(EAGER, "no like block comes before it"),
+        where=(EAGER, "no like module is compiled by itself"),
         see=("modes.compile.prepended", "modes.compile.instance", "modes.compile.sequential", "modes.compile.keeps"),
         kinds=["forward_pre", "forward"],
         about=APIS[:2],

@@ -71,9 +71,9 @@ def inside(row: Any) -> Any:
             "Hooks on inner modules of your own run also where a like module without hooks was compiled before.",
         ),
         note="Like: of one class, with equal shapes, dtypes, requires_grad and attributes that its forward reads; "
-        "another network, or another block where each is compiled by itself. Register such hooks on the first one, "
-        "too: of this kind, on the same inner module. Or call torch.compiler.reset() before, or set "
-        "torch._dynamo.config.skip_nnmodule_hook_guards = False.",
+        "another network, or another block where each is compiled by itself. Register such hooks on all of them: "
+        "of this kind, on the same inner module. Or set torch._dynamo.config.skip_nnmodule_hook_guards = False. A "
+        "forward hook inside the first one is ignored, too, from its second call on.",
         layer=False,
         witness={"kind": "forward", "path": "first", "blocks": False},
     ),
@@ -119,7 +119,7 @@ def reused(subject: Subject, kind: str, path: str, blocks: bool, *, row: Any) ->
 @each(
     Row(
         "modes.compile.repeated",
-        "A backward hook inside a block of a compiled network is ignored if a like block before it has none.",
+        "In a loop over blocks a backward hook inside one is ignored if a like one before it has none.",
         SAME,
         where=(BLOCK, EAGER),
         see=("modes.compile.instance", "modes.compile.repeated_layer"),
@@ -130,19 +130,20 @@ def reused(subject: Subject, kind: str, path: str, blocks: bool, *, row: Any) ->
         readings=by_release(
             "nothing",
             ("2.6", "ignored", "ignored"),
-            "A backward hook inside a block of a compiled network is ignored if a like block before it has none.",
+            "In a loop over blocks a backward hook inside one is ignored if a like one before it has none.",
             ("", "runs", "runs"),
-            "A backward hook inside a block runs, also if a like block before it has none.",
+            "In a loop over blocks a backward hook on a module of yours in one runs, also if one before it has none.",
         ),
-        note="It breaks the graph, and torch compiles each block by itself: those that follow reuse what it made for "
-        "the first one. Then a forward hook inside such a block is ignored, too. They run with "
+        note="It breaks the graph in the loop, so torch compiles each block by itself, and those behind reuse what "
+        "it made for one without hooks, if their inputs need gradients, too. Then forward hooks inside them are "
+        "ignored as well. All run where blocks are called without a loop, or with "
         "torch._dynamo.config.skip_nnmodule_hook_guards = False.",
         layer=False,
         witness={"kind": "full_backward", "path": "first", "place": 1},
     ),
     Row(
         "modes.compile.repeated_layer",
-        "A backward hook on an nn.Linear in a block of a network is ignored if a like block before it has none.",
+        "In a loop over blocks a backward hook on an nn.Linear in one is ignored if a like one before it has none.",
         SAME,
         where=(BLOCK, EAGER),
         see="modes.compile.repeated",
@@ -153,9 +154,9 @@ def reused(subject: Subject, kind: str, path: str, blocks: bool, *, row: Any) ->
         readings=by_release(
             "nothing",
             ("2.5", "ignored", "ignored"),
-            "A backward hook on an nn.Linear in a block of a network is ignored if a like block before it has none.",
+            "In a loop over blocks a backward hook on an nn.Linear in one is ignored if a like one before it has none.",
             ("", "runs", "runs"),
-            "A backward hook on an nn.Linear in a block runs, also if a like block before it has none.",
+            "In a loop over blocks a backward hook on an nn.Linear in one runs, also if one before it has none.",
         ),
         layer=True,
         witness={"kind": "full_backward", "path": "first", "place": 1},
