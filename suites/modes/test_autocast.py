@@ -258,3 +258,31 @@ def test_inside_hook(subject: Subject, way: str, inside: List[bool]) -> None:
     for one in inside:
         called(module, x, one)
     assert seen == [subject.value[one] for one in inside for _ in range(3)]
+
+
+@clause(
+    "modes.autocast.nested",
+    says="After an autocast region inside a forward hook the dtype of the region around is in force again.",
+    where=("both are for the CPU", "the hook ends the region"),
+    source="measured",
+    needs=(NEEDS, "torch.get_autocast_dtype"),
+    about="register_forward_hook",
+    value="bfloat16",
+    wrong={"that of the inner one": "inner"},
+    witness={"way": "linear", "to": "float16", "enabled": True},
+)
+@given(way=WAY, to=st.sampled_from(["bfloat16", "float16"]), enabled=st.booleans())
+def test_nested(subject: Subject, way: str, to: str, enabled: bool) -> None:
+    import torch
+
+    seen: List[str] = []
+
+    def inner(module: Any, args: Any, output: Any) -> None:
+        with torch.autocast("cpu", dtype=getattr(torch, to), enabled=enabled):
+            pass
+
+    first, second = layer(way), layer(way)
+    first.register_forward_hook(inner)
+    second.register_forward_hook(lambda module, args, output: seen.append(name(output)))
+    called(torch.nn.Sequential(first, second), single())
+    assert seen == [to if subject.value == "inner" else subject.value]

@@ -7,8 +7,20 @@ from hypothesis import strategies as st
 
 from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
-from suites.hooking import raised
-from suites.modes.compiled import BY, COMPILE, INNER, became, called, hook, network, two_outputs, within
+from suites.hooking import FEW, raised
+from suites.modes.compiled import (
+    ANYWHERE,
+    BY,
+    COMPILE,
+    INNER,
+    became,
+    called,
+    compiled,
+    hook,
+    network,
+    two_outputs,
+    within,
+)
 from suites.modes.compiled import given as leaf
 from suites.tensors import item
 
@@ -70,20 +82,53 @@ def test_autograd_tensor(subject: Subject, on: str, by: int) -> None:
 
 @clause(
     "modes.compile.autograd_module",
-    says="A backward hook of a module runs in compiled autograd, and what it returns is used.",
+    says="Backward hooks of a module run in compiled autograd, and what each returns is used.",
     source="measured",
     needs=AUTOGRAD,
     about=tuple(f"register_{kind}_hook" for kind in AROUND_BACKWARD),
     value="runs",
     wrong={"left out": "ignored"},
-    witness={"kind": "full_backward", "path": "first", "by": 5},
+    witness={"kind": "full_backward", "path": "first", "by": 5, "hooks": 2},
 )
-@given(kind=st.sampled_from(AROUND_BACKWARD[:2]), path=INNER, by=BY)
-def test_autograd_module(subject: Subject, kind: str, path: str, by: int) -> None:
+@given(kind=st.sampled_from(AROUND_BACKWARD[:2]), path=INNER, by=BY, hooks=FEW)
+def test_autograd_module(subject: Subject, kind: str, path: str, by: int, hooks: int) -> None:
     net, plain = network(), called(network())
-    hook(net, path, kind, by)
+    for _ in range(hooks):
+        hook(net, path, kind, by)
     eager = called(net)
     assert became(passed(net, leaf([3.0])), eager, plain) == subject.value
+
+
+@clause(
+    "modes.compile.autograd_compiled",
+    says="Backward hooks of a compiled module run in compiled autograd, and what each returns is used.",
+    where="torch._dynamo.config.compiled_autograd = True",
+    see="modes.compile.repeated",
+    source="measured",
+    needs=AUTOGRAD,
+    about=tuple(f"register_{kind}_hook" for kind in AROUND_BACKWARD),
+    value="runs",
+    wrong={"left out": "ignored"},
+    witness={"kind": "full_backward", "path": "first", "hooks": 2, "backend": "eager"},
+)
+@given(
+    kind=st.sampled_from(AROUND_BACKWARD),
+    path=ANYWHERE,
+    hooks=st.integers(1, 2),
+    backend=st.sampled_from(["eager", "aot_eager"]),
+)
+def test_autograd_compiled(subject: Subject, kind: str, path: str, hooks: int, backend: str) -> None:
+    from torch._dynamo import config
+
+    net, plain, x = network(), called(network()), leaf([3.0])
+    for _ in range(hooks):
+        hook(net, path, kind, 5)
+    eager = called(net)
+    with config.patch(compiled_autograd=True):
+        y = compiled(net, backend=backend)(x)
+        error = in_compiled_autograd(lambda: y.sum().backward())
+    found = [y.tolist(), x.grad.tolist()] if error == "none" else error
+    assert became(found, eager, plain) == subject.value
 
 
 @clause(

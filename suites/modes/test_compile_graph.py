@@ -7,8 +7,10 @@ from hypothesis import strategies as st
 
 from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
+from fixtures.judge.table import Row, each
 from suites.hooking import raised
 from suites.modes.compiled import (
+    ANY_KIND,
     APIS,
     BY,
     COMPILE,
@@ -203,6 +205,51 @@ def test_enabled(subject: Subject, kind: str, path: str, by: int) -> None:
     getattr(within(net, path), f"register_{kind}_hook")(function)
     assert called(net) == plain
     assert (called(compiled(net)) == called(eager)) == subject.value
+
+
+@each(
+    Row(
+        "modes.compile.disabled_module",
+        "Hooks on a module that torch.compiler.disable is given run, and what they return is used.",
+        "docs: torch.compiler.disable",
+        where="what it returns is called in eager mode or by a compiled module",
+        see=("modes.compile.disabled", "modes.compile.disabled_compiled"),
+        needs=(COMPILE, "torch.compiler.disable"),
+        paths=["", "first", "second", "second.inner"],
+        ways=["called", "within"],
+        value="runs",
+        wrong={"left out": "ignored"},
+        witness={"kind": "forward", "path": "", "way": "called"},
+    ),
+    Row(
+        "modes.compile.disabled_compiled",
+        "torch.compile of what torch.compiler.disable made of a module ignores the hooks on that module.",
+        "measured",
+        where=EAGER,
+        see="modes.compile.disabled_module",
+        needs=(COMPILE, "torch.compiler.disable"),
+        paths=[""],
+        ways=["compiled"],
+        value="ignored",
+        wrong={"as without torch.compile": "runs"},
+        witness={"kind": "forward", "path": "", "way": "compiled"},
+    ),
+    kind=lambda row: ANY_KIND,
+    path=lambda row: st.sampled_from(row.paths),
+    way=lambda row: st.sampled_from(row.ways),
+)
+def disabled_module(subject: Subject, kind: str, path: str, way: str, *, row: Any) -> None:
+    import torch
+
+    net, plain = network(), called(network())
+    hook(net, path, kind, 5)
+    eager = called(net)
+    call = torch.compiler.disable(net)
+    if way == "within":
+        call = compiled(torch.nn.Sequential(call))
+    elif way == "compiled":
+        call = compiled(call)
+    assert became(called(call), eager, plain) == subject.value
 
 
 @clause(

@@ -230,10 +230,10 @@ def test_comm_hook(subject: Subject, by: int, view: bool, passes: int) -> None:
     needs=BUCKET,
     value="bucket",
     wrong={"once a parameter": "parameter"},
-    witness={"layers": 2, "size": 1, "passes": 1},
+    witness={"layers": 2, "size": 1, "passes": 1, "given": "state"},
 )
-@given(layers=st.integers(2, 3), size=st.sampled_from([1, 400]), passes=FEW)
-def test_comm_calls(subject: Subject, layers: int, size: int, passes: int) -> None:
+@given(layers=st.integers(2, 3), size=st.sampled_from([1, 400]), passes=FEW, given=st.sampled_from(["state", "", 0]))
+def test_comm_calls(subject: Subject, layers: int, size: int, passes: int, given: Any) -> None:
     import torch
 
     seen: List[Any] = []
@@ -241,7 +241,7 @@ def test_comm_calls(subject: Subject, layers: int, size: int, passes: int) -> No
     # A layer of 400 is more than one megabyte: from the second pass on it has a bucket of its own.
     wrapper = in_process_group(net, bucket_cap_mb=1)
 
-    wrapper.register_comm_hook("state", lambda state, bucket: noted(seen, bucket, called_with(state, bucket)))
+    wrapper.register_comm_hook(given, lambda state, bucket: noted(seen, bucket, called_with(state, bucket)))
     for number in range(passes):
         del seen[:]
         wrapper(ones(1, size)).sum().backward()
@@ -249,7 +249,7 @@ def test_comm_calls(subject: Subject, layers: int, size: int, passes: int) -> No
         calls = len(seen)
         if size == 1 or number:  # into how many buckets torch cuts large layers at first differs between releases
             assert calls == (layers if subject.value == "parameter" or size == 400 else 1)
-        assert (states, indexes) == (["state"] * calls, list(range(calls)))
+        assert (states, indexes) == ([given] * calls, list(range(calls)))
         assert (lasts, sum(sizes)) == ([False] * (calls - 1) + [True], layers)
 
 

@@ -152,6 +152,28 @@ def test_vmap_forward(subject: Subject, path: str, kind: str, batch: int, rows: 
 
 
 @clause(
+    "modes.func.vmap_chunks",
+    says="In vmap with chunk_size=n a forward hook or pre-hook is called once for each n samples.",
+    where="the batch may end with fewer",
+    source='docs: torch.func.vmap "compute the vmap :attr:`chunk_size` samples at a time"',
+    see="modes.func.vmap_forward",
+    needs="torch.func.vmap(chunk_size)",
+    value="chunks",
+    wrong={"once for all": "all"},
+    witness={"path": "block", "kind": "forward", "batch": 3, "size": 2},
+)
+@given(path=st.sampled_from(ANYWHERE), kind=st.sampled_from(FORWARDS), batch=FEW, size=FEW)
+def test_vmap_chunks(subject: Subject, path: str, kind: str, batch: int, size: int) -> None:
+    from torch.func import vmap
+
+    seen: List[Any] = []
+    net = network()
+    hook(net, path, kind, 5, seen.append)
+    vmap(net, chunk_size=size)(ones(batch, 1, 1))
+    assert len(seen) == (-(-batch // size) if subject.value == "chunks" else 1)
+
+
+@clause(
     "modes.func.vmap_backward",
     says="Backward hooks of modules that vmap runs are not called by a backward() outside of vmap, with no error.",
     where="their inputs come from what vmap maps over",

@@ -226,3 +226,28 @@ def test_found(subject: Subject, path: str, passes: int) -> None:
     for _ in range(passes):
         net(ones()).sum().backward()
     assert seen == subject.value * passes
+
+
+@clause(
+    "modes.sharded.found_pre",
+    says="A forward pre-hook on Linear sees parameters whole, made before fully_shard or after.",
+    where=("on it alone, without prepend", "no checkpoint"),
+    source=('docs: torch.distributed.fsdp.fully_shard "all-gather their parameters before"', "measured"),
+    see="modes.sharded.found",
+    needs=FULLY_SHARD,
+    about="register_forward_pre_hook",
+    value=["whole", "whole"],
+    wrong={"sharded where it is older": ["sharded", "whole"], "sharded for both": ["sharded", "sharded"]},
+    witness={"path": "last", "passes": 1},
+)
+@given(path=st.sampled_from(LAYERS), passes=FEW)
+def test_found_pre(subject: Subject, path: str, passes: int) -> None:
+    seen: List[str] = []
+    net = network()
+    hook = within(net, path).register_forward_pre_hook
+    hook(lambda module, args: seen.append(class_of(module.weight)))
+    sharded(net)
+    hook(lambda module, args: seen.append(class_of(module.weight)))
+    for _ in range(passes):
+        net(ones()).sum().backward()
+    assert seen == subject.value * passes

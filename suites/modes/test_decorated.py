@@ -1,0 +1,67 @@
+"""Hooks that are decorated with a grad mode or with inference mode: they run in it, whatever is on around the call."""
+
+from typing import Any, Dict, List, Tuple
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fixtures.judge.clause import clause
+from fixtures.judge.subject import Subject
+from suites.modes.nets import ANYWHERE, FORWARD_APIS, FORWARDS, network, ones, within
+
+#: Whether gradients are recorded in a mode, and whether it is inference mode; None: as around it.
+MODES: Dict[str, Tuple[Any, Any]] = {
+    "no_grad": (False, None),
+    "enable_grad": (True, None),
+    "inference_mode": (False, True),
+    "inference_mode off": (True, False),
+}
+
+
+def mode(name: str) -> Any:
+    """What a function is decorated with, or a block is run in."""
+    import torch
+
+    word, _, off = name.partition(" ")
+    made = getattr(torch, word)
+    return made(mode=not off) if word == "inference_mode" else made()
+
+
+@clause(
+    "modes.decorated.forward",
+    says="A forward (pre-)hook decorated with @no_grad, @enable_grad or @inference_mode runs in that mode.",
+    where="it is as before when the hook has ended",
+    source="measured",
+    needs="torch.inference_mode",
+    about=FORWARD_APIS,
+    value="its own",
+    wrong={"that of the call": "around"},
+    witness={"kind": "forward", "path": "last", "inner": "inference_mode off", "outer": "inference_mode"},
+)
+@given(
+    kind=st.sampled_from(FORWARDS),
+    path=st.sampled_from(ANYWHERE),
+    inner=st.sampled_from(sorted(MODES)),
+    outer=st.sampled_from(sorted(MODES)),
+)
+def test_forward(subject: Subject, kind: str, path: str, inner: str, outer: str) -> None:
+    import torch
+
+    def here() -> Tuple[bool, bool]:
+        return torch.is_grad_enabled(), torch.is_inference_mode_enabled()
+
+    seen: List[Any] = []
+
+    @mode(inner)
+    def note(module: Any, *rest: Any) -> None:
+        seen.append(here())
+
+    net = network()
+    register = getattr(within(net, path), f"register_{kind}_hook")
+    register(note)
+    register(lambda module, *rest: seen.append(here()))
+    with mode(outer):
+        around = here()
+        net(ones())
+    own = tuple(one if one is not None else other for one, other in zip(MODES[inner], around))
+    assert seen == [own if subject.value == "its own" else around, around]

@@ -1,0 +1,184 @@
+"""A hook that raises inside of a context or a transform: what that set for its time ends all the same."""
+
+from typing import Any, List
+
+from hypothesis import strategies as st
+
+from fixtures.judge.subject import Subject
+from fixtures.judge.table import Row, each
+from suites.modes.nets import ANYWHERE, FORWARD_APIS, FORWARDS, called, network, ones, within
+from suites.modes.test_checkpoint import EARLY, FORMS, STOPS, checkpointed, counted
+from suites.modes.test_distributed import BUCKET, in_process_group, noted
+from suites.modes.test_func import CALL, REPLACED
+from suites.tensors import outcome
+
+ABOUT = FORWARD_APIS
+SAVED = "torch.autograd.graph.saved_tensors_hooks"
+ENDED, LEFT = "as before", {"left as it was inside": "otherwise"}
+#: What such an error comes out as: a compiled call with fullgraph=True has one of its own.
+ERRORS = (ValueError, RuntimeError)
+
+
+def in_early_stop(net: Any) -> None:
+    from torch.utils.checkpoint import set_checkpoint_early_stop
+
+    with set_checkpoint_early_stop(False):
+        net(ones())
+
+
+def in_functional_call(net: Any) -> None:
+    from torch.func import functional_call
+
+    functional_call(net, {"last.weight": ones()}, (ones(),))
+
+
+def in_grad(net: Any) -> None:
+    from torch.func import grad
+
+    grad(lambda x: net(x).sum())(ones())
+
+
+def in_compiled(net: Any) -> None:
+    import torch
+
+    torch.compiler.reset()
+    torch.compile(net, backend="eager", fullgraph=True)(ones())
+
+
+def in_no_sync(wrapper: Any) -> None:
+    with wrapper.no_sync():
+        wrapper(ones())
+
+
+def stopped(net: Any) -> List[Any]:
+    """The hooks that run on the last layer of another network, which is checkpointed."""
+    other, seen = network(), []  # type: Any, List[Any]
+    counted(other, "last", seen)
+    called(checkpointed(other, False))
+    return seen
+
+
+def computed(net: Any) -> List[Any]:
+    """What the network gives, which shows what parameters it has."""
+    return called(net)
+
+
+def packed(net: Any) -> List[Any]:
+    """What hooks of saved tensors are given."""
+    from torch.autograd.graph import saved_tensors_hooks
+
+    seen: List[Any] = []
+
+    def pack(tensor: Any) -> Any:
+        seen.append(tensor.item())
+        return tensor
+
+    with saved_tensors_hooks(pack, lambda tensor: tensor):
+        (ones() * ones()).sum().backward()
+    return seen
+
+
+def reduced(wrapper: Any) -> List[Any]:
+    """What its comm hook is given in the next pass."""
+    wrapper.zero_grad()
+    wrapper(ones()).sum().backward()
+    found, wrapper.seen[:] = wrapper.seen[:], []
+    return found
+
+
+def plain(net: Any) -> Any:
+    """The network itself."""
+    return net
+
+
+def reducing(net: Any) -> Any:
+    """The network in a DistributedDataParallel whose comm hook notes what it is given."""
+    wrapper = in_process_group(net)
+    wrapper.seen = []
+    wrapper.register_comm_hook(None, lambda state, bucket: noted(wrapper.seen, bucket))
+    return wrapper
+
+
+@each(
+    Row(
+        "modes.errors.early_stop",
+        "After a hook raised in set_checkpoint_early_stop(False) a checkpoint(use_reentrant=False) stops early again.",
+        (EARLY, "measured"),
+        needs=(FORMS, STOPS),
+        wrap=plain,
+        inside=in_early_stop,
+        after=stopped,
+        value=ENDED,
+        wrong=LEFT,
+        witness={"kind": "forward", "path": "last", "operation": False},
+    ),
+    Row(
+        "modes.errors.functional_call",
+        "After a hook raised in torch.func.functional_call the module has its own parameters again.",
+        (REPLACED, "measured"),
+        needs=CALL,
+        wrap=plain,
+        inside=in_functional_call,
+        after=computed,
+        value=ENDED,
+        wrong=LEFT,
+        witness={"kind": "forward", "path": "last", "operation": False},
+    ),
+    Row(
+        "modes.errors.func_grad",
+        "After a forward (pre-)hook raised in torch.func.grad saved_tensors_hooks are called as before.",
+        "measured",
+        needs=(CALL, SAVED),
+        wrap=plain,
+        inside=in_grad,
+        after=packed,
+        value=ENDED,
+        wrong=LEFT,
+        witness={"kind": "forward", "path": "last", "operation": False},
+    ),
+    Row(
+        "modes.errors.compiled",
+        "After a forward (pre-)hook raised in a compiled call saved_tensors_hooks are called as before.",
+        "measured",
+        where="fullgraph=True, backend='eager'",
+        needs=("torch.compiler.reset", SAVED),
+        wrap=plain,
+        inside=in_compiled,
+        after=packed,
+        value=ENDED,
+        wrong=LEFT,
+        witness={"kind": "forward", "path": "last", "operation": False},
+    ),
+    Row(
+        "modes.errors.no_sync",
+        "After a forward (pre-)hook raised in no_sync() of DistributedDataParallel the next pass calls its comm hook.",
+        "measured",
+        needs=BUCKET,
+        wrap=reducing,
+        inside=in_no_sync,
+        after=reduced,
+        value=ENDED,
+        wrong=LEFT,
+        witness={"kind": "forward", "path": "last", "operation": False},
+    ),
+    kind=lambda row: st.sampled_from(FORWARDS),
+    path=lambda row: st.sampled_from(ANYWHERE),
+    operation=lambda row: st.booleans(),
+)
+def raised(subject: Subject, kind: str, path: str, operation: bool, *, row: Any) -> None:
+    import torch
+
+    net = network()
+    called_as = row.wrap(net)
+
+    def fail(module: Any, *given: Any) -> None:
+        if operation:
+            torch.ones(2) + torch.ones(3)
+        raise ValueError("a hook that fails")
+
+    before = row.after(called_as)
+    handle = getattr(within(net, path), f"register_{kind}_hook")(fail)
+    assert outcome(lambda: row.inside(called_as), ERRORS) != "accepted"
+    handle.remove()
+    assert ("as before" if row.after(called_as) == before else "otherwise") == subject.value
+    assert before
