@@ -16,6 +16,7 @@ from reports.data.clause import Clause, Clauses
 from reports.data.forms import counted
 from reports.data.merge import check_group
 from reports.data.restamping import restamped
+from reports.data.rewording import reworded
 from reports.data.runfile import Run, is_release, minor
 from reports.data.strict import BadInput
 from reports.data.verdicts import (
@@ -150,7 +151,7 @@ def prepared(
     for run in (run for group in groups.values() for run in group):
         _check_recordable(run)
     fresh = {name: from_runs(group, clauses) for name, group in groups.items()}
-    before = _reworded(before, fresh.values())
+    before = reworded(before, fresh.values())
     after = []
     for name, new in fresh.items():
         old = before.get(name)
@@ -180,26 +181,6 @@ def _tested(clauses: Clauses, runs: Iterable[Run], before: Iterable[Recorded]) -
             if mode == "eager" and same and line.get("beyond") is not None:
                 found[name] = found[name].tested(line["beyond"])
     return found
-
-
-def _reworded(before: Mapping[str, Recorded], fresh: Iterable[Recorded]) -> dict[str, Recorded]:
-    """Return what is recorded, with the rules of modes in the words that these runs have for them."""
-    words = {(mode, cell.deviation): cell.note for new in fresh for _, mode, cell in _by_rule(new)}
-    found = dict(before)
-    for name, old in before.items():
-        cells = {clause: dict(modes) for clause, modes in old.cells.items()}
-        for clause, mode, cell in _by_rule(old):
-            cells[clause][mode] = replace(cell, note=words.get((mode, cell.deviation), cell.note))
-        found[name] = replace(old, cells=cells)
-    return found
-
-
-def _by_rule(old: Recorded) -> Iterator[tuple[str, str, Cell]]:
-    """Yield the cells in which a rule of the mode is in force, and their clauses and modes."""
-    for clause, modes in old.cells.items():
-        for mode, cell in modes.items():
-            if cell.declared and (cell.deviation or "").startswith("rule "):
-                yield clause, mode, cell
 
 
 def _gone(clauses: Iterable[str], runs: Iterable[Run]) -> tuple[str, ...]:

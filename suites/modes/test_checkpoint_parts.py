@@ -75,10 +75,10 @@ def test_random(subject: Subject, path: str, reentrant: bool, fails: bool, numbe
         torch.manual_seed(number)
         output = checkpointed(net, reentrant)(ones())
         between = drawn()
-        became = outcome(lambda: output.sum().backward(), (ValueError,))
+        became = outcome(lambda: output.sum().backward(), (ValueError, RuntimeError))
         after = drawn()
         torch.manual_seed(number)
         first, second, third = drawn(), drawn(), drawn()
-    assert became == ("ValueError" if fails else "accepted")
+    assert (became != "accepted") == fails  # old torch raises another error
     found = "the same" if [*draws, between, after] == [first, first, second, third] else "others"
     assert found == subject.value

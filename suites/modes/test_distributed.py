@@ -224,7 +224,7 @@ def test_comm_hook(subject: Subject, by: int, view: bool, passes: int) -> None:
 @clause(
     "modes.distributed.comm_calls",
     says="A comm hook is called with state and GradBucket, once a bucket in each backward().",
-    where="it uses all parameters, right after a DDP call that returns tensors",
+    where=("it uses all parameters", "right after a DDP call that is not in no_sync()"),
     see="modes.distributed.no_sync",
     source=(f'{REGISTER} "This function is called once the bucket is ready"', REGISTER),
     needs=BUCKET,
