@@ -225,7 +225,7 @@ def test_enabled(subject: Subject, kind: str, path: str, by: int) -> None:
         "modes.compile.disabled_compiled",
         "torch.compile of what torch.compiler.disable made of a module ignores the hooks on that module.",
         "measured",
-        where=(EAGER, "without recursive=False"),
+        where=(EAGER, "recursive is True"),
         see="modes.compile.disabled_module",
         needs=(COMPILE, "torch.compiler.disable"),
         paths=[""],

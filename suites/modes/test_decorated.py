@@ -34,6 +34,7 @@ def mode(name: str) -> Any:
     source="measured",
     needs="torch.inference_mode",
     about=FORWARD_APIS,
+    concern="forward_pre|forward ?decorated",
     readings=by_release(
         "other",
         ("1.11", "its own", "its own"),
