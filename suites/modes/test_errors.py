@@ -52,7 +52,7 @@ def in_no_sync(wrapper: Any) -> None:
 
 def stopped(net: Any) -> List[Any]:
     """The hooks that run on the last layer of another network, which is checkpointed."""
-    other, seen = network(), []  # type: Any, List[Any]
+    other, seen = network(), []
     counted(other, "last", seen)
     called(checkpointed(other, False))
     return seen

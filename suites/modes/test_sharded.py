@@ -232,7 +232,7 @@ def test_found(subject: Subject, path: str, passes: int) -> None:
     "modes.sharded.found_pre",
     says="A forward pre-hook on Linear sees parameters whole, made before fully_shard or after.",
     where=("on it alone, without prepend", "no checkpoint"),
-    source=('docs: torch.distributed.fsdp.fully_shard "all-gather their parameters before"', "measured"),
+    source=('docs: torch.distributed.fsdp.fully_shard "on ``module`` all-gathers the parameters"', "measured"),
     see="modes.sharded.found",
     needs=FULLY_SHARD,
     about="register_forward_pre_hook",
