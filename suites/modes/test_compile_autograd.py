@@ -82,10 +82,11 @@ def test_autograd_tensor(subject: Subject, on: str, by: int) -> None:
 
 @clause(
     "modes.compile.autograd_module",
-    says="Backward hooks of a module run in compiled autograd, and what each returns is used.",
+    says="Full backward (pre-)hooks of a module run in compiled autograd, and what each returns is used.",
+    see="modes.compile.autograd_undefined",
     source="measured",
     needs=AUTOGRAD,
-    about=tuple(f"register_{kind}_hook" for kind in AROUND_BACKWARD),
+    about=tuple(f"register_{kind}_hook" for kind in AROUND_BACKWARD[:2]),
     value="runs",
     wrong={"left out": "ignored"},
     witness={"kind": "full_backward", "path": "first", "by": 5, "hooks": 2},

@@ -26,7 +26,6 @@ from suites.modes.compiled import (
 ABOUT = APIS
 SAME = (f'{PAGE} "If you install hooks before calling"', NOTICED)
 KIND = "forward_pre|forward|full_backward_pre|full_backward|backward"
-BEFORE = "registered before the first call"
 BLOCK = "the block's forward is your own"
 
 

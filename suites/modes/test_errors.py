@@ -138,9 +138,9 @@ def reducing(net: Any) -> Any:
     ),
     Row(
         "modes.errors.compiled",
-        "After a forward (pre-)hook raised while torch.compile traced it saved_tensors_hooks are called as before.",
+        "After a (pre-)hook raised while torch.compile traced it saved_tensors_hooks are called as before.",
         "measured",
-        where=("fullgraph=True", "no torch.func in what is compiled"),
+        where=("fullgraph=True, backend='eager'", "nothing disables them"),
         needs=("torch.compiler.reset", SAVED),
         wrap=plain,
         inside=in_compiled,
