@@ -120,13 +120,15 @@ def test_a_process_that_dies_between_two_cells_loses_none(tmp_path: Path) -> Non
 
 
 def test_the_terminal_shows_what_fails_and_the_end(tmp_path: Path) -> None:
-    tiny = Tiny(tmp_path / "tiny", good="", bad="assert 1 == 2")
+    debug = "import logging\nlog = logging.getLogger('noisy')\nlog.setLevel('DEBUG')\nlog.debug('no%s', 'ise')\n"
+    tiny = Tiny(tmp_path / "tiny", good="", bad=f"{debug}assert 1 == 2")
     for options in (("-v", "-q"), ("-n2",)):
         status, said = tiny.run(*options)
         assert status == 1
         assert "deviates tiny.topic.bad (eager)" in said.splitlines()
         assert "FAILED suites/test_tiny.py::test_bad[tiny.topic.bad-eager]" in said
         assert "good" not in said
+        assert "noise" not in said
         assert any(line.startswith("torch ") and "1 conforms" in line for line in said.splitlines())
 
 
