@@ -2,8 +2,10 @@
 
 from typing import Any, List
 
+from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.judge.table import Row, each
 from suites.modes.nets import ANYWHERE, FORWARD_APIS, FORWARDS, called, network, ones, within
@@ -14,6 +16,7 @@ from suites.tensors import outcome
 
 ABOUT = FORWARD_APIS
 SAVED = "torch.autograd.graph.saved_tensors_hooks"
+COMPILED = "torch.compiler.reset"
 ENDED, LEFT = "as before", {"left as it was inside": "otherwise"}
 #: What such an error comes out as: a compiled call with fullgraph=True has one of its own.
 ERRORS = (ValueError, RuntimeError)
@@ -141,7 +144,7 @@ def reducing(net: Any) -> Any:
         "After a (pre-)hook raised while torch.compile traced it saved_tensors_hooks are called as before.",
         "measured",
         where=("fullgraph=True, backend='eager'", "nothing disables them"),
-        needs=("torch.compiler.reset", SAVED),
+        needs=(COMPILED, SAVED),
         wrap=plain,
         inside=in_compiled,
         after=packed,
@@ -183,3 +186,59 @@ def raised(subject: Subject, kind: str, path: str, operation: bool, *, row: Any)
     handle.remove()
     assert ("as before" if row.after(called_as) == before else "otherwise") == subject.value
     assert before
+
+
+@clause(
+    "modes.errors.compiled_grad",
+    says="After an operation fails while a compiled torch.func.grad runs, saved_tensors_hooks raise RuntimeError.",
+    where="backend='eager'",
+    see="modes.errors.func_grad",
+    source=('docs: torch.autograd.graph.saved_tensors_hooks "should be packed before saving"', "measured"),
+    level="observed",
+    docs="contradicts",
+    needs=(COMPILED, SAVED),
+    concern="saved ?compiled",
+    readings=by_release(
+        ("raises", "nothing"),
+        ("2.3", "raise", "RuntimeError"),
+        "After an operation fails while a compiled torch.func.grad runs, saved_tensors_hooks raise RuntimeError.",
+        ("", "as before", "accepted"),
+        "After an operation fails while a compiled torch.func.grad runs, saved_tensors_hooks are called as before.",
+    ),
+    note="So do those that torch enters: checkpoint(use_reentrant=False), save_on_cpu. It lasts as long as the "
+    "process. An operation that fails while it is traced leaves nothing, such as one of shapes that do not "
+    "match. Others fail as the graph runs: an index out of range, cholesky of a matrix that is not positive "
+    "definite; in a hook or a forward.",
+    witness={"kind": "forward", "index": True},
+)
+@given(kind=st.sampled_from(["", *FORWARDS]), index=st.booleans())
+def test_compiled_grad(subject: Subject, kind: str, index: bool) -> None:
+    import torch
+    from torch.func import grad
+
+    net = network()
+
+    def fail(*given: Any) -> None:
+        if index:
+            torch.ones(2)[torch.arange(5, 6)].sum()
+        else:
+            torch.linalg.cholesky(-torch.ones(1, 1))
+
+    def function(x: Any) -> Any:
+        if not kind:
+            fail()
+        return net(x).sum()
+
+    if kind:
+        getattr(net, f"register_{kind}_hook")(fail)
+
+    def derivative(x: Any) -> Any:
+        return grad(function)(x)
+
+    torch.compiler.reset()
+    call = torch.compile(derivative, backend="eager")
+    assert outcome(lambda: call(ones()), (RuntimeError, IndexError)) != "accepted"
+    try:
+        assert outcome(lambda: packed(net)) == subject.value
+    finally:
+        torch._C._autograd._saved_tensors_hooks_enable()
