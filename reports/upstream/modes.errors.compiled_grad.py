@@ -2,9 +2,9 @@
 
 Documentation: in saved_tensors_hooks a pack hook is called for what operations save, an unpack hook when it is needed.
     https://docs.pytorch.org/docs/stable/autograd.html#torch.autograd.graph.saved_tensors_hooks
-torch: the graph turns these hooks off and on again, as torch.func.grad does; where an operation between fails, they
-    stay off. checkpoint(use_reentrant=False) and save_on_cpu raise as well. Not compiled, grad turns them on again.
+torch: the graph turns these hooks off and on again, as grad does. If an operation between fails, they stay off.
 See also: https://github.com/pytorch/pytorch/pull/187316
+Doubt: only with backend="eager", which is for debugging; aot_eager and inductor leave nothing on.
 As documented: as before
 """
 

@@ -206,8 +206,9 @@ def raised(subject: Subject, kind: str, path: str, operation: bool, *, row: Any)
         "After an operation fails while a compiled torch.func.grad runs, saved_tensors_hooks are called as before.",
     ),
     note="So do those that torch enters: checkpoint(use_reentrant=False), save_on_cpu. It lasts as long as the "
-    "process. An operation that fails while it is traced leaves nothing, such as one of shapes that do not "
-    "match. Others fail as the graph runs: an index out of range, cholesky of a matrix that is not positive "
+    "process. Not with backend='aot_eager', or the default one, which do not run the graph as it was traced. "
+    "An operation that fails while it is traced leaves nothing, such as one of shapes that do not match. "
+    "Others fail as the graph runs: an index out of range, cholesky of a matrix that is not positive "
     "definite; in a hook or a forward.",
     witness={"kind": "forward", "index": True},
 )
