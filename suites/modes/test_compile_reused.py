@@ -26,7 +26,7 @@ from suites.modes.compiled import (
 ABOUT = APIS
 SAME = (f'{PAGE} "If you install hooks before calling"', NOTICED)
 KIND = "forward_pre|forward|full_backward_pre|full_backward|backward"
-BLOCK = "the block's forward is your own"
+RUN = "the graph runs the hooked module"
 
 
 def blocks_of(layer: bool, count: int) -> Any:
@@ -55,9 +55,9 @@ def inside(row: Any) -> Any:
 @each(
     Row(
         "modes.compile.instance",
-        "Hooks on inner modules are ignored where torch reuses what it compiled for a like module without hooks.",
+        "Inner modules ignore hooks where torch reuses the graph of a like module without hooks.",
         SAME,
-        where=EAGER,
+        where=(RUN, EAGER),
         see="modes.compile.instance_layer",
         level="observed",
         docs="contradicts",
@@ -66,22 +66,23 @@ def inside(row: Any) -> Any:
         readings=by_release(
             "nothing",
             ("2.6", "ignored", "ignored"),
-            "Hooks on inner modules are ignored where torch reuses what it compiled for a like module without hooks.",
+            "Inner modules ignore hooks where torch reuses the graph of a like module without hooks.",
             ("", "runs", "runs"),
-            "Hooks on inner modules of your own run also where a like module without hooks was compiled before.",
+            "Hooks on inner modules with their own forward run also if a like one without hooks was compiled before.",
         ),
-        note="Like: of one class, with equal shapes, dtypes, requires_grad and attributes that its forward reads; "
-        "another network, or another block where each is compiled by itself. Register such hooks on all of them: "
-        "of this kind, on the same inner module. Or set torch._dynamo.config.skip_nnmodule_hook_guards = False. A "
-        "forward hook inside the first one is ignored, too, from its second call on.",
+        note="Like: of one class, with inputs and parameters equal in shape, strides, dtype and requires_grad, and "
+        "equal attributes and arguments that its forward reads; another network, or another block where each "
+        "is compiled by itself. Register such hooks on all of them: of this kind, on the same inner module. "
+        "Or set torch._dynamo.config.skip_nnmodule_hook_guards = False. A forward hook inside the first one "
+        "is ignored, too, once a like one without hooks was called.",
         layer=False,
         witness={"kind": "forward", "path": "first", "blocks": False},
     ),
     Row(
         "modes.compile.instance_layer",
-        "Inner nn.Linear ignore hooks where torch reuses what it compiled for a like module without hooks.",
+        "Inner nn.Linear ignore hooks where torch reuses the graph of a like module without hooks.",
         SAME,
-        where=EAGER,
+        where=(RUN, EAGER),
         see="modes.compile.instance",
         level="observed",
         docs="contradicts",
@@ -90,7 +91,7 @@ def inside(row: Any) -> Any:
         readings=by_release(
             "nothing",
             ("2.5", "ignored", "ignored"),
-            "Inner nn.Linear ignore hooks where torch reuses what it compiled for a like module without hooks.",
+            "Inner nn.Linear ignore hooks where torch reuses the graph of a like module without hooks.",
             ("", "runs", "runs"),
             "Hooks on an inner nn.Linear run also where a like module without hooks was compiled before.",
         ),
@@ -120,9 +121,9 @@ def reused(subject: Subject, kind: str, path: str, blocks: bool, *, row: Any) ->
 @each(
     Row(
         "modes.compile.repeated",
-        "In a loop over blocks a backward hook inside one is ignored if a like one before it has none.",
+        "In a loop, a block that reuses a like one's graph without hooks ignores backward hooks inside of it.",
         SAME,
-        where=(BLOCK, EAGER),
+        where=(RUN, EAGER),
         see=("modes.compile.instance", "modes.compile.repeated_layer"),
         level="observed",
         docs="contradicts",
@@ -132,22 +133,25 @@ def reused(subject: Subject, kind: str, path: str, blocks: bool, *, row: Any) ->
         readings=by_release(
             "nothing",
             ("2.6", "ignored", "ignored"),
-            "In a loop over blocks a backward hook inside one is ignored if a like one before it has none.",
+            "In a loop, a block that reuses a like one's graph without hooks ignores backward hooks inside of it.",
             ("", "runs", "runs"),
-            "In a loop over blocks a backward hook on a module of yours in one runs, also if one before it has none.",
+            "In a loop over blocks a backward hook on a module with its own forward runs, also if one before has none.",
         ),
-        note="It breaks the graph in the loop, so torch compiles each block by itself, and those behind reuse what "
-        "it made for one without hooks, if their inputs need gradients, too. Then forward hooks inside them are "
-        "ignored as well. All run where blocks are called without a loop, or with "
+        note="The hook breaks the graph in the loop, so torch compiles each block by itself. Behind the first come "
+        "like ones: of one class, with inputs and parameters equal in shape, strides, dtype and "
+        "requires_grad, and equal attributes and arguments. They reuse what it made for the first; if that "
+        "had such hooks, theirs run. Without hooks there, forward hooks inside of them are ignored as well. "
+        "Blocks in an nn.Sequential are a loop, too. Blocks that checkpoint calls, or with an nn.LSTM or "
+        "nn.GRU inside, are not compiled: their hooks run, but on 2.1 checkpoint fails. All run with "
         "torch._dynamo.config.skip_nnmodule_hook_guards = False.",
         layer=False,
         witness={"kind": "full_backward", "path": "first", "place": 1},
     ),
     Row(
         "modes.compile.repeated_layer",
-        "In a loop over blocks a backward hook on an nn.Linear in one is ignored if a like one before it has none.",
+        "In a loop, a block that reuses a like one's graph without hooks ignores backward hooks on its nn.Linear.",
         SAME,
-        where=(BLOCK, EAGER),
+        where=(RUN, EAGER),
         see="modes.compile.repeated",
         level="observed",
         docs="contradicts",
@@ -157,7 +161,7 @@ def reused(subject: Subject, kind: str, path: str, blocks: bool, *, row: Any) ->
         readings=by_release(
             "nothing",
             ("2.5", "ignored", "ignored"),
-            "In a loop over blocks a backward hook on an nn.Linear in one is ignored if a like one before it has none.",
+            "In a loop, a block that reuses a like one's graph without hooks ignores backward hooks on its nn.Linear.",
             ("", "runs", "runs"),
             "In a loop over blocks a backward hook on an nn.Linear in one runs, also if one before it has none.",
         ),
