@@ -200,7 +200,7 @@ def raised(subject: Subject, kind: str, path: str, operation: bool, *, row: Any)
     concern="saved ?compiled",
     readings=by_release(
         ("raises", "nothing"),
-        ("2.3", "raise", "RuntimeError"),
+        ("2.4", "raise", "RuntimeError"),
         "After an operation fails while a compiled torch.func.grad runs, saved_tensors_hooks raise RuntimeError.",
         ("", "as before", "accepted"),
         "After an operation fails while a compiled torch.func.grad runs, saved_tensors_hooks are called as before.",
