@@ -191,7 +191,7 @@ def raised(subject: Subject, kind: str, path: str, operation: bool, *, row: Any)
 @clause(
     "modes.errors.compiled_grad",
     says="After an operation fails while a compiled torch.func.grad runs, saved_tensors_hooks raise RuntimeError.",
-    where="backend='eager'",
+    where=("nothing in it breaks the graph", "backend='eager'"),
     see="modes.errors.func_grad",
     source=('docs: torch.autograd.graph.saved_tensors_hooks "should be packed before saving"', "measured"),
     level="observed",
@@ -206,7 +206,7 @@ def raised(subject: Subject, kind: str, path: str, operation: bool, *, row: Any)
         "After an operation fails while a compiled torch.func.grad runs, saved_tensors_hooks are called as before.",
     ),
     note="So do those that torch enters: checkpoint(use_reentrant=False), save_on_cpu. It lasts as long as the "
-    "process. Not with backend='aot_eager', or the default one, which do not run the graph as it was traced. "
+    "thread. Not with backend='aot_eager', or the default one, which do not run the graph as it was traced. "
     "An operation that fails while it is traced leaves nothing, such as one of shapes that do not match. "
     "Others fail as the graph runs: an index out of range, cholesky of a matrix that is not positive "
     "definite; in a hook or a forward.",
