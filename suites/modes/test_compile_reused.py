@@ -137,12 +137,12 @@ def reused(subject: Subject, kind: str, path: str, blocks: bool, *, row: Any) ->
             ("", "runs", "runs"),
             "In a loop over blocks a backward hook on a module with its own forward runs, also if one before has none.",
         ),
-        note="The hook breaks the graph in the loop, so torch compiles each block by itself. Behind the first come "
-        "like ones: of one class, with inputs and parameters equal in shape, strides, dtype and "
-        "requires_grad, and equal attributes and arguments. They reuse what it made for the first; if that "
-        "had such hooks, theirs run. Without hooks there, forward hooks inside of them are ignored as well. "
-        "Blocks in an nn.Sequential are a loop, too. Blocks that checkpoint calls, or with an nn.LSTM or "
-        "nn.GRU inside, are not compiled: their hooks run, but on 2.1 checkpoint fails. All run with "
+        note="The hook breaks the graph in the loop, so torch compiles each block by itself. A block reuses what "
+        "was compiled for the first one if it is like it: of one class, with inputs and parameters equal in "
+        "shape, strides, dtype and requires_grad, and equal attributes and arguments. If the first one has "
+        "such hooks, those of the others run. If not, forward hooks inside of the others are ignored, too. "
+        "Blocks in an nn.Sequential are a loop as well. A block that checkpoint calls, or with an nn.LSTM or "
+        "nn.GRU inside, is not compiled: its hooks run, but on 2.1 checkpoint fails. All run with "
         "torch._dynamo.config.skip_nnmodule_hook_guards = False.",
         layer=False,
         witness={"kind": "full_backward", "path": "first", "place": 1},
