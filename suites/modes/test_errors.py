@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.judge.table import Row, each
+from suites.modes.compiled import COMPILE, EAGER
 from suites.modes.nets import ANYWHERE, FORWARD_APIS, FORWARDS, called, network, ones, within
 from suites.modes.test_checkpoint import EARLY, FORMS, STOPS, checkpointed, counted
 from suites.modes.test_distributed import BUCKET, in_process_group, noted
@@ -16,7 +17,6 @@ from suites.tensors import outcome
 
 ABOUT = FORWARD_APIS
 SAVED = "torch.autograd.graph.saved_tensors_hooks"
-COMPILED = "torch.compiler.reset"
 ENDED, LEFT = "as before", {"left as it was inside": "otherwise"}
 #: What such an error comes out as: a compiled call with fullgraph=True has one of its own.
 ERRORS = (ValueError, RuntimeError)
@@ -144,7 +144,7 @@ def reducing(net: Any) -> Any:
         "After a (pre-)hook raised while torch.compile traced it saved_tensors_hooks are called as before.",
         "measured",
         where=("fullgraph=True, backend='eager'", "nothing disables them"),
-        needs=(COMPILED, SAVED),
+        needs=(COMPILE, SAVED),
         wrap=plain,
         inside=in_compiled,
         after=packed,
@@ -191,12 +191,12 @@ def raised(subject: Subject, kind: str, path: str, operation: bool, *, row: Any)
 @clause(
     "modes.errors.compiled_grad",
     says="After an operation fails while a compiled torch.func.grad runs, saved_tensors_hooks raise RuntimeError.",
-    where=("nothing in it breaks the graph", "backend='eager'"),
+    where=("nothing in it breaks the graph", EAGER),
     see="modes.errors.func_grad",
     source=('docs: torch.autograd.graph.saved_tensors_hooks "should be packed before saving"', "measured"),
     level="observed",
     docs="contradicts",
-    needs=(COMPILED, SAVED),
+    needs=(COMPILE, SAVED),
     concern="saved ?compiled",
     readings=by_release(
         ("raises", "nothing"),
