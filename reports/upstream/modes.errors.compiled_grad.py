@@ -1,4 +1,4 @@
-"""After an index out of range in a compiled torch.func.grad, saved_tensors_hooks raise RuntimeError from then on.
+"""After an index out of range in a compiled torch.func.grad, saved_tensors_hooks raise RuntimeError.
 
 Documentation: in saved_tensors_hooks a pack hook is called for what operations save, an unpack hook when it is needed.
     https://docs.pytorch.org/docs/stable/autograd.html#torch.autograd.graph.saved_tensors_hooks

@@ -82,7 +82,7 @@ def test_autograd_tensor(subject: Subject, on: str, by: int) -> None:
 
 @clause(
     "modes.compile.autograd_module",
-    says="Full backward (pre-)hooks of a module run in compiled autograd, and what each returns is used.",
+    says="In compiled autograd a module's full backward (pre-)hooks run, and tensors that they return are used.",
     see="modes.compile.autograd_undefined",
     source="measured",
     needs=AUTOGRAD,

@@ -190,7 +190,7 @@ def raised(subject: Subject, kind: str, path: str, operation: bool, *, row: Any)
 
 @clause(
     "modes.errors.compiled_grad",
-    says="After an operation fails while a compiled torch.func.grad runs, saved_tensors_hooks raise RuntimeError.",
+    says="After an operation fails inside a compiled torch.func.grad, saved_tensors_hooks raise RuntimeError.",
     where=("nothing in it breaks the graph", EAGER),
     see="modes.errors.func_grad",
     source=('docs: torch.autograd.graph.saved_tensors_hooks "should be packed before saving"', "measured"),
@@ -201,15 +201,16 @@ def raised(subject: Subject, kind: str, path: str, operation: bool, *, row: Any)
     readings=by_release(
         ("raises", "nothing"),
         ("2.4", "raise", "RuntimeError"),
-        "After an operation fails while a compiled torch.func.grad runs, saved_tensors_hooks raise RuntimeError.",
+        "After an operation fails inside a compiled torch.func.grad, saved_tensors_hooks raise RuntimeError.",
         ("", "as before", "accepted"),
-        "After an operation fails while a compiled torch.func.grad runs, saved_tensors_hooks are called as before.",
+        "After an operation fails inside a compiled torch.func.grad, saved_tensors_hooks are called as before.",
     ),
-    note="So do those that torch enters: checkpoint(use_reentrant=False), save_on_cpu. It lasts as long as the "
-    "thread. Not with backend='aot_eager', or the default one, which do not run the graph as it was traced. "
-    "An operation that fails while it is traced leaves nothing, such as one of shapes that do not match. "
-    "Others fail as the graph runs: an index out of range, cholesky of a matrix that is not positive "
-    "definite; in a hook or a forward.",
+    note="So do those that torch enters: checkpoint(use_reentrant=False), save_on_cpu. It lasts in the thread "
+    "until that function runs without an error; an eager torch.func.grad does not end it. Not with "
+    "backend='aot_eager', or the default one, which do not run the graph as it was traced. An operation that "
+    "fails while it is traced leaves nothing, such as one of shapes that do not match. Others fail as the "
+    "graph runs: an index out of range, cholesky of a matrix that is not positive definite; in a hook or a "
+    "forward.",
     witness={"kind": "forward", "index": True},
 )
 @given(kind=st.sampled_from(["", *FORWARDS]), index=st.booleans())
