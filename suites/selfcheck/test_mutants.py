@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from fixtures.judge.clause import CLAUSES
-from suites.selfcheck.everything import drawn
+from suites.selfcheck.everything import drawn, draws_plans
 from suites.selfcheck.mutants.clauses import DRAWING, PLANS, REJECTED, accepts
 from suites.selfcheck.mutants.excused import MODEL
 from suites.selfcheck.mutants.model import ROOT, all_mutants, killed
@@ -47,6 +47,11 @@ def test_the_model_passes_and_a_mutant_does_not(name: str) -> None:
     raise AssertionError(
         "no recorded mutant fails this clause: `python -m suites.selfcheck.mutants --record` tries all"
     )
+
+
+@pytest.mark.parametrize("name", sorted(name for name, one in CLAUSES.items() if not draws_plans(one)))
+def test_a_clause_without_plans_has_a_reading_to_refute(name: str) -> None:
+    assert len(CLAUSES[name].readings) > 1
 
 
 def test_every_excuse_of_the_model_is_of_a_mutant() -> None:
