@@ -170,18 +170,21 @@ def under(prefix: str, found: Dict[str, Any]) -> Dict[str, Any]:
     return {key: one for key, one in found.items() if key.startswith(prefix)}
 
 
+def of_parameter(key: str) -> bool:
+    """Whether a key is that of a parameter: `n` is the only buffer that is drawn."""
+    return key.split(".")[-1] != "n"
+
+
 def shown(found: Dict[str, Any]) -> Dict[str, Any]:
-    """The same as a trace shows what is in a module: `n` is the only buffer."""
-    return {key: one if key.split(".")[-1] == "n" else f"Parameter({one})" for key, one in found.items()}
+    """The same as a trace shows what is in a module."""
+    return {key: f"Parameter({one})" if of_parameter(key) else one for key, one in found.items()}
 
 
 def changed(program: StatePlan, tree: Tree, found: Dict[str, Any]) -> Dict[str, Any]:
     """The same once all hooks of the tree have given the parameters of their modules a value."""
     found = dict(found)
     for hook in program.hooks:
-        for key in keys(tree, [hook.on]):
-            if key.split(".")[-1] != "n":
-                found[key] = hook.do[-1].value if hook.do else found[key]
+        found.update({key: act.value for key in keys(tree, [hook.on]) if of_parameter(key) for act in hook.do})
     return found
 
 
@@ -218,9 +221,9 @@ def places(program: StatePlan) -> Dict[str, str]:
     return {hook.label: hook.on for hook in program.hooks}
 
 
-def labels(program: StatePlan, places: Sequence[str]) -> List[str]:
+def labels(program: StatePlan, names: Sequence[str]) -> List[str]:
     """The hooks of these modules, module by module, each with its own as they were registered."""
-    return [hook.label for place in places for hook in program.hooks if hook.on == place]
+    return [hook.label for name in names for hook in program.hooks if hook.on == name]
 
 
 def inside_out(tree: Tree) -> List[str]:
@@ -228,17 +231,12 @@ def inside_out(tree: Tree) -> List[str]:
     return [*(name for child in tree.children for name in inside_out(child)), tree.name]
 
 
-def deeds(program: StatePlan, name: str) -> List[Any]:
-    """What hooks of a program do of one sort, each with the label of the hook."""
-    return [(hook.label, act) for hook in program.hooks for act in hook.do if type(act).__name__ == name]
-
-
 def reported(program: StatePlan, order: Sequence[str]) -> Dict[str, List[str]]:
     """What hooks that are called in this order add to each list, less what a later one clears."""
+    does = {hook.label: hook.do for hook in program.hooks}
     found: Dict[str, List[str]] = {"missing_keys": [], "unexpected_keys": [], "error_msgs": []}
-    for one in order:
-        for act in (act for label, act in deeds(program, "Report") if label == one):
-            found[act.which] = [*found[act.which], act.key] if act.key else []
+    for act in (act for label in order for act in does[label]):
+        found[act.which] = [*found[act.which], act.key] if act.key else []
     return found
 
 

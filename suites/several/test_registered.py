@@ -129,7 +129,7 @@ HIDDEN = {"multi_unrecorded": False}
 def test_in_hook(subject: Subject, plan: Plan) -> None:
     trace = subject.holds(plan)
     works = subject.reading.facts["multi_unrecorded"]
-    assert trace.raised() == ([] if works else [("backward", "AttributeError")])
+    assert set(trace.raised()) == (set() if works else {("backward", "AttributeError")})
     assert len(trace.seen_by("h")) >= works * (len(trace.grads()) - 1)
 
 

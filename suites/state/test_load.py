@@ -329,9 +329,9 @@ def test_assign_told(subject: Subject, program: StatePlan) -> None:
 
 @st.composite
 def assigned(draw: Any) -> StatePlan:
-    """A dict that is loaded into three parameters, into the first with assign=True; the last is there for two loads.
+    """A dict that is loaded with assign=True into a new parameter, then without it into another one, twice or more.
 
-    Hooks change the parameter: what was assigned is in the dict, so that what the last load loads is changed, too.
+    Hooks change the parameter before each load: where it was assigned before, this changes the dict, too.
     """
     number, become = draw(st.integers(0, 5)), draw(st.integers(6, 9))
     kinds = draw(st.lists(st.sampled_from(available(KINDS)), min_size=1, max_size=3))
