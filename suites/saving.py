@@ -1,13 +1,14 @@
 """What clauses about state dicts and about registering share: sources, needs, and what a trace says of the program."""
 
 from dataclasses import replace
-from typing import Any, Dict, List, Sequence
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence
 
 from hypothesis import strategies as st
 
+from fixtures.draw.contract import contract_drawn_for
 from fixtures.draw.state import programs
 from fixtures.play.trace import Trace
-from fixtures.state.grammar import Load, On, Save, Set, Tree
+from fixtures.state.grammar import Duplicate, Load, Off, On, Save, Set, Tree
 from fixtures.state.kinds import KINDS
 from fixtures.state.plan import StatePlan
 
@@ -69,7 +70,61 @@ def anywhere(acts: Sequence[Any] = (), **options: Any) -> Any:
     return st.one_of(programs(**options), crowded(**options), crowded(acts=acts, **options))
 
 
+@st.composite
+def anew(draw: Any, **options: Any) -> StatePlan:
+    """Programs that load other numbers, 6 and more, into all tensors of the outermost module."""
+    program = draw(anywhere(steps=("load",), runs=1, plain=True, **options))
+    more = tuple((key, number) for number, key in enumerate(keys(program.tree), 6))
+    load = Load(strict=draw(st.booleans()), form="dict", more=more)
+    return StatePlan(program.tree, (*program.hooks, Save(), load))
+
+
+@st.composite
+def copied(draw: Any, **options: Any) -> StatePlan:
+    """Programs that load a copy of the outermost module, after its hooks are registered."""
+    program = draw(programs(does=(), steps=("load",), plain=True, **options))
+    return StatePlan(program.tree, (*program.hooks, Duplicate(), Save("copied"), Load("copied")))
+
+
+@st.composite
+def removing(draw: Any, hooked: Any, on: str = "root") -> StatePlan:
+    """Programs that save and load, remove some of the hooks of another program, and save and load again."""
+    program = draw(hooked)
+    every = [hook.label for hook in program.hooks]
+    gone = draw(st.lists(st.sampled_from(every), min_size=1, unique=True))
+    run = (Save(on), Load(on))
+    return StatePlan(program.tree, (*program.hooks, *run, *map(Off, gone), *run))
+
+
+def available(kinds: Sequence[str]) -> List[str]:
+    """Those of these kinds that the torch has for which programs are drawn."""
+    return [kind for kind in kinds if kind in contract_drawn_for().state_kinds]
+
+
+def quiet(program: StatePlan) -> StatePlan:
+    """The same program with hooks that do nothing."""
+    return replace(program, steps=tuple(replace(one, do=()) if isinstance(one, On) else one for one in program.steps))
+
+
 # --- what a trace says -------------------------------------------------------------------------
+
+
+class GivenToLoad(NamedTuple):
+    """What a load pre-hook is given, but for its module."""
+
+    kind: str
+    state_dict: Any
+    prefix: str
+    metadata: Any
+    strict: bool
+    missing: List[str]
+    unexpected: List[str]
+    errors: int
+
+
+def given_to_load(trace: Trace) -> List[GivenToLoad]:
+    """What load pre-hooks were given, call by call."""
+    return [GivenToLoad(*one[-len(GivenToLoad._fields) :]) for one in seen(trace)]
 
 
 def called(trace: Trace) -> List[str]:
@@ -95,19 +150,80 @@ def prefixes(tree: Tree, prefix: str = "") -> Dict[str, str]:
     return found
 
 
-def keys(tree: Tree) -> List[str]:
-    """The keys of the tensors of a plain tree, in the order in which they are saved."""
-    found = []
+def numbers(tree: Tree, of: Optional[Sequence[str]] = None) -> Dict[str, Any]:
+    """The tensors of a tree as they are saved, in order: all of them, or those of some modules."""
+    found = {}
     for one in tree.all():
-        names = [name for name, _ in one.parameters]
-        names += [buffer.name for buffer in one.buffers if buffer.value is not None]
-        found += [prefixes(tree)[one.name] + name for name in names]
+        held = [*one.parameters, *((each.name, each.value) for each in one.buffers if each.persistent)]
+        if of is None or one.name in of:
+            found.update({prefixes(tree)[one.name] + name: value for name, value in held if value is not None})
     return found
 
 
-def labels(program: StatePlan, places: Sequence[str]) -> List[str]:
+def keys(tree: Tree, of: Optional[Sequence[str]] = None) -> List[str]:
+    """The keys of the tensors of a plain tree, in the order in which they are saved."""
+    return list(numbers(tree, of))
+
+
+def under(prefix: str, found: Dict[str, Any]) -> Dict[str, Any]:
+    """What a dict has of the module with this prefix."""
+    return {key: one for key, one in found.items() if key.startswith(prefix)}
+
+
+def of_parameter(key: str) -> bool:
+    """Whether a key is that of a parameter: `n` is the only buffer that is drawn."""
+    return key.split(".")[-1] != "n"
+
+
+def shown(found: Dict[str, Any]) -> Dict[str, Any]:
+    """The same as a trace shows what is in a module."""
+    return {key: f"Parameter({one})" if of_parameter(key) else one for key, one in found.items()}
+
+
+def changed(program: StatePlan, tree: Tree, found: Dict[str, Any]) -> Dict[str, Any]:
+    """The same once all hooks of the tree have given the parameters of their modules a value."""
+    found = dict(found)
+    for hook in program.hooks:
+        found.update({key: act.value for key in keys(tree, [hook.on]) if of_parameter(key) for act in hook.do})
+    return found
+
+
+def handled(program: StatePlan) -> Tree:
+    """The module that is saved or loaded first."""
+    on = next(step.on for step in program.steps if isinstance(step, (Save, Load)))
+    return next(one for one in program.tree.all() if one.name == on)
+
+
+def inwards(program: StatePlan) -> List[str]:
+    """The hooks of the module that is handled, then those of the modules in it, each with its own as registered."""
+    return labels(program, list(prefixes(handled(program))))
+
+
+def outwards(program: StatePlan) -> List[str]:
+    """The same the other way round: the modules inside come first."""
+    return labels(program, inside_out(handled(program)))
+
+
+def ahead(tree: Tree, name: str) -> List[str]:
+    """The modules whose turn is before that of this one."""
+    names = list(prefixes(tree))
+    return names[: names.index(name)]
+
+
+def done(tree: Tree, name: str) -> List[str]:
+    """The modules that are through when this one is: those before it, itself and those in it."""
+    within = next(one for one in tree.all() if one.name == name).all()
+    return [*ahead(tree, name), *(one.name for one in within)]
+
+
+def places(program: StatePlan) -> Dict[str, str]:
+    """Where each hook is."""
+    return {hook.label: hook.on for hook in program.hooks}
+
+
+def labels(program: StatePlan, names: Sequence[str]) -> List[str]:
     """The hooks of these modules, module by module, each with its own as they were registered."""
-    return [hook.label for place in places for hook in program.hooks if hook.on == place]
+    return [hook.label for name in names for hook in program.hooks if hook.on == name]
 
 
 def inside_out(tree: Tree) -> List[str]:
@@ -115,6 +231,21 @@ def inside_out(tree: Tree) -> List[str]:
     return [*(name for child in tree.children for name in inside_out(child)), tree.name]
 
 
-def deeds(program: StatePlan, name: str) -> List[Any]:
-    """What hooks of a program do of one sort, each with the label of the hook."""
-    return [(hook.label, act) for hook in program.hooks for act in hook.do if type(act).__name__ == name]
+def reported(program: StatePlan, order: Sequence[str]) -> Dict[str, List[str]]:
+    """What hooks that are called in this order add to each list, less what a later one clears."""
+    does = {hook.label: hook.do for hook in program.hooks}
+    found: Dict[str, List[str]] = {"missing_keys": [], "unexpected_keys": [], "error_msgs": []}
+    for act in (act for label in order for act in does[label]):
+        found[act.which] = [*found[act.which], act.key] if act.key else []
+    return found
+
+
+def culprit_of(program: StatePlan, order: Sequence[str]) -> Optional[On]:
+    """The first of these hooks that does something, which is to raise."""
+    return next((hook for label in order for hook in program.hooks if hook.label == label and hook.do), None)
+
+
+def after_load(program: StatePlan, loaded: Optional[Sequence[str]] = None) -> Dict[str, Any]:
+    """What is in the modules after a program of `anew`, of which all modules or some are loaded."""
+    more = dict(program.steps[-1].more)
+    return {**numbers(program.tree), **{key: more[key] for key in keys(program.tree, loaded)}}

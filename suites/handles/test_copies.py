@@ -61,7 +61,7 @@ def copied(draw, *steps, **options) -> Plan:
 )
 @given(plan=copied())
 def test_hooks_go_along(subject: Subject, plan: Plan) -> None:
-    assert subject.holds(plan) == subject.expect(plan.without(Copy))
+    assert subject.holds(plan) == subject.play(plan.without(Copy))
 
 
 @clause(
@@ -72,7 +72,7 @@ def test_hooks_go_along(subject: Subject, plan: Plan) -> None:
 )
 @given(plan=copied(Remove("h0"), Remove("h1")))
 def test_handle_stays(subject: Subject, plan: Plan) -> None:
-    assert subject.holds(plan) == subject.expect(plan.without(Copy, Remove))
+    assert subject.holds(plan) == subject.play(plan.without(Copy, Remove))
 
 
 @clause(
@@ -115,7 +115,7 @@ def with_options(draw) -> Plan:
 @given(plan=with_options())
 def test_options_go_along(subject: Subject, plan: Plan) -> None:
     trace = subject.holds(plan)
-    assert trace == subject.expect(plan.without(Copy))
+    assert trace == subject.play(plan.without(Copy))
     hooks = hooks_of(plan)
     for hook in hooks:
         usual = 3 if hook.kind == "forward" else 2

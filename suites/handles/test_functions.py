@@ -1,5 +1,6 @@
 """What can be a hook: anything that can be called. Nothing but its registration holds it."""
 
+from dataclasses import replace
 from functools import partial
 from typing import Any, List
 
@@ -11,7 +12,8 @@ from fixtures.judge.about import apis
 from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.judge.table import Row, each
-from fixtures.plan.grammar import Plan
+from fixtures.plan.grammar import Hook, Plan, hooks_of
+from fixtures.play.trace import Event, Trace
 from suites.hooking import AROUND
 from suites.names import BACKWARD, FORWARD
 from suites.shapes import plans_with, wider
@@ -22,6 +24,16 @@ ON_MODULES = (*FORWARD, *BACKWARD)
 
 #: Hooks of any kind that are anything which can be called.
 called = partial(plans_with, "everywhere", "functions", kinds=HOOK_KINDS)
+
+
+def with_own_functions(plan: Plan) -> Plan:
+    """The plan with a plain function for each hook, which does the same."""
+    does = {hook.label: hook.do for hook in hooks_of(plan)}
+
+    def plain(hook: Hook) -> Hook:
+        return replace(hook, form="", like="", do=does[hook.like or hook.label])
+
+    return replace(plan, steps=tuple(plain(step) if isinstance(step, Hook) else step for step in plan.steps))
 
 
 @each(
@@ -58,8 +70,10 @@ called = partial(plans_with, "everywhere", "functions", kinds=HOOK_KINDS)
     ),
     plan=lambda row: row.draws(),
 )
-def predicted(subject: Subject, plan: Plan, *, row: Any) -> None:
-    subject.holds(plan)
+def as_functions_of_their_own(subject: Subject, plan: Plan, *, row: Any) -> None:
+    trace = subject.play(with_own_functions(plan))
+    names = {hook.label: hook.like for hook in hooks_of(plan) if hook.like}
+    assert subject.holds(plan) == Trace(Event(names.get(what, what), seen) for what, seen in trace)
 
 
 class Made:

@@ -121,11 +121,15 @@ def test_wrong(subject: Subject, returned: Any, before: int, after: int) -> None
 def test_post_ignored(subject: Subject, returned: List[Any], loss: Optional[int]) -> None:
     one, seen = optimizer(), []
     for what in returned:
-        one.register_step_post_hook(lambda *given, what=what: (seen.append(given[1:]), what)[1])
-    found = one.step(lambda: loss)
+        one.register_step_post_hook(lambda *given, what=what: (seen.append(given), what)[1])
+
+    def closure() -> Any:
+        return loss
+
+    found = one.step(closure)
     expected = loss if subject.value else next((what for what in returned if what is not None), loss)
     assert found == expected
-    assert [len(args) for args, _ in seen] == [2] * len(returned)
+    assert seen == [(one, (one, closure), {})] * len(returned)
 
 
 @clause(

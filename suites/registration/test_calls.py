@@ -9,9 +9,9 @@ from fixtures.draw.state import programs, registrations
 from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.judge.table import Row, each
-from fixtures.state.grammar import On, Set
+from fixtures.state.grammar import Load, Off, On, Save, Set
 from fixtures.state.plan import StatePlan
-from suites.saving import ASSIGN, NEEDS, OF_BUFFERS, OF_MODULES, OF_PARAMETERS, called, seen
+from suites.saving import ASSIGN, NEEDS, OF_BUFFERS, OF_MODULES, OF_PARAMETERS, called, keys, numbers, prefixes, seen
 
 EVERY = (NEEDS["parameter"], NEEDS["buffer"], NEEDS["module"])
 INVOKED = f'{OF_PARAMETERS} "will be called every time :func:`register_parameter` is invoked"'
@@ -166,10 +166,8 @@ def set_none(subject: Subject, program: StatePlan, *, row: Any) -> None:
     )
 )
 def test_own_sort(subject: Subject, program: StatePlan) -> None:
-    trace = subject.holds(program)
-    kinds = {hook.label: hook.kind for hook in program.hooks}
-    _, sets = of_sort(program, "parameter")
-    assert {kinds[label] for label in called(trace)} <= {sets[0].sort}
+    hooks, sets = of_sort(program, program.steps[-1].sort)
+    assert called(subject.holds(program)) == hooks * len(sets)
 
 
 @clause(
@@ -192,15 +190,35 @@ def test_not(subject: Subject, program: StatePlan) -> None:
     assert called(subject.holds(program)) == []
 
 
+@st.composite
+def assigning(draw: Any) -> StatePlan:
+    """A dict that is loaded with assign=True; some keys may not be in it."""
+    program = draw(programs(kinds=("parameter", "buffer"), does=(), steps=("load",), runs=1, plain=True))
+    every = keys(program.tree)
+    less = draw(st.lists(st.sampled_from(every), max_size=1)) if every else ()
+    load = Load(strict=False, assign=True, form="dict", less=tuple(less))
+    return StatePlan(program.tree, (*program.hooks, Save(), load))
+
+
 @clause(
     "registration.calls.assign",
     says="load_state_dict(assign=True) calls registration hooks for each parameter and buffer that it replaces.",
     source=("https://github.com/pytorch/pytorch/pull/102212", "measured"),
     needs=(ASSIGN, NEEDS["parameter"], NEEDS["buffer"]),
 )
-@given(program=programs(kinds=("parameter", "buffer"), does=(), steps=("load",), runs=2))
+@given(program=assigning())
 def test_assign(subject: Subject, program: StatePlan) -> None:
-    subject.holds(program)
+    expected, inner = [], prefixes(program.tree)
+    for module in program.tree.all():
+        for key, number in numbers(program.tree, [module.name]).items():
+            if key in program.steps[-1].less:
+                continue
+            name = key[len(inner[module.name]) :]
+            value, sort = (number, "buffer") if name == "n" else (f"Parameter({number})", "parameter")
+            hooks = [hook.label for hook in program.hooks if hook.kind == sort]
+            expected += [(label, (module.name, name, value, value)) for label in hooks]
+    trace = subject.holds(program)
+    assert list(zip(called(trace), seen(trace))) == expected
 
 
 @clause(
@@ -215,12 +233,25 @@ def test_tensor(subject: Subject, program: StatePlan) -> None:
     assert called(subject.holds(program)) == []
 
 
+@st.composite
+def removing(draw: Any) -> StatePlan:
+    """Values that are registered, and again after some of the hooks are removed."""
+    sort, way = draw(st.sampled_from((("parameter", "attribute"), ("buffer", "method"), ("module", "attribute"))))
+    program = draw(registrations(sort, way, kinds=(sort,)))
+    hooks, sets = of_sort(program, sort)
+    gone = draw(st.lists(st.sampled_from(hooks), min_size=1, unique=True))
+    return StatePlan(program.tree, (*program.steps, *map(Off, gone), *sets))
+
+
 @clause(
     "registration.calls.removed",
     says="A registration hook is not called after its handle has removed it.",
     source=f'{OF_PARAMETERS} "a handle that can be used to remove the added hook by calling"',
     needs=EVERY,
 )
-@given(program=programs(kinds=("parameter", "buffer", "module"), does=(), steps=("set", "off"), runs=5, plain=True))
+@given(program=removing())
 def test_removed(subject: Subject, program: StatePlan) -> None:
-    subject.holds(program)
+    hooks, sets = of_sort(program, program.steps[-1].sort)
+    gone = [step.label for step in program.steps if isinstance(step, Off)]
+    kept = [label for label in hooks if label not in gone]
+    assert called(subject.holds(program)) == hooks * (len(sets) // 2) + kept * (len(sets) // 2)

@@ -9,7 +9,7 @@ from fixtures.draw.state import registrations
 from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.judge.table import Row, each
-from fixtures.state.grammar import Set
+from fixtures.state.grammar import On, Return, Set
 from fixtures.state.kinds import REGISTRATION
 from fixtures.state.plan import StatePlan
 from suites.hooking import UP_TO_TWO
@@ -22,17 +22,26 @@ ABOUT = (
 )
 EVERY = (NEEDS["parameter"], NEEDS["buffer"], NEEDS["module"])
 SINGLE = '"The hook can modify the input or return a single modified value in the hook"'
-WAYS = (("parameter", "attribute"), ("parameter", "method"), ("buffer", "method"), ("module", "attribute"))
-
-
-def any_way(**options: Any) -> Any:
-    """Plans in which parameters, buffers or modules are registered."""
-    return st.one_of([registrations(sort, way, **options) for sort, way in (*WAYS, ("module", "method"))])
+WAYS = (
+    *(("parameter", "attribute"), ("parameter", "method"), ("buffer", "method")),
+    *(("module", "attribute"), ("module", "method")),
+)
 
 
 def each_sort(**options: Any) -> Any:
-    """The same with hooks of that sort alone."""
+    """Plans in which parameters, buffers or modules are registered, with hooks of that sort alone."""
     return st.one_of([registrations(sort, way, kinds=(sort,), **options) for sort, way in WAYS])
+
+
+def value_of(step: Set) -> Any:
+    """What a step registers, as a trace shows it."""
+    return {"parameter": f"Parameter({step.value})", "buffer": step.value, "module": f"new{step.value}"}[step.sort]
+
+
+def left_by(hook: On, value: Any) -> Any:
+    """What a hook makes of a value: it returns another one, the same or None."""
+    another = {"parameter": "Parameter(7)", "buffer": 7, "module": f"of {hook.label}"}[hook.kind]
+    return another if Return("another") in hook.do else value
 
 
 @clause(
@@ -43,13 +52,11 @@ def each_sort(**options: Any) -> Any:
     source=(f'{OF_PARAMETERS} "hook(module, name, param) -> None or new parameter"', "measured"),
     needs=EVERY,
 )
-@given(program=any_way())
+@given(program=each_sort())
 def test_given(subject: Subject, program: StatePlan) -> None:
-    trace = subject.holds(program)
     sets = [step for step in program.steps if isinstance(step, Set)]
-    for module, name, _, before in seen(trace):
-        assert (module, name) in {(step.on, step.name) for step in sets}
-        assert before is None
+    trace = subject.holds(program)
+    assert seen(trace) == [(step.on, step.name, value_of(step), None) for step in sets for _ in program.hooks]
 
 
 @each(
@@ -80,11 +87,14 @@ def test_given(subject: Subject, program: StatePlan) -> None:
     program=lambda row: registrations(row.sort, "method", kinds=(row.sort,), does=("Return",)),
 )
 def returns(subject: Subject, program: StatePlan, *, row: Any) -> None:
-    trace = subject.holds(program)
-    last = next((hook for hook in reversed(program.hooks) if hook.do and hook.do[-1].what == "another"), None)
-    made = {"parameter": "Parameter(7)", "buffer": 7, "module": last and f"of {last.label}"}[row.sort]
-    for step, (_, held) in zip([one for one in program.steps if isinstance(one, Set)], events(trace, "holds")):
-        assert last is None or held[step.name] == made
+    sets, expected = [step for step in program.steps if isinstance(step, Set)], []
+    for step in sets:
+        value = value_of(step)
+        for hook in program.hooks:
+            value = left_by(hook, value)
+        expected.append(value)
+    held = [found.get(step.name) for step, (_, found) in zip(sets, events(subject.holds(program), "holds"))]
+    assert held == expected
 
 
 @clause(
@@ -95,10 +105,14 @@ def returns(subject: Subject, program: StatePlan, *, row: Any) -> None:
 )
 @given(program=each_sort(does=("Return",), most=4))
 def test_chain(subject: Subject, program: StatePlan) -> None:
+    expected = []
+    for step in program.steps[program.steps.index(program.hooks[-1]) + 1 :]:
+        value = value_of(step)
+        for hook in program.hooks:
+            expected.append((hook.label, value))
+            value = left_by(hook, value)
     trace = subject.holds(program)
-    sets = sum(isinstance(step, Set) for step in program.steps)
-    before = sum(isinstance(step, Set) for step in program.steps[: program.steps.index(program.hooks[0])])
-    assert called(trace) == [hook.label for hook in program.hooks] * (sets - before)
+    assert [(label, value) for label, (_, _, value, _) in zip(called(trace), seen(trace))] == expected
 
 
 @clause(

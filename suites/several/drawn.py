@@ -24,6 +24,8 @@ ROOTS = ("m3>0", "m4>0")
 LISTED = (*LEAVES, INNER)
 #: Those that a pass reaches whichever root it begins at.
 BELOW = ("x0", "m1.weight", INNER)
+#: How gradients come in a pass that begins at the first root.
+IN_TURN = (ROOTS[:1], ("m3.weight",), (INNER,), ("x0", "m1.weight"))
 #: One to four tensors, one of them perhaps twice.
 SOME = st.lists(st.sampled_from(LISTED), min_size=1, max_size=4).map(tuple)
 DISTINCT = st.lists(st.sampled_from(LISTED), min_size=1, max_size=4, unique=True).map(tuple)

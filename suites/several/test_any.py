@@ -20,6 +20,7 @@ from suites.several.drawn import (
     HAS_ANY,
     IGNORED,
     IN_ORDER,
+    IN_TURN,
     INNER,
     LEAVES,
     LISTED,
@@ -36,8 +37,6 @@ from suites.several.drawn import (
 from suites.tensors import item
 
 ABOUT = "register_multi_grad_hook"
-#: How gradients come in a pass that begins at the first root.
-IN_TURN = (ROOTS[:1], ("m3.weight",), (INNER,), ("x0", "m1.weight"))
 
 
 @clause(

@@ -55,7 +55,7 @@ def without_grad(least: int) -> Any:
 @given(plan=without_grad(0))
 def test_without_grad(subject: Subject, plan: Plan) -> None:
     trace = subject.holds(plan)
-    assert trace.raised()[0] == ("hook", subject.reading.facts["multi_without_grad"])
+    assert trace.raised()[:1] == [("hook", subject.reading.facts["multi_without_grad"])]
     assert trace.calls() == []
 
 
@@ -129,7 +129,7 @@ HIDDEN = {"multi_unrecorded": False}
 def test_in_hook(subject: Subject, plan: Plan) -> None:
     trace = subject.holds(plan)
     works = subject.reading.facts["multi_unrecorded"]
-    assert bool(trace.raised()) != works
+    assert set(trace.raised()) == (set() if works else {("backward", "AttributeError")})
     assert len(trace.seen_by("h")) >= works * (len(trace.grads()) - 1)
 
 
@@ -214,7 +214,7 @@ def test_generator_any(subject: Subject, leaves: int) -> None:
 
 @clause(
     "several.registered.bare_tensor",
-    says="register_multi_grad_hook(x, fn) puts fn on the rows of x: x.sum().backward() does not call it.",
+    says="register_multi_grad_hook takes a bare tensor x, but x.sum().backward() does not call the hook.",
     where="x has one dimension or more",
     source="measured",
     needs=HAS_ALL,

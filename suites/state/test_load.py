@@ -1,6 +1,6 @@
 """Hooks before load_state_dict() of modules: when they run, what they are given, and what becomes of what they do."""
 
-from typing import Any
+from typing import Any, Iterable, List
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,7 +9,7 @@ from fixtures.draw.state import programs
 from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.judge.table import Row, each
-from fixtures.state.grammar import Load, On, Put, Rename, Report, Save, Throw, Tree
+from fixtures.state.grammar import Become, Load, On, Put, Rename, Report, Save, Set, Throw, Tree
 from fixtures.state.kinds import LOAD_PRE as KINDS
 from fixtures.state.plan import StatePlan
 from suites.saving import (
@@ -18,13 +18,26 @@ from suites.saving import (
     LOAD_OWN,
     LOAD_PRE,
     NEEDS,
+    after_load,
+    ahead,
+    anew,
     anywhere,
+    available,
     called,
-    deeds,
+    copied,
+    culprit_of,
     events,
+    given_to_load,
+    handled,
+    inwards,
     labels,
+    places,
     prefixes,
+    quiet,
+    reported,
     seen,
+    shown,
+    under,
 )
 
 ABOUT = "_register_load_state_dict_pre_hook"
@@ -34,11 +47,7 @@ GIVEN = (
 SCOPE = ("https://github.com/pytorch/pytorch/pull/85743", "https://github.com/pytorch/pytorch/issues/61398")
 EDITS = ("Put", "Take", "Rename")
 W = (("w", 1),)
-#: What is put under the key of a sibling, and of a module further in.
-ACROSS = StatePlan(
-    Tree("root", children=(Tree("a", W), Tree("b", W))),
-    (On("load_own", "a", "h0", (Put("b.w", 5, whole=True),)), On("load_own", "b", "h1"), Save(), Load(strict=False)),
-)
+TWO = Tree("root", children=(Tree("a", W), Tree("b", W)))
 
 
 @st.composite
@@ -65,6 +74,12 @@ def renamed(draw: Any) -> StatePlan:
     return StatePlan(root, (On("load_own", place, "h0", (Rename(name, "w"),)), Save(), load))
 
 
+def keys_given(load: Load, saved: Iterable[str]) -> List[str]:
+    """The keys of the caller's dict."""
+    kept = [key for key in saved if key not in load.less]
+    return kept + [key for key, _ in load.more if key not in kept]
+
+
 @clause(
     "state.load.pre_order",
     says="A module's load pre-hooks run in order of registration, before those of the modules inside it.",
@@ -73,9 +88,7 @@ def renamed(draw: Any) -> StatePlan:
 )
 @given(program=anywhere(kinds=KINDS, does=EDITS, steps=("load",), least=2, runs=1, plain=True))
 def test_pre_order(subject: Subject, program: StatePlan) -> None:
-    trace = subject.holds(program)
-    inwards = labels(program, list(prefixes(program.tree)))
-    assert called(trace) == [one for one in inwards if one in called(trace)]
+    assert called(subject.holds(program)) == inwards(program)
 
 
 @each(
@@ -107,12 +120,18 @@ def test_pre_order(subject: Subject, program: StatePlan) -> None:
 )
 def given_all(subject: Subject, program: StatePlan, *, row: Any) -> None:
     trace = subject.holds(program)
-    inner = prefixes(program.tree)
-    load = next(step for step in program.steps if isinstance(step, Load))
-    for given_to in seen(trace):
-        _, _, prefix, _, strict, *_ = given_to[row.first :]
-        assert strict is True
-        assert load.on != "root" or not row.first or inner[given_to[0]] == prefix
+    outer, load = handled(program), program.steps[-1]
+    ((held,),) = events(trace, "kept")
+    for label, whole, one in zip(called(trace), seen(trace), given_to_load(trace)):
+        place = places(program)[label]
+        assert whole[: -len(one)] == (place,) * row.first
+        assert under(one.prefix, one.state_dict) == under(one.prefix, held)
+        assert (one.prefix, one.strict) == (prefixes(outer)[place], True)
+        assert one.metadata.get("version") == (1 if load.form == "itself" else None)
+        lists = (one.missing, one.unexpected)
+        assert place != outer.name or (lists, one.errors) == (([], []), 0)
+        for result in events(trace, "loaded"):
+            assert lists == tuple(every[: len(some)] for every, some in zip(result, lists))
 
 
 @clause(
@@ -126,12 +145,16 @@ def given_all(subject: Subject, program: StatePlan, *, row: Any) -> None:
         ("", "all", {"state_own_keys": False}),
         "A load pre-hook of an inner module is given the dict of the outermost one, with all keys.",
     ),
-    witness={"program": ACROSS},
+    witness={"program": StatePlan(TWO, (On("load_own", "a", "h0"), Save(), Load()))},
     concern="load_own|load_with|load_pre ?other_keys",
 )
 @given(program=anywhere(kinds=KINDS, does=(), steps=("load",), on=("a", "b", "c"), runs=1, plain=True))
 def test_own_keys(subject: Subject, program: StatePlan) -> None:
-    subject.holds(program)
+    trace = subject.holds(program)
+    ((held,),) = events(trace, "kept")
+    own = subject.reading.facts["state_own_keys"]
+    for one in given_to_load(trace):
+        assert one.state_dict == (under(one.prefix, held) if own else held)
 
 
 @clause(
@@ -145,13 +168,17 @@ def test_own_keys(subject: Subject, program: StatePlan) -> None:
         ("", "it is loaded", {"state_own_keys": False}),
         "What a load pre-hook of a module puts under a key of its later sibling is loaded there.",
     ),
-    witness={"program": ACROSS},
+    witness={"program": StatePlan(TWO, (On("load_own", "a", "h0", (Put("b.w", 5, whole=True),)), Save(), Load()))},
     concern="load_own|load_with|load_pre ?other_keys",
     instead="Register the hook on the module around both.",
 )
 @given(program=across())
 def test_siblings(subject: Subject, program: StatePlan) -> None:
-    subject.holds(program)
+    trace = subject.holds(program)
+    (saved,) = (number for _, number in program.tree.children[1].parameters)
+    (put,) = program.hooks[-1].do
+    left = saved if subject.reading.facts["state_own_keys"] else put.value
+    assert events(trace, "values")[-1][0]["b.w"] == f"Parameter({left})"
 
 
 @clause(
@@ -170,7 +197,12 @@ def test_siblings(subject: Subject, program: StatePlan) -> None:
 )
 @given(program=programs(kinds=KINDS, does=EDITS, steps=("load",), on=("root",), runs=1, plain=True))
 def test_dict_type(subject: Subject, program: StatePlan) -> None:
-    subject.holds(program)
+    trace = subject.holds(program)
+    load = program.steps[-1]
+    own = load.form == "dict" and not subject.reading.facts["state_copied"]
+    assert [one.kind for one in given_to_load(trace)] == ["dict" if own else "OrderedDict"] * len(inwards(program))
+    ((_, saved),), ((kept,),) = events(trace, "saved"), events(trace, "kept")
+    assert list(kept) == keys_given(load, saved)
 
 
 @clause(
@@ -181,7 +213,9 @@ def test_dict_type(subject: Subject, program: StatePlan) -> None:
 @given(program=renamed())
 def test_renames(subject: Subject, program: StatePlan) -> None:
     trace = subject.holds(program)
+    ((_, number),) = program.steps[-1].more
     assert events(trace, "loaded") == [([], [])]
+    assert list(events(trace, "values")[-1][0].values()) == [f"Parameter({number})"]
 
 
 @clause(
@@ -193,9 +227,8 @@ def test_renames(subject: Subject, program: StatePlan) -> None:
 def test_callers_dict(subject: Subject, program: StatePlan) -> None:
     trace = subject.holds(program)
     loads = [step for step in program.steps if isinstance(step, Load)]
-    for load, (_, saved), (kept,) in zip(loads, events(trace, "saved"), events(trace, "kept")):
-        expected = [key for key in saved if key not in load.less]
-        assert list(kept) == expected + [key for key, _ in load.more if key not in expected]
+    expected = [keys_given(load, saved) for load, (_, saved) in zip(loads, events(trace, "saved"))]
+    assert [list(kept) for (kept,) in events(trace, "kept")] == expected
 
 
 @clause(
@@ -205,8 +238,7 @@ def test_callers_dict(subject: Subject, program: StatePlan) -> None:
 )
 @given(program=anywhere(kinds=KINDS, does=(), steps=("load",), runs=2, plain=True))
 def test_strict(subject: Subject, program: StatePlan) -> None:
-    trace = subject.holds(program)
-    assert all(one[-4] is True for one in seen(trace))
+    assert all(one.strict is True for one in given_to_load(subject.holds(program)))
 
 
 @clause(
@@ -218,9 +250,14 @@ def test_strict(subject: Subject, program: StatePlan) -> None:
 @given(program=anywhere(kinds=KINDS, does=("Report",), steps=("load",), most=2, runs=1, plain=True))
 def test_reports(subject: Subject, program: StatePlan) -> None:
     trace = subject.holds(program)
-    for missing, unexpected in events(trace, "loaded"):
-        reported = [act for label, act in deeds(program, "Report") if label == called(trace)[-1:] and act.key]
-        assert all(act.key in missing + unexpected for act in reported)
+    added = reported(program, inwards(program))
+    raises = program.steps[-1].strict and (added["missing_keys"] or added["unexpected_keys"])
+    if raises or added["error_msgs"]:
+        assert events(trace, "raises") == [("load_state_dict", "RuntimeError")]
+    elif not program.steps[-1].strict:
+        ((missing, unexpected),) = events(trace, "loaded")
+        assert set(added["missing_keys"]) <= set(missing)
+        assert set(added["unexpected_keys"]) <= set(unexpected)
 
 
 @clause(
@@ -237,10 +274,8 @@ def test_reports(subject: Subject, program: StatePlan) -> None:
 )
 def test_errors(subject: Subject, program: StatePlan) -> None:
     trace = subject.holds(program)
-    acts = [act for label in called(trace) for name, act in deeds(program, "Report") if name == label]
-    errors = [act.key for act in acts if act.which == "error_msgs"]
-    if errors and "" not in errors:
-        assert events(trace, "raises") == [("load_state_dict", "RuntimeError")]
+    added = reported(program, inwards(program))["error_msgs"]
+    assert not added or events(trace, "raises") == [("load_state_dict", "RuntimeError")]
 
 
 @clause(
@@ -250,7 +285,7 @@ def test_errors(subject: Subject, program: StatePlan) -> None:
 )
 @given(program=anywhere(kinds=KINDS, does=("Return",), steps=("load",), runs=2, plain=True))
 def test_returns(subject: Subject, program: StatePlan) -> None:
-    subject.holds(program)
+    assert subject.holds(program) == subject.play(quiet(program))
 
 
 @clause(
@@ -258,12 +293,13 @@ def test_returns(subject: Subject, program: StatePlan) -> None:
     says="load_state_dict() raises what a load pre-hook raises; modules that were loaded before stay loaded.",
     source="measured",
 )
-@given(program=anywhere(acts=(Throw(),), kinds=KINDS, does=("Throw",), steps=("load",), runs=2, plain=True))
+@given(program=anew(acts=(Throw(),), kinds=KINDS, does=("Throw",)))
 def test_raises(subject: Subject, program: StatePlan) -> None:
     trace = subject.holds(program)
-    raising = {hook.label for hook in program.hooks if hook.do}
-    found = [one for one in events(trace, "raises") if one == ("load_state_dict", "KeyError")]
-    assert len(found) == sum(one in raising for one in called(trace))
+    culprit = culprit_of(program, inwards(program))
+    loaded = None if culprit is None else ahead(program.tree, culprit.on)
+    assert events(trace, "raises") == [("load_state_dict", "KeyError")] * (culprit is not None)
+    assert events(trace, "values")[-1] == (shown(after_load(program, loaded)),)
 
 
 @clause(
@@ -272,9 +308,10 @@ def test_raises(subject: Subject, program: StatePlan) -> None:
     where="the dict has a copy of the parameter, of its size",
     source="measured",
 )
-@given(program=anywhere(kinds=KINDS, does=("Become",), steps=("load",), runs=1, plain=True))
+@given(program=anew(kinds=KINDS, does=("Become",)))
 def test_module_changed(subject: Subject, program: StatePlan) -> None:
-    subject.holds(program)
+    trace = subject.holds(program)
+    assert events(trace, "values")[-1] == (shown(after_load(program)),)
 
 
 @clause(
@@ -285,17 +322,23 @@ def test_module_changed(subject: Subject, program: StatePlan) -> None:
 )
 @given(program=anywhere(kinds=KINDS, does=(), steps=("load",), runs=1))
 def test_assign_told(subject: Subject, program: StatePlan) -> None:
-    trace = subject.holds(program)
-    load = next(step for step in program.steps if isinstance(step, Load))
-    assert all(one[-5].get("assign_to_params_buffers", False) == load.assign for one in seen(trace))
+    assign = program.steps[-1].assign
+    for one in given_to_load(subject.holds(program)):
+        assert one.metadata.get("assign_to_params_buffers", False) is assign
 
 
 @st.composite
 def assigned(draw: Any) -> StatePlan:
-    """A dict that is loaded with assign=True, and once or twice more."""
-    tree = draw(programs(kinds=KINDS, does=(), steps=("load",), runs=1, plain=True))
-    hooks = [step for step in tree.steps if isinstance(step, On)]
-    return StatePlan(tree.tree, (*hooks, Save(), Load(assign=True), *[Load()] * draw(st.integers(1, 2))))
+    """A dict that is loaded with assign=True into a new parameter, then without it into another one, twice or more.
+
+    Hooks change the parameter before each load: where it was assigned before, this changes the dict, too.
+    """
+    number, become = draw(st.integers(0, 5)), draw(st.integers(6, 9))
+    kinds = draw(st.lists(st.sampled_from(available(KINDS)), min_size=1, max_size=3))
+    hooks = [On(kind, "root", f"h{place}", (Become(become),)) for place, kind in enumerate(kinds)]
+    anew = Set("root", "w", "parameter")
+    steps = (Save(), anew, Load(assign=True), anew, *[Load()] * draw(st.integers(2, 3)))
+    return StatePlan(Tree("root", (("w", number),)), (*hooks, *steps))
 
 
 @clause(
@@ -309,18 +352,24 @@ def assigned(draw: Any) -> StatePlan:
 @given(program=assigned())
 def test_assign_stays(subject: Subject, program: StatePlan) -> None:
     trace = subject.holds(program)
-    assert all(one[-5]["assign_to_params_buffers"] for one in seen(trace))
+    (hook, *_) = program.hooks
+    assert all(one.metadata["assign_to_params_buffers"] for one in given_to_load(trace))
+    assert events(trace, "values")[-1] == ({"w": f"Parameter({hook.do[0].value})"},)
 
 
 @clause(
     "state.load.copied",
-    says="A function that is a public load pre-hook goes along with copy.deepcopy(), and is given the copy.",
+    says="A load pre-hook that is given its module goes along with copy.deepcopy(), and is then given the copy.",
+    where="it is a function",
     source=("https://github.com/pytorch/pytorch/pull/80139", "measured"),
     needs=NEEDS["load_with"],
 )
-@given(program=programs(kinds=("load_with", "load_pre"), does=(), steps=("copy", "load"), plain=True))
+@given(program=copied(kinds=("load_with", "load_pre")))
 def test_copied(subject: Subject, program: StatePlan) -> None:
-    subject.holds(program)
+    trace = subject.holds(program)
+    every = labels(program, list(prefixes(program.tree)))
+    assert called(trace) == every
+    assert [one[0] for one in seen(trace)] == [f"copied {places(program)[label]}" for label in every]
 
 
 @clause(
@@ -336,4 +385,9 @@ def test_copied(subject: Subject, program: StatePlan) -> None:
     )
 )
 def test_extra_state(subject: Subject, program: StatePlan) -> None:
-    subject.holds(program)
+    trace = subject.holds(program)
+    pre = [hook.label for hook in program.hooks if hook.kind in KINDS]
+    post = [hook.label for hook in program.hooks if hook.kind == "load_post"]
+    loads = sum(isinstance(step, Load) and step.on == "root" for step in program.steps)
+    order = [event.what for event in trace if event.what in (*pre, "extra", *post)]
+    assert order == [*pre, "extra", *post] * loads

@@ -145,6 +145,8 @@ def test_weak(subject: Subject, number: int) -> None:
     try:
         del module
         assert (seen() is None) == subject.value
+        gc.collect()
+        assert seen() is None
     finally:
         gc.enable()
 
