@@ -11,9 +11,8 @@ from fixtures.judge.about import apis
 from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Plan, Retain, Scale, hooks_of
+from suites.gradient.products import PLACES
 from suites.shapes import product
-
-KINDS = {"tensor": ("x0", "m0>0"), "post_accumulate": ("x0",), "node": ("m0>0",), "node_pre": ("m0>0",)}
 
 
 @st.composite
@@ -22,7 +21,7 @@ def many_passes(draw: Any, kinds: Tuple[str, ...]) -> Plan:
     hooks = []
     for place, kind in enumerate(draw(st.lists(st.sampled_from(kinds), min_size=1, max_size=4))):
         do = () if kind == "post_accumulate" else (Scale(draw(FACTORS)),)
-        hooks.append(Hook(kind, draw(st.sampled_from(KINDS[kind])), f"h{place}", do))
+        hooks.append(Hook(kind, draw(st.sampled_from(PLACES[kind])), f"h{place}", do))
     passes = (Backward((draw(NUMBERS),)),) * draw(st.integers(2, 12))
     return Plan(
         Leaf("m0", "scale", (draw(NUMBERS),)), (Input(draw(NUMBERS)),), (Forward(), Retain("m0>0"), *hooks, *passes)
@@ -33,9 +32,9 @@ def many_passes(draw: Any, kinds: Tuple[str, ...]) -> Plan:
     "gradient.many.passes",
     says="Tensor hooks, hooks of nodes and retain_grad() act in every backward() that reaches them, not just one.",
     source="measured",
-    about=(*apis(KINDS), "retain_grad"),
+    about=(*apis(PLACES), "retain_grad"),
 )
-@given(plan=by_contract(lambda contract: many_passes(available(contract, tuple(KINDS)))))
+@given(plan=by_contract(lambda contract: many_passes(available(contract, tuple(PLACES)))))
 def test_passes(subject: Subject, plan: Plan) -> None:
     trace, passes = subject.holds(plan), sum(isinstance(step, Backward) for step in plan.steps)
     for hook in hooks_of(plan):
