@@ -165,7 +165,7 @@ UNDEFINED = Plan(
     (Input(1),),
     (
         Hook("full_backward_pre", "m0", "pre"),
-        Hook("post_accumulate", "m0.other", "leaf"),
+        Hook("post_accumulate", "m0.other", "h0"),
         Forward(),
         Backward((1, None)),
     ),
@@ -203,7 +203,7 @@ UNDEFINED = Plan(
 def test_undefined(subject: Subject, plan: Plan) -> None:
     trace, without = subject.holds(plan), subject.reading.facts["post_accumulate_sees_none"]
     starts = [step.grads[1] for step in plan.steps if isinstance(step, Backward)]
-    assert len(trace.seen_by("leaf")) == sum(grad is not None or without for grad in starts)
+    assert len(trace.seen_by("h0")) == sum(grad is not None or without for grad in starts)
 
 
 @clause(
