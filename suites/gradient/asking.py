@@ -5,7 +5,10 @@ from typing import Any, Sequence
 from hypothesis import strategies as st
 
 from fixtures.draw.plans import FACTORS, NUMBERS
-from fixtures.plan.grammar import Ask, Chain, Forward, Hook, Input, Leaf, Plan, Retain, Scale
+from fixtures.judge.subject import Subject
+from fixtures.plan.grammar import Ask, Chain, Forward, Hook, Input, Leaf, Plan, Retain, Scale, hooks_of
+from fixtures.play.trace import Trace
+from suites.shapes import product
 
 NET = Chain("m0", (Leaf("m1", "scale", (2,)), Leaf("m2", "scale", (5,))))
 INNER, ROOT = "m1>0", "m2>0"
@@ -40,3 +43,17 @@ def asked_alone(on: Sequence[str], kind: str, action: Any) -> Any:
         NUMBERS,
         NUMBERS,
     )
+
+
+def answer(trace: Trace) -> Any:
+    """What autograd.grad returned."""
+    (event,) = [event for event in trace if event.what == "asked"]
+    return event.seen
+
+
+def hooks_are_asked(subject: Subject, plan: Plan) -> None:
+    """Play a plan that asks for one tensor, with hooks on it that multiply: each is called once and acts, or none."""
+    trace, plain = subject.holds(plan), answer(subject.play(plan.without(Hook)))
+    called = hooks_of(plan) if subject.reading.facts["hooks_when_asked"] else []
+    assert trace.calls() == [hook.label for hook in called]
+    assert answer(trace) == tuple(grad * product(called) for grad in plain)

@@ -8,6 +8,8 @@ from fixtures.draw.plans import FACTORS, NUMBERS
 from fixtures.plan.grammar import Backward, Forward, Give, Hook, Input, Leaf, Plan, Scale, hooks_of
 
 KINDS = ("node", "node_pre")
+#: The kinds of hook that y = weight * x can have, and where.
+PLACES = {"tensor": ("x0", "m0>0"), "post_accumulate": ("x0",), "node": ("m0>0",), "node_pre": ("m0>0",)}
 LOOKS = st.just(())
 SCALES = st.builds(lambda by: (Scale(by),), FACTORS)
 WRONG = LOOKS | st.sampled_from([(Give("list"),), (Give("longer"),), (Give("number"),)])
@@ -38,6 +40,11 @@ def on_product(kinds: Tuple[str, ...], actions: Any, looking: Tuple[str, ...] = 
 def starts(plan: Plan) -> List[int]:
     """The gradient that each backward pass begins with."""
     return [step.grads[0] or 0 for step in plan.steps if isinstance(step, Backward)]
+
+
+def both(plan: Plan) -> bool:
+    """Whether the hooks of the plan are of two kinds."""
+    return len({hook.kind for hook in hooks_of(plan)}) == 2
 
 
 def acts(plan: Plan) -> bool:

@@ -1,7 +1,8 @@
 """Post-accumulate hooks: called with a leaf once its .grad is up to date, to use it or to set it (torch 2.1)."""
 
 from dataclasses import replace
-from typing import Any
+from itertools import accumulate
+from typing import Any, List
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,7 +10,8 @@ from hypothesis import strategies as st
 from fixtures.draw.plans import FACTORS, NUMBERS, plans
 from fixtures.judge.clause import Reading, clause
 from fixtures.judge.subject import Subject
-from fixtures.plan.grammar import Add, Ask, Backward, Forward, Hook, Input, Leaf, Plan, Raise, Scale, hooks_of
+from fixtures.plan.grammar import Add, Ask, Backward, Forward, Hook, Input, Leaf, Plan, Raise, Remove, Scale, hooks_of
+from suites.gradient.products import starts
 from suites.gradient.said import (
     IN_ORDER,
     NOT_ACCUMULATED,
@@ -22,6 +24,7 @@ from suites.gradient.said import (
     POST_UPDATED,
 )
 from suites.names import EXECUTION, POST_ACCUMULATE, PRE
+from suites.shapes import product
 
 PAIRS = (
     Hook("post_accumulate", "m0.weight", "w1"),
@@ -44,6 +47,11 @@ def weights(
     return Plan(Leaf("m0", "scale", (draw(NUMBERS),)), (Input(draw(NUMBERS)),), tuple(hooks) + (Forward(),) + backwards)
 
 
+def arriving(plan: Plan) -> List[int]:
+    """The gradient of the weight in each pass of such a plan, before any hook."""
+    return [plan.inputs[0].value * grad for grad in starts(plan)]
+
+
 @clause(
     "gradient.accumulated.grad_is_set",
     says="A post-accumulate hook finds in .grad what was there plus the whole gradient of this backward().",
@@ -55,7 +63,7 @@ def weights(
 @given(plan=weights(passes=3))
 def test_grad_is_set(subject: Subject, plan: Plan) -> None:
     trace = subject.holds(plan)
-    assert [seen for (seen,) in trace.seen_by("h0")] == [grads["m0.weight"] for grads in trace.grads()]
+    assert [seen for (seen,) in trace.seen_by("h0")] == list(accumulate(arriving(plan)))
 
 
 @clause(
@@ -89,9 +97,13 @@ def test_order(subject: Subject, plan: Plan) -> None:
     source=POST_MODIFIES,
     needs=POST_ACCUMULATE,
 )
-@given(plan=plans(kinds=("tensor", "post_accumulate"), on=("parameter",), inputs=(1, 2), depth=2, runs=3))
+@given(plan=weights(tensor_hooks=1, most=3, act=True, passes=3))
 def test_may_set_grad(subject: Subject, plan: Plan) -> None:
-    subject.holds(plan)
+    trace, expected = subject.holds(plan), [0]
+    hooks, assigning = hooks_of(plan, "tensor"), hooks_of(plan, "post_accumulate")
+    for grad in arriving(plan):
+        expected.append((expected[-1] + grad * product(hooks)) * product(assigning))
+    assert [grads["m0.weight"] for grads in trace.grads()] == expected[1:]
 
 
 @clause(
@@ -153,7 +165,7 @@ UNDEFINED = Plan(
     (Input(1),),
     (
         Hook("full_backward_pre", "m0", "pre"),
-        Hook("post_accumulate", "m0.other", "leaf"),
+        Hook("post_accumulate", "m0.other", "h0"),
         Forward(),
         Backward((1, None)),
     ),
@@ -189,7 +201,9 @@ UNDEFINED = Plan(
     )
 )
 def test_undefined(subject: Subject, plan: Plan) -> None:
-    subject.holds(plan)
+    trace, without = subject.holds(plan), subject.reading.facts["post_accumulate_sees_none"]
+    starts = [step.grads[1] for step in plan.steps if isinstance(step, Backward)]
+    assert len(trace.seen_by("h0")) == sum(grad is not None or without for grad in starts)
 
 
 @clause(
@@ -213,8 +227,10 @@ def test_undefined(subject: Subject, plan: Plan) -> None:
     )
 )
 def test_one_leaf_at_a_time(subject: Subject, plan: Plan) -> None:
-    calls = subject.holds(plan).calls()
+    trace, (grad,) = subject.holds(plan), plan.steps[-1].grads
+    calls = trace.calls()
     assert sorted([tuple(calls[:2]), tuple(calls[2:])]) == [("b0", "b1"), ("w0", "w1")]
+    assert (trace.seen_by("b1"), trace.seen_by("w1")) == ([(grad,)], [(3 * grad,)])
 
 
 @clause(
@@ -230,8 +246,8 @@ def test_one_leaf_at_a_time(subject: Subject, plan: Plan) -> None:
     )
 )
 def test_once_for_the_sum(subject: Subject, plan: Plan) -> None:
-    calls = subject.holds(plan).calls()
-    assert len(set(calls)) == len(calls)
+    inner = [f"x{place}" for place, one in enumerate(plan.inputs) if not one.leaf]  # refuses such a hook
+    assert sorted(subject.holds(plan).calls()) == [hook.label for hook in hooks_of(plan) if hook.on not in inner]
 
 
 @clause(
@@ -242,9 +258,17 @@ def test_once_for_the_sum(subject: Subject, plan: Plan) -> None:
     source=POST_REMOVES,
     needs=POST_ACCUMULATE,
 )
-@given(plan=plans(kinds=("post_accumulate", "tensor"), on=("parameter",), inputs=(1, 2), remove=True, runs=3, least=1))
+@given(
+    plan=st.builds(
+        lambda plan, gone: replace(plan, steps=(*plan.steps, gone, plan.steps[-1])),
+        weights(tensor_hooks=1, fewest=2, most=4, act=True, passes=1),
+        st.builds(Remove, st.sampled_from(["h0", "h1"]), leave=st.booleans()),
+    )
+)
 def test_removed(subject: Subject, plan: Plan) -> None:
-    subject.holds(plan)
+    (gone,) = [step.label for step in plan.steps if isinstance(step, Remove)]
+    every = ["t0", *(hook.label for hook in hooks_of(plan, "post_accumulate"))]
+    assert subject.holds(plan).calls() == [*every, *(label for label in every if label != gone)]
 
 
 @clause(

@@ -10,19 +10,13 @@ from fixtures.draw.plans import FACTORS, NUMBERS, plans
 from fixtures.judge.clause import Reading, by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Ask, Forward, Hook, Input, Leaf, Plan, Raise, Retain, Scale, hooks_of
-from fixtures.play.trace import Trace
-from suites.gradient.asking import INNER, NET, ROOT, asking
+from suites.gradient.asking import INNER, NET, ROOT, answer, asking, hooks_are_asked
 from suites.gradient.said import ALWAYS, NOT_ACCUMULATED, REPLACES, RETAINED_LAST, TRAVERSED
 from suites.names import GRAD_DOCS, HOOKS_IN_ORDER, TENSOR_DOCS
+from suites.shapes import product
 from suites.tensors import leaf, multiplies
 
 ABOUT = "register_hook"
-
-
-def answer(trace: Trace) -> Any:
-    """What autograd.grad returned."""
-    (event,) = [event for event in trace if event.what == "asked"]
-    return event.seen
 
 
 def any_tensor(asked: Sequence[str], **options: Any) -> Any:
@@ -63,7 +57,7 @@ WITNESS = Plan(NET, (Input(3),), (Hook("tensor", "x0", "h0", (Scale(10),)), Forw
 )
 @given(plan=any_tensor(("x0", "m1.weight", INNER)))
 def test_inputs(subject: Subject, plan: Plan) -> None:
-    subject.holds(plan)
+    hooks_are_asked(subject, plan)
 
 
 @clause(
@@ -180,12 +174,17 @@ def test_together_with_a_leaf(subject: Subject, plan: Plan) -> None:
     note="A hook's result is to be used in place of the gradient, here it is in .grad and not in what is returned.",
 )
 @given(
-    plan=asking((INNER, "x0"), (INNER,), retain=True).map(
-        lambda plan: Plan(plan.net, plan.inputs, (plan.steps[0], plan.steps[2], plan.steps[1], plan.steps[3]))
+    plan=st.builds(
+        lambda plan, keeps: Plan(plan.net, plan.inputs, (*plan.steps[:keeps], Retain(INNER), *plan.steps[keeps:])),
+        asking((INNER, "x0"), (INNER,)),
+        st.sampled_from([1, 1, 2]),
     )
 )
 def test_kept_otherwise(subject: Subject, plan: Plan) -> None:
-    subject.holds(plan)
+    trace, (inner, _) = subject.holds(plan), answer(subject.play(plan.without(Hook)))
+    keeps = len(plan.steps) if subject.reading.facts["retain_grad"] == "last" else plan.steps.index(Retain(INNER))
+    before = [hook for hook in hooks_of(plan) if hook in plan.steps[:keeps]]
+    assert trace.grads()[-1][INNER] == inner * product(before)
 
 
 @clause(
@@ -199,8 +198,8 @@ def test_kept_otherwise(subject: Subject, plan: Plan) -> None:
             Leaf("m0", "split", (2, 3)),
             (Input(1),),
             (
-                Hook("tensor", "m0.weight", "weight", (Scale(by),)),
-                Hook("tensor", "m0.other", "other", (Scale(by),)),
+                Hook("tensor", "m0.weight", "h0", (Scale(by),)),
+                Hook("tensor", "m0.other", "h1", (Scale(by),)),
                 Forward(),
                 Ask((asked,), grads),
             ),
@@ -213,7 +212,7 @@ def test_kept_otherwise(subject: Subject, plan: Plan) -> None:
 def test_other_leaf(subject: Subject, plan: Plan) -> None:
     trace = subject.holds(plan)
     question = plan.steps[-1]
-    assert set(trace.calls()) <= {question.inputs[0][3:]}
+    assert set(trace.calls()) <= {hook.label for hook in hooks_of(plan) if hook.on in question.inputs}
     reached = dict(zip(("m0.weight", "m0.other"), question.grads))[question.inputs[0]] is not None
     assert (answer(trace) != (None,)) == reached
 
@@ -230,9 +229,7 @@ def test_other_leaf(subject: Subject, plan: Plan) -> None:
 )
 @given(plan=st.sampled_from(["x0", "m1.weight", INNER]).flatmap(lambda on: asking((on, on), (on,))))
 def test_same_input_twice(subject: Subject, plan: Plan) -> None:
-    trace = subject.holds(plan)
-    assert len(trace.calls()) <= 1
-    assert answer(trace)[0] == answer(trace)[1]
+    hooks_are_asked(subject, plan)
 
 
 @clause(
@@ -260,7 +257,11 @@ def test_same_input_twice(subject: Subject, plan: Plan) -> None:
     )
 )
 def test_errors(subject: Subject, plan: Plan) -> None:
-    subject.holds(plan)
+    trace, (hook,), (asked,) = subject.holds(plan), hooks_of(plan), plan.steps[-1].inputs
+    on_the_way = (ROOT, INNER, "x0").index(hook.on) < (ROOT, INNER, "x0").index(asked)
+    reached = on_the_way or (hook.on == asked and subject.reading.facts["hooks_when_asked"])
+    error = "Boom" if subject.contract.engine_keeps_error_type else "RuntimeError"
+    assert trace.raised() == [("ask", error)] * reached
 
 
 @clause(

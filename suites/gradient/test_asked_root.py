@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from fixtures.draw.plans import FACTORS, NUMBERS
 from fixtures.judge.clause import Reading, clause
 from fixtures.judge.subject import Subject
-from fixtures.plan.grammar import Ask, Forward, Hook, Input, Leaf, Plan, Retain, Scale
+from fixtures.plan.grammar import Ask, Forward, Hook, Input, Leaf, Plan, Retain, Scale, hooks_of
 
 
 @st.composite
@@ -14,7 +14,9 @@ def of_the_other_output(draw) -> Plan:
     """A module with two outputs, each with a weight of its own; asked is for the weight of the output not used."""
     hooks = [
         Hook("tensor", "m0>0", f"h{place}", do)
-        for place, do in enumerate(draw(st.lists(st.just(()) | FACTORS.map(lambda by: (Scale(by),)), max_size=3)))
+        for place, do in enumerate(
+            draw(st.lists(st.just(()) | FACTORS.map(lambda by: (Scale(by),)), min_size=1, max_size=3))
+        )
     ]
     more = draw(st.lists(st.sampled_from([Retain("m0>0"), Hook("node", "m0>0", "of the node")]), unique=True))
     asked = draw(st.sampled_from([("m0.other",), ("x0",)]))
@@ -65,4 +67,8 @@ def of_the_other_output(draw) -> Plan:
 )
 @given(plan=of_the_other_output())
 def test_root_to_nothing(subject: Subject, plan: Plan) -> None:
-    subject.holds(plan)
+    # Of x0 the tensor is made, and its node runs.
+    does = "runs" if plan.steps[-1].inputs == ("x0",) else subject.reading.facts["unasked_root"]
+    kinds = {"runs": ("tensor", "node"), "hooks": ("tensor",), "nothing": ()}[does]
+    called = [hook.label for kind in kinds for hook in hooks_of(plan, kind)]
+    assert subject.holds(plan).calls() == called

@@ -3,6 +3,7 @@
 Each of these clauses runs in a process of its own: a crash costs one cell.
 """
 
+from math import prod
 from typing import Any, List
 
 from hypothesis import given
@@ -13,6 +14,7 @@ from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, Drop, Forward, Hook, Input, Leaf, Plan, Scale, hooks_of
 from suites.names import RETAIN_DOCS, SNAPSHOT
+from suites.shapes import product
 
 ABOUT = "register_hook"
 
@@ -41,9 +43,15 @@ def self_removing(draw: Any) -> Plan:
 )
 @given(plan=self_removing())
 def test_removes_itself_and_replaces(subject: Subject, plan: Plan) -> None:
-    (once,) = [hook.label for hook in hooks_of(plan) if len(hook.do) > 1]
-    calls = subject.holds(plan).calls()
-    assert calls == ["h0", "h1", "h2"] + [label for label in ("h0", "h1", "h2") if label != once]
+    hooks = hooks_of(plan)
+    stay = [hook for hook in hooks if len(hook.do) == 1]
+    trace, plain = subject.holds(plan), subject.play(plan.without(Hook)).grads()
+    assert trace.calls() == [hook.label for hook in hooks + stay]
+    # What the first and the second pass bring to the tensor, or to one upstream of it.
+    on = "x0" if hooks[0].on == "m0>0" else hooks[0].on
+    first, both = (grads[on] for grads in trace.grads())
+    assert first == plain[0][on] * prod(hook.do[-1].by for hook in hooks)
+    assert both - first == (plain[1][on] - plain[0][on]) * product(stay)
 
 
 @clause(

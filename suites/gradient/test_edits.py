@@ -10,9 +10,10 @@ from fixtures.draw.plans import FACTORS, NUMBERS, plans
 from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Ask, Backward, Forward, Hook, InPlace, Input, Leaf, Like, Of, Plan, hooks_of
-from suites.gradient.asking import INNER, NET, asked_alone
+from suites.gradient.asking import INNER, NET, asked_alone, hooks_are_asked
 from suites.gradient.said import RETAINED_LAST
 from suites.names import HOOKS_IN_ORDER, TENSOR_DOCS
+from suites.shapes import product
 from suites.tensors import leaf, multiplies
 
 ABOUT = "register_hook"
@@ -64,9 +65,28 @@ def test_own_gradient(subject: Subject, hooks: List[Tuple[str, int]], inner: boo
     source=TENSOR_DOCS,
     note="No error and no warning: a wrong gradient of a tensor without hooks is the only sign.",
 )
-@given(plan=plans(kinds=("tensor",), does=("edit",), ops=("add", "many"), on=("input",), inputs=(2, 4), depth=0))
+@given(
+    plan=st.builds(
+        lambda values, edits, grad: Plan(
+            Leaf("m0", "add"),
+            tuple(Input(value) for value in values),
+            (
+                *(Hook("tensor", "x0", f"h{place}", (InPlace(by),)) for place, by in enumerate(edits)),
+                Hook("tensor", "x1", "b"),
+                Forward(),
+                Backward((grad,)),
+            ),
+        ),
+        st.tuples(NUMBERS, NUMBERS),
+        EDITS,
+        NUMBERS,
+    )
+)
 def test_siblings(subject: Subject, plan: Plan) -> None:
-    subject.holds(plan)
+    trace, (grad,) = subject.holds(plan), plan.steps[-1].grads
+    changed = grad * product(hooks_of(plan))
+    assert trace.seen_by("b") == [(changed,)]
+    assert trace.grads() == [{"x0": changed, "x1": changed}]
 
 
 @clause(
@@ -172,7 +192,7 @@ def test_expanded(subject: Subject, plan: Plan) -> None:
 )
 @given(plan=asked_alone(("x0", "m1.weight", INNER), "tensor", InPlace))
 def test_result_of_grad(subject: Subject, plan: Plan) -> None:
-    subject.holds(plan)
+    hooks_are_asked(subject, plan)
 
 
 #: By reading: the factors that are in the kept gradient, of `edits` with retain_grad() called before number `place`.

@@ -9,14 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fixtures.draw.edited import edited
-from fixtures.draw.nets import USUAL_OPS, nets
 from fixtures.draw.plans import FACTORS, NUMBERS
 from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
-from fixtures.plan.grammar import Backward, Edit, Forward, Hook, InPlace, Input, Leaf, Plan, Remove, Scale
+from fixtures.plan.grammar import Backward, Edit, Forward, Hook, InPlace, Input, Leaf, Plan, Remove, Scale, hooks_of
 from suites.gradient.said import OLD_NODE, OLD_VERSION
 from suites.gradient.versions import CHANGES, between_edits, calls_of, noting
 from suites.names import IN_PLACE_NOTE, OWN_VERSION
+from suites.shapes import product
 from suites.tensors import leaf
 
 ABOUT = "register_hook"
@@ -25,9 +25,9 @@ ABOUT = "register_hook"
 @st.composite
 def edited_leaves(draw: Any) -> Plan:
     """A hooked leaf, changed in place: at first with gradients recorded, then by a pre-hook under no_grad."""
-    net, by, grads = draw(nets(1, 1, 1, USUAL_OPS)), draw(FACTORS), (draw(NUMBERS),)
+    net, by, grads = Leaf("m0", "scale", (draw(NUMBERS),)), draw(FACTORS), (draw(NUMBERS),)
     attempt = (Hook("tensor", "x0", "h0"), Edit("x0", by), Forward(), Backward(grads))
-    quietly = (Hook("forward_pre", net.name, "h1", (InPlace(by),)), Forward(grad=False), Remove("h1"))
+    quietly = (Hook("forward_pre", "m0", "h1", (InPlace(by),)), Forward(grad=False), Remove("h1"))
     return Plan(net, (Input(draw(NUMBERS)),), (*attempt, *quietly, Forward(), Backward(grads)))
 
 
@@ -51,9 +51,13 @@ def edited_leaves(draw: Any) -> Plan:
         (Forward(), Hook("tensor", "m0>0", "a"), Edit("m0>0", 5), Hook("tensor", "m0>0", "b"), Backward((2,))),
     ),
 )
-@given(plan=edited("hook", "edit", "hook"))
+@given(plan=edited("hook", "edit", "scale"))
 def test_own_version(subject: Subject, plan: Plan) -> None:
-    subject.holds(plan)
+    trace, (grad,), (old, new) = subject.holds(plan), plan.steps[-1].grads, hooks_of(plan)
+    edited = grad * plan.steps[2].by
+    own = subject.reading.facts["hooks_of_version"]
+    assert trace.seen_by(new.label) == [(grad if own else edited,)]
+    assert trace.seen_by(old.label) == [(edited * product([new]) if own else edited,)]
 
 
 @clause(
@@ -84,7 +88,14 @@ def test_own_version(subject: Subject, plan: Plan) -> None:
 )
 @given(plan=between_edits("tensor", st.builds(lambda by: (Scale(by),), FACTORS)))
 def test_replacements(subject: Subject, plan: Plan) -> None:
-    subject.holds(plan)
+    trace, hooks, (left,) = subject.holds(plan), hooks_of(plan), plan.steps[-1].grads
+    steps = ["hook" if isinstance(step, Hook) else step.by for step in plan.steps[1:-1]]
+    expected = []
+    for number, edits in calls_of(steps, "own" if subject.reading.facts["hooks_of_version"] else "first"):
+        hook = hooks[int(number)]
+        expected.append((hook.label, (left * edits,)))
+        left *= product([hook])
+    assert [(label, trace.seen_by(label)[0]) for label in trace.calls()] == expected
 
 
 @clause(
@@ -169,6 +180,9 @@ def test_mark_dirty(subject: Subject, steps: List[Any]) -> None:
 def test_leaf_is_refused(subject: Subject, plan: Plan) -> None:
     trace = subject.holds(plan)
     assert trace.raised() == [("edit", "RuntimeError")]
+    once = plan.inputs[0].value * plan.net.values[0]
+    by = plan.steps[1].by
+    assert trace.returns() == [once, once * by, once * by]
     assert len(trace.seen_by("h0")) == 2
 
 

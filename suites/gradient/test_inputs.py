@@ -1,5 +1,7 @@
 """Hooks under backward(inputs=…), which accumulates the gradients of some tensors only."""
 
+from dataclasses import replace
+from itertools import accumulate
 from typing import Any, List
 
 from hypothesis import given
@@ -10,8 +12,10 @@ from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Plan, Scale, hooks_of
 from suites.gradient.asking import INNER, NET, asking
+from suites.gradient.products import starts
 from suites.gradient.said import EMPTY, INTO_GRAD, OTHERS_IGNORED
 from suites.names import BACKWARD_DOCS, BACKWARD_INPUTS, INNER_INPUTS
+from suites.shapes import product
 from suites.tensors import leaf, outcome
 
 ABOUT = "register_hook"
@@ -27,6 +31,11 @@ def one_side(draw: Any) -> Plan:
     asked = draw(st.sampled_from([("m0.weight",), ("m0.other",), ("m0.other", "m0.weight")]))
     back = Backward((draw(NUMBERS), None) if first else (None, draw(NUMBERS)), inputs=asked)
     return Plan(Leaf("m0", "split", (2, 3)), (Input(1),), (*hooks, Forward(), back))
+
+
+def twice(plan: Plan) -> Plan:
+    """The same with its last step once more."""
+    return replace(plan, steps=(*plan.steps, plan.steps[-1]))
 
 
 def reached(plan: Plan) -> List[str]:
@@ -48,14 +57,16 @@ def reached(plan: Plan) -> List[str]:
 )
 @given(
     plan=st.lists(st.sampled_from(LEAVES), min_size=1, max_size=2, unique=True).flatmap(
-        lambda asked: asking(asked, LEAVES, Backward)
+        lambda asked: asking(asked, LEAVES, Backward).map(twice)
     )
-    | one_side()
+    | one_side().map(twice)
 )
 def test_backward_inputs(subject: Subject, plan: Plan) -> None:
-    trace = subject.holds(plan)
-    assert sorted(trace.calls()) == sorted(hook.label for hook in hooks_of(plan) if hook.on in reached(plan))
-    assert sorted(name for name, grad in trace.grads()[-1].items() if grad is not None) == sorted(reached(plan))
+    trace, plain = subject.holds(plan), subject.play(plan.without(Hook)).grads()
+    hooks = [hook for hook in hooks_of(plan) if hook.on in reached(plan)]
+    assert sorted(trace.calls()) == sorted(hook.label for hook in hooks * 2)
+    by = {hook.on: product([hook]) for hook in hooks}
+    assert trace.grads() == [{on: grads[on] * by[on] if on in by else None for on in grads} for grads in plain]
 
 
 @clause(
@@ -77,12 +88,17 @@ def test_backward_inputs(subject: Subject, plan: Plan) -> None:
 @given(
     plan=st.builds(
         lambda plan, later: Plan(plan.net, plan.inputs, plan.steps + later),
-        asking((INNER,), ("x0",), Backward),
+        asking((INNER,), (INNER, "x0"), Backward),
         st.sampled_from([(), (Backward((2,)),)]),
     )
 )
 def test_backward_inner(subject: Subject, plan: Plan) -> None:
-    subject.holds(plan)
+    trace, refused = subject.holds(plan), subject.reading.facts["backward_inputs"] == "leaves"
+    by = product(hook for hook in hooks_of(plan) if hook.on == INNER)
+    left = accumulate(5 * grad * by for grad in starts(plan))
+    assert trace.raised() == [("backward", "RuntimeError")] * refused
+    assert [grads.get(INNER) for grads in trace.grads()] == [None if refused else grad for grad in left]
+    assert {grad for on, grad in trace.grads()[0].items() if on != INNER} == {None}
 
 
 @clause(
@@ -101,9 +117,12 @@ def test_backward_inner(subject: Subject, plan: Plan) -> None:
     ),
     witness=Plan(NET, (Input(3),), (Forward(), Backward((1,), inputs=(INNER,)))),
 )
-@given(plan=st.sampled_from([(INNER,), (INNER, "x0")]).flatmap(lambda asked: asking(asked, (INNER,), Backward)))
+@given(plan=st.sampled_from(["x0", "m1.weight"]).flatmap(lambda on: asking((INNER, on), (INNER,), Backward)).map(twice))
 def test_backward_inner_and_leaf(subject: Subject, plan: Plan) -> None:
-    subject.holds(plan)
+    trace, refused = subject.holds(plan), subject.reading.facts["backward_inputs"] == "leaves"
+    left = accumulate(5 * grad * product(hooks_of(plan)) for grad in starts(plan))
+    assert trace.raised() == [("backward", "RuntimeError")] * len(starts(plan)) * refused
+    assert [grads.get(INNER) for grads in trace.grads()] == [None if refused else grad for grad in left]
 
 
 @clause(

@@ -6,13 +6,14 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.draw.plans import FACTORS, NUMBERS, plans
+from fixtures.draw.plans import FACTORS, NUMBERS
 from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.judge.table import Row, each
-from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Plan, Remove, Scale, hooks_of
+from fixtures.plan.grammar import Backward, Fan, Forward, Hook, Input, Leaf, Plan, Remove, Scale, hooks_of
 from suites.gradient.asking import INNER, asked_alone
-from suites.gradient.products import LOOKS, NONES, SCALES, WRONG, acts, on_product, starts
+from suites.gradient.products import LOOKS, NONES, SCALES, WRONG, acts, both, on_product, starts
+from suites.shapes import product
 
 ABOUT = "Node.register_hook"
 
@@ -85,12 +86,12 @@ def test_none_drops(subject: Subject, plan: Plan) -> None:
     where=("no pre-hook is there", "no tensor is changed in place"),
     source=AFTER_TENSOR_HOOKS,
 )
-@given(plan=on_product(("node", "tensor"), SCALES))
+@given(plan=on_product(("node", "tensor"), SCALES).filter(both))
 def test_after_tensor_hooks(subject: Subject, plan: Plan) -> None:
     trace = subject.holds(plan)
-    start = starts(plan)[0]
-    left = start * prod(hook.do[0].by for hook in hooks_of(plan, "tensor"))
-    assert all(trace.seen_by(hook.label)[0][1] == (left,) for hook in hooks_of(plan, "node"))
+    by = product(hooks_of(plan, "tensor"))
+    for hook in hooks_of(plan, "node"):
+        assert [given_to for _, given_to in trace.seen_by(hook.label)] == [(grad * by,) for grad in starts(plan)]
 
 
 @clause(
@@ -131,10 +132,27 @@ def test_removed(subject: Subject, plan: Plan) -> None:
     says="A hook of the node that made a module's output is called once in each pass that runs the node.",
     source=CALLED,
 )
-@given(plan=plans(kinds=("node",), on=("output",), depth=2, outputs=(1, 2), most=3, runs=2))
+@given(
+    plan=st.builds(
+        lambda values, on, passes: Plan(
+            Fan("m0", (Leaf("m1", "scale", values[:1]), Leaf("m2", "scale", values[1:]))),
+            (Input(3),),
+            (
+                Forward(),
+                *(Hook("node", f"m{module}>0", f"h{place}") for place, module in enumerate(on)),
+                *(Backward(grads) for grads in passes),
+            ),
+        ),
+        st.tuples(NUMBERS, NUMBERS),
+        st.lists(st.sampled_from([1, 2]), min_size=1, max_size=3),
+        st.lists(st.sampled_from([(1, 2), (3, None), (None, 2)]), min_size=1, max_size=3),
+    )
+)
 def test_of_each_module(subject: Subject, plan: Plan) -> None:
-    trace = subject.holds(plan)
-    assert all(len(trace.seen_by(hook.label)) <= len(trace.grads()) for hook in hooks_of(plan))
+    trace, passes = subject.holds(plan), [step.grads for step in plan.steps if isinstance(step, Backward)]
+    for hook in hooks_of(plan):
+        output = ("m1>0", "m2>0").index(hook.on)
+        assert len(trace.seen_by(hook.label)) == sum(grads[output] is not None for grads in passes)
 
 
 @clause(
@@ -242,7 +260,7 @@ def test_pre_several(subject: Subject, plan: Plan) -> None:
 )
 def wrong(subject: Subject, plan: Plan, *, row: Any) -> None:
     trace = subject.holds(plan)
-    assert trace.raised()
+    assert [step for step, _ in trace.raised()] == ["backward"] * len(starts(plan))
     assert trace.grads()[-1] == {"x0": None, "x1": None}
 
 
@@ -284,6 +302,9 @@ def test_pre_none_drops(subject: Subject, plan: Plan) -> None:
         ),
     ),
 )
-@given(plan=on_product(("node_pre", "tensor"), SCALES | LOOKS))
+@given(plan=on_product(("node_pre", "tensor"), SCALES | LOOKS).filter(both))
 def test_pre_after_tensor_hooks(subject: Subject, plan: Plan) -> None:
-    subject.holds(plan)
+    last = subject.reading.facts["node_pre_order"] == "last"
+    kinds = ["tensor", "node_pre"] if last else dict.fromkeys(hook.kind for hook in hooks_of(plan))
+    due = [hook.label for kind in kinds for hook in hooks_of(plan, kind)]
+    assert subject.holds(plan).calls() == due * len(starts(plan))

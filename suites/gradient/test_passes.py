@@ -6,12 +6,26 @@ from typing import Any, List, Tuple
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.draw.plans import FACTORS, NUMBERS, plans
+from fixtures.draw.plans import FACTORS, NUMBERS
 from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
-from fixtures.plan.grammar import Backward, Call, Chain, Forward, Hook, Input, Leaf, Plan, Raise, Remove, Scale
+from fixtures.plan.grammar import (
+    Backward,
+    Call,
+    Chain,
+    Forward,
+    Hook,
+    Input,
+    Leaf,
+    Plan,
+    Raise,
+    Remove,
+    Scale,
+    hooks_of,
+)
 from suites.gradient.said import ADDS, CALLED, DERIVATIVE, DERIVATIVES
 from suites.names import HOOKS_IN_ORDER, TYPE_IS_LOST
+from suites.shapes import product
 from suites.tensors import leaf, multiplies, outcome
 
 ABOUT = "register_hook"
@@ -26,9 +40,30 @@ BACKWARD = "docs: torch.autograd.backward"
     see="gradient.asked.backward_inputs",
     source=(CALLED, ADDS),
 )
-@given(plan=plans(kinds=("tensor",), inputs=(1, 2), outputs=(1, 2), depth=2, runs=3, remove=True))
+@given(
+    plan=st.builds(
+        lambda value, hooks, passes: Plan(
+            Leaf("m0", "split", (2, 3)),
+            (Input(value),),
+            (
+                *(Hook("tensor", f"m0.{on}", f"h{place}", (Scale(by),)) for place, (on, by) in enumerate(hooks)),
+                Forward(),
+                *(Backward(grads) for grads in passes),
+            ),
+        ),
+        NUMBERS,
+        st.lists(st.tuples(st.sampled_from(["weight", "other"]), FACTORS), min_size=1, max_size=4),
+        st.lists(st.sampled_from([(1, 2), (3, None), (None, 2)]), min_size=1, max_size=4),
+    )
+)
 def test_each_pass_alone(subject: Subject, plan: Plan) -> None:
-    subject.holds(plan)
+    trace, passes = subject.holds(plan), [step.grads for step in plan.steps if isinstance(step, Backward)]
+    for output, on in enumerate(["m0.weight", "m0.other"]):
+        reached = [grads[output] for grads in passes if grads[output] is not None]
+        hooks = [hook for hook in hooks_of(plan) if hook.on == on]
+        assert {len(trace.seen_by(hook.label)) for hook in hooks} <= {len(reached)}
+        left = plan.inputs[0].value * sum(reached) * product(hooks)
+        assert trace.grads()[-1][on] == (left if reached else None)
 
 
 @clause(

@@ -1,16 +1,30 @@
 """Leaves that are frozen and thawed between passes, and passes after one that failed."""
 
-from hypothesis import given
+from typing import Any, List, Tuple
 
-from fixtures.draw.plans import plans
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fixtures.draw.contract import by_contract
+from fixtures.draw.plans import FACTORS, NUMBERS, available
 from fixtures.judge.about import apis
 from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
-from fixtures.plan.grammar import Backward, Forward, Freeze, Hook, Input, Leaf, Plan
+from fixtures.plan.grammar import Backward, Forward, Freeze, Hook, Input, Leaf, Plan, Raise, Scale, hooks_of
+from suites.gradient.products import PLACES, starts
 from suites.names import HOOKS_IN_ORDER
+from suites.shapes import product
 
-LEAF = ("tensor", "post_accumulate")
-KINDS = ("tensor", "post_accumulate", "node", "node_pre")
+
+@st.composite
+def switching(draw: Any) -> Plan:
+    """y = 2 * x with hooks on x that multiply, and passes before, while and after x is frozen."""
+    hooks = [Hook("tensor", "x0", f"h{place}", (Scale(draw(FACTORS)),)) for place in range(draw(st.integers(1, 3)))]
+    steps: List[Any] = [Forward()]
+    for frozen, fewest in ((None, 0), (True, 1), (False, 0)):
+        steps += [] if frozen is None else [Freeze("x0", frozen)]
+        steps += [Backward((draw(NUMBERS),)) for _ in range(draw(st.integers(fewest, 2)))]
+    return Plan(Leaf("m0", "scale", (2,)), (Input(3),), (*hooks, *steps))
 
 
 @clause(
@@ -19,7 +33,6 @@ KINDS = ("tensor", "post_accumulate", "node", "node_pre")
     where="the pass reaches the leaf",
     source=HOOKS_IN_ORDER,
     note="Once it requires grad again it gets its .grad, and has all the hooks that it had.",
-    about=(*apis(LEAF), "retain_grad"),
     concern="tensor ?switched_off",
     readings=by_release(
         "other",
@@ -32,9 +45,31 @@ KINDS = ("tensor", "post_accumulate", "node", "node_pre")
         Leaf("m0", "scale", (2,)), (Input(3),), (Hook("tensor", "x0", "h0"), Forward(), Freeze("x0"), Backward())
     ),
 )
-@given(plan=plans(kinds=LEAF, does=("scale",), depth=1, runs=3, retain=True, on=("input", "parameter"), modes=True))
+@given(plan=switching())
 def test_frozen(subject: Subject, plan: Plan) -> None:
-    subject.holds(plan)
+    trace, hooks, frozen = subject.holds(plan), hooks_of(plan), False
+    calls: List[Hook] = []
+    kept: List[Any] = [None]
+    for step in plan.steps:
+        if isinstance(step, Freeze):
+            frozen = step.frozen
+        if isinstance(step, Backward):
+            calls += [] if frozen and not subject.reading.facts["frozen_leaf_hooks"] else hooks
+            kept.append(kept[-1] if frozen else (kept[-1] or 0) + 2 * step.grads[0] * product(hooks))
+    assert trace.calls() == [hook.label for hook in calls]
+    assert [grads["x0"] for grads in trace.grads()] == kept[1:]
+
+
+@st.composite
+def failing_first(draw: Any, kinds: Tuple[str, ...]) -> Plan:
+    """y = weight * x with hooks on the weight; another hook, of any kind, raises in the first of some passes."""
+    hooks = [
+        Hook("tensor", "m0.weight", f"h{place}", (Scale(draw(FACTORS)),)) for place in range(draw(st.integers(1, 3)))
+    ]
+    kind = draw(st.sampled_from(kinds))
+    fails = Hook(kind, draw(st.sampled_from(PLACES[kind])), "fails", (Raise(first=1),))
+    passes = [Backward((draw(NUMBERS),)) for _ in range(draw(st.integers(2, 4)))]
+    return Plan(Leaf("m0", "scale", (2,)), (Input(3),), (*hooks, Forward(), fails, *passes))
 
 
 @clause(
@@ -43,8 +78,15 @@ def test_frozen(subject: Subject, plan: Plan) -> None:
     where=("it reaches the leaf", "its graph was not freed"),
     see="gradient.passes.failed_pass_frees",
     source="measured",
-    about=apis(KINDS),
+    about=apis(PLACES),
 )
-@given(plan=plans(kinds=KINDS, does=("raise", "scale"), depth=0, least=3, most=6, runs=6, modes=True))
+@given(plan=by_contract(lambda contract: failing_first(available(contract, tuple(PLACES)))))
 def test_after_failure(subject: Subject, plan: Plan) -> None:
-    subject.holds(plan)
+    trace, hooks = subject.holds(plan), [hook for hook in hooks_of(plan) if hook.label != "fails"]
+    assert [step for step, _ in trace.raised()] == ["backward"]
+    ends = [place for place, event in enumerate(trace) if event.what == "grads"]
+    kept = [grads["m0.weight"] or 0 for grads in trace.grads()]
+    for number, grad in enumerate(starts(plan)[1:]):
+        called = [event.what for event in trace[ends[number] : ends[number + 1]] if event.what.startswith("h")]
+        assert called == [hook.label for hook in hooks]
+        assert kept[number + 1] - kept[number] == 3 * grad * product(hooks)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from fixtures.draw.plans import FACTORS, NUMBERS
 from fixtures.judge.clause import Reading, by_release, clause
 from fixtures.judge.subject import Subject
-from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Plan, Scale
+from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Plan, Scale, hooks_of
 from suites.gradient.said import CALLED
 from suites.names import HOOKS_IN_ORDER, NONE_FROM_FUNCTION, PRE, UNDEFINED_ISSUE
 from suites.tensors import item, leaf, through_silent_function
@@ -31,8 +31,8 @@ ABOUT = "register_hook"
             Leaf("m0", "split", (2, 3)),
             (Input(1),),
             (
-                Hook("tensor", "m0.weight", "first", (Scale(by),)),
-                Hook("tensor", "m0.other", "second", (Scale(by),)),
+                Hook("tensor", "m0.weight", "h0", (Scale(by),)),
+                Hook("tensor", "m0.other", "h1", (Scale(by),)),
                 Forward(),
                 Backward(grads),
             ),
@@ -43,9 +43,8 @@ ABOUT = "register_hook"
 )
 def test_unreached(subject: Subject, plan: Plan) -> None:
     calls = subject.holds(plan).calls()
-    first, second = plan.steps[-1].grads
-    assert ("first" in calls) == (first is not None)
-    assert ("second" in calls) == (second is not None)
+    reached = [hook.label for hook, grad in zip(hooks_of(plan), plan.steps[-1].grads) if grad is not None]
+    assert sorted(calls) == reached
 
 
 USES = st.lists(st.just(0) | NUMBERS, min_size=2, max_size=4).filter(any)
@@ -185,7 +184,11 @@ def test_leaf(subject: Subject, hooks: int, had: Any, passes: int) -> None:
     )
 )
 def test_dropped_output(subject: Subject, plan: Plan) -> None:
-    subject.holds(plan)
+    trace, passes = subject.holds(plan), [step.grads for step in plan.steps if isinstance(step, Backward)]
+    for hook in hooks_of(plan, "tensor"):
+        arrived = [grads[("m0.weight", "m0.other").index(hook.on)] for grads in passes]
+        called = [grad for grad in arrived if grad is not None or subject.reading.facts["leaf_hook_sees_none"]]
+        assert trace.seen_by(hook.label) == [(grad,) for grad in called]
 
 
 @clause(

@@ -9,9 +9,11 @@ from typing import Any, List, Tuple
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.draw.plans import plans
+from fixtures.draw.contract import by_contract
+from fixtures.draw.plans import NUMBERS, plans
 from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
+from fixtures.model.contract import Contract
 from fixtures.plan.grammar import OPS, Backward, Forward, Hook, Input, Leaf, Like, Of, Plan, Recast, hooks_of, walk
 from fixtures.play.objects import Seen
 from fixtures.play.trace import Trace
@@ -34,6 +36,28 @@ def form_of(plan: Plan, target: str) -> Tuple[Any, str]:
         if isinstance(leaf, Leaf):
             found.update((f"{leaf.name}.{name}", value) for name, value in zip(OPS[leaf.op][2], leaf.values))
     return found[target].shape, found[target].dtype
+
+
+MATRICES = st.sampled_from([(2, 3), (3, 2), (2, 2)])
+
+
+def reals(contract: Contract) -> Any:
+    """The dtypes of real numbers that a torch computes with."""
+    return st.sampled_from([one for one in contract.dtypes if not one.startswith("complex")])
+
+
+def strides(shape: Tuple[int, int], turned: bool) -> Tuple[int, int]:
+    """Those of a matrix that lies in memory row by row or, where it is turned, column by column."""
+    return (1, shape[0]) if turned else (shape[1], 1)
+
+
+def uncast(plan: Plan) -> Plan:
+    """The plan with gradients of the dtype of the output: one of another dtype is cast first, to another tensor."""
+    steps = [
+        replace(one, grads=(replace(one.grads[0], dtype=""),)) if isinstance(one, Backward) else one
+        for one in plan.steps
+    ]
+    return replace(plan, steps=tuple(steps))
 
 
 def seen_of(trace: Trace) -> List[Tuple[str, Any]]:
@@ -91,16 +115,14 @@ def test_any_layout(subject: Subject, plan: Plan) -> None:
     see="gradient.values.cast_layout",
     source=(BACKWARD_DOCS, "measured"),
 )
-@given(plan=plans(kinds=("tensor",), does=("scale",), on=("output",), depth=0, ops=("scale", "affine"), values=True))
+@given(
+    plan=plans(kinds=("tensor",), does=("scale",), on=("output",), depth=0, ops=("scale", "affine"), values=True)
+    .filter(hooks_of)
+    .map(uncast)
+)
 def test_very_tensor(subject: Subject, plan: Plan) -> None:
-    # Of another dtype it is cast first, and then it is another tensor.
-    steps = [
-        replace(one, grads=(replace(one.grads[0], dtype=""),)) if isinstance(one, Backward) else one
-        for one in plan.steps
-    ]
-    trace = subject.holds(replace(plan, steps=tuple(steps)))
-    calls = seen_of(trace)
-    assert not calls or calls[0][1].name == "given"
+    (_, first), *_ = seen_of(subject.holds(plan))
+    assert first.name == "given"
 
 
 @clause(
@@ -156,9 +178,27 @@ def test_own_grad(subject: Subject, plan: Plan) -> None:
     ),
     witness=Plan(Leaf("m0", "same"), (Input(Of(1, (2, 3), layout="transposed")),), (Forward(), Backward((Like(1),)))),
 )
-@given(plan=plans(kinds=("tensor",), inputs=(1, 2), depth=0, runs=2, values=True, recasts=("layout",)))
+@given(
+    plan=st.builds(
+        lambda net, x, returned, grad: Plan(
+            net,
+            (Input(x),),
+            (
+                *(Hook("tensor", "x0", f"h{place}", (Recast(layout=one),)) for place, one in enumerate(returned)),
+                Forward(),
+                Backward((grad,)),
+            ),
+        ),
+        st.sampled_from([Leaf("m0", "same"), Leaf("m0", "scale", (Of(2),))]),
+        st.builds(Of, NUMBERS, MATRICES, layout=st.sampled_from(["plain", "transposed"])),
+        st.lists(st.sampled_from(["transposed", "expanded", "offset"]), max_size=2),
+        st.builds(Like, NUMBERS, layout=st.sampled_from(["plain", "transposed", "expanded"])),
+    )
+)
 def test_grad_layout(subject: Subject, plan: Plan) -> None:
-    subject.holds(plan)
+    (grads,), leaf = subject.holds(plan).grads(), plan.inputs[0].value
+    turned = leaf.layout == "transposed" and subject.reading.facts["grad_follows_leaf"]
+    assert grads["x0"].strides == strides(leaf.shape, turned)
 
 
 @clause(
@@ -180,9 +220,28 @@ def test_grad_layout(subject: Subject, plan: Plan) -> None:
         (Hook("tensor", "x0", "h0"), Forward(), Backward((Like(1, "float32", "transposed"),))),
     ),
 )
-@given(plan=plans(kinds=("tensor",), does=(), ops=("scale", "same"), depth=0, values=True))
+@given(
+    plan=by_contract(
+        lambda contract: st.builds(
+            lambda x, dtype, value: Plan(
+                Leaf("m0", "scale", (Of(2),)),
+                (Input(x),),
+                (Forward(), Hook("tensor", "m0>0", "h0"), Backward((Like(value, dtype, "transposed"),))),
+            ),
+            st.builds(Of, NUMBERS, MATRICES, reals(contract)),
+            reals(contract),
+            NUMBERS,
+        )
+    )
+)
 def test_cast_layout(subject: Subject, plan: Plan) -> None:
-    subject.holds(plan)
+    ((grad,),) = subject.holds(plan).seen_by("h0")
+    y, start = plan.inputs[0].value, plan.steps[-1].grads[0]
+    rows, columns = y.shape
+    kept = start.dtype == y.dtype or subject.reading.facts["cast_keeps_layout"]
+    assert (grad.dtype, grad.strides) == (y.dtype, strides(y.shape, turned=kept))
+    # In memory the numbers lie column by column.
+    assert grad.numbers == [[start.value + (rows * at + row) % 3 for at in range(columns)] for row in range(rows)]
 
 
 @st.composite

@@ -162,6 +162,8 @@ def test_not_callable(subject: Subject, hook: Any, before: List[int], inner: boo
 def test_argument_returned(subject: Subject, plan: Plan) -> None:
     trace, hooks = subject.holds(plan), hooks_of(plan)
     seen = [trace.seen_by(hook.label)[0][0].numbers for hook in hooks]
+    # What the last one leaves is in .grad, of x0 where y is hooked: the weight is 1.
+    seen.append(trace.grads()[-1]["x0" if hooks[0].on == "m0>0" else hooks[0].on].numbers)
     for hook, before, after in zip(hooks, seen, seen[1:]):
         assert after == (before * hook.do[0].by if hook.do and hook.do != (Recast(),) else before)
 

@@ -26,7 +26,8 @@ def between_edits(kind: str, does: Any) -> Any:
                 Backward((grad,)),
             ),
         ),
-        st.lists(does | FACTORS, min_size=1, max_size=5),
+        # At least one hook and one change.
+        st.lists(does | FACTORS, min_size=2, max_size=5).filter(lambda steps: len({*map(type, steps)}) == 2),
         NUMBERS,
         NUMBERS,
     )
