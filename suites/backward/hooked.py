@@ -14,8 +14,10 @@ ANY_KIND = st.sampled_from(["full_backward", "backward"])
 PAIR = st.tuples(NUMBERS, NUMBERS)
 FEW = st.integers(1, 3)
 MAYBE_SCALE = st.one_of(st.just(()), st.builds(lambda by: (Scale(by),), FACTORS))
-#: The kinds of full hook that a torch has: pre-hooks came with 2.0, and where they are missing nothing is.
-FULL_KINDS = by_contract(lambda contract: st.sampled_from(available(contract, ("full_backward", "full_backward_pre"))))
+KINDS = ("backward", "full_backward", "full_backward_pre")
+#: The kinds that a torch has: full ones came with 1.8, pre-hooks with 2.0.
+EVERY_KIND = by_contract(lambda contract: st.sampled_from(available(contract, KINDS)))
+FULL_KINDS = by_contract(lambda contract: st.sampled_from(available(contract, KINDS[1:])))
 #: Whether a plan has a pre-hook besides, where a torch has them.
 MAYBE_PRE = by_contract(
     lambda contract: st.booleans() if available(contract, ("full_backward_pre",)) else st.just(False)

@@ -218,27 +218,17 @@ def test_legacy_on_forward_hook(subject: Subject, plan: Plan) -> None:
 )
 @given(
     plan=st.builds(
-        lambda values, grad, inner, outer: Plan(
-            row(values),
-            (Input(3),),
-            (
-                Hook("backward", "m0", "outer", outer),
-                Hook("backward", "m2", "inner", inner),
-                Forward(),
-                Backward((grad,)),
-            ),
-        ),
+        lambda values, grad, hooks: Plan(row(values), (Input(3),), (*hooks, Forward(), Backward((grad,)))),
         PAIR,
         NUMBERS,
-        MAYBE_SCALE,
-        MAYBE_SCALE,
+        st.tuples(
+            st.builds(lambda do: Hook("backward", "m0", "outer", do), MAYBE_SCALE),
+            st.builds(lambda do: Hook("backward", "m2", "inner", do), MAYBE_SCALE),
+        ).flatmap(st.permutations),
     )
 )
 def test_legacy_shared_node(subject: Subject, plan: Plan) -> None:
-    trace = subject.holds(plan)
-    ((_, first, _),), ((_, second, _),) = trace.seen_by("inner"), trace.seen_by("outer")
-    by = plan.steps[1].do[0].by if plan.steps[1].do else 1
-    assert (trace.calls(), second) == (["inner", "outer"], tuple(grad * by for grad in first))
+    assert subject.holds(plan).calls() == ["inner", "outer"]
 
 
 @clause(

@@ -75,10 +75,11 @@ PAST = Leaf("m0", "both", out=Pack("tuple", (0, Pack("tuple", (1,)))))
     )
 )
 def test_stale_pre(subject: Subject, plan: Plan) -> None:
-    trace = subject.holds(plan)
-    ((*_, stale),) = trace.seen_by("full 0")
+    trace, full = subject.holds(plan), [hook.label for hook in hooks_of(plan, "full_backward")]
+    assert trace.calls()[-len(full) :] == full
     *scaling, _ = hooks_of(plan, "full_backward_pre")
-    assert stale == (plan.steps[-2].grads[0] * prod(hook.do[0].by for hook in scaling), None)
+    stale = (plan.steps[-2].grads[0] * prod(hook.do[0].by for hook in scaling), None)
+    assert [grad_output for _, _, grad_output in trace.seen_by("full 0")] == [stale]
 
 
 @clause(
@@ -108,7 +109,8 @@ def test_stale_pre(subject: Subject, plan: Plan) -> None:
 def test_raising_without_input(subject: Subject, plan: Plan) -> None:
     trace = subject.holds(plan)
     silent = subject.reading.facts["full_without_input"] == "silent"
-    assert trace.grads()[0]["m0.weight"] == (3 * plan.steps[-1].grads[0] if silent else None)
+    assert trace.raised() == ([] if silent else [("backward", "Boom")])
+    assert trace.grads()[0] == {"m0.weight": 3 * plan.steps[-1].grads[0] if silent else None}
 
 
 @clause(
@@ -147,5 +149,7 @@ def test_raising_without_input(subject: Subject, plan: Plan) -> None:
 )
 def test_raising_legacy(subject: Subject, plan: Plan) -> None:
     trace = subject.holds(plan)
+    error = "Boom" if subject.reading.facts["engine_keeps_error_type"] else "RuntimeError"
+    assert trace.raised() == [("backward", error)]
     assert trace.calls() == [hook.label for hook in hooks_of(plan)][:-1]
-    assert set(trace.grads()[0].values()) == {None}
+    assert trace.grads() == [{"x0": None, "m0.weight": None}]

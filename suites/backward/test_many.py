@@ -1,11 +1,13 @@
 """Modules with many inputs and outputs: what their backward hooks are given, and in how many passes."""
 
 from hypothesis import given
+from hypothesis import strategies as st
 
-from fixtures.draw.plans import plans
+from fixtures.draw.plans import NUMBERS, plans
 from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
-from fixtures.plan.grammar import Plan, hooks_of
+from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Plan, hooks_of
+from suites.backward.hooked import EVERY_KIND, FEW, MAYBE_SCALE
 from suites.backward.sources import GRADIENTS
 from suites.names import FULL
 
@@ -36,14 +38,24 @@ def test_entries(subject: Subject, plan: Plan) -> None:
     about=("register_backward_hook", "register_full_backward_hook", "register_full_backward_pre_hook"),
 )
 @given(
-    plan=plans(
-        kinds=("backward", "full_backward", "full_backward_pre"),
-        does=("scale",),
-        inputs=(1, 3),
-        outputs=(1, 3),
-        runs=3,
-        many=4,
+    plan=st.builds(
+        lambda kind, hooks, ins, outs, grad, passes: Plan(
+            Leaf("m0", "many", (2,), outputs=outs),
+            (Input(3),) * ins,
+            (
+                *(Hook(kind, "m0", f"h{place}", do) for place, do in enumerate(hooks)),
+                Forward(),
+                *(Backward((grad,) * outs),) * passes,
+            ),
+        ),
+        EVERY_KIND,
+        st.sampled_from([1, 2, 12]).flatmap(lambda count: st.lists(MAYBE_SCALE, min_size=count, max_size=count)),
+        FEW,
+        FEW,
+        NUMBERS,
+        st.sampled_from([1, 2, 12]),
     )
 )
 def test_everywhere(subject: Subject, plan: Plan) -> None:
-    subject.holds(plan)
+    labels, passes = [hook.label for hook in hooks_of(plan)], plan.steps.count(plan.steps[-1])
+    assert subject.holds(plan).calls() == labels * passes

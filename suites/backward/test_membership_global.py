@@ -1,13 +1,15 @@
 """Which global backward hooks run: for every module, before its own, full or legacy."""
 
+from typing import Any
+
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.draw.plans import NUMBERS, plans
+from fixtures.draw.plans import NUMBERS
 from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
-from fixtures.plan.grammar import Backward, Forward, Hook, Input, Plan
-from suites.backward.hooked import MAYBE_SCALE, row, steps_on_line
+from fixtures.plan.grammar import OPS, Backward, Chain, Forward, Hook, Input, Leaf, Plan, hooks_of
+from suites.backward.hooked import FEW, MAYBE_SCALE, row, steps_on_line
 from suites.backward.sources import GLOBAL_ALL, GLOBAL_FIRST, MIXED
 from suites.names import FULL, GLOBAL_FULL
 
@@ -31,6 +33,7 @@ def test_global_no_mixing(subject: Subject, plan: Plan) -> None:
     trace = subject.holds(plan)
     hooks = [step for step in plan.steps if isinstance(step, Hook)]
     first = {hook.on: hook.kind for hook in reversed(hooks)}
+    assert trace.raised() == [("hook", "RuntimeError") for hook in hooks if hook.kind != first[hook.on]]
     assert sorted(trace.calls()) == [hook.label for hook in hooks if hook.kind == first[hook.on]]
 
 
@@ -69,6 +72,16 @@ def test_global_everywhere(subject: Subject, plan: Plan) -> None:
     ]
 
 
+@st.composite
+def hooked_everywhere(draw: Any) -> Plan:
+    """Global legacy hooks, and a chain of modules, some of which return their input as it is."""
+    ops = draw(st.lists(st.sampled_from(["same", "scale", "affine"]), min_size=1, max_size=4))
+    leaves = [Leaf(f"m{place}", op, tuple(draw(NUMBERS) for _ in OPS[op][2])) for place, op in enumerate(ops, 1)]
+    hooks = [Hook("backward", "*", f"h{place}", draw(MAYBE_SCALE)) for place in range(draw(FEW))]
+    x = Input(draw(NUMBERS), leaf=draw(st.booleans()))
+    return Plan(Chain("m0", tuple(leaves)), (x,), (*hooks, Forward(), Backward((draw(NUMBERS),))))
+
+
 @clause(
     "backward.membership.global_legacy",
     says="A global legacy backward hook runs for every module whose first output has a grad_fn.",
@@ -77,6 +90,13 @@ def test_global_everywhere(subject: Subject, plan: Plan) -> None:
     source="test: test/nn/test_module_hooks.py TestModuleGlobalHooks.test_module_global_hooks",
     needs="torch.nn.modules.module.register_module_backward_hook",
 )
-@given(plan=plans(kinds=("backward",), inputs=(1, 2), outputs=(1, 2), depth=2, everywhere=True))
+@given(plan=hooked_everywhere())
 def test_global_legacy(subject: Subject, plan: Plan) -> None:
-    subject.holds(plan)
+    trace, due = subject.holds(plan), []
+    computed = not plan.inputs[0].leaf
+    for leaf in plan.net.children:
+        computed = computed or leaf.op != "same"
+        due += [leaf.name] * computed
+    due += ["m0"] * computed
+    for hook in hooks_of(plan):
+        assert sorted(module for module, *_ in trace.seen_by(hook.label)) == sorted(due)

@@ -13,6 +13,7 @@ from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Plan, Ra
 from suites.backward.hooked import FULL_KINDS, MAYBE_SCALE, module_of, row
 from suites.backward.sources import DOCS, IN_ORDER, OBSERVES, PRE_REPLACES, REPLACES
 from suites.names import FULL, PRE
+from suites.shapes import product
 from suites.tensors import item, leaf, outcome
 
 ABOUT = "register_backward_hook"
@@ -146,7 +147,9 @@ def test_pre_chain(subject: Subject, plan: Plan) -> None:
 )
 @given(plan=scaling("full_backward_pre", grad=False, most=2))
 def test_pre_without_input(subject: Subject, plan: Plan) -> None:
-    subject.holds(plan)
+    by = product(hooks_of(plan)) if subject.reading.facts["full_output_returns"] == "none" else 1
+    (grad,) = plan.steps[-1].grads
+    assert subject.holds(plan).grads() == [{"m0.weight": plan.inputs[0].value * grad * by}]
 
 
 @each(

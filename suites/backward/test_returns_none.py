@@ -52,4 +52,6 @@ def dropped_by_a_legacy_hook(draw) -> Plan:
 )
 @given(plan=dropped_by_a_legacy_hook())
 def test_legacy_none_goes_on(subject: Subject, plan: Plan) -> None:
-    subject.holds(plan)
+    trace, passes = subject.holds(plan), subject.reading.facts["undefined_passes"]
+    assert trace.raised() == ([] if passes else [("backward", "RuntimeError")])
+    assert set(trace.grads()[0].values()) == {None}

@@ -110,7 +110,7 @@ def test_full_containers(subject: Subject, plan: Plan) -> None:
         dropped |= {action.at % count for action in hook.do if isinstance(action, Blank)}
         dropped |= set(range(count)) if hook.do == (Give("nones"),) else set()
     assert trace.raised() == []
-    assert [not trace.grads()[0][f"x{place}"] for place in range(count)] == [at in dropped for at in range(count)]
+    assert [trace.grads()[0][f"x{at}"] is None for at in range(count)] == [at in dropped for at in range(count)]
 
 
 @clause(

@@ -5,13 +5,14 @@ from typing import Any, List
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.draw.plans import NUMBERS, plans
+from fixtures.draw.plans import NUMBERS
 from fixtures.judge.clause import Reading, by_release, clause
 from fixtures.judge.subject import Subject
-from fixtures.plan.grammar import Backward, Blank, Forward, Hook, Input, Leaf, Pack, Plan, hooks_of
-from suites.backward.hooked import FEW, module_of, run
+from fixtures.plan.grammar import Backward, Blank, Forward, Hook, Input, Leaf, Pack, Plan, hooks_of, slots
+from suites.backward.hooked import FEW, PAIR, module_of, returning, run
 from suites.backward.sources import DOCS, LEGACY, REPLACES
 from suites.names import FULL, KEEPS_CLASS
+from suites.packed import fits
 
 
 class Pair(tuple):
@@ -37,9 +38,24 @@ class Pair(tuple):
         (Hook("full_backward", "m0", "h0"), Forward(), Backward()),
     ),
 )
-@given(plan=plans(kinds=("full_backward",), does=(), inputs=(1, 2), outputs=(1, 2), structures=True))
+@given(
+    plan=st.builds(
+        lambda items, hooks: Plan(
+            Leaf("m0", "split", (2, 3), out=Pack("named", items)),
+            (Input(3),),
+            (
+                *(Hook("full_backward", "m0", f"h{place}") for place in range(hooks)),
+                Forward(),
+                Backward((1,) * slots(Pack("named", items))),
+            ),
+        ),
+        st.lists(st.sampled_from([0, 1, None, 2.5]), max_size=3).map(lambda items: (*items, 0)),
+        FEW,
+    )
+)
 def test_types_kept(subject: Subject, plan: Plan) -> None:
-    subject.holds(plan)
+    due = Pack("named" if subject.reading.facts["full_keeps_class"] else "tuple", plan.net.out.items)
+    assert [fits(due, out) for out in subject.holds(plan).returns()] == [True]
 
 
 @clause(
@@ -50,12 +66,11 @@ def test_types_kept(subject: Subject, plan: Plan) -> None:
     level="observed",
     needs=FULL,
 )
-@given(plan=plans(kinds=("full_backward",), does=("blank", "scale"), inputs=(1, 2), depth=0, structures=True))
+@given(plan=st.builds(lambda count, at: returning(count, (Blank(at),)), st.integers(1, 4), st.integers(0, 3)))
 def test_none_returned(subject: Subject, plan: Plan) -> None:
-    trace = subject.holds(plan)
-    dropped = [action.at for hook in hooks_of(plan) for action in hook.do if isinstance(action, Blank)]
-    if trace.calls() and plan.net.takes is None:  # then entries are inputs
-        assert all(not trace.grads()[0].get(f"x{at % len(plan.inputs)}") for at in dropped)
+    plain, (hook,) = subject.play(plan.without(Hook)).grads()[0], hooks_of(plan)
+    dropped = f"x{hook.do[0].at % len(plan.inputs)}"
+    assert subject.holds(plan).grads() == [{**plain, dropped: None}]
 
 
 @clause(
@@ -65,20 +80,24 @@ def test_none_returned(subject: Subject, plan: Plan) -> None:
     see="backward.given.legacy_first_output",
     source=(LEGACY, "measured"),
 )
-@given(plan=plans(kinds=("backward",), does=(), inputs=(1, 2), outputs=(1, 2), depth=0, structures=True))
+@given(
+    plan=st.builds(
+        lambda kind, items, values, grads: Plan(
+            Leaf("m0", "split", values, out=Pack(kind, items)),
+            (Input(3),),
+            (Hook("backward", "m0", "h0"), Forward(), Backward(grads)),
+        ),
+        st.sampled_from(["tuple", "list"]),
+        st.sampled_from([(0, 1), (1, 0), (1, None, 0), (None, 0, 1)]),
+        PAIR,
+        st.sampled_from([(1, None), (None, 2), (3, 2)]),
+    )
+)
 def test_legacy_first(subject: Subject, plan: Plan) -> None:
-    trace = subject.holds(plan)
-    wrong = "" if plan.net.out is None else refused(plan.net.out)
-    assert trace.raised()[:1] == ([("forward", wrong)] if wrong else [])
-
-
-def refused(item: Any) -> str:
-    """How a legacy hook fails to find a tensor in a structure."""
-    while isinstance(item, Pack) and item.kind != "data":
-        if item.kind == "dict":
-            return "" if any(isinstance(one, int) for one in item.items) else "StopIteration"
-        item = item.items[0]
-    return "" if isinstance(item, int) else "TypeError"
+    trace, wrong, grads = subject.holds(plan), plan.net.out.items[0] is None, plan.steps[-1].grads
+    assert trace.raised() == [("forward", "TypeError")] * wrong
+    due = [] if wrong or grads[0] is None else [grads[:1]]
+    assert [grad_output for _, _, grad_output in trace.seen_by("h0")] == due
 
 
 @clause(

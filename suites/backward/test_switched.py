@@ -1,14 +1,20 @@
-"""Backward hooks of modules that go to eval mode, of frozen parameters, and after a pass that failed."""
+"""Backward hooks of modules that go to eval mode, and after a pass that failed."""
+
+from dataclasses import replace
+from typing import Any
 
 from hypothesis import given
+from hypothesis import strategies as st
 
-from fixtures.draw.plans import plans
+from fixtures.draw.contract import contract_drawn_for
+from fixtures.draw.plans import NUMBERS, plans
 from fixtures.judge.about import apis
 from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
-from fixtures.plan.grammar import Plan
-
-KINDS = ("backward", "full_backward", "full_backward_pre")
+from fixtures.plan.grammar import Backward, Forward, Hook, Input, Plan, Raise, Train, hooks_of
+from fixtures.play.trace import Trace
+from suites.backward.hooked import EVERY_KIND, KINDS, MAYBE_SCALE, PAIR, row
+from suites.tensors import in_some_mode
 
 
 @clause(
@@ -18,9 +24,20 @@ KINDS = ("backward", "full_backward", "full_backward_pre")
     source="measured",
     about=apis(KINDS, everywhere=True),
 )
-@given(plan=plans(kinds=KINDS, does=("scale",), inputs=(1, 2), outputs=(1, 2), everywhere=True, runs=3, modes=True))
+@given(plan=in_some_mode(plans(kinds=KINDS, inputs=(1, 2), outputs=(1, 2), everywhere=True, runs=3)))
 def test_any_mode(subject: Subject, plan: Plan) -> None:
-    subject.holds(plan)
+    assert subject.holds(plan).calls() == subject.play(plan.without(Train)).calls()
+
+
+@st.composite
+def failing_once(draw: Any) -> Plan:
+    """Hooks of one kind on two modules or on all, one of which raises in its first call; then a second pass."""
+    kind, places = draw(EVERY_KIND), ["m1", "m2"] + ["*"] * contract_drawn_for().global_forward_hooks
+    does = draw(st.lists(MAYBE_SCALE, max_size=3))
+    does.insert(draw(st.integers(0, len(does))), (Raise(first=1),))
+    hooks = [Hook(kind, draw(st.sampled_from(places)), f"h{place}", do) for place, do in enumerate(does)]
+    passes = [step for _ in range(2) for step in (Forward(), Backward((draw(NUMBERS),)))]
+    return Plan(row(draw(PAIR)), (Input(3),), (*hooks, *passes))
 
 
 @clause(
@@ -30,6 +47,10 @@ def test_any_mode(subject: Subject, plan: Plan) -> None:
     source="measured",
     about=apis(KINDS, everywhere=True),
 )
-@given(plan=plans(kinds=KINDS, does=("raise", "scale"), everywhere=True, least=2, runs=3, modes=True))
+@given(plan=failing_once())
 def test_after_failure(subject: Subject, plan: Plan) -> None:
-    subject.holds(plan)
+    trace = subject.holds(plan)
+    calm = [replace(hook, do=()) if hook.do == (Raise(first=1),) else hook for hook in hooks_of(plan)]
+    later = subject.play(replace(plan, steps=(*calm, *plan.steps[-2:]))).calls()
+    assert [step for step, _ in trace.raised()] == ["backward"]
+    assert Trace(trace[[event.what for event in trace].index("raises") :]).calls() == later

@@ -3,15 +3,23 @@
 from dataclasses import replace
 
 from hypothesis import given
+from hypothesis import strategies as st
 
+from fixtures.draw.contract import by_contract
 from fixtures.draw.plans import plans
+from fixtures.draw.shapes import LAYOUTS, SHAPES
 from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
-from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Like, Of, Plan, Recast
+from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Like, Of, Plan, Recast, hooks_of
+from suites.backward.hooked import FEW
 from suites.backward.sources import GRADIENTS, INPUT_VIEW, LEGACY, REPLACES
 from suites.names import FULL
 
 ONE = Input(Of(1, (2, 3)))
+#: The real dtypes that a torch computes with, but for float32.
+OTHER_DTYPES = by_contract(
+    lambda contract: st.sampled_from([one for one in contract.dtypes if one != "float32" and one[0] != "c"])
+)
 
 
 def hooked(*do: Recast, kind: str = "full_backward") -> Plan:
@@ -69,9 +77,22 @@ def test_any_layout(subject: Subject, plan: Plan) -> None:
     ),
     witness=hooked(Recast(dtype="float32"), Recast(dtype="float64")),
 )
-@given(plan=plans(kinds=("full_backward",), does=("scale",), inputs=(1, 2), depth=0, values=True))
+@given(
+    plan=st.lists(
+        st.builds(Recast, shape=st.sampled_from(["", "", "longer"]), dtype=st.sampled_from(["float32", "float64"])),
+        min_size=1,
+        max_size=4,
+    ).map(lambda do: hooked(*do))
+)
 def test_last_is_checked(subject: Subject, plan: Plan) -> None:
-    subject.holds(plan)
+    trace, returned = subject.holds(plan), [hook.do[0] for hook in hooks_of(plan)]
+    # What one hook made longer stays so.
+    shaped = [not any(one.shape for one in returned[: place + 1]) for place in range(len(returned))]
+    fits = [fine and one.dtype == "float64" for fine, one in zip(shaped, returned)]
+    checked = fits if subject.reading.facts["full_checked_each"] else fits[-1:]
+    assert trace.raised() == ([] if all(checked) else [("backward", "RuntimeError")])
+    called = fits.index(False) + 1 if len(checked) > 1 and not all(fits) else len(fits)
+    assert trace.calls() == [hook.label for hook in hooks_of(plan)][:called]
 
 
 @clause(
@@ -97,12 +118,25 @@ def test_last_is_checked(subject: Subject, plan: Plan) -> None:
     ),
 )
 @given(
-    plan=plans(
-        kinds=("full_backward", "forward"), does=(), inputs=(1, 2), outputs=(1, 2), depth=0, frozen=True, values=True
+    plan=st.builds(
+        lambda form, others, hooks: Plan(
+            Leaf("m0", "many", (Of(2),), outputs=1),
+            (Input(form), *(Input(form, grad=grad) for grad in others), Input(form, grad=False)),
+            (
+                *(Hook("full_backward", "m0", f"f{place}") for place in range(hooks)),
+                Hook("forward", "m0", "h1"),
+                Forward(),
+            ),
+        ),
+        st.builds(Of, st.just(1), st.sampled_from(SHAPES), st.just("float64"), st.sampled_from(LAYOUTS)),
+        st.lists(st.booleans(), max_size=2),
+        FEW,
     )
 )
 def test_frozen_input(subject: Subject, plan: Plan) -> None:
-    subject.holds(plan)
+    new = [spec.grad or subject.reading.facts["frozen_is_wrapped"] for spec in plan.inputs]
+    seen = subject.holds(plan).seen_by("h1")
+    assert [[one.name[:1] != "x" for one in given_to] for _, given_to, _ in seen] == [new]
 
 
 @clause(
@@ -119,6 +153,21 @@ def test_frozen_input(subject: Subject, plan: Plan) -> None:
     ),
     witness=Plan(Leaf("m0", "float32"), (ONE,), (Hook("backward", "m0", "h0"), Forward(), Backward((Like(1),)))),
 )
-@given(plan=plans(kinds=("backward",), ops=("float32",), inputs=(1, 1), depth=0, values=True, recasts=("layout",)))
+@given(
+    plan=st.builds(
+        lambda shape, dtype, leaf, hooks: Plan(
+            Leaf("m0", "float32"),
+            (Input(Of(1, shape, dtype), leaf=leaf),),
+            (*(Hook("backward", "m0", f"h{place}") for place in range(hooks)), Forward(), Backward((Like(1),))),
+        ),
+        st.sampled_from(SHAPES),
+        OTHER_DTYPES,
+        st.booleans(),
+        FEW,
+    )
+)
 def test_legacy_cast(subject: Subject, plan: Plan) -> None:
-    subject.holds(plan)
+    trace, due = subject.holds(plan), [True, False] if subject.reading.facts["cast_has_two_inputs"] else [False]
+    for hook in hooks_of(plan):
+        undefined = [[grad is None for grad in grad_input] for _, grad_input, _ in trace.seen_by(hook.label)]
+        assert undefined == [due]

@@ -69,8 +69,9 @@ def test_longer(subject: Subject, plan: Plan) -> None:
 )
 @given(plan=st.builds(lambda values, grad: line(values, NO_GRADIENT, Backward((grad,))), PAIR, NUMBERS))
 def test_nones(subject: Subject, plan: Plan) -> None:
-    trace = subject.holds(plan)
+    trace, zeros = subject.holds(plan), subject.reading.facts["full_output_returns"] == "zeros"
     assert trace.seen_by("h1") == [("m1", (0,), (None,))]
+    assert trace.grads()[0]["m1.weight"] == (0 if zeros else None)
 
 
 @clause(
@@ -208,7 +209,10 @@ def test_registered_in_pre_hook(subject: Subject, plan: Plan) -> None:
     )
 )
 def test_under_no_grad(subject: Subject, plan: Plan) -> None:
-    assert subject.holds(plan).calls() == ["h0"]
+    trace, error = subject.holds(plan), subject.reading.facts["full_without_grad"]
+    bare = [step for step in plan.steps if isinstance(step, Forward) and not step.grad]
+    assert trace.raised() == ([] if error == "skipped" else [("forward", error)] * len(bare))
+    assert trace.calls() == ["h0"]
 
 
 @each(

@@ -1,15 +1,18 @@
 """When kept gradients appear: seen from hooks, under autograd.grad, backward(inputs=…) and create_graph."""
 
+from itertools import accumulate
 from typing import Any, List, Tuple
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.draw.plans import FACTORS, NUMBERS
+from fixtures.draw.plans import NUMBERS
 from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
-from fixtures.plan.grammar import Ask, Backward, Chain, Forward, Hook, Input, Leaf, Plan, Retain, Scale
+from fixtures.plan.grammar import Ask, Backward, Chain, Forward, Input, Leaf, Plan, Retain, hooks_of
 from suites.names import BACKWARD_INPUTS, GRAD_DOCS, HOOKS_IN_ORDER, INNER_INPUTS
+from suites.retain.kept import among_hooks
+from suites.shapes import product
 from suites.tensors import item, leaf
 
 ABOUT = "retain_grad"
@@ -19,15 +22,10 @@ INNER = "m1>0"
 
 
 @st.composite
-def keeping(draw: Any, *steps: Any) -> Plan:
+def keeping(draw: Any, *steps: Any, act: bool = False) -> Plan:
     """y = m1.weight * x keeps its gradient and has some hooks; one or two of the steps, as a function of a gradient."""
-    hooks: List[Any] = [
-        Hook("tensor", INNER, f"h{index}", (Scale(draw(FACTORS)),) if draw(st.booleans()) else ())
-        for index in range(draw(st.integers(0, 2)))
-    ]
-    hooks.insert(draw(st.integers(0, len(hooks))), Retain(INNER))
     asks = [draw(st.sampled_from(steps))(draw(NUMBERS)) for _ in range(draw(st.integers(1, 2)))]
-    return Plan(NET, (Input(draw(NUMBERS)),), (Forward(), *hooks, *asks))
+    return Plan(NET, (Input(draw(NUMBERS)),), (Forward(), *among_hooks(draw, INNER, act), *asks))
 
 
 @clause(
@@ -130,9 +128,13 @@ def test_not_in_its_own_hook(subject: Subject, piles: List[Tuple[int, int]], pas
     docs="contradicts",
     note="The docs say that the gradient of an input is returned and not accumulated into .grad.",
 )
-@given(plan=keeping(lambda grad: Ask((INNER,), (grad,))))
+@given(plan=keeping(lambda grad: Ask((INNER,), (grad,)), act=True))
 def test_input_of_grad(subject: Subject, plan: Plan) -> None:
-    subject.holds(plan)
+    trace, adds = subject.holds(plan), subject.reading.facts["hooks_when_asked"]
+    by = 5 * product(hooks_of(plan) if adds else ())
+    returned = [by * step.grads[0] for step in plan.steps if isinstance(step, Ask)]
+    assert [event.seen for event in trace if event.what == "asked"] == [(grad,) for grad in returned]
+    assert [grads[INNER] for grads in trace.grads()] == (list(accumulate(returned)) if adds else [None] * len(returned))
 
 
 @clause(
@@ -143,8 +145,9 @@ def test_input_of_grad(subject: Subject, plan: Plan) -> None:
 )
 @given(plan=keeping(lambda grad: Ask(("x0",), (grad,)), lambda grad: Ask(("m1.weight", "m2.weight"), (grad,))))
 def test_on_the_way_of_grad(subject: Subject, plan: Plan) -> None:
-    grads = subject.holds(plan).grads()[-1]
-    assert [name for name, grad in grads.items() if grad is not None] == [INNER]
+    sums = accumulate(5 * step.grads[0] for step in plan.steps if isinstance(step, Ask))
+    others = dict.fromkeys(("x0", "m1.weight", "m2.weight"))
+    assert subject.holds(plan).grads() == [{**others, INNER: total} for total in sums]
 
 
 @clause(
@@ -165,7 +168,13 @@ def test_on_the_way_of_grad(subject: Subject, plan: Plan) -> None:
 )
 @given(plan=keeping(lambda grad: Backward((grad,), inputs=(INNER,)), lambda grad: Backward((grad,))))
 def test_backward_inputs(subject: Subject, plan: Plan) -> None:
-    subject.holds(plan)
+    trace, refuses = subject.holds(plan), subject.reading.facts["backward_inputs"] == "leaves"
+    passes = [step for step in plan.steps if isinstance(step, Backward)]
+    done = [not (refuses and step.inputs) for step in passes]
+    assert trace.raised() == [("backward", "RuntimeError")] * done.count(False)
+    totals = accumulate(5 * step.grads[0] * counts for step, counts in zip(passes, done))
+    due = [total if any(done[:end]) else None for end, total in enumerate(totals, 1)]
+    assert [grads[INNER] for grads in trace.grads()] == due
 
 
 @clause(

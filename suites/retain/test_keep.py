@@ -155,7 +155,10 @@ def test_nothing_for_leaves(subject: Subject, plan: Plan) -> None:
     )
 )
 def test_needs_grad(subject: Subject, plan: Plan) -> None:
-    subject.holds(plan)
+    trace, frozen = subject.holds(plan), not plan.inputs[0].grad
+    raises = frozen and subject.reading.facts["retain_needs_grad"]
+    assert trace.raised() == [("retain", "RuntimeError")] * raises
+    assert not frozen or trace.grads()[0].get("x0") is None
 
 
 @clause(

@@ -1,5 +1,6 @@
 """retain_grad() on what goes into and comes out of a module that has backward hooks, and on undefined gradients."""
 
+from itertools import accumulate
 from math import prod
 from typing import Any, List
 
@@ -12,6 +13,8 @@ from fixtures.judge.subject import Subject
 from fixtures.judge.table import Row, each
 from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Plan, Retain, Scale
 from suites.names import FULL, HOOKS_IN_ORDER, PRE, RETAIN_UNDEFINED
+from suites.retain.kept import among_hooks, kept_of, left_by_hooks
+from suites.shapes import scale_maybe
 from suites.tensors import item, leaf, outcome
 
 ABOUT = "retain_grad"
@@ -31,11 +34,9 @@ def around(draw: Any, kind: str, keep: str, act: bool = True, inner: bool = True
 @st.composite
 def hooked_output(draw: Any) -> Plan:
     """y = weight * x with a full backward hook on the module, and retain_grad() among tensor hooks of the output."""
-    do = [(Scale(draw(FACTORS)),) if draw(st.booleans()) else () for _ in range(draw(st.integers(1, 4)))]
-    late: List[Any] = [Hook("tensor", "m0>0", f"h{index}", action) for index, action in enumerate(do[1:])]
-    late.insert(draw(st.integers(0, len(late))), Retain("m0>0"))
-    steps = (Hook("full_backward", "m0", "f0", do[0]), Forward(), *late, Backward((draw(NUMBERS),)))
-    return Plan(Leaf("m0", "scale", (draw(NUMBERS),)), (Input(draw(NUMBERS)),), steps)
+    full, late = Hook("full_backward", "m0", "f0", scale_maybe(draw)), among_hooks(draw, "m0>0")
+    net = Leaf("m0", "scale", (draw(NUMBERS),))
+    return Plan(net, (Input(draw(NUMBERS)),), (full, Forward(), *late, Backward((draw(NUMBERS),))))
 
 
 @clause(
@@ -73,9 +74,9 @@ def hooked_output(draw: Any) -> Plan:
 @given(plan=hooked_output())
 def test_output_is_grad_output(subject: Subject, plan: Plan) -> None:
     trace = subject.holds(plan)
-    if isinstance(plan.steps[-2], Retain):  # after all tensor hooks, where every torch keeps what they left
-        ((_, _, grad_output),) = trace.seen_by("f0")
-        assert grad_output == (trace.grads()[0]["m0>0"],)
+    left = tuple(left_by_hooks(plan, "last").values())
+    assert [grad_output for _, _, grad_output in trace.seen_by("f0")] == [left]
+    assert kept_of(trace, plan) == left_by_hooks(plan, subject.reading.facts["retain_grad"])
 
 
 @clause(
@@ -175,7 +176,15 @@ def test_any_mixture(subject: Subject, plan: Plan) -> None:
     )
 )
 def test_undefined(subject: Subject, plan: Plan) -> None:
-    subject.holds(plan)
+    trace, passes = subject.holds(plan), [step.grads for step in plan.steps if isinstance(step, Backward)]
+    places = [int(step.on[-1]) for step in plan.steps if isinstance(step, Retain)]
+    if subject.reading.facts["retain_of_none"] == "kept":
+        assert trace.raised() == []
+        for place in places:
+            totals = accumulate(grads[place] or 0 for grads in passes)
+            assert [grads[f"m0>{place}"] for grads in trace.grads()] == [total or None for total in totals]
+    else:
+        assert len(trace.raised()) == sum(any(grads[place] is None for place in places) for grads in passes)
 
 
 @clause(

@@ -1,12 +1,24 @@
 """When retain_grad() takes its copy: before, between or after the hooks of the same tensor."""
 
-from hypothesis import given
+from typing import Any
 
-from fixtures.draw.plans import plans
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fixtures.draw.plans import NUMBERS
 from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Plan, Retain, Scale
 from suites.names import HOOKS_IN_ORDER
+from suites.retain.kept import among_hooks, kept_of, left_by_hooks
+
+
+@st.composite
+def hooked_outputs(draw: Any) -> Plan:
+    """A module with two outputs that keep their gradients, with tensor hooks before and after that."""
+    steps = (*among_hooks(draw, "m0>0"), *among_hooks(draw, "m0>1"))
+    net, grads = Leaf("m0", "split", (draw(NUMBERS), draw(NUMBERS))), (draw(NUMBERS), draw(NUMBERS))
+    return Plan(net, (Input(draw(NUMBERS)),), (Forward(), *steps, Backward(grads)))
 
 
 @clause(
@@ -43,6 +55,7 @@ from suites.names import HOOKS_IN_ORDER
         ),
     ),
 )
-@given(plan=plans(kinds=("tensor",), outputs=(1, 2), retain=True, runs=2))
+@given(plan=hooked_outputs())
 def test_after_every_hook(subject: Subject, plan: Plan) -> None:
-    subject.holds(plan)
+    due = left_by_hooks(plan, subject.reading.facts["retain_grad"])
+    assert kept_of(subject.holds(plan), plan) == due

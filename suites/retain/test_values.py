@@ -1,12 +1,18 @@
 """Kept gradients as tensors: the shape, dtype, layout and identity of what retain_grad() leaves in .grad."""
 
-from hypothesis import given
+from itertools import accumulate
+from typing import Any
 
-from fixtures.draw.plans import plans
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fixtures.draw.plans import NUMBERS, plans
+from fixtures.draw.shapes import LAYOUTS, SHAPES
 from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
+from fixtures.model.contract import FLOATS
 from fixtures.plan.forms import contiguous, shown_strides
-from fixtures.plan.grammar import Plan
+from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Like, Of, Plan, Retain
 from suites.names import KEPT
 
 ABOUT = "retain_grad"
@@ -37,6 +43,26 @@ def test_own_copy(subject: Subject, plan: Plan) -> None:
     says="A later backward() through an inner tensor puts the sum of its kept gradients into a new tensor as .grad.",
     source="measured",
 )
-@given(plan=plans(kinds=("tensor",), inputs=(1, 2), depth=0, runs=3, retain=True, values=True, recasts=("layout",)))
+@given(
+    plan=st.builds(
+        lambda form, grads: Plan(
+            Leaf("m0", "scale", (Of(2, (), form.dtype),)),
+            (Input(form),),
+            (Forward(), Retain("m0>0"), Hook("tensor", "m0>0", "h0"), *(Backward((grad,)) for grad in grads)),
+        ),
+        st.builds(Of, st.just(1), st.sampled_from(SHAPES), st.sampled_from(FLOATS), st.sampled_from(LAYOUTS)),
+        st.lists(st.builds(Like, NUMBERS, layout=st.sampled_from(LAYOUTS)), min_size=2, max_size=4),
+    )
+)
 def test_later_passes(subject: Subject, plan: Plan) -> None:
-    subject.holds(plan)
+    trace = subject.holds(plan)
+    sums = accumulate([grad.numbers for (grad,) in trace.seen_by("h0")], added)
+    # What has no name was never seen before.
+    assert [(kept.numbers, kept.name) for kept in (grads["m0>0"] for grads in trace.grads())] == [
+        (total, "") for total in sums
+    ]
+
+
+def added(one: Any, two: Any) -> Any:
+    """The sum of the numbers of two tensors of one shape."""
+    return list(map(added, one, two)) if isinstance(one, list) else one + two

@@ -1,5 +1,6 @@
 """A tensor changed in place has a new version. Which version retain_grad() speaks of changed in torch 1.13 and 2.3."""
 
+from math import prod
 from typing import Any, List
 
 from hypothesis import given
@@ -10,7 +11,20 @@ from fixtures.draw.plans import FACTORS, NUMBERS
 from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.judge.table import Row, each
-from fixtures.plan.grammar import Backward, Edit, Fan, Forward, Hook, InPlace, Input, Leaf, Plan, Retain, Scale
+from fixtures.plan.grammar import (
+    Backward,
+    Edit,
+    Fan,
+    Forward,
+    Hook,
+    InPlace,
+    Input,
+    Leaf,
+    Plan,
+    Retain,
+    Scale,
+    hooks_of,
+)
 from suites.names import FOLLOWS, IN_PLACE_NOTE, RETAIN_UNDEFINED
 from suites.tensors import leaf
 
@@ -64,8 +78,10 @@ def test_changed_before(subject: Subject, plan: Plan) -> None:
 )
 @given(plan=edited("hook", "retain", "edit"))
 def test_hook_stays(subject: Subject, plan: Plan) -> None:
-    trace = subject.holds(plan)
-    assert trace.seen_by("h0") == [(plan.steps[-1].grads[0] * plan.steps[-2].by,)]
+    trace, (*_, edit, backward) = subject.holds(plan), plan.steps
+    (new,), old = backward.grads, backward.grads[0] * edit.by
+    assert trace.seen_by("h0") == [(old,)]
+    assert trace.grads()[0][edit.on] == (new if subject.reading.facts["retain_follows"] else old)
 
 
 @clause(
@@ -85,7 +101,10 @@ def test_hook_stays(subject: Subject, plan: Plan) -> None:
 )
 @given(plan=st.builds(used_twice, NUMBERS, FACTORS, NUMBERS))
 def test_used_before(subject: Subject, plan: Plan) -> None:
-    subject.holds(plan)
+    before, after = plan.steps[-1].grads
+    every = before + after * plan.steps[0].do[0].by
+    kept = subject.holds(plan).grads()[0]["x0"]
+    assert kept == (after if subject.reading.facts["retain_follows"] else every)
 
 
 @clause(
@@ -182,47 +201,48 @@ def test_detached(subject: Subject, row: List[bool]) -> None:
         witness=loss_of_two_y(Retain("m0>0"), Edit("m0>0", 5), Retain("m0>0")),
         script=("retain", "edit", "retain"),
     ),
-    Row(
-        "retain.versions.hooks_of_each_version",
-        "The gradient kept for y has the changes by tensor hooks registered after y.mul_(), not by earlier ones.",
-        (BOUND, FOLLOWS),
-        where="y.mul_() is called once, in grad mode",
-        level="implied",
-        concern="retain_grad ?edited_after ?changing_hook",
-        readings=by_release(
-            "other",
-            (
-                "2.0",
-                "hooks of the new version",
-                {"retain_follows": True, "hooks_of_version": True, "retain_grad": "last"},
-            ),
-            "The gradient kept for y has the changes by tensor hooks registered after y.mul_(), not by earlier ones.",
-            ("1.13", "no hooks", {"retain_follows": True, "hooks_of_version": False, "retain_grad": "slot"}),
-            "With a hook from before y.mul_() the gradient kept for y is that of the new y before any hook changed it.",
-            (
-                "1.10",
-                "old version, all hooks",
-                {"retain_follows": False, "hooks_of_version": False, "retain_grad": "slot"},
-            ),
-            "With a hook from before retain_grad() the gradient kept for y is that of the old y, as all hooks left it.",
-            (
-                "",
-                "old version, earlier hooks",
-                {"retain_follows": False, "hooks_of_version": False, "retain_grad": "hook"},
-            ),
-            "After y.mul_() the gradient kept for y is that of the old y, as the hooks before retain_grad() left it.",
-        ),
-        # y = 3x and the loss is 2y; a hook of the old y times 7, y *= 5, a hook of the new y times 3:
-        # 2 * 3, 2, 2 * 5 * 7 * 3 and 2 * 5 * 7, in the order of the readings.
-        witness=loss_of_two_y(
-            Hook("tensor", "m0>0", "h0", (Scale(7),)),
-            Retain("m0>0"),
-            Edit("m0>0", 5),
-            Hook("tensor", "m0>0", "h1", (Scale(3),)),
-        ),
-        script=("scale", "retain", "edit", "scale"),
-    ),
     plan=lambda row: edited(*row.script),
 )
 def edited_after(subject: Subject, plan: Plan, *, row: Any) -> None:
-    subject.holds(plan)
+    new, edits = plan.steps[-1].grads[0], [step for step in plan.steps if isinstance(step, Edit)]
+    old = new * prod(edit.by for edit in edits)
+    kept = subject.holds(plan).grads()[0][edits[0].on]
+    assert kept == (new if subject.reading.facts["retain_follows"] else old)
+
+
+@clause(
+    "retain.versions.hooks_of_each_version",
+    says="The gradient kept for y has the changes by tensor hooks registered after y.mul_(), not by earlier ones.",
+    where="y.mul_() is called once, in grad mode",
+    source=(BOUND, FOLLOWS),
+    level="implied",
+    concern="retain_grad ?edited_after ?changing_hook",
+    readings=by_release(
+        "other",
+        ("2.0", "hooks of the new version", {"retain_follows": True, "hooks_of_version": True, "retain_grad": "last"}),
+        "The gradient kept for y has the changes by tensor hooks registered after y.mul_(), not by earlier ones.",
+        ("1.13", "no hooks", {"retain_follows": True, "hooks_of_version": False, "retain_grad": "slot"}),
+        "With a hook from before y.mul_() the gradient kept for y is that of the new y before any hook changed it.",
+        ("1.10", "old version, all hooks", {"retain_follows": False, "hooks_of_version": False, "retain_grad": "slot"}),
+        "With a hook from before retain_grad() the gradient kept for y is that of the old y, as all hooks left it.",
+        ("", "old version, earlier hooks", {"retain_follows": False, "hooks_of_version": False, "retain_grad": "hook"}),
+        "After y.mul_() the gradient kept for y is that of the old y, as the hooks before retain_grad() left it.",
+    ),
+    # y = 3x and the loss is 2y; a hook of the old y times 7, y *= 5, a hook of the new y times 3:
+    # 2 * 3, 2, 2 * 5 * 7 * 3 and 2 * 5 * 7, in the order of the readings.
+    witness=loss_of_two_y(
+        Hook("tensor", "m0>0", "h0", (Scale(7),)),
+        Retain("m0>0"),
+        Edit("m0>0", 5),
+        Hook("tensor", "m0>0", "h1", (Scale(3),)),
+    ),
+)
+@given(plan=edited("scale", "retain", "edit", "scale"))
+def test_hooks_of_each_version(subject: Subject, plan: Plan) -> None:
+    trace, facts, (*_, edit, _, backward) = subject.holds(plan), subject.reading.facts, plan.steps
+    early, late = (hook.do[0].by for hook in hooks_of(plan))
+    if facts["retain_follows"]:
+        by = late if facts["hooks_of_version"] else 1
+    else:
+        by = edit.by * early * (late if facts["retain_grad"] == "slot" else 1)
+    assert trace.grads()[0][edit.on] == backward.grads[0] * by
