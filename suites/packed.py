@@ -1,6 +1,6 @@
 """Whether what a trace shows is the structure that a plan wrote down."""
 
-from typing import Any, Dict, Sequence, Tuple
+from typing import Any, Sequence, Tuple
 
 from fixtures.plan.grammar import Pack
 
@@ -35,9 +35,3 @@ def all_fit(items: Sequence[Any], values: Sequence[Any]) -> bool:
 def positional(takes: Any, tensors: int) -> Sequence[Any]:
     """The items of a call that are positional arguments."""
     return range(tensors) if takes is None else takes.items[: len(takes.items) - len(takes.names)]
-
-
-def keywords(takes: Any) -> Dict[str, Any]:
-    """The items of a call that go in by keyword, in order."""
-    names = () if takes is None else takes.names
-    return dict(zip(names, takes.items[-len(names) :] if names else ()))

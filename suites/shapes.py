@@ -20,6 +20,7 @@ from fixtures.plan.grammar import (
     Raise,
     Remove,
     Scale,
+    walk,
 )
 
 RUN = (Forward(), Backward((2,)))
@@ -95,6 +96,30 @@ def in_line(hooks: Sequence[Hook]) -> List[Hook]:
         if hook.on != "*":
             own.insert(0 if hook.prepend else len(own), hook)
     return [hook for hook in hooks if hook.on == "*"] + own
+
+
+def around_modules(net: Any) -> List[Tuple[str, str]]:
+    """(kind of hook around forward, module) in the order of one call of a network."""
+    modules = {module.name: module for module in walk(net)}
+
+    def around(name: str) -> List[Tuple[str, str]]:
+        inside = [one for child in getattr(modules[name], "children", ()) for one in around(child.name)]
+        return [("forward_pre", name), *inside, ("forward", name)]
+
+    return around(net.name)
+
+
+def called_around(plan: Plan) -> List[str]:
+    """The labels of hooks around forward in the order of all calls, where none is removed and no call fails."""
+    there: List[Hook] = []
+    called: List[str] = []
+    for step in plan.steps:
+        if isinstance(step, Hook):
+            there.append(step)
+        for kind, name in around_modules(plan.net) if isinstance(step, Forward) else ():
+            own = [hook for hook in there if hook.kind == kind and hook.on in ("*", name)]
+            called += [hook.label for hook in in_line(own)]
+    return called
 
 
 def until_one_raises(hooks: Sequence[Hook]) -> List[str]:

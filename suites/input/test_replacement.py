@@ -51,22 +51,6 @@ def along(plan: Plan, hooks):
 
 @each(
     Row(
-        "input.replacement.none_keeps",
-        "A forward pre-hook that returns None does not replace the input.",
-        f'{PRE_HOOK} "hook(module, args) -> None or modified input"',
-        where="it changes nothing in place",
-        see="input.keywords.dict_is_a_copy",
-        draws=lambda: replacing(ops=("same", "both")),
-    ),
-    Row(
-        "input.replacement.bare_is_wrapped",
-        "A tensor that a forward pre-hook returns replaces all positional arguments, as a tuple of one.",
-        f'{PRE_HOOK} "We will wrap the value into a tuple if a single value is returned"',
-        where="with_kwargs= is left out",
-        see="input.keywords.only_a_pair",
-        draws=lambda: replacing(Bare, ops=("same", "scale")),
-    ),
-    Row(
         "input.replacement.chain",
         "Each forward pre-hook is given the positional arguments that the one before it left.",
         THROUGHOUT,
@@ -96,18 +80,38 @@ def goes_along(subject: Subject, plan: Plan, *, row: Any) -> None:
     assert [trace.seen_by(hook.label) for hook in line] == [[("m0", xs)] * calls for xs in seen]
 
 
-@clause(
-    "input.replacement.tuple_replaces",
-    says="A plain tuple that a forward pre-hook returns replaces all positional arguments.",
-    where="with_kwargs= is left out",
-    see="input.keywords.pair_of_inputs",
-    source=f'{PRE_HOOK} "User can either return a tuple or a single modified value"',
+@each(
+    Row(
+        "input.replacement.none_keeps",
+        "A forward pre-hook that returns None does not replace the input.",
+        f'{PRE_HOOK} "hook(module, args) -> None or modified input"',
+        where="it changes nothing in place",
+        see="input.keywords.dict_is_a_copy",
+        draws=lambda: replacing(ops=("same", "both")),
+    ),
+    Row(
+        "input.replacement.bare_is_wrapped",
+        "A tensor that a forward pre-hook returns replaces all positional arguments, as a tuple of one.",
+        f'{PRE_HOOK} "We will wrap the value into a tuple if a single value is returned"',
+        where="with_kwargs= is left out",
+        see="input.keywords.only_a_pair",
+        draws=lambda: replacing(Bare, ops=("same",)),
+    ),
+    Row(
+        "input.replacement.tuple_replaces",
+        "A plain tuple that a forward pre-hook returns replaces all positional arguments.",
+        f'{PRE_HOOK} "User can either return a tuple or a single modified value"',
+        where="with_kwargs= is left out",
+        see="input.keywords.pair_of_inputs",
+        draws=lambda: replacing(Scale),
+    ),
+    plan=lambda row: row.draws(),
 )
-@given(plan=replacing(Scale))
-def test_tuple_replaces(subject: Subject, plan: Plan) -> None:
+def reaches_forward(subject: Subject, plan: Plan, *, row: Any) -> None:
     trace = subject.holds(plan)
-    replaced = along(plan, hooks_of(plan, "forward_pre"))[-1]
-    assert trace.returns() == [replaced if len(replaced) > 1 else replaced[0]]
+    *seen, left = along(plan, hooks_of(plan))
+    assert [trace.seen_by(hook.label) for hook in hooks_of(plan)] == [[("m0", xs)] for xs in seen]
+    assert trace.returns() == [left if len(left) > 1 else left[0]]
 
 
 @clause(

@@ -1,12 +1,14 @@
 """Inputs in lists, dicts and objects, with None and constants among them, and tensors that go in by keyword."""
 
 from hypothesis import given
+from hypothesis import strategies as st
 
+from fixtures.draw.plans import NUMBERS
 from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
-from fixtures.plan.grammar import Plan, Repack, hooks_of
+from fixtures.plan.grammar import Call, Forward, Hook, Input, Leaf, Plan, Repack, hooks_of
 from suites.names import PRE_HOOK, PRE_KWARGS
-from suites.packed import all_fit, keywords, parts, positional
+from suites.packed import all_fit, parts, positional
 from suites.shapes import wider
 
 ABOUT = "register_forward_pre_hook"
@@ -26,6 +28,16 @@ def test_given(subject: Subject, plan: Plan) -> None:
         assert event.what not in trace.calls() or all_fit(wanted, event.seen[1])
 
 
+@st.composite
+def called_by_name(draw) -> Plan:
+    """A sum that is called with two to four tensors, at least two of them by keyword, with pre-hooks that observe."""
+    xs = tuple(Input(draw(NUMBERS)) for _ in range(draw(st.integers(2, 4))))
+    names = draw(st.permutations("abcd"))[: draw(st.integers(2, len(xs)))]
+    net = Leaf("m0", "many", (draw(NUMBERS),), takes=Call(tuple(range(len(xs))), tuple(names)), outputs=1)
+    hooks = [Hook("forward_pre", "m0", f"h{number}", with_kwargs=True) for number in range(draw(st.integers(1, 3)))]
+    return Plan(net, xs, (*hooks, Forward()))
+
+
 @clause(
     "input.structures.keywords",
     says="A with_kwargs forward pre-hook is given the keyword arguments in the order of the call.",
@@ -33,15 +45,13 @@ def test_given(subject: Subject, plan: Plan) -> None:
     source=PRE_HOOK + ' "the forward pre-hook will be passed the kwargs given to the forward function"',
     needs=PRE_KWARGS,
 )
-@given(plan=wider("options", "by", "structures", kinds=("forward_pre",), depth=0))
+@given(plan=called_by_name())
 def test_keywords(subject: Subject, plan: Plan) -> None:
-    trace = subject.holds(plan)
-    for event in trace:
-        if event.what in trace.calls() and len(event.seen) == 3:
-            named = {name: value for name, value in event.seen[2].items() if name != "by"}
-            wanted = keywords(plan.net.takes)
-            assert list(named) == list(wanted)
-            assert all_fit(list(wanted.values()), list(named.values()))
+    trace, names = subject.holds(plan), plan.net.takes.names
+    numbers = [one.value for one in plan.inputs[-len(names) :]]
+    for hook in hooks_of(plan):
+        ((_, _, kwargs),) = trace.seen_by(hook.label)
+        assert list(kwargs.items()) == list(zip(names, numbers))
 
 
 @clause(
@@ -51,7 +61,7 @@ def test_keywords(subject: Subject, plan: Plan) -> None:
     see="input.keywords.args_are_spread",
     source="measured",
 )
-@given(plan=wider("structures", kinds=("forward_pre",), does=("blank",), depth=0))
+@given(plan=wider("structures", kinds=("forward_pre",), does=("blank",), depth=0, least=2))
 def test_none_returned(subject: Subject, plan: Plan) -> None:
     trace = subject.holds(plan)
     for hook, after in zip(hooks_of(plan), hooks_of(plan)[1:]):
@@ -69,7 +79,7 @@ def test_none_returned(subject: Subject, plan: Plan) -> None:
     see="input.keywords.only_a_pair",
     source=PRE_HOOK + ' "(unless that value is already a tuple)"',
 )
-@given(plan=wider("structures", kinds=("forward_pre",), does=("repack",), depth=0))
+@given(plan=wider("structures", kinds=("forward_pre",), does=("repack",), depth=0, least=2))
 def test_repacked(subject: Subject, plan: Plan) -> None:
     trace = subject.holds(plan)
     given = [event.seen[1] for event in trace if event.what in trace.calls()]

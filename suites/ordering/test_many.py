@@ -7,9 +7,9 @@ from fixtures.families import HOOK_KINDS
 from fixtures.judge.about import apis
 from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
-from fixtures.plan.grammar import Plan, hooks_of
+from fixtures.plan.grammar import Plan, hooks_of, walk
 from suites.names import FORWARD, PREPEND
-from suites.shapes import plans_with
+from suites.shapes import in_line, plans_with
 
 KINDS = (*FORWARD, "full_backward", "full_backward_pre")
 
@@ -39,17 +39,9 @@ def test_in_one_place(subject: Subject, plan: Plan) -> None:
     about=apis(KINDS, everywhere=True),
     needs=PREPEND,
 )
-@given(
-    plan=plans_with(
-        *("everywhere", "options", "remove", "alike"),
-        kinds=KINDS,
-        does=("scale", "drop"),
-        depth=0,
-        least=3,
-        most=6,
-        runs=3,
-        many=4,
-    )
-)
+@given(plan=plans_with("everywhere", "options", "alike", kinds=KINDS, depth=0, least=3, most=6, many=4, share=False))
 def test_with_options(subject: Subject, plan: Plan) -> None:
-    subject.holds(plan)
+    trace = subject.holds(plan)
+    for module in walk(plan.net):
+        line = in_line([hook for hook in hooks_of(plan) if hook.on in ("*", module.name)])
+        assert [event.what for event in trace if event.seen[0] == module.name] == [hook.label for hook in line]

@@ -119,6 +119,17 @@ def test_global_forward(subject: Subject, plan: Plan) -> None:
     assert calls == list(brackets(plan.net, "forward_pre", "forward"))
 
 
+def from_the_output(net, needed: bool, runs: bool):
+    """(kind, module) of a walk back: where the input needs no gradient, the full hook runs before the children's."""
+    yield "full_backward_pre", net.name
+    if runs and not needed:
+        yield "full_backward", net.name
+    for place, child in reversed(list(enumerate(getattr(net, "children", ())))):
+        yield from from_the_output(child, needed or place > 0, runs)
+    if needed:
+        yield "full_backward", net.name
+
+
 @clause(
     "ordering.nested.input_without_grad",
     says="If no input of a module needs a gradient, its full backward hook runs when its output's gradient comes.",
@@ -156,7 +167,9 @@ def test_global_forward(subject: Subject, plan: Plan) -> None:
 )
 @given(plan=trees("full_backward", grad=False) | trees("full_backward_pre", "full_backward", grad=False))
 def test_input_without_grad(subject: Subject, plan: Plan) -> None:
-    subject.holds(plan)
+    trace, kinds = subject.holds(plan), {hook.kind for hook in hooks_of(plan)}
+    walked = from_the_output(plan.net, False, subject.reading.facts["full_without_input"] == "output")
+    assert called(plan, trace) == [(kind, name) for kind, name in walked if kind in kinds]
 
 
 @clause(
@@ -171,6 +184,7 @@ def test_input_without_grad(subject: Subject, plan: Plan) -> None:
 def test_legacy_backward(subject: Subject, plan: Plan) -> None:
     trace = subject.holds(plan)
     calls = [name for _, name in called(plan, trace)]
+    assert sorted(calls) == sorted(module.name for module in walk(plan.net))
     for module in walk(plan.net):
         if isinstance(module, Chain):
             assert calls.index(module.name) == calls.index(module.children[-1].name) + 1

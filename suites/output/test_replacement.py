@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fixtures.draw.contract import by_contract
-from fixtures.draw.plans import FACTORS, NUMBERS, available
+from fixtures.draw.plans import FACTORS, NUMBERS, available, plans
 from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.judge.table import Row, each
@@ -87,12 +87,6 @@ def along(plan: Plan, hooks):
         draws=lambda: replacing(ops=("scale", "add", "split", "both"), scale=False),
     ),
     Row(
-        "output.replacement.none_keeps",
-        "A forward hook that returns None and changes nothing in place leaves the output as it is.",
-        f'{FORWARD_HOOK} "hook(module, args, output) -> None or modified output"',
-        draws=lambda: replacing(ops=("scale", "add", "split", "both", "named"), scale=False),
-    ),
-    Row(
         "output.replacement.value_replaces",
         "What the last forward hook returns, unless it is None, is the output that the caller gets.",
         (f'{FORWARD_HOOK} "The hook can modify the output"', THROUGHOUT),
@@ -137,6 +131,18 @@ def goes_along(subject: Subject, plan: Plan, *, row: Any) -> None:
     *seen, returned = along(plan, line)
     assert [trace.seen_by(hook.label) for hook in line] == [[("m0", xs, out)] * calls for out in seen]
     assert trace.returns() == [returned] * calls
+
+
+@clause(
+    "output.replacement.none_keeps",
+    says="A forward hook that returns None and changes nothing in place leaves the output as it is.",
+    source=f'{FORWARD_HOOK} "hook(module, args, output) -> None or modified output"',
+)
+@given(plan=plans(kinds=("forward",), does=(), runs=2))
+def test_none_keeps(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    assert trace.calls()
+    assert trace.returns() == subject.play(plan.without(Hook)).returns()
 
 
 @clause(

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from hypothesis import given
+from hypothesis import strategies as st
 
 from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
@@ -39,7 +40,7 @@ def test_given(subject: Subject, plan: Plan) -> None:
     see=("backward.structures.legacy_first", "backward.structures.other_outputs"),
     source=FORWARD_HOOK + ' "hook(module, args, output) -> None or modified output"',
 )
-@given(plan=wider("structures", kinds=("forward",), does=("repack",), depth=0).map(called_again))
+@given(plan=wider("structures", kinds=("forward",), does=("repack",), depth=0, least=2).map(called_again))
 def test_repacked(subject: Subject, plan: Plan) -> None:
     trace = subject.holds(plan)
     outs = [event.seen[-1] for event in trace if event.what in (*trace.calls(), "returns")]
@@ -61,6 +62,22 @@ def test_with_gradients(subject: Subject, plan: Plan) -> None:
     assert subject.holds(plan).grads() == subject.play(plan.without(Hook)).grads()
 
 
+@st.composite
+def watched(draw) -> Plan:
+    """Forward hooks that return other tensors or structures, with one before them and one behind them that observe."""
+    hooks = draw(
+        wider(
+            *("values", "structures"),
+            kinds=("forward",),
+            does=("repack", "scale"),
+            ops=("scale", "split", "same", "both"),
+            backward=False,
+        )
+    )
+    first, last = (Hook("forward", hooks.net.name, label) for label in ("first", "last"))
+    return replace(hooks, steps=(first, *hooks_of(hooks), last, Forward()))
+
+
 @clause(
     "output.structures.very_tensors",
     says="Tensors in a list, dict or object that the caller gets are the very ones that the last forward hook left.",
@@ -69,14 +86,8 @@ def test_with_gradients(subject: Subject, plan: Plan) -> None:
     source=(AS_IS, "measured"),
     level="observed",
 )
-@given(
-    plan=wider(
-        *("values", "structures"),
-        kinds=("forward",),
-        does=("repack", "scale"),
-        ops=("scale", "split", "same", "both"),
-        backward=False,
-    )
-)
+@given(plan=watched())
 def test_very_tensors(subject: Subject, plan: Plan) -> None:
-    subject.holds(plan)
+    trace = subject.holds(plan)
+    ((*_, left),) = trace.seen_by("last")
+    assert trace.returns() == [left]  # with the name of each tensor

@@ -1,34 +1,52 @@
 """Hooks around forward in train and eval mode, and after a call that failed."""
 
+from dataclasses import replace
 from functools import partial
-from typing import Any
 
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
-from fixtures.judge.table import Row, each
-from fixtures.plan.grammar import Plan
+from fixtures.plan.grammar import Forward, Plan, Raise, hooks_of
 from suites.names import FORWARD, FORWARD_HOOK
-from suites.shapes import plans_with
+from suites.shapes import called_around, plans_with
 
 ABOUT = ("register_forward_hook", "register_forward_pre_hook")
 CALLED = f'{FORWARD_HOOK} "called every time after :func:`forward` has computed"'
-switched = partial(plans_with, "everywhere", "options", "modes", kinds=FORWARD, runs=3, backward=False)
+switched = partial(plans_with, "everywhere", "options", "modes", kinds=FORWARD, backward=False)
 
 
-@each(
-    Row(
-        "output.switched.any_mode",
-        "A successful call runs the module's forward hooks and pre-hooks in train and eval mode, also under no_grad.",
-        CALLED,
-        see=("output.layers.fast_path_global",),
-        draws=lambda: switched("copies", "no_grad"),
-    ),
-    Row(
-        "output.switched.after_failure",
-        "After a call that a forward hook or pre-hook made fail, the next call runs the hooks from the first one on.",
-        "measured",
-        draws=lambda: switched(does=("raise", "scale"), least=2, most=5),
-    ),
-    plan=lambda row: row.draws(),
+@clause(
+    "output.switched.any_mode",
+    says="A successful call runs the module's forward hooks and pre-hooks in train and eval mode, also under no_grad.",
+    source=CALLED,
+    see=("output.layers.fast_path_global",),
 )
-def predicted(subject: Subject, plan: Plan, *, row: Any) -> None:
-    subject.holds(plan)
+@given(plan=switched("copies", "no_grad", runs=3))
+def test_any_mode(subject: Subject, plan: Plan) -> None:
+    assert subject.holds(plan).calls() == called_around(plan)
+
+
+@st.composite
+def failing_first(draw) -> Plan:
+    """Hooks around a forward that is called twice, one of which raises in its first call."""
+    plan = draw(switched(least=2, most=5))
+    culprit = draw(st.sampled_from(hooks_of(plan)))
+    steps = [replace(step, do=(Raise(first=1),)) if step is culprit else step for step in plan.steps]
+    return replace(plan, steps=(*steps, Forward()))
+
+
+@clause(
+    "output.switched.after_failure",
+    says="After a call that a forward hook or pre-hook made fail, the next call runs the hooks from the first one on.",
+    source="measured",
+)
+@given(plan=failing_first())
+def test_after_failure(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    line = called_around(replace(plan, steps=(*hooks_of(plan), Forward())))
+    (culprit,) = [hook.label for hook in hooks_of(plan) if hook.do == (Raise(first=1),)]
+    assert trace.raised() == [("forward", "Boom")]
+    assert trace.calls()[: line.index(culprit) + 1] == line[: line.index(culprit) + 1]
+    assert trace.calls()[-len(line) :] == line

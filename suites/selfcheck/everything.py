@@ -9,7 +9,7 @@ from fixtures.judge.clause import CLAUSES, Clause
 from fixtures.judge.subject import Playable
 from suites.examples import import_suites
 
-__all__ = ["drawn", "draws_plans", "import_suites"]
+__all__ = ["drawn", "draws_plans", "import_suites", "plans_of"]
 
 
 def draws_plans(clause: Clause) -> bool:
@@ -19,8 +19,12 @@ def draws_plans(clause: Clause) -> bool:
 
 def drawn(name: str, count: int) -> Sequence[Any]:
     """The first plans or programs of a clause, the same in each run."""
+    return plans_of(CLAUSES[name], count)
+
+
+def plans_of(clause: Clause, count: int) -> Sequence[Any]:
+    """The same of a clause that may be in no table."""
     plans: list[Playable] = []
-    clause = CLAUSES[name]
 
     @settings(
         max_examples=count,
