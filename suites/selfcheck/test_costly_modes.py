@@ -1,4 +1,4 @@
-"""Modes in which a play costs much: the few plans that they are asked, and what they say of calls of hooks."""
+"""What costs much is asked few examples: modes in which a play does, and clauses that compile."""
 
 from __future__ import annotations
 
@@ -6,12 +6,16 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from fixtures.draw.contract import drawing_for
 from fixtures.families import KINDS, every_hook
 from fixtures.judge import corpus as module
-from fixtures.judge.clause import CLAUSES
-from fixtures.judge.corpus import MOST_MODULES, MOST_STEPS, WHOLE, corpus, features
+from fixtures.judge.clause import CLAUSES, Clause, Reading
+from fixtures.judge.corpus import MOST_MODULES, MOST_STEPS, WHOLE, beyond_witness, corpus, drawn_of, features
+from fixtures.judge.subject import Subject
+from fixtures.judge.verdict import judge
 from fixtures.model.contract import applies, contract_for
 from fixtures.model.module import expect
 from fixtures.plan.grammar import Drop, Forward, Freeze, Hook, Input, Leaf, Pack, Plan, Repack, walk
@@ -26,7 +30,7 @@ from fixtures.stages.mode import Gap
 from fixtures.stages.modes import MODES
 from reports.data.ways import UNPLAYED
 from suites.selfcheck.everything import import_suites
-from suites.selfcheck.test_modes import VERSION, judged, made, of_modules, of_tensors
+from suites.selfcheck.test_modes import CONTRACT, VERSION, judged, made, of_modules, of_tensors
 
 import_suites()
 COSTLY = [mode for mode in MODES.values() if mode.costly]
@@ -56,6 +60,33 @@ def test_the_plans_are_small_and_cover_more_than_the_first_ones() -> None:
     assert all(len(list(walk(plan.net))) <= MOST_MODULES and len(plan.steps) <= MOST_STEPS for plan in chosen)
     first = [plan for plan in module.plans_of(CLAUSES[name], 100) if module.small(plan)][: len(chosen)]
     assert len(set().union(*map(features, chosen))) > len(set().union(*map(features, first)))
+
+
+def tried(clause: Clause) -> list[dict[str, Any]]:
+    """What a clause that compiles is tried with: its witness, then the few others."""
+    return [clause.witness, *beyond_witness(clause, clause.witness)]
+
+
+@pytest.mark.parametrize("name", sorted(name for name, clause in CLAUSES.items() if clause.costly))
+def test_a_clause_that_compiles_is_tried_with_few_examples_that_differ_most(name: str) -> None:
+    clause, most = CLAUSES[name], 2 + settings().max_examples // 15
+    drawn, found = drawn_of(clause, 100, True), tried(clause)
+    assert len(found) <= most <= 8
+    for argument in clause.arguments:
+        every, chosen = ({repr(one[argument]) for one in each} for each in (drawn, found))
+        assert len(chosen) == min(len(every | chosen), len(found)), argument
+
+
+def test_they_show_what_is_otherwise_for_one_value_of_one_argument() -> None:
+    @given(number=st.integers(0, 6), late=st.booleans())
+    def compiles(subject: Subject, number: int, late: bool) -> None:
+        assert number != subject.value
+
+    for value in range(7):
+        readings, witness = (Reading("always", "", "", value=value),), {"number": 0, "late": False}
+        clause = replace(made(compiles, readings=readings, witness=witness), needs=("torch.compiler.reset",))
+        found = judge(clause, Subject("eager", "cpu", VERSION, CONTRACT, readings[0], Copy().play), (), ())
+        assert (found.cell.verdict, found.shown.arguments["number"]) == ("deviates", value)
 
 
 class Slow(Copy):
