@@ -142,6 +142,7 @@ def test_no_output(subject: Subject, plan: Plan) -> None:
 def test_independent_output(subject: Subject, plan: Plan) -> None:
     trace, refused = subject.holds(plan), subject.reading.facts["full_first_must_need_grad"]
     assert (trace.calls(), trace.raised()) == ([], [("forward", "AttributeError")] * refused)
+    assert all(grads["x1"] is None for grads in trace.grads())
 
 
 @clause(

@@ -75,6 +75,7 @@ def test_grad_is_set(subject: Subject, plan: Plan) -> None:
 @given(plan=weights(tensor_hooks=2, most=2, passes=1))
 def test_after_tensor_hooks(subject: Subject, plan: Plan) -> None:
     calls = subject.holds(plan).calls()
+    assert sorted(calls) == sorted(hook.label for hook in hooks_of(plan))
     assert [label[0] for label in calls] == sorted([label[0] for label in calls], reverse=True)
 
 
