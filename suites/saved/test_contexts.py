@@ -1,12 +1,14 @@
 """Contexts in each other, contexts that were left, what they do to the in-place check, and contexts that refuse."""
 
+from typing import List
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fixtures.draw.plans import FACTORS, NUMBERS
 from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
-from fixtures.plan.grammar import Backward, Edit, Forward, Hook, Plan, Remove
+from fixtures.plan.grammar import Backward, Edit, Forward, Hook, Plan, Remove, hooks_of
 from suites.saved.products import (
     BOOLEANS,
     CHECKED,
@@ -43,6 +45,11 @@ def nested(least: int, most: int) -> st.SearchStrategy:
     )
 
 
+def packs_and_unpacks(plan: Plan, label: str) -> List[str]:
+    """The calls of one pair of hooks: it packs both factors once, and unpacks them in each pass."""
+    return [f"{label}.pack"] * 2 + [f"{label}.unpack"] * 2 * len(starts(plan))
+
+
 @clause(
     "saved.nested.innermost",
     says="Of nested saved_tensors_hooks only the hooks of the innermost are called.",
@@ -60,7 +67,10 @@ def nested(least: int, most: int) -> st.SearchStrategy:
 )
 @given(plan=product(nested(2, 4)))
 def test_innermost(subject: Subject, plan: Plan) -> None:
-    subject.holds(plan)
+    trace, labels = subject.holds(plan), [hook.label for hook in hooks_of(plan)]
+    nest = subject.reading.facts["saved_hooks_nest"]
+    assert trace.calls() == packs_and_unpacks(plan, labels[-1 if nest else 0])
+    assert trace.raised() == ([] if nest else [("hook", "RuntimeError")] * len(labels[1:]))
 
 
 @clause(
@@ -85,7 +95,10 @@ def test_innermost(subject: Subject, plan: Plan) -> None:
     )
 )
 def test_save_on_cpu(subject: Subject, plan: Plan) -> None:
-    subject.holds(plan)
+    trace, nest = subject.holds(plan), subject.reading.facts["saved_hooks_nest"]
+    assert trace.calls() == ["c.pack"] * (0 if nest else 2) + packs_and_unpacks(plan, "c")
+    assert trace.raised() == ([] if nest else [("hook", "RuntimeError")])
+    assert trace[0].what == ("returns" if nest else "raises")
 
 
 @clause(
@@ -132,7 +145,13 @@ def test_left(subject: Subject, plan: Plan) -> None:
     )
 )
 def test_order(subject: Subject, plan: Plan) -> None:
-    subject.holds(plan)
+    trace, inner = subject.holds(plan), [hook.label for hook in hooks_of(plan)][1:]
+    if subject.reading.facts["saved_hooks_nest"]:
+        # With three the first that is left removes the innermost, and the second the next one.
+        left = ["c0.pack"] * 2 if len(inner) == 2 else []
+        assert trace.calls() == packs_and_unpacks(plan, f"c{len(inner) - 1}") + left
+    else:
+        assert trace.raised()[: len(inner)] == [("hook", "RuntimeError")] * len(inner)
 
 
 @clause(

@@ -65,7 +65,7 @@ def test_each(subject: Subject, plan: Plan) -> None:
 )
 @given(plan=product(pair(), after=st.builds(lambda one, more: one + more, ONE_PASS, PASSES)))
 def test_once(subject: Subject, plan: Plan) -> None:
-    assert len(subject.holds(plan).seen_by("c.pack")) == 2
+    assert sorted(subject.holds(plan).seen_by("c.pack")) == ones(factors(plan))
 
 
 @clause(
@@ -86,7 +86,9 @@ def test_once(subject: Subject, plan: Plan) -> None:
 )
 @given(plan=product(pair(do=MAYBE)))
 def test_order(subject: Subject, plan: Plan) -> None:
-    subject.holds(plan)
+    x, y = factors(plan)
+    packed = [(y,), (x,)] if subject.reading.facts["saves_second_first"] else [(x,), (y,)]
+    assert subject.holds(plan).seen_by("c.pack") == packed
 
 
 @clause(
@@ -106,7 +108,8 @@ def test_order(subject: Subject, plan: Plan) -> None:
 )
 @given(plan=product(pair(do=MAYBE), after=st.builds(lambda by, passes: (Edit("m0>0", by), *passes), FACTORS, PASSES)))
 def test_numbers(subject: Subject, plan: Plan) -> None:
-    subject.holds(plan)
+    numbers = [step.by for step in plan.steps if isinstance(step, Edit)] * subject.reading.facts["saves_numbers"]
+    assert sorted(subject.holds(plan).seen_by("c.pack")) == ones(factors(plan) + numbers)
 
 
 @clause(
@@ -198,7 +201,10 @@ def test_edits(subject: Subject, plan: Plan) -> None:
 )
 @given(plan=product(pair(do=st.just((Raise(),)))))
 def test_raises(subject: Subject, plan: Plan) -> None:
-    subject.holds(plan)
+    trace = subject.holds(plan)
+    error = "Boom" if subject.reading.facts["saved_keep_error_type"] else "RuntimeError"
+    assert [event.what for event in trace][:2] == ["c.pack", "raises"]
+    assert trace.raised()[0] == ("forward", error)
 
 
 @clause(

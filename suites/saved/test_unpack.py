@@ -102,7 +102,8 @@ def test_used(subject: Subject, plan: Plan) -> None:
     )
 )
 def test_both(subject: Subject, plan: Plan) -> None:
-    assert len(subject.holds(plan).seen_by("c.unpack")) == 2
+    by = prod(act.by for act in plan.steps[0].do)
+    assert sorted(subject.holds(plan).seen_by("c.unpack")) == ones([one * by for one in factors(plan)])
 
 
 @clause(
@@ -141,7 +142,9 @@ def test_no_tensor(subject: Subject, plan: Plan) -> None:
 )
 @given(plan=product(pair(do=MAYBE, back=st.builds(lambda first: (Raise(first),), st.integers(0, 2)))))
 def test_raises(subject: Subject, plan: Plan) -> None:
-    subject.holds(plan)
+    error = "Boom" if subject.reading.facts["saved_keep_error_type"] else "RuntimeError"
+    passes, (unpack,) = len(starts(plan)), plan.steps[0].back
+    assert subject.holds(plan).raised() == [("backward", error)] * min(unpack.first or passes, passes)
 
 
 @clause(
