@@ -15,9 +15,9 @@ from reports.data.uncovered import named
 from reports.search.words import plain, stem, tokens
 
 HERE = Path(__file__).parent
-#: How much a word counts in each kind of text; "asked" has everyday words for each clause, "phrases" what the census
-#: of hooks said, "messages" what torch printed. Tried on 180 queries: only the order of size matters.
-COLUMNS = {"asked": 5, "sentence": 4, "id": 2, "readings": 2, "source": 2, "phrases": 2, "messages": 2, "apis": 1}
+#: How much a word counts in each kind of text; "asked" has everyday words for each clause, "messages" what torch
+#: printed. Tried on 180 queries: only the order of size matters.
+COLUMNS = {"asked": 5, "sentence": 4, "id": 2, "readings": 2, "source": 2, "messages": 2, "apis": 1}
 SATURATION, LENGTH = 6.0, 0.5  # the two parameters of BM25
 PRIOR = {"documented": 1.1, "implied": 1.05}
 SIGNS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -59,7 +59,6 @@ def _columns(clause: Clause) -> dict[str, str]:
         "id": clause.id.replace(".", " "),
         "readings": " ".join(lines),
         "source": " ".join(clause.source),
-        "phrases": " ".join(texts("phrases").get(clause.id, ())),
         "messages": " ".join(texts("messages")["clauses"].get(clause.id, ())),
         "apis": " ".join(sorted(clause.asked_as)),
     }
