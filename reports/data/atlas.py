@@ -10,7 +10,7 @@ from packaging.version import Version
 
 from fixtures.judge.unplayed import NEEDS, NO_PLAN
 from fixtures.run.naming import READERS, RUN
-from reports.data.cell import Cell, Key
+from reports.data.cell import BROKEN, Cell, Key
 from reports.data.clause import Clause, Clauses
 from reports.data.merge import check_group
 from reports.data.runfile import Run, is_release, run_key
@@ -62,6 +62,8 @@ class Atlas:
     columns: tuple[Column, ...]
     modes: tuple[str, ...]
     cells: Mapping[tuple[str, str, str], Cell]
+    #: Clauses that only compare whole plans with the model, and say nothing to a user: they are left out.
+    checks: frozenset[str] = frozenset()
 
     def cell(self, clause: str, column: Column, mode: str) -> Cell:
         """Return the cell, unseen where nothing was run."""
@@ -89,10 +91,15 @@ def undeclared(atlas: Atlas, column: Column) -> int:
     return sum(atlas.cell(clause, column, mode).new for clause in atlas.clauses for mode in atlas.modes)
 
 
-def build(table: Table, recorded: Iterable[Recorded], runs: Iterable[Run] = ()) -> Atlas:
-    """Merge everything into one atlas."""
+def build(table: Table, recorded: Iterable[Recorded], runs: Iterable[Run] = (), *, failing: bool = False) -> Atlas:
+    """Merge everything into one atlas; with `failing` also the checks of the model that fail in a run."""
     recorded, runs = list(recorded), list(runs)
     suite, clauses = newest_table(table, runs)
+    failed: set[str] = set()
+    for run in runs if failing else ():
+        failed |= {clause for (clause, _), cell in run.cells.items() if cell.verdict in BROKEN and not cell.declared}
+    checks = frozenset(name for name, one in clauses.items() if one.checks_model and name not in failed)
+    clauses = {name: one for name, one in clauses.items() if name not in checks}
     recorded = all_renamed(recorded, table.clauses, clauses)
     columns: dict[str, Column] = {}
     cells: dict[tuple[str, str, str], Cell] = {}
@@ -115,7 +122,7 @@ def build(table: Table, recorded: Iterable[Recorded], runs: Iterable[Run] = ()) 
         )
     modes = sorted({mode for _, _, mode in cells}, key=lambda mode: (mode != "eager", mode)) or ["eager"]
     ordered = tuple(sorted(columns.values(), key=lambda column: (column.version, column.this_run, column.key)))
-    return Atlas(suite, clauses, ordered, tuple(modes), cells)
+    return Atlas(suite, clauses, ordered, tuple(modes), cells, checks)
 
 
 def newest_table(table: Table, runs: Iterable[Run]) -> tuple[str, Clauses]:

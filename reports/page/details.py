@@ -163,7 +163,7 @@ def _clause(atlas: Atlas, name: str) -> dict[str, Any]:
         [one.name, one.says, one.effect, one.reason, one.ref, one.cause] for one in clause.deviations
     ]
     found.update({key: value for key, value in extras.items() if value or key == "beyond"})
-    if clause.is_comparison:
+    if clause.checks_model:
         found["compares"] = True
     if clause.is_claim:
         found["claim"] = True

@@ -66,7 +66,7 @@ def _columns(clause: Clause) -> dict[str, str]:
 
 def _weights(clauses: Clauses, stop: frozenset[str]) -> dict[str, list[tuple[int, float]]]:
     """Return for each stem the places of the clauses that have it, with the weight of BM25F."""
-    found = [{} if one.is_comparison else _columns(one) for one in clauses.values()]
+    found = [_columns(one) for one in clauses.values()]
     counts: list[defaultdict[str, float]] = [defaultdict(float) for _ in found]
     for column, weight in COLUMNS.items():
         stems = [_stems(texts_of.get(column, ""), stop) for texts_of in found]

@@ -40,11 +40,7 @@ def explain(atlas: Atlas, name: str) -> Explanation:
     """Return what is known of a clause."""
     measured = [mode for mode in atlas.modes if any((name, one.key, mode) in atlas.cells for one in atlas.columns)]
     topic = name.rpartition(".")[0] + "."
-    related = {
-        each: one.says
-        for each, one in atlas.clauses.items()
-        if each.startswith(topic) and each != name and not one.is_comparison
-    }
+    related = {each: one.says for each, one in atlas.clauses.items() if each.startswith(topic) and each != name}
     history = {mode: spans(atlas, name, mode) for mode in measured}
     clause = atlas.clauses[name]
     stated = {reading.name: _range(atlas, clause, reading) for reading in clause.readings}

@@ -288,6 +288,7 @@ def once_more(draw, kinds) -> Plan:
         "handles.inside.anywhere",
         "Every plan of the grammar with hooks that add and drop hooks leaves the trace of the model.",
         "measured",
+        checks_model=True,
         about=apis(MODULE_KINDS, everywhere=True),
         draws=lambda: wider(
             *("everywhere", "options", "remove"),
