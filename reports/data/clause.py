@@ -89,6 +89,8 @@ class Clause:
     instead: str = ""
     where: tuple[str, ...] = ()
     see: tuple[str, ...] = ()
+    #: What people type who have the problem and do not know the sentence.
+    asked: tuple[str, ...] = ()
     #: Whether it only compares whole plans with the model: it says nothing to a user of hooks, and is in no answer.
     checks_model: bool = False
     #: Beyond which words of a usual program it was tested on the newest release; None: it draws no plans.
@@ -113,7 +115,7 @@ class Clause:
             "level",
             "checks_model",
         )
-        lists = ("source", "needs", "about", "where", "see", "beyond")
+        lists = ("source", "needs", "about", "where", "see", "asked", "beyond")
         return cls(
             id=id,
             record=record,

@@ -55,7 +55,7 @@ def _columns(clause: Clause) -> dict[str, str]:
     lines = [" ".join(clause.where), *(one.says for one in clause.readings if not one.never)]
     return {
         "sentence": clause.says,
-        "asked": texts("asked").get(clause.id, ""),
+        "asked": " ".join(clause.asked),
         "id": clause.id.replace(".", " "),
         "readings": " ".join(lines),
         "source": " ".join(clause.source),

@@ -92,7 +92,7 @@ def test_what_has_no_clause_is_named_by_whole_words_only():
 
 
 def test_every_clause_has_everyday_words_and_no_text_is_of_another():
-    assert set(texts("asked")) == set(CLAUSES)
+    assert all(clause.asked for clause in CLAUSES.values())
     assert set(texts("messages")["clauses"]) <= set(CLAUSES)
 
 
