@@ -11,6 +11,7 @@ from typing import Any
 from fixtures.run.naming import REPORTS
 from reports.data import forms
 from reports.data.atlas import Atlas, Column
+from reports.data.claims import shown_by
 from reports.data.clause import Clause, Reading
 from reports.data.history import Span, spans
 from reports.data.names import add_sources, clause_named, read_atlas
@@ -210,7 +211,7 @@ def run(args: argparse.Namespace) -> int:
     atlas = read_atlas(args)
     clause = clause_named(atlas, args.clause)
     if args.example:
-        sys.stdout.write(example(clause))
+        sys.stdout.write(example(shown_by(clause)))
     else:
         forms.show(explain(atlas, clause), FORMS, args.format)
     return 0

@@ -7,12 +7,13 @@ import json
 import pytest
 
 from reports.__main__ import main
+from reports.data.claims import sentences
 from reports.data.uncovered import UNCOVERED
 from reports.data.verdicts import read_table
 from reports.search.ask import search
 from reports.search.index import texts
 
-CLAUSES = {name: clause for name, clause in read_table().clauses.items() if not clause.checks_model}
+CLAUSES = sentences(read_table().clauses)
 SEARCH = search(CLAUSES)
 #: What people ask -> where the answer is, among the first five.
 QUESTIONS = {
