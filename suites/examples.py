@@ -25,7 +25,7 @@ from fixtures.model.contract import contract_for, installed_version
 from fixtures.run.naming import REPORTS
 from fixtures.run.recorded import FOLDER, Damaged, read
 from fixtures.show.bundle import Unfit
-from fixtures.show.example import Known, inside, program, shown_by
+from fixtures.show.example import Known, inside, program
 from suites.deviations import CAUSES
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -56,8 +56,7 @@ def recorded() -> Dict[str, Dict[str, Dict[str, Any]]]:
 
 
 def known_of(clause: Clause, cells: Dict[str, Dict[str, Dict[str, Any]]]) -> Known:
-    """What is recorded of the clause that the example of a clause shows, and the causes of deviations."""
-    clause = shown_by(clause)
+    """What is recorded of a clause, and the causes of deviations."""
     verdicts = {minor: each[clause.id]["verdict"] for minor, each in cells.items() if clause.id in each}
     return Known(verdicts, CAUSES)
 
@@ -89,7 +88,7 @@ def run(clause: Clause, path: pathlib.Path) -> Tuple[Any, str]:
     """Run the program of a clause; return its exit status and what it says."""
     from fixtures.stages.stage import Torch  # loaded here: who only writes the programs needs no torch
 
-    if shown_by(clause).isolated:
+    if clause.isolated:
         command = [sys.executable, "-W", "ignore", str(path)]
         try:
             done = subprocess.run(
@@ -132,8 +131,7 @@ def wrong(clause: Clause, known: Known, minor: str, folder: pathlib.Path) -> Opt
         return f"there is no {path}"
     status, said = run(clause, path)
     last = said.rsplit("\n", 1)[-1]
-    shown = shown_by(clause)
-    if missing(shown.needs):
+    if missing(clause.needs):
         return None if status and " has no " in last else said
     if status:
         return said
@@ -142,7 +140,7 @@ def wrong(clause: Clause, known: Known, minor: str, folder: pathlib.Path) -> Opt
     if " does what is expected of " in last:
         agrees = any(inside(minor, words, list(known.verdicts)) for words in last.split("torch ")[2:])
     else:
-        agrees = any(f"{sign} {known.held(shown, minor).name} (" in last for sign in "-;")
+        agrees = any(f"{sign} {known.held(clause, minor).name} (" in last for sign in "-;")
     return None if agrees else said
 
 

@@ -1,10 +1,7 @@
 """The plug-in of pytest: wires the options, what a session is made of, and the parameter `subject` of every clause."""
 
-from typing import Any, List
-
 import pytest
 
-from fixtures.judge.claim import lacking
 from fixtures.run import plugin
 from suites.deviations import CAUSES
 
@@ -15,14 +12,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     plugin.configure(config, CAUSES)
-
-
-def pytest_collection_modifyitems(items: List[Any]) -> None:
-    """Import all clauses where some decide a claim and are in no file that was asked for."""
-    if lacking(getattr(getattr(item, "obj", None), "_clause", None) for item in items):
-        from suites.examples import import_suites
-
-        import_suites()
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from packaging.version import Version
 
 from fixtures.judge.unplayed import NEEDS, NO_PLAN
 from fixtures.run.naming import READERS, RUN
-from reports.data.cell import Cell, Key
+from reports.data.cell import BROKEN, Cell, Key
+from reports.data.claims import answers, sentences
 from reports.data.clause import Clause, Clauses
 from reports.data.merge import check_group
 from reports.data.runfile import Run, is_release, run_key
@@ -62,6 +63,13 @@ class Atlas:
     columns: tuple[Column, ...]
     modes: tuple[str, ...]
     cells: Mapping[tuple[str, str, str], Cell]
+    #: What only compares whole plans with the model: its cells are evidence, its sentences say nothing to a user.
+    checks: Clauses = field(default_factory=dict)
+
+    @property
+    def measured(self) -> Clauses:
+        """All clauses that may have cells."""
+        return {**self.clauses, **self.checks}
 
     def cell(self, clause: str, column: Column, mode: str) -> Cell:
         """Return the cell, unseen where nothing was run."""
@@ -89,23 +97,29 @@ def undeclared(atlas: Atlas, column: Column) -> int:
     return sum(atlas.cell(clause, column, mode).new for clause in atlas.clauses for mode in atlas.modes)
 
 
-def build(table: Table, recorded: Iterable[Recorded], runs: Iterable[Run] = ()) -> Atlas:
-    """Merge everything into one atlas."""
+def build(table: Table, recorded: Iterable[Recorded], runs: Iterable[Run] = (), *, failing: bool = False) -> Atlas:
+    """Merge everything into one atlas; with `failing` also the checks of the model that fail in a run."""
     recorded, runs = list(recorded), list(runs)
-    suite, clauses = newest_table(table, runs)
-    recorded = all_renamed(recorded, table.clauses, clauses)
+    suite, every = newest_table(table, runs)
+    failed: set[str] = set()
+    for run in runs if failing else ():
+        failed |= {clause for (clause, _), cell in run.cells.items() if cell.verdict in BROKEN and not cell.declared}
+    clauses = sentences(every, failed)
+    checks = {name: one for name, one in every.items() if name not in clauses}
+    every = {**clauses, **checks}
+    recorded = all_renamed(recorded, table.clauses, every)
     columns: dict[str, Column] = {}
     cells: dict[tuple[str, str, str], Cell] = {}
     fresh = _grouped(runs)
     for old in recorded:
         names = ("torch", "python", "platform", "device", "instruments", "hypothesis")
         columns[old.minor] = Column(old.minor, old.minor, **{name: getattr(old, name) for name in names})
-        cells.update(_keyed(old.minor, recorded_cells(old, clauses)))
+        cells.update(_keyed(old.minor, recorded_cells(old, every)))
     for name, group in fresh.items():
         column = _run_column(name, group, recorded)
         columns[column.key] = column
         for run in group:
-            cells.update(_keyed(column.key, run_cells(run, clauses)))
+            cells.update(_keyed(column.key, run_cells(run, every)))
     if not columns:
         raise BadInput(
             READERS,
@@ -115,7 +129,7 @@ def build(table: Table, recorded: Iterable[Recorded], runs: Iterable[Run] = ()) 
         )
     modes = sorted({mode for _, _, mode in cells}, key=lambda mode: (mode != "eager", mode)) or ["eager"]
     ordered = tuple(sorted(columns.values(), key=lambda column: (column.version, column.this_run, column.key)))
-    return Atlas(suite, clauses, ordered, tuple(modes), cells)
+    return Atlas(suite, clauses, ordered, tuple(modes), cells, checks)
 
 
 def newest_table(table: Table, runs: Iterable[Run]) -> tuple[str, Clauses]:
@@ -135,21 +149,23 @@ def newest_table(table: Table, runs: Iterable[Run]) -> tuple[str, Clauses]:
 
 def recorded_cells(recorded: Recorded, clauses: Clauses) -> dict[Key, Cell]:
     """Return the recorded cells of the clauses, those of an older text as unseen."""
-    return {
+    found = {
         (clause, mode): _of_text(cell, clauses[clause])
         for clause, modes in recorded.cells.items()
         if clause in clauses
         for mode, cell in modes.items()
     }
+    return {**found, **answers(found, clauses)}
 
 
 def run_cells(run: Run, clauses: Clauses) -> dict[Key, Cell]:
     """Return the cells of a run, those of an older text as unseen."""
-    return {
+    found = {
         (clause, mode): _of_text(cell.under(run.clauses[clause], clauses[clause]), clauses[clause])
         for (clause, mode), cell in run.cells.items()
         if clause in clauses
     }
+    return {**found, **answers(found, clauses)}
 
 
 def _of_text(cell: Cell, clause: Clause) -> Cell:

@@ -89,6 +89,10 @@ class Clause:
     instead: str = ""
     where: tuple[str, ...] = ()
     see: tuple[str, ...] = ()
+    #: What people type who have the problem and do not know the sentence.
+    asked: tuple[str, ...] = ()
+    #: Whether it only compares whole plans with the model: it says nothing to a user of hooks, and is in no answer.
+    checks_model: bool = False
     #: Beyond which words of a usual program it was tested on the newest release; None: it draws no plans.
     beyond: tuple[str, ...] | None = None
     docs: str = ""
@@ -98,8 +102,20 @@ class Clause:
     @classmethod
     def read(cls, id: str, record: Mapping[str, Any]) -> Clause:
         """Return the clause of a record that fits the schema."""
-        words = ("says", "code", "file", "line", "digest", "concern", "instead", "docs", "note", "level")
-        lists = ("source", "needs", "about", "where", "see", "beyond")
+        words = (
+            "says",
+            "code",
+            "file",
+            "line",
+            "digest",
+            "concern",
+            "instead",
+            "docs",
+            "note",
+            "level",
+            "checks_model",
+        )
+        lists = ("source", "needs", "about", "where", "see", "asked", "beyond")
         return cls(
             id=id,
             record=record,
@@ -139,11 +155,6 @@ class Clause:
     def is_claim(self) -> bool:
         """Whether the clause asks if a claim of a tutorial is true: then the names of its readings begin so."""
         return {truth(one.name) for one in self.readings} <= {"true", "false"}
-
-    @property
-    def is_comparison(self) -> bool:
-        """Whether it compares whole plans with the model: it says nothing to a user of hooks, and is in no answer."""
-        return self.says.startswith("Every plan of the grammar")
 
     @functools.cached_property
     def varies(self) -> bool:

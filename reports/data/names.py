@@ -44,6 +44,9 @@ def clause_named(atlas: Atlas, asked: str) -> str:
     """Return the id of a clause."""
     if asked in atlas.clauses:
         return asked
+    if asked in atlas.checks:
+        fault = f"{asked} compares whole plans with the model: it is no sentence for users"
+        raise BadInput(READERS, "", fault, f"{REPORTS} triage RUNFILE shows where it fails")
     if asked.startswith("missing."):
         fault = f"{asked} is what affects says of an API that a torch does not have: it is no clause"
         raise BadInput(READERS, "", fault, f"{REPORTS} rely --api {asked.removeprefix('missing.')}")
@@ -90,10 +93,10 @@ def add_sources(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--verdicts", type=Path, default=VERDICTS, help=argparse.SUPPRESS)
 
 
-def read_atlas(args: argparse.Namespace) -> Atlas:
-    """Return the committed verdicts and the runs that were named."""
+def read_atlas(args: argparse.Namespace, *, failing: bool = False) -> Atlas:
+    """Return the committed verdicts and the runs that were named; `failing` as in `build`."""
     runs = [run for path in args.runs for run in read_runs(path, partial=True)]
-    return build(read_table(args.verdicts), read_recorded(args.verdicts), runs)
+    return build(read_table(args.verdicts), read_recorded(args.verdicts), runs, failing=failing)
 
 
 def add_mode(parser: argparse.ArgumentParser) -> None:

@@ -26,8 +26,8 @@ VERDICTS = Path(__file__).parents[1] / "verdicts"
 COSTS_NAME = stored.COSTS  # what hooks cost, see reports/costs/recorded.py
 #: What most clauses have nothing of; the table of the record leaves it out then.
 EMPTY: Mapping[str, Any] = {
-    "about": [], "concern": "", "deviations": [], "docs": "", "instead": "", "needs": [], "note": "",
-    "see": [], "where": []
+    "about": [], "asked": [], "checks_model": False, "concern": "", "deviations": [], "docs": "", "instead": "",
+    "needs": [], "note": "", "see": [], "where": []
 }  # fmt: skip
 EXPLAINED = ("deviates", "refused")  # their notes are reasons; those of a crash change from run to run
 

@@ -36,7 +36,7 @@ UNPLAYED = {"aot": NOT_IN_AOT, "inductor": NOT_IN_AOT}
 
 @dataclass(frozen=True)
 class Rule:
-    """Why clauses are otherwise in a mode: its name and sentence, how many clauses, and one of them."""
+    """Why clauses are otherwise in a mode: its name and sentence, how many, and one of them, "" for checks alone."""
 
     name: str
     says: str
@@ -117,7 +117,7 @@ def in_mode(atlas: Atlas, column: Column, api: str, mode: str) -> Entry:
         return Entry(api, mode, NOTHING)
     cells = {
         name: atlas.cells[name, column.key, mode]
-        for name, clause in atlas.clauses.items()
+        for name, clause in atlas.measured.items()
         if api in clause.about and (name, column.key, mode) in atlas.cells
     }
     seen = {name: cell for name, cell in cells.items() if cell.verdict in ("conforms", "deviates")}
@@ -127,14 +127,15 @@ def in_mode(atlas: Atlas, column: Column, api: str, mode: str) -> Entry:
     other = {name: cell for name, cell in seen.items() if otherwise(cell)}
     count = Counter((cell.deviation or "", cell.note) for cell in other.values())
     rules = tuple(
-        Rule(name.removeprefix(RULE) or UNDECLARED, says, number, _first(other, name))
+        Rule(name.removeprefix(RULE) or UNDECLARED, says, number, _first(atlas, other, name))
         for (name, says), number in count.most_common()
     )
     return Entry(api, mode, OTHER if other else SAME, len(seen), len(other), rules)
 
 
-def _first(cells: dict[str, Any], deviation: str) -> str:
-    return min(name for name, cell in cells.items() if (cell.deviation or "") == deviation)
+def _first(atlas: Atlas, cells: dict[str, Any], deviation: str) -> str:
+    those = (name for name, cell in cells.items() if (cell.deviation or "") == deviation and name in atlas.clauses)
+    return min(those, default="")
 
 
 def _stated(atlas: Atlas, api: str, topic: str) -> Entry:

@@ -12,6 +12,7 @@ from markupsafe import Markup
 from fixtures.judge.usual import NAMES
 from reports.data.atlas import NOT_RUN, VERDICT_NAMES, Atlas
 from reports.data.cell import Cell
+from reports.data.claims import shown_by
 from reports.data.clause import Reading
 from reports.data.disagreements import Disagreement, when
 from reports.data.history import STATUSES
@@ -57,8 +58,9 @@ def document(
         in_modes = (_ranges(atlas, name, mode, evidence, cells) for mode in atlas.modes)
         found["cells"] = [shared.place(each) for each in in_modes]
         found["code"] = lines.packed(_test(atlas.clauses[name].code))
-        example = examples.get(name, "")
-        if example.startswith(f'"""{name}: {found["says"]}\n'):  # the clause of a run may have another sentence
+        shown = atlas.clauses[shown_by(name)]
+        example = examples.get(shown.id, "")
+        if example.startswith(f'"""{shown.id}: {shown.says}\n'):  # the clause of a run may have another sentence
             found["example"] = lines.packed(example)
         found["source"] = [sources.index(source) for source in atlas.clauses[name].source]
         found["apis"] = [apis.index(api) for api in sorted(about[name])]
@@ -163,7 +165,7 @@ def _clause(atlas: Atlas, name: str) -> dict[str, Any]:
         [one.name, one.says, one.effect, one.reason, one.ref, one.cause] for one in clause.deviations
     ]
     found.update({key: value for key, value in extras.items() if value or key == "beyond"})
-    if clause.is_comparison:
+    if clause.checks_model:
         found["compares"] = True
     if clause.is_claim:
         found["claim"] = True

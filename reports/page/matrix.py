@@ -117,8 +117,9 @@ def tally(atlas: Atlas) -> dict[str, dict[str, int]]:
 def present(atlas: Atlas) -> list[str]:
     """Return the answers that are given anywhere on the page, in any mode."""
     found = {(clause, cell.verdict, cell.reading) for (clause, _, _), cell in atlas.cells.items()}
-    seen = {statement(atlas.clauses[clause], Cell(verdict, reading)).answer for clause, verdict, reading in found}
-    if len(atlas.cells) < len(atlas.clauses) * len(atlas.columns) * len(atlas.modes):
+    shown = [(atlas.clauses[clause], cell) for clause, *cell in found if clause in atlas.clauses]
+    seen = {statement(clause, Cell(*cell)).answer for clause, cell in shown}
+    if len(atlas.cells) < len(atlas.measured) * len(atlas.columns) * len(atlas.modes):
         seen.add("unseen")
     return [answer for answer in ANSWERS if answer in seen]
 

@@ -16,7 +16,7 @@ TYPED, SPELLED, RENAMED = 5, 4, 3
 MOST_BEGUN, MOST_SLIPS = 8, 4
 #: Nothing is close below this part, in hundredths, of what the words could count at most; a word of no clause could
 #: count as much as the rarest one.
-CLOSE, UNKNOWN = 28, 61
+CLOSE, UNKNOWN = 35, 61
 
 
 @dataclass(frozen=True)

@@ -15,9 +15,9 @@ from reports.data.uncovered import named
 from reports.search.words import plain, stem, tokens
 
 HERE = Path(__file__).parent
-#: How much a word counts in each kind of text; "asked" has everyday words for each clause, "phrases" what the census
-#: of hooks said, "messages" what torch printed. Tried on 180 queries: only the order of size matters.
-COLUMNS = {"asked": 5, "sentence": 4, "id": 2, "readings": 2, "source": 2, "phrases": 2, "messages": 2, "apis": 1}
+#: How much a word counts in each kind of text; "asked" has everyday words for each clause, "messages" what torch
+#: printed. Tried on 180 queries: only the order of size matters.
+COLUMNS = {"asked": 5, "sentence": 4, "id": 2, "readings": 2, "source": 2, "messages": 2, "apis": 1}
 SATURATION, LENGTH = 6.0, 0.5  # the two parameters of BM25
 PRIOR = {"documented": 1.1, "implied": 1.05}
 SIGNS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -55,11 +55,10 @@ def _columns(clause: Clause) -> dict[str, str]:
     lines = [" ".join(clause.where), *(one.says for one in clause.readings if not one.never)]
     return {
         "sentence": clause.says,
-        "asked": texts("asked").get(clause.id, ""),
+        "asked": " ".join(clause.asked),
         "id": clause.id.replace(".", " "),
         "readings": " ".join(lines),
         "source": " ".join(clause.source),
-        "phrases": " ".join(texts("phrases").get(clause.id, ())),
         "messages": " ".join(texts("messages")["clauses"].get(clause.id, ())),
         "apis": " ".join(sorted(clause.asked_as)),
     }
@@ -67,7 +66,7 @@ def _columns(clause: Clause) -> dict[str, str]:
 
 def _weights(clauses: Clauses, stop: frozenset[str]) -> dict[str, list[tuple[int, float]]]:
     """Return for each stem the places of the clauses that have it, with the weight of BM25F."""
-    found = [{} if one.is_comparison else _columns(one) for one in clauses.values()]
+    found = [_columns(one) for one in clauses.values()]
     counts: list[defaultdict[str, float]] = [defaultdict(float) for _ in found]
     for column, weight in COLUMNS.items():
         stems = [_stems(texts_of.get(column, ""), stop) for texts_of in found]

@@ -57,7 +57,7 @@ def _measured(atlas: Atlas, columns: tuple[Column, ...], mode: str) -> set[str]:
     """Return the APIs that a clause is about that was measured in the mode, without those that no plan of it has."""
     clauses = (
         clause
-        for name, clause in atlas.clauses.items()
+        for name, clause in atlas.measured.items()
         if any(atlas.cell(name, column, mode).verdict in SEEN for column in columns)
     )
     return {api for clause in clauses for api in clause.about} - {*UNPLAYED.get(mode, ())}
@@ -68,7 +68,7 @@ def _met(atlas: Atlas, column: Column, mode: str) -> list[tuple[str, str, str]]:
     apis = {*known(atlas)}
     measured: Counter[str] = Counter()
     met: Counter[tuple[str, str, str]] = Counter()
-    for name, clause in atlas.clauses.items():
+    for name, clause in atlas.measured.items():
         cell, about = atlas.cell(name, column, mode), apis.intersection(clause.about)
         if len(about) == 1 and cell.verdict in SEEN:
             (api,) = about

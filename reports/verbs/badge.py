@@ -41,7 +41,8 @@ def badge(atlas: Atlas, column: Column) -> dict[str, Any]:
     """Return label, message and colour: how many sentences are true there, and claims of tutorials."""
     found = {(clause, mode): atlas.cell(clause, column, mode) for clause in atlas.clauses for mode in atlas.modes}
     eager = atlas.modes[0]  # other modes have no cells of some clauses
-    cells = [(atlas.clauses[clause].is_claim, clause, cell) for (clause, mode), cell in found.items() if mode == eager]
+    sentences = {name: one for name, one in atlas.clauses.items() if not one.checks_model}
+    cells = [(one.is_claim, name, found[name, eager]) for name, one in sentences.items()]
     statements = [(claim, statement(atlas.clauses[clause], cell)) for claim, clause, cell in cells]
     own, claims = ([each for claim, each in statements if claim == asked] for asked in (False, True))
     apply, judged = ([each for each in every if each.answer not in APPLIES_NOT] for every in (own, claims))
@@ -106,7 +107,7 @@ def add_parser(sub: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Write the badge."""
-    atlas = read_atlas(args)
+    atlas = read_atlas(args, failing=True)
     runs = [column for column in atlas.columns if column.this_run]
     named = (column for column in runs if recorded_as(args.torch or "", [(column.head, column.torch)]) is not None)
     column = next(named, None) or (column_named(atlas.columns, args.torch) if args.torch else atlas.focus)

@@ -66,13 +66,9 @@ def choose(clauses: Clauses, args: argparse.Namespace) -> Choice:
         and (not begins or name.startswith(tuple(begins)))
         and (not chapters or clauses[name].chapter in chapters)
     ]
-    compared = [name for name in found if clauses[name].is_comparison and name not in begins]
-    found = [name for name in found if name not in compared]
     asked = found if args.tutorial else [name for name in found if _asked(clauses[name], begins, chapters)]
     if not asked:
         hint = "--tutorial asks for the claims of tutorials" if found else "ask for fewer things"
-        if compared and not found:
-            hint = "what compares whole plans with the model says nothing to a user of hooks; check and triage show it"
         raise BadInput(READERS, "", "no clause fits all that was asked for", hint)
     return Choice(tuple(asked), len(found) - len(asked))
 

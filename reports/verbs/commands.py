@@ -87,7 +87,7 @@ def run_page(args: argparse.Namespace) -> int:
                 ),
                 file=sys.stderr,
             )
-    atlas = build(read_table(args.verdicts), read_recorded(args.verdicts), runs)
+    atlas = build(read_table(args.verdicts), read_recorded(args.verdicts), runs, failing=True)
     costs = read_record(args.verdicts / COSTS_NAME)
     programs = examples() if args.verdicts == VERDICTS else {}  # they say what is recorded there
     answer = own(runs, args.verdicts) if runs else None

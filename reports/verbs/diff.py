@@ -9,6 +9,7 @@ from typing import Any
 
 from reports.data.atlas import UNSEEN, newest_table, recorded_cells, run_cells
 from reports.data.cell import Cell
+from reports.data.claims import sentences
 from reports.data.clause import Clause, Clauses
 from reports.data.names import did_you_mean, near, recorded_as, unknown
 from reports.data.neighbours import neighbours
@@ -111,8 +112,9 @@ def compare(
     recorded = all_renamed(recorded, table.clauses, clauses)
     old, new = (side if isinstance(side, Run) else side_named(side.minor, recorded) for side in named)
     sides = old, new
+    clauses = sentences(clauses)
     choice = choose(clauses)
-    clauses = {name: clauses[name] for name in choice.clauses}
+    chosen = set(choice.clauses)
     own = [_only_mode(side) for side in sides]
     modes = mode or own[0] or own[1] or USUAL, to_mode or mode or own[1] or own[0] or USUAL
     known = sorted({USUAL, *(each for side in sides for each in _modes(side))})
@@ -127,7 +129,7 @@ def compare(
     passing: list[Passing] = []
     same = unseen = 0
     back = sides[0].version > sides[1].version
-    for clause in {**before.cells, **after.cells}:
+    for clause in [name for name in {**before.cells, **after.cells} if name in chosen]:
         old, new = before.cells.get(clause, UNSEEN), after.cells.get(clause, UNSEEN)
         if "unseen" in (old.verdict, new.verdict):
             unseen += 1

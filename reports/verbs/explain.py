@@ -11,6 +11,7 @@ from typing import Any
 from fixtures.run.naming import REPORTS
 from reports.data import forms
 from reports.data.atlas import Atlas, Column
+from reports.data.claims import shown_by
 from reports.data.clause import Clause, Reading
 from reports.data.history import Span, spans
 from reports.data.names import add_sources, clause_named, read_atlas
@@ -40,11 +41,7 @@ def explain(atlas: Atlas, name: str) -> Explanation:
     """Return what is known of a clause."""
     measured = [mode for mode in atlas.modes if any((name, one.key, mode) in atlas.cells for one in atlas.columns)]
     topic = name.rpartition(".")[0] + "."
-    related = {
-        each: one.says
-        for each, one in atlas.clauses.items()
-        if each.startswith(topic) and each != name and not one.is_comparison
-    }
+    related = {each: one.says for each, one in atlas.clauses.items() if each.startswith(topic) and each != name}
     history = {mode: spans(atlas, name, mode) for mode in measured}
     clause = atlas.clauses[name]
     stated = {reading.name: _range(atlas, clause, reading) for reading in clause.readings}
@@ -214,7 +211,7 @@ def run(args: argparse.Namespace) -> int:
     atlas = read_atlas(args)
     clause = clause_named(atlas, args.clause)
     if args.example:
-        sys.stdout.write(example(clause))
+        sys.stdout.write(example(shown_by(clause)))
     else:
         forms.show(explain(atlas, clause), FORMS, args.format)
     return 0

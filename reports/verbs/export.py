@@ -28,8 +28,9 @@ example: python -m reports atlas mine.jsonl --out atlas.json"""
 def document(atlas: Atlas, costs: Record = NOTHING) -> dict[str, Any]:
     """Return the atlas as plain data; cells are keyed clause, mode, column. The costs are as they are recorded."""
     cells: dict[str, dict[str, dict[str, Any]]] = {}
+    clauses = atlas.measured
     for (clause, column, mode), cell in sorted(atlas.cells.items()):
-        cells.setdefault(clause, {}).setdefault(mode, {})[column] = _cell(atlas.clauses[clause], cell)
+        cells.setdefault(clause, {}).setdefault(mode, {})[column] = _cell(clauses[clause], cell)
     columns = [
         {
             "key": column.key,
@@ -47,7 +48,7 @@ def document(atlas: Atlas, costs: Record = NOTHING) -> dict[str, Any]:
         "suite": atlas.suite,
         "modes": list(atlas.modes),
         "columns": columns,
-        "clauses": {name: dict(clause.record) for name, clause in atlas.clauses.items()},
+        "clauses": {name: dict(clause.record) for name, clause in clauses.items()},
         "cells": cells,
         "costs": costs_recorded.document(costs) if costs.costs else None,
     }

@@ -9,7 +9,7 @@ from fixtures.run.naming import REPORTS
 from reports.data import forms
 from reports.data.names import add_sources, column_named, read_atlas, unknown
 from reports.data.strict import ANSWERS_FORMAT
-from reports.data.ways import Ways, known, ways
+from reports.data.ways import Rule, Ways, known, ways
 from reports.verbs.verb import add_verb
 
 EPILOG = f"""A way is a mode, in which the plans of the clauses are played, or a topic of the chapter `modes`.
@@ -26,9 +26,13 @@ def as_text(table: Ways) -> str:
         lines += ["", row[0].api]
         for entry in row:
             lines.append(f"  {entry.way:<{width}}  {entry.words}")
-            lines += [f"  {'':<{width}}    {rule.name}: {rule.says} ({rule.example})" for rule in entry.rules]
+            lines += [f"  {'':<{width}}    {rule.name}: {rule.says}{_for(rule)}" for rule in entry.rules]
             lines += [f"  {'':<{width}}    {', '.join(entry.stated)}"] if entry.stated else []
     return "\n".join(lines) + "\n"
+
+
+def _for(rule: Rule) -> str:
+    return f" ({rule.example})" if rule.example else ""
 
 
 def as_json(table: Ways) -> str:

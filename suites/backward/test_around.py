@@ -296,6 +296,7 @@ def test_frozen_factor(subject: Subject, plan: Plan) -> None:
     "backward.around.legacy_any_network",
     says="Every plan of the grammar with legacy backward hooks next to others leaves the trace of the model.",
     source="measured",
+    checks_model=True,
 )
 @given(
     plan=plans(
@@ -316,6 +317,7 @@ def test_legacy_any_network(subject: Subject, plan: Plan) -> None:
     "backward.around.any_network",
     says="Every plan of the grammar with full backward hooks around other hooks leaves the trace of the model.",
     source="measured",
+    checks_model=True,
     needs=FULL,
 )
 @given(

@@ -281,6 +281,7 @@ def test_freed_graph(subject: Subject, plan: Plan) -> None:
     "backward.firing.any_network",
     says="Every plan of the grammar with full backward hooks leaves the trace of the model.",
     source="measured",
+    checks_model=True,
     needs=FULL,
 )
 @given(

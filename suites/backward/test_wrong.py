@@ -220,6 +220,7 @@ def test_under_no_grad(subject: Subject, plan: Plan) -> None:
         "backward.wrong.anywhere",
         "Every plan of the grammar in which a full hook returns a wrong value leaves the trace of the model.",
         "measured",
+        checks_model=True,
         needs=FULL,
         kinds=("full_backward", "full_backward_pre"),
     ),
@@ -227,6 +228,7 @@ def test_under_no_grad(subject: Subject, plan: Plan) -> None:
         "backward.wrong.legacy_anywhere",
         "Every plan of the grammar in which a legacy hook returns a wrong value leaves the trace of the model.",
         "measured",
+        checks_model=True,
         kinds=("backward",),
     ),
     plan=lambda row: plans(

@@ -268,6 +268,7 @@ def test_errors(subject: Subject, plan: Plan) -> None:
     "gradient.asked.anything",
     says="Every plan of the grammar that asks for some gradients leaves the trace of the model.",
     source=GRAD_DOCS,
+    checks_model=True,
     about=("register_hook", "retain_grad", "autograd.grad"),
 )
 @given(plan=plans(kinds=("tensor",), inputs=(1, 2), outputs=(1, 2), depth=2, retain=True, runs=2, ask=True))

@@ -5,7 +5,7 @@ from typing import Any, List
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import clause
+from fixtures.judge.clause import Reading, clause
 from fixtures.judge.subject import Subject
 from suites.gradient.said import REMOVES
 from suites.tensors import leaf
@@ -77,3 +77,43 @@ def test_removed_too_late(subject: Subject, inner: bool, removed: List[int]) -> 
             left = left[1:]
     y.backward()
     assert calls == left
+
+
+@clause(
+    "gradient.membership.two_dicts",
+    says="Post-accumulate hooks of a tensor are in its _post_accumulate_grad_hooks, others in its _backward_hooks.",
+    where="no hook is on its node",
+    source=("docs: torch.Tensor.register_post_accumulate_grad_hook", "measured"),
+    asked="where are register_hook callbacks stored private attribute inspect list count clear all nonetype empty",
+    about=("register_hook", "register_post_accumulate_grad_hook"),
+    concern="tensor_dict",
+    instead="look at _post_accumulate_grad_hooks too, where the tensor has it.",
+    readings=(
+        Reading(
+            "one",
+            "<2.1",
+            "A tensor has one kind of hook, kept in its _backward_hooks.",
+            value=(None, ["_backward_hooks"]),
+            headline=False,
+        ),
+        Reading(
+            "two",
+            ">=2.1",
+            "Post-accumulate hooks of a tensor are in its _post_accumulate_grad_hooks, not in _backward_hooks.",
+            value=(None, ["_backward_hooks", "_post_accumulate_grad_hooks"]),
+            effect="other",
+        ),
+    ),
+    note="Before 1.10 retain_grad() put its own hook into _backward_hooks as well.",
+)
+def test_two_dicts(subject: Subject) -> None:
+    import torch
+
+    x = torch.tensor(2.0, requires_grad=True)
+    before, places = x._backward_hooks, []
+    for name in sorted(dir(x)):
+        if name.startswith("register_") and name.endswith("hook"):
+            handle = getattr(x, name)(lambda grad: None)
+            dicts = [place for place in dir(x) if place.endswith("_hooks")]
+            places += [place for place in dicts if handle.id in (getattr(x, place) or {})]
+    assert (before, places) == subject.value

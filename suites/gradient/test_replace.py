@@ -122,6 +122,7 @@ def test_reaches_upstream(subject: Subject, plan: Plan) -> None:
     "gradient.replace.anywhere",
     says="Every plan of the grammar with tensor hooks that replace gradients leaves the trace of the model.",
     source=REPLACES,
+    checks_model=True,
 )
 @given(plan=plans(kinds=("tensor",), inputs=(1, 2), outputs=(1, 2), depth=2, most=5))
 def test_anywhere(subject: Subject, plan: Plan) -> None:

@@ -162,6 +162,7 @@ def test_graph_stays(subject: Subject, plan: Plan) -> None:
     "handles.copies.anywhere",
     says="Every plan of the grammar that goes on with deep copies leaves the trace of the model.",
     source="measured",
+    checks_model=True,
     about=apis((*MODULE_KINDS, "tensor"), everywhere=True),
 )
 @given(plan=wider("everywhere", "options", "remove", "copies", kinds=(*MODULE_KINDS, "tensor"), depth=2, runs=3))

@@ -4,6 +4,7 @@ import copy
 import functools
 import inspect
 import pickle
+import re
 import weakref
 from collections import OrderedDict
 from typing import Any, Dict, List
@@ -274,3 +275,49 @@ def test_copies(subject: Subject, way: str, together: bool, hooks: int, place: i
     less = "x" + "!?!"[:place] + "!?!"[place + 1 : hooks]
     expected = (full, less if together else full) if subject.value else (less, full)
     assert (module("x"), twin("x")) == expected
+
+
+@clause(
+    "handles.handle.four_dicts",
+    says="A module keeps its forward and backward hooks in four OrderedDicts, each under its handle's id.",
+    source=("docs: torch.nn.Module.register_full_backward_pre_hook", "measured"),
+    asked="where are hooks stored _forward_hooks _forward_pre_hooks _backward_hooks internal list inspect clear all",
+    concern="module_dicts all_dicts",
+    instead="take _backward_pre_hooks too, where the module has it.",
+    readings=(
+        Reading(
+            "three",
+            "<2.0",
+            "Hooks are in _forward_pre_hooks, _forward_hooks and _backward_hooks, each under its handle's id.",
+            value=["_backward_hooks", "_forward_hooks", "_forward_pre_hooks"],
+            headline=False,
+        ),
+        Reading(
+            "four",
+            ">=2.0",
+            "Full backward pre-hooks of a module are in a fourth dict, _backward_pre_hooks.",
+            value=["_backward_hooks", "_backward_pre_hooks", "_forward_hooks", "_forward_pre_hooks"],
+            effect="other",
+        ),
+    ),
+    witness={"times": 1, "removed": False},
+)
+@given(times=st.integers(1, 3), removed=st.booleans())
+def test_four_dicts(subject: Subject, times: int, removed: bool) -> None:
+    import torch
+    from torch.utils.hooks import RemovableHandle
+
+    dicts = set()
+    for register in dir(torch.nn.Module):
+        if re.fullmatch(r"register_(full_)?(forward|backward)(_pre)?_hook", register):
+            module = torch.nn.Module()
+            others = set(vars(module))
+            handles = [getattr(module, register)(print) for _ in range(times)]
+            assert {type(handle) for handle in handles} == {RemovableHandle}
+            if removed:
+                handles.pop(0).remove()
+            kept = [(handle.id, print) for handle in handles]
+            found = [name for name in others if isinstance(vars(module)[name], OrderedDict) and vars(module)[name]]
+            assert [list(vars(module)[name].items()) for name in found] == [kept] * bool(kept)
+            dicts.update(found)
+    assert sorted(dicts) == (subject.value if times > removed else [])

@@ -315,6 +315,7 @@ def test_legacy_by_pre(subject: Subject, plan: Plan) -> None:
     "handles.inside.anywhere",
     says="Every plan of the grammar with hooks that add and drop hooks leaves the trace of the model.",
     source="measured",
+    checks_model=True,
     about=apis(MODULE_KINDS, everywhere=True),
 )
 @given(

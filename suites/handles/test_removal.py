@@ -244,6 +244,7 @@ def test_as_if_never_registered(subject: Subject, plan: Plan) -> None:
     "handles.removal.anywhere",
     says="Every plan of the grammar that removes hooks at any time leaves the trace of the model.",
     source="measured",
+    checks_model=True,
     about=apis(EVERY_KIND, everywhere=True),
 )
 @given(

@@ -252,6 +252,7 @@ def test_calls_apart(subject: Subject, plan: Plan) -> None:
     "input.places.anywhere",
     says="Every plan of the grammar with forward pre-hooks only leaves the trace of the model.",
     source="measured",
+    checks_model=True,
     about=("register_forward_pre_hook", "register_module_forward_pre_hook"),
 )
 @given(

@@ -192,6 +192,7 @@ def test_removed(subject: Subject, plan: Plan) -> None:
     "input.replacement.anywhere",
     says="Every plan of the grammar with hooks around forward that replace inputs leaves the trace of the model.",
     source="measured",
+    checks_model=True,
     about=("register_forward_pre_hook", "register_forward_hook"),
 )
 @given(plan=wider(kinds=FORWARD, does=("scale", "bare"), depth=2, runs=2))

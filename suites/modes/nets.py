@@ -114,3 +114,15 @@ def taken(found: Sequence[float], eager: Sequence[float]) -> Any:
     """Whether what hooks return was used, as it is where the network runs as it is, or dropped; else the numbers."""
     assert list(eager) != [6, 6]
     return {tuple(eager): "used", (6, 6): "dropped"}.get(tuple(found), found)
+
+
+def saved(module: Any) -> Any:
+    """What torch.jit.load makes of what torch.jit.save wrote of a module."""
+    import io
+
+    import torch
+
+    file = io.BytesIO()
+    torch.jit.save(module, file)
+    file.seek(0)
+    return torch.jit.load(file)

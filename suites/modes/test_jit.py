@@ -27,6 +27,7 @@ from suites.modes.nets import (
     kinds,
     network,
     ones,
+    saved,
     taken,
     within,
 )
@@ -46,18 +47,6 @@ def traced(net: Any) -> Any:
     import torch
 
     return torch.jit.trace(net, (ones(),), check_trace=False)
-
-
-def saved(module: Any) -> Any:
-    """What torch.jit.load makes of what torch.jit.save wrote of a module."""
-    import io
-
-    import torch
-
-    file = io.BytesIO()
-    torch.jit.save(module, file)
-    file.seek(0)
-    return torch.jit.load(file)
 
 
 def typed(net: Any, path: str, kind: str, by: int) -> None:

@@ -258,6 +258,7 @@ def test_structure(subject: Subject, plan: Plan) -> None:
     "output.places.anywhere",
     says="Every plan of the grammar with forward hooks only leaves the trace of the model.",
     source="measured",
+    checks_model=True,
     about=("register_forward_hook", "register_module_forward_hook"),
 )
 @given(plan=wider("everywhere", "options", "by", "no_grad", kinds=("forward",), depth=2, runs=3))

@@ -286,6 +286,7 @@ def test_raising(subject: Subject, plan: Plan) -> None:
     "output.replacement.anywhere",
     says="Every plan of the grammar with forward hooks that replace outputs leaves the trace of the model.",
     source="measured",
+    checks_model=True,
 )
 @given(plan=wider(kinds=("forward",), depth=2, runs=2))
 def test_anywhere(subject: Subject, plan: Plan) -> None:

@@ -124,6 +124,7 @@ def input_after(subject: Subject, plan: Plan, *, row: Any) -> None:
     "retain.modules.any_mixture",
     says="Every plan of the grammar with kept gradients next to hooks of modules leaves the trace of the model.",
     source="measured",
+    checks_model=True,
     needs=FULL,
 )
 @given(

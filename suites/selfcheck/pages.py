@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from reports.__main__ import main
+from reports.data.claims import sentences
 from reports.data.verdicts import read_table
 from suites.selfcheck import counts, synthetic
 
@@ -107,7 +108,7 @@ def build_recorded(folder):
     """Build the page of the committed verdicts as a user does, and note how many calls that took."""
     out = folder / "index.html"
     taken = calls(lambda: main(["page", "--out", str(out)]))
-    return Built(out, {name: clause.record for name, clause in read_table().clauses.items()}, taken)
+    return Built(out, {name: clause.record for name, clause in sentences(read_table().clauses).items()}, taken)
 
 
 def calls(work):

@@ -190,7 +190,6 @@ def test_what_cannot_be_followed_is_refused(digest: Digest, text: str, why: str)
 
 #: Decorators that register nothing, or nothing that a test looks up.
 DECORATORS = {
-    "claims",
     "clause",
     "each",
     "given",

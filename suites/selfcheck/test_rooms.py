@@ -19,7 +19,7 @@ ROOMS = ("suites", "fixtures", "reports")
 #: The folders of a room, the lowest first: a file imports from its own and from lower ones.
 FLOORS = {
     "fixtures": ("plan", "graph", "families", "play", "state", "model", "draw", "stages", "judge", "show", "run"),
-    "reports": ("data", "search", "costs", "usage", "page", "verbs"),
+    "reports": ("tutorial", "data", "search", "costs", "usage", "page", "verbs"),
 }
 #: Who may ask which torch is installed: a session and two programs, which say it to all others.
 ASK_THE_VERSION = ["fixtures/run/judging.py", "suites/coverage.py", "suites/examples.py"]

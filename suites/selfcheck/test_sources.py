@@ -13,6 +13,7 @@ import torch
 
 from fixtures.judge.cause import deviations_of
 from fixtures.judge.clause import CLAUSES, DOCUMENTS, HINTS, LEVELS, Clause
+from reports.data.claims import CLAIMS
 from suites.deviations import CAUSES
 from suites.selfcheck.everything import import_suites
 
@@ -61,7 +62,7 @@ def documentation(path: str) -> str:
     return folded(" ".join(text for text in texts if text))
 
 
-SOURCES = sorted({source for one in CLAUSES.values() for source in one.source})
+SOURCES = sorted({source for one in (*CLAUSES.values(), *CLAIMS.values()) for source in one.source})
 QUOTES = [source for source in SOURCES if split(source)[1]]
 
 
@@ -94,15 +95,20 @@ def fault_of_quote(source: str) -> str:
     return ""
 
 
-def faults_of_sentences(clause: Clause) -> Iterator[str]:
-    """Yield what is wrong with what people read of a clause."""
-    in_force = [one for one in clause.readings if not one.wrong]
-    deviations = deviations_of(CAUSES, clause)
-    for sentence in {clause.says, *(one.says for one in (*in_force, *deviations))}:
+def faults_of_sentences(sentences: set[str]) -> Iterator[str]:
+    """Yield what is wrong with what people read."""
+    for sentence in sentences:
         if sentence.split()[0] in LEANING:
             yield f"leans on another sentence: {sentence}"
         if not sentence.endswith("."):
             yield f"no full stop: {sentence}"
+
+
+def faults_of_clause(clause: Clause) -> Iterator[str]:
+    """Yield what is wrong with what people read of a clause."""
+    in_force = [one for one in clause.readings if not one.wrong]
+    deviations = deviations_of(CAUSES, clause)
+    yield from faults_of_sentences({clause.says, *(one.says for one in (*in_force, *deviations))})
     for one in in_force:
         if one.says == clause.says and not one.headline:
             yield f"{one.name}: the headline is false under it, and is what it says"
@@ -136,5 +142,9 @@ def test_documented_names_exist() -> None:
 
 
 def test_every_sentence_can_be_read_alone() -> None:
-    faults = listed({name: "; ".join(faults_of_sentences(clause)) for name, clause in CLAUSES.items()})
+    found = {name: faults_of_clause(clause) for name, clause in CLAUSES.items()}
+    found |= {
+        name: faults_of_sentences({one.says, *(each.says for each in one.answers)}) for name, one in CLAIMS.items()
+    }
+    faults = listed({name: "; ".join(each) for name, each in found.items()})
     assert not faults, faults

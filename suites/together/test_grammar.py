@@ -39,6 +39,7 @@ nested = partial(whole, "structures", "functions", "modes", depth=2)
         "together.forward.any_hooks",
         "Every plan of the grammar with forward hooks and pre-hooks leaves the trace of the model.",
         "measured",
+        checks_model=True,
         about=AROUND,
         draws=lambda: nested("everywhere", "options", "by", kinds=FORWARD, most=6, many=1),
     ),
@@ -46,6 +47,7 @@ nested = partial(whole, "structures", "functions", "modes", depth=2)
         "together.backward.any_hooks",
         "Every plan of the grammar with backward hooks on modules leaves the trace of the model.",
         "measured",
+        checks_model=True,
         about=BACK,
         draws=lambda: nested("everywhere", "options", "frozen", kinds=BACKWARD, most=6, many=2),
     ),
@@ -53,6 +55,7 @@ nested = partial(whole, "structures", "functions", "modes", depth=2)
         "together.tensor.any_hooks",
         "Every plan of the grammar with tensor hooks or retain_grad leaves the trace of the model.",
         "measured",
+        checks_model=True,
         about=ON_TENSORS,
         draws=lambda: nested("retain", "frozen", "ask", kinds=("tensor", "post_accumulate"), most=5, many=2, edits=1),
     ),
@@ -60,6 +63,7 @@ nested = partial(whole, "structures", "functions", "modes", depth=2)
         "together.node.any_hooks",
         "Every plan of the grammar with hooks of autograd nodes or of tensors leaves the trace of the model.",
         "measured",
+        checks_model=True,
         about=apis(("node", "node_pre", "tensor")),
         draws=lambda: nested(
             "retain", "frozen", "ask", "no_grad", kinds=("node", "node_pre", "tensor"), most=5, many=2, edits=1
@@ -69,6 +73,7 @@ nested = partial(whole, "structures", "functions", "modes", depth=2)
         "together.several.any_hooks",
         "Every plan of the grammar with multi-grad hooks or tensor hooks leaves the trace of the model.",
         "measured",
+        checks_model=True,
         needs="torch.autograd.graph.register_multi_grad_hook",
         about=(*apis(SEVERAL[:1]), "register_hook"),
         draws=lambda: whole(
@@ -83,6 +88,7 @@ nested = partial(whole, "structures", "functions", "modes", depth=2)
         "together.optimizer.any_hooks",
         "Every plan of the grammar with step hooks of an optimizer or tensor hooks leaves the trace of the model.",
         "measured",
+        checks_model=True,
         needs=STEP,
         about=(*apis(STEPS, everywhere=True), *ON_TENSORS),
         draws=lambda: nested(
@@ -93,6 +99,7 @@ nested = partial(whole, "structures", "functions", "modes", depth=2)
         "together.grammar.everything",
         "Every plan of the grammar leaves the trace of the model.",
         "measured",
+        checks_model=True,
         note="These plans are of single numbers; fixtures/draw/plans.py says which nets, hooks and scripts it draws.",
         about=EVERYTHING,
         draws=lambda: nested(*ALSO, "no_grad", kinds=HOOK_KINDS, most=5, many=1, edits=1),
@@ -101,6 +108,7 @@ nested = partial(whole, "structures", "functions", "modes", depth=2)
         "together.grammar.every_family",
         "Every plan of the grammar with kinds of up to three families leaves the trace of the model.",
         "measured",
+        checks_model=True,
         note="A family is a file in fixtures/families. Optimizers and single saved tensors have plans apart.",
         about=(*EVERYTHING, *apis(("multi_all", *SAVED))),
         draws=lambda: nested(*ALSO, "no_grad", kinds=WIDE, families=3, most=5, many=1, edits=1),

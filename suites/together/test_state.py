@@ -15,6 +15,7 @@ ABOUT = tuple(sorted({kind.api for kind in KINDS.values()}))
     "together.state.everything",
     says="Every plan of the grammar of saving, loading and registering leaves the trace of the model.",
     source="measured",
+    checks_model=True,
 )
 @given(program=programs(most=5, runs=5))
 def test_everything(subject: Subject, program: StatePlan) -> None:

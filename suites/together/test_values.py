@@ -36,6 +36,7 @@ many = partial(formed, "functions", "modes", many=1)
         "together.values.forward",
         "Every plan of the grammar with hooks around forward on tensors of any form leaves the trace of the model.",
         "measured",
+        checks_model=True,
         about=AROUND,
         draws=lambda: many(
             *("everywhere", "options", "remove", "by", "frozen"), kinds=FORWARD, does=REPLACE, runs=2, backward=False
@@ -45,6 +46,7 @@ many = partial(formed, "functions", "modes", many=1)
         "together.values.tensor",
         "Every plan of the grammar with tensor hooks that meet gradients of any form leaves the trace of the model.",
         "measured",
+        checks_model=True,
         about=ON_TENSORS,
         draws=lambda: many(*LATE, kinds=ON_LEAVES, does=EDITS, least=4, most=8, runs=3, edits=1),
     ),
@@ -52,6 +54,7 @@ many = partial(formed, "functions", "modes", many=1)
         "together.values.backward",
         "Every plan of the grammar with module backward hooks on tensors of any form leaves the trace of the model.",
         "measured",
+        checks_model=True,
         about=BACK,
         draws=lambda: many(
             "everywhere", "options", "frozen", kinds=BACKWARD, does=(*EDITS, "blank"), least=2, most=6, runs=2
@@ -61,6 +64,7 @@ many = partial(formed, "functions", "modes", many=1)
         "together.values.node",
         "Every plan of the grammar with node hooks that meet gradients of any form leaves the trace of the model.",
         "measured",
+        checks_model=True,
         about=apis(NODES),
         draws=lambda: formed(
             "remove", "ask", "no_grad", kinds=NODES, does=(*EDITS, "blank"), least=3, most=7, runs=2, edits=1
@@ -70,6 +74,7 @@ many = partial(formed, "functions", "modes", many=1)
         "together.values.optimizer",
         "Every plan of the grammar with step hooks of optimizers of any tensors leaves the trace of the model.",
         "measured",
+        checks_model=True,
         needs=STEP,
         about=apis(STEPS, everywhere=True),
         draws=lambda: formed("remove", "ask", kinds=STEPS, does=EDITS, least=2, most=6, runs=3),
@@ -78,6 +83,7 @@ many = partial(formed, "functions", "modes", many=1)
         "together.values.everything",
         "Every plan of the grammar on tensors of any shape, dtype and layout leaves the trace of the model.",
         "measured",
+        checks_model=True,
         note=WHICH,
         about=EVERYTHING,
         draws=lambda: many(

@@ -88,10 +88,9 @@ class Hunter:
         self.version = installed_version()
         self.contract = contract_for(self.version)
         self.eager = Eager()
-        # A clause that may end the process runs in one of its own, where the fault is not. A claim rejects what the
-        # clauses reject that decide it.
+        # A clause that may end the process runs in one of its own, where the fault is not.
         chosen = [CLAUSES[name] for name in sorted(CLAUSES) if name.startswith(prefixes)]
-        self.clauses = [one for one in chosen if not one.isolated and not one.claim and not missing(one.needs)]
+        self.clauses = [one for one in chosen if not one.isolated and not missing(one.needs)]
         self.sound: dict[str, bool] = {}
 
     def fails(self, clause: Clause) -> bool:

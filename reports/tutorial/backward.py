@@ -1,183 +1,171 @@
-"""What study notes teach about backward hooks of modules, and where it holds.
+"""Claims about backward hooks of modules."""
 
-Each clause is one sentence that learners meet. Its readings are called true and false: see which is in force.
-"""
+from reports.tutorial.claim import ABSENT, Answer, Claim
 
-from fixtures.judge.claim import ABSENT, claims
-from fixtures.judge.clause import Reading
-from fixtures.judge.subject import Subject
-from fixtures.judge.table import Row
-
-NOTES = "tutorials: widely read study notes, 2019-2022"
-FULL = "docs: torch.nn.Module.register_full_backward_hook"
-RESPECTIVELY = FULL + ' "with respect to the inputs and outputs respectively"'
-LEGACY = "docs: torch.nn.Module.register_backward_hook"
-NEEDS_FULL = "torch.nn.Module.register_full_backward_hook"
-
-
-@claims(
-    Row(
+CLAIMS = (
+    Claim(
         "tutorial.backward.t08_arguments",
         "For y = x1*x2*W a full backward hook gets (x1.grad, x2.grad) and (y.grad,), and nothing about W.",
-        (NOTES, RESPECTIVELY),
-        readings=(
-            Reading(
+        source=(
+            'docs: torch.nn.Module.register_full_backward_hook "with respect to the inputs and outputs respectively"',
+        ),
+        answers=(
+            Answer(
                 "true",
                 "",
                 "A full backward hook gets the gradients of inputs and outputs, none of parameters.",
-                by={"backward.given.one_entry_each": "always", "backward.given.full_line": "always"},
+                {"backward.given.one_entry_each": "always", "backward.given.full_line": "always"},
             ),
-            Reading("false", "never", "The gradient of W is among those of the inputs."),
         ),
-        needs=NEEDS_FULL,
+        about=("register_full_backward_hook",),
+        needs="torch.nn.Module.register_full_backward_hook",
+        asked="what are grad_input and grad_output in multi input layer why is weight gradient missing",
     ),
-    Row(
+    Claim(
         "tutorial.backward.t10_collected",
         "Collecting grad_input, then grad_output, in one list gives [x1.grad, x2.grad, output.grad].",
-        (NOTES, RESPECTIVELY),
-        readings=(
-            Reading(
+        source=(
+            'docs: torch.nn.Module.register_full_backward_hook "with respect to the inputs and outputs respectively"',
+        ),
+        answers=(
+            Answer(
                 "true",
                 "",
                 "grad_input has the gradients of the inputs in their order, grad_output that of the output.",
-                by={
-                    "backward.given.one_entry_each": "always",
-                    "retain.keep.inner_tensor": "always",
-                    "retain.modules.any_mixture": "always",
-                },
+                {"backward.given.one_entry_each": "always", "retain.keep.inner_tensor": "always"},
             ),
-            Reading("false", "never", "The gradient of the output comes first."),
         ),
-        needs=NEEDS_FULL,
         about=("register_full_backward_hook", "retain_grad"),
+        needs="torch.nn.Module.register_full_backward_hook",
+        asked="save gradients of layer inputs and output into python array append extend order backprop",
     ),
-    Row(
+    Claim(
         "tutorial.backward.t09_retained_output",
         "After output.retain_grad() output.grad is grad_output[0] of a full hook, if there is no pre-hook.",
-        (
-            NOTES,
-            FULL,
+        source=(
+            "docs: torch.nn.Module.register_full_backward_hook",
             "test: test/test_autograd.py TestAutograd.test_retains_grad_can_always_observe_tensor_prehook",
             "release 2.0: retain_grad keeps the gradient that every hook of the tensor has left",
         ),
-        readings=(
-            Reading(
+        answers=(
+            Answer(
                 "true",
                 ">=2.0",
                 "output.grad and grad_output[0] are both what the tensor hooks of the output left.",
-                by={"retain.modules.output_is_grad_output": "the same"},
+                {"retain.modules.output_is_grad_output": "the same"},
             ),
-            Reading(
+            Answer(
                 "false",
                 "<2.0",
                 "A tensor hook put on the output after retain_grad() makes output.grad differ from grad_output[0].",
-                by={
+                {
                     "retain.modules.output_is_grad_output": (
                         "before or after tensor hooks",
                         "without later tensor hooks",
                     )
                 },
-                headline=False,
                 effect="other",
             ),
         ),
-        needs=NEEDS_FULL,
-        concern="never",
+        about=("register_full_backward_hook",),
+        needs="torch.nn.Module.register_full_backward_hook",
         note="The output may have tensor hooks. What a full backward pre-hook returns is never in output.grad.",
+        asked="compare activation gradient stored versus backward callback second argument same values verify",
     ),
-    Row(
+    Claim(
         "tutorial.backward.t26_use_tensor_hooks",
         "No hook on a module can be trusted with the gradient of its input: only tensor hooks can.",
-        (NOTES, LEGACY, RESPECTIVELY, "release 1.8: full backward hooks of modules"),
-        readings=(
-            Reading(
+        source=(
+            "docs: torch.nn.Module.register_backward_hook",
+            'docs: torch.nn.Module.register_full_backward_hook "with respect to the inputs and outputs respectively"',
+            "release 1.8: full backward hooks of modules",
+        ),
+        answers=(
+            Answer(
                 "true",
                 "<1.8",
                 "The only backward hook of a module gets the gradients of its last operation.",
-                by={"backward.given.legacy_last_operation": "always", "backward.given.one_entry_each": ABSENT},
+                {"backward.given.legacy_last_operation": "always", "backward.given.one_entry_each": ABSENT},
             ),
-            Reading(
+            Answer(
                 "false",
                 ">=1.8",
                 "A full backward hook of a module gets the same gradient of the input as a hook on the input.",
-                by={"backward.given.legacy_last_operation": "always", "backward.given.one_entry_each": "always"},
-                headline=False,
+                {"backward.given.legacy_last_operation": "always", "backward.given.one_entry_each": "always"},
             ),
         ),
         about=("register_backward_hook", "register_full_backward_hook", "register_hook"),
-        concern="never",
+        asked="is register_full_backward_hook grad_input reliable wrong gradient of x broken use register_hook instead",
     ),
-    Row(
+    Claim(
         "tutorial.backward.t18_first_tensor",
         "register_backward_hook() hooks the node of the first tensor that is found in the output.",
-        (NOTES, LEGACY, "measured"),
-        readings=(
-            Reading("true", "never", "The first tensor is found wherever it lies."),
-            Reading(
+        source=("docs: torch.nn.Module.register_backward_hook", "measured"),
+        answers=(
+            Answer(
                 "false",
                 "",
-                "A legacy hook goes to index 0 of a tuple or list, to the first tensor of a dict; "
-                "else the call raises.",
-                by={"backward.structures.legacy_first": "always"},
-                headline=False,
+                "A legacy hook goes to index 0 of a tuple or list, to the first "
+                "tensor of a dict; else the call raises.",
+                {"backward.structures.legacy_first": "always"},
                 effect="raises",
             ),
         ),
+        about=("register_backward_hook",),
         note="True for the outputs of most modules: tensors, tuples and lists that begin with one, dicts of tensors.",
+        asked="deprecated backward callback multi output module which grad_fn does it attach to only one result",
     ),
-    Row(
+    Claim(
         "tutorial.backward.t19_no_node",
         "When the first tensor of the output has no grad_fn, a legacy hook is not called and nothing raises.",
-        (NOTES, LEGACY, "measured"),
-        readings=(
-            Reading(
+        source=("docs: torch.nn.Module.register_backward_hook", "measured"),
+        answers=(
+            Answer(
                 "true",
                 "",
                 "The legacy hook of a module that returns a leaf is never called, and nothing raises.",
-                by={"backward.around.legacy_unchanged_input": "always"},
+                {"backward.around.legacy_unchanged_input": "always"},
             ),
-            Reading("false", "never", "It is called for the leaf that the module returns."),
         ),
+        about=("register_backward_hook",),
         note="A tensor that was computed has a node: returned unchanged, it lets the hook hear its producer.",
+        asked="deprecated register_backward_hook never fires silently ignored detached or requires_grad false first "
+        "result",
     ),
-    Row(
+    Claim(
         "tutorial.backward.t20_last_operation",
         "A legacy hook gets the gradients of the last operation: input (or None), weight and bias, mixed.",
-        (NOTES, LEGACY, "measured"),
-        readings=(
-            Reading(
+        source=("docs: torch.nn.Module.register_backward_hook", "measured"),
+        answers=(
+            Answer(
                 "true",
                 "",
                 "For Conv2d a legacy hook gets input, weight, bias; for Linear bias, input and transposed weight.",
-                by={
+                {
                     "backward.legacy.convolution": "always",
                     "backward.legacy.linear": ("product alone", "sum for 1-D and 4-D", "sum for 1-D, 3-D and 4-D"),
                     "backward.around.frozen_factor": "always",
                     "backward.around.legacy_shared_node": "always",
                 },
             ),
-            Reading("false", "never", "Both list input, weight and bias in this order; a container does the same."),
         ),
+        about=("register_backward_hook",),
         note="For a batch of vectors or images. Linear on 3-D input ends in another operation, which changed in 1.12.",
+        asked="deprecated register_backward_hook wrong grad_input shapes linear three entries addmm bias only final op",
     ),
-    Row(
+    Claim(
         "tutorial.backward.t21_returns",
         "What a legacy hook returns replaces the gradients it was given as grad_input.",
-        (NOTES, LEGACY, "measured"),
-        readings=(
-            Reading(
+        source=("docs: torch.nn.Module.register_backward_hook", "measured"),
+        answers=(
+            Answer(
                 "true",
                 "",
                 "Gradients that a legacy hook returns go on and reach .grad.",
-                by={
-                    "backward.returns.legacy_replaces_parameters": "always",
-                    "backward.returns.legacy_anywhere": "always",
-                },
+                {"backward.returns.legacy_replaces_parameters": "always"},
             ),
-            Reading("false", "never", "The gradients stay as they were."),
         ),
+        about=("register_backward_hook",),
+        asked="modify gradients with deprecated register_backward_hook return tuple guided backprop clip",
     ),
 )
-def decided(subject: Subject) -> None:
-    """What each of them says follows from the clauses that its readings name."""
-    raise NotImplementedError
