@@ -41,6 +41,8 @@ def parameters(draw: Any, grad: bool = True) -> Plan:
     where="inputs are tensors by position that need gradients",
     see="backward.structures.unseen_inputs",
     source="measured",
+    asked="are layer weight gradients already available when "
+    "register_full_backward_hook fires can i read param grad there",
     note="A parameter that is used twice, by calls or by modules, has its gradient after the last of its uses.",
     needs=FULL,
 )
@@ -59,6 +61,7 @@ def test_parameters_first(subject: Subject, plan: Plan) -> None:
     says="If no input needs a gradient, a module's full backward hook runs before its parameters get gradients.",
     where="forward uses the parameters and returns a tensor",
     source=(RULE_2, "https://github.com/pytorch/pytorch/issues/149938"),
+    asked="first layer on raw data param grad is none or stale inside register_full_backward_hook too early",
     level="implied",
     concern="full_backward ?inputs_need_no_grad",
     needs=FULL,
@@ -86,6 +89,8 @@ def test_parameters_last(subject: Subject, plan: Plan) -> None:
     where=("x and y = m(x) are tensors", "x gets a gradient from y"),
     see="backward.firing.independent_output",
     source=BEFORE_FORWARD,
+    asked="order of register_hook on intermediate activations within "
+    "layer code versus module backward hooks fires first",
     needs=PRE,
 )
 @given(
@@ -119,6 +124,8 @@ def test_inside_forward(subject: Subject, plan: Plan) -> None:
     where="no tensor is changed in place",
     see=("backward.twice.stale", "backward.errors.stale_pre"),
     source=(PRE_REPLACES, TESTS + "test_backward_hooks_interaction"),
+    asked="changed grad_output in register_full_backward_pre_hook "
+    "does later backward hook see modified value or original",
     needs=PRE,
 )
 @given(
@@ -149,6 +156,7 @@ def test_pre_then_full(subject: Subject, plan: Plan) -> None:
     says="If m's forward hook returns output * 5, m's full backward hook has y's gradient as grad_output[0].",
     where=("y = m(x) is a tensor", "there is no other hook"),
     source="measured",
+    asked="scaling activation in register_forward_hook which gradient do i see for the modified value or original",
     needs=FULL,
 )
 @given(
@@ -171,6 +179,7 @@ def test_forward_hook_inside(subject: Subject, plan: Plan) -> None:
     says="If m's forward pre-hook returns args[0] * 5, m's full backward hook is given that product's gradient.",
     where=("args[0] needs a gradient", "there is no other hook"),
     source="measured",
+    asked="rescale data in register_forward_pre_hook does grad_input refer to the scaled value or the original",
     needs=FULL,
 )
 @given(
@@ -195,6 +204,8 @@ def test_pre_hook_outside(subject: Subject, plan: Plan) -> None:
     says="If a forward hook returns output * 5, a legacy backward hook has output's gradient as grad_input[0].",
     where=("output is a tensor, used once", "there is no other hook"),
     source="measured",
+    asked="old register_backward_hook shows gradient of scaled "
+    "activation multiply added by another hook messes up my layer",
     about=("register_backward_hook", "register_forward_hook"),
 )
 @given(
@@ -215,6 +226,8 @@ def test_legacy_on_forward_hook(subject: Subject, plan: Plan) -> None:
     says="A legacy backward hook of a Sequential runs after that of its last module, whichever was set first.",
     where=("each module is called once", "there is no other hook"),
     source="measured",
+    asked="container and final child share grad_fn register_backward_hook "
+    "order parent after child regardless of registration",
 )
 @given(
     plan=st.builds(
@@ -236,6 +249,7 @@ def test_legacy_shared_node(subject: Subject, plan: Plan) -> None:
     says="If m(x) returns the tensor x, a legacy backward hook of m runs, unless x is a leaf.",
     where=("the loss uses m(x)", "there is no other hook"),
     source="measured",
+    asked="register_backward_hook on identity layer or disabled dropout never called when fed the raw data directly",
 )
 @given(
     plan=st.builds(
@@ -257,6 +271,7 @@ def test_legacy_unchanged_input(subject: Subject, plan: Plan) -> None:
     where=("the input is a tensor by position, needs a gradient", "there is no other hook"),
     see="backward.structures.unseen_inputs",
     source="measured",
+    asked="passthrough layer grad_input same as grad_output why are both identical noop module sanity check",
     needs=FULL,
 )
 @given(
@@ -281,6 +296,8 @@ def test_full_unchanged_input(subject: Subject, plan: Plan) -> None:
     says="For y = weight * x a legacy backward hook has None in grad_input for an x that needs no gradient.",
     where="there is no other hook",
     source="measured",
+    asked="legacy register_backward_hook missing entry for data batch "
+    "requires_grad false multiplication only weight gradient appears",
 )
 @given(
     plan=st.builds(

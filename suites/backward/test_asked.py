@@ -29,6 +29,7 @@ def script(hooks: Tuple[Any, ...], *steps: Any, grad: bool = True) -> Plan:
     says="autograd.grad(module(x).sum(), x) returns what the module's full backward hook left for x.",
     where=("x is used once", "there is no other hook"),
     source=(RULE_1, REPLACES),
+    asked="saliency map with torch autograd grad does it include gradient modified by module hook guided backprop",
     needs=FULL,
 )
 @given(
@@ -52,6 +53,8 @@ def test_input(subject: Subject, plan: Plan) -> None:
     where=("inputs are tensors by position that need gradients", "the weight is used once"),
     see="backward.structures.unseen_inputs",
     source=RULE_1,
+    asked="torch autograd grad wrt parameters only register_full_backward_hook "
+    "silent never triggered per layer gradient",
     note=OLDER,
     needs=FULL,
 )
@@ -74,6 +77,7 @@ def test_weight(subject: Subject, plan: Plan) -> None:
     where="y depends on m.weight",
     see="backward.structures.pre_other_outputs",
     source=PRE_CALLED,
+    asked="does register_full_backward_pre_hook fire when torch autograd grad computes only parameter gradients",
     needs=PRE,
 )
 @given(
@@ -92,6 +96,8 @@ def test_pre_weight(subject: Subject, plan: Plan) -> None:
     says="For y = weight * x autograd.grad(y.sum(), weight) gives a legacy backward hook None as x's gradient.",
     where=("the weight is used once", "there is no other hook"),
     source="measured",
+    asked="old register_backward_hook none in grad_input when "
+    "computing only parameter gradient with torch autograd grad",
     concern="backward ?asked",
     readings=by_release(
         "other",
@@ -115,6 +121,7 @@ def test_legacy_weight(subject: Subject, plan: Plan) -> None:
     where=("inputs are tensors by position that need gradients", "the weight is used once"),
     see="backward.structures.unseen_inputs",
     source=(RULE_1, "docs: torch.autograd.backward"),
+    asked="hook not called when backprop restricted to one parameter why is module hook ignored inputs argument",
     note=OLDER,
     needs=(FULL, "torch.autograd.backward(inputs)"),
 )
@@ -138,6 +145,7 @@ def test_backward_weight(subject: Subject, plan: Plan) -> None:
     says="If no input of m needs a gradient, backward(inputs=[m.weight]) calls m's full backward hook.",
     where="m returns a tensor made from m.weight",
     source=(RULE_2, "docs: torch.autograd.backward"),
+    asked="module hook fires anyway for first layer on raw data when backward restricted to a parameter",
     concern="full_backward ?inputs_need_no_grad ?asked",
     needs=(FULL, "torch.autograd.backward(inputs)"),
     readings=by_release(

@@ -20,6 +20,7 @@ from suites.names import FULL, PRE, TYPE_IS_LOST
     where=("inputs are tensors by position", "one call of the module"),
     see="backward.errors.raising_without_input",
     source="measured",
+    asked="exception in module hook mid backprop are grads half filled which parameters already updated after crash",
     needs=FULL,
 )
 @given(
@@ -48,6 +49,7 @@ PAST = Leaf("m0", "both", out=Pack("tuple", (0, Pack("tuple", (1,)))))
     says="If m(x) is a, (b,) and m's full backward pre-hook raised for a, b.backward() runs m's full backward hook.",
     where=("this is the next pass", "b gives x a gradient"),
     source="measured",
+    asked="two outputs pre hook crashed on one then other backpropagated leftover state wrong hook called",
     docs="contradicts",
     note="They are given what the pre-hooks before the failing one left of the failed pass; the docs say that "
     "grad_output holds the gradients with respect to the outputs. Without a failed pass they do not run.",
@@ -88,6 +90,7 @@ def test_stale_pre(subject: Subject, plan: Plan) -> None:
     where="forward uses the parameters",
     see="backward.errors.raising_full",
     source="measured",
+    asked="hook crash on first layer with raw data are weights left without grad after exception",
     concern="full_backward raises ?inputs_need_no_grad",
     needs=FULL,
     readings=by_release(
@@ -118,6 +121,8 @@ def test_raising_without_input(subject: Subject, plan: Plan) -> None:
     "backward.errors.raising_legacy",
     says="For y = weight * x backward() raises what a legacy backward hook raises; weight and x get no gradient.",
     source=TYPE_IS_LOST,
+    asked="old register_backward_hook throws exception do errors "
+    "propagate is grad still filled or left none after crash",
     concern="backward raises",
     readings=(
         Reading(

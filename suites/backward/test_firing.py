@@ -28,6 +28,7 @@ def two(values: Tuple[int, ...]) -> Fan:
     where="one backward()",
     see=("backward.twice.stale", "backward.errors.stale_pre"),
     source=EXECUTED,
+    asked="unused branch auxiliary head not in objective hook never called dead layer no gradient",
     needs=FULL,
 )
 @given(
@@ -54,6 +55,8 @@ def test_only_what_is_used(subject: Subject, plan: Plan) -> None:
     where=("one backward()", "there is no other hook"),
     see="backward.membership.once_per_backward",
     source="measured",
+    asked="activation reused by two branches residual does module hook fire twice or "
+    "see accumulated grad_output backward hook called once or twice shared module",
     needs=FULL,
 )
 @given(
@@ -79,6 +82,8 @@ def test_summed(subject: Subject, plan: Plan) -> None:
     "backward.firing.no_output",
     says="A full or legacy backward hook does not run for a module whose outputs need no gradient.",
     source=RULE_3,
+    asked="frozen layer whole network requires_grad false hook never triggered feature extractor "
+    "with old or new api backward hook uncalled frozen first layers input needs no gradient",
     needs=FULL,
 )
 @given(
@@ -112,6 +117,7 @@ def test_no_output(subject: Subject, plan: Plan) -> None:
     where="inputs are tensors, by position",
     see="backward.structures.unseen_inputs",
     source=RULE_1,
+    asked="layer result not connected to its differentiable argument module hook never called silent",
     concern="full_backward ?first_needs_no_grad",
     note="Rule 1 of the docs since 2.8; those of 1.13 to 2.7 promised a call whenever outputs get gradients.",
     needs=FULL,
@@ -150,6 +156,7 @@ def test_independent_output(subject: Subject, plan: Plan) -> None:
     says="A full backward pre-hook runs also if the output does not depend on the input that needs a gradient.",
     where="the output is a tensor that needs a gradient",
     source=PRE_CALLED,
+    asked="register_full_backward_pre_hook still triggers though result disconnected from data only depends on weights",
     needs=PRE,
 )
 @given(
@@ -179,6 +186,7 @@ def test_pre_independent_output(subject: Subject, plan: Plan) -> None:
     where="the output is a tensor that needs a gradient",
     see="backward.firing.no_output",
     source=PRE_CALLED,
+    asked="does register_full_backward_pre_hook fire on first layer where data has requires_grad false",
     needs=PRE,
 )
 @given(
@@ -202,6 +210,7 @@ def test_pre_without_input(subject: Subject, plan: Plan) -> None:
     says="backward() from the last of several forwards runs full backward hooks for that one only.",
     where="no forward uses results of another",
     source=EXECUTED,
+    asked="ran model many times then loss on latest only how many hook calls earlier batches ignored",
     needs=FULL,
 )
 @given(
@@ -228,6 +237,7 @@ def test_one_forward_of_two(subject: Subject, plan: Plan) -> None:
     where=("the module returns a tuple of tensors", "there is no other hook"),
     see="backward.structures.other_outputs",
     source="measured",
+    asked="multi head module separate losses one after another hook called twice with missing grad_output",
     needs=FULL,
 )
 @given(
@@ -251,6 +261,7 @@ def test_in_turn(subject: Subject, plan: Plan) -> None:
     says="For y = weight * x a second y.sum().backward() raises RuntimeError and skips the full backward hook.",
     where=("x by position needs a gradient", "no retain_graph="),
     source="measured",
+    asked="trying to backward through the graph a second time without retain_graph is hook called again",
     needs=FULL,
 )
 @given(

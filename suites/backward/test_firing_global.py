@@ -18,6 +18,7 @@ from suites.names import FULL, GLOBAL_FULL, GLOBAL_PRE
     where=("each returns a tensor that needs a gradient", "each is called once"),
     see=("backward.structures.pre_other_outputs", "backward.firing.no_output"),
     source=GLOBAL_PRE_ALL,
+    asked="register_module_full_backward_pre_hook order parent container versus children layers which is first",
     needs=GLOBAL_PRE,
 )
 @given(
@@ -49,6 +50,8 @@ def test_global_pre(subject: Subject, plan: Plan) -> None:
     says="A global full or legacy backward hook removed before a forward does not run for that forward.",
     see="backward.membership.removed_after_forward",
     source=GLOBAL_HANDLE,
+    asked="unregister register_module_full_backward_hook handle does "
+    "it stop firing on next training step profiler cleanup",
     needs=GLOBAL_FULL,
 )
 @given(
@@ -78,6 +81,7 @@ def test_global_removed(subject: Subject, plan: Plan) -> None:
     "backward.firing.removed_twice",
     says="A second remove() of one full or legacy backward hook does nothing, also if another was added.",
     source="measured",
+    asked="calling handle remove again safe or error could it delete someone elses hook double unregister",
     needs=FULL,
 )
 @given(

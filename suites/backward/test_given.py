@@ -45,6 +45,7 @@ def single(draw: Any, kind: str, op: str, inner: bool = False, after: bool = Fal
     where=("x needs a gradient and is used once", "there is no other hook"),
     see=("backward.given.kwargs_left_out", "backward.given.no_input"),
     source=GRADIENTS,
+    asked="register_full_backward_hook signature arguments module grad_input grad_output what are they tuples example",
     needs=FULL,
 )
 @given(plan=single("full_backward", "scale"))
@@ -60,6 +61,7 @@ def test_full_line(subject: Subject, plan: Plan) -> None:
     where=("both get a gradient and are used once", "there is no other hook"),
     see="backward.around.frozen_factor",
     source="measured",
+    asked="old register_backward_hook what is in grad_input order of parameter and data multiplication",
 )
 @given(plan=single("backward", "scale"))
 def test_legacy_line(subject: Subject, plan: Plan) -> None:
@@ -75,6 +77,7 @@ def test_legacy_line(subject: Subject, plan: Plan) -> None:
     where=("both get a gradient, b is used once", "there is no other hook"),
     see="backward.legacy.linear",
     source=MANY_NODES,
+    asked="register_backward_hook grad_input wrong shows addition not layer input affine only final op",
 )
 @given(plan=single("backward", "affine"))
 def test_legacy_last_operation(subject: Subject, plan: Plan) -> None:
@@ -89,6 +92,7 @@ def test_legacy_last_operation(subject: Subject, plan: Plan) -> None:
     where="there is no other hook",
     see="backward.structures.pre_other_outputs",
     source=(PRE_GIVEN, PRE_CALLED),
+    asked="register_full_backward_pre_hook signature arguments what does it receive grad_output tuple",
     needs=PRE,
 )
 @given(plan=single("full_backward_pre", "affine"))
@@ -102,6 +106,7 @@ def test_pre_output(subject: Subject, plan: Plan) -> None:
     where=("the module returns a tensor", "there is no other backward hook"),
     see="backward.around.inside_forward",
     source=OBSERVES,
+    asked="register_hook on layer result clips gradient does module hook get clipped or raw value outside code",
     needs=FULL,
 )
 @given(plan=single("full_backward", "scale", after=True))
@@ -116,6 +121,7 @@ def test_after_tensor_hooks(subject: Subject, plan: Plan) -> None:
     where=("the module returns a tuple of tensors", "there is no other hook"),
     see="backward.structures.other_outputs",
     source="measured",
+    asked="grad_output contains none nonetype error multi head layer second head not in objective",
     needs=FULL,
 )
 @given(
@@ -142,6 +148,7 @@ def all_zero(numbers: Any) -> bool:
     where=("both need gradients, z is used once", "there is no other hook"),
     see="backward.given.kwargs_left_out",
     source="measured",
+    asked="ignored argument gets zero grad rather than none after adding module hook changes result",
     note="A hook that only looks does so, too: an optimizer with momentum or weight decay then moves the tensor.",
     needs=FULL,
 )
@@ -164,6 +171,8 @@ def test_unused_input(subject: Subject, plan: Plan) -> None:
     where=("inputs are tensors by position, another needs a gradient", "there is no other hook"),
     see=("backward.given.kwargs_left_out", "backward.given.no_input"),
     source="measured",
+    asked="grad_input all zero instead of none for argument with "
+    "requires_grad false why not missing grad_input is None",
     concern="full_backward ?first_needs_no_grad",
     needs=FULL,
     readings=(
@@ -203,6 +212,8 @@ def test_frozen_input(subject: Subject, plan: Plan) -> None:
     where="the output is a tensor that needs a gradient",
     see="backward.given.kwargs_left_out",
     source=(RULE_2, TESTS + "test_hook_no_requires_grad", FROM_OUTPUT),
+    asked="why is grad_input none in the first layer hook on raw "
+    "images requires_grad false first layer grad_input is None",
     concern="full_backward ?inputs_need_no_grad",
     needs=FULL,
     readings=(
@@ -239,6 +250,7 @@ def test_no_input(subject: Subject, plan: Plan) -> None:
     "backward.given.legacy_first_output",
     says="If m(x) is (w1 * x, w2 * x), a legacy backward hook does not run if the loss uses the second alone.",
     source=OTHER_NODES,
+    asked="old register_backward_hook on multi output layer silent when loss takes only second element",
 )
 @given(
     plan=st.builds(
@@ -258,6 +270,8 @@ def test_legacy_first_output(subject: Subject, plan: Plan) -> None:
     says="If a module that returns a tensor is called twice, its full backward hook runs for the later call first.",
     where=("one backward()", "every output is in the loss"),
     source="measured",
+    asked="shared layer reused in siamese network hook fires twice in "
+    "which order reverse of forward backward hook called twice",
     needs=FULL,
 )
 @given(
@@ -283,6 +297,8 @@ def test_each_call(subject: Subject, plan: Plan) -> None:
     says="A full backward hook of a module that returns a dict is not called.",
     where="there is no other hook",
     source=(TENSORS_ONLY, DOCS, "release 2.0: a module warns that backward hooks need tensor outputs"),
+    asked="huggingface modeloutput register_full_backward_hook never fires "
+    "silent on dictionary result backward hook uncalled dict output",
     concern="full_backward ?output_other",
     docs="contradicts",
     note="The docs promise a call whenever gradients for the module's inputs are computed; here they are.",

@@ -74,6 +74,8 @@ def changing(edit: str) -> Any:
     says="Without hooks the lines y = nn.Linear(2, 2)(x); y.mul_(2); y.sum().backward() raise nothing.",
     where="y needs a gradient",
     source="note: autograd.html#in-place-operations-with-autograd",
+    asked="inplace op after linear layer works fine normally is it the hook that breaks training "
+    "baseline BackwardHookFunctionBackward view modified inplace relu after full backward hook",
     value="fine",
     wrong={"refused": "edit"},
     witness={"edit": "scaled"},
@@ -92,6 +94,8 @@ def test_without_hook(subject: Subject, edit: str) -> None:
     where=("y is a tensor that needs a gradient", "grad mode is on"),
     see="backward.inplace.output_under_no_grad",
     source=(IN_PLACE, ERRORS),
+    asked="multiply layer result after call crashes relu_ following conv error view modified inplace custom "
+    "function forbidden BackwardHookFunctionBackward view modified inplace relu after full backward hook",
     concern="full_backward ?output_edited",
     needs=FULL,
     readings=by_release(
@@ -117,6 +121,8 @@ def test_output(subject: Subject, edit: str, hooks: int, grad: bool) -> None:
     where=("y is a tensor that needs a gradient", "grad mode is on"),
     see="backward.inplace.output_under_no_grad",
     source=(IN_PLACE, ERRORS),
+    asked="inplace relu after first conv on raw images crashes with hook backwardhookfunctionbackward "
+    "view BackwardHookFunctionBackward view modified inplace relu after full backward hook",
     concern="full_backward ?output_edited ?inputs_need_no_grad",
     note="For an output that needs a gradient, because a parameter does.",
     needs=FULL,
@@ -142,6 +148,8 @@ def test_output_without_input(subject: Subject, edit: str, hooks: int) -> None:
     where=("m returns a tuple of tensors that need gradients", "grad mode is on"),
     see="backward.structures.other_outputs",
     source=IN_PLACE,
+    asked="tuple result one element edited with inplace op crash multi output view modified inplace "
+    "with hook BackwardHookFunctionBackward view modified inplace relu after full backward hook",
     needs=FULL,
     value=("edit", VIEW),
     wrong={"accepted": ("fine",)},
@@ -158,6 +166,8 @@ def test_output_of_two(subject: Subject, edit: str, hooks: int, count: int, whic
     says="If m has a full backward hook, y = m(x); y.mul_(2) under no_grad makes y.sum() raise RuntimeError.",
     where=("tensor y needs a gradient", "sum() is in grad mode"),
     source=(IN_PLACE, ERRORS),
+    asked="silently edited activation without tracking then later op crashes view created by custom function "
+    "with hook BackwardHookFunctionBackward view modified inplace relu after full backward hook",
     concern="full_backward ?output_edited",
     needs=FULL,
     readings=by_release(
@@ -182,6 +192,8 @@ def test_output_under_no_grad(subject: Subject, edit: str, hooks: int) -> None:
     where=("inputs are tensors by position that need gradients", "grad mode is on"),
     see="backward.inplace.input_without_grad",
     source=(IN_PLACE, ERRORS),
+    asked="hook on relu inplace true crashes backwardhookfunctionbackward is a view and is being modified "
+    "inplace BackwardHookFunctionBackward view modified inplace relu after full backward hook",
     concern="full_backward ?edits_its_input",
     note="The usual case is ReLU(inplace=True): hooked itself, first in a hooked container, or after a hooked layer.",
     needs=FULL,
@@ -211,6 +223,8 @@ def test_input(subject: Subject, edit: str, hooks: int, way: str) -> None:
     "backward.inplace.input_without_grad",
     says="If no input needs a gradient, a full backward hook lets its module change inputs in place.",
     source=(DOCS, "measured"),
+    asked="relu inplace with hook on first layer works raw images no crash why only there "
+    "BackwardHookFunctionBackward view modified inplace relu after full backward hook",
     docs="contradicts",
     note="The docs warn that in-place changes of inputs or outputs raise an error with a full hook, without exception.",
     needs=FULL,
@@ -233,6 +247,8 @@ def test_input_without_grad(subject: Subject, edit: str, hooks: int) -> None:
     says="With a full backward pre-hook a module changing its input in place raises RuntimeError.",
     where=("inputs are tensors by position that need gradients", "grad mode is on"),
     source=PRE_IN_PLACE,
+    asked="register_full_backward_pre_hook with inplace relu crash view modified inplace "
+    "BackwardHookFunctionBackward view modified inplace relu after full backward hook",
     needs=PRE,
     value=("forward", VIEW),
     wrong={"accepted": ("fine",)},
@@ -249,6 +265,8 @@ def test_pre_input(subject: Subject, edit: str, hooks: int, grad: bool) -> None:
     says="If m has a full backward pre-hook, y = m(x); y.mul_(2) raises RuntimeError.",
     where=("y is a tensor that needs a gradient", "grad mode is on"),
     source=(PRE_DOCS, TESTS + "test_hook_inplace"),
+    asked="register_full_backward_pre_hook then inplace add on layer result residual crashes view "
+    "error BackwardHookFunctionBackward view modified inplace relu after full backward hook",
     note="An output that needs a gradient. The docs of the pre-hook warn of changes of inputs, not of outputs.",
     needs=PRE,
     value=("edit", VIEW),
@@ -267,6 +285,8 @@ def test_pre_output(subject: Subject, edit: str, hooks: int, grad: bool) -> None
     says="For y = m(x) grad_output[0].mul_(5) in a full backward pre-hook of m changes g of y.backward(g).",
     where=("g has y's dtype, y is used once", "there is no other hook"),
     source="measured",
+    asked="modifying grad_output in place corrupts the tensor i passed to backward side effect on external "
+    "gradient BackwardHookFunctionBackward view modified inplace relu after full backward hook",
     note="At the root: backward() begins at the output of the module.",
     needs=PRE,
     value=True,

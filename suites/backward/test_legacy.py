@@ -40,6 +40,8 @@ def shapes(make: Any, *size: int) -> Any:
     says="For a 2-D x nn.Linear(3, 2) gives a legacy backward hook the gradients of bias, x and weight.T.",
     where=("each is used once, gets a gradient", "there is no other hook"),
     source="measured",
+    asked="register_backward_hook fully connected layer grad_input order "
+    "shape transposed weight addmm grad_input wrong shape order Linear",
     concern="backward ?linear ?not_a_matrix",
     note=PROMISE + " In all versions a matrix has bias, input, weight; others without bias the product.",
     readings=by_release(
@@ -80,6 +82,7 @@ def test_linear(subject: Subject, batches: List[List[int]], features: Tuple[int,
     says="nn.Conv2d(2, 3, 3) gives a legacy backward hook gradients of x, weight, bias.",
     where=("x is a float32 batch", "each gets a gradient, is used once, no other hook"),
     source="measured",
+    asked="register_backward_hook on cnn layer three grad_input entries order image kernel bias",
     note=PROMISE,
     value=3,
     wrong={"of the module": 1},
@@ -103,6 +106,7 @@ def test_convolution(
     says="nn.Conv1d(2, 3, 3) gives a legacy backward hook gradients of x, weight, bias.",
     where=("x is a float32 batch", "each gets a gradient, is used once, no other hook"),
     source="measured",
+    asked="register_backward_hook on temporal conv audio layer grad_input order signal kernel bias",
     concern="backward ?convolution",
     note=PROMISE,
     readings=by_release(
@@ -132,6 +136,7 @@ def test_convolution_1d(
     says="nn.LayerNorm(2) gives a legacy backward hook the gradients of input, weight and bias.",
     where=("each is used once and gets a gradient", "there is no other hook"),
     source="measured",
+    asked="register_backward_hook on layernorm transformer what are three grad_input entries gamma beta",
     concern="backward ?layer_norm",
     readings=by_release(
         "other",
@@ -155,6 +160,7 @@ def test_norm(subject: Subject, batch: List[int], size: List[int], affine: bool)
     says="nn.MSELoss()(x, t) gives a legacy backward hook (gradient of x, None) as grad_input.",
     where=("t needs no gradient, x is used once, one shape", "there is no other hook"),
     source="measured",
+    asked="register_backward_hook on criterion mean squared error grad_input second entry missing for target",
     concern="backward ?loss",
     readings=by_release(
         "other",
@@ -182,6 +188,7 @@ def test_loss(subject: Subject, size: List[int], reduction: str) -> None:
     says="nn.LSTM gives a legacy backward hook 7 entries: those of its last layer.",
     where=("the input is a float32 batch", "only num_layers or bias is set; oneDNN is on"),
     source="measured",
+    asked="register_backward_hook on rnn grad_input seven tensors what do they mean hidden cell weights",
     concern="backward ?lstm",
     readings=by_release(
         "other",

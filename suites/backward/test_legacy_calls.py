@@ -18,6 +18,8 @@ ABOUT = "register_backward_hook"
     says="For y = x.exp().exp() a call with a legacy backward hook gives a warning.",
     where=("y needs a gradient", "no warning filter hides it, nor Python's default one"),
     source=(OTHER_NODES, LEGACY, FUTURE, "release 1.8: full backward hooks"),
+    asked="using a non full backward hook when forward contains multiple autograd nodes "
+    "is deprecated message deprecated non-full register_backward_hook warning",
     concern="backward",
     instead="register_full_backward_hook, from torch 1.8 on.",
     note="Also for a leaf input and for a factor that is a constant: the check looks at the nodes behind the output's.",
@@ -69,6 +71,7 @@ def test_warnings(subject: Subject) -> None:
     says="A legacy backward hook does not keep its module alive; if that is gone, backward() raises RuntimeError.",
     where="the hook does not refer to the module",
     source=(DEAD, "https://github.com/pytorch/pytorch/pull/80139"),
+    asked="deleted model del layer garbage collected then backprop crashes weakref old register_backward_hook",
     concern="backward ?module_gone",
     readings=by_release(
         "other",
@@ -102,6 +105,7 @@ def test_dead_module(subject: Subject) -> None:
     "backward.legacy.not_callable",
     says="register_backward_hook() accepts what cannot be called, for example a number.",
     source="measured",
+    asked="old register function takes wrong object silently no type check typo passing integer",
     concern="never",
     readings=by_release(
         ("raises", "raises"),

@@ -18,6 +18,7 @@ from suites.names import FULL
     where="the outputs are tensors in a tuple",
     see=("backward.given.kwargs_left_out", "backward.structures.other_outputs"),
     source=GRADIENTS,
+    asked="stress test module with lots of arguments and results grad tuples length scale beyond a few",
     needs=FULL,
 )
 @given(plan=plans(kinds=("full_backward",), ops=("many",), inputs=(2, 12), outputs=(1, 12), depth=0))
@@ -35,6 +36,7 @@ def test_entries(subject: Subject, plan: Plan) -> None:
     where=("inputs by position need gradients", "outputs are made of them and in the loss"),
     see="backward.structures.other_outputs",
     source="measured",
+    asked="dozen hooks registered on one layer all fire every training step none lost repeated iterations",
     about=("register_backward_hook", "register_full_backward_hook", "register_full_backward_pre_hook"),
 )
 @given(

@@ -20,6 +20,7 @@ ABOUT = "register_backward_hook"
     "backward.membership.removed_after_forward",
     says="Removing a full backward hook or pre-hook after a forward stops it for later forwards, not for that one.",
     source="measured",
+    asked="handle remove between loss and backward new api still fires or not already captured for graph",
     needs=FULL,
 )
 @given(
@@ -40,6 +41,7 @@ def test_removed_after_forward(subject: Subject, plan: Plan) -> None:
     says="Removing a legacy backward hook after a forward stops it for later forwards, not for that one.",
     where="forward makes new outputs",
     source="measured",
+    asked="unregister old register_backward_hook before calling backward still fires too late handle delete",
 )
 @given(
     plan=st.builds(
@@ -63,6 +65,7 @@ def test_legacy_removed_after_forward(subject: Subject, plan: Plan) -> None:
     where="forward makes new outputs",
     see="backward.given.no_input",
     source="measured",
+    asked="added hook between computing loss and calling backward never called too late need to rerun model",
     needs=FULL,
 )
 @given(
@@ -85,6 +88,8 @@ def test_registered_after_forward(subject: Subject, plan: Plan) -> None:
     "backward.membership.removed_by_another",
     says="A full backward hook that an earlier one of its module removes is still called in that backward pass.",
     source="measured",
+    asked="unregister other hook while hooks are running skipped or "
+    "still triggered snapshot handle delete during iteration",
     needs=FULL,
 )
 @given(
@@ -123,6 +128,7 @@ def dropping(kind: str, *does: Tuple[Any, ...]) -> Plan:
     "backward.membership.legacy_taken",
     says="A forward hook that removes a legacy backward hook of its module does not stop it for that call.",
     source="measured",
+    asked="unregister register_backward_hook during the layers own call still triggers that step",
     concern="backward ?registers_inside",
     readings=by_release(
         "other",
@@ -144,6 +150,8 @@ def test_legacy_taken(subject: Subject, plan: Plan) -> None:
     "backward.membership.no_mixing",
     says="A module with an own full backward hook refuses legacy ones with RuntimeError, and the other way round.",
     source=MIXED,
+    asked="cannot use both regular backward hooks and full backward hooks on a single "
+    "module error register_backward_hook both regular and full backward hooks",
     needs=FULL,
 )
 @given(
@@ -164,6 +172,7 @@ def test_no_mixing(subject: Subject, plan: Plan) -> None:
     "backward.membership.choice_is_final",
     says="A module whose full backward hooks were all removed still refuses legacy ones, and the other way round.",
     source="measured",
+    asked="deleted all hooks still cannot use both regular and full backward hooks on single module",
     needs=FULL,
 )
 @given(
@@ -182,6 +191,7 @@ def test_choice_is_final(subject: Subject, plan: Plan) -> None:
     "backward.membership.pre_goes_with_both",
     says="A module may have full backward pre-hooks next to full backward hooks or next to legacy ones.",
     source="measured",
+    asked="combine register_full_backward_pre_hook with register_backward_hook same layer allowed or conflict",
     needs=PRE,
 )
 @given(
@@ -204,6 +214,7 @@ def test_pre_goes_with_both(subject: Subject, plan: Plan) -> None:
     where="inputs are tensors by position that need gradients",
     see="backward.structures.unseen_inputs",
     source="measured",
+    asked="order of hooks parent and child layer in hierarchy enter exit timing profiling backward per block",
     needs=PRE,
 )
 @given(
@@ -229,6 +240,7 @@ def test_around(subject: Subject, plan: Plan) -> None:
     says="A full backward hook or pre-hook with prepend=True runs before all of its kind that its module had.",
     see=("ordering.between.global_full_backward_first", "ordering.between.global_full_backward_pre_first"),
     source=PREPEND,
+    asked="make my hook first in line insert at front ahead of already registered hooks priority",
     needs=(PRE, FULL + "(prepend)"),
 )
 @given(
@@ -255,6 +267,7 @@ def test_prepend(subject: Subject, plan: Plan) -> None:
     where=("y is made from x, and m called once", "inputs= is left out"),
     see=("backward.given.each_call", "backward.asked.backward_weight"),
     source=(CALLED, TESTS + "test_hooks"),
+    asked="how many times is register_full_backward_hook triggered per training step retain_graph called again",
     needs=FULL,
 )
 @given(
@@ -275,6 +288,7 @@ def test_once_per_backward(subject: Subject, plan: Plan) -> None:
     "backward.membership.under_no_grad",
     says="Under no_grad a module with a full backward hook can be called; its hook does not run for that call.",
     source=(RULE_3, UNDER_NO_GRAD),
+    asked="evaluation validation inference with torch no_grad and registered hook crash or silent never triggered",
     concern="full_backward ?no_grad",
     needs=FULL,
     readings=(

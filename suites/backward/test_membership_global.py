@@ -18,6 +18,7 @@ from suites.names import FULL, GLOBAL_FULL
     "backward.membership.global_no_mixing",
     says="Global backward hooks are all full or all legacy; the own hooks of a module may be of the other kind.",
     source=MIXED,
+    asked="register_module_backward_hook and register_module_full_backward_hook together error cannot combine",
     needs=(FULL, GLOBAL_FULL),
 )
 @given(
@@ -43,6 +44,7 @@ def test_global_no_mixing(subject: Subject, plan: Plan) -> None:
     where="each takes a tensor that needs a gradient, returns a new one",
     see=("backward.given.dict_output", "backward.inplace.input"),
     source=(GLOBAL_ALL, GLOBAL_FIRST),
+    asked="register_module_full_backward_hook fires for all layers order relative to local per layer hook",
     needs=GLOBAL_FULL,
 )
 @given(
@@ -88,6 +90,7 @@ def hooked_everywhere(draw: Any) -> Plan:
     where=("that output is in the loss", "nothing changes it in place"),
     see=("backward.given.legacy_first_output", "backward.legacy.dead_module"),
     source="test: test/nn/test_module_hooks.py TestModuleGlobalHooks.test_module_global_hooks",
+    asked="register_module_backward_hook on all layers in network which ones trigger deprecated debug everything",
     needs="torch.nn.modules.module.register_module_backward_hook",
 )
 @given(plan=hooked_everywhere())

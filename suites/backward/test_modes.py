@@ -44,6 +44,8 @@ def due(weights: List[int], hooks: int) -> List[Any]:
     says="Freezing parameters of a module does not stop its full backward hooks.",
     where="its output is made from an input that needs a gradient",
     source=RULE_1,
+    asked="requires_grad false on weights grad cam fine tune backbone hook still triggers "
+    "gradients pass through backward hook uncalled frozen freeze parameters",
     needs=FULL,
     value=True,
     wrong={"silent": False},
@@ -67,6 +69,7 @@ def test_frozen_parameters(subject: Subject, weights: List[int], frozen: List[bo
     says="A full backward hook does not run if forward is all under no_grad: outputs need no gradient.",
     where=("forward makes new outputs", "requires_grad_() is not called"),
     source=RULE_3,
+    asked="layer disables tracking internally with decorator frozen backbone hook never called silent",
     needs=FULL,
     value=False,
     wrong={"called": True},
@@ -91,6 +94,7 @@ def test_no_grad_inside(subject: Subject, weights: List[int], hooks: int) -> Non
     "backward.modes.inference",
     says="In inference mode a module with a full backward hook can be called.",
     source=UNDER_NO_GRAD,
+    asked="torch inference_mode with hooked model crash or works fine deployment prediction",
     concern="full_backward ?no_grad",
     needs=(FULL, "torch.inference_mode"),
     readings=by_release(
@@ -126,6 +130,7 @@ def test_inference(subject: Subject, weights: List[int], number: int, hooks: int
     says="A full backward hook may call its module; without create_graph no graph is made for that call.",
     where="the hook leaves the grad mode as it is",
     source="measured",
+    asked="rerun layer from inside its own hook recursion recompute activations requires_grad false result memory",
     concern="full_backward ?calls_module",
     needs=FULL,
     readings=by_release(
@@ -164,6 +169,8 @@ def test_called_in_hook(subject: Subject, times: List[int], create_graph: bool) 
     says="In checkpoint() full backward hooks run as often as without it.",
     where=("inputs by position and outputs need gradients", "each loss uses all outputs, no inputs="),
     source=UNDER_NO_GRAD,
+    asked="activation checkpointing gradient checkpointing does recompute "
+    "trigger hooks twice or count them double checkpoint recompute",
     concern="full_backward ?checkpoint",
     needs=FULL,
     readings=by_release(
@@ -201,6 +208,8 @@ def test_checkpoint(subject: Subject, weights: List[int], hooks: int, passes: in
     "backward.modes.checkpoint_not_reentrant",
     says="checkpoint(use_reentrant=False) does not change how often the full backward hooks of its modules run.",
     source="measured",
+    asked="non reentrant activation checkpointing hook count same "
+    "duplicate calls after recomputation checkpoint recompute",
     needs=(FULL, "torch.utils.checkpoint.checkpoint(use_reentrant)"),
     value=1,
     wrong={"twice": 2},
@@ -224,6 +233,7 @@ def test_checkpoint_not_reentrant(subject: Subject, weights: List[int], hooks: i
     says="A dual tensor of forward_ad raises NotImplementedError in a module with a full backward hook.",
     where=("the tensor needs a gradient", "grad mode is on"),
     source=("note: extending.html#forward-mode-ad", "measured"),
+    asked="forward mode jvp make_dual crash with hook trying to use forward ad with backwardhookfunction",
     concern="full_backward ?forward_mode",
     needs=(FULL, "torch.autograd.forward_ad.dual_level"),
     readings=(

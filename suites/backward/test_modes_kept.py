@@ -20,6 +20,7 @@ from suites.names import CLEARING, FULL, PRE, WARNED
         "backward.modes.warning_without_input",
         "Full backward hooks of one call that run though no input needs a gradient give one UserWarning.",
         (FIRING, WARNED),
+        asked="full backward hook is firing when gradients computed with respect to outputs since no inputs require",
         concern="full_backward ?inputs_need_no_grad",
         instead="let an input of the hooked module require grad, or filter the warning.",
         where=("inputs are by position", "one backward(), all warnings shown"),
@@ -38,6 +39,7 @@ from suites.names import CLEARING, FULL, PRE, WARNED
         "backward.modes.pre_warning_without_input",
         "Full backward pre-hooks alone give no warning where no input needs a gradient.",
         ("https://github.com/pytorch/pytorch/pull/190685", "https://github.com/pytorch/pytorch/issues/189093"),
+        asked="register_full_backward_pre_hook on raw data quiet no userwarning about requires_grad why",
         concern="full_backward_pre ?inputs_need_no_grad ?alone",
         where="the module returns a tensor or a tuple of tensors",
         needs=PRE,
@@ -80,6 +82,7 @@ def warnings_of(subject: Subject, hooks: int, passes: List[bool], *, row: Any) -
     where="create_graph= is left out",
     see="backward.twice.stale",
     source=CLEARING,
+    asked="does register_full_backward_hook leak gpu memory by holding grads after training step output stored in list",
     concern="full_backward ?kept_alive",
     needs=FULL,
     readings=by_release(
@@ -105,6 +108,7 @@ def test_gradients_released(subject: Subject) -> None:
     "backward.modes.graph_released",
     says="A full backward hook does not make backward(create_graph=True) leak its graph once .grad is set to None.",
     source=(CLEARING, "https://github.com/pytorch/pytorch/issues/82528"),
+    asked="memory leak gradient penalty double backward with hook reference cycle out of memory",
     concern="full_backward ?create_graph",
     needs=FULL,
     readings=by_release(

@@ -62,6 +62,8 @@ def pairs(xs: List[Any], kind: str = "full_backward", hooks: int = 1) -> List[An
     where="passed by position, returned alone or in a tuple",
     see=("backward.structures.unseen_inputs", "backward.given.dict_output"),
     source=(INPUT_VIEW, OUTPUT_VIEW),
+    asked="is_view _base set on activations backwardhookfunction "
+    "grad_fn why are my activations aliases after adding hook",
     note="They are in the same memory. Code in forward that asks for is_leaf or .grad of an input sees this.",
     needs=FULL,
     value=True,
@@ -104,6 +106,8 @@ def same(trace: Trace) -> List[bool]:
         "backward.objects.replaced",
         "Where an input needs a gradient, a full backward hook replaces all inputs by new tensors.",
         (INPUT_VIEW, OUTPUT_VIEW),
+        asked="why is the argument inside forward not the same object "
+        "anymore after register_full_backward_hook all copied",
         about="register_full_backward_hook",
         concern="full_backward ?first_needs_no_grad",
         where=("inputs are tensors, by position", "grad mode is on"),
@@ -122,6 +126,7 @@ def same(trace: Trace) -> List[bool]:
         "backward.objects.kept",
         "A full backward hook replaces no input where no input needs a gradient.",
         (DOCS, "measured"),
+        asked="same object identity preserved for first layer raw data with hook not copied no new view",
         docs="contradicts",
         note=VIEWS,
         needs=FULL,
@@ -131,6 +136,7 @@ def same(trace: Trace) -> List[bool]:
         "backward.objects.kept_under_no_grad",
         "Under no_grad a full backward hook replaces neither inputs nor outputs.",
         (DOCS, UNDER_NO_GRAD),
+        asked="evaluation mode without tracking same object passed through hook no copies identity id check",
         level="observed",
         about="register_full_backward_hook",
         concern="full_backward ?no_grad",
@@ -153,6 +159,7 @@ def same(trace: Trace) -> List[bool]:
         "backward.objects.pre",
         "Where an input needs a gradient, a full backward pre-hook alone replaces all inputs by new tensors.",
         PRE_VIEW,
+        asked="does register_full_backward_pre_hook copy arguments identity id differs not same object view",
         where=("inputs are tensors, by position", "grad mode is on"),
         needs=PRE,
         drawn={"grads": "any", "kind": "full_backward_pre"},
@@ -176,6 +183,7 @@ def objects(subject: Subject, plan: Plan, *, row: Any) -> None:
     "backward.objects.layers",
     says="A loss on the state of an LSTM alone gives gradients, but does not call its full backward hook.",
     source=(PAST_THE_OUTPUT, DOCS),
+    asked="register_full_backward_hook on rnn never fires when classifier uses only h_n final hidden nested tuple",
     concern="full_backward ?lstm",
     docs="contradicts",
     note="The docs promise a call whenever gradients for the inputs are computed; with a loss on a state they are.",
@@ -218,6 +226,7 @@ def test_layers(subject: Subject) -> None:
     "backward.objects.keywords",
     says="A forward hook, global or not, is given keyword inputs only if registered with with_kwargs=True.",
     source=(FORWARD_GLOBAL, "https://github.com/pytorch/pytorch/pull/137403"),
+    asked="forward hook kwargs missing named arguments not visible args empty tuple huggingface hidden_states",
     needs=GLOBAL + "(with_kwargs)",
 )
 @given(

@@ -32,6 +32,8 @@ def fill(number: float, size: Any) -> Any:
         "backward.objects.bare_tensor",
         "A bare tensor from a full backward hook is read as its rows: one for each input, or an error.",
         (DOCS, "measured"),
+        asked="forgot comma returned single gradient instead of tuple batch size mismatch wrong "
+        "gradient silent iteration full backward hook returns the gradient as it is",
         note="The docs say a tuple or None; only the annotated type of the hook allows a Tensor, as if it were "
         "the one.",
         where="inputs are tensors by position that need gradients",
@@ -46,6 +48,8 @@ def fill(number: float, size: Any) -> Any:
         "backward.objects.pre_bare_tensor",
         "A bare tensor from a full backward pre-hook is read as its rows: one for each output, or an error.",
         (PRE_DOCS, "measured"),
+        asked="register_full_backward_pre_hook forgot tuple comma "
+        "returned just grad wrong size silent batch one iterated",
         docs="contradicts",
         note="Since 2.10 the docs list a bare Tensor as a value to return.",
         needs=PRE,
@@ -76,6 +80,7 @@ def bare(subject: Subject, size: Any, count: int, returned: Any, *, row: Any) ->
     where="inputs are tensors by position that need gradients",
     see="backward.values.last_is_checked",
     source="measured",
+    asked="returned scalar gradient or size one dimension rejected shape mismatch must expand to match",
     needs=FULL,
     value="RuntimeError",
     wrong={"fitted": "accepted"},
@@ -95,6 +100,7 @@ def test_no_broadcast(subject: Subject, size: Any, returned: Any, hooks: int) ->
     "backward.objects.list_without_input",
     says="Where no input needs a gradient, a full backward hook may return a tuple of None, but not a list.",
     source=(ONLY_NONE, FROM_OUTPUT),
+    asked="return type on first layer raw data error hook expected none square brackets crash",
     concern="full_backward returns ?inputs_need_no_grad",
     needs=FULL,
     readings=by_release(
@@ -127,6 +133,7 @@ def test_list_without_input(subject: Subject, plan: Plan) -> None:
     where="inputs are tensors by position that need gradients",
     see="backward.objects.list_without_input",
     source="measured",
+    asked="several hooks on same layer grad_input type changes between them concatenation tuple plus list typeerror",
     concern="full_backward returns ?hooked_again",
     needs=FULL,
     readings=by_release(

@@ -39,6 +39,8 @@ def factors(plan: Plan) -> Any:
     where=("each input gets a gradient", "nothing is changed in place"),
     see="backward.given.unused_input",
     source=DOCS + ' "hook(module, grad_input, grad_output) -> tuple(Tensor) or None"',
+    asked="hook without return statement just logging does it alter training results "
+    "bitwise reproducible observe only backward hook returns None nothing",
     needs=FULL,
 )
 @given(
@@ -60,6 +62,7 @@ def test_none_keeps(subject: Subject, plan: Plan) -> None:
     where="inputs are tensors by position that need gradients",
     see="backward.returns.full_without_input",
     source=REPLACES,
+    asked="change gradient flowing to previous layer with module hook clip scale guided backprop override grad_input",
     needs=FULL,
 )
 @given(plan=scaling("full_backward"))
@@ -74,6 +77,7 @@ def test_full_replaces_input(subject: Subject, plan: Plan) -> None:
     says="All gradients a module call gives are made from what its full backward pre-hook returns.",
     where=("no other backward hook is there", "the module returns one tensor"),
     source=PRE_REPLACES,
+    asked="scale incoming gradient so weight and input grads both change register_full_backward_pre_hook override clip",
     needs=PRE,
 )
 @given(plan=scaling("full_backward_pre"))
@@ -88,6 +92,7 @@ def test_pre_replaces_all(subject: Subject, plan: Plan) -> None:
     says="What a legacy backward hook returns replaces all gradients of the output's last operation.",
     where=("no other backward hook is there", "the module returns one tensor"),
     source="measured",
+    asked="override grad_input in register_backward_hook also modifies weight and bias gradients side effect final op",
 )
 @given(plan=scaling("backward"))
 def test_legacy_replaces_parameters(subject: Subject, plan: Plan) -> None:
@@ -100,6 +105,7 @@ def test_legacy_replaces_parameters(subject: Subject, plan: Plan) -> None:
     "backward.returns.full_chain",
     says="Each full backward hook of a module is given the grad_input the one before left, and the same grad_output.",
     source=(IN_ORDER, OBSERVES),
+    asked="multiple hooks on same layer does second see first ones modified grad_input and original grad_output",
     needs=FULL,
 )
 @given(plan=scaling("full_backward", fewest=2, most=4))
@@ -116,6 +122,7 @@ def test_full_chain(subject: Subject, plan: Plan) -> None:
     "backward.returns.pre_chain",
     says="Each full backward pre-hook of a module is given the grad_output that the one before left.",
     source=(IN_ORDER, OBSERVES),
+    asked="multiple register_full_backward_pre_hook on same layer does second receive modified value of first",
     needs=PRE,
 )
 @given(plan=scaling("full_backward_pre", fewest=2, most=4))
@@ -129,6 +136,8 @@ def test_pre_chain(subject: Subject, plan: Plan) -> None:
     "backward.returns.pre_without_input",
     says="What a full backward pre-hook returns is used also where no input of the module needs a gradient.",
     source=(PRE_REPLACES, "https://github.com/pytorch/pytorch/pull/116454"),
+    asked="modify grad_output of first layer raw images works with "
+    "register_full_backward_pre_hook to change weight gradients",
     concern="full_backward_pre returns ?inputs_need_no_grad",
     needs=PRE,
     readings=(
@@ -178,6 +187,7 @@ def in_any_network(subject: Subject, plan: Plan, *, row: Any) -> None:
     "backward.returns.raising",
     says="An exception of a full backward hook or pre-hook is raised by backward(), which then calls no more hooks.",
     source="measured",
+    asked="error inside module hook stops training remaining hooks skipped catch with try except around loss backward",
     needs=FULL,
 )
 @given(
@@ -234,6 +244,7 @@ NUMBERED: Dict[str, Callable[[List[Any]], Any]] = {
     where="inputs are tensors by position that need gradients",
     see="backward.returns.full_without_input",
     source="measured",
+    asked="can hook return a dictionary or custom sequence indexed by position instead of tuple duck typing",
     needs=FULL,
     value=1,
     wrong={"refused": 0},
@@ -255,6 +266,7 @@ def test_by_number(subject: Subject, made: str, grads: List[int]) -> None:
     where=("another input by position needs one", "there is no other hook"),
     see="backward.returns.full_without_input",
     source="measured",
+    asked="override for raw data argument with requires_grad false thrown away silently no effect",
     needs=FULL,
     value=1,
     wrong={"set": 0},

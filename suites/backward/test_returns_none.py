@@ -27,6 +27,8 @@ def dropped_by_a_legacy_hook(draw) -> Plan:
     says="In a chain of x * w + b, if the last module's legacy backward hook returns Nones, no .grad is set.",
     where="the loss uses nothing but the chain's output",
     source="measured",
+    asked="old register_backward_hook returning tuple of none stops "
+    "gradient weights never updated whole network grad missing",
     concern="backward returns",
     readings=(
         Reading(

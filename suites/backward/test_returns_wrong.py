@@ -45,6 +45,7 @@ def result_of(kind: str, returned: Any, count: int = 1, grad: bool = True, hooks
     where="inputs are tensors by position that need gradients",
     see="backward.objects.list_without_input",
     source=NUMBER,
+    asked="backward hook returned an invalid number of grad_input got but expected wrong length crash",
     needs=FULL,
     value=True,
     wrong={"lenient": False},
@@ -66,6 +67,8 @@ def test_full_wrong(subject: Subject, returned: Any, count: int, hooks: int) -> 
     where="inputs are tensors by position that need gradients",
     see="backward.values.last_is_checked",
     source="measured",
+    asked="function returned an invalid gradient size or half "
+    "precision float16 mismatch crash from modified grad_input",
     needs=FULL,
     value="RuntimeError",
     wrong={"converted": "accepted"},
@@ -90,6 +93,7 @@ def test_full_wrong_tensor(subject: Subject, dtype: str, size: Any, hooks: int) 
     where="inputs are tensors by position that need gradients",
     see="backward.objects.list_without_input",
     source="measured",
+    asked="which types can i return from hook are square brackets allowed zero out one gradient",
     needs=FULL,
 )
 @given(
@@ -117,6 +121,7 @@ def test_full_containers(subject: Subject, plan: Plan) -> None:
     "backward.returns.full_without_input",
     says="A full backward hook that returns a gradient where no input needs one ends backward() in RuntimeError.",
     source=(ONLY_NONE, FROM_OUTPUT),
+    asked="returning modified grad_input first layer raw images crash can not return value gradient is none",
     concern="full_backward returns ?inputs_need_no_grad",
     needs=FULL,
     value="RuntimeError",
@@ -135,6 +140,7 @@ def test_full_without_input(subject: Subject, returned: Any, count: int, hooks: 
     "backward.returns.pre_wrong",
     says="A full backward pre-hook that returns too many or too few gradients ends backward() in RuntimeError.",
     source=(PRE_NUMBER, PRE_DOCS),
+    asked="register_full_backward_pre_hook returned invalid number of grad_output got but expected wrong length crash",
     docs="contradicts",
     note="Since 2.10 the docs list a bare Tensor as a value to return; one that is no row of rows is refused.",
     needs=PRE,
@@ -163,6 +169,7 @@ def test_pre_wrong(subject: Subject, returned: Any, count: int, hooks: int) -> N
     "backward.returns.legacy_not_a_tuple",
     says="A legacy backward hook that returns a bare tensor, a list or a number ends backward() in TypeError.",
     source="measured",
+    asked="expected hook to return tuple old register_backward_hook single gradient returned crash type",
     concern="backward returns ?returns_wrong",
     effect="raises",
     value="TypeError",
@@ -178,6 +185,8 @@ def test_legacy_not_a_tuple(subject: Subject, returned: Any, hooks: int) -> None
     "backward.returns.legacy_wrong_length",
     says="If a legacy backward hook's tuple has another length, or a gradient another shape, RuntimeError is raised.",
     source=TESTS + "test_hook_invalid_outputs",
+    asked="register_backward_hook returned incorrect number of "
+    "values or mismatched size hook has changed the size error",
     value="RuntimeError",
     wrong={"taken": "accepted"},
     witness={"grads": ["g"], "hooks": 1},

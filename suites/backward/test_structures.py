@@ -44,6 +44,7 @@ CONTAINERS = {
     where="inputs are by position; outputs in a tuple",
     see=("backward.given.kwargs_left_out", "backward.structures.other_outputs"),
     source=NO_TENSOR,
+    asked="non tensor argument like int string flag in layer call grad tuple position empty nonetype",
     needs=FULL,
 )
 @given(plan=plans(kinds=("full_backward",), does=(), inputs=(1, 2), outputs=(1, 2), depth=0, structures=True))
@@ -72,6 +73,7 @@ def given_twice(plan: Plan) -> Plan:
     says="A tensor that is two inputs has two entries in a full backward hook's grad_input; their sum is passed on.",
     where=("both are by position", "it needs a gradient"),
     source=(GRADIENTS, "measured"),
+    asked="self attention same query and key passed as both arguments grads separate then added shared tied",
     level="observed",
     needs=FULL,
 )
@@ -89,6 +91,7 @@ def test_twice(subject: Subject, plan: Plan) -> None:
     says="In a tuple of outputs, a detached one has None in a full backward hook's grad_output.",
     where="another output needs a gradient",
     source="https://github.com/pytorch/pytorch/pull/59204",
+    asked="layer returns one tracked and one detach result hook grad_output none for it nonetype no attribute",
     concern="full_backward ?output_detached",
     needs=FULL,
     readings=by_release(
@@ -142,6 +145,7 @@ def unseen(draw: Any) -> Plan:
     where="the module returns a tensor or a tuple of tensors",
     see="backward.given.dict_output",
     source=(RULE_2, POSITIONAL, FROM_OUTPUT),
+    asked="hidden states passed by name or inside a list hook fires early grad_input empty timing wrong",
     concern="full_backward ?inputs_need_no_grad",
     needs=FULL,
     readings=by_release(
@@ -169,6 +173,8 @@ def test_unseen_inputs(subject: Subject, plan: Plan) -> None:
     "backward.structures.other_outputs",
     says="A full backward hook does not run where its module returns a list, a dict or an iterator.",
     source=(TENSORS_ONLY, DOCS, "https://github.com/pytorch/pytorch/pull/87547"),
+    asked="hook silently ignored when layer gives non tuple container "
+    "huggingface generator result detection model losses",
     concern="full_backward|full_backward_pre ?output_other",
     docs="contradicts",
     note=RULE + " Only a warning while running tells so.",
@@ -197,6 +203,8 @@ def test_other_outputs(subject: Subject, name: str, by: List[int], hooks: int) -
     says="A full backward pre-hook does not run where its module returns a list or dict; a UserWarning says so.",
     where="every warning is shown",
     source=(TENSORS_ONLY, PRE_DOCS),
+    asked="register_full_backward_pre_hook never called huggingface "
+    "dictionary result message backward hook will not be applied",
     docs="contradicts",
     note="The docs promise a call each time the gradients for the module are computed.",
     needs=PRE,
@@ -217,6 +225,7 @@ def test_pre_other_outputs(subject: Subject, name: str, by: List[int], hooks: in
     says="A module call that returns None gives one UserWarning if the module has a full backward hook.",
     where="every warning is shown",
     source=(TENSORS_ONLY, "https://github.com/pytorch/pytorch/pull/87547"),
+    asked="layer without return statement for non full backward expected tensor or tuple of tensors got nonetype",
     concern="full_backward|full_backward_pre ?output_none",
     needs=FULL,
     readings=by_release(
@@ -250,6 +259,7 @@ def returned_twice(plan: Plan) -> Plan:
     says="With a full backward hook, one tensor twice in a tuple of outputs becomes two, each in grad_output.",
     where=("it needs a gradient", "grad mode is on"),
     source=(GRADIENTS, "measured"),
+    asked="same activation duplicated in result is identity lost after hook separate objects grads split",
     level="observed",
     needs=FULL,
 )

@@ -23,6 +23,7 @@ class Pair(tuple):
     "backward.structures.types_kept",
     says="A collections.namedtuple that a module with a full backward hook returns keeps its class.",
     source=KEEPS_CLASS,
+    asked="named fields of result missing after hook attribute access still works isinstance namedtuple huggingface",
     concern="full_backward|full_backward_pre ?output_tuple_class",
     needs=FULL,
     readings=by_release(
@@ -63,6 +64,7 @@ def test_types_kept(subject: Subject, plan: Plan) -> None:
     says="If a full backward hook returns None for one input, the module gives this input no gradient.",
     where=("there is no other hook", "inputs are tensors, by position"),
     source=(REPLACES, "measured"),
+    asked="stop gradient to one argument block flow from hook without touching others cut branch",
     level="observed",
     needs=FULL,
 )
@@ -79,6 +81,7 @@ def test_none_returned(subject: Subject, plan: Plan) -> None:
     where="each output is made by an operation of its own",
     see="backward.given.legacy_first_output",
     source=(LEGACY, "measured"),
+    asked="old register_backward_hook multi output layer only attached to element zero crash when that is missing",
 )
 @given(
     plan=st.builds(
@@ -105,6 +108,7 @@ def test_legacy_first(subject: Subject, plan: Plan) -> None:
     says="A plain subclass of Tensor that a module with a full backward hook returns keeps its class.",
     where="it has the default __torch_function__",
     source="https://github.com/pytorch/pytorch/issues/61026",
+    asked="custom tensor type lost after hook type of result metadata wrapper isinstance",
     level="observed",
     concern="full_backward|full_backward_pre ?output_tensor_class",
     needs=FULL,
@@ -141,6 +145,7 @@ def test_subclass_kept(subject: Subject, by: List[int], alone: bool, hooks: int)
     says="A module with a full backward hook may return any tuple class, such as those of torch.return_types.",
     where="an output needs a gradient",
     source=(KEEPS_CLASS, DOCS),
+    asked="does hook break named return such as max sort values indices result struct sequence type preserved",
     level="observed",
     concern="full_backward|full_backward_pre ?output_tuple_class",
     note="Since 2.2: torch.return_types cannot be made so, nor a tuple class that takes one iterable. A class of that "
@@ -180,6 +185,7 @@ def test_rebuilt(subject: Subject) -> None:
     says="A sparse input that needs a gradient raises an error in a module with a full backward hook.",
     where=("it is passed by position", "grad mode is on"),
     source="measured",
+    asked="sparse coo adjacency graph network layer crash after adding hook not implemented view",
     concern="full_backward ?sparse",
     needs=FULL,
     readings=by_release(

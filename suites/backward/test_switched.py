@@ -22,6 +22,7 @@ from suites.tensors import in_some_mode
     says="eval() does not stop full or legacy backward hooks, or full backward pre-hooks, of modules that are called.",
     where="forward makes new outputs",
     source="measured",
+    asked="do hooks work with model eval or only train mode grad cam inference dropout batchnorm",
     about=apis(KINDS, everywhere=True),
 )
 @given(plan=in_some_mode(plans(kinds=KINDS, inputs=(1, 2), outputs=(1, 2), everywhere=True, runs=3)))
@@ -45,6 +46,7 @@ def failing_once(draw: Any) -> Plan:
     says="If a module's backward hook raises once, that stops no hook of a later forward and its backward().",
     see="backward.errors.stale_pre",
     source="measured",
+    asked="caught exception from hook and continued next training step are hooks still working or broken state",
     about=apis(KINDS, everywhere=True),
 )
 @given(plan=failing_once())

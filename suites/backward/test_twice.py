@@ -47,6 +47,8 @@ def line() -> Any:
     "backward.twice.create_graph",
     says="Grad mode is on in a full backward hook under create_graph=True, and off without it.",
     source=('docs: torch.autograd.backward "graph of the derivative will be constructed"'),
+    asked="is torch is_grad_enabled true inside hook for gradient penalty differentiable gradient "
+    "operations double backprop double backward create_graph second derivative gradient penalty",
     needs=FULL,
     value=True,
     wrong={"always off": False},
@@ -75,6 +77,8 @@ def test_create_graph(subject: Subject, passes: List[bool], hooks: int, again: b
     where="m has no submodule",
     see="backward.twice.second_pass_of_many",
     source=(PAST_OUTPUT, DOCS, MISSED),
+    asked="gradient penalty wgan gp hook not fired on double backprop only first "
+    "order double backward create_graph second derivative gradient penalty",
     concern="full_backward ?create_graph",
     docs="contradicts",
     note=RULE,
@@ -113,6 +117,8 @@ def test_second_pass(subject: Subject, what: str, number: int, hooks: int) -> No
     says="In a second derivative for x, a full backward hook runs only if its module's output gets a gradient.",
     where=("x goes through a chain of modules", "the loss is linear"),
     source=(CLEARING, MISSED),
+    asked="hessian vector product deep network which layers hooks trigger on higher order backprop "
+    "last layer silent double backward create_graph second derivative gradient penalty",
     concern="full_backward ?create_graph",
     needs=FULL,
     readings=by_release(
@@ -150,6 +156,8 @@ def test_second_pass_of_many(subject: Subject, curved: List[bool], number: int) 
     says="For m(x) = x ** 3, a factor of m's full backward hook is once in g and once in autograd.grad(g, x).",
     where="g = autograd.grad(m(x), x, create_graph=True)",
     source=CLEARING,
+    asked="scaled gradient with higher order derivative is factor applied again squared in hessian "
+    "wrong double backprop double backward create_graph second derivative gradient penalty",
     concern="full_backward returns ?create_graph",
     needs=FULL,
     readings=by_release(
@@ -182,6 +190,8 @@ def test_replacement(subject: Subject, number: int, factors: List[int]) -> None:
     where=("one backward()", "autograd.grad is not called"),
     see="backward.twice.stale",
     source=(PAST_OUTPUT, DOCS, "https://github.com/pytorch/pytorch/issues/57157", PAST_THE_OUTPUT),
+    asked="loss uses activation upstream but bypasses layer result is hook skipped silently or "
+    "crash partial graph double backward create_graph second derivative gradient penalty",
     concern="full_backward ?output_missed",
     docs="contradicts",
     note=RULE + " The output was passed inside a container, or its tensor was taken before the wrapping.",
@@ -227,6 +237,8 @@ def test_output_missed(subject: Subject, way: str, number: int, hooks: int) -> N
     says="After autograd.grad(y, m.weight), a pass that misses y gives m's full backward hook an old grad_output.",
     where=("y = m(x)", "the pass reaches x from inside of m"),
     source=(DOCS, "measured"),
+    asked="hook receives outdated gradient from previous call leftover grad_output wrong after parameter "
+    "only gradient retain_graph double backward create_graph second derivative gradient penalty",
     docs="contradicts",
     note="The docs say that grad_output holds the gradients with respect to the outputs. Those of the first pass are "
     "kept until the hook runs, which that pass never does; the second pass does not reach the output at all.",
@@ -261,6 +273,8 @@ def test_stale(subject: Subject, stopped: List[int], root: int, hooks: int, twic
     says="After autograd.grad(y, m.weight), m's full backward hook also changes gradients of a pass that misses y.",
     where=("y = m(x)", "the pass reaches x from inside of m"),
     source="measured",
+    asked="hook wrongly alters unrelated gradient using leftovers from previous parameter only "
+    "call wrong values double backward create_graph second derivative gradient penalty",
     note="The gradient of the second pass did not come through the module's output, and the hooks multiply it. By the "
     "docs' first rule a call is due; without the first pass torch makes none, as where the output is missed.",
     needs=FULL,

@@ -34,6 +34,7 @@ def hooked(*do: Recast, kind: str = "full_backward") -> Plan:
     where="no other backward hook is there",
     see="backward.values.last_is_checked",
     source=GRADIENTS,
+    asked="is grad_input size and float16 type same as activation amp autocast mixed precision half",
     level="observed",
     needs=FULL,
 )
@@ -51,6 +52,7 @@ def test_full_given(subject: Subject, plan: Plan) -> None:
     says="A gradient that a full or legacy backward hook returns may have any strides.",
     see="backward.returns.full_without_input",
     source="measured",
+    asked="can i return non contiguous transposed expanded gradient memory format channels_last from hook",
     about=("register_backward_hook", "register_full_backward_hook"),
 )
 @given(plan=plans(kinds=("backward", "full_backward"), inputs=(1, 2), outputs=(1, 2), values=True, recasts=("layout",)))
@@ -65,6 +67,7 @@ def test_any_layout(subject: Subject, plan: Plan) -> None:
     where="inputs are tensors by position that need gradients",
     see=("backward.wrong.longer", "backward.returns.full_without_input"),
     source=(REPLACES, "measured"),
+    asked="several hooks intermediate one gives wrong size no error validation happens only at end of chain",
     level="observed",
     concern="full_backward returns ?returns_wrong",
     needs=FULL,
@@ -101,6 +104,7 @@ def test_last_is_checked(subject: Subject, plan: Plan) -> None:
     where=("inputs are tensors, by position", "grad mode is on"),
     see="backward.objects.kept",
     source=(INPUT_VIEW, "measured"),
+    asked="argument with requires_grad false also copied identity differs when hook set mask not same object",
     level="observed",
     concern="full_backward ?first_needs_no_grad",
     needs=FULL,
@@ -143,6 +147,7 @@ def test_frozen_input(subject: Subject, plan: Plan) -> None:
     "backward.values.legacy_cast",
     says="The legacy backward hook of a module that only casts its input to another dtype has one grad_input entry.",
     source=(LEGACY, "measured"),
+    asked="register_backward_hook on half to float conversion layer mixed precision grad_input single element",
     concern="backward ?other_dtype",
     readings=by_release(
         "other",

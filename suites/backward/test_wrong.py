@@ -30,6 +30,7 @@ def line(values: Tuple[int, ...], hooks: Tuple[Any, ...], *steps: Any, grad: boo
     where="a tensor by position needs a gradient",
     see="backward.objects.list_without_input",
     source=(NUMBER, PRE_NUMBER),
+    asked="hook result one element extra invalid number of grad_input got 2 but expected 1",
     needs=FULL,
 )
 @given(
@@ -56,6 +57,7 @@ def test_longer(subject: Subject, plan: Plan) -> None:
     says="If a full backward hook returns (None,), that of the module before is given grad_output (None,).",
     where="weight * x modules are chained by position, one hook each",
     source="measured",
+    asked="blocked gradient with none what does previous layer hook get nonetype crash norm upstream",
     concern="full_backward returns ?returns_none_inside",
     needs=FULL,
     readings=by_release(
@@ -78,6 +80,7 @@ def test_nones(subject: Subject, plan: Plan) -> None:
     "backward.wrong.legacy_anything",
     says="A legacy backward hook that returns a list, or a tuple that is too long, ends backward() in an error.",
     source=TESTS + "test_hook_invalid_outputs",
+    asked="register_backward_hook wrong return type or extra value crash expected tuple size changed",
 )
 @given(
     plan=st.builds(
@@ -97,6 +100,7 @@ def test_legacy_anything(subject: Subject, plan: Plan) -> None:
     says="If a legacy backward hook returns Nones, gradients of modules before it are None or zero.",
     where=("each gives one tensor to the next", "the loss uses only the last"),
     source="measured",
+    asked="register_backward_hook returned tuple of none earlier layers get no gradient vanishing zero stop flow",
 )
 @given(
     plan=st.builds(
@@ -115,6 +119,7 @@ def test_legacy_nones(subject: Subject, plan: Plan) -> None:
     where="inputs are tensors by position that need gradients",
     see="backward.objects.list_without_input",
     source="measured",
+    asked="square brackets instead of parentheses for hook result accepted or error module gradient modification",
     needs=FULL,
 )
 @given(
@@ -137,6 +142,7 @@ def test_list(subject: Subject, plan: Plan) -> None:
     "backward.wrong.registered_in_hook",
     says="A full or legacy backward hook that another of its kind registers is not called before the next forward.",
     source="measured",
+    asked="add new hook dynamically while backprop is running does it fire this step or next iteration",
     needs=FULL,
 )
 @given(
@@ -161,6 +167,7 @@ def test_registered_in_hook(subject: Subject, plan: Plan) -> None:
     "backward.wrong.registered_in_pre_hook",
     says="A full backward hook that a forward pre-hook adds to its own module is not called for that call.",
     source="measured",
+    asked="lazily attach module hook just before layer executes missed first batch works from second step",
     needs=FULL,
 )
 @given(
@@ -185,6 +192,7 @@ def test_registered_in_pre_hook(subject: Subject, plan: Plan) -> None:
     "backward.wrong.under_no_grad",
     says="A call under no_grad runs no full backward hook or pre-hook of its module, and is no error.",
     source=(RULE_3, UNDER_NO_GRAD),
+    asked="validation loop hooks never triggered when grad disabled silent no exception",
     concern="full_backward ?no_grad",
     needs=FULL,
     readings=by_release(

@@ -22,6 +22,7 @@ SWAP = "torch.__future__.set_swap_module_params_on_conversion"
     "built.conversions.swapped",
     says="With swap_module_params_on_conversion double(), to() and load_state_dict drop a parameter's tensor hooks.",
     source="measured",
+    asked="swap_module_params_on_conversion parameter hooks dropped swap_tensors",
     needs=SWAP,
     value=False,
     wrong={"kept": True},
@@ -50,6 +51,7 @@ def test_swapped(subject: Subject, way: str, hooks: int) -> None:
     "built.conversions.swapped_later",
     says="A parameter that had a tensor hook never calls new ones after swap_module_params_on_conversion swapped it.",
     source="measured",
+    asked="after swap_tensors conversion new register_hook on parameter never fires dead hook",
     docs="contradicts",
     needs=SWAP,
     value=False,
@@ -84,6 +86,7 @@ def test_swapped_later(subject: Subject, before: int, later: int) -> None:
         "docs: torch.__future__.set_overwrite_module_params_on_conversion "
         '"whether to assign new tensors to the parameters instead of changing the"'
     ),
+    asked="set_overwrite_module_params_on_conversion True hooks on parameters disappear after model.to",
     value=False,
     wrong={"kept": True},
     witness={"way": "double", "hooks": 1},
@@ -111,6 +114,7 @@ def test_overwritten(subject: Subject, way: str, hooks: int) -> None:
     "built.conversions.sync_batchnorm",
     says="convert_sync_batchnorm drops forward hooks and pre-hooks of each BatchNorm, and keeps those around it.",
     source=("measured", "https://github.com/pytorch/pytorch/issues/187298"),
+    asked="convert_sync_batchnorm removes my forward hooks batchnorm layers distributed",
     about=("register_forward_hook", "register_forward_pre_hook"),
     value=False,
     wrong={"kept": True},

@@ -58,6 +58,8 @@ def arriving(plan: Plan) -> List[int]:
     where=("it is the leaf's first one", "the gradient is not None"),
     see="gradient.accumulated.may_set_grad",
     source=POST_UPDATED,
+    asked="gradient accumulation over micro batches does "
+    "register_post_accumulate_grad_hook see running total or only new one",
     needs=POST_ACCUMULATE,
 )
 @given(plan=weights(passes=3))
@@ -70,6 +72,7 @@ def test_grad_is_set(subject: Subject, plan: Plan) -> None:
     "gradient.accumulated.after_tensor_hooks",
     says="The post-accumulate hooks of a leaf run after its tensor hooks, whichever were registered first.",
     source=POST_ORDER,
+    asked="order of register_hook and register_post_accumulate_grad_hook on same parameter which fires first",
     needs=POST_ACCUMULATE,
 )
 @given(plan=weights(tensor_hooks=2, most=2, passes=1))
@@ -83,6 +86,7 @@ def test_after_tensor_hooks(subject: Subject, plan: Plan) -> None:
     "gradient.accumulated.order",
     says="Several post-accumulate hooks of a leaf run in order of registration.",
     source=IN_ORDER,
+    asked="multiple register_post_accumulate_grad_hook on one parameter clip first then step sequence",
     needs=POST_ACCUMULATE,
 )
 @given(plan=weights(fewest=2, most=4, act=True, passes=1))
@@ -96,6 +100,7 @@ def test_order(subject: Subject, plan: Plan) -> None:
     where="nothing else sets .grad, as zero_grad() does",
     see="gradient.values.expanded_grad",
     source=POST_MODIFIES,
+    asked="override param grad inside register_post_accumulate_grad_hook clip replace does it persist for optimizer",
     needs=POST_ACCUMULATE,
 )
 @given(plan=weights(tensor_hooks=1, most=3, act=True, passes=3))
@@ -111,6 +116,7 @@ def test_may_set_grad(subject: Subject, plan: Plan) -> None:
     "gradient.accumulated.leaves_only",
     says="Registering a post-accumulate hook on an inner tensor or one that needs no gradient raises RuntimeError.",
     source=POST_LEAVES,
+    asked="post accumulate grad hooks cannot be registered on non leaf tensors activation or frozen weight error",
     needs=POST_ACCUMULATE,
 )
 @given(
@@ -138,14 +144,15 @@ def test_leaves_only(subject: Subject, plan: Plan) -> None:
     where="no hook runs a backward()",
     see="retain.asked.on_the_way_of_grad",
     source=NOT_ACCUMULATED,
+    asked="torch autograd grad with register_post_accumulate_grad_hook never called parameter grad stays none",
     needs=POST_ACCUMULATE,
 )
 @given(
     plan=st.builds(
-        lambda asked, grads, back: Plan(
+        lambda wanted, grads, back: Plan(
             Leaf("m0", "affine", (2, 5)),
             (Input(3),),
-            (*PAIRS, Forward(), *(Ask(names, (grad,)) for names, grad in zip(asked, grads)), *back),
+            (*PAIRS, Forward(), *(Ask(names, (grad,)) for names, grad in zip(wanted, grads)), *back),
         ),
         st.lists(
             st.sampled_from([("m0.weight",), ("m0.bias",), ("m0.bias", "m0.weight"), ("x0",)]), min_size=1, max_size=2
@@ -180,6 +187,7 @@ UNDEFINED = Plan(
         "docs: torch.Tensor.register_post_accumulate_grad_hook",
         'code: torch/include/torch/csrc/autograd/variable.h ".grad field has been accumulated into"',
     ),
+    asked="unused parameter custom function returns no grad register_post_accumulate_grad_hook never fires ddp waiting",
     concern="post_accumulate ?gradient_undefined",
     docs="contradicts",
     note="The docs say that the hook is called when .grad has been updated; since 2.8 it is called without.",
@@ -212,6 +220,8 @@ def test_undefined(subject: Subject, plan: Plan) -> None:
     says="In backward() the hooks of a leaf run, and its .grad is set, before the hooks of the next leaf run.",
     where="no hook runs a backward() or sets .grad",
     source=EXECUTION,
+    asked="interleaving of parameters during backprop optimizer per "
+    "parameter hook while other params still missing grad overlap",
     needs=POST_ACCUMULATE,
     docs="contradicts",
     note="The note says that these hooks are triggered when .grad is updated at the end of the backward pass.",
@@ -239,6 +249,8 @@ def test_one_leaf_at_a_time(subject: Subject, plan: Plan) -> None:
     says="In one backward() each post-accumulate hook of a leaf is called once, however often the leaf is used.",
     where="backward() reaches the leaf",
     source=POST_ALL,
+    asked="shared tied weight embedding reused many times does register_post_accumulate_grad_hook "
+    "fire multiple times per step parameter used several times weight tying shared once",
     needs=POST_ACCUMULATE,
 )
 @given(
@@ -257,6 +269,7 @@ def test_once_for_the_sum(subject: Subject, plan: Plan) -> None:
     where="this backward() reaches the leaf",
     see="ordering.changes.post_accumulate_removed",
     source=POST_REMOVES,
+    asked="handle delete register_post_accumulate_grad_hook unregister one keep rest still firing",
     needs=POST_ACCUMULATE,
 )
 @given(
@@ -277,6 +290,7 @@ def test_removed(subject: Subject, plan: Plan) -> None:
     says="A post-accumulate hook that a running one registers on the same leaf is first called in the next backward().",
     where="each backward() reaches the leaf",
     source="measured",
+    asked="add register_post_accumulate_grad_hook from within another callback fires this step or next iteration",
     needs=POST_ACCUMULATE,
 )
 @given(
@@ -301,6 +315,8 @@ def test_registered_inside(subject: Subject, plan: Plan) -> None:
     says="A post-accumulate hook that raises ends backward(): .grad of its leaf is set, later hooks do not run.",
     where="no hook sets .grad",
     source="measured",
+    asked="exception in optimizer step callback during backprop crash "
+    "nan check param grad already filled remaining skipped",
     needs=POST_ACCUMULATE,
 )
 @given(
@@ -335,12 +351,13 @@ def test_raising(subject: Subject, plan: Plan) -> None:
     "gradient.accumulated.only_what_is_asked",
     says="backward(inputs=) calls the post-accumulate hooks of the leaves in inputs= that it reaches, no others.",
     source=OTHERS_IGNORED,
+    asked="restrict backprop to some parameters does register_post_accumulate_grad_hook fire for others selective",
     needs=POST_ACCUMULATE,
 )
 @given(
     plan=st.builds(
-        lambda asked, grad: Plan(
-            Leaf("m0", "affine", (2, 5)), (Input(3),), (*PAIRS, Forward(), Backward((grad,), inputs=(asked,)))
+        lambda wanted, grad: Plan(
+            Leaf("m0", "affine", (2, 5)), (Input(3),), (*PAIRS, Forward(), Backward((grad,), inputs=(wanted,)))
         ),
         st.sampled_from(["m0.weight", "m0.bias"]),
         NUMBERS,

@@ -51,6 +51,8 @@ WITNESS = Plan(NET, (Input(3),), (Hook("tensor", "x0", "h0", (Scale(10),)), Forw
     where=("z is made from x", "no tensor is changed in place"),
     see="gradient.asked.together_with_a_leaf",
     source=(ALWAYS, HOOKS_IN_ORDER, "https://github.com/pytorch/pytorch/issues/35802"),
+    asked="does register_hook on image affect torch autograd grad result "
+    "saliency adversarial attack modified gradient autograd.grad",
     concern="tensor ?asked",
     readings=HOOKED + CAPTURED,
     witness=WITNESS,
@@ -66,6 +68,8 @@ def test_inputs(subject: Subject, plan: Plan) -> None:
     where=("it is for one leaf", "no hook runs a backward()"),
     see="gradient.asked.together_with_a_leaf",
     source=(REPLACES, NOT_ACCUMULATED),
+    asked="register_hook on intermediate activation and loss with torch "
+    "autograd grad respected param grad stays none autograd.grad",
 )
 @given(plan=st.sampled_from(["x0", "m1.weight"]).flatmap(lambda on: asking((on,), (INNER, ROOT))))
 def test_on_the_way(subject: Subject, plan: Plan) -> None:
@@ -83,6 +87,7 @@ def test_on_the_way(subject: Subject, plan: Plan) -> None:
     where="no tensor is changed in place",
     see="gradient.asked.together_with_a_leaf",
     source=(ALWAYS, HOOKS_IN_ORDER),
+    asked="gradient of loss wrt itself does register_hook fire same tensor as output and input autograd.grad",
     about=("register_hook", "autograd.grad"),
     concern="tensor inner ?root",
     readings=(
@@ -130,6 +135,8 @@ def test_root(subject: Subject, factors: List[int], first: int) -> None:
     says="autograd.grad(z, (y, w)) returns y's gradient without what the tensor hooks of y return.",
     where=("y is made from the leaf w", "no hook changes a gradient in place"),
     source=(GRAD_DOCS, TENSOR_DOCS),
+    asked="hook on activation ignored in torch autograd grad when also "
+    "asking for parameter inconsistent wrong gradient autograd.grad",
     docs="contradicts",
     note="A hook's result is to be used in place of the gradient. So it is in the leaf's result, and in that of the "
     "inner tensor when nothing else is asked for: grad(out, m) and grad(out, (m, a))[0] differ.",
@@ -159,6 +166,8 @@ def test_together_with_a_leaf(subject: Subject, plan: Plan) -> None:
     where=("y is made from the leaf w", "y.grad was None"),
     see="retain.keep.adds_up",
     source=(GRAD_DOCS, RETAINED_LAST, HOOKS_IN_ORDER),
+    asked="retain_grad with torch autograd grad shows different value than "
+    "returned result activation grad attribute hooked autograd.grad",
     concern="retain_grad ?asked ?changing_hook",
     readings=by_release(
         "other",
@@ -191,17 +200,19 @@ def test_kept_otherwise(subject: Subject, plan: Plan) -> None:
     "gradient.asked.other_leaf",
     says="autograd.grad calls no tensor hook of a leaf that is neither asked for nor a root.",
     source=GRAD_DOCS,
+    asked="register_hook on parameter not fired when torch autograd "
+    "grad wrt only image weight hook silent autograd.grad",
 )
 @given(
     plan=st.builds(
-        lambda asked, grads, by: Plan(
+        lambda wanted, grads, by: Plan(
             Leaf("m0", "split", (2, 3)),
             (Input(1),),
             (
                 Hook("tensor", "m0.weight", "h0", (Scale(by),)),
                 Hook("tensor", "m0.other", "h1", (Scale(by),)),
                 Forward(),
-                Ask((asked,), grads),
+                Ask((wanted,), grads),
             ),
         ),
         st.sampled_from(["m0.weight", "m0.other"]),
@@ -223,6 +234,7 @@ def test_other_leaf(subject: Subject, plan: Plan) -> None:
     where=("z is made from y", "no tensor is changed in place"),
     see="gradient.asked.together_with_a_leaf",
     source=(TRAVERSED, HOOKS_IN_ORDER),
+    asked="duplicate entries in inputs of torch autograd grad does register_hook fire double shared list autograd.grad",
     concern="tensor ?twice",
     readings=HOOKED + CAPTURED,
     witness=Plan(NET, (Input(3),), (*WITNESS.steps[:2], Ask(("x0", "x0")))),
@@ -236,6 +248,7 @@ def test_same_input_twice(subject: Subject, plan: Plan) -> None:
     "gradient.asked.errors",
     says="What a tensor hook raises is raised by autograd.grad, also if its tensor is the one asked for.",
     source=HOOKS_IN_ORDER,
+    asked="exception inside register_hook with torch autograd grad does it propagate or swallowed autograd.grad",
     concern="tensor raises ?asked",
     readings=by_release(
         ("raises", "other"),
@@ -248,8 +261,8 @@ def test_same_input_twice(subject: Subject, plan: Plan) -> None:
 )
 @given(
     plan=st.builds(
-        lambda on, asked, grad: Plan(
-            NET, (Input(3),), (Forward(), Hook("tensor", on, "h0", (Raise(),)), Ask((asked,), (grad,)))
+        lambda on, wanted, grad: Plan(
+            NET, (Input(3),), (Forward(), Hook("tensor", on, "h0", (Raise(),)), Ask((wanted,), (grad,)))
         ),
         st.sampled_from(["x0", INNER, ROOT]),
         st.sampled_from(["x0", INNER]),

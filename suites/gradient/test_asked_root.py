@@ -31,6 +31,8 @@ def of_the_other_output(draw) -> Plan:
     says="autograd.grad(y, x) calls the tensor hooks of the inner tensor y even where y is not made from x.",
     where=("no tensor is changed in place", "x needs a gradient"),
     source="measured",
+    asked="register_hook on loss triggers though requested variable "
+    "unrelated allow_unused none result disconnected autograd.grad",
     concern="tensor inner ?root",
     readings=(
         Reading(

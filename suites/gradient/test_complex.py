@@ -21,6 +21,7 @@ COMPLEXES = st.builds(complex, st.integers(-3, 3), st.integers(-3, 3))
     says="For y = w * z the first tensor hook of a complex z is given the gradient of y times the conjugate of w.",
     where="z is used once and has the shape of w",
     source=CONJUGATE,
+    asked="fft network imaginary part conjugated gradient wirtinger convention why sign flipped",
     concern="tensor ?complex",
     needs="torch.view_as_real",
     readings=by_release(
@@ -51,6 +52,7 @@ def test_complex(subject: Subject, z: complex, w: complex, first: complex, by: c
     "gradient.kinds.complex_replacement",
     says="A tensor hook may replace a complex gradient by one of its dtype; a real one raises RuntimeError.",
     source="measured",
+    asked="return real part from hook of complex64 parameter crash modify fft weight grad",
     needs="torch.view_as_real",
     value="RuntimeError",
     wrong={"real is taken": "accepted"},
@@ -74,6 +76,7 @@ def test_complex_replacement(subject: Subject, returned: List[Any], inner: bool)
     "gradient.kinds.real_in_complex",
     says="A tensor hook of a real tensor in a complex calculation is never given a complex gradient.",
     source=COMPLEX,
+    asked="fft of real input does gradient have imaginary part real weight times complex64",
     concern="tensor ?complex",
     needs="torch.view_as_real",
     readings=by_release(

@@ -37,6 +37,7 @@ def edit(by: int) -> Callable[[Any], None]:
     where="the gradient is not expanded or shared",
     see=("gradient.edits.siblings", "gradient.edits.expanded"),
     source=TENSOR_DOCS,
+    asked="modify grad inplace in register_hook without return does it take effect clamp_ clip zero_ mask",
     value=True,
     wrong={"unchanged": False},
     witness={"hooks": [("edit", 5)], "inner": False, "create_graph": False},
@@ -63,6 +64,8 @@ def test_own_gradient(subject: Subject, hooks: List[Tuple[str, int]], inner: boo
     says="y = a + b sends one gradient to both: an in-place change in a tensor hook of a can reach b, too.",
     where="a and b have one shape and dtype",
     source=TENSOR_DOCS,
+    asked="inplace edit of gradient leaks into other branch residual "
+    "skip connection wrong gradient shared memory aliasing",
     note="No error and no warning: a wrong gradient of a tensor without hooks is the only sign.",
 )
 @given(
@@ -95,6 +98,7 @@ def test_siblings(subject: Subject, plan: Plan) -> None:
     where="no other hook of the tensor returns a tensor",
     see="gradient.edits.expanded",
     source=TENSOR_DOCS,
+    asked="stored grad in log list later altered by inplace clip saved gradients wrong need clone aliasing",
     value="both",
     wrong={"later only": "later"},
     witness={"does": [("keep", 1), ("edit", 5), ("keep", 1)]},
@@ -122,6 +126,7 @@ def test_other_hooks(subject: Subject, does: List[Tuple[str, int]]) -> None:
     says="An in-place change in a tensor hook of y changes the g of y.backward(g).",
     where=("no earlier hook of y returns a tensor", "g has the dtype of y and is not expanded"),
     source=TENSOR_DOCS,
+    asked="inplace edit of grad in register_hook corrupts external gradient argument passed to backward side effect",
     value=True,
     wrong={"unchanged": False},
     witness={"edits": [5], "inner": True, "first": 1, "passes": 1},
@@ -145,6 +150,7 @@ def test_callers_gradient(subject: Subject, edits: List[int], inner: bool, first
     says="g.mul_(2) in the first tensor hook of x ends x.sum().backward() with RuntimeError.",
     where="x has several elements",
     source="measured",
+    asked="unsupported operation more than one element of the written to tensor single memory location clone crash",
 )
 @given(
     plan=st.builds(
@@ -179,6 +185,7 @@ def test_expanded(subject: Subject, plan: Plan) -> None:
     where="no tensor hook of x returns a tensor",
     see="gradient.edits.expanded",
     source=HOOKS_IN_ORDER,
+    asked="inplace clamp_ of gradient in register_hook visible with torch autograd grad saliency",
     level="observed",
     concern="tensor edits ?asked",
     readings=by_release(
@@ -209,6 +216,7 @@ KEPT = {
     where=("y.grad was None, y is left unchanged", "no hook returns a tensor"),
     see=("retain.keep.adds_up", "gradient.edits.expanded"),
     source=(RETAINED_LAST, HOOKS_IN_ORDER),
+    asked="does activation grad from retain_grad show value before or after inplace clip in register_hook order",
     about=("register_hook", "retain_grad"),
     concern="retain_grad ?editing_hook",
     readings=by_release(
@@ -250,6 +258,7 @@ def times(numbers: Any, by: int) -> Any:
     where="the hook that changes it returns None",
     see="gradient.edits.expanded",
     source="measured",
+    asked="multiple register_hook on same activation grad mul_ clamp_ zero_ passed along identity same tensor id",
     note="Any shape, dtype and layout; the same object. Of an expanded one speaks gradient.edits.expanded.",
 )
 @given(plan=plans(kinds=("tensor",), does=("edit",), depth=0, least=2, alike=True, values=True))

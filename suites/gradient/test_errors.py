@@ -45,6 +45,7 @@ WITNESS = Plan(Leaf("m0", "scale", (2,)), (Input(3),), (Hook("tensor", "x0", "h0
     "gradient.errors.own_type",
     says="An exception raised in a tensor hook leaves backward() with its own type.",
     source=(TYPE_IS_LOST, "https://github.com/pytorch/pytorch/issues/42560"),
+    asked="catch valueerror or custom exception from hook is it wrapped as runtimeerror by autograd",
     concern="tensor raises",
     readings=(
         Reading(
@@ -66,6 +67,7 @@ def test_own_type(subject: Subject, plan: Plan) -> None:
     "gradient.errors.same_object",
     says="backward() raises the same exception object that a tensor hook raised.",
     source=TYPE_IS_LOST,
+    asked="except clause identity keep attributes and traceback on custom exception thrown inside autograd engine",
     concern="tensor raises",
     effect="raises",
     value=True,
@@ -100,6 +102,7 @@ def test_same_object(subject: Subject, kind: Any, inner: bool, before: int, afte
     "gradient.errors.ends_the_chain",
     says="After a tensor hook raised, no later hook of its tensor is called in that backward().",
     source="measured",
+    asked="first callback throws exception do the other ones on same activation still fire",
 )
 @given(plan=st.sampled_from(["x0", "m0.weight", "m0>0"]).flatmap(failing))
 def test_ends_the_chain(subject: Subject, plan: Plan) -> None:
@@ -111,6 +114,7 @@ def test_ends_the_chain(subject: Subject, plan: Plan) -> None:
     says="A leaf keeps the .grad it had when one of its tensor hooks raises.",
     see="gradient.accumulated.raising",
     source="measured",
+    asked="weight gradient unchanged after exception in its own hook is parameter grad stale or none",
 )
 @given(
     plan=failing("m0.weight").map(lambda plan: Plan(plan.net, plan.inputs, (Forward(), Backward((5,))) + plan.steps))
@@ -124,6 +128,7 @@ def test_grad_untouched(subject: Subject, plan: Plan) -> None:
     "gradient.errors.no_rollback",
     says="What backward() added to .grad of other leaves before a tensor hook raised stays there.",
     source="measured",
+    asked="crash halfway leaves partial gradients on some parameters do i need zero_grad after try except",
 )
 @given(
     plan=st.builds(
@@ -146,6 +151,7 @@ def test_no_rollback(subject: Subject, plan: Plan) -> None:
     "gradient.errors.usable_again",
     says="After a tensor hook raised in backward(retain_graph=True), the graph can be used for another backward().",
     source="docs: torch.autograd.backward",
+    asked="retry backpropagation after exception in callback can i rerun same loss keep graph",
 )
 @given(
     plan=st.builds(
@@ -167,6 +173,7 @@ def test_usable_again(subject: Subject, plan: Plan) -> None:
     "gradient.errors.bad_value_ends_the_chain",
     says="After a tensor hook returned neither tensor nor None, no later hook of its tensor is called in that pass.",
     source=TENSOR_DOCS,
+    asked="hook returned a float by mistake are remaining callbacks skipped logging stopped",
     concern="tensor returns ?returns_wrong",
     readings=(
         Reading(
@@ -211,6 +218,7 @@ def test_bad_value_ends_the_chain(subject: Subject, plan: Plan) -> None:
     "gradient.errors.any_exception",
     says="What a tensor hook raises, also KeyboardInterrupt, leaves backward() with its own type.",
     source=TYPE_IS_LOST,
+    asked="ctrl c or custom exception inside register_hook caught by try except around loss class preserved",
     concern="tensor raises",
     effect="raises",
     value="",

@@ -22,6 +22,7 @@ NAMES = "https://github.com/pytorch/pytorch/pull/37785"
     says="As a hook of a tensor or node a lambda, method, partial or callable instance acts like a function.",
     where="no functools.lru_cache or cache wraps it",
     source=("measured", NAMES),
+    asked="use functools partial or class with __call__ or self method instead of def closure",
     note="Before torch 1.6 a tensor hook without a name may not return a gradient: tutorial.calling.t31_any_callable.",
     level="observed",
     about=(*apis(("tensor", "post_accumulate", "node", "node_pre")), "retain_grad"),
@@ -61,6 +62,7 @@ def times(by: int, grad: Any) -> Any:
     "gradient.functions.without_a_name",
     says="A tensor hook without a __name__, such as a partial, may return a gradient.",
     source=("test: test/test_autograd.py TestAutograd.test_hook_with_no_name", NAMES),
+    asked="functools partial attributeerror no __name__ when modifying grad scale clip with extra parameter",
     about="register_hook",
     concern="tensor returns ?without_name",
     readings=(

@@ -37,6 +37,7 @@ def edited_leaves(draw: Any) -> Plan:
     where=("y is w * x and not used before", "grad mode is on"),
     see="gradient.inplace.view_is_lost",
     source=(OLD_VERSION, "https://github.com/pytorch/pytorch/pull/92734"),
+    asked="hooks registered before and after inplace multiply scale differ order which sees which gradient",
     concern="tensor inner ?hooked_again ?edited_between",
     readings=by_release(
         "other",
@@ -66,6 +67,7 @@ def test_own_version(subject: Subject, plan: Plan) -> None:
     where=("y is w * x", "grad mode is on"),
     see="gradient.inplace.view_is_lost",
     source=(OLD_NODE, OWN_VERSION),
+    asked="inplace scale activation then override grad does it affect earlier or later value of variable",
     concern="tensor inner returns ?hooked_again ?edited_between",
     readings=by_release(
         "other",
@@ -104,6 +106,7 @@ def test_replacements(subject: Subject, plan: Plan) -> None:
     where=("y is w * x, not used before, changed only by relu_()", "grad mode is on"),
     see="gradient.inplace.view_is_lost",
     source=OLD_NODE,
+    asked="relu inplace true hook on preactivation sees gradient before or after activation mask dead units",
     value=True,
     wrong={"as it came": False},
     witness={"values": [1, -1], "by": 3, "hooks": 1},
@@ -134,6 +137,7 @@ def test_masked(subject: Subject, values: List[int], by: int, hooks: int) -> Non
         "docs: torch.autograd.function.FunctionCtx.mark_dirty",
         "https://github.com/pytorch/pytorch/pull/92734",
     ),
+    asked="custom autograd function modifies its input inplace which gradient does earlier hook see",
     concern="tensor inner ?hooked_again ?edited_between",
     readings=by_release(
         "other",
@@ -175,6 +179,7 @@ def test_mark_dirty(subject: Subject, steps: List[Any]) -> None:
     "gradient.inplace.leaf_is_refused",
     says="A leaf that needs a gradient refuses mul_(): RuntimeError; under no_grad mul_() works, and its hooks stay.",
     source="docs: torch.no_grad",
+    asked="a leaf variable is being used in an inplace operation error modify weight data multiply initialize",
 )
 @given(plan=edited_leaves())
 def test_leaf_is_refused(subject: Subject, plan: Plan) -> None:
@@ -190,6 +195,7 @@ def test_leaf_is_refused(subject: Subject, plan: Plan) -> None:
     "gradient.inplace.leaf_becomes_inner",
     says="Tensor hooks put on a leaf are not called any more once an in-place change made it an inner tensor.",
     source=(IN_PLACE_NOTE, OWN_VERSION),
+    asked="hook silently never fires after copying values into tensor index assignment no longer leaf",
     level="observed",
     concern="tensor ?became_inner",
     readings=by_release(
@@ -219,6 +225,7 @@ def test_leaf_becomes_inner(subject: Subject, hooks: int, by: int) -> None:
     says="y.detach_().requires_grad_() makes an inner tensor y a leaf, and its tensor hooks stay.",
     where=("y is no view", "no other in-place change is made"),
     source="measured",
+    asked="detach in place non-leaf activation turn into parameter do its callbacks still work truncated bptt",
     value=True,
     wrong={"gone": False},
     witness={"before": 1, "after": 0, "by": 2},

@@ -53,11 +53,12 @@ def reached(plan: Plan) -> List[str]:
         OTHERS_IGNORED,
         "test: test/test_autograd.py TestAutograd.test_accumulate_grad_posthooks_should_not_execute",
     ),
+    asked="backprop only into chosen parameter are register_hook on other params skipped does clip apply autograd.grad",
     needs=BACKWARD_INPUTS,
 )
 @given(
     plan=st.lists(st.sampled_from(LEAVES), min_size=1, max_size=2, unique=True).flatmap(
-        lambda asked: asking(asked, LEAVES, Backward).map(twice)
+        lambda wanted: asking(wanted, LEAVES, Backward).map(twice)
     )
     | one_side().map(twice)
 )
@@ -74,6 +75,8 @@ def test_backward_inputs(subject: Subject, plan: Plan) -> None:
     says="backward(inputs=[y]) adds to y.grad what tensor hooks of the inner tensor y leave, and sets no leaf's.",
     where="no tensor is changed in place",
     source=(INTO_GRAD, INNER_INPUTS),
+    asked="activation grad filled via backward inputs argument includes hook "
+    "modification parameters untouched grad stays none autograd.grad",
     concern="tensor inner ?asked",
     needs=BACKWARD_INPUTS,
     readings=by_release(
@@ -106,6 +109,8 @@ def test_backward_inner(subject: Subject, plan: Plan) -> None:
     says="backward(inputs=(y, w)) adds to y.grad what the tensor hooks of y leave.",
     where=("y is made from the leaf w", "no tensor is changed in place"),
     source=INNER_INPUTS,
+    asked="ask for activation and parameter together in backward inputs "
+    "is hook change included in activation grad autograd.grad",
     concern="tensor inner ?asked",
     needs=BACKWARD_INPUTS,
     readings=by_release(
@@ -129,6 +134,8 @@ def test_backward_inner_and_leaf(subject: Subject, plan: Plan) -> None:
     "gradient.asked.backward_nothing",
     says="backward(inputs=[]) raises RuntimeError before any hook is called.",
     source=(EMPTY, BACKWARD_DOCS),
+    asked="empty parameter list passed to backward inputs argument "
+    "cannot be empty crash all frozen filter autograd.grad",
     needs=BACKWARD_INPUTS,
     value="RuntimeError",
     wrong={"everything": "accepted"},

@@ -25,6 +25,7 @@ PASSES = st.lists(st.builds(lambda first: Backward((Like(first),)), NUMBERS), ma
     where="the gradient is not None",
     see="gradient.undefined.unused_output",
     source=SIGNATURE,
+    asked="what parameters does callback receive signature grad only does it get the tensor name or module",
     value=1,
     wrong={"tensor and gradient": 2},
     witness={"on": [0], "passes": 1},
@@ -54,6 +55,7 @@ def test_argument(subject: Subject, on: List[int], passes: int) -> None:
     where=("it is the leaf's only tensor hook", "the gradient is not None"),
     see="gradient.undefined.example_fails",
     source=EXAMPLE,
+    asked="simple tutorial double the gradient scale learning rate of one parameter with lambda",
 )
 @given(
     plan=st.builds(
@@ -84,6 +86,7 @@ OWN = by_contract(lambda contract: st.none() | st.sampled_from(DTYPES) if contra
     says="A tensor hook is given a gradient in the dtype of its tensor, or in the grad_dtype set on the leaf.",
     where=("grad_dtype is not None", "the dtype of the tensor stays"),
     source=GRAD_DTYPE,
+    asked="is grad float16 or float32 inside hook amp autocast bfloat16 weight precision",
     value="tensor",
     wrong={"the loss's": "loss"},
     witness={"casts": ["float32", "float64"], "own": "float32"},
@@ -113,6 +116,7 @@ def test_dtype(subject: Subject, casts: List[str], own: Any) -> None:
     says="A permuted leaf gets a .grad with the leaf's strides, whatever those of the gradient.",
     where=(".grad was None", "the leaf has no gaps, and no size is 1"),
     source=LAYOUT,
+    asked="grad not contiguous transposed or channels_last parameter memory format memory layout mismatch warning",
     concern="tensor ?strided",
     readings=by_release(
         "other",
@@ -141,6 +145,7 @@ def test_strides(subject: Subject, sizes: List[int], order: List[int]) -> None:
     says="Tensor hooks on the output of a custom Function run before Function.backward, which gets what they leave.",
     where="the Function has one output",
     source=(REPLACES, "docs: torch.autograd.Function"),
+    asked="autograd function apply result grad_output clipped order straight through estimator who goes first",
     value="before",
     wrong={"after": "after"},
     witness={"row": [[10]], "at_leaf": 1},
@@ -181,6 +186,7 @@ def test_custom_function(subject: Subject, row: List[List[int]], at_leaf: int) -
     says="x.register_hook(h) on a tensor subclass calls its __torch_function__, which can leave h unregistered.",
     where="its __torch_function__ is a method, not disabled",
     source=(OVERRIDABLE, "docs: torch.overrides.get_overridable_functions"),
+    asked="custom tensor class wrapper intercepts hook silently never called dtensor override",
     needs="torch.overrides",
     value=True,
     wrong={"does not": False},

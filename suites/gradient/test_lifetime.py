@@ -43,6 +43,7 @@ class Watched:
     "gradient.lifetime.tensor_object_gone",
     says="The tensor hooks of x are called, and can be removed, also after del x, while the graph is alive.",
     source="measured",
+    asked="local variable goes out of scope before backward will callback on intermediate activation still fire",
     value=True,
     wrong={"never called": False},
     witness={"inner": True, "hooks": 1, "removed": [0]},
@@ -71,6 +72,7 @@ def test_tensor_object_gone(subject: Subject, inner: bool, hooks: int, removed: 
     "gradient.lifetime.survives_collection",
     says="A tensor hook that refers to its tensor's grad_fn outlives gc.collect() while the graph is alive.",
     source=GC,
+    asked="closure over node gradient function garbage collector does callback vanish before loss backward",
     concern="tensor inner ?refers_to_node",
     readings=by_release(
         "other",
@@ -103,6 +105,7 @@ def test_survives_collection(subject: Subject) -> None:
     where=("nothing else holds it", "it refers to no tensor, node or module"),
     see="gradient.lifetime.own_cycle",
     source="measured",
+    asked="when is closure garbage collected does my callback keep activations alive weakref",
     value=True,
     wrong={"kept": False},
     witness={"inner": False, "hooks": 1, "removed": [0]},
@@ -131,6 +134,8 @@ def test_freed(subject: Subject, inner: bool, hooks: int, removed: List[int]) ->
     says="gc.collect() frees a leaf with a tensor hook that refers to it, but not an inner tensor with one.",
     where="nothing else holds them",
     source="measured",
+    asked="closure captures the activation itself memory leak reference "
+    "cycle never released weakref non-leaf versus parameter",
     value=[True, False],
     wrong={"both": [True, True]},
 )
@@ -162,6 +167,8 @@ def test_own_cycle(subject: Subject) -> None:
     says="After (x * x).backward(create_graph=True) gc.collect() does not free x; after x.grad = None it does.",
     where=("x is a leaf", "nothing else holds x"),
     source=(CYCLE, "https://github.com/pytorch/pytorch/issues/7343"),
+    asked="memory leak double backward gradient penalty warning reference "
+    "cycle between parameter and its gradient memory leak create_graph",
     value=(False, True),
     wrong={"collected": (True, True)},
 )
@@ -195,6 +202,8 @@ def test_create_graph_cycle(subject: Subject) -> None:
     says="gc.collect() does not free a post-accumulate hook that refers to its leaf, until it is removed.",
     where="nothing else holds the hook",
     source="measured",
+    asked="optimizer in backward callback closes over parameter memory "
+    "leak never garbage collected register_post_accumulate_grad_hook",
     needs=POST_ACCUMULATE,
     value=[False, True],
     wrong={"collected": [True, True]},

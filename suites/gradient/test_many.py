@@ -32,6 +32,7 @@ def many_passes(draw: Any, kinds: Tuple[str, ...]) -> Plan:
     "gradient.many.passes",
     says="Tensor hooks, hooks of nodes and retain_grad() act in every backward() that reaches them, not just one.",
     source="measured",
+    asked="is it one shot or persistent must i register again every iteration retain_graph thousands of calls",
     about=(*apis(PLACES), "retain_grad"),
 )
 @given(plan=by_contract(lambda contract: many_passes(available(contract, tuple(PLACES)))))

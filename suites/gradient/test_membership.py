@@ -53,6 +53,8 @@ def frozen_input(draw: Any) -> Plan:
     "gradient.membership.needs_grad",
     says="register_hook on a tensor that does not require grad raises RuntimeError.",
     source=REFUSED,
+    asked="cannot register a hook on a tensor error input image requires_grad false "
+    "frozen weight cannot register a hook on a tensor that doesn't require gradient",
 )
 @given(plan=frozen_input())
 def test_needs_grad(subject: Subject, plan: Plan) -> None:
@@ -65,6 +67,7 @@ def test_needs_grad(subject: Subject, plan: Plan) -> None:
     says="A tensor hook registered after the forward runs in the backward that follows.",
     where=("the pass reaches the tensor", "no tensor is changed in place"),
     source=CALLED,
+    asked="can i attach hook once loss is computed but not yet backpropagated late registration still works",
 )
 @given(
     plan=st.builds(
@@ -82,6 +85,7 @@ def test_after_the_forward(subject: Subject, plan: Plan) -> None:
     says="A tensor hook registered between two backwards over one graph runs in the second.",
     where=("the second reaches the tensor", "no tensor is changed in place"),
     source=CALLED,
+    asked="retain_graph true attach new hook for second call on same loss does it fire",
 )
 @given(
     plan=st.builds(
@@ -102,6 +106,7 @@ def test_between_backwards(subject: Subject, plan: Plan) -> None:
     "gradient.membership.removed_is_silent",
     says="A tensor hook that is removed between forward and backward is not called.",
     source=(REMOVES, "docs: torch.utils.hooks.RemovableHandle"),
+    asked="unregister before loss backward after model output computed does it still fire",
 )
 @given(
     plan=st.builds(
@@ -126,6 +131,7 @@ def test_removed_is_silent(subject: Subject, plan: Plan) -> None:
     says="A tensor hook that removes itself is not called again; a pass that reaches its tensor calls the others.",
     where="no tensor is changed in place",
     source="measured",
+    asked="one shot callback that unregisters via own handle fire only once then others continue",
 )
 @given(
     plan=st.builds(
@@ -154,6 +160,7 @@ def test_removes_itself(subject: Subject, plan: Plan) -> None:
     says="If a tensor hook removes a later tensor hook of its tensor, the removed one still runs in that pass.",
     where="no tensor is changed in place",
     source=SNAPSHOT,
+    asked="unregister a second callback from within the first one is it skipped immediately",
     concern="tensor ?removes_inside",
     readings=by_release(
         "other",
@@ -203,6 +210,7 @@ def test_removed_by_another(subject: Subject, plan: Plan) -> None:
     "gradient.membership.registered_by_another",
     says="A tensor hook that a running tensor hook registers on its own tensor is not called in the same pass.",
     source=SNAPSHOT,
+    asked="add callback from inside callback for same activation fires now or next iteration",
     concern="tensor ?registers_inside",
     readings=by_release(
         "other",
@@ -251,6 +259,7 @@ def test_registered_by_another(subject: Subject, plan: Plan) -> None:
     where=("the pass reaches that tensor", "no tensor is changed in place"),
     see="gradient.asked.other_leaf",
     source="measured",
+    asked="attach hook to earlier layer activation dynamically while backpropagation is running does it fire",
 )
 @given(
     plan=st.builds(
@@ -277,6 +286,7 @@ def test_upstream_at_once(subject: Subject, plan: Plan) -> None:
     "gradient.membership.many_registered",
     says="However many tensor hooks a running one registers on its own tensor, none is called in the same pass.",
     source=SNAPSHOT,
+    asked="infinite loop if callback keeps adding callbacks to same activation while running thousands",
     concern="tensor ?registers_inside",
     readings=by_release(
         "other",

@@ -20,6 +20,8 @@ USES = st.lists(st.just(0) | NUMBERS, min_size=2, max_size=4).filter(any)
     "gradient.undefined.no_replacement",
     says="A tensor hook that is given None and returns a tensor ends backward() with RuntimeError.",
     source="measured",
+    asked="substitute zeros for missing gradient in callback crash torch zeros_like instead "
+    "of nothing gradient is None in a tensor hook NoneType unsupported operand",
     value="RuntimeError",
     wrong={"taken": "accepted"},
     witness={"uses": [2, 0], "replaced": [False, True], "observers": 0},
@@ -49,6 +51,8 @@ def test_no_replacement(subject: Subject, uses: List[int], replaced: List[bool],
     says="A tensor hook that returns a tensor where a custom Function gave None ends backward() with RuntimeError.",
     where="that is the only use of the tensor",
     source=(HOOKS_IN_ORDER, UNDEFINED_ISSUE),
+    asked="custom autograd op backward skips input try supplying own gradient from hook error "
+    "straight through gradient is None in a tensor hook NoneType unsupported operand",
     concern="tensor returns ?gradient_undefined",
     readings=by_release(
         ("raises", "other", "other"),
@@ -87,6 +91,8 @@ def test_replaced(subject: Subject, places: List[Any], depth: int) -> None:
     says="After a, b = x.unbind() and b.register_hook(lambda g: g * 2) a.sum().backward() raises TypeError.",
     where="x needs a gradient",
     source=(TENSOR_DOCS, "https://github.com/pytorch/pytorch/issues/11751"),
+    asked="split chunk unused piece scale gradient unsupported operand nonetype and "
+    "int crash gradient is None in a tensor hook NoneType unsupported operand",
     level="observed",
     concern="tensor ?gradient_undefined",
     effect="raises",
@@ -117,6 +123,8 @@ def test_example_fails(subject: Subject, uses: List[int], hooked: List[bool]) ->
     says="The hook lambda g: g * 2 on an inner tensor ends backward() with TypeError if a Function gave it None.",
     where="that is the only use of the tensor",
     source=(TENSOR_DOCS, NONE_FROM_FUNCTION),
+    asked="custom autograd backward returns none then scaling activation gradient crashes unsupported "
+    "operand nonetype gradient is None in a tensor hook NoneType unsupported operand",
     level="observed",
     concern="tensor ?gradient_undefined",
     readings=by_release(

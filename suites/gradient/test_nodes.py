@@ -39,6 +39,7 @@ HAS_PRE = "torch._C._functions.AccumulateGrad.register_prehook"
     says="y.backward() gives a hook of the node of y = w * x (gradient for w, gradient for x) and (gradient of y,).",
     where=("w and x need gradients", "there is no other hook"),
     source=SIGNATURE,
+    asked="grad_fn register_hook arguments grad_inputs grad_outputs meaning which is which",
 )
 @given(plan=on_product(("node",), LOOKS))
 def test_given(subject: Subject, plan: Plan) -> None:
@@ -55,6 +56,7 @@ def test_given(subject: Subject, plan: Plan) -> None:
     says="In backward() a hook of the node of y = w * x can replace what the node sends, also to the next hook.",
     where="w and x both need a gradient",
     source=(REPLACES, IN_ORDER),
+    asked="grad_fn register_hook modify grad_inputs override gradient flowing to inputs chained callbacks",
 )
 @given(plan=on_product(("node",), SCALES | LOOKS))
 def test_replaces(subject: Subject, plan: Plan) -> None:
@@ -73,6 +75,7 @@ def test_replaces(subject: Subject, plan: Plan) -> None:
     says="If a hook of the node of y = w * x returns (None, None), y.backward() changes neither w.grad nor x.grad.",
     where="w and x are leaves with no other use",
     source="measured",
+    asked="block gradient flow from grad_fn hook stop parameters from getting grad return none tuple",
 )
 @given(plan=on_product(("node",), NONES).filter(acts))
 def test_none_drops(subject: Subject, plan: Plan) -> None:
@@ -85,6 +88,7 @@ def test_none_drops(subject: Subject, plan: Plan) -> None:
     says="A hook of the node of y = w * x is given y's gradient as tensor hooks left it, whichever came first.",
     where=("no pre-hook is there", "no tensor is changed in place"),
     source=AFTER_TENSOR_HOOKS,
+    asked="grad_fn register_hook sees gradient already modified by tensor callbacks order grad_outputs",
 )
 @given(plan=on_product(("node", "tensor"), SCALES).filter(both))
 def test_after_tensor_hooks(subject: Subject, plan: Plan) -> None:
@@ -99,6 +103,7 @@ def test_after_tensor_hooks(subject: Subject, plan: Plan) -> None:
     says="A hook of a node that was removed is not called in later passes; the other hooks of the node are.",
     where="the passes run the node",
     source=f'{HOOK} "that removes the hook from the module"',
+    asked="unregister grad_fn callback handle remove only one stops firing with retain_graph",
 )
 @given(
     plan=st.builds(
@@ -131,6 +136,7 @@ def test_removed(subject: Subject, plan: Plan) -> None:
     "gradient.nodes.of_each_module",
     says="A hook of the node that made a module's output is called once in each pass that runs the node.",
     source=CALLED,
+    asked="forward hook registers on output grad_fn log backward timing of every layer counts once",
 )
 @given(
     plan=st.builds(
@@ -159,6 +165,7 @@ def test_of_each_module(subject: Subject, plan: Plan) -> None:
     "gradient.nodes.only_executed",
     says="autograd.grad(loss, y) calls no hook of the node that made y: that node is not executed.",
     source=ONLY_EXECUTED,
+    asked="grad_fn hook never called with torch autograd grad for intermediate activation grad-cam",
 )
 @given(plan=asked_alone((INNER,), "node", Scale))
 def test_only_executed(subject: Subject, plan: Plan) -> None:
@@ -173,6 +180,7 @@ def test_only_executed(subject: Subject, plan: Plan) -> None:
     says="The first pre-hook of the node of y = w * x is given (gradient of y,) before the node uses that gradient.",
     where="no tensor hook of y replaces it",
     source=PRE_SIGNATURE,
+    asked="register_prehook argument grad_outputs called before op backward computes what does it receive",
     needs=HAS_PRE,
 )
 @given(plan=on_product(("node_pre", "node"), LOOKS))
@@ -191,6 +199,7 @@ def test_pre_given(subject: Subject, plan: Plan) -> None:
     says="The tuple that a pre-hook of a node returns goes to the next pre-hook; what the last leaves, to the node.",
     where="every output is in the loss",
     source=PRE_REPLACES,
+    asked="register_prehook modify grad_outputs chained order of several does next one see change",
     needs=HAS_PRE,
 )
 @given(plan=on_product(("node_pre", "node"), SCALES | LOOKS))
@@ -208,6 +217,7 @@ def test_pre_replaces(subject: Subject, plan: Plan) -> None:
     says="With a full backward hook on a module a pre-hook of its outputs' node is given a gradient for each output.",
     where="it returns a tuple of tensors, all in the loss",
     source=PRE_REPLACES,
+    asked="backwardhookfunction grad_fn register_prehook module with multiple outputs tuple length",
     needs=HAS_PRE,
     note="The node is that of a full backward hook, which is around all outputs of a module.",
 )
@@ -245,6 +255,7 @@ def test_pre_several(subject: Subject, plan: Plan) -> None:
         "gradient.nodes.wrong",
         "A hook of a node that returns neither None nor a tuple of the right length makes backward() raise.",
         "code: torch/include/torch/csrc/autograd/python_hook.h",
+        asked="grad_fn register_hook returned single tensor or list error wrong number of grad_inputs",
         kind="node",
         where="the pass runs the node",
     ),
@@ -252,6 +263,7 @@ def test_pre_several(subject: Subject, plan: Plan) -> None:
         "gradient.nodes.pre_wrong",
         "A pre-hook of a node that returns neither None nor a tuple of the right length makes backward() raise.",
         "code: torch/include/torch/csrc/autograd/python_hook.h",
+        asked="register_prehook returned bare tensor not tuple or bad size crash error",
         needs=HAS_PRE,
         kind="node_pre",
         where="the pass runs the node",
@@ -268,6 +280,7 @@ def wrong(subject: Subject, plan: Plan, *, row: Any) -> None:
     "gradient.nodes.pre_none_drops",
     says="If a pre-hook of the node of w * x or w + x returns (None,), the node sends None on.",
     source="measured",
+    asked="register_prehook return none inside tuple cut gradient flow for multiplication addition crash or zero",
     needs=HAS_PRE,
 )
 @given(plan=on_product(("node_pre",), NONES, looking=("node",)).filter(acts))
@@ -282,6 +295,8 @@ def test_pre_none_drops(subject: Subject, plan: Plan) -> None:
     says="A pre-hook of a node runs after all tensor hooks of its output, whichever was registered first.",
     where="no tensor is changed in place",
     source=AFTER_TENSOR_HOOKS,
+    asked="register_prehook order relative to tensor callbacks sees final "
+    "modified activation gradient registration time irrelevant",
     concern="node_pre ?hooked_again",
     needs=HAS_PRE,
     readings=by_release(

@@ -22,6 +22,7 @@ ABOUT = "Node.register_hook"
     says="When a tensor is changed in place, a hook of its node stays on the old node; the new node has none.",
     where="grad mode is on",
     source="docs: torch.autograd.graph.Node.register_hook",
+    asked="inplace op after grad_fn register_hook new grad_fn does callback move relu_ add_",
 )
 @given(plan=between_edits("node", st.just(())))
 def test_stays(subject: Subject, plan: Plan) -> None:
@@ -43,6 +44,7 @@ def accumulates(x: Any) -> Any:
     says="A hook of the node that accumulates into a leaf is given () and (gradient,) after .grad is set.",
     where=("no post-accumulate hook is there", "the gradient is not None"),
     source='note: autograd.html#backward-hooks-execution "are run as gradients are being computed"',
+    asked="accumulategrad register_hook empty grad_inputs callback when weight gradient is ready overlap allreduce",
     level="observed",
     value=True,
     wrong={"before": False},
@@ -66,6 +68,7 @@ def test_of_leaf(subject: Subject, value: int, passes: int, hooks: int) -> None:
     "gradient.nodes.of_leaf_replaces",
     says="A pre-hook of the node that accumulates into a leaf can replace the gradient that is added to .grad.",
     source=PRE_REPLACES,
+    asked="accumulategrad register_prehook modify parameter gradient before accumulation scale clip",
     needs=HAS_PRE,
     value=True,
     wrong={"ignored": False},
@@ -86,6 +89,7 @@ def test_of_leaf_replaces(subject: Subject, value: int, factors: List[int], had:
     "gradient.nodes.goes_with_its_node",
     says="A hook of the node that accumulates into a leaf is gone when nothing holds that node any more.",
     source="measured",
+    asked="accumulategrad hook silently disappears ddp expand_as trick keep grad_acc reference alive",
     value=False,
     wrong={"kept": True},
     witness={"held": False, "graph": False, "value": 1},
@@ -108,6 +112,7 @@ def test_goes_with_its_node(subject: Subject, held: bool, graph: bool, value: in
     says="grad_fn is None for a leaf, and for a tensor that no recorded operation made.",
     see="gradient.nodes.of_leaf",
     source=HOOK,
+    asked="nonetype object has no attribute register_hook parameter grad_fn missing input detached",
     value=True,
     wrong={"a node": False},
     witness={"way": "no_grad"},

@@ -39,6 +39,7 @@ BACKWARD = "docs: torch.autograd.backward"
     where="inputs= is left out",
     see="gradient.asked.backward_inputs",
     source=(CALLED, ADDS),
+    asked="gradient accumulation micro batches weight callback fires per step clip each then sum",
 )
 @given(
     plan=st.builds(
@@ -72,6 +73,7 @@ def test_each_pass_alone(subject: Subject, plan: Plan) -> None:
     where=("retain_graph= is left out", "w is a tensor"),
     see="gradient.passes.failed_pass_frees",
     source=BACKWARD,
+    asked="backward through the graph a second time error which callbacks still fire before crash",
 )
 @given(
     plan=st.builds(
@@ -113,6 +115,7 @@ def failing_once(draw: Any) -> Plan:
     where="retain_graph= and create_graph= are left out",
     see="gradient.errors.usable_again",
     source="measured",
+    asked="retry after exception says trying to backward through the graph a second time without retain_graph",
 )
 @given(plan=failing_once())
 def test_failed_pass_frees(subject: Subject, plan: Plan) -> None:
@@ -128,6 +131,7 @@ def test_failed_pass_frees(subject: Subject, plan: Plan) -> None:
     says="For the second derivative of x ** 3 in x autograd.grad calls each tensor hook of x in both passes.",
     where="the hooks neither detach nor return a constant",
     source=(DERIVATIVE, HOOKS_IN_ORDER),
+    asked="higher order gradient hook fires twice create_graph hessian gradient penalty",
     level="implied",
     about=("register_hook", "autograd.grad"),
     concern="tensor ?asked ?create_graph",
@@ -164,6 +168,7 @@ def test_double_backward(subject: Subject, x: int, power: int, factors: List[int
     says="The second derivative goes through what tensor hooks of an inner tensor computed.",
     where=("the first pass has create_graph", "they do not detach"),
     source=DERIVATIVES,
+    asked="gradient penalty hessian does higher order derivative include scaling done in hook create_graph",
     about=("register_hook", "autograd.grad"),
     value=True,
     wrong={"as a constant": False},
@@ -194,6 +199,7 @@ def test_differentiated_through(subject: Subject, x: int, hooks: List[Any]) -> N
     says="A tensor hook may run backward() over another graph; hooks called there run before the outer pass goes on.",
     where="that graph was made with grad mode on",
     source="measured",
+    asked="nested backpropagation reentrant call from callback compute another loss checkpointing order",
     value="all",
     wrong={"outer only": "outer"},
     witness={"factors": [1, 3], "by": 1},
@@ -226,6 +232,7 @@ def test_inside_a_hook(subject: Subject, factors: List[int], by: int) -> None:
     says="An exception in a backward() that a tensor hook runs ends the outer backward() with the same type.",
     where=("the hook does not catch it", "at most 4 passes are nested"),
     source=TYPE_IS_LOST,
+    asked="nested reentrant backpropagation crash from callback does error propagate to outer training loop",
     concern="tensor raises ?calls_backward",
     effect="raises",
     value="",
@@ -262,6 +269,7 @@ def test_inside_fails(subject: Subject, kind: Any, depth: int) -> None:
     says="The grad mode that a tensor hook sets holds for the next hook of its tensor, and not after the pass.",
     where="no tensor is changed in place",
     source=BACKWARD,
+    asked="torch set_grad_enabled or enable_grad inside callback leaks to others or main training loop",
     value="",
     wrong={"for none": "none", "the caller's first": "caller"},
     witness={"passes": [(True, False)], "inner": [None], "at_leaf": [False, None]},

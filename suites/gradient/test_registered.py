@@ -25,6 +25,8 @@ DERIVED = {
     "gradient.membership.not_inherited",
     says="The tensor that detach(), clone() or view() makes from a hooked tensor has no hooks itself.",
     source="measured",
+    asked="copy or reshape of activation lost callbacks do hooks "
+    "carry over to new variable hook on a copy clone detach",
     value=False,
     wrong={"copied": True},
     witness={"ways": ["clone"], "hooks": 1},
@@ -52,6 +54,7 @@ def test_not_inherited(subject: Subject, ways: List[str], hooks: int) -> None:
     "gradient.membership.cleared",
     says="A tensor hook that calls x._backward_hooks.clear() does not stop the later tensor hooks of x in that pass.",
     source=SNAPSHOT,
+    asked="empty the private dict of callbacks inside callback to stop remaining ones",
     concern="tensor ?removes_inside",
     readings=by_release(
         "other",
@@ -85,6 +88,7 @@ def test_cleared(subject: Subject, before: int, after: int, again: bool) -> None
     says="The result of detach(), or of a multiplication under no_grad(), refuses a tensor hook with RuntimeError.",
     where="requires_grad_() was not called",
     source=(REFUSED, NEVER_REQUIRES),
+    asked="cannot register hook during evaluation inference mode detached activation crash",
     level="implied",
     value="RuntimeError",
     wrong={"accepted": "accepted"},

@@ -71,6 +71,8 @@ def hooks_of(plan: Plan) -> Any:
     where="no tensor is changed in place",
     see="gradient.edits.own_gradient",
     source=SIGNATURE,
+    asked="logging or printing grad norm without return does it alter "
+    "training debug safely tensor hook returns None nothing",
 )
 @given(plan=plans(kinds=("tensor",), does=(), inputs=(1, 2), outputs=(1, 2), depth=2, runs=2))
 def test_none_keeps(subject: Subject, plan: Plan) -> None:
@@ -84,6 +86,7 @@ def test_none_keeps(subject: Subject, plan: Plan) -> None:
     where=("g has the dtype of y", "y has no other use and is not changed in place"),
     see="gradient.values.cast_layout",
     source=OF_ROOT,
+    asked="hook on loss itself what value starts backpropagation one or vector argument custom seed",
 )
 @given(plan=line("m0>0", most=1, act=False))
 def test_root_gradient(subject: Subject, plan: Plan) -> None:
@@ -96,6 +99,8 @@ def test_root_gradient(subject: Subject, plan: Plan) -> None:
     says="In backward() the gradient that a tensor hook of a leaf returns is added to the leaf's .grad.",
     where="there is no other hook",
     source=REPLACES,
+    asked="change parameter gradient freeze mask some weights zero rows optimizer step "
+    "uses modified gradient clipping per parameter register_hook return new gradient",
 )
 @given(plan=line("m0.weight", most=1))
 def test_into_leaf(subject: Subject, plan: Plan) -> None:
@@ -109,6 +114,7 @@ def test_into_leaf(subject: Subject, plan: Plan) -> None:
     says="Upstream of an inner tensor gradients are made from the gradient that its tensor hook returns.",
     where=("there is no other hook", "no other path leads there"),
     source=(REPLACES, EXECUTION),
+    asked="clip or scale activation gradient affects earlier layers gradient reversal domain adaptation",
 )
 @given(plan=line("m0>0", most=1))
 def test_reaches_upstream(subject: Subject, plan: Plan) -> None:
@@ -135,6 +141,7 @@ def test_anywhere(subject: Subject, plan: Plan) -> None:
     where="no tensor is changed in place",
     see="gradient.inplace.own_version",
     source=(IN_ORDER, OBSERVES),
+    asked="multiple callbacks same parameter clip then log which first sees modified value",
 )
 @given(plan=st.sampled_from(["m0.weight", "x0", "m0>0"]).flatmap(lambda on: line(on, fewest=2)))
 def test_chains_in_order(subject: Subject, plan: Plan) -> None:
@@ -150,6 +157,8 @@ def test_chains_in_order(subject: Subject, plan: Plan) -> None:
     says="The first tensor hook of a tensor with several uses is called once in a backward(), with the sum.",
     where=("all uses are in the loss", "no tensor is changed in place"),
     source=CALLED,
+    asked="skip connection activation used in two branches callback fires twice or "
+    "total gradient parameter used several times weight tying shared once",
 )
 @given(plan=used())
 def test_sees_the_sum(subject: Subject, plan: Plan) -> None:
@@ -162,6 +171,7 @@ def test_sees_the_sum(subject: Subject, plan: Plan) -> None:
     says="A tensor hook replaces the sum over all uses of its tensor once, not the gradient of each use.",
     where="no tensor is changed in place",
     source=REPLACES,
+    asked="shared weight reused activation residual scale gradient applied once or per branch",
 )
 @given(plan=used())
 def test_after_the_sum(subject: Subject, plan: Plan) -> None:
@@ -177,6 +187,8 @@ def test_after_the_sum(subject: Subject, plan: Plan) -> None:
     where=("each pass reaches the leaf", "there is no other hook"),
     see="gradient.asked.backward_inputs",
     source=(CALLED, ADDS),
+    asked="gradient accumulation does weight callback see running total or only "
+    "current minibatch hook called again second backward retain_graph",
 )
 @given(plan=line("m0.weight", most=1, passes=3))
 def test_every_backward(subject: Subject, plan: Plan) -> None:
@@ -191,6 +203,7 @@ def test_every_backward(subject: Subject, plan: Plan) -> None:
     says="While a tensor hook of a leaf runs, .grad still holds what it held before the pass.",
     where="no hook sets .grad or runs a backward()",
     source=AS_COMPUTED,
+    asked="param grad is none or old value inside callback read grad attribute not yet updated",
     value="before",
     wrong={"after": "after"},
     witness={"had": 5, "passes": [2], "factors": [1]},
@@ -222,6 +235,7 @@ def test_before_accumulation(subject: Subject, had: Any, passes: List[int], fact
     where="no other hook changes the grad mode",
     see="gradient.passes.grad_mode_of_the_hook",
     source=PASS_NO_GRAD,
+    asked="operations inside callback tracked by autograd need torch no_grad double backward",
     about="register_hook",
     value=False,
     wrong={"as the caller has it": True},

@@ -23,6 +23,7 @@ ABOUT = "register_hook"
     says="leaf.backward(g) gives g to the tensor hook of that leaf; .grad adds up what the hook returns.",
     where=("there is no other hook or use", "g has the leaf's dtype"),
     source=FROM_LEAF,
+    asked="call backward directly on parameter or input no operation does its callback trigger",
 )
 @given(
     plan=st.builds(
@@ -47,6 +48,7 @@ def test_leaf(subject: Subject, plan: Plan) -> None:
     "gradient.roots.no_gradient",
     says="backward() without a gradient on a tensor of several elements raises RuntimeError and calls no hook.",
     source=NEEDS_GRADIENT,
+    asked="grad can be implicitly created only for scalar outputs non scalar loss callback never fires",
     value=False,
     wrong={"ones": True},
     witness={"shape": [2], "factors": [1], "leaf_too": False},
@@ -79,6 +81,7 @@ def test_no_gradient(subject: Subject, shape: List[int], factors: List[int], lea
     says="autograd.grad(y, x, g, is_grads_batched=True) calls each tensor hook of x once, with one gradient's shape.",
     where="y is made from x",
     source=(GRAD_DOCS, HOOKS_IN_ORDER),
+    asked="vectorized jacobian vmap batched vector products hook shape does callback see batch dimension",
     level="observed",
     about=("register_hook", "autograd.grad"),
     concern="tensor ?asked ?is_grads_batched",
@@ -120,6 +123,7 @@ def test_batch(subject: Subject, rows: List[List[int]], inner: List[int], inputs
     says="With materialize_grads=True autograd.grad calls no tensor hook of a leaf that is not in the loss's graph.",
     see="gradient.undefined.asked",
     source=GRAD_DOCS,
+    asked="allow_unused parameter not part of loss gets zero filled gradient callback never fires",
     about=("register_hook", "autograd.grad"),
     needs="torch.autograd.grad(materialize_grads)",
     value=False,
@@ -151,6 +155,8 @@ def test_zeros_for_the_unused(subject: Subject, uses: List[int]) -> None:
     says="A post-accumulate hook may run backward() over another graph, whose hooks may do the same.",
     where="that graph was made with grad mode on",
     source="measured",
+    asked="register_post_accumulate_grad_hook nested backpropagation "
+    "reentrant second loss from parameter callback recursion",
     needs=POST_ACCUMULATE,
     value="all",
     wrong={"no effect": "outer"},

@@ -18,6 +18,7 @@ from suites.tensors import item, leaf, outcome
     says="The argument of a post-accumulate hook is the leaf itself, not the gradient.",
     where="no earlier hook returned a tensor",
     source=POST_LEAF,
+    asked="register_post_accumulate_grad_hook signature does callback receive param or grad",
     needs=POST_ACCUMULATE,
     value=True,
     wrong={"something else": False},
@@ -39,6 +40,7 @@ def test_given_the_leaf(subject: Subject, on: List[int], passes: int) -> None:
     "gradient.accumulated.returns_nothing",
     says="A post-accumulate hook may return None or the leaf; other tensors raise RuntimeError, all else TypeError.",
     source=POST_SIGNATURE,
+    asked="register_post_accumulate_grad_hook return value error what should callback return hooks should return none",
     needs=POST_ACCUMULATE,
     value=True,
     wrong={"ignored": False},
@@ -79,6 +81,8 @@ def test_returns_nothing(subject: Subject, returned: List[Any], had: Any) -> Non
     says="Setting .grad to None in a post-accumulate hook frees the gradient while backward goes on.",
     where="nothing else holds it",
     source=FREED,
+    asked="save memory optimizer step fused into backprop zero_grad per parameter "
+    "lower peak gpu memory lomo optimizer step in backward free gradient memory",
     needs=POST_ACCUMULATE,
     value=True,
     wrong={"put back": False},
@@ -119,6 +123,8 @@ def test_frees_grad(subject: Subject, hooks: List[bool], passes: List[int]) -> N
     says="A post-accumulate hook may change its leaf in place: without create_graph it runs with grad mode off.",
     where="the rest of the pass does not use the leaf",
     source=(POST_NO_GRAD, "https://docs.pytorch.org/tutorials/intermediate/optimizer_step_in_backward_tutorial.html"),
+    asked="optimizer step during backprop update param in callback "
+    "without no_grad leaf variable inplace error fused sgd",
     needs=POST_ACCUMULATE,
     value=False,
     wrong={"on": True},
@@ -154,6 +160,8 @@ def test_step_inside(subject: Subject, start: int, passes: List[Tuple[int, bool]
     says="A second pass raises RuntimeError if a post-accumulate hook changed a saved leaf in place.",
     where=("it runs the node that saved it", "no saved-tensor hooks"),
     source=CHECKED,
+    asked="retain_graph with optimizer in backward crash variable "
+    "needed for gradient computation has been modified version",
     needs=POST_ACCUMULATE,
     value="RuntimeError",
     wrong={"new value": "accepted"},

@@ -20,6 +20,7 @@ STRUCTURES = st.builds(Pack, KINDS, st.tuples(st.just(0), st.just(1) | st.builds
     says="A tensor hook on a tensor that a module returns in a list, a dict or an object can replace its gradient.",
     where="backward() reaches that tensor",
     source=TENSOR_DOCS,
+    asked="huggingface modeloutput dataclass hidden states modify activation gradient from nested output",
 )
 @given(
     plan=st.builds(

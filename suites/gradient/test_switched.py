@@ -32,6 +32,8 @@ def switching(draw: Any) -> Plan:
     says="A leaf that is frozen between forward and backward has its tensor hooks called; its .grad stays as it was.",
     where="the pass reaches the leaf",
     source=HOOKS_IN_ORDER,
+    asked="requires_grad set false after computing loss freeze late does parameter callback "
+    "fire grad not updated freeze unfreeze requires_grad parameter after registering",
     note="Once it requires grad again it gets its .grad, and has all the hooks that it had.",
     concern="tensor ?switched_off",
     readings=by_release(
@@ -78,6 +80,7 @@ def failing_first(draw: Any, kinds: Tuple[str, ...]) -> Plan:
     where=("it reaches the leaf", "its graph was not freed"),
     see="gradient.passes.failed_pass_frees",
     source="measured",
+    asked="recover from exception try except next training iteration works normally parameter gradient accumulates",
     about=apis(PLACES),
 )
 @given(plan=by_contract(lambda contract: failing_first(available(contract, tuple(PLACES)))))

@@ -18,6 +18,8 @@ ABOUT = "register_hook"
     says="On the CPU tensor hooks run in the thread that called backward(), with its context variables.",
     where="no backward() runs inside a hook",
     source=CALLER,
+    asked="is callback run in main thread contextvars thread local "
+    "profiler logging autograd worker thread DataLoader worker",
     concern="tensor ?thread_local",
     readings=by_release(
         "other",
@@ -56,6 +58,7 @@ def test_calling_thread(subject: Subject) -> None:
     says="Passes that run at once in several threads each call the tensor hook of a leaf that they share.",
     where="each has a graph of its own",
     source="note: autograd.html#multithreaded-autograd",
+    asked="hogwild multithreaded training shared parameter callback concurrent race thread safe count",
     value="each",
     wrong={"the first only": "first"},
     witness={"passes": [1, 1]},
@@ -89,6 +92,7 @@ def test_two_threads(subject: Subject, passes: List[int]) -> None:
     says="Passes that run at once in several threads through one graph each call its tensor hooks.",
     where="each pass has retain_graph=True",
     source="note: autograd.html#multithreaded-autograd",
+    asked="call backward on the same graph from several threads retain_graph hooks called how many times",
     value="each",
     wrong={"the first only": "first"},
     witness={"passes": [1, 1]},
@@ -123,6 +127,7 @@ def test_one_graph(subject: Subject, passes: List[int]) -> None:
     says="On the CPU a context variable that a tensor hook sets is still set after backward().",
     where="no backward() runs inside a hook",
     source=CALLER,
+    asked="contextvar set in tensor hook visible after backward thread local value lost",
     concern="tensor ?thread_local",
     readings=by_release(
         "other",
@@ -153,6 +158,7 @@ def test_context_stays(subject: Subject, passes: int) -> None:
     "gradient.passes.deep_thread",
     says="On the CPU only the outermost 61 of backward() calls nested in hooks run in the caller's thread.",
     source="measured",
+    asked="recursive backward inside hook runs on different thread deep nesting checkpoint thread local missing",
     concern="tensor ?thread_local ?calls_backward",
     readings=by_release(
         "other",

@@ -24,6 +24,8 @@ ABOUT = "register_hook"
     says="A tensor hook of a leaf that is not in the graph of the loss is not called.",
     see="gradient.undefined.unused_output",
     source=CALLED,
+    asked="hook silently never fires unused parameter disconnected from output branch "
+    "not used gradient is None in a tensor hook NoneType unsupported operand",
 )
 @given(
     plan=st.builds(
@@ -55,6 +57,8 @@ USES = st.lists(st.just(0) | NUMBERS, min_size=2, max_size=4).filter(any)
     says="After a, b = x.unbind() a.sum().backward() calls the tensor hooks of b with None.",
     where="x needs a gradient",
     source="measured",
+    asked="split or chunk piece not used in loss callback fires anyway nonetype lstm "
+    "hidden state gradient is None in a tensor hook NoneType unsupported operand",
     value="None",
     wrong={"called with zero": "zero", "not called": "nothing"},
     witness={"uses": [2, 0], "passes": 1},
@@ -81,6 +85,8 @@ def test_unused_output(subject: Subject, uses: List[int], passes: int) -> None:
     says="In backward() a tensor hook of an inner tensor is given None where a custom Function returned None for it.",
     where="that is the only use of the tensor",
     source=("release 1.7: a custom Function may return None and it stays None", NONE_FROM_FUNCTION),
+    asked="non-leaf activation feeding custom op non differentiable backward skipped callback "
+    "receives nonetype gradient is None in a tensor hook NoneType unsupported operand",
     concern="tensor inner ?gradient_undefined",
     readings=by_release(
         "other",
@@ -115,6 +121,8 @@ def test_inner_tensor(subject: Subject, before: int, after: int, hooks: int) -> 
     says="In backward() a tensor hook of a leaf is called with None where a custom Function returned None for it.",
     where="that is the only use of the leaf",
     source=(HOOKS_IN_ORDER, UNDEFINED_ISSUE),
+    asked="weight fed to custom op whose backward skips it callback still fires with "
+    "nonetype gradient is None in a tensor hook NoneType unsupported operand",
     concern="tensor ?gradient_undefined",
     readings=by_release(
         "other",
@@ -144,6 +152,8 @@ def test_leaf(subject: Subject, hooks: int, had: Any, passes: int) -> None:
     "gradient.undefined.dropped_output",
     says="In backward() a leaf that only an undefined gradient (None) reaches has its tensor hooks called with None.",
     source=HOOKS_IN_ORDER,
+    asked="parameter only feeds unused branch callback gets nonetype gradient attributeerror "
+    "norm gradient is None in a tensor hook NoneType unsupported operand",
     readings=(
         Reading(
             "called",
@@ -196,6 +206,8 @@ def test_dropped_output(subject: Subject, plan: Plan) -> None:
     says="autograd.grad calls a tensor hook of an input with None where a custom Function returned None for it.",
     where=("allow_unused is True", "the input has no other use"),
     source=HOOKS_IN_ORDER,
+    asked="torch autograd grad allow_unused non differentiable input custom backward nonetype "
+    "in callback gradient is None in a tensor hook NoneType unsupported operand",
     about=("register_hook", "autograd.grad"),
     concern="tensor ?asked ?gradient_undefined",
     readings=by_release(

@@ -76,6 +76,7 @@ def refused(trace: Trace) -> List[str]:
     where="the tensor is not converted after the forward",
     see="gradient.kinds.dtype",
     source=(SIGNATURE, "measured"),
+    asked="can i rely on grad size matching weight in callback check for nonetype first",
     level="observed",
 )
 @given(
@@ -95,6 +96,7 @@ def test_given(subject: Subject, plan: Plan) -> None:
     says="A tensor hook may return a gradient with other strides; the next hook is given that very tensor.",
     see="gradient.errors.wrong_dtype",
     source=(REPLACES, "measured"),
+    asked="return transposed noncontiguous or channels_last gradient from callback is it copied or made contiguous",
     level="observed",
 )
 @given(plan=plans(kinds=("tensor",), does=("scale",), least=2, alike=True, values=True, recasts=("layout",)))
@@ -114,6 +116,7 @@ def test_any_layout(subject: Subject, plan: Plan) -> None:
     where=("g has the dtype of y", "y has no other use and is not changed in place"),
     see="gradient.values.cast_layout",
     source=(BACKWARD_DOCS, "measured"),
+    asked="seed gradient identity same object or copy in output callback modifying inplace changes mine",
 )
 @given(
     plan=plans(kinds=("tensor",), does=("scale",), on=("output",), depth=0, ops=("scale", "affine"), values=True)
@@ -129,6 +132,7 @@ def test_very_tensor(subject: Subject, plan: Plan) -> None:
     "gradient.values.other_form",
     says="A tensor hook that returns another dtype or shape, even one that broadcasts, ends backward(): RuntimeError.",
     source=(REPLACES, "measured"),
+    asked="returned scalar or mean or summed reduced size from callback invalid gradient expected shape",
     level="observed",
 )
 @given(plan=plans(kinds=("tensor",), does=("scale",), values=True, recasts=("shape", "dtype")))
@@ -156,6 +160,7 @@ def changes(action: Any, grad: Seen) -> bool:
     where="no .grad was there",
     see="gradient.values.given_changes",
     source=MOVED,
+    asked="saved gradient in callback is it same as param grad alias identity clone before storing",
 )
 @given(plan=plans(kinds=("tensor",), inputs=(1, 2), outputs=(1, 2), depth=0, values=True, recasts=("layout",)))
 def test_own_grad(subject: Subject, plan: Plan) -> None:
@@ -168,6 +173,7 @@ def test_own_grad(subject: Subject, plan: Plan) -> None:
     says="The .grad of a contiguous or transposed leaf has its strides, whatever its tensor hooks returned.",
     where=("no .grad was there", "the leaf has no gaps, no size 1"),
     source=LAYOUT,
+    asked="parameter gradient memory format contiguous after returning transposed from callback fused optimizer",
     concern="tensor ?strided",
     readings=by_release(
         "other",
@@ -206,6 +212,7 @@ def test_grad_layout(subject: Subject, plan: Plan) -> None:
     says="y.backward(g.t()) gives y's first tensor hook g.t() cast to the dtype of y, still transposed.",
     where=("g is contiguous, real", "y is real, with no other use"),
     source="measured",
+    asked="seed gradient in double or half noncontiguous converted automatically for float output",
     concern="tensor ?strided",
     readings=by_release(
         "other",
@@ -258,6 +265,8 @@ def put_in_grad(draw: Any) -> Plan:
     says="After w.grad = torch.ones(3).expand(2, 3) the next backward() that reaches w raises RuntimeError.",
     where=("create_graph= is left out", "w still needs a gradient"),
     source="measured",
+    asked="manually set parameter gradient broadcast unsupported operation "
+    "more than one element refers to single memory location",
     needs=POST_ACCUMULATE,
 )
 @given(plan=put_in_grad())
@@ -271,6 +280,7 @@ def test_expanded_grad(subject: Subject, plan: Plan) -> None:
     "gradient.values.given_changes",
     says="A later backward() can change in place the gradient that was passed to an earlier backward().",
     source=MOVED,
+    asked="seed gradient tensor silently overwritten accumulated reused buffer clone before keeping aliasing",
     level="observed",
     value=True,
     wrong={"as it was": False},

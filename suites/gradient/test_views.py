@@ -19,6 +19,7 @@ ABOUT = "register_hook"
     says="A change of y in place through the slice y[:1] makes a new version of y, with tensor hooks of its own.",
     where=("grad mode is on", "y is an inner tensor"),
     source=(IN_PLACE_NOTE, BASE_VERSION, "https://github.com/pytorch/pytorch/issues/117366"),
+    asked="assign into part of activation indexed write original hook sees which value",
     concern="tensor inner ?hooked_again ?edited_between",
     readings=by_release(
         "other",
@@ -51,6 +52,7 @@ def test_base_through_view(subject: Subject, steps: List[Any]) -> None:
     where=("they were registered before that", "y is an inner tensor"),
     see="gradient.inplace.view_hooked_again",
     source=(IN_PLACE_NOTE, "test: test/test_autograd.py TestAutograd.test_tensor_hooks_inplace_over_view"),
+    asked="hook on slice or chunk silently stops firing once inplace op is applied never triggered",
     value=False,
     wrong={"called": True},
     witness={"change_view": True, "by": 5, "before": None, "hooks": 1},
@@ -82,6 +84,7 @@ def test_view_is_lost(subject: Subject, change_view: bool, by: int, before: Any,
     says="A tensor hook put on a hooked view after the last change of its base in place is called.",
     where=("the view is a slice", "it is used only after that"),
     source=("https://github.com/pytorch/pytorch/pull/196514", "measured"),
+    asked="base modified inplace fix by registering again on the sliced piece now fires",
     concern="tensor inner ?view ?hooked_again ?edited_between",
     instead="read view.grad_fn before the hook is registered.",
     readings=by_release(

@@ -21,6 +21,7 @@ ABOUT = "register_hook"
     says="A tensor hook that returns anything but a tensor or None ends backward() with TypeError.",
     where="it is given a gradient, not None",
     source=TENSOR_DOCS,
+    asked="returned numpy array or python number or tuple from hook expected variable but got",
     concern="tensor returns ?returns_wrong",
     effect="raises",
     value=("TypeError", "TypeError"),
@@ -52,6 +53,7 @@ def test_wrong_type(subject: Subject, wrong: Any, inner: bool, before: List[int]
     "gradient.errors.wrong_dtype",
     says="A tensor hook that returns another dtype, or a sparse tensor for a dense one, ends backward(): RuntimeError.",
     source="measured",
+    asked="return half or float64 from hook crash mixed precision cast gradient sparse versus dense mismatch",
     value="RuntimeError",
     wrong={"converted": "accepted"},
     witness={"dtype": "float64", "returned": "float32", "sparse": False, "inner": False},
@@ -90,6 +92,7 @@ def refused_or_not(draw: Any) -> Plan:
     says="A leaf whose tensor hook returns another shape keeps its .grad, and the next backward() adds to it.",
     where=("the hook is gone by then", "the graph was kept"),
     source="measured",
+    asked="wrong size gradient for parameter rejected then training loop continues is accumulated gradient corrupted",
 )
 @given(plan=refused_or_not())
 def test_refused_leaves_grad(subject: Subject, plan: Plan) -> None:
@@ -107,6 +110,7 @@ def test_refused_leaves_grad(subject: Subject, plan: Plan) -> None:
     says="register_hook takes what is not callable; a backward() that reaches it raises TypeError.",
     where="the tensor requires grad",
     source="measured",
+    asked="passed none or a string instead of function no error at registration crashes later",
     concern="never",
     effect="raises",
     value=["registered", "TypeError"],
@@ -145,6 +149,7 @@ def test_not_callable(subject: Subject, hook: Any, before: List[int], inner: boo
     where="no tensor is changed in place",
     see="gradient.edits.own_gradient",
     source=TENSOR_DOCS,
+    asked="register_hook lambda returning same grad unchanged noop identity print and return harmless",
 )
 @given(
     plan=st.builds(
@@ -184,6 +189,8 @@ ARITIES = {
     says="register_hook takes functions of any arity; backward() fails unless one argument can be passed.",
     where="the pass reaches the tensor",
     source="measured",
+    asked="why typeerror missing positional parameter callback signature "
+    "wrong number of parameters only noticed during training",
     value="backward",
     wrong={"at registration": "registration"},
     witness={"hooks": ["none"], "inner": False},

@@ -58,6 +58,8 @@ def copied(draw, *steps, **options) -> Plan:
     where=("the hooks are functions", "the class has no __deepcopy__"),
     see=("handles.copies.what_is_copied",),
     source=COPIES,
+    asked="copy model ema keeps hooks activation logging fires twice "
+    "clone duplicates callbacks deepcopy model hooks survive copy",
 )
 @given(plan=copied())
 def test_hooks_go_along(subject: Subject, plan: Plan) -> None:
@@ -69,6 +71,7 @@ def test_hooks_go_along(subject: Subject, plan: Plan) -> None:
     says="Removing a hook of a module removes nothing from a deep copy that was made before.",
     where="the class has no __deepcopy__",
     source=COPIES,
+    asked="unregister on original but cloned model still fires ema teacher cannot delete from clone",
 )
 @given(plan=copied(Remove("h0"), Remove("h1")))
 def test_handle_stays(subject: Subject, plan: Plan) -> None:
@@ -80,6 +83,7 @@ def test_handle_stays(subject: Subject, plan: Plan) -> None:
     says="A forward hook registered on a deep copy of a module runs after those copied along.",
     where="prepend= is left out",
     source=COPIES,
+    asked="add callback to cloned model order relative to inherited ones first or last",
     about="register_forward_hook",
 )
 @given(plan=copied(Hook("forward", "m1", "new"), kinds=("forward",)))
@@ -110,6 +114,7 @@ def with_options(draw) -> Plan:
     says="The forward hooks of a deep copy keep the options that they were registered with.",
     where="the class has no __deepcopy__",
     source=COPIES,
+    asked="clone model with_kwargs always_call flags preserved after copying",
     needs=KWARGS,
 )
 @given(plan=with_options())
@@ -128,6 +133,7 @@ def test_options_go_along(subject: Subject, plan: Plan) -> None:
     says="register_backward_hook on a deep copy of a module with full backward hooks raises RuntimeError.",
     where="the class has no __deepcopy__",
     source="measured",
+    asked="cannot use both regular backward hooks and full clone model deprecated api mix error",
     needs=FULL,
 )
 @given(plan=copied(Hook("backward", "m0", "legacy0"), Hook("backward", "m1", "legacy1"), kinds=("full_backward",)))
@@ -149,6 +155,7 @@ def in_between(draw) -> Plan:
     says="A deep copy of m made after y = m(x) gets no gradient and no hook call in a backward from y.",
     where="the copy is not called",
     source=COPIES,
+    asked="copy model after computing output ema target network does backpropagation reach clone",
     about=("register_backward_hook", "register_full_backward_hook"),
 )
 @given(plan=in_between())
@@ -175,6 +182,7 @@ def test_anywhere(subject: Subject, plan: Plan) -> None:
     says="A module and its copy.copy() share forward hooks, registered before or after the copy is made.",
     where="the class does not define how it is copied or pickled",
     source=COPIES,
+    asked="shallow clone of layer callbacks appear on original too shared dict DataParallel replicas copy",
     about="register_forward_hook",
     value=True,
     wrong={"never its own": False},
@@ -208,6 +216,7 @@ CALLED = ["closure", "bound method", "partial", "object"]
     says="A deep copy has the same function as forward hook, but a copy of a bound method, partial or object.",
     where="neither module nor hook has a __deepcopy__",
     source=COPIES,
+    asked="copy model feature extractor hook self refers to old or new object lists stored where",
     about="register_forward_hook",
     value={"closure": "original", "bound method": "copy", "partial": "copy", "object": "copy"},
     wrong={"never all shared": dict.fromkeys(CALLED, "original")},

@@ -74,6 +74,8 @@ def news(trace):
         "handles.inside.pre_by_last_pre",
         "The last forward pre-hook of a module may remove itself and add a new one, which runs from the next call.",
         "measured",
+        asked="input callback swaps itself for another one shot replace skip this "
+        "iteration add a hook while the model is running inside forward",
         about="register_forward_pre_hook",
         news=[0, 1],
         adds=1,
@@ -83,6 +85,8 @@ def news(trace):
         "handles.inside.forward_by_last_forward",
         "The last forward hook of a module may remove itself and add a new one, which runs from the next call.",
         "measured",
+        asked="swap callback one shot replaces itself with another on same layer skip "
+        "this iteration add a hook while the model is running inside forward",
         about="register_forward_hook",
         news=[0, 1],
         adds=1,
@@ -92,6 +96,8 @@ def news(trace):
         "handles.inside.forward_by_pre",
         "A forward hook that a forward pre-hook registers on its own module runs in the same call already.",
         "measured",
+        asked="register output capture dynamically just before layer executes works "
+        "same iteration add a hook while the model is running inside forward",
         news=[1, 2],
         draws=lambda: adding("forward_pre", "forward", ANY),
     ),
@@ -99,6 +105,8 @@ def news(trace):
         "handles.inside.global_forward_by_global_pre",
         "A global forward hook that a global forward pre-hook registers runs in the same call already.",
         "measured",
+        asked="register_module_forward_hook inside register_module_forward_pre_hook fires "
+        "immediately for same layer add a hook while the model is running inside forward",
         needs=GLOBAL_FORWARD,
         news=[1, 2],
         draws=lambda: adding("forward_pre", "forward", ANY, on="*"),
@@ -107,6 +115,8 @@ def news(trace):
         "handles.inside.pre_by_forward",
         "A forward pre-hook that a forward hook registers on its own module runs from the next call on.",
         "measured",
+        asked="register_forward_pre_hook after layer finished output callback adds input "
+        "callback when effective add a hook while the model is running inside forward",
         news=[0, 1],
         draws=lambda: adding("forward", "forward_pre", ANY),
     ),
@@ -114,6 +124,8 @@ def news(trace):
         "handles.inside.full_by_pre",
         "A full backward hook that a forward pre-hook registers on its own module is for later calls only.",
         "measured",
+        asked="register_full_backward_hook lazily just before layer executes silently "
+        "missed first iteration add a hook while the model is running inside forward",
         needs=FULL,
         news=[0, 1],
         draws=lambda: adding("forward_pre", "full_backward", ANY),
@@ -122,6 +134,8 @@ def news(trace):
         "handles.inside.full_by_full",
         "A full backward hook that a full backward hook registers on its own module is for later calls only.",
         "measured",
+        asked="register_full_backward_hook during backpropagation on same layer fires now "
+        "or next iteration add a hook while the model is running inside forward",
         needs=FULL,
         news=[0, 1],
         draws=lambda: adding("full_backward", "full_backward", ANY),
@@ -182,6 +196,8 @@ def rescued(draw) -> Plan:
     says="An always_call hook that a forward pre-hook registers on its own module runs even if that call fails.",
     see=("output.always.only_exceptions",),
     source="measured",
+    asked="register always_call cleanup from pre hook forward crashes exception "
+    "does it still fire add a hook while the model is running inside forward",
     needs=ALWAYS_CALL,
 )
 @given(plan=rescued())
@@ -205,6 +221,8 @@ def once_more(draw) -> Plan:
         "handles.inside.pre_by_pre",
         "A forward pre-hook may register another on its module: the new one runs from the next call on.",
         ("measured", SNAPSHOT_PULL),
+        asked="register_forward_pre_hook inside a running one fires immediately or delayed "
+        "to next iteration add a hook while the model is running inside forward",
         level="observed",
         concern="forward_pre ?registers_inside",
         readings=loop("forward pre-hook"),
@@ -215,6 +233,8 @@ def once_more(draw) -> Plan:
         "handles.inside.forward_by_forward",
         "A forward hook may register another on its module: the new one runs from the next call on.",
         ("measured", SNAPSHOT_PULL),
+        asked="add callback while callback is running on same layer fires immediately "
+        "or next iteration add a hook while the model is running inside forward",
         where="always_call= is left out",
         level="observed",
         concern="forward ?registers_inside",
@@ -226,6 +246,8 @@ def once_more(draw) -> Plan:
         "handles.inside.global_by_global",
         "A global forward hook registered by another one is first called for the next module that ends its forward.",
         ("measured", SNAPSHOT_PULL),
+        asked="register_module_forward_hook from within itself when does new one start "
+        "during model run add a hook while the model is running inside forward",
         where="always_call= is left out",
         level="observed",
         concern="forward everywhere ?registers_inside",
@@ -238,6 +260,8 @@ def once_more(draw) -> Plan:
         "handles.inside.no_guard",
         "If a forward hook or pre-hook registers another in each call, later calls run all of them.",
         "measured",
+        asked="callbacks pile up every iteration training slows down memory grows duplicates "
+        "registering repeatedly add a hook while the model is running inside forward",
         where="both are hooks of one module",
         concern="forward|forward_pre ?registers_inside",
         readings=(
@@ -284,6 +308,8 @@ def from_the_next_turn_on(subject: Subject, plan: Plan, *, row: Any) -> None:
     "handles.inside.legacy_by_pre",
     says="A legacy backward hook that a forward pre-hook registers is for later calls of the module only.",
     source="measured",
+    asked="deprecated register_backward_hook added just before layer executes not "
+    "called first iteration add a hook while the model is running inside forward",
     where="both are hooks of one module",
     concern="backward ?registers_inside",
     readings=(

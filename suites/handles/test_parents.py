@@ -33,6 +33,8 @@ def from_below(draw, hooked: bool) -> Plan:
     says="A forward hook that a child's forward hook registers on the parent runs in the parent's call already.",
     where="the parent had a forward hook when it was called",
     source="measured",
+    asked="inner layer adds callback to container that already has some fires "
+    "for same run add a hook while the model is running inside forward",
 )
 @given(plan=from_below(hooked=True))
 def test_parent_with_hooks(subject: Subject, plan: Plan) -> None:
@@ -45,6 +47,8 @@ def test_parent_with_hooks(subject: Subject, plan: Plan) -> None:
     says="A forward hook that a child's forward hook registers on the parent runs from the parent's next call on.",
     where="the parent has no hook, and none is global",
     source=(SKIPS, SKIP_PULL),
+    asked="inner layer adds callback to container without any existing ones "
+    "ignored first time add a hook while the model is running inside forward",
     concern="forward ?registers_inside",
     readings=(
         Reading(

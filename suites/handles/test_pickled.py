@@ -29,6 +29,8 @@ def tail(module, args, output):
     "handles.copies.pickled",
     says="Pickling a module takes along a forward hook that pickle can find by name, and fails for a lambda.",
     source=("measured", "https://docs.python.org/3/library/pickle.html"),
+    asked="torch save whole model cannot pickle local function closure error multiprocessing dataparallel "
+    "spawn torch.save pickle model with hooks fails lambda local function DataLoader multiprocessing",
     value=True,
     wrong={"never left out": False},
     witness={"hooks": ["double"]},
@@ -55,6 +57,7 @@ def test_pickled(subject: Subject, hooks: List[str]) -> None:
     "handles.copies.unpickled_id",
     says="After a pickled module is loaded, a new hook on it may get the id of a loaded hook and replace it.",
     source="measured",
+    asked="torch load model then register new callback old one silently overwritten id collision",
     value="new",
     wrong={"never both": "xx new"},
     note="Ids count from 0 in each process, and only an unpickled handle moves the count on; set back here by hand.",
@@ -89,6 +92,7 @@ COMPLETED = (
     "handles.copies.older_state",
     says="A module that is unpickled from a state without _forward_hooks raises AttributeError when called.",
     source=OLD_STATE,
+    asked="torch load whole model saved with old version missing attribute error after unpickle",
     about=("_forward_hooks", "_forward_pre_hooks", "register_forward_hook", "register_forward_pre_hook"),
     concern="never",
     readings=(

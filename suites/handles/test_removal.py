@@ -77,18 +77,23 @@ def due(plan: Plan):
         "handles.removal.stops",
         "A hook removed before a forward is not called in that forward or its backward.",
         REMOVES,
+        asked="disable callback before inference unregister full backward "
+        "hook no longer triggers remove unregister a hook handle.remove",
         draws=lambda: lives(EVERY_KIND),
     ),
     Row(
         "handles.removal.with_block",
         "Leaving the with block of a handle removes its hook, as remove() does.",
         ("test: test/nn/test_module_hooks.py TestModuleHookNN.test_hook_inplace", HANDLE),
+        asked="context manager exit unregisters automatically temporary "
+        "activation capture scope context manager with statement handle",
         draws=lambda: lives(leave=True),
     ),
     Row(
         "handles.removal.prepended",
         "The handle of a hook registered with prepend=True removes that hook alone, wherever it is in the order.",
         MODULE_REMOVES,
+        asked="unregister first placed callback does handle delete wrong one put at front",
         needs=PREPEND,
         draws=lambda: lives(kinds=(*FORWARD, "full_backward", "full_backward_pre"), prepend=True),
     ),
@@ -96,6 +101,7 @@ def due(plan: Plan):
         "handles.removal.everywhere",
         "A global forward hook or forward pre-hook that is removed runs for no module in later calls.",
         GLOBAL_REMOVES,
+        asked="unregister register_module_forward_hook stops for all layers of every model",
         needs=GLOBAL_FORWARD,
         draws=lambda: lives(kinds=FORWARD, on="*"),
     ),
@@ -109,6 +115,7 @@ def no_more_calls(subject: Subject, plan: Plan, *, row: Any) -> None:
     "handles.removal.twice",
     says="Calling remove() again on the same handle does nothing.",
     source="measured",
+    asked="unregister same callback two times keyerror or safe idempotent cleanup",
 )
 @given(plan=lives(times=3))
 def test_twice(subject: Subject, plan: Plan) -> None:
@@ -131,6 +138,7 @@ def one_shot(draw) -> Plan:
     "handles.removal.by_itself",
     says="The last forward or backward hook of a module may remove itself: later calls of the module skip it.",
     source="measured",
+    asked="one shot callback unregisters its own handle while running dictionary mutated during iteration error",
     about=apis(MODULE_KINDS),
 )
 @given(plan=one_shot())
@@ -155,6 +163,7 @@ def from_below(draw) -> Plan:
     "handles.removal.from_below",
     says="A global forward hook that a child's forward hook removes does not run for the modules around the child.",
     source="measured",
+    asked="inner layer unregisters all modules callback mid run do outer containers still trigger",
     needs=GLOBAL_FORWARD,
 )
 @given(plan=from_below())
@@ -168,6 +177,7 @@ def test_from_below(subject: Subject, plan: Plan) -> None:
     "handles.removal.keywords_go_first",
     says="A with_kwargs forward hook removed by an earlier one is still called in that call, without kwargs.",
     source="measured",
+    asked="typeerror missing argument output callback unregistered midway loses keyword parameter",
     needs=KWARGS,
     note="The hooks of a call are those it began with, while with_kwargs is looked up when each one's turn comes.",
 )
@@ -191,6 +201,7 @@ GLOBAL_DROPPED = Plan(
     "handles.removal.global_keywords_stay",
     says="A global with_kwargs forward hook removed by an earlier global one still runs in that call, with kwargs.",
     source=("measured", GLOBAL_KWARGS_PULL),
+    asked="register_module_forward_hook unregisters another during same layer run signature still gets kwargs",
     level="observed",
     needs=GLOBAL_KWARGS,
     readings=(
@@ -231,6 +242,7 @@ def undone(draw) -> Plan:
     says="A forward hook, pre-hook or tensor hook registered and removed before the first call has no effect.",
     where="the tensor is a leaf",
     source="measured",
+    asked="leftover side effects after unregistering unused callback slow path or changed results",
     about=apis(("forward", "forward_pre", "full_backward_pre", "tensor"), everywhere=True),
 )
 @given(plan=undone())

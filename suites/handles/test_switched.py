@@ -30,6 +30,7 @@ def failing(draw: Any) -> Plan:
     "handles.switched.failing_block",
     says="An exception goes on unchanged from the with block of a handle, and only that handle's hook is removed.",
     source="docs: torch.utils.hooks.RemovableHandle",
+    asked="exception inside context manager swallowed or propagated do other callbacks remain registered",
     about=apis(HOOK_KINDS, everywhere=True),
 )
 @given(plan=failing())

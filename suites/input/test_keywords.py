@@ -46,12 +46,16 @@ def given_to_hooks(plan: Plan):
         "input.keywords.hidden",
         "A forward pre-hook without with_kwargs=True is not given the keyword arguments and does not change them.",
         f'{PRE_HOOK} "Keyword arguments won\'t be passed to the hooks and only to the ``forward``"',
+        asked="input tuple is empty huggingface layer called by name "
+        "attention_mask missing in hook kwargs keyword arguments pre-hook",
         draws=lambda: called_with(Scale, Bare),
     ),
     Row(
         "input.keywords.given",
         "A forward pre-hook with with_kwargs=True is given (module, args, kwargs).",
         (f'{PRE_HOOK} "hook(module, args, kwargs) -> None or a tuple of modified input and kwargs"', KWARGS_PULL),
+        asked="signature to access attention_mask hidden_states named inputs "
+        "before layer runs transformer kwargs keyword arguments pre-hook",
         see="input.keywords.removed_meanwhile",
         needs=PRE_KWARGS,
         draws=lambda: called_with(with_kwargs=(True,)),
@@ -60,6 +64,8 @@ def given_to_hooks(plan: Plan):
         "input.keywords.none_given",
         "A with_kwargs forward pre-hook is given {} as kwargs by a call without keyword arguments.",
         (KWARGS_PULL, "measured"),
+        asked="kwargs empty dictionary or nonetype when layer called with "
+        "only positional inputs kwargs keyword arguments pre-hook",
         where="no earlier hook adds one",
         level="observed",
         needs=PRE_KWARGS,
@@ -69,6 +75,8 @@ def given_to_hooks(plan: Plan):
         "input.keywords.mixed_chain",
         "With or without with_kwargs=True, a forward pre-hook is given the args that the one before it left.",
         "measured",
+        asked="combine plain and kwargs aware input callbacks order does each "
+        "see earlier modification kwargs keyword arguments pre-hook",
         needs=PRE_KWARGS,
         draws=lambda: called_with(Scale, with_kwargs=(True, False)),
     ),
@@ -87,6 +95,8 @@ def given_what_is_due(subject: Subject, plan: Plan, *, row: Any) -> None:
     says="A with_kwargs forward pre-hook that an earlier one of its module removes is called as hook(module, args).",
     where="it is removed in the same call",
     source="measured",
+    asked="typeerror missing kwargs parameter input callback unregistered "
+    "by earlier callback mid run kwargs keyword arguments pre-hook",
     needs=PRE_KWARGS,
     note="The hooks of a call are those it began with, while with_kwargs is looked up when each one's turn comes.",
 )
@@ -104,6 +114,8 @@ def test_removed_meanwhile(subject: Subject, plan: Plan) -> None:
     says="A with_kwargs forward pre-hook that returns (args, kwargs) replaces both for the next hook or forward.",
     where="args is a tuple",
     source=(f'{PRE_HOOK} "both the args and kwargs should be returned"', KWARGS_PULL),
+    asked="override attention_mask and hidden_states before transformer layer "
+    "modify named inputs steering kwargs keyword arguments pre-hook",
     needs=PRE_KWARGS,
     value=lambda old, new: new,
     wrong={"never merged": lambda old, new: {**old, **new}},
@@ -139,6 +151,8 @@ def test_pair_replaces_both(subject: Subject, caller, returned) -> None:
         'docs: torch.nn.Module.register_forward_hook "will be passed the ``kwargs`` given to the forward function"',
         "test: test/nn/test_module_hooks.py TestModuleHooks.test_kwarg_hooks",
     ),
+    asked="output callback kwargs modified or original attention_mask "
+    "changed before layer kwargs keyword arguments pre-hook",
     needs=(PRE_KWARGS, KWARGS),
     value="forward",
     wrong={"never original": "caller"},
@@ -166,6 +180,8 @@ def test_forward_hook_sees_them(subject: Subject, caller, returned, flags) -> No
     says="A key that a with_kwargs forward pre-hook sets in its dict reaches forward, not the caller's dict.",
     where=("the hook returns None", "no later hook changes it"),
     source="measured",
+    asked="modify kwargs inplace add attention_mask side effect on "
+    "my original dictionary kwargs keyword arguments pre-hook",
     needs=PRE_KWARGS,
     value=False,
     wrong={"never the caller's": True},
@@ -191,6 +207,8 @@ def test_dict_is_a_copy(subject: Subject, mine, edits) -> None:
     says="A call raises RuntimeError when a with_kwargs forward pre-hook returns neither None nor a tuple of two.",
     see="input.keywords.removed_meanwhile",
     source=('code: torch/nn/modules/module.py "forward pre-hook must return None or a tuple"', KWARGS_PULL),
+    asked="forward pre-hook must return none or a tuple of new_args "
+    "new_kwargs error returned tensor kwargs keyword arguments pre-hook",
     needs=PRE_KWARGS,
     value=lambda given: False,
     wrong={"never wrapped": lambda given: not isinstance(given, (list, tuple))},
@@ -225,6 +243,8 @@ def test_only_a_pair(subject: Subject, wrong, before, after) -> None:
     says="In the pair that a with_kwargs forward pre-hook returns, args may be any iterable: forward gets its items.",
     where="there is no other hook",
     source="measured",
+    asked="return list or generator instead of tuple for positional "
+    "part from kwargs pre hook kwargs keyword arguments pre-hook",
     needs=PRE_KWARGS,
     value=object,
     wrong={"never refused": tuple},
@@ -262,6 +282,8 @@ def test_args_are_spread(subject: Subject, items, shape, kwargs) -> None:
     "input.keywords.pair_of_inputs",
     says="A tuple of two inputs that a with_kwargs forward pre-hook returns is read as (args, kwargs).",
     source="measured",
+    asked="second tensor mistaken for named arguments lstm hidden state "
+    "must be a mapping error kwargs keyword arguments pre-hook",
     needs=PRE_KWARGS,
     value=False,
     wrong={"never both": True},

@@ -16,6 +16,7 @@ from suites.shapes import alone, product
     says="A with_kwargs forward pre-hook or forward hook is given all keyword arguments, however many.",
     where=("no earlier hook changes them", "no hook is removed"),
     source=f'{PRE_HOOK} "the forward pre-hook will be passed the kwargs given to the forward function"',
+    asked="lots of named parameters huggingface model config all passed to callback dropped any limit",
     about=("register_forward_hook", "register_forward_pre_hook"),
     needs=PRE_KWARGS,
 )
@@ -44,6 +45,7 @@ def with_keywords(draw) -> Plan:
     "input.many.replaced_keywords",
     says="The keyword arguments that the last with_kwargs forward pre-hook returns reach forward, however many.",
     source=f'{PRE_HOOK} "both the args and kwargs should be returned"',
+    asked="override dozens of named parameters before layer add extra ones does it lose any",
     needs=PRE_KWARGS,
 )
 @given(plan=with_keywords())
@@ -66,6 +68,7 @@ def longer_and_longer(draw) -> Plan:
     "input.many.arguments",
     says="A tuple that the last forward pre-hook returns gives forward all its positional arguments, however long.",
     source=f'{PRE_HOOK} "We will wrap the value into a tuple if a single value is returned"',
+    asked="layer with many inputs change number of parameters long tuple hundreds limit",
     where=("with_kwargs= is left out", "it is a plain tuple"),
     see="input.keywords.pair_of_inputs",
 )

@@ -10,6 +10,8 @@ from suites.names import CODE, GLOBAL_FORWARD_PRE, PRE_KWARGS
     "input.keywords.flag_is_keyword_only",
     says="register_forward_pre_hook takes its options by name: a second positional argument raises TypeError.",
     source=f'{CODE} "prepend: bool = False, with_kwargs: bool = False"',
+    asked="register_forward_pre_hook takes 2 positional arguments but "
+    "3 were given passing true kwargs keyword arguments pre-hook",
     needs=PRE_KWARGS,
     value="TypeError",
     wrong={"never by position": "none"},
@@ -25,6 +27,8 @@ def test_flag_is_keyword_only(subject: Subject) -> None:
     "input.keywords.never_for_global",
     says="register_module_forward_pre_hook, for global hooks, takes neither with_kwargs nor prepend.",
     source=f'{CODE} "def register_module_forward_pre_hook(hook: Callable[..., None]) -> RemovableHandle"',
+    asked="access named inputs for all modules at once unexpected keyword "
+    "argument prepend error kwargs keyword arguments pre-hook",
     needs=GLOBAL_FORWARD_PRE,
     value=["TypeError", "TypeError"],
     wrong={"never options": ["none", "none"]},

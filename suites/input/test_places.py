@@ -33,6 +33,7 @@ ABOUT = "register_forward_pre_hook"
     where="with_kwargs= is left out",
     see=("input.returns.only_tuples_are_spread", "input.keywords.pair_of_inputs"),
     source=f'{NOTE} "Note that inputs are always wrapped in a tuple"',
+    asked="layer with several inputs modify only one encoder decoder must return everything",
 )
 @given(plan=leaves("forward_pre", "mul"))
 def test_all_together(subject: Subject, plan: Plan) -> None:
@@ -48,6 +49,7 @@ def test_all_together(subject: Subject, plan: Plan) -> None:
     says="A module that returns its input returns what its forward pre-hooks made of it.",
     where=("inputs are tensors, by position", "there is no other hook"),
     source=THROUGHOUT,
+    asked="nn identity or dropout eval passes through is result modified tensor or original",
 )
 @given(plan=leaves("forward_pre", "both", steps=(Forward(), Backward((1, 2)))))
 def test_handed_through(subject: Subject, plan: Plan) -> None:
@@ -61,6 +63,7 @@ def test_handed_through(subject: Subject, plan: Plan) -> None:
     where=("no backward hook is there", "x is used nowhere else"),
     see="backward.given.unused_input",
     source="measured",
+    asked="input ignored by layer grad is none despite scaling in callback disconnected",
 )
 @given(plan=leaves("forward_pre", "first"))
 def test_unused(subject: Subject, plan: Plan) -> None:
@@ -72,6 +75,7 @@ def test_unused(subject: Subject, plan: Plan) -> None:
     "input.places.without_gradient",
     says="Where x needs no gradient, the gradient of w in x * w is computed from the x that forward pre-hooks left.",
     source="measured",
+    asked="weight gradient uses modified image or original data first layer normalization in callback",
 )
 @given(plan=leaves("forward_pre", frozen=True))
 def test_without_gradient(subject: Subject, plan: Plan) -> None:
@@ -82,6 +86,7 @@ def test_without_gradient(subject: Subject, plan: Plan) -> None:
     "input.places.no_grad",
     says="Under no_grad forward pre-hooks run and replace x in y = w * x, too; y.backward() raises RuntimeError.",
     source="measured",
+    asked="inference evaluation mode are input callbacks still active does not require grad error",
 )
 @given(plan=leaves("forward_pre", steps=(Forward(grad=False), Backward((2,)))))
 def test_no_grad(subject: Subject, plan: Plan) -> None:
@@ -96,6 +101,7 @@ def test_no_grad(subject: Subject, plan: Plan) -> None:
     says="A second backward() of y = w * x uses the x that forward pre-hooks left and calls none of them.",
     where=("retain_graph=True is given", "no tensor is changed in place"),
     source="measured",
+    asked="retain_graph twice do input callbacks rerun recompute weight gradient with modified input",
 )
 @given(plan=leaves("forward_pre", steps=(Forward(), Backward((2,)), Backward((3,)))))
 def test_backward_again(subject: Subject, plan: Plan) -> None:
@@ -120,6 +126,7 @@ def watched(draw) -> Plan:
     says="A tensor hook on the caller's input is given the gradient that came back through the replacements.",
     where=("it is used once, by position", "it has no other hook"),
     source="measured",
+    asked="saliency adversarial gradient at original image before normalization inside callback chain rule",
     about=("register_forward_pre_hook", "register_hook"),
 )
 @given(plan=watched())
@@ -132,6 +139,7 @@ def test_callers_tensor(subject: Subject, plan: Plan) -> None:
     says="What a Sequential's forward pre-hooks left is given to the first forward pre-hook of its first child.",
     where=("inputs are by position", "no hook is global"),
     source=THROUGHOUT,
+    asked="nn sequential container input callback nested deep outer goes before inner layer",
 )
 @given(plan=towers("forward_pre"))
 def test_towers(subject: Subject, plan: Plan) -> None:
@@ -155,6 +163,7 @@ def side_by_side(draw) -> Plan:
     where=("no hook is global", "no tensor is changed in place"),
     see="input.returns.in_place",
     source="measured",
+    asked="parallel branches same activation does modifying input of one leak to other branch",
 )
 @given(plan=side_by_side())
 def test_siblings(subject: Subject, plan: Plan) -> None:
@@ -166,6 +175,7 @@ def test_siblings(subject: Subject, plan: Plan) -> None:
     says="The forward pre-hooks of a module that is called in several places replace its input in each of them.",
     where="inputs are tensors, by position",
     source=f'{PRE_HOOK} "The hook will be called every time before :func:`forward` is invoked"',
+    asked="tied layer reused weight sharing input modification applied on every use",
 )
 @given(plan=shared("forward_pre"))
 def test_shared(subject: Subject, plan: Plan) -> None:
@@ -181,6 +191,7 @@ def test_shared(subject: Subject, plan: Plan) -> None:
     where="no tensor is changed in place",
     see="input.returns.in_place",
     source="measured",
+    asked="exception in input callback does broken state or modified input leak into following batch",
 )
 @given(plan=failing_once("forward_pre"))
 def test_after_a_failure(subject: Subject, plan: Plan) -> None:
@@ -200,6 +211,7 @@ def everywhere(draw) -> Plan:
     "input.places.global_keywords",
     says="A global forward pre-hook is not given the keyword arguments and does not change them.",
     source=f'{GLOBAL_PRE_HOOK} "Keyword arguments won\'t be passed to the hooks"',
+    asked="register_module_forward_pre_hook attention_mask named inputs missing all layers huggingface",
     needs=GLOBAL_FORWARD_PRE,
 )
 @given(plan=everywhere())
@@ -216,6 +228,7 @@ def test_global_keywords(subject: Subject, plan: Plan) -> None:
     says="A forward pre-hook with prepend=True replaces the input before its module's older ones are given it.",
     where="inputs are tensors, by position",
     source=f'{PRE_HOOK} "fired before all existing ``forward_pre`` hooks"',
+    asked="run my input callback first before existing ones put at front spectral norm prune",
     needs="torch.nn.Module.register_forward_pre_hook(prepend)",
 )
 @given(plan=in_front("forward_pre"))
@@ -239,6 +252,7 @@ def repeated(draw) -> Plan:
     says="After several calls of y = x * w, backward() of the last y uses the x that forward pre-hooks left for it.",
     where="all calls are given the same x",
     source="measured",
+    asked="siamese layer reused several times gradient from latest result mixes inputs of other runs",
 )
 @given(plan=repeated())
 def test_calls_apart(subject: Subject, plan: Plan) -> None:

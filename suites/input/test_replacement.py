@@ -54,12 +54,14 @@ def along(plan: Plan, hooks):
         "input.replacement.chain",
         "Each forward pre-hook is given the positional arguments that the one before it left.",
         THROUGHOUT,
+        asked="several input callbacks same layer does second see first modification order",
         draws=lambda: replacing(Scale, Bare, ops=("scale", "affine", "same", "add", "mul", "cross", "both")),
     ),
     Row(
         "input.replacement.every_call",
         "In a second call with the same x the first forward pre-hook is given x again, not what it returned for it.",
         "measured",
+        asked="input modification accumulates over iterations applied twice to same batch training loop",
         where="no tensor is changed in place",
         see="input.returns.in_place",
         draws=lambda: replacing(Scale, Bare, ops=("scale", "affine", "same"), runs=3),
@@ -68,6 +70,7 @@ def along(plan: Plan, hooks):
         "input.replacement.global_hook",
         "Global forward pre-hooks replace the input, too: the module's first own one is given what they left.",
         (f'{GLOBAL_PRE_HOOK} "This hook has precedence over the specific module hooks registered"', THROUGHOUT),
+        asked="register_module_forward_pre_hook modify every layer input order before per layer ones",
         where="inputs are tensors, by position",
         needs=GLOBAL_FORWARD_PRE,
         draws=lambda: replacing(Scale, Bare, ops=("same", "both", "add"), everywhere=True),
@@ -85,6 +88,8 @@ def goes_along(subject: Subject, plan: Plan, *, row: Any) -> None:
         "input.replacement.none_keeps",
         "A forward pre-hook that returns None does not replace the input.",
         f'{PRE_HOOK} "hook(module, args) -> None or modified input"',
+        asked="forgot return in input callback only printing shapes does "
+        "layer get original unchanged pre-hook returns None nothing",
         where="it changes nothing in place",
         see="input.keywords.dict_is_a_copy",
         draws=lambda: replacing(ops=("same", "both")),
@@ -93,6 +98,7 @@ def goes_along(subject: Subject, plan: Plan, *, row: Any) -> None:
         "input.replacement.bare_is_wrapped",
         "A tensor that a forward pre-hook returns replaces all positional arguments, as a tuple of one.",
         f'{PRE_HOOK} "We will wrap the value into a tuple if a single value is returned"',
+        asked="return single tensor not tuple from input callback layer with two inputs missing argument",
         where="with_kwargs= is left out",
         see="input.keywords.only_a_pair",
         draws=lambda: replacing(Bare, ops=("same",)),
@@ -101,6 +107,7 @@ def goes_along(subject: Subject, plan: Plan, *, row: Any) -> None:
         "input.replacement.tuple_replaces",
         "A plain tuple that a forward pre-hook returns replaces all positional arguments.",
         f'{PRE_HOOK} "User can either return a tuple or a single modified value"',
+        asked="override several args before layer executes why did my second parameter vanish missing argument",
         where="with_kwargs= is left out",
         see="input.keywords.pair_of_inputs",
         draws=lambda: replacing(Scale),
@@ -120,6 +127,7 @@ def reaches_forward(subject: Subject, plan: Plan, *, row: Any) -> None:
     where="inputs are tensors, by position",
     see="output.keywords.hidden",
     source=THROUGHOUT,
+    asked="captured input differs from what i passed register_forward_hook feature extraction original or modified",
     about=("register_forward_pre_hook", "register_forward_hook"),
 )
 @given(plan=replacing(Scale, Bare, ops=("scale", "affine", "same", "add", "both"), after=("forward",)))
@@ -135,6 +143,7 @@ def test_forward_hook_sees_it(subject: Subject, plan: Plan) -> None:
     says="If a forward pre-hook returns 2 * x for x, the gradient reaches the caller's x through 2 * x.",
     where=("x needs a gradient, grad mode is on", "nothing is detached"),
     source="test: test/nn/test_module_hooks.py TestModuleHookNN.test_hook_forward_preforward_writable",
+    asked="does backpropagation pass through input modification scale noise quantization inside callback",
 )
 @given(plan=replacing(Scale, Bare))
 def test_gradient_flows(subject: Subject, plan: Plan) -> None:
@@ -152,6 +161,8 @@ def test_gradient_flows(subject: Subject, plan: Plan) -> None:
     where="inputs are tensors by position that need gradients",
     see="backward.given.kwargs_left_out",
     source="measured",
+    asked="grad_input refers to modified or original input "
+    "register_full_backward_hook with register_forward_pre_hook scaling",
     needs=FULL,
 )
 @given(plan=replacing(Scale, Bare, after=("full_backward",)))
@@ -166,6 +177,7 @@ def test_full_backward_sees_it(subject: Subject, plan: Plan) -> None:
     says="A Sequential calls its first child with what the Sequential's own forward pre-hooks left.",
     where="inputs are by position",
     source=THROUGHOUT,
+    asked="container input modification reaches inner layer nn sequential block first layer",
 )
 @given(plan=nested("forward_pre", inner=True))
 def test_nested(subject: Subject, plan: Plan) -> None:
@@ -182,6 +194,7 @@ def test_nested(subject: Subject, plan: Plan) -> None:
     "input.replacement.removed",
     says="A forward pre-hook that is removed between two calls replaces nothing in the second; the others still do.",
     source=f'{PRE_HOOK} "a handle that can be used to remove the added hook"',
+    asked="unregister input modification layer back to original behaviour remaining callbacks continue ablation",
 )
 @given(plan=removed("forward_pre"))
 def test_removed(subject: Subject, plan: Plan) -> None:

@@ -19,6 +19,7 @@ ABOUT = "register_forward_pre_hook"
     says="A forward pre-hook is given each positional argument in its place, also None, numbers, lists and dicts.",
     where="no earlier hook replaces them",
     source=PRE_HOOK + ' "the input contains only the positional arguments given to the module"',
+    asked="what does pre hook receive for mask nested batch nontensor inputs in args",
 )
 @given(plan=wider("structures", kinds=("forward_pre",), does=(), depth=0))
 def test_given(subject: Subject, plan: Plan) -> None:
@@ -43,6 +44,7 @@ def called_by_name(draw) -> Plan:
     says="A with_kwargs forward pre-hook is given the keyword arguments in the order of the call.",
     where="no earlier hook changes the order",
     source=PRE_HOOK + ' "the forward pre-hook will be passed the kwargs given to the forward function"',
+    asked="how to see attention_mask kwargs names in pre hook sorted or as passed order",
     needs=PRE_KWARGS,
 )
 @given(plan=called_by_name())
@@ -60,6 +62,7 @@ def test_keywords(subject: Subject, plan: Plan) -> None:
     where="with_kwargs= is left out",
     see="input.keywords.args_are_spread",
     source="measured",
+    asked="drop optional mask by returning none second from pre hook does it mean keep unchanged",
 )
 @given(plan=wider("structures", kinds=("forward_pre",), does=("blank",), depth=0, least=2))
 def test_none_returned(subject: Subject, plan: Plan) -> None:
@@ -78,6 +81,7 @@ def test_none_returned(subject: Subject, plan: Plan) -> None:
     where="with_kwargs= is left out",
     see="input.keywords.only_a_pair",
     source=PRE_HOOK + ' "(unless that value is already a tuple)"',
+    asked="dataclass or structured batch returned from pre hook gets unpacked into separate parameters how wrap",
 )
 @given(plan=wider("structures", kinds=("forward_pre",), does=("repack",), depth=0, least=2))
 def test_repacked(subject: Subject, plan: Plan) -> None:

@@ -18,6 +18,7 @@ MODIFIED = 'docs: torch.nn.Module.register_forward_pre_hook "The hook can modify
     where=("with_kwargs= is left out", "inputs are by position"),
     see="input.keywords.only_a_pair",
     source=(MODIFIED, "measured"),
+    asked="can pre hook resize cast half or transpose data before conv layer change batch size noncontiguous",
     level="observed",
 )
 @given(plan=in_some_mode(plans(kinds=("forward_pre",), does=("scale",), ops=("same",), depth=0, least=2, values=True)))

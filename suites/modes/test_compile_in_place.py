@@ -34,6 +34,7 @@ ABOUT = APIS
     where=("forwards are your own", EAGER),
     see="modes.compile.global",
     source='code: torch/_dynamo/eval_frame.py "please try using `module.compile()`"',
+    asked="model.compile() instead of torch.compile(model) global hooks no extra call",
     needs=IN_PLACE,
     about=EVERYWHERE[:2],
     value=0,
@@ -55,6 +56,7 @@ def test_in_place_global(subject: Subject, pre: bool) -> None:
     where=("forwards are your own", EAGER),
     see=("modes.compile.late_inner", "modes.compile.late_outer"),
     source="measured",
+    asked="model.compile() hooks added later which ones run",
     needs=IN_PLACE,
     concern="forward_pre|forward|full_backward own ?compiled",
     readings=(
@@ -92,6 +94,7 @@ def test_in_place_late(subject: Subject, kind: str, path: str) -> None:
     says="A copy.deepcopy of a module after Module.compile() keeps its hooks and runs without being compiled.",
     where=EAGER,
     source="measured",
+    asked="deepcopy after model.compile() is copy compiled",
     needs=IN_PLACE,
     value=["Python", "graph"],
     wrong={"compiled again": ["graph", "graph"]},

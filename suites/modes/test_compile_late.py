@@ -34,6 +34,7 @@ LATE = f'{PAGE} "at the cost of not noticing if any hook dict is changed after c
     says="A first hook added to an inner module after a compiled call is ignored until torch compiles anew.",
     where=("forwards are your own", "inner modules had no hooks"),
     source=(LATE, NOTICED, ISSUE + "117758"),
+    asked="torch.compile hook on submodule not called after first run added later ignored silently",
     needs=COMPILE,
     concern="forward_pre|forward|full_backward_pre|full_backward|backward own ?compiled",
     readings=(
@@ -69,6 +70,7 @@ def test_late_inner(subject: Subject, kind: str, path: str, backend: str) -> Non
     says="A first hook added to an inner nn.Linear after a compiled call is ignored until torch compiles anew.",
     where=(OWN, EAGER),
     source=(LATE, NOTICED, ISSUE + "117758"),
+    asked="activation hook on nn.linear does nothing after torch compile model already ran",
     needs=COMPILE,
     concern="forward_pre|forward|full_backward_pre|full_backward|backward own ?compiled",
     readings=by_release(
@@ -98,6 +100,7 @@ def test_late_layer(subject: Subject, kind: str, by: int) -> None:
     where=(OWN, EAGER),
     see="modes.compile.late_inner",
     source="measured",
+    asked="register hook on compiled top model after first forward still fires",
     needs=COMPILE,
     value="runs",
     wrong={"ignored as an inner one": "ignored"},
@@ -119,6 +122,7 @@ def test_late_outer(subject: Subject, kind: str, by: int) -> None:
     where=EAGER,
     see="modes.compile.late_outer",
     source=(LATE, NOTICED),
+    asked="torch compile nn.sequential hook registered afterwards never fires",
     needs=COMPILE,
     concern="forward_pre|forward|full_backward_pre|full_backward|backward own ?compiled",
     readings=by_release(
@@ -147,6 +151,7 @@ def test_late_sequential(subject: Subject, kind: str, by: int) -> None:
     says="After torch.compiler.reset() the next compiled call runs the hooks that were registered too late.",
     where=EAGER,
     source="docs: torch.compiler.reset",
+    asked="make torch.compile pick up new hooks torch.compiler.reset dynamo reset",
     needs=COMPILE,
     value="runs",
     wrong={"still ignored": "ignored"},
@@ -172,6 +177,7 @@ def test_reset(subject: Subject, kind: str, path: str, by: int) -> None:
     where=("forwards are your own", EAGER),
     see="modes.compile.late_inner",
     source="measured",
+    asked="compiled model hook only fires for some batch sizes recompile",
     needs=COMPILE,
     about="register_forward_hook",
     concern="forward own ?compiled",
@@ -204,6 +210,7 @@ def test_other_shape(subject: Subject, path: str, sizes: List[int]) -> None:
     where=("forwards are your own", EAGER),
     see="modes.compile.other_shape",
     source="measured",
+    asked="torch compile dynamic shapes recompile late hook suddenly starts firing variable length",
     needs=COMPILE,
     about="register_forward_hook",
     concern="forward own ?compiled",
@@ -247,6 +254,7 @@ def after_a_new_shape(path: str, sizes: List[int], **options: Any) -> List[Any]:
     where=EAGER,
     see="modes.compile.late_inner",
     source="measured",
+    asked="add another hook next to existing one on compiled layer",
     needs=COMPILE,
     concern="forward_pre|forward own ?compiled ?hooked_again",
     readings=by_release(

@@ -32,6 +32,7 @@ def mode(name: str) -> Any:
     says="A forward (pre-)hook decorated with @no_grad, @enable_grad or @inference_mode runs in that mode.",
     where="it is as before when the hook has ended",
     source="measured",
+    asked="decorate hook function with torch.no_grad or inference_mode",
     needs="torch.inference_mode",
     about=FORWARD_APIS,
     concern="forward_pre|forward ?decorated",

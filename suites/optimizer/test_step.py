@@ -41,6 +41,8 @@ CHANGED = CHANGES.map(lambda one: (one,)) | st.just(())
     "optimizer.order.around",
     says="step() calls global pre-hooks, own pre-hooks, the closure, own post-hooks, then global post-hooks.",
     source=(BEFORE, AFTER, CODE),
+    asked="sequence of register_step_pre_hook register_optimizer_step_pre_hook "
+    "closure and post callbacks which fires earlier global or own optimizer",
     needs=EVERYWHERE,
     about=ALL,
     see="optimizer.calls.super",
@@ -56,6 +58,7 @@ def test_around(subject: Subject, plan: Plan) -> None:
     "optimizer.order.registered",
     says="Step pre-hooks of one optimizer are called in the order in which they were registered; so are post-hooks.",
     source=CODE,
+    asked="two callbacks on one optimizer step which goes earlier register_step_post_hook order prepend",
     needs=OWN,
     about=ALL[:2],
 )
@@ -69,6 +72,8 @@ def test_registered(subject: Subject, plan: Plan) -> None:
     "optimizer.given.arguments",
     says="A step hook is given the optimizer, a tuple of it and the arguments of step(), and the keyword arguments.",
     source=GIVEN,
+    asked="register_step_pre_hook signature optimizer args kwargs why is "
+    "args a tuple with the optimizer in it get closure in callback",
     needs=OWN,
     about=ALL,
     see="optimizer.returns.pair",
@@ -85,6 +90,8 @@ def test_arguments(subject: Subject, plan: Plan) -> None:
     says="A step uses the .grad that its step pre-hooks leave, whether they assign one or change it in place.",
     where="no closure computes it anew",
     source=BEFORE,
+    asked="clip gradients in optimizer pre step callback clip_grad_norm_ "
+    "noise to gradient register_step_pre_hook does update use it",
     needs=OWN,
     about=(ALL[0], ALL[2]),
 )
@@ -99,6 +106,8 @@ def test_before(subject: Subject, plan: Plan) -> None:
     says="A step post-hook that changes .grad changes the next step, not this one.",
     where="only step hooks change .grad",
     source=AFTER,
+    asked="zero_grad in optimizer post step callback clear gradients "
+    "automatically set p.grad after update register_step_post_hook",
     needs=OWN,
     about=(ALL[1], ALL[3]),
 )
@@ -124,6 +133,8 @@ def one_raises(kind: str) -> Any:
         "optimizer.raises.pre_hook",
         "An exception of a step pre-hook leaves step(): the step is not done, and no later hook is called.",
         "measured",
+        asked="stop update when gradients are nan raise in optimizer "
+        "pre step callback are weights unchanged skip batch",
         needs=OWN,
         about=(ALL[0], ALL[2]),
         kind=PRE,
@@ -133,6 +144,7 @@ def one_raises(kind: str) -> Any:
         "optimizer.raises.post_hook",
         "An exception of a step post-hook leaves step(): the step is done, and no later hook is called.",
         "measured",
+        asked="exception in optimizer post step callback were weights already updated rollback",
         needs=OWN,
         about=(ALL[1], ALL[3]),
         kind=POST,
@@ -152,6 +164,7 @@ def raises(subject: Subject, plan: Plan, *, row: Any) -> None:
     "optimizer.raises.closure",
     says="An exception of the closure leaves step(), and no step post-hook is called.",
     source="measured",
+    asked="closure throws in optimizer.step is post callback still run cleanup",
     needs=OWN,
     about=ALL,
 )
@@ -180,6 +193,8 @@ def expanded(hooks: Any) -> Any:
     "optimizer.raises.step",
     says="An exception of the step itself leaves step(), and no step post-hook is called.",
     source="measured",
+    asked="optimizer.step fails unsupported operation more than one element "
+    "of the written-to tensor expanded weight is post callback called",
     needs=OWN,
     about=ALL,
 )
@@ -194,6 +209,7 @@ def test_step(subject: Subject, plan: Plan) -> None:
     "optimizer.handles.removed",
     says="A step hook is called until its handle is removed; the other step hooks go on.",
     source=REMOVES,
+    asked="remove optimizer step callback handle.remove unregister register_step_pre_hook",
     needs=OWN,
     about=ALL,
 )
@@ -234,6 +250,7 @@ def changing(draw: Any, last: bool) -> Plan:
     where="the four sorts are own or global, pre or post",
     see="optimizer.handles.inside_last",
     source="measured",
+    asked="RuntimeError OrderedDict mutated during iteration optimizer step one shot callback removes itself",
     needs=OWN,
     about=ALL,
 )
@@ -247,6 +264,7 @@ def test_inside(subject: Subject, plan: Plan) -> None:
     says="The last step hook of its sort may remove itself; one it registers is first called in the next step().",
     where="the four sorts are own or global, pre or post",
     source="measured",
+    asked="optimizer callback that removes itself after first update one shot register_step_post_hook",
     needs=OWN,
     about=ALL,
 )

@@ -54,6 +54,7 @@ def lined_up(plan: Plan, *kinds: str):
         "ordering.between.pre_then_forward",
         "In each call a module's forward pre-hooks run before its forward hooks, whatever was registered first.",
         AROUND,
+        asked="time a layer start and stop callbacks is the start one always called earlier than end",
         kinds=FORWARD,
         drawn={"on": ("m0",)},
     ),
@@ -61,6 +62,8 @@ def lined_up(plan: Plan, *kinds: str):
         "ordering.between.global_forward_pre_first",
         "In each call of a module global forward pre-hooks run before its own, whatever was registered first.",
         GLOBAL["forward_pre"],
+        asked="register_module_forward_pre_hook versus layer specific "
+        "one who sees the inputs earliest sequence precedence",
         needs=GLOBAL_FORWARD_PRE,
         kinds=("forward_pre",),
     ),
@@ -68,6 +71,7 @@ def lined_up(plan: Plan, *kinds: str):
         "ordering.between.global_forward_first",
         "In each call of a module global forward hooks run before its own, whatever was registered first.",
         GLOBAL["forward"],
+        asked="which fires earlier all modules logger register_module_forward_hook or per layer callback after output",
         needs=GLOBAL_FORWARD,
         kinds=("forward",),
     ),
@@ -75,6 +79,8 @@ def lined_up(plan: Plan, *kinds: str):
         "ordering.between.global_full_backward_first",
         "For a call of a module global full backward hooks run before its own, whatever was registered first.",
         GLOBAL["full_backward"],
+        asked="register_module_full_backward_hook versus layer specific grad_input "
+        "callback which fires earlier gradient logging for all layers",
         where=("they were there before the call", "one backward()"),
         needs="torch.nn.modules.module.register_module_full_backward_hook",
         kinds=("full_backward",),
@@ -83,6 +89,8 @@ def lined_up(plan: Plan, *kinds: str):
         "ordering.between.global_full_backward_pre_first",
         "For a call of a module global full backward pre-hooks run before its own, whatever was registered first.",
         GLOBAL["full_backward_pre"],
+        asked="register_module_full_backward_pre_hook versus per layer grad_output "
+        "callback which triggers earlier scale incoming gradient everywhere",
         where=("they were there before the call", "one backward()"),
         needs="torch.nn.modules.module.register_module_full_backward_pre_hook",
         kinds=("full_backward_pre",),
@@ -91,6 +99,8 @@ def lined_up(plan: Plan, *kinds: str):
         "ordering.between.global_legacy_first",
         "For a call of a module global legacy backward hooks run before its own, whatever was registered first.",
         "test: test/nn/test_module_hooks.py TestModuleGlobalHooks.test_global_and_local_hooks_order",
+        asked="old register_module_backward_hook deprecated versus "
+        "register_backward_hook on one layer which triggers earlier",
         where=("they were there before the call", "one backward()"),
         needs="torch.nn.modules.module.register_module_backward_hook",
         kinds=("backward",),
@@ -99,6 +109,7 @@ def lined_up(plan: Plan, *kinds: str):
         "ordering.between.global_before_prepended",
         "For one call a module's hook with prepend=True still runs after the global hooks of its kind.",
         tuple(PREPENDED.format(kind) for kind in PREPENDING),
+        asked="put my layer callback ahead of register_module_forward_hook profiler is prepend enough to be very first",
         needs=PREPEND,
         kinds=PREPENDING,
         drawn={"prepend": True},
@@ -108,6 +119,8 @@ def lined_up(plan: Plan, *kinds: str):
         "ordering.between.pre_then_full_backward",
         "For one call all full backward pre-hooks, also global ones, run before all full backward hooks.",
         "test: test/nn/test_module_hooks.py TestModuleHooks.test_mixed_hooks",
+        asked="does grad_output callback always trigger earlier than "
+        "grad_input callback in same layer measuring backward time",
         where="one backward()",
         needs=PRE,
         kinds=("full_backward_pre", "full_backward"),
@@ -143,6 +156,8 @@ def called(plan: Plan, trace):
         "ordering.between.tensors_around_full",
         "For y = m(x) that is x * w, backward() runs y's hooks, w's, the full backward hook of m, x's hooks.",
         "measured",
+        asked="sequence of events in backprop activation register_hook parameter "
+        "register_hook and layer grad_input callback which goes last",
         where=("x needs a gradient", "w is a parameter used here only"),
         see="ordering.nested.input_without_grad",
         needs=FULL,
@@ -152,6 +167,8 @@ def called(plan: Plan, trace):
         "ordering.between.tensors_around_pre",
         "For y = m(x) that is x * w, backward() runs y's hooks, the full backward pre-hook of m, then w's hooks.",
         "measured",
+        asked="register_full_backward_pre_hook relative to activation "
+        "register_hook and parameter register_hook which fires earlier",
         where="y is hooked after the call",
         needs=PRE,
         order=(("tensor", "m0>0"), ("full_backward_pre", "m0"), ("tensor", "m0.weight"), ("tensor", "x0")),
@@ -160,6 +177,8 @@ def called(plan: Plan, trace):
         "ordering.between.tensors_around_legacy",
         "For y = m(x) that is x * w, backward() runs y's hooks, the legacy backward hook of m, then w's hooks.",
         "measured",
+        asked="old deprecated register_backward_hook relative to parameter "
+        "register_hook and activation register_hook which fires earlier",
         about=("register_backward_hook", "register_hook"),
         order=(("tensor", "m0>0"), ("backward", "m0"), ("tensor", "m0.weight"), ("tensor", "x0")),
     ),
@@ -188,6 +207,7 @@ def used(draw) -> Plan:
     where=("x needs a gradient", "w is used here only"),
     see=("ordering.nested.input_without_grad", "backward.structures.unseen_inputs"),
     source="measured",
+    asked="can i read layer weight.grad inside register_full_backward_hook is it still none or already accumulated",
     needs=POST_ACCUMULATE,
 )
 @given(plan=used())

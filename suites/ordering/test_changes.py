@@ -68,6 +68,7 @@ def first_drops_second(kind: str, on: str = "m0") -> Plan:
         "ordering.changes.forward_pre_removed",
         "A forward pre-hook may remove forward pre-hooks of its module, also itself: that call still runs them all.",
         (SNAPSHOT_PULL, REMOVABLE.format("preforward")),
+        asked="unregister handle inside its own pre hook one shot run once only mutated during iteration skip",
         where="with_kwargs= is left out",
         see="input.keywords.removed_meanwhile",
         concern="forward_pre ?removes_inside",
@@ -79,6 +80,8 @@ def first_drops_second(kind: str, on: str = "m0") -> Plan:
         "ordering.changes.forward_removed",
         "A forward hook may remove forward hooks of its module, also itself: that call still runs them all.",
         (SNAPSHOT_PULL, REMOVABLE.format("forward")),
+        asked="one shot activation capture handle remove within callback safe or ordereddict "
+        "mutated during iteration remove a handle inside a hook while hooks run",
         where="with_kwargs= is left out",
         see="handles.removal.keywords_go_first",
         concern="forward ?removes_inside",
@@ -90,6 +93,8 @@ def first_drops_second(kind: str, on: str = "m0") -> Plan:
         "ordering.changes.global_forward_removed",
         "A global forward hook may remove global forward hooks: the module call that ran it still runs them all.",
         ("measured", SNAPSHOT_PULL),
+        asked="one shot register_module_forward_hook unregister handle "
+        "from inside callback safe while iterating others skipped",
         level="observed",
         concern="forward everywhere ?removes_inside",
         needs=GLOBAL_FORWARD,
@@ -116,6 +121,7 @@ def runs_them_all(subject: Subject, plan: Plan, *, row: Any) -> None:
     "ordering.changes.tensor_removed",
     says="A tensor hook removed by an earlier one of the same tensor still runs in that backward.",
     source="measured",
+    asked="handle remove inside register_hook callback deletes the next one yet it still fires safe unregister",
     where="no tensor is changed in place",
     concern="tensor ?removes_inside",
     readings=(
@@ -150,6 +156,8 @@ def test_tensor_removed(subject: Subject, plan: Plan) -> None:
     "ordering.changes.post_accumulate_removed",
     says="A post-accumulate-grad hook removed by itself or by an earlier one of its tensor still runs in that pass.",
     source="measured",
+    asked="optimizer step in backward callback unregister itself handle "
+    "remove fires anyway one shot register_post_accumulate_grad_hook",
     needs=POST_ACCUMULATE,
 )
 @given(plan=interrupted("post_accumulate", "x0"))
@@ -162,6 +170,7 @@ def test_post_accumulate_removed(subject: Subject, plan: Plan) -> None:
     "ordering.changes.full_backward_removed",
     says="A full backward hook removed by itself or another one of its module is still called in that backward().",
     source="measured",
+    asked="delete grad_input callback from within backprop one time only still fires after unregister handle",
     needs=FULL,
 )
 @given(plan=interrupted("full_backward"))
@@ -175,6 +184,7 @@ def test_full_backward_removed(subject: Subject, plan: Plan) -> None:
     says="A forward hook that forward registers on self does not run in that call.",
     where=("self had no forward or backward hook or pre-hook before", "no hook is global"),
     source=(SKIPS, SKIP_PULL),
+    asked="add hook while layer is executing never triggered first time only from next batch",
     about=("register_forward_hook", "register_forward_pre_hook", "register_module_forward_pre_hook"),
     concern="forward ?registers_inside",
     readings=(

@@ -20,6 +20,7 @@ KINDS = (*FORWARD, "full_backward", "full_backward_pre")
     where=("prepend= is left out", "no tensor is changed in place"),
     see="ordering.registration.prepend_forward",
     source="measured",
+    asked="hundreds of callbacks on one layer is there a limit stacking same place sequence guaranteed fifo",
     about=apis(HOOK_KINDS, everywhere=True),
 )
 @given(plan=plans(kinds=HOOK_KINDS, outputs=(1, 2), depth=0, least=3, most=5, everywhere=True, alike=True, many=4))
@@ -36,6 +37,7 @@ def test_in_one_place(subject: Subject, plan: Plan) -> None:
     says="However many hooks of a kind a module has, a new one runs before them with prepend=True, else after them.",
     where="the new one was there before the call",
     source="measured",
+    asked="mixing prepend and normal callbacks lots of them final sequence stack lifo or queue",
     about=apis(KINDS, everywhere=True),
     needs=PREPEND,
 )

@@ -58,6 +58,7 @@ def brackets(net, before: str, after: str, backward: bool = False):
         "ordering.nested.forward",
         "A Sequential runs its forward pre-hooks, then its children with their hooks, then its forward hooks.",
         AROUND,
+        asked="trace nested model execution parent then inner layers enter exit sequence logging indentation",
         kinds=("forward_pre", "forward"),
         grads=(True,),
     ),
@@ -65,6 +66,8 @@ def brackets(net, before: str, after: str, backward: bool = False):
         "ordering.nested.full_backward",
         "A Sequential runs full backward hooks from its last child to its first, then its own.",
         "measured",
+        asked="gradient logging list appears reversed relative to layers "
+        "parent container grad_input callback comes after layers",
         where=("its input needs a gradient, by position", "one call, one backward()"),
         see="ordering.nested.input_without_grad",
         needs=FULL,
@@ -75,6 +78,7 @@ def brackets(net, before: str, after: str, backward: bool = False):
         "ordering.nested.full_backward_pre",
         "A Sequential runs its own full backward pre-hooks, then its children's, last child first.",
         "measured",
+        asked="grad_output callback of parent container fires earlier than inner layers reversed sequence of blocks",
         needs=PRE,
         kinds=("full_backward_pre", ""),
         grads=(True, False),
@@ -84,6 +88,7 @@ def brackets(net, before: str, after: str, backward: bool = False):
         "ordering.nested.backward_brackets",
         "A Sequential's full backward pre-hook runs before its children's, its full backward hook after theirs.",
         "measured",
+        asked="nested timing of backprop parent block start and end wraps inner layers profiler enter exit",
         where=("inputs need gradients", "one call, one backward()"),
         see=("ordering.nested.input_without_grad", "backward.structures.unseen_inputs"),
         needs=PRE,
@@ -109,6 +114,7 @@ def watched(draw, *kinds: str) -> Plan:
     "ordering.nested.global_forward",
     says="In one call of a Sequential global forward pre-hooks run for it first, global forward hooks for it last.",
     source=AROUND_GLOBALLY,
+    asked="register_module_forward_hook fires for parent and every submodule which module is reported at start and end",
     needs=GLOBAL_FORWARD,
 )
 @given(plan=watched("forward_pre", "forward"))
@@ -135,6 +141,7 @@ def from_the_output(net, needed: bool, runs: bool):
     says="If no input of a module needs a gradient, its full backward hook runs when its output's gradient comes.",
     where="the module returns a tensor",
     source=WITHOUT_INPUT,
+    asked="first layer raw images requires_grad false grad_input none backward callback fires too early before weights",
     concern="full_backward ?inputs_need_no_grad",
     needs=FULL,
     readings=(
@@ -177,6 +184,8 @@ def test_input_without_grad(subject: Subject, plan: Plan) -> None:
     says="A Sequential's legacy backward hook runs right after its last child's.",
     where=("the last child makes a new tensor", "there is no other hook"),
     source="measured",
+    asked="deprecated register_backward_hook on container triggers "
+    "too early before inner layers finished wrong grad_input",
     about="register_backward_hook",
     note="Both hooks are on the node that made the output, which the container shares with its last child.",
 )
@@ -205,6 +214,7 @@ def siblings(draw, *kinds: str) -> Plan:
     says="Of modules called on one tensor, the one called last runs its full backward hooks first.",
     where="one backward()",
     source="measured",
+    asked="parallel branches multi head same features which branch backward callback fires earliest residual",
     needs=FULL,
 )
 @given(plan=siblings("forward", "full_backward"))
@@ -229,6 +239,8 @@ def shared(draw, *kinds: str) -> Plan:
     "ordering.nested.shared_forward",
     says="A module called several times runs all its forward pre-hooks and forward hooks once in each call.",
     source=AROUND,
+    asked="reused relu layer activation dict overwritten hook triggered multiple times shared "
+    "encoder siamese network hook called twice shared module reused weight tying",
 )
 @given(plan=shared("forward_pre", "forward"))
 def test_shared_forward(subject: Subject, plan: Plan) -> None:
@@ -241,6 +253,8 @@ def test_shared_forward(subject: Subject, plan: Plan) -> None:
     says="A module called again on its own output runs its full backward hooks once per call, the last call first.",
     where=("one backward()", "the last output is in the loss"),
     source="measured",
+    asked="weight tied layer reused in loop recurrent cell backward "
+    "callback fires multiple times which timestep earliest",
     needs=FULL,
 )
 @given(plan=shared("full_backward"))
@@ -267,6 +281,7 @@ def repeated(draw, kind: str) -> Plan:
     says="Each call of a module runs all its forward hooks again, in the same order.",
     where=("no hook is registered or removed", "the call raises nothing"),
     source=AROUND[1],
+    asked="do hooks fire once or at each iteration training loop second batch sequence stays stable",
 )
 @given(plan=repeated("forward"))
 def test_every_forward(subject: Subject, plan: Plan) -> None:

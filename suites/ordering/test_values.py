@@ -14,6 +14,7 @@ from suites.shapes import in_line, plans_with
     "ordering.values.global_first",
     says="In each call of a module global forward hooks run before its own, whatever shape or dtype tensors have.",
     source='docs: torch.nn.modules.module.register_module_forward_hook "executed before specific module hooks"',
+    asked="does order of register_module_forward_hook depend on float16 int scalar empty inputs batch size",
     about=apis(FORWARD, everywhere=True),
     needs=GLOBAL_FORWARD,
 )

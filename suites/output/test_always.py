@@ -66,6 +66,8 @@ def due(plan: Plan):
         "output.always.in_line",
         "In a call that succeeds an always_call hook runs as other forward hooks do, and may replace the output.",
         ALWAYS_TEST,
+        asked="does always_call=true change anything without exception normal run modify "
+        "activations order same always_call cleanup finally exception in forward",
         see=("ordering.changes.forward_registers_hook",),
         needs=ALWAYS_CALL,
         draws=lambda: lines("scale"),
@@ -74,6 +76,8 @@ def due(plan: Plan):
         "output.always.after_a_hook",
         "After a forward hook raised, each always_call hook of the module that did not run in that call runs once.",
         (f'{CODE} "run always called hooks if they have not already been run"', ALWAYS_TEST),
+        asked="cleanup callback when another activation callback crashes is it called "
+        "twice or skipped finally always_call cleanup finally exception in forward",
         see=("output.always.changed_under_way", "output.always.only_exceptions"),
         needs=ALWAYS_CALL,
         draws=lambda: lines("scale", "scale", fails="hook"),
@@ -82,6 +86,8 @@ def due(plan: Plan):
         "output.always.global_first",
         "In a failing call of a module the global always_call hooks run before its own, prepended or not.",
         "measured",
+        asked="crash handling callback for all modules versus layer specific cleanup which "
+        "fires earlier prepend always_call cleanup finally exception in forward",
         needs=(ALWAYS_CALL, "torch.nn.modules.module.register_module_forward_hook(always_call)"),
         draws=lambda: lines("scale", fails="pre", everywhere=True),
     ),
@@ -101,6 +107,8 @@ def in_turn(subject: Subject, plan: Plan, *, row: Any) -> None:
     says="If a module's forward pre-hook raises, its always_call hooks get output None, or what earlier ones returned.",
     see=("output.places.forward_raises",),
     source=(PULL, "measured"),
+    asked="cleanup callback receives none instead of activations because input stage "
+    "crashed attributeerror nonetype always_call cleanup finally exception in forward",
     level="observed",
     needs=ALWAYS_CALL,
 )
@@ -122,6 +130,8 @@ def test_before_output(subject: Subject, plan: Plan) -> None:
     where="no hook changes the kwargs",
     see=("output.always.global_keywords_lost", "output.always.only_exceptions", "output.always.changed_under_way"),
     source=(f'{FORWARD_HOOK} "the ``hook`` will be passed the kwargs given to the forward function"', PULL),
+    asked="crash report callback log attention_mask keyword inputs of layer "
+    "that failed debug always_call cleanup finally exception in forward",
     needs=ALWAYS_CALL,
 )
 @given(plan=lines("scale", fails="pre", with_kwargs=True))
@@ -152,6 +162,8 @@ def towers(draw) -> Plan:
     where="no hook calls a module",
     see=("output.always.only_exceptions",),
     source="measured",
+    asked="exception propagates through submodules which layer cleanup fires earlier child "
+    "or parent unwinding traceback always_call cleanup finally exception in forward",
     needs=(ALWAYS_CALL, "torch.nn.modules.module.register_module_forward_hook(always_call)"),
 )
 @given(plan=towers())
@@ -173,6 +185,8 @@ def global_keywords(draw) -> Plan:
     "output.always.global_keywords_lost",
     says="A global always_call hook that is called because the call failed gets no kwargs, even with with_kwargs=True.",
     source=(GLOBAL_KWARGS_PULL, "measured"),
+    asked="cleanup callback for all modules missing 1 required positional argument on crash "
+    "keyword arguments dropped always_call cleanup finally exception in forward",
     level="observed",
     needs=GLOBAL_KWARGS,
     docs="contradicts",
@@ -197,6 +211,8 @@ def changed_under_way(draw) -> Plan:
     says="A module's always_call hook that adds or removes its forward hooks causes RuntimeError.",
     where=("the hook runs after an error", "another of its forward hooks follows"),
     source="measured",
+    asked="self removing cleanup callback handle remove ordereddict mutated during "
+    "iteration crash one shot always_call cleanup finally exception in forward",
     needs=ALWAYS_CALL,
     note="The loop runs over the dict itself; a change that the last hook makes goes unnoticed.",
 )
@@ -222,6 +238,8 @@ def removed_in_time(draw) -> Plan:
     "output.always.removed_in_time",
     says="In a call whose forward pre-hook removes an always_call hook and then raises, that hook does not run.",
     source="measured",
+    asked="unregister cleanup callback from input stage just before crash does "
+    "it still fire always_call cleanup finally exception in forward",
     needs=ALWAYS_CALL,
 )
 @given(plan=removed_in_time())

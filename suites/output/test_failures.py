@@ -34,6 +34,8 @@ def failing_in(where, fail):
     where=("str() of errors works", "no warning is an error"),
     see=("output.always.base_exceptions", "output.always.changed_under_way"),
     source=(f'{CODE} "that was silenced as another error was raised in forward"', ALWAYS_TEST),
+    asked="can a cleanup callback swallow exception and give fallback result try except "
+    "around layer suppress always_call cleanup finally exception in forward",
     needs=ALWAYS_CALL,
     value=lambda first, output, errors: first,
     wrong={
@@ -80,6 +82,8 @@ def test_error_stands(subject: Subject, where, hooks) -> None:
     "output.always.only_exceptions",
     says="When KeyboardInterrupt, SystemExit or GeneratorExit ends a call, no always_call hook runs because of it.",
     source=("measured", FORWARD_HOOK),
+    asked="ctrl c interrupt training cleanup callback not called despite always_call "
+    "baseexception always_call cleanup finally exception in forward",
     needs=ALWAYS_CALL,
     docs="contradicts",
     value=Exception,
@@ -114,6 +118,8 @@ def test_only_exceptions(subject: Subject, errors, where, always) -> None:
     says="An Exception of an always_call hook that runs because a call failed becomes one UserWarning.",
     where=("the warning filter is 'always'", "str() of the Exception works"),
     source=f'{CODE} "that was silenced as another error was raised in forward"',
+    asked="my cleanup callback crashes but no error shown swallowed only warning message "
+    "silently ignored exception always_call cleanup finally exception in forward",
     needs=ALWAYS_CALL,
     value=1,
     wrong={"never quiet": 0},
@@ -145,6 +151,8 @@ def test_silenced_is_warned(subject: Subject, where, fails) -> None:
     "output.always.base_exceptions",
     says="A KeyboardInterrupt or SystemExit that an always_call hook raises takes the place of the first error.",
     source=("measured", FORWARD_HOOK),
+    asked="ctrl c sys.exit inside cleanup callback during crash original exception "
+    "lost replaced exit always_call cleanup finally exception in forward",
     needs=ALWAYS_CALL,
     value=Exception,
     wrong={"the first": BaseException},

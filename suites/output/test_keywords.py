@@ -42,12 +42,16 @@ def given_to_hooks(plan: Plan):
         "output.keywords.hidden",
         "A forward hook without with_kwargs=True is given (module, args, output): no keyword arguments.",
         f'{FORWARD_HOOK} "Keyword arguments won\'t be passed to the hooks and only to the ``forward``"',
+        asked="hook inputs tuple is empty for huggingface layer because model passes "
+        "hidden_states by name missing kwargs keyword arguments forward hook",
         draws=lambda: called_with((False,)),
     ),
     Row(
         "output.keywords.given",
         "A module's forward hook with with_kwargs=True is given (module, args, kwargs, output); kwargs may be empty.",
         (f'{FORWARD_HOOK} "hook(module, args, kwargs, output) -> None or modified output"', KWARGS_PULL),
+        asked="hook signature to see attention_mask and keyword inputs plus "
+        "output four parameters order kwargs keyword arguments forward hook",
         see=("handles.removal.keywords_go_first", "output.always.global_keywords_lost"),
         needs=KWARGS,
         draws=lambda: called_with((True,)),
@@ -56,6 +60,8 @@ def given_to_hooks(plan: Plan):
         "output.keywords.mixed_chain",
         "Forward hooks with and without with_kwargs=True form one chain: each is given what the one before left.",
         "measured",
+        asked="combining kwargs aware and plain activation modifiers second one sees "
+        "modified result or original kwargs keyword arguments forward hook",
         needs=KWARGS,
         draws=lambda: called_with((True, False)),
     ),
@@ -63,6 +69,8 @@ def given_to_hooks(plan: Plan):
         "output.keywords.global",
         "In a call that succeeds a global forward hook with with_kwargs=True gets (module, args, kwargs, output).",
         GLOBAL_KWARGS_PULL,
+        asked="register_module_forward_hook see keyword inputs for every layer signature "
+        "four parameters huggingface logging kwargs keyword arguments forward hook",
         see=("output.always.global_keywords_lost",),
         needs=GLOBAL_KWARGS,
         docs="contradicts",
@@ -82,6 +90,8 @@ def given_what_is_due(subject: Subject, plan: Plan, *, row: Any) -> None:
     says="In one call a module's with_kwargs forward hooks get one dict: each sees what earlier ones changed in it.",
     see=("handles.removal.keywords_go_first",),
     source="measured",
+    asked="pop or edit kwargs inside hook leaks into next callback shared "
+    "mutable mapping side effect kwargs keyword arguments forward hook",
     needs=KWARGS,
     value=True,
     wrong={"never a copy each": False},
@@ -133,6 +143,8 @@ def test_one_dict(subject: Subject, kwargs, edits) -> None:
     "output.keywords.flags_by_name",
     says="register_forward_hook takes options by name only: a second positional argument raises TypeError.",
     source=f'{CODE} "prepend: bool = False, with_kwargs: bool = False, always_call: bool = False"',
+    asked="takes 2 positional arguments but 3 were given passing prepend true "
+    "without keyword registration error kwargs keyword arguments forward hook",
     needs=KWARGS,
     value="TypeError",
     wrong={"never by position": "none"},

@@ -33,6 +33,7 @@ def hook_up(module, pres, ran, name):
     says="A call of Linear, Bilinear, Dropout, BatchNorm1d, LayerNorm, ReLU, Softmax, Flatten runs its forward hooks.",
     where="the call succeeds",
     source=f'{NOTE} "this functionality can be applied to third-party or PyTorch-provided modules"',
+    asked="do hooks work on standard nn layers conv dropout norm activation functions extract features from relu",
     about="register_forward_hook",
     value=(True, False),
     wrong={"never in eval": (True,)},
@@ -75,6 +76,8 @@ def test_built_in(subject: Subject, names, states, count) -> None:
     "output.layers.containers",
     says="A loop over a ModuleList or ModuleDict runs none of its own forward hooks; a call of a Sequential does.",
     source="measured",
+    asked="hook on nn.modulelist blocks never called nothing happens "
+    "transformer layers list iterate ModuleList ModuleDict hook uncalled",
     value=("Sequential",),
     wrong={"never all alike": ("Sequential", "ModuleList", "ModuleDict")},
     witness={"kind": "ModuleList", "size": 1, "own": [False], "inner": [False]},
@@ -112,6 +115,7 @@ def test_containers(subject: Subject, kind, size, own, inner) -> None:
     "output.layers.own_call",
     says="Forward hooks run if forward is replaced, not if the class's __call__ only returns self.forward(x).",
     source="measured",
+    asked="monkey patch layer forward do hooks still work overriding dunder call breaks hooks never triggered",
     value=("super", "instance", "class"),
     wrong={"never elsewhere": ("call", "super", "instance", "class"), "never an own call": ("instance", "class")},
     witness={"owns": ["call", "super"], "ways": [], "pres": [False], "calls": 1},
@@ -153,6 +157,8 @@ def test_own_call(subject: Subject, owns, ways, pres, calls) -> None:
     says="A forward hook that calls its module is run again by that call; one that calls module.forward() is not.",
     where="the hook is not removed",
     source="measured",
+    asked="recursionerror maximum recursion depth exceeded inside "
+    "hook when running layer again infinite loop how avoid",
     value=True,
     wrong={"never again": False},
     witness={"most": 2, "by_forward": False, "pres": 0},
@@ -196,6 +202,8 @@ def test_called_by_a_hook(subject: Subject, most, by_forward, pres) -> None:
     "output.layers.attention",
     says="A call of MultiheadAttention runs its own forward hooks and pre-hooks, never those of its out_proj.",
     source="measured",
+    asked="nn.multiheadattention out projection hook never called lora adapter capture "
+    "fails f.multi_head_attention_forward MultiheadAttention out_proj hook uncalled",
     value=False,
     wrong={"never both": True},
     witness={"heads": 1, "size": (1, 1), "training": True, "own": [False], "inner": [False]},
@@ -240,6 +248,8 @@ OUT_PROJ = "self_attn.out_proj"
         FAST_PATH,
         "https://github.com/pytorch/pytorch/pull/128415",
     ),
+    asked="do hooks on self_attn linear1 norm1 work at inference encoder bettertransformer "
+    "disabled capture attention forward hook uncalled eval TransformerEncoder",
     concern="forward|forward_pre own encoder_part",
     instead="call the model with gradients enabled.",
     readings=(
@@ -284,6 +294,8 @@ def test_fast_path(subject: Subject, hooks, training, grad) -> None:
     where=("batch_first=True, eval, no_grad", "there is no other hook"),
     see=("output.layers.fast_path",),
     source=(FAST_PATH, "measured"),
+    asked="register_module_forward_hook misses sublayers of transformer encoder at inference "
+    "eval profiler flops count silent bypass forward hook uncalled eval TransformerEncoder",
     level="observed",
     concern="forward|forward_pre everywhere ?encoder",
     needs=GLOBAL_FORWARD,

@@ -17,6 +17,7 @@ ABOUT = ("register_forward_hook", "register_forward_pre_hook")
     "output.many.calls",
     says="Each successful call of a module runs all its forward hooks and pre-hooks, however deep the module is.",
     source="measured",
+    asked="big nested network hundreds of layers are hooks on deep submodules triggered at every batch",
 )
 @given(plan=plans(kinds=FORWARD, depth=2, everywhere=True, runs=3, backward=False, many=4))
 def test_calls(subject: Subject, plan: Plan) -> None:
@@ -36,6 +37,7 @@ def longer_and_longer(draw) -> Plan:
     "output.many.entries",
     says="A forward hook may return a tuple of any length: the next hook, or the caller, is given all its entries.",
     source="measured",
+    asked="return more outputs than original layer gives add extra tensor to result unpack too many values",
     where="no backward hook is there",
     see=("backward.structures.legacy_first",),
     about="register_forward_hook",

@@ -32,6 +32,7 @@ ABOUT = "register_forward_hook"
     "output.places.all_together",
     says="A forward hook is given a tuple of outputs as a whole, and may replace it as a whole.",
     source=AS_IS,
+    asked="lstm hook output is tuple hidden and cell how modify only one element replace both",
 )
 @given(plan=leaves("forward", "split", steps=(Forward(), Backward((1, 2)))))
 def test_all_together(subject: Subject, plan: Plan) -> None:
@@ -47,6 +48,7 @@ def test_all_together(subject: Subject, plan: Plan) -> None:
     says="For outputs (w * x, v * x) that forward hooks double, backward() from the first gives v no gradient.",
     where=("no backward hook is there", "outputs share no operation"),
     source="measured",
+    asked="two heads one loss unused branch parameter grad none scaled activations multi output",
 )
 @given(plan=leaves("forward", "split", steps=(Forward(), Backward((2, None)))))
 def test_left_out(subject: Subject, plan: Plan) -> None:
@@ -59,6 +61,7 @@ def test_left_out(subject: Subject, plan: Plan) -> None:
     says="Where forward returns its input, a forward hook that returns a new tensor leaves the input as it was.",
     where="no tensor is changed in place",
     source="measured",
+    asked="identity or dropout eval layer hook adds noise does original x change too skip connection safe",
 )
 @given(plan=leaves("forward", "same"))
 def test_input_untouched(subject: Subject, plan: Plan) -> None:
@@ -72,6 +75,7 @@ def test_input_untouched(subject: Subject, plan: Plan) -> None:
     says="For y = w * x, where x needs no gradient, w gets its gradient through a forward hook that returns 2 * y.",
     where=("grad mode is on", "w needs a gradient"),
     source="measured",
+    asked="first layer on raw images requires_grad false scaled activation parameters still train weights update",
 )
 @given(plan=leaves("forward", frozen=True))
 def test_without_gradient(subject: Subject, plan: Plan) -> None:
@@ -83,6 +87,7 @@ def test_without_gradient(subject: Subject, plan: Plan) -> None:
     says="Under no_grad forward hooks run and may replace the output; output.backward() raises.",
     where=("forward and hooks make new tensors", "nothing turns gradients on"),
     source="measured",
+    asked="inference feature editing steering element 0 of tensors does not require grad hook still works",
 )
 @given(plan=leaves("forward", steps=(Forward(grad=False), Backward((2,)))))
 def test_no_grad(subject: Subject, plan: Plan) -> None:
@@ -97,6 +102,7 @@ def test_no_grad(subject: Subject, plan: Plan) -> None:
     says="A second backward() through a kept graph runs no forward hook and uses the replaced output again.",
     where="there is no activation checkpoint",
     source="measured",
+    asked="retain_graph=true twice backprop does activation hook rerun recompute or reuse modified activations",
 )
 @given(plan=leaves("forward", steps=(Forward(), Backward((2,)), Backward((3,)))))
 def test_backward_again(subject: Subject, plan: Plan) -> None:
@@ -119,6 +125,8 @@ def kept(draw) -> Plan:
     says="For y = m(x) a tensor hook or retain_grad() on y sees the gradient of what m's forward hooks left.",
     where=("one backward()", "y and its gradient are not changed"),
     source="measured",
+    asked="grad-cam gradient of modified activation register_hook "
+    "on result after hook which version original or replaced",
     about=("register_forward_hook", "register_hook", "retain_grad"),
 )
 @given(plan=kept())
@@ -133,6 +141,7 @@ def test_callers_tensor(subject: Subject, plan: Plan) -> None:
     "output.places.towers",
     says="A container's first forward hook is given what its child's forward hooks left, if forward returns that.",
     source=THROUGHOUT,
+    asked="parent block hook sees already modified inner layer activation nested sequential wrapper last layer",
 )
 @given(plan=towers("forward"))
 def test_towers(subject: Subject, plan: Plan) -> None:
@@ -158,6 +167,7 @@ def side_by_side(draw) -> Plan:
     says="For a(x) and b(x), a forward hook on a that returns 2 * output leaves b's output as it is.",
     where=("no tensor is changed in place", "a and b share no module"),
     source="measured",
+    asked="two layers same data scaling one branch activation affects the other branch no interference",
 )
 @given(plan=side_by_side())
 def test_siblings(subject: Subject, plan: Plan) -> None:
@@ -170,6 +180,7 @@ def test_siblings(subject: Subject, plan: Plan) -> None:
     "output.places.shared",
     says="Forward hooks of a module that is called in several places may replace its output in each of them.",
     source=f'{FORWARD_HOOK} "called every time after :func:`forward` has computed an output"',
+    asked="weight tied layer reused twice in network modify activation at each use how tell apart",
 )
 @given(plan=shared("forward"))
 def test_shared(subject: Subject, plan: Plan) -> None:
@@ -183,6 +194,8 @@ def test_shared(subject: Subject, plan: Plan) -> None:
     "output.places.after_a_failure",
     says="Once a forward hook that raised is removed, the next successful call of its module runs all others in order.",
     source="measured",
+    asked="unregister broken callback after exception does model recover working normally "
+    "others fine leftover state notebook early stop forward raise exception",
 )
 @given(plan=failing_once("forward"))
 def test_after_a_failure(subject: Subject, plan: Plan) -> None:
@@ -207,6 +220,7 @@ def failing_inside(draw) -> Plan:
     says="In a call whose forward or pre-hook raises, the module's forward hooks without always_call do not run.",
     where="no parent catches the error",
     source=f'{CODE} "forward hooks that should always be called even if an exception is raised"',
+    asked="layer crashes cuda oom shape mismatch is activation hook skipped timer never stopped",
 )
 @given(plan=failing_inside())
 def test_forward_raises(subject: Subject, plan: Plan) -> None:
@@ -220,6 +234,7 @@ def test_forward_raises(subject: Subject, plan: Plan) -> None:
     "output.places.prepended",
     says="A forward hook with prepend=True may replace the output before the module's older ones are given it.",
     source=f'{FORWARD_HOOK} "fired before all existing ``forward`` hooks"',
+    asked="modify activation earlier than existing logger so it sees my changed version insert at front",
     needs=PREPEND,
 )
 @given(plan=in_front("forward"))
@@ -246,6 +261,7 @@ def named(draw) -> Plan:
     where="no legacy backward hook is there",
     see=("backward.structures.legacy_first", "backward.structures.other_outputs"),
     source=THROUGHOUT,
+    asked="return different mapping from hook huggingface modeloutput swap logits does user receive the new one",
 )
 @given(plan=named())
 def test_structure(subject: Subject, plan: Plan) -> None:

@@ -82,6 +82,8 @@ def along(plan: Plan, hooks):
         "output.replacement.hook_is_given",
         "A forward hook is given (module, args, output); for the first hook output is what forward returned.",
         f'{FORWARD_HOOK} "hook(module, args, output) -> None or modified output"',
+        asked="activation hook signature what are the three parameters input tuple feature extraction basic "
+        "example get intermediate layer output activation feature extraction forward hook arguments",
         where="with_kwargs= and always_call= are left out",
         see=("output.always.before_output",),
         draws=lambda: replacing(ops=("scale", "add", "split", "both"), scale=False),
@@ -90,6 +92,8 @@ def along(plan: Plan, hooks):
         "output.replacement.value_replaces",
         "What the last forward hook returns, unless it is None, is the output that the caller gets.",
         (f'{FORWARD_HOOK} "The hook can modify the output"', THROUGHOUT),
+        asked="returning modified activation from callback does model use it change layer result "
+        "intervention change modify the output of a layer return value of a forward hook",
         where="no backward hook or backward pre-hook is there",
         see=("backward.objects.views", "backward.structures.legacy_first"),
         draws=lambda: replacing(ops=("same", "scale", "add")),
@@ -98,18 +102,21 @@ def along(plan: Plan, hooks):
         "output.replacement.chain",
         "In a successful call each forward hook of the module but the first gets the output that the one before left.",
         THROUGHOUT,
+        asked="second activation modifier sees original or modified version stacking noise and clamp on one layer",
         draws=lambda: replacing(ops=("same", "scale", "add", "both", "split")),
     ),
     Row(
         "output.replacement.structures",
         "An output that is a tuple or a dict is given to forward hooks, and replaced, as a whole.",
         AS_IS,
+        asked="multi output layer lstm huggingface modeloutput hook gets everything not each tensor separately",
         draws=lambda: replacing(ops=("both", "split", "named")),
     ),
     Row(
         "output.replacement.every_call",
         "In each successful call of a module what a forward hook returns, unless None, replaces the output.",
         f'{FORWARD_HOOK} "called every time after :func:`forward` has computed an output"',
+        asked="activation patching applied at all iterations not just once ablation persists each batch",
         where="no later hook replaces it",
         draws=lambda: replacing(ops=("same", "scale", "both"), runs=3),
     ),
@@ -120,6 +127,8 @@ def along(plan: Plan, hooks):
             f'{GLOBAL_HOOK} "by returning a new value that will replace the output"',
             f'{GLOBAL_HOOK} "executed before specific module hooks registered with"',
         ),
+        asked="register_module_forward_hook modify activations of all "
+        "layers quantize then layer specific callback sees modified",
         needs=GLOBAL_FORWARD,
         draws=lambda: replacing(ops=("same", "both", "named"), everywhere=True),
     ),
@@ -137,6 +146,8 @@ def goes_along(subject: Subject, plan: Plan, *, row: Any) -> None:
     "output.replacement.none_keeps",
     says="A forward hook that returns None and changes nothing in place leaves the output as it is.",
     source=f'{FORWARD_HOOK} "hook(module, args, output) -> None or modified output"',
+    asked="just log or save features without return statement does observing "
+    "affect model predictions forward hook returns nothing None",
 )
 @given(plan=plans(kinds=("forward",), does=(), runs=2))
 def test_none_keeps(subject: Subject, plan: Plan) -> None:
@@ -150,6 +161,7 @@ def test_none_keeps(subject: Subject, plan: Plan) -> None:
     says="For y = w * x gradients flow back to w and x through a forward hook that returns 2 * y.",
     where=("grad mode is on", "w and x need gradients"),
     source="test: test/nn/test_module_hooks.py TestModuleHookNN.test_hook_forward_preforward_writable",
+    asked="does scaling activation in hook break autograd does backprop go through my change weights train correctly",
 )
 @given(plan=replacing(ops=("scale",)))
 def test_gradient_flows(subject: Subject, plan: Plan) -> None:
@@ -165,6 +177,7 @@ def test_gradient_flows(subject: Subject, plan: Plan) -> None:
     where=("no hook changes the gradient", "y is a tensor"),
     see=("backward.structures.other_outputs",),
     source="measured",
+    asked="modified activation which gradient does register_full_backward_hook get original or replaced grad-cam",
     needs=FULL,
 )
 @given(plan=replacing(ops=("scale",), after=("full_backward",)))
@@ -181,6 +194,8 @@ def test_full_backward_sees_it(subject: Subject, plan: Plan) -> None:
     where="inputs are tensors that need gradients",
     see=("ordering.nested.input_without_grad", "backward.structures.unseen_inputs"),
     source="measured",
+    asked="register_hook on activation inside callback timing relative to "
+    "register_full_backward_pre_hook and register_full_backward_hook grad-cam",
     needs=FULL,
     value=lambda pres, inside, fulls: pres + inside + fulls,
     wrong={"never outside": lambda pres, inside, fulls: pres + fulls + inside},
@@ -220,6 +235,8 @@ def test_tensor_hook_inside(subject: Subject, factors, kinds, grad) -> None:
     where=("output is a tensor", "no backward pre-hook is there"),
     see=("backward.structures.legacy_first",),
     source="measured",
+    asked="deprecated register_backward_hook wrong grad_input after "
+    "activation modified two gradients of mul instead of linear",
     about=("register_backward_hook", "register_forward_hook"),
 )
 @given(plan=replacing(ops=("scale", "add", "split"), after=("backward",)))
@@ -237,6 +254,7 @@ def test_legacy_backward_sees_it(subject: Subject, plan: Plan) -> None:
     "output.replacement.nested",
     says="A container's forward goes on with what a child's forward hooks left; its own hooks may replace the result.",
     source=THROUGHOUT,
+    asked="change intermediate layer activation rest of network uses modified version ablate block inside parent model",
 )
 @given(plan=nested("forward"))
 def test_nested(subject: Subject, plan: Plan) -> None:
@@ -253,6 +271,7 @@ def test_nested(subject: Subject, plan: Plan) -> None:
     "output.replacement.removed",
     says="A forward hook that is removed between two calls no longer replaces the output; the others still do.",
     source=f'{FORWARD_HOOK} "a handle that can be used to remove the added hook"',
+    asked="undo activation patching handle remove restore original predictions after intervention",
 )
 @given(plan=removed("forward"))
 def test_removed(subject: Subject, plan: Plan) -> None:
@@ -274,6 +293,8 @@ def failing(draw) -> Plan:
     where=("always_call= is left out", "no parent catches the error"),
     see=("output.always.changed_under_way", "output.always.base_exceptions"),
     source="measured",
+    asked="exception inside activation callback stops model early exit trick "
+    "remaining callbacks skipped early stop forward raise exception in a hook",
 )
 @given(plan=failing())
 def test_raising(subject: Subject, plan: Plan) -> None:

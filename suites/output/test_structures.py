@@ -24,6 +24,7 @@ def called_again(plan: Plan) -> Plan:
     "output.structures.given",
     says="The first forward hook is given a list, dict or object that forward returned, with all that is in it.",
     source=(AS_IS, FORWARD_HOOK),
+    asked="custom dataclass or nested outputs layer what does hook see does it flatten detection model",
 )
 @given(plan=wider("structures", kinds=("forward",), does=(), depth=0).map(called_again))
 def test_given(subject: Subject, plan: Plan) -> None:
@@ -39,6 +40,7 @@ def test_given(subject: Subject, plan: Plan) -> None:
     where=("no backward hook is there", "no later hook replaces it"),
     see=("backward.structures.legacy_first", "backward.structures.other_outputs"),
     source=FORWARD_HOOK + ' "hook(module, args, output) -> None or modified output"',
+    asked="change type of layer result in hook convert tuple to custom class or mapping wrapper",
 )
 @given(plan=wider("structures", kinds=("forward",), does=("repack",), depth=0, least=2).map(called_again))
 def test_repacked(subject: Subject, plan: Plan) -> None:
@@ -56,6 +58,7 @@ def test_repacked(subject: Subject, plan: Plan) -> None:
     where="no backward hook or backward pre-hook is there",
     see=("backward.structures.other_outputs",),
     source="measured",
+    asked="wrap activation in brackets from hook does autograd still work gradient identical after unpack",
 )
 @given(plan=wider("structures", kinds=("forward",), does=("repack",), depth=2))
 def test_with_gradients(subject: Subject, plan: Plan) -> None:
@@ -84,6 +87,7 @@ def watched(draw) -> Plan:
     where="no backward hook is there",
     see=("backward.objects.views",),
     source=(AS_IS, "measured"),
+    asked="are activations inside nested result copied or same reference as stored in callback identity is",
     level="observed",
 )
 @given(plan=watched())

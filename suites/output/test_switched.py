@@ -21,6 +21,7 @@ switched = partial(plans_with, "everywhere", "options", "modes", kinds=FORWARD, 
     "output.switched.any_mode",
     says="A successful call runs the module's forward hooks and pre-hooks in train and eval mode, also under no_grad.",
     source=CALLED,
+    asked="do hooks work during validation inference model.eval torch.inference as well as training difference",
     see=("output.layers.fast_path_global",),
 )
 @given(plan=switched("copies", "no_grad", runs=3))
@@ -41,6 +42,7 @@ def failing_first(draw) -> Plan:
     "output.switched.after_failure",
     says="After a call that a forward hook or pre-hook made fail, the next call runs the hooks from the first one on.",
     source="measured",
+    asked="exception leaves hooks in broken state restart after oom retry batch do they resume midway",
 )
 @given(plan=failing_first())
 def test_after_failure(subject: Subject, plan: Plan) -> None:

@@ -17,6 +17,7 @@ MODIFIED = 'docs: torch.nn.Module.register_forward_hook "hook(module, args, outp
     says="A forward hook may return a tensor of another shape, dtype or layout: that is the output then.",
     where=("no backward hook is there", "no later hook replaces it"),
     source=(MODIFIED, "measured"),
+    asked="hook pools flattens casts to half or sparse activation size changed permitted next layer mismatch",
     level="observed",
 )
 @given(

@@ -32,6 +32,7 @@ def keeping(draw: Any, *steps: Any, act: bool = False) -> Plan:
     "retain.asked.seen_upstream",
     says="When a tensor hook of x runs, gradients kept for tensors between x and the loss are already in their .grad.",
     source='note: autograd.html#backward-hooks-execution "field is updated for Tensors that retain_grad"',
+    asked="inside input register_hook can i read activation.grad of later layers already available grad-cam",
     about=("retain_grad", "register_hook"),
     value=True,
     wrong={"at the end": False},
@@ -77,6 +78,7 @@ FINDS = {
         'note: autograd.html#backward-hooks-execution "field is updated for Tensors that retain_grad"',
         HOOKS_IN_ORDER,
     ),
+    asked="read activation .grad inside register_hook callback is none or stale old value not yet updated",
     about=("retain_grad", "register_hook"),
     concern="retain_grad ?reading_hook",
     readings=by_release(
@@ -116,6 +118,8 @@ def test_not_in_its_own_hook(subject: Subject, piles: List[Tuple[int, int]], pas
     says="autograd.grad(loss, y) after y.retain_grad() also adds the gradient to y.grad.",
     where="the loss was computed from the inner tensor y",
     source=(GRAD_DOCS, HOOKS_IN_ORDER),
+    asked="torch.autograd.grad with respect to retained activation "
+    "also populates .grad side effect unexpected accumulate",
     concern="retain_grad ?asked",
     readings=by_release(
         "other",
@@ -141,6 +145,7 @@ def test_input_of_grad(subject: Subject, plan: Plan) -> None:
     "retain.asked.on_the_way_of_grad",
     says="autograd.grad(loss, x) adds to the .grad of an inner tensor between x and loss that keeps its gradient.",
     source="measured",
+    asked="torch.autograd.grad should not touch .grad but retained intermediate activation got filled side effect",
     about=("retain_grad", "autograd.grad"),
 )
 @given(plan=keeping(lambda grad: Ask(("x0",), (grad,)), lambda grad: Ask(("m1.weight", "m2.weight"), (grad,))))
@@ -155,6 +160,7 @@ def test_on_the_way_of_grad(subject: Subject, plan: Plan) -> None:
     says="backward(inputs=[y]) after y.retain_grad() adds the gradient to y.grad once, not twice.",
     where="the loss was computed from the inner tensor y",
     source=INNER_INPUTS,
+    asked="intermediate listed in inputs argument and retained gradient doubled accumulate double count",
     concern="retain_grad ?asked",
     readings=by_release(
         "raises",
@@ -181,6 +187,7 @@ def test_backward_inputs(subject: Subject, plan: Plan) -> None:
     "retain.asked.create_graph",
     says="A gradient that retain_grad() keeps can be differentiated again only if create_graph=True was given.",
     source='docs: torch.autograd.backward "allowing to compute higher order derivative"',
+    asked="gradient penalty second derivative activation.grad has no grad_fn element 0 does not require grad",
     about=("retain_grad", "autograd.grad"),
     value=True,
     wrong={"detached": False},

@@ -46,6 +46,8 @@ def reaching(plan: Plan) -> List[int]:
     where=("one backward()", "y.grad was None"),
     see=("retain.keep.adds_up", "retain.place.after_every_hook"),
     source=KEPT,
+    asked="how to get gradient of intermediate activation feature map non-leaf "
+    "grad-cam stored after loss gradient of an intermediate tensor activation",
 )
 @given(plan=kept())
 def test_inner_tensor(subject: Subject, plan: Plan) -> None:
@@ -58,6 +60,7 @@ def test_inner_tensor(subject: Subject, plan: Plan) -> None:
     says="If no tensor hook of y changes the gradient, each is given the gradient that retain_grad() keeps for y.",
     where=("one backward()", "no tensor is changed in place"),
     source=(KEPT, "measured"),
+    asked="is register_hook printed grad identical to stored activation.grad compare values unmodified",
     level="observed",
 )
 @given(plan=kept(hook=True))
@@ -70,6 +73,7 @@ def test_what_hooks_see(subject: Subject, plan: Plan) -> None:
     "retain.keep.changes_nothing_else",
     says="retain_grad() on a tensor that gets a gradient changes no other gradient and no call of tensor hooks.",
     source=(RETAIN_DOCS, "measured"),
+    asked="is keeping activation gradients for debugging safe does it affect training weights or other callbacks",
 )
 @given(plan=plans(kinds=("tensor",), does=("scale",), inputs=(1, 2), outputs=(1, 2), depth=2, retain=True, runs=2))
 def test_changes_nothing_else(subject: Subject, plan: Plan) -> None:
@@ -83,6 +87,7 @@ def test_changes_nothing_else(subject: Subject, plan: Plan) -> None:
     "retain.keep.adds_up",
     says="Over several backward() calls the gradients kept for one tensor add up in its .grad.",
     source='docs: torch.Tensor.grad "will accumulate (add) gradients into it"',
+    asked="retained activation gradient doubles when backprop twice retain_graph accumulate zero it between losses",
 )
 @given(plan=kept(passes=4, fewest=2))
 def test_adds_up(subject: Subject, plan: Plan) -> None:
@@ -96,6 +101,7 @@ def test_adds_up(subject: Subject, plan: Plan) -> None:
     "retain.keep.once_is_enough",
     says="Calling retain_grad() again on the same tensor changes nothing.",
     source="test: test/test_autograd.py TestAutograd.test_retain_grad",
+    asked="retain grad twice by accident doubled gradient idempotent repeated in loop",
 )
 @given(plan=plans(kinds=("tensor",), does=(), inputs=(1, 2), outputs=(1, 2), retain=True, runs=2))
 def test_once_is_enough(subject: Subject, plan: Plan) -> None:
@@ -110,6 +116,7 @@ def test_once_is_enough(subject: Subject, plan: Plan) -> None:
     "retain.keep.nothing_for_leaves",
     says="retain_grad() on a leaf that requires grad does nothing: a backward adds to its .grad once.",
     source=NO_OP,
+    asked="call retain grad on parameter or input image no-op double count harmless",
 )
 @given(
     plan=st.builds(
@@ -131,6 +138,7 @@ def test_nothing_for_leaves(subject: Subject, plan: Plan) -> None:
     "retain.keep.needs_grad",
     says="retain_grad() on a tensor that does not require grad raises RuntimeError.",
     source=(RETAIN_DOCS, REFUSED + ' "can\'t retain_grad on Tensor that has requires_grad=False"'),
+    asked="can't retain_grad on tensor that has requires_grad=false error under no_grad frozen detached activation",
     concern="retain_grad ?no_grad",
     docs="contradicts",
     note="The docs say that it does nothing for a leaf, and what requires no gradient is a leaf.",
@@ -166,6 +174,8 @@ def test_needs_grad(subject: Subject, plan: Plan) -> None:
     says="retain_grad() on an inner tensor after a backward keeps the gradients of later backwards only.",
     where="inputs= is left out",
     source="measured",
+    asked="forgot to ask before backprop activation.grad is none "
+    "afterwards retroactive get gradient again retain_graph",
 )
 @given(
     plan=st.builds(
@@ -191,6 +201,8 @@ def test_too_late(subject: Subject, plan: Plan) -> None:
         'code: torch/include/ATen/core/TensorBody.h "attribute won\'t be populated during autograd.backward()"',
         "release 1.5: reading .grad of an inner tensor warns",
     ),
+    asked="activation gradient is none userwarning the .grad attribute of a tensor "
+    "that is not a leaf intermediate gradient is None non-leaf .grad warning",
     level="implied",
     concern="never",
     readings=by_release(
@@ -232,6 +244,7 @@ def test_not_by_itself(subject: Subject, row: List[bool], hooks: int) -> None:
         'docs: torch.Tensor.retains_grad "if this Tensor is non-leaf and its :attr:`grad` is enabled"',
         RETAIN_IN_ENGINE,
     ),
+    asked="how to check if intermediate activation will store gradient flag boolean leaf parameter says false",
     concern="retain_grad ?attribute_read",
     note="It stays True when detach_() makes the tensor a leaf: retain.versions.detached.",
     readings=by_release(
@@ -264,6 +277,7 @@ def test_attribute(subject: Subject, calls: List[int], detached: List[int]) -> N
     "retain.keep.attribute_is_read_only",
     says="Assigning to the retains_grad of a tensor raises AttributeError.",
     source=(ATTRIBUTE, RETAIN_IN_ENGINE, "measured"),
+    asked="set retains_grad = true by hand not writable crash attribute of tensor objects",
     level="observed",
     concern="never",
     readings=by_release(
@@ -293,6 +307,7 @@ def test_attribute_is_read_only(subject: Subject, kept: bool, value: Any) -> Non
     "retain.keep.no_hook_of_its_own",
     says="retain_grad() adds nothing to the _backward_hooks of the tensor.",
     source=RETAIN_IN_ENGINE,
+    asked="count or list hooks of activation is retain grad visible in private dict still none",
     concern="retain_grad ?dict_read",
     readings=by_release(
         "other",
@@ -320,6 +335,7 @@ def test_no_hook_of_its_own(subject: Subject, calls: List[str]) -> None:
     "retain.keep.own_memory",
     says="A kept gradient has its own memory: changing it in place changes no other gradient.",
     source="measured",
+    asked="clip or zero_ activation.grad afterwards corrupts parameter gradients shared storage aliasing",
     value=0,
     wrong={"shared": 1},
     witness={"adds": [(True, 2)], "size": 1},

@@ -44,6 +44,7 @@ def hooked_output(draw: Any) -> Plan:
     says="For y = m(x), grad_output[0] of a full backward hook of m is the gradient that y.retain_grad() keeps.",
     where=("no full backward pre-hook is there", "one backward()"),
     source=(FULL_DOCS, HOOKS_IN_ORDER),
+    asked="is grad_output equal to stored activation gradient compare backward callback versus grad-cam",
     concern="retain_grad ?module_output ?changing_hook",
     readings=by_release(
         "other",
@@ -84,6 +85,7 @@ def test_output_is_grad_output(subject: Subject, plan: Plan) -> None:
     says="After y = m(x) and y.retain_grad(), y.grad is the gradient before full backward pre-hooks of m ran.",
     where="one backward()",
     source="measured",
+    asked="scaled grad_output in register_full_backward_pre_hook not visible in stored activation gradient unmodified",
     needs=PRE,
 )
 @given(plan=around("full_backward_pre", "m0>0"))
@@ -97,6 +99,8 @@ def test_output_before_pre_hook(subject: Subject, plan: Plan) -> None:
         "retain.modules.input_after_full_hook",
         "For y = m(x), what the last full backward hook of m returns for x counts in the gradient kept for x.",
         FULL_DOCS + ' "will be used in place of :attr:`grad_input` in subsequent computations"',
+        asked="modified grad_input returned from register_full_backward_hook "
+        "visible in stored gradient of layer input previous activation",
         where=("x has no tensor hook", "no tensor is changed in place"),
         see=("retain.modules.input_inside_forward",),
         needs=FULL,
@@ -107,6 +111,8 @@ def test_output_before_pre_hook(subject: Subject, plan: Plan) -> None:
         "retain.modules.input_after_legacy_hook",
         "For y = m(x), what the last legacy backward hook of m returns for x counts in the gradient kept for x.",
         "measured",
+        asked="modified grad_input returned from deprecated "
+        "register_backward_hook visible in stored gradient of layer input",
         where=("forward returns weight * x", "x has no tensor hook"),
         about=("retain_grad", "register_backward_hook"),
         kind="backward",
@@ -146,6 +152,7 @@ def test_any_mixture(subject: Subject, plan: Plan) -> None:
     says="For a, b = m(x), a backward from a alone leaves the .grad kept for b as it was.",
     where="m has a full backward hook and returns a tuple of tensors",
     source=RETAIN_UNDEFINED,
+    asked="layer with two results unused one gradient filled with zeros or none unchanged after second loss",
     concern="retain_grad ?module_output ?gradient_undefined",
     needs=FULL,
     readings=(
@@ -193,6 +200,7 @@ def test_undefined(subject: Subject, plan: Plan) -> None:
     says="After a, b = x.unbind() and b.retain_grad(), a backward from a alone leaves b.grad None.",
     where="b.grad was None",
     source=RETAIN_UNDEFINED,
+    asked="chunk of unbind split not used in loss its gradient is nonetype not zeros",
     concern="retain_grad ?gradient_undefined",
     value=None,
     wrong={"zero": 0.0},
@@ -225,6 +233,7 @@ def test_unused_output(subject: Subject, uses: List[int], kept: List[bool]) -> N
     says="x.retain_grad() inside forward(x) keeps the gradient before the module's full backward hooks ran.",
     where="x is a tensor by position that needs a gradient",
     source=FULL_DOCS + ' "receive a view of each Tensor passed to the Module"',
+    asked="retain grad on argument inside layer code differs from outside original x modified grad_input not seen",
     needs=FULL,
     value=False,
     wrong={"of the caller's tensor": True},

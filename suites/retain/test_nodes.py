@@ -36,6 +36,7 @@ def by_turns(kinds: List[str]) -> List[str]:
     "retain.nodes.before_pre_hooks",
     says="What pre-hooks of y.grad_fn return is not in the gradient that y.retain_grad() keeps.",
     source=(EXECUTION, ORDERED),
+    asked="grad_fn.register_prehook modified grad_outputs not reflected in stored activation gradient clip ignored",
     concern="node_pre returns ?kept",
     needs=PREHOOKS,
     readings=(
@@ -97,6 +98,7 @@ def test_before_pre_hooks(subject: Subject, hooks: List[Tuple[str, int]], place:
     says="The tensor hooks of y run before the pre-hooks of y.grad_fn, whichever was registered first.",
     where="no tensor is changed in place",
     source=(FIRST_TENSOR_HOOKS, ORDERED),
+    asked="register_hook versus grad_fn.register_prehook which is called earlier autograd graph",
     about="register_prehook",
     concern="node_pre ?hooked_again",
     needs=PREHOOKS,
@@ -137,6 +139,8 @@ PRE_HOOKS_FIRST = ("pre", "tensor", "post")
     says="For a leaf: tensor hooks, then pre-hooks of its node, then .grad is set, then post-accumulate hooks.",
     where="the program keeps the node in a variable",
     source=(FIRST_TENSOR_HOOKS, "test: test/test_autograd.py TestAutograd.test_post_accumulate_grad_hook_ordering"),
+    asked="parameter sequence of register_hook accumulategrad prehook "
+    "register_post_accumulate_grad_hook when is gradient written",
     concern="node_pre ?hooked_again",
     needs=PREHOOKS,
     note="Post-accumulate hooks are drawn where there are any: from 2.1 on.",
@@ -191,6 +195,7 @@ def keeping(plan: Plan, early: bool) -> Plan:
         'docs: torch.autograd.graph.Node.register_hook "which will be used in place of :attr:`grad_inputs`"',
         EXECUTION + ' "post-hook registered to Node are executed (if Node is executed)"',
     ),
+    asked="grad_fn.register_hook modified grad_inputs not reflected in stored activation gradient",
 )
 @given(plan=st.builds(keeping, on_product(("node",), SCALES), st.booleans()))
 def test_before_node_hooks(subject: Subject, plan: Plan) -> None:

@@ -39,6 +39,7 @@ def outputs_of(number: int) -> Any:
     says="If a later output of an operation is changed in place, the first one's .grad is that of the changed value.",
     where=("both keep gradients", "of one grad_fn, no views"),
     source=(CONTAINS, FOLLOWS, SIMPLER),
+    asked="two tensors returned by one function retain_grad wrong grad on one after mul_ inplace on the other swapped",
     level="observed",
     docs="contradicts",
     concern="never",
@@ -67,6 +68,7 @@ def test_first_gets_it(subject: Subject, factors: List[int], place: int, by: int
     says="If retain_grad() was called on a later output of an operation, changing that in place raises RuntimeError.",
     where=("not on the first", "they have one grad_fn"),
     source=(FOLLOWS, SIMPLER),
+    asked="INTERNAL ASSERT FAILED out != nullptr retain_grad modify second result inplace std_mean please report a bug",
     concern="never",
     readings=by_release(
         ("raises", "nothing"),

@@ -30,6 +30,7 @@ def hooked_outputs(draw: Any) -> Plan:
         "test: test/test_autograd.py TestAutograd.test_retains_grad_can_always_observe_tensor_prehook",
         HOOKS_IN_ORDER,
     ),
+    asked="clip gradient in register_hook does stored activation.grad hold clipped or raw value call sequence",
     concern="retain_grad ?changing_hook",
     readings=by_release(
         "other",

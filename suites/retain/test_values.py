@@ -22,6 +22,7 @@ ABOUT = "retain_grad"
     "retain.values.own_copy",
     says="The first gradient that retain_grad() keeps is a new tensor, stored row by row (contiguous).",
     source=(KEPT, "measured"),
+    asked="stride memory layout of stored activation gradient transposed expanded channels_last view call safe clone",
     level="observed",
 )
 @given(
@@ -42,6 +43,7 @@ def test_own_copy(subject: Subject, plan: Plan) -> None:
     "retain.values.later_passes",
     says="A later backward() through an inner tensor puts the sum of its kept gradients into a new tensor as .grad.",
     source="measured",
+    asked="reference to activation.grad stale after second backprop not updated out of place accumulate",
 )
 @given(
     plan=st.builds(

@@ -52,6 +52,8 @@ def used_twice(first: int, by: int, second: int) -> Plan:
     "retain.versions.changed_before",
     says="y.retain_grad() called after an in-place change of y keeps the gradient of the changed y.",
     source=(IN_PLACE_NOTE, "measured"),
+    asked="inplace relu first then ask for activation gradient which "
+    "version is stored retain_grad lost after inplace change",
 )
 @given(plan=edited("edit", "retain"))
 def test_changed_before(subject: Subject, plan: Plan) -> None:
@@ -65,6 +67,8 @@ def test_changed_before(subject: Subject, plan: Plan) -> None:
     where=("y is not a view", "grad mode is on"),
     see=("gradient.inplace.view_is_lost",),
     source=(BOUND, FOLLOWS),
+    asked="register_hook and stored gradient disagree after inplace relu "
+    "different values same activation retain_grad lost after inplace change",
     level="implied",
     concern="retain_grad ?edited_after",
     readings=by_release(
@@ -89,6 +93,8 @@ def test_hook_stays(subject: Subject, plan: Plan) -> None:
     says="Uses of y before y.mul_() do not count in the gradient kept for y.",
     where=("there is no view and grad mode is on", "one backward()"),
     source=FOLLOWS,
+    asked="skip connection branch from activation prior to inplace add_ missing "
+    "in stored gradient residual retain_grad lost after inplace change",
     concern="retain_grad ?edited_after",
     readings=by_release(
         "other",
@@ -112,6 +118,8 @@ def test_used_before(subject: Subject, plan: Plan) -> None:
     says="After y.retain_grad(), y.detach_() and y.requires_grad_(), each backward adds to y.grad once.",
     where="y was not used before",
     source=RETAIN_UNDEFINED,
+    asked="detach in place retained activation then train it gradient doubled "
+    "double count leaf accumulate retain_grad lost after inplace change",
     concern="retain_grad ?became_leaf",
     value=1,
     wrong={"not at all": 0},
@@ -132,6 +140,8 @@ def test_became_a_leaf(subject: Subject, by: int, passes: int) -> None:
     "retain.versions.detached",
     says="After y.retain_grad() and y.detach_(), y.retains_grad is still True, though y is a leaf now.",
     source=("docs: torch.Tensor.retains_grad", "measured"),
+    asked="flag remains set after detach in place truncated bptt hidden "
+    "state non-leaf became leaf retain_grad lost after inplace change",
     value=True,
     wrong={"becomes False": False},
     witness={"row": [True]},
@@ -157,6 +167,8 @@ def test_detached(subject: Subject, row: List[bool]) -> None:
         "retain.versions.changed_after",
         "After y.retain_grad() and y.mul_(), y.grad is the gradient of the new y.",
         (INPLACE, FOLLOWS),
+        asked="relu inplace after retain grad stored gradient wrong before "
+        "or after modification retain_grad lost after inplace change",
         where="y is not a view",
         concern="retain_grad ?edited_after",
         readings=by_release(
@@ -173,6 +185,8 @@ def test_detached(subject: Subject, row: List[bool]) -> None:
         "retain.versions.changed_twice",
         "After y.retain_grad() and two calls of y.mul_(), y.grad is the gradient of the last y.",
         FOLLOWS,
+        asked="several in-place ops relu_ add_ after retain grad which version "
+        "gradient is stored final retain_grad lost after inplace change",
         where="y is not a view",
         concern="retain_grad ?edited_after",
         readings=by_release(
@@ -189,6 +203,8 @@ def test_detached(subject: Subject, row: List[bool]) -> None:
         "retain.versions.asked_again",
         "Calling y.retain_grad() before and after y.mul_() does not count the gradient twice.",
         FOLLOWS,
+        asked="in-place relu activation retain grad repeated double count "
+        "after modification retain_grad lost after inplace change",
         where="y is not a view",
         concern="retain_grad ?edited_after",
         readings=by_release(
@@ -215,6 +231,8 @@ def edited_after(subject: Subject, plan: Plan, *, row: Any) -> None:
     says="The gradient kept for y has the changes by tensor hooks registered after y.mul_(), not by earlier ones.",
     where="y.mul_() is called once, in grad mode",
     source=(BOUND, FOLLOWS),
+    asked="clip via register_hook not reflected in stored gradient after in-place "
+    "op earlier callback ignored retain_grad lost after inplace change",
     level="implied",
     concern="retain_grad ?edited_after ?changing_hook",
     readings=by_release(

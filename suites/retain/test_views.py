@@ -29,6 +29,8 @@ VIEWED = {
     says="If v = y[1:] and y keep their gradients, uses of v count in both, other uses of y only in that of y.",
     where="no tensor is changed in place",
     source="measured",
+    asked="gradient of slice versus whole tensor both stored does token slice "
+    "loss contribute to each retain_grad lost after inplace change",
     value=0,
     wrong={"the base's share": 1},
     witness={"size": 2, "start": 1, "of_view": 5, "of_base": 2},
@@ -51,6 +53,8 @@ def test_view(subject: Subject, size: int, start: int, of_view: int, of_base: in
     "retain.versions.base_changed_by_view",
     says="After y.retain_grad() and y[:1].mul_(2), y.grad is the gradient of the new y.",
     source=(BASE_VERSION, "https://github.com/pytorch/pytorch/issues/117366"),
+    asked="modify slice in place of retained activation which gradient stored "
+    "old or modified row assignment retain_grad lost after inplace change",
     concern="retain_grad ?edited_after",
     readings=by_release(
         "other",
@@ -82,6 +86,8 @@ def test_base_changed_by_view(subject: Subject, size: int, part: int, edits: Lis
         "retain.versions.view_changed",
         "After v = y[:1], v.retain_grad() and v.mul_(2), v.grad is the gradient of the new v.",
         FOLLOWS,
+        asked="slice scaled in place after retain grad on it which gradient is "
+        "stored old or modified retain_grad lost after inplace change",
         where="the loss uses v and not y",
         concern="retain_grad ?edited_after",
         readings=by_release(
@@ -98,6 +104,8 @@ def test_base_changed_by_view(subject: Subject, size: int, part: int, edits: Lis
         "retain.versions.base_of_kept_view",
         "After v = y[:1], v.retain_grad() and y.mul_(2), v.grad is the gradient of the new v.",
         FOLLOWS,
+        asked="retained slice then whole tensor modified in place which gradient "
+        "does the slice store retain_grad lost after inplace change",
         where="after y.mul_(2) the loss uses v and not y",
         concern="retain_grad ?edited_after",
         readings=by_release(

@@ -54,6 +54,8 @@ def packs_and_unpacks(plan: Plan, label: str) -> List[str]:
     "saved.nested.innermost",
     says="Of nested saved_tensors_hooks only the hooks of the innermost are called.",
     source=(INNERMOST, NESTING),
+    asked="two activation hooks at once nested saved_tensors_hooks "
+    "outer pack hook not called combine offload and quantize",
     needs=HAS,
     concern="saved ?nested_contexts",
     readings=by_release(
@@ -77,6 +79,7 @@ def test_innermost(subject: Subject, plan: Plan) -> None:
     "saved.nested.save_on_cpu",
     says="save_on_cpu inside saved_tensors_hooks takes its place: no hook of the outer one is called.",
     source=(INNERMOST, NESTING),
+    asked="my pack hook is not called inside save_on_cpu combine compression with cpu offloading",
     needs=HAS_CPU,
     concern="saved|save_on_cpu ?nested_contexts",
     readings=by_release(
@@ -105,6 +108,7 @@ def test_save_on_cpu(subject: Subject, plan: Plan) -> None:
     "saved.context.left",
     says="After saved_tensors_hooks is left, its unpack hook is called for what it packed; its pack hook no more.",
     source=PACKS,
+    asked="must backward run inside the saved_tensors_hooks with block or can i leave it before loss.backward",
     needs=HAS,
 )
 @given(
@@ -127,6 +131,7 @@ def test_left(subject: Subject, plan: Plan) -> None:
     "saved.context.order",
     says="If the outer of two nested saved_tensors_hooks is left first, the inner pair of hooks is the one removed.",
     source="measured",
+    asked="exit stack leaves saved tensor contexts in wrong order wrong pack hook removed manual __exit__",
     needs=HAS,
     concern="saved ?nested_contexts",
     readings=by_release(
@@ -160,6 +165,7 @@ def test_order(subject: Subject, plan: Plan) -> None:
     where=("no saved tensor is changed in place", "pin_memory= is left out"),
     see="saved.check.save_on_cpu",
     source=ON_CPU,
+    asked="does save_on_cpu activation offloading change my gradients results same on cpu tensors",
     level="observed",
     needs=HAS_CPU,
 )
@@ -185,6 +191,8 @@ def edited(hooks: st.SearchStrategy) -> st.SearchStrategy:
     where=("the hooks copy nothing", "w is no leaf"),
     see="saved.check.copies",
     source=CHECKED,
+    asked="saved_tensors_hooks silently wrong gradient after inplace op no "
+    "error modified by an inplace operation check missing version counter",
     level="observed",
     docs="contradicts",
     needs=HAS,
@@ -201,6 +209,7 @@ def test_off(subject: Subject, plan: Plan) -> None:
     says="For y = w * x in save_on_cpu, changing w in place later gives x a wrong gradient, with no error.",
     where=("w is on the CPU and no leaf", "pin_memory= is left out"),
     source=CHECKED,
+    asked="save_on_cpu inplace modification wrong gradient no RuntimeError activation offloading relu_ inplace",
     level="observed",
     docs="contradicts",
     needs=HAS_CPU,
@@ -217,6 +226,7 @@ def test_check_save_on_cpu(subject: Subject, plan: Plan) -> None:
     says="For y = w * x with a pack hook that copies, changing w in place later does not change the gradient of x.",
     where="w is no leaf",
     source="measured",
+    asked="offload activations clone in pack hook safe against later inplace modification gradient still correct",
     needs=HAS,
 )
 @given(plan=edited(pair(do=SCALES)))
@@ -230,6 +240,7 @@ def test_copies(subject: Subject, plan: Plan) -> None:
     "saved.off.refuses",
     says="Inside disable_saved_tensors_hooks entering saved_tensors_hooks or save_on_cpu raises RuntimeError.",
     source=DISABLED,
+    asked="forbid saved_tensors_hooks in my function error message feature does not support saved tensor hooks",
     needs=HAS_OFF,
     about=("disable_saved_tensors_hooks", "saved_tensors_hooks", "save_on_cpu"),
 )
@@ -258,6 +269,7 @@ def test_refuses(subject: Subject, plan: Plan) -> None:
     "saved.off.active",
     says="Entering disable_saved_tensors_hooks inside saved_tensors_hooks or save_on_cpu raises RuntimeError.",
     source="measured",
+    asked="disable_saved_tensors_hooks raises when entered inside saved_tensors_hooks already active",
     needs=HAS_OFF,
     about=("disable_saved_tensors_hooks", "saved_tensors_hooks", "save_on_cpu"),
 )
@@ -277,6 +289,7 @@ def test_active(subject: Subject, plan: Plan) -> None:
     "saved.off.order",
     says="Two nested disable_saved_tensors_hooks that are left outer first leave saved_tensors_hooks disabled.",
     source="measured",
+    asked="saved tensor hooks stay disabled for whole process after leaving contexts RuntimeError from then on",
     needs=HAS_OFF,
 )
 @given(
@@ -305,6 +318,7 @@ def test_off_order(subject: Subject, plan: Plan) -> None:
     says="Inside disable_saved_tensors_hooks a pass calls the unpack hooks of a graph that was made before.",
     where="there is no checkpoint",
     source="measured",
+    asked="backward inside disable_saved_tensors_hooks graph packed earlier does unpack still work",
     needs=HAS_OFF,
     about=("disable_saved_tensors_hooks", "saved_tensors_hooks"),
 )

@@ -37,6 +37,7 @@ def then(hooks: st.SearchStrategy, after: st.SearchStrategy = PASSES) -> st.Sear
     "saved.one.at_once",
     says="SavedTensor.register_hooks calls its pack hook at once, its unpack hook in each pass that uses the tensor.",
     source=f'{ONE_NOTE} "is called as soon as the pair is registered"',
+    asked="grad_fn _raw_saved_self register_hooks when is pack called immediately",
     needs=HAS_ONE,
 )
 @given(plan=product(after=then(on_one(do=MAYBE, back=MAYBE))))
@@ -50,6 +51,7 @@ def test_at_once(subject: Subject, plan: Plan) -> None:
     "saved.one.alone",
     says="SavedTensor.register_hooks acts on that one saved tensor only: what else was saved is used unchanged.",
     source=f'{ONE_NOTE} "You can register a pair of hooks on a saved tensor"',
+    asked="compress only one activation hook a single saved tensor of one operation _raw_saved_self",
     needs=HAS_ONE,
 )
 @given(plan=product(after=then(on_one(do=MAYBE, back=MAYBE))))
@@ -66,6 +68,7 @@ def test_alone(subject: Subject, plan: Plan) -> None:
     "saved.one.twice",
     says="A saved tensor takes one pair of hooks: a second SavedTensor.register_hooks on it raises RuntimeError.",
     source=REGISTERED,
+    asked="Calling register_hooks on a saved tensor whose hooks have already been set only one pair of hooks",
     needs=HAS_ONE,
 )
 @given(plan=product(after=then(on_one(do=MAYBE, back=MAYBE).map(lambda hooks: (*hooks, AGAIN)))))
@@ -79,6 +82,7 @@ def test_twice(subject: Subject, plan: Plan) -> None:
     "saved.one.packed",
     says="SavedTensor.register_hooks on what saved_tensors_hooks has packed raises RuntimeError.",
     source="measured",
+    asked="register_hooks on saved tensor inside saved_tensors_hooks context hooks have already been set",
     needs=HAS_ONE,
     about=("register_hooks", "saved_tensors_hooks"),
 )
@@ -93,6 +97,7 @@ def test_packed(subject: Subject, plan: Plan) -> None:
     "saved.one.freed",
     says="Once a pass has freed a saved tensor, SavedTensor.register_hooks on it raises RuntimeError.",
     source=f'{ONE_NOTE} "PyTorch will throw an error most of the time"',
+    asked="Calling register_hooks on a saved tensor after it has been freed",
     needs=HAS_ONE,
 )
 @given(
@@ -114,6 +119,7 @@ def test_freed(subject: Subject, plan: Plan) -> None:
     "saved.one.not_saved",
     says="For x * y, where y needs no gradient, grad_fn._raw_saved_self.register_hooks raises RuntimeError.",
     source="measured",
+    asked="Calling register_hooks on a saved tensor with value None is forbidden",
     needs=HAS_ONE,
     note="Of x * y, where y needs no gradient, grad_fn._raw_saved_self is there, and holds nothing.",
 )
@@ -133,6 +139,7 @@ def test_not_saved(subject: Subject, plan: Plan) -> None:
     says="For y = w * x with SavedTensor.register_hooks on w, changing w in place later gives x a wrong gradient.",
     where=("the hooks copy nothing", "w is no leaf"),
     source="measured",
+    asked="hook on one saved tensor inplace change undetected wrong gradient version check",
     needs=HAS_ONE,
 )
 @given(
@@ -152,6 +159,7 @@ def test_check(subject: Subject, plan: Plan) -> None:
     says="SavedTensor.register_hooks raises RuntimeError where its pack hook changes its argument in place.",
     where="the change is not made through .data or numpy()",
     source=(f'{ONE_NOTE} "is called as soon as the pair is registered"', EDITED),
+    asked="in place operation in pack hook of single saved tensor error modifying its input",
     level="implied",
     needs=HAS_ONE,
 )
@@ -165,6 +173,7 @@ def test_edits(subject: Subject, plan: Plan) -> None:
     "saved.off.one",
     says="SavedTensor.register_hooks works inside disable_saved_tensors_hooks, too.",
     source="measured",
+    asked="register_hooks on raw saved tensor still works when saved tensor hooks are disabled",
     needs=(HAS_OFF, HAS_ONE),
 )
 @given(

@@ -47,6 +47,7 @@ from suites.saved.products import (
     where="no saved_tensors_hooks or save_on_cpu is inside",
     see=("saved.nested.innermost", "saved.pack.numbers", "saved.pack.function"),
     source=PACKS,
+    asked="when is the pack hook called which activations log everything autograd stores measure activation memory",
     needs=HAS,
 )
 @given(plan=product(pair(do=MAYBE)))
@@ -61,6 +62,7 @@ def test_each(subject: Subject, plan: Plan) -> None:
     says="For x * y a pack hook is called once for each factor, however many backward passes follow.",
     where=("both need a gradient", "no pass has create_graph=True"),
     source=f'{NOTE} "We guarantee that ``pack_hook`` will only be called once"',
+    asked="is pack hook called again on second backward retain_graph how often",
     needs=HAS,
 )
 @given(plan=product(pair(), after=st.builds(lambda one, more: one + more, ONE_PASS, PASSES)))
@@ -73,6 +75,7 @@ def test_once(subject: Subject, plan: Plan) -> None:
     says="x * y packs y first, then x.",
     where="both need a gradient",
     source="measured",
+    asked="order of pack hook calls which factor first changed after upgrade index activations by counter",
     needs=HAS,
     concern="saved ?packed_in_order",
     readings=by_release(
@@ -95,6 +98,7 @@ def test_order(subject: Subject, plan: Plan) -> None:
     "saved.pack.numbers",
     says="A Python number that a tensor is multiplied by is not packed.",
     source="measured",
+    asked="pack hook receives scalar tensor for x times 2 python number older torch",
     needs=HAS,
     concern="saved ?times_number",
     readings=by_release(
@@ -116,6 +120,7 @@ def test_numbers(subject: Subject, plan: Plan) -> None:
     "saved.pack.twice",
     says="x * x packs x twice, and a pass unpacks both.",
     source=f'{CONTEXT_NOTE} "PyTorch will pack and unpack `x` into two new tensor objects"',
+    asked="same tensor packed twice duplicate offload of one activation x * x deduplicate",
     needs=HAS,
 )
 @given(
@@ -139,6 +144,7 @@ def test_twice(subject: Subject, plan: Plan) -> None:
     "saved.pack.needed",
     says="If only one of the tensors x and y needs a gradient, x * y packs the other one, and nothing else.",
     source="measured",
+    asked="frozen weights lora which tensors are saved activation of frozen layer not packed",
     needs=HAS,
 )
 @given(plan=product(pair(do=MAYBE), grads=(True, False)) | product(pair(do=MAYBE), grads=(False, True)))
@@ -161,6 +167,7 @@ UNRECORDED = st.sampled_from(
     "saved.pack.nothing",
     says="x * y packs nothing under no_grad, or where neither x nor y needs a gradient.",
     source="measured",
+    asked="pack hook not called under no_grad eval inference nothing saved requires_grad False",
     needs=HAS,
 )
 @given(plan=product(pair(do=MAYBE), leaf=st.just(True), after=st.builds(lambda some: (*some, Forward()), UNRECORDED)))
@@ -174,6 +181,7 @@ def test_nothing(subject: Subject, plan: Plan) -> None:
     says="A pack hook that changes its argument in place makes the operation raise RuntimeError.",
     where="the change is not made through .data or numpy()",
     source=(f'{NOTE} "will throw an error if the input to a pack hook is modified inplace"', EDITED),
+    asked="A saved tensor pack hook is modifying its input in place quantize activation inplace",
     needs=HAS,
 )
 @given(plan=product(pair(do=EDITS), after=LOOKS))
@@ -188,6 +196,7 @@ def test_edits(subject: Subject, plan: Plan) -> None:
     says="What a pack hook raises leaves the operation with its own type.",
     see="saved.pack.type_error",
     source=TYPE_IS_KEPT,
+    asked="exception in pack hook becomes RuntimeError custom error type lost",
     needs=HAS,
     concern="saved raises",
     readings=by_release(
@@ -211,6 +220,7 @@ def test_raises(subject: Subject, plan: Plan) -> None:
     "saved.pack.after_raising",
     says="After its exception has left the with block of saved_tensors_hooks, a pack hook is not called again.",
     source="measured",
+    asked="pack hook threw exception are saved tensor hooks still active afterwards cleanup",
     needs=HAS,
 )
 @given(

@@ -43,6 +43,7 @@ def times(plan: Plan) -> int:
     "saved.unpack.each_pass",
     says="An unpack hook is called with what was packed, in each pass that needs it.",
     source=(PACKED, UNPACKS),
+    asked="unpack hook called several times retain_graph delete file in unpack second backward fails",
     needs=HAS,
 )
 @given(plan=product(pair(do=MAYBE, back=MAYBE)))
@@ -58,6 +59,7 @@ def test_each_pass(subject: Subject, plan: Plan) -> None:
     where="nothing reads saved tensors of a grad_fn",
     see="saved.unpack.attribute",
     source=UNPACKS,
+    asked="unpack hook not called until backward forward only prefetch",
     needs=HAS,
 )
 @given(
@@ -77,6 +79,7 @@ def test_never(subject: Subject, plan: Plan) -> None:
     "saved.unpack.used",
     says="Gradients are computed from what the unpack hook returns, right or wrong.",
     source=SAME,
+    asked="lossy compression of activations wrong value in unpack changes gradient silently quantized",
     level="observed",
     needs=HAS,
 )
@@ -93,6 +96,7 @@ def test_used(subject: Subject, plan: Plan) -> None:
     says="A pass unpacks both factors of x * y, also where autograd.grad asks for the gradient of one.",
     where="both need a gradient",
     source="measured",
+    asked="unpack hook called for activation that gradient does not need autograd.grad of one input",
     needs=HAS,
 )
 @given(
@@ -110,6 +114,7 @@ def test_both(subject: Subject, plan: Plan) -> None:
     "saved.unpack.no_tensor",
     says="A pack hook may return anything; where the unpack hook then returns no tensor the pass raises TypeError.",
     source=f'{NOTE} "can return any python object"',
+    asked="Output of saved tensor unpack_hook expected to be a Tensor but got result of type",
     needs=HAS,
 )
 @given(
@@ -129,6 +134,7 @@ def test_no_tensor(subject: Subject, plan: Plan) -> None:
     "saved.unpack.raises",
     says="What an unpack hook raises leaves backward() with its own type.",
     source=TYPE_IS_KEPT,
+    asked="exception in unpack hook backward RuntimeError instead of my error type FileNotFoundError",
     needs=HAS,
     concern="saved raises",
     readings=by_release(
@@ -151,6 +157,7 @@ def test_raises(subject: Subject, plan: Plan) -> None:
     "saved.unpack.place",
     says="For z = x * y: hooks of z and pre-hooks of z.grad_fn run, then unpack hooks, then hooks of z.grad_fn.",
     source="measured",
+    asked="order of unpack hook versus tensor hook and grad_fn hook during backward",
     needs=(HAS, "torch._C._functions.AccumulateGrad.register_prehook"),
     about=("saved_tensors_hooks", "register_hook", "register_prehook", "Node.register_hook"),
 )
@@ -179,6 +186,7 @@ def test_place(subject: Subject, plan: Plan) -> None:
     "saved.unpack.edits",
     says="If an unpack hook changes its argument in place, its calls in later passes are given the changed tensor.",
     source=f'{NOTE} "does not catch the case where the input to an unpack hook is modified inplace"',
+    asked="inplace in unpack hook corrupts second backward dequantize in place retain_graph",
     needs=HAS,
 )
 @given(plan=product(pair(do=SCALES, back=EDITS)))
@@ -195,6 +203,7 @@ def test_edits(subject: Subject, plan: Plan) -> None:
     says="After z = x * y and z.backward(), a second z.backward() raises RuntimeError and calls no unpack hook.",
     where="the first pass has retain_graph=False",
     source="measured",
+    asked="backward second time with saved tensor hooks Trying to backward through the graph a second time",
     needs=HAS,
 )
 @given(

@@ -43,6 +43,7 @@ ABOUT = "register_multi_grad_hook"
     where=("backward() reaches all of them, begins at none", "no pass inside"),
     see=("several.root.alone", "several.root.and_another", "several.inside.fewer", "several.kept.converted"),
     source=ALL,
+    asked="run one callback after all parameter gradients are computed, once per backward",
     needs=HAS_ALL,
 )
 @given(plan=on_products(hooked("multi_all", SOME, passes(BOTH))))
@@ -57,6 +58,7 @@ def test_once(subject: Subject, plan: Plan) -> None:
     where=("backward() reaches some of them, begins at none", "no pass inside"),
     see="several.kept.converted",
     source=ALL,
+    asked="does register_multi_grad_hook fire on every training step or do i have to register it again",
     needs=HAS_ALL,
 )
 @given(plan=on_products(hooked("multi_all", SOME, passes(BOTH, 2, 4))))
@@ -79,6 +81,7 @@ def some_left_out(draw: Any) -> Any:
     says='A multi-grad hook of mode "all" is given None for a tensor that backward() does not reach.',
     where="backward() reaches another one, and begins at none",
     source=NONE_PASSED,
+    asked="list of gradients has None for a parameter that was not used in the loss",
     needs=HAS_ALL,
 )
 @given(plan=on_products(some_left_out()))
@@ -95,6 +98,7 @@ def test_left_out(subject: Subject, plan: Plan) -> None:
     says='A multi-grad hook of mode "all" is given None in place of an undefined gradient.',
     where="backward() begins at none of its tensors",
     source=(DOCS, "https://github.com/pytorch/pytorch/pull/86260"),
+    asked="callback waits for a gradient that never comes because an output is unused, is it still called",
     needs=HAS_ALL,
     value="None",
     wrong={"waits": "waits", "called with zero": "zero"},
@@ -125,6 +129,7 @@ def test_undefined(subject: Subject, uses: List[int], silent: int) -> None:
     says='A multi-grad hook of mode "all" that is given a tensor twice gets the gradient of this tensor twice.',
     where="backward() reaches the tensor and begins at none",
     source="measured",
+    asked="tied weights listed two times in register_multi_grad_hook is the gradient there twice",
     needs=HAS_ALL,
 )
 @given(
@@ -155,6 +160,7 @@ def among_others(draw: Any, do: Any) -> Any:
     says='A multi-grad hook of mode "all" runs in order among the tensor hooks of its tensor whose gradient is last.',
     where="backward() begins at none of its tensors",
     source=IN_ORDER,
+    asked="order of register_multi_grad_hook against register_hook on the same tensor, which runs first",
     needs=HAS_ALL,
 )
 @given(plan=on_products(among_others(st.just(()))))
@@ -170,6 +176,7 @@ def test_place(subject: Subject, plan: Plan) -> None:
     says='A multi-grad hook of mode "all" is given what earlier tensor hooks returned, not what later ones do.',
     where=("backward() begins at none", "no hook edits in place"),
     source=IN_ORDER,
+    asked="are gradients in the multi grad callback clipped by my tensor hook or still the raw ones",
     needs=HAS_ALL,
 )
 @given(plan=on_products(among_others(st.builds(lambda by: (Scale(by),), FACTORS))))
@@ -185,6 +192,7 @@ def test_in_turn(subject: Subject, plan: Plan) -> None:
     where="backward() reaches all and begins at none",
     see="several.all.undefined",
     source="measured",
+    asked="param.grad is still None inside register_multi_grad_hook for one of the parameters",
     needs=HAS_ALL,
     value=1,
     wrong={"after all": 0, "before all": 2},
@@ -214,6 +222,7 @@ def test_before_grad(subject: Subject, values: List[int], had: bool) -> None:
     says='In-place edits by a multi-grad hook of mode "all" change .grad of the leaf with the last gradient only.',
     where="its tensors are leaves that share no gradient",
     source=f'{DOCS} "The hook should not modify its arguments"',
+    asked="scale gradients in place inside register_multi_grad_hook changes only one parameter",
     level="observed",
     needs=HAS_ALL,
 )
@@ -244,6 +253,7 @@ def test_edits(subject: Subject, plan: Plan) -> None:
     says='backward(inputs=[x]) gives a multi-grad hook of mode "all" None for every leaf but x.',
     where=("x is one of its tensors", "it reaches x and begins at none"),
     source=f'{DOCS} "is not needed to compute the gradients for any"',
+    asked="backward with inputs argument and a hook on several tensors some gradients are None",
     needs=HAS_ALL,
 )
 @given(

@@ -45,6 +45,7 @@ ABOUT = "register_multi_grad_hook"
     where="the pass reaches one of its tensors",
     see="several.any.undefined",
     source=ANY,
+    asked="run a callback when the first gradient of a group of parameters is ready, like FSDP pre backward",
     needs=HAS_ANY,
 )
 @given(
@@ -70,6 +71,7 @@ def test_first(subject: Subject, plan: Plan) -> None:
     "several.any.without_grad",
     says='With mode="any" register_multi_grad_hook passes over a tensor that requires no grad.',
     source=IGNORED,
+    asked="list of module outputs where some do not require gradient for mode any is that an error",
     needs=HAS_ANY,
 )
 @given(
@@ -95,6 +97,7 @@ def test_without_grad(subject: Subject, plan: Plan) -> None:
     "several.any.undefined",
     says='A multi-grad hook of mode "any" is called with None if the gradient that comes first is undefined.',
     source=DOCS,
+    asked="callback of mode any got None instead of a gradient NoneType has no attribute",
     docs="contradicts",
     needs=HAS_ANY,
     value=None,
@@ -123,6 +126,7 @@ def test_undefined(subject: Subject, others: int) -> None:
     "several.handle.none_reached",
     says="A multi-grad hook on leaves is not called in a backward() that reaches none of them.",
     source=ALL,
+    asked="callback on frozen or unused parameters never runs",
     needs=HAS_ALL,
 )
 @given(
@@ -148,6 +152,7 @@ def test_none_reached(subject: Subject, plan: Plan) -> None:
     "several.handle.returns",
     says="What a multi-grad hook returns changes no gradient.",
     source="measured",
+    asked="return new gradients from register_multi_grad_hook to replace them has no effect",
     needs=HAS_ALL,
 )
 @given(plan=on_products(hooked(EITHER, SOME, passes(BOTH), st.builds(lambda by: (Scale(by),), FACTORS))))
@@ -163,6 +168,7 @@ def test_returns(subject: Subject, plan: Plan) -> None:
     says="backward() raises what a multi-grad hook raises; the next pass that reaches its tensors calls it again.",
     where="no pass begins at one of its tensors",
     source="measured",
+    asked="exception thrown in the callback for several gradients, does the next backward still work",
     needs=HAS_ALL,
 )
 @given(plan=on_products(hooked(EITHER, SOME, passes(BOTH, 2, 3), st.integers(0, 2).map(lambda times: (Raise(times),)))))
@@ -177,6 +183,7 @@ def test_raises(subject: Subject, plan: Plan) -> None:
     "several.handle.removes",
     says="The handle of a multi-grad hook removes it from all of its tensors, by remove() or as a with block.",
     source=f'{DOCS} "a method ``handle.remove()`` that removes the hook"',
+    asked="unregister callback of several tensors with handle remove, or use it in a with statement",
     needs=HAS_ALL,
 )
 @given(
@@ -198,6 +205,7 @@ def test_removes(subject: Subject, plan: Plan) -> None:
     "several.handle.removed_inside",
     says="A multi-grad hook that removes itself while it runs is not called in later passes; other hooks are.",
     source="measured",
+    asked="one shot callback that unregisters itself after all gradients arrived",
     needs=HAS_ALL,
 )
 @given(
@@ -226,6 +234,7 @@ def test_removed_inside(subject: Subject, plan: Plan) -> None:
     says='A multi-grad hook of mode "all" that is removed between its first gradient and the last is not called.',
     where="no hook of its last tensor removes it",
     source=IN_ORDER,
+    asked="remove the handle in the middle of backward before all gradients arrived",
     level="observed",
     needs=HAS_ALL,
 )

@@ -47,6 +47,8 @@ def asking(kind: str, wanted: Any, others: Any = LISTED) -> Any:
     says='autograd.grad of a leaf raises RuntimeError where a multi-grad hook of mode "all" is on the leaf.',
     where="the pass reaches it; the hook is on no root",
     source=(DOCS, LEAF_ISSUE),
+    asked="A leaf node was passed to _will_engine_execute_node but "
+    "we are currently running autograd.grad FlopCounterMode",
     level="observed",
     docs="contradicts",
     needs=HAS_ALL,
@@ -65,6 +67,7 @@ def test_leaf(subject: Subject, plan: Plan) -> None:
     where="the pass reaches it; the hook is on no root",
     see="several.asked.leaf",
     source=ALL,
+    asked="torch autograd grad of an activation with register_multi_grad_hook on it, is it called",
     needs=HAS_ALL,
 )
 @given(plan=on_products(asking("multi_all", st.just(INNER))))
@@ -80,6 +83,7 @@ def test_inner(subject: Subject, plan: Plan) -> None:
     says='autograd.grad of a tensor calls a multi-grad hook of mode "any" that is on it, also where it is a leaf.',
     where="the pass reaches the tensor",
     source=ANY,
+    asked="any mode callback with torch autograd grad of a parameter instead of backward",
     needs=HAS_ANY,
 )
 @given(plan=on_products(asking("multi_any", st.sampled_from(LISTED))))

@@ -40,6 +40,7 @@ def with_root(draw: Any, least: int, most: int, grads: Any = FIRST, roots: Any =
     "several.root.alone",
     says='y.backward() does not call a multi-grad hook of mode "all" that is on y alone.',
     source=DOCS,
+    asked="register_multi_grad_hook on the loss or model output is never called",
     docs="contradicts",
     needs=HAS_ALL,
 )
@@ -66,6 +67,7 @@ def test_alone(subject: Subject, plan: Plan) -> None:
     says="y.backward() calls a multi-grad hook of mode \"all\" on y and x first with (y's, None), then (None, x's).",
     where=("it reaches x", "y is a single output"),
     source=DOCS,
+    asked="multi grad hook on output and input fires two times with half of the gradients",
     docs="contradicts",
     needs=HAS_ALL,
 )
@@ -82,6 +84,7 @@ def test_and_another(subject: Subject, plan: Plan) -> None:
     says='y.backward() calls a multi-grad hook of mode "all" on y and others once, with None for the last.',
     where=("it reaches two or more others", "y is a single output"),
     source=DOCS,
+    asked="multi grad hook that includes the loss tensor runs too early, last gradient is missing",
     docs="contradicts",
     needs=HAS_ALL,
 )
@@ -100,6 +103,7 @@ def test_and_more(subject: Subject, plan: Plan) -> None:
     says='autograd.backward((y, z)) calls a multi-grad hook of mode "all" on y, z and more once, with all gradients.',
     where="it reaches all its tensors",
     source=ALL,
+    asked="several losses one torch.autograd.backward call does the callback on all losses run once",
     needs=HAS_ALL,
 )
 @given(plan=on_products(with_root(0, 3, BOTH, ROOTS, LISTED)))

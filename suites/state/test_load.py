@@ -85,6 +85,7 @@ def keys_given(load: Load, saved: Iterable[str]) -> List[str]:
     says="A module's load pre-hooks run in order of registration, before those of the modules inside it.",
     where="no module is in two places",
     source="measured",
+    asked="order of _register_load_state_dict_pre_hook parent before children when loading checkpoint",
 )
 @given(program=anywhere(kinds=KINDS, does=EDITS, steps=("load",), least=2, runs=1, plain=True))
 def test_pre_order(subject: Subject, program: StatePlan) -> None:
@@ -96,6 +97,7 @@ def test_pre_order(subject: Subject, program: StatePlan) -> None:
         "state.load.pre_given",
         "A public load pre-hook is given module, dict, prefix, metadata, strict, missing, unexpected and errors.",
         GIVEN,
+        asked="arguments of register_load_state_dict_pre_hook missing_keys unexpected_keys error_msgs prefix signature",
         needs=NEEDS["load_pre"],
         kinds=("load_pre",),
         first=1,
@@ -104,6 +106,7 @@ def test_pre_order(subject: Subject, program: StatePlan) -> None:
         "state.load.private_given",
         "A private load pre-hook is given what a public one is, but not the module.",
         f'{LOAD_OWN} "hook will not take the ``module`` as the first argument"',
+        asked="_register_load_state_dict_pre_hook takes 7 arguments no module TypeError positional arguments",
         where="with_module= is left out",
         kinds=("load_own",),
         first=0,
@@ -112,6 +115,7 @@ def test_pre_order(subject: Subject, program: StatePlan) -> None:
         "state.load.with_module",
         "A private load pre-hook that is registered with with_module=True is given what a public one is.",
         f'{LOAD_OWN} "Whether or not to pass the module instance to the hook as the first parameter"',
+        asked="_register_load_state_dict_pre_hook with_module=True what is passed first",
         needs=NEEDS["load_with"],
         kinds=("load_with",),
         first=1,
@@ -138,6 +142,7 @@ def given_all(subject: Subject, program: StatePlan, *, row: Any) -> None:
     "state.load.own_keys",
     says="A load pre-hook of an inner module is given a dict with only the keys that begin with its prefix.",
     source=SCOPE,
+    asked="load pre hook of submodule does not see keys of rest of checkpoint key not found after upgrade",
     readings=by_release(
         "other",
         ("1.13", "its own", {"state_own_keys": True}),
@@ -161,6 +166,7 @@ def test_own_keys(subject: Subject, program: StatePlan) -> None:
     "state.load.siblings",
     says="What a load pre-hook of a module puts under a key of its sibling is not loaded.",
     source=SCOPE,
+    asked="move weights from one layer to another in load hook of submodule stopped working after upgrade",
     readings=by_release(
         "other",
         ("1.13", "it is not loaded", {"state_own_keys": True}),
@@ -185,6 +191,7 @@ def test_siblings(subject: Subject, program: StatePlan) -> None:
     "state.load.dict_type",
     says="A load pre-hook of the module that is loaded is given a new OrderedDict, whatever the caller's dict is.",
     source="measured",
+    asked="custom dict subclass passed to load_state_dict hook receives OrderedDict instead",
     readings=by_release(
         "other",
         ("1.12", "an OrderedDict", {"state_copied": True}),
@@ -209,6 +216,7 @@ def test_dict_type(subject: Subject, program: StatePlan) -> None:
     "state.load.renames",
     says="If a load pre-hook renames a key of its prefix to that of a parameter of its module, a strict load takes it.",
     source="measured",
+    asked="rename old checkpoint keys on load backward compatibility hook missing key unexpected key strict",
 )
 @given(program=renamed())
 def test_renames(subject: Subject, program: StatePlan) -> None:
@@ -222,6 +230,7 @@ def test_renames(subject: Subject, program: StatePlan) -> None:
     "state.load.callers_dict",
     says="The caller's dict keeps its keys, whatever load pre-hooks of modules add to theirs, take out or rename.",
     source=("measured", 'code: torch/nn/modules/module.py "copy state_dict so _load_from_state_dict can modify it"'),
+    asked="does load_state_dict hook modify my checkpoint dict after renaming keys",
 )
 @given(program=anywhere(kinds=KINDS, does=EDITS, steps=("load",), runs=2))
 def test_callers_dict(subject: Subject, program: StatePlan) -> None:
@@ -235,6 +244,7 @@ def test_callers_dict(subject: Subject, program: StatePlan) -> None:
     "state.load.strict",
     says="A load pre-hook is given strict=True, also where load_state_dict() was called with strict=False.",
     source=("https://github.com/pytorch/pytorch/issues/156177", "measured"),
+    asked="strict argument in load pre hook is True although I called load_state_dict strict=False",
 )
 @given(program=anywhere(kinds=KINDS, does=(), steps=("load",), runs=2, plain=True))
 def test_strict(subject: Subject, program: StatePlan) -> None:
@@ -246,6 +256,7 @@ def test_strict(subject: Subject, program: StatePlan) -> None:
     says="A key that a load pre-hook adds to missing_keys or unexpected_keys is returned; a strict load raises.",
     where="no later hook takes it out again",
     source="measured",
+    asked="append to missing_keys in load hook raise error for missing key custom check",
 )
 @given(program=anywhere(kinds=KINDS, does=("Report",), steps=("load",), most=2, runs=1, plain=True))
 def test_reports(subject: Subject, program: StatePlan) -> None:
@@ -265,6 +276,7 @@ def test_reports(subject: Subject, program: StatePlan) -> None:
     says="A text that a load pre-hook adds to error_msgs makes load_state_dict() raise, also with strict=False.",
     where="no later hook takes it out again",
     source=GIVEN,
+    asked="append error_msgs in load hook to make loading fail with custom message",
     about=ABOUT,
 )
 @given(
@@ -282,6 +294,7 @@ def test_errors(subject: Subject, program: StatePlan) -> None:
     "state.load.returns",
     says="What a load pre-hook of a module returns is ignored.",
     source="measured",
+    asked="return new state dict from load pre hook has no effect",
 )
 @given(program=anywhere(kinds=KINDS, does=("Return",), steps=("load",), runs=2, plain=True))
 def test_returns(subject: Subject, program: StatePlan) -> None:
@@ -292,6 +305,7 @@ def test_returns(subject: Subject, program: StatePlan) -> None:
     "state.load.raises",
     says="load_state_dict() raises what a load pre-hook raises; modules that were loaded before stay loaded.",
     source="measured",
+    asked="raise exception in load_state_dict pre hook model half loaded",
 )
 @given(program=anew(acts=(Throw(),), kinds=KINDS, does=("Throw",)))
 def test_raises(subject: Subject, program: StatePlan) -> None:
@@ -307,6 +321,7 @@ def test_raises(subject: Subject, program: StatePlan) -> None:
     says="load_state_dict() overwrites what a load pre-hook changes in a parameter of its module.",
     where="the dict has a copy of the parameter, of its size",
     source="measured",
+    asked="initialize weights in load pre hook are overwritten by checkpoint",
 )
 @given(program=anew(kinds=KINDS, does=("Become",)))
 def test_module_changed(subject: Subject, program: StatePlan) -> None:
@@ -318,6 +333,7 @@ def test_module_changed(subject: Subject, program: StatePlan) -> None:
     "state.load.assign_told",
     says="With assign=True the metadata that a load pre-hook is given has assign_to_params_buffers=True.",
     source=("https://github.com/pytorch/pytorch/pull/102212", "measured"),
+    asked="how does load hook know load_state_dict was called with assign=True local_metadata",
     needs=ASSIGN,
 )
 @given(program=anywhere(kinds=KINDS, does=(), steps=("load",), runs=1))
@@ -346,6 +362,7 @@ def assigned(draw: Any) -> StatePlan:
     says="A dict of state_dict() loaded once with assign=True is assigned by later loads; load pre-hooks get the flag.",
     where="the same dict is loaded",
     source=("https://github.com/pytorch/pytorch/issues/188166", "measured"),
+    asked="load_state_dict assign=True then second model shares same parameters weights tied by accident",
     needs=ASSIGN,
     docs="contradicts",
 )
@@ -362,6 +379,7 @@ def test_assign_stays(subject: Subject, program: StatePlan) -> None:
     says="A load pre-hook that is given its module goes along with copy.deepcopy(), and is then given the copy.",
     where="it is a function",
     source=("https://github.com/pytorch/pytorch/pull/80139", "measured"),
+    asked="deepcopy model load pre hook still refers to original module",
     needs=NEEDS["load_with"],
 )
 @given(program=copied(kinds=("load_with", "load_pre")))
@@ -377,6 +395,7 @@ def test_copied(subject: Subject, program: StatePlan) -> None:
     says="set_extra_state() is called after the load pre-hooks of its module and before its load post-hooks.",
     where="the dict has an extra state for it",
     source="measured",
+    asked="set_extra_state called before or after load_state_dict hooks order",
     needs=EXTRA,
 )
 @given(

@@ -61,6 +61,7 @@ def loosely(draw: Any, **options: Any) -> StatePlan:
     "state.loaded.post_order",
     says="A module's load post-hooks run in order of registration, after those of the modules inside it.",
     source="measured",
+    asked="register_load_state_dict_post_hook order child before parent",
     needs=NEED,
 )
 @given(program=anywhere(kinds=("load_post",), does=("Report",), steps=("load",), least=2, runs=1, plain=True))
@@ -72,6 +73,7 @@ def test_post_order(subject: Subject, program: StatePlan) -> None:
     "state.loaded.post_given",
     says="A load post-hook is given its module and a pair: the missing and the unexpected keys of all modules so far.",
     source=f'{LOAD_POST} "argument is the current module that this hook is registered"',
+    asked="incompatible_keys in register_load_state_dict_post_hook contains keys of whole model or only submodule",
     needs=NEED,
 )
 @given(program=loosely(does=()))
@@ -90,6 +92,7 @@ def test_post_given(subject: Subject, program: StatePlan) -> None:
     says="A load post-hook that clears both lists of keys makes a strict load succeed.",
     where=("it is on the module that is loaded", "all sizes fit"),
     source=f'{LOAD_POST} "clearing out both missing and unexpected keys will avoid an error"',
+    asked="ignore missing keys with strict=True clear incompatible_keys in load post hook",
     needs=NEED,
 )
 @given(program=unfit())
@@ -103,6 +106,7 @@ def test_post_clears(subject: Subject, program: StatePlan) -> None:
     says="A load post-hook that adds a key to one of its two lists makes a strict load raise RuntimeError.",
     where="no later hook takes it out again",
     source=(f'{LOAD_POST} "Additions to either set of keys will result in an error being thrown"', AFFECTED),
+    asked="add key to missing_keys in register_load_state_dict_post_hook to force error",
     needs=NEED,
 )
 @given(program=unfit("x"))
@@ -115,6 +119,8 @@ def test_post_adds(subject: Subject, program: StatePlan) -> None:
     "state.loaded.post_returns",
     says="A load post-hook of a module that returns anything but None makes load_state_dict() raise AssertionError.",
     source=(f'{LOAD_POST} "hook(module, incompatible_keys) -> None"', "measured"),
+    asked="AssertionError hooks registered with register_load_state_dict_post_hook "
+    "are not expected to return new values",
     needs=NEED,
 )
 @given(program=anywhere(kinds=("load_post",), does=("Return",), steps=("load",), plain=True))
@@ -129,6 +135,7 @@ def test_post_returns(subject: Subject, program: StatePlan) -> None:
     "state.loaded.post_before_errors",
     says="Load post-hooks run before load_state_dict() raises for keys, or for sizes that do not fit.",
     source="measured",
+    asked="is load post hook called when size mismatch error loading state dict fails",
     needs=NEED,
 )
 @given(program=programs(kinds=("load_post",), does=(), steps=("load",), on=("root",), runs=2))
@@ -154,6 +161,7 @@ def named_as_part(draw: Any) -> StatePlan:
     "state.loaded.part_of_a_name",
     says="If a module has a child `a` and a parameter `w`, load post-hooks find the keys `a` and `w.x` unexpected.",
     source=("https://github.com/pytorch/pytorch/pull/124385", "https://github.com/pytorch/pytorch/issues/123510"),
+    asked="unexpected key with prefix of a parameter name not reported in load_state_dict strict",
     needs=NEED,
     readings=by_release(
         ("raises", "nothing"),
@@ -189,6 +197,7 @@ def after(acts: Any, missing: List[str], unexpected: List[str]) -> Tuple[List[st
     "state.loaded.post_result",
     says="The lists that load post-hooks are given are those that load_state_dict() returns.",
     source=f'{LOAD_POST} "The given incompatible_keys can be modified inplace if needed"',
+    asked="edit incompatible_keys in hook does load_state_dict return the changed lists",
     needs=NEED,
 )
 @given(program=loosely(does=("Report",), on=("root",)))
@@ -204,6 +213,7 @@ def test_post_result(subject: Subject, program: StatePlan) -> None:
     says="A load post-hook may change the parameters of its module, which are loaded by then: the change stays.",
     where="no module or parameter is in two places",
     source=f'{LOAD_POST} "to be run after module\'s"',
+    asked="re-tie or fuse weights after loading checkpoint in register_load_state_dict_post_hook sees new values",
     needs=NEED,
 )
 @given(program=anew(kinds=("load_post",), does=("Become",)))
@@ -216,6 +226,7 @@ def test_post_sees(subject: Subject, program: StatePlan) -> None:
     "state.loaded.post_raises",
     says="load_state_dict() raises what a load post-hook raises; what was loaded before stays loaded.",
     source="measured",
+    asked="exception in load post hook are weights already loaded",
     needs=NEED,
 )
 @given(program=anew(acts=(Throw(),), kinds=("load_post",), does=("Throw",)))
@@ -231,6 +242,7 @@ def test_post_raises(subject: Subject, program: StatePlan) -> None:
     "state.loaded.copied",
     says="A function that is a load post-hook goes along with copy.deepcopy() of its module, and is given the copy.",
     source="measured",
+    asked="deepcopy model does load post hook go along and get the copied module",
     needs=NEED,
 )
 @given(program=copied(kinds=("load_post",)))

@@ -90,6 +90,7 @@ def rate_after(hooks: List[On], rate: int) -> int:
     "state.optimizer.saved",
     says="If a state_dict post-hook of an optimizer changes the dict or returns another, the next hook is given that.",
     source=f'{DOCS[POST]} "The hook may modify the state_dict inplace or optionally return a new one"',
+    asked="optimizer register_state_dict_post_hook return modified optimizer checkpoint",
     needs=NEEDS[POST],
 )
 @given(program=dicts(kinds=(POST,), does=("Put", "Inner", "Return"), steps=("save",)))
@@ -104,6 +105,7 @@ def test_saved(subject: Subject, program: StatePlan) -> None:
     "state.optimizer.pre",
     says="What a state_dict pre-hook of an optimizer changes in param_groups is saved; what it returns is ignored.",
     source=f'{DOCS[PRE]} "can be used to perform pre-processing before"',
+    asked="optimizer register_state_dict_pre_hook change param_groups before saving return ignored",
     needs=NEEDS[PRE],
 )
 @given(program=programs(kinds=(PRE,), does=("Become", "Return"), steps=("save",), runs=2, plain=True))
@@ -118,6 +120,7 @@ def test_pre(subject: Subject, program: StatePlan) -> None:
     "state.optimizer.loaded",
     says="A dict that a load pre-hook of an optimizer returns is given to the next one, or loaded after the last.",
     source=f'{DOCS[LOAD_PRE]} "it will be used to be loaded into the optimizer"',
+    asked="optimizer register_load_state_dict_pre_hook return dict to load converted optimizer checkpoint",
     needs=NEEDS[LOAD_PRE],
 )
 @given(program=dicts(kinds=(LOAD_PRE,), does=("Return", "Inner"), steps=("load",)))
@@ -133,6 +136,7 @@ def test_loaded(subject: Subject, program: StatePlan) -> None:
     "state.optimizer.shallow",
     says="The first load pre-hook of an optimizer is given a shallow copy of the dict: what is in it is the caller's.",
     source=f'{DOCS[LOAD_PRE]} "argument is a shallow copy of the ``state_dict`` the user passed in"',
+    asked="optimizer load hook edits param_groups of my checkpoint dict in place shallow copy",
     needs=NEEDS[LOAD_PRE],
 )
 @given(program=programs(kinds=(LOAD_PRE,), does=("Put", "Take", "Inner"), steps=("load",), runs=1, plain=True))
@@ -145,6 +149,7 @@ def test_shallow(subject: Subject, program: StatePlan) -> None:
     "state.optimizer.after",
     says="A load post-hook of an optimizer finds what was loaded; where loading fails, it is not called.",
     source=f'{DOCS[LOAD_POST]} "perform post-processing after ``load_state_dict`` has loaded the"',
+    asked="optimizer register_load_state_dict_post_hook called when loading fails",
     needs=(NEEDS[LOAD_POST], NEEDS[LOAD_PRE]),
 )
 @given(
@@ -171,6 +176,7 @@ def test_after(subject: Subject, program: StatePlan) -> None:
         "state.optimizer.order_save_pre",
         "state_dict pre-hooks of an optimizer run in order of registration, but prepend=True puts one first.",
         f'{DOCS[PRE]} "will be fired before all the already registered pre-hooks"',
+        asked="prepend optimizer state_dict pre hook run first order",
         needs=NEEDS[PRE],
         kind=PRE,
     ),
@@ -178,6 +184,7 @@ def test_after(subject: Subject, program: StatePlan) -> None:
         "state.optimizer.order_save_post",
         "state_dict post-hooks of an optimizer run in order of registration, but prepend=True puts one first.",
         f'{DOCS[POST]} "will be fired before all the already registered post-hooks"',
+        asked="prepend optimizer state_dict post hook run first order",
         needs=NEEDS[POST],
         kind=POST,
     ),
@@ -185,6 +192,7 @@ def test_after(subject: Subject, program: StatePlan) -> None:
         "state.optimizer.order_load_pre",
         "Load pre-hooks of an optimizer run in order of registration, but prepend=True puts one first.",
         f'{DOCS[LOAD_PRE]} "will be fired before all the already registered pre-hooks"',
+        asked="prepend optimizer load_state_dict pre hook run first order",
         needs=NEEDS[LOAD_PRE],
         kind=LOAD_PRE,
     ),
@@ -192,6 +200,7 @@ def test_after(subject: Subject, program: StatePlan) -> None:
         "state.optimizer.order_load_post",
         "Load post-hooks of an optimizer run in order of registration, but prepend=True puts one first.",
         f'{DOCS[LOAD_POST]} "will be fired before all the already registered post-hooks"',
+        asked="prepend optimizer load_state_dict post hook run first order",
         needs=NEEDS[LOAD_POST],
         kind=LOAD_POST,
     ),
@@ -205,6 +214,7 @@ def in_order(subject: Subject, program: StatePlan, *, row: Any) -> None:
     "state.optimizer.given",
     says="State-dict hooks of an optimizer are given it; state_dict post-hooks and load pre-hooks also get the dict.",
     source=(f'{DOCS[POST]} "hook(optimizer, state_dict) -> state_dict or None"', PULL),
+    asked="arguments of optimizer state dict hooks optimizer and state_dict",
     needs=EVERY,
 )
 @given(program=programs(kinds=OF_OPTIMIZERS, does=(), steps=("load",), runs=1, plain=True))
@@ -218,6 +228,7 @@ def test_given(subject: Subject, program: StatePlan) -> None:
     "state.optimizer.kept",
     says="load_state_dict() of an optimizer keeps its hooks of saving and loading.",
     source="measured",
+    asked="optimizer loses hooks after load_state_dict resume training",
     needs=EVERY,
 )
 @given(
@@ -236,6 +247,7 @@ def test_kept(subject: Subject, program: StatePlan) -> None:
     says="state_dict() and load_state_dict() of an optimizer raise what their hooks raise; nothing is loaded by then.",
     where="the hook is no load post-hook",
     source="measured",
+    asked="exception in optimizer load pre hook learning rate half loaded",
     needs=EVERY[:3],
 )
 @given(
@@ -261,6 +273,7 @@ def test_raises(subject: Subject, program: StatePlan) -> None:
     "state.optimizer.removed",
     says="A hook of saving or loading an optimizer that was removed by its handle is not called again.",
     source=f'{DOCS[POST]} "a handle that can be used to remove the added hook by calling"',
+    asked="remove handle of optimizer state dict hook",
     needs=EVERY,
 )
 @given(program=removing(programs(kinds=OF_OPTIMIZERS, does=(), steps=("load",), runs=1, plain=True), "optimizer"))

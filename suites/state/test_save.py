@@ -52,6 +52,7 @@ NEW_ONE = f'{SAVE_OWN} "if it is the root module that :meth:`~nn.Module.state_di
     says="A module's state_dict pre-hooks run in order of registration, before those of the modules inside it.",
     where="no module is in two places",
     source="measured",
+    asked="which register_state_dict_pre_hook runs first parent or child when saving checkpoint",
     needs=NEEDS["save_pre"],
 )
 @given(program=anywhere(kinds=("save_pre",), does=("Become",), steps=("save",), least=2, runs=1, plain=True))
@@ -63,6 +64,7 @@ def test_pre_order(subject: Subject, program: StatePlan) -> None:
     "state.save.pre_given",
     says="A state_dict pre-hook of a module is given module, the prefix of its keys and keep_vars.",
     source=f'{SAVE_PRE} "hook(module, prefix, keep_vars) -> None"',
+    asked="arguments of register_state_dict_pre_hook prefix keep_vars what does the hook receive before saving",
     needs=NEEDS["save_pre"],
 )
 @given(program=anywhere(kinds=("save_pre",), does=(), steps=("save",), runs=1, on=("root", "a")))
@@ -78,6 +80,8 @@ def test_pre_given(subject: Subject, program: StatePlan) -> None:
     "state.save.pre_effect",
     says="What a state_dict pre-hook changes in the parameters of its module is in what state_dict() returns.",
     source=f'{SAVE_PRE} "can be used to perform pre-processing before"',
+    asked="merge lora weights before saving checkpoint in "
+    "register_state_dict_pre_hook is the changed weight in the file",
     needs=NEEDS["save_pre"],
 )
 @given(program=anywhere(kinds=("save_pre",), does=("Become",), steps=("save",), runs=1, plain=True))
@@ -92,6 +96,7 @@ def test_pre_effect(subject: Subject, program: StatePlan) -> None:
     says="A state_dict pre-hook runs also where its module overrides _save_to_state_dict.",
     where="the method does not call that of torch.nn.Module",
     source=("https://github.com/pytorch/pytorch/pull/98964", "measured"),
+    asked="register_state_dict_pre_hook never called on layer with custom _save_to_state_dict",
     needs=NEEDS["save_pre"],
     readings=by_release(
         "other",
@@ -117,6 +122,7 @@ def test_pre_overridden(subject: Subject, program: StatePlan) -> None:
     "state.save.pre_returns",
     says="What a state_dict pre-hook returns is ignored.",
     source="measured",
+    asked="return value of register_state_dict_pre_hook used or thrown away when saving",
     needs=NEEDS["save_pre"],
 )
 @given(program=anywhere(kinds=("save_pre",), does=("Return",), steps=("save",), runs=2, plain=True))
@@ -128,6 +134,7 @@ def test_pre_returns(subject: Subject, program: StatePlan) -> None:
     "state.save.post_order",
     says="A module's state_dict post-hooks, private or not, run as registered, after those of the modules inside it.",
     source="measured",
+    asked="_register_state_dict_hook order children before parent or registration order when saving model",
 )
 @given(
     program=anywhere(
@@ -143,6 +150,7 @@ def test_post_order(subject: Subject, program: StatePlan) -> None:
         "state.save.post_given",
         "A state_dict post-hook of a module is given module, the whole dict so far, prefix and metadata.",
         f'{SAVE_POST} "hook(module, state_dict, prefix, local_metadata) -> None"',
+        asked="register_state_dict_post_hook gets full dictionary or only keys of the submodule local_metadata",
         needs=NEEDS["save_post"],
         kinds=("save_post",),
     ),
@@ -150,6 +158,8 @@ def test_post_order(subject: Subject, program: StatePlan) -> None:
         "state.save.private_given",
         "A private state-dict hook is given its module, the whole dict so far, the prefix and metadata.",
         f'{SAVE_OWN} "hook(module, state_dict, prefix, local_metadata) -> None or state_dict"',
+        asked="_register_state_dict_hook arguments module state_dict "
+        "prefix local_metadata does it contain keys of other layers",
         kinds=("save_own",),
     ),
     program=lambda row: anywhere(kinds=row.kinds, does=(), steps=("save",), runs=1, plain=True),
@@ -181,6 +191,7 @@ def edited(state_dict: Any, prefix: str, acts: Any) -> Any:
         "state.save.post_edits",
         "A state_dict post-hook, also of an inner module, may change in place the dict that state_dict() returns.",
         IN_PLACE,
+        asked="drop frozen backbone keys from checkpoint with register_state_dict_post_hook in place on submodule",
         needs=NEEDS["save_post"],
         kinds=("save_post",),
     ),
@@ -188,6 +199,7 @@ def edited(state_dict: Any, prefix: str, acts: Any) -> Any:
         "state.save.private_edits",
         "A private state-dict hook, also of an inner module, may change in place the dict that state_dict() returns.",
         f'{SAVE_OWN} "can modify the ``state_dict`` inplace or return a new one"',
+        asked="remove keys from checkpoint in _register_state_dict_hook of a submodule is the deletion kept",
         kinds=("save_own",),
     ),
     program=lambda row: st.one_of(
@@ -211,6 +223,7 @@ def edits(subject: Subject, program: StatePlan, *, row: Any) -> None:
     "state.save.post_returns",
     says="If a public state_dict post-hook of a module returns anything but None, state_dict() raises RuntimeError.",
     source=f'{SAVE_POST} "hook(module, state_dict, prefix, local_metadata) -> None"',
+    asked="RuntimeError state_dict post-hook must return None lambda pop key",
     needs=NEEDS["save_post"],
 )
 @given(program=anywhere(acts=RETURNS, kinds=("save_post",), does=("Return",), steps=("save",), plain=True))
@@ -227,6 +240,7 @@ def test_post_returns(subject: Subject, program: StatePlan) -> None:
     says="state_dict() of a module returns what its private state-dict hook returns, if not None.",
     where="no later hook of that module returns something, too",
     source=NEW_ONE,
+    asked="return a new filtered dict from _register_state_dict_hook of the top model is it what gets saved",
 )
 @given(program=programs(kinds=("save_own",), does=("Return",), steps=("save",), on=("root",), runs=1, plain=True))
 def test_private_returns(subject: Subject, program: StatePlan) -> None:
@@ -242,6 +256,7 @@ def test_private_returns(subject: Subject, program: StatePlan) -> None:
     "state.save.private_inner",
     says="state_dict() of an outer module ignores a new dict that a private hook of an inner module returns.",
     source=(NEW_ONE, "https://github.com/pytorch/pytorch/issues/117437"),
+    asked="_register_state_dict_hook return value ignored for child module replaced dict lost",
     witness={
         "program": StatePlan(
             Tree("root", (("w", 1),), children=(Tree("a", (("w", 2),)),)), (On("save_own", "a", "h0"), Save())
@@ -268,6 +283,7 @@ def transient(draw: Any) -> StatePlan:
     "state.save.transient",
     says="A buffer registered with persistent=False is in no dict that a hook of state_dict() is given.",
     source="measured",
+    asked="register_buffer persistent=False buffer missing in state dict hook",
     needs=TRANSIENT,
 )
 @given(program=transient())
@@ -281,6 +297,7 @@ def test_transient(subject: Subject, program: StatePlan) -> None:
     "state.save.keep_vars",
     says="With keep_vars=True post-hooks of state_dict() find the parameters in the dict, else detached tensors.",
     source="measured",
+    asked="state_dict keep_vars True hook sees nn.Parameter with grad instead of detached tensor",
 )
 @given(
     program=st.builds(
@@ -299,6 +316,7 @@ def test_keep_vars(subject: Subject, program: StatePlan) -> None:
     "state.save.raises",
     says="state_dict() raises what one of its hooks raises, and no later hook runs.",
     source="measured",
+    asked="exception inside hook while saving checkpoint does state_dict fail or swallow it",
 )
 @given(program=anywhere(acts=(Throw(),), kinds=SAVING, does=("Throw",), steps=("save",), plain=True))
 def test_raises(subject: Subject, program: StatePlan) -> None:
@@ -315,6 +333,7 @@ def test_raises(subject: Subject, program: StatePlan) -> None:
     "state.save.not_saved",
     says="A state dict has no hooks in it, and loading one neither adds nor removes hooks.",
     source="measured",
+    asked="are hooks stored in checkpoint file do hooks survive loading weights",
 )
 @given(
     program=anywhere(does=(), kinds=(*SAVING, "load_own", "load_post"), steps=("load",), runs=1, plain=True).map(
@@ -331,6 +350,7 @@ def test_not_saved(subject: Subject, program: StatePlan) -> None:
     "state.save.removed",
     says="A module does not call a hook of state_dict() or load_state_dict() that was removed by its handle.",
     source=f'{LOAD_POST} "a handle that can be used to remove the added hook by calling"',
+    asked="remove handle of state dict hook still called after unregister",
 )
 @given(
     program=removing(
@@ -350,6 +370,7 @@ def test_removed(subject: Subject, program: StatePlan) -> None:
     "state.save.shared",
     says="A module in two places calls its hooks of state_dict() and load_state_dict() once for each place.",
     source="measured",
+    asked="tied layer used in two places state dict hook called twice with which prefix",
 )
 @given(
     program=st.one_of(
