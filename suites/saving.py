@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from fixtures.draw.contract import contract_drawn_for
 from fixtures.draw.state import programs
 from fixtures.play.trace import Trace
-from fixtures.state.grammar import Duplicate, Load, Off, On, Save, Set, Tree
+from fixtures.state.grammar import Duplicate, Load, Off, On, Put, Rename, Save, Set, Tree
 from fixtures.state.kinds import KINDS
 from fixtures.state.plan import StatePlan
 
@@ -249,3 +249,27 @@ def after_load(program: StatePlan, loaded: Optional[Sequence[str]] = None) -> Di
     """What is in the modules after a program of `anew`, of which all modules or some are loaded."""
     more = dict(program.steps[-1].more)
     return {**numbers(program.tree), **{key: more[key] for key in keys(program.tree, loaded)}}
+
+
+@st.composite
+def across(draw: Any) -> StatePlan:
+    """Two modules, one with hooks that put something under the key of the other, which is loaded after it."""
+    numbers = st.integers(0, 5)
+    a, b = (Tree(name, (("w", draw(numbers)),)) for name in ("a", "b"))
+    hooks = [
+        On("load_own", "a", f"h{index}", (Put("b.w", draw(numbers), whole=True),))
+        for index in range(draw(st.integers(1, 2)))
+    ]
+    return StatePlan(Tree("root", children=(a, b)), (*hooks, Save(), Load(strict=draw(st.booleans()))))
+
+
+@st.composite
+def renamed(draw: Any) -> StatePlan:
+    """A dict that has some other key than a parameter, and hooks that rename it."""
+    number, name = draw(st.integers(0, 5)), draw(st.sampled_from(("x", "old")))
+    inner = draw(st.booleans())
+    prefix, place = ("a.", "a") if inner else ("", "root")
+    a = Tree("a", (("w", draw(st.integers(0, 5))),))
+    root = Tree("root", () if inner else (("w", draw(st.integers(0, 5))),), children=(a,) if inner else ())
+    load = Load(form="dict", less=(f"{prefix}w",), more=((f"{prefix}{name}", number),))
+    return StatePlan(root, (On("load_own", place, "h0", (Rename(name, "w"),)), Save(), load))

@@ -9,7 +9,7 @@ from fixtures.draw.state import programs
 from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.judge.table import Row, each
-from fixtures.state.grammar import Become, Load, On, Put, Rename, Report, Save, Set, Throw, Tree
+from fixtures.state.grammar import Become, Load, On, Put, Report, Save, Set, Throw, Tree
 from fixtures.state.kinds import LOAD_PRE as KINDS
 from fixtures.state.plan import StatePlan
 from suites.saving import (
@@ -18,6 +18,7 @@ from suites.saving import (
     LOAD_OWN,
     LOAD_PRE,
     NEEDS,
+    across,
     after_load,
     ahead,
     anew,
@@ -34,6 +35,7 @@ from suites.saving import (
     places,
     prefixes,
     quiet,
+    renamed,
     reported,
     seen,
     shown,
@@ -48,30 +50,6 @@ SCOPE = ("https://github.com/pytorch/pytorch/pull/85743", "https://github.com/py
 EDITS = ("Put", "Take", "Rename")
 W = (("w", 1),)
 TWO = Tree("root", children=(Tree("a", W), Tree("b", W)))
-
-
-@st.composite
-def across(draw: Any) -> StatePlan:
-    """Two modules, one with hooks that put something under the key of the other, which is loaded after it."""
-    numbers = st.integers(0, 5)
-    a, b = (Tree(name, (("w", draw(numbers)),)) for name in ("a", "b"))
-    hooks = [
-        On("load_own", "a", f"h{index}", (Put("b.w", draw(numbers), whole=True),))
-        for index in range(draw(st.integers(1, 2)))
-    ]
-    return StatePlan(Tree("root", children=(a, b)), (*hooks, Save(), Load(strict=draw(st.booleans()))))
-
-
-@st.composite
-def renamed(draw: Any) -> StatePlan:
-    """A dict that has some other key than a parameter, and hooks that rename it."""
-    number, name = draw(st.integers(0, 5)), draw(st.sampled_from(("x", "old")))
-    inner = draw(st.booleans())
-    prefix, place = ("a.", "a") if inner else ("", "root")
-    a = Tree("a", (("w", draw(st.integers(0, 5))),))
-    root = Tree("root", () if inner else (("w", draw(st.integers(0, 5))),), children=(a,) if inner else ())
-    load = Load(form="dict", less=(f"{prefix}w",), more=((f"{prefix}{name}", number),))
-    return StatePlan(root, (On("load_own", place, "h0", (Rename(name, "w"),)), Save(), load))
 
 
 def keys_given(load: Load, saved: Iterable[str]) -> List[str]:
