@@ -98,8 +98,9 @@ def test_overwritten(subject: Subject, way: str, hooks: int) -> None:
 
     seen: List[str] = []
     module = linear()
+    weight = module.weight
     for _ in range(hooks):
-        module.weight.register_hook(lambda grad: seen.append("before"))
+        weight.register_hook(lambda grad: seen.append("before"))
     torch.__future__.set_overwrite_module_params_on_conversion(True)
     try:
         WAYS[way](module)
@@ -107,6 +108,7 @@ def test_overwritten(subject: Subject, way: str, hooks: int) -> None:
         torch.__future__.set_overwrite_module_params_on_conversion(False)
     module.weight.register_hook(lambda grad: seen.append("behind"))
     called(module).backward()
+    assert (module.weight is weight) == subject.value
     assert seen == ["before"] * (hooks if subject.value else 0) + ["behind"]
 
 

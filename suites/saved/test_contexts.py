@@ -89,7 +89,7 @@ def test_innermost(subject: Subject, plan: Plan) -> None:
         ("", "refused", {"saved_hooks_nest": False}),
         "Inside saved_tensors_hooks save_on_cpu raises RuntimeError.",
     ),
-    witness=Plan(NET, TWO, (C0, ON_CPU_HOOK, Forward())),
+    witness=Plan(NET, TWO, (C0, ON_CPU_HOOK, Forward(), Remove("cpu"), Forward())),
 )
 @given(
     plan=product(
@@ -98,8 +98,8 @@ def test_innermost(subject: Subject, plan: Plan) -> None:
     )
 )
 def test_save_on_cpu(subject: Subject, plan: Plan) -> None:
-    trace, nest = subject.holds(plan), subject.reading.facts["saved_hooks_nest"]
-    assert trace.calls() == ["c.pack"] * (0 if nest else 2) + packs_and_unpacks(plan, "c")
+    trace, nest, label = subject.holds(plan), subject.reading.facts["saved_hooks_nest"], hooks_of(plan)[0].label
+    assert trace.calls() == [f"{label}.pack"] * (0 if nest else 2) + packs_and_unpacks(plan, label)
     assert trace.raised() == ([] if nest else [("hook", "RuntimeError")])
     assert trace[0].what == ("returns" if nest else "raises")
 
