@@ -91,13 +91,17 @@ class Lines:
         """All lines, in the order of their places."""
         return list(self.places)
 
-    def packed(self, text: str) -> list[list[int]]:
-        """Return a text as [first place, how many lines from there], as often as needed."""
-        found: list[list[int]] = []
+    def packed(self, text: str) -> list[int]:
+        """Return a text as the places of its lines; -n stands for the n lines that follow the one before."""
+        found: list[int] = []
+        last = -1
         for line in text.split("\n"):
             place = self.places.setdefault(line, len(self.places))
-            if found and place == sum(found[-1]):
-                found[-1][1] += 1
+            if not found or place != last + 1:
+                found.append(place)
+            elif found[-1] < 0:
+                found[-1] -= 1
             else:
-                found.append([place, 1])
+                found.append(-1)
+            last = place
         return found

@@ -275,10 +275,13 @@ def test_lines_are_stored_once_and_read_back() -> None:
     lines = programs.Lines()
     texts = ["a\nb\nc\n", "a\nb\nx\n", "x\na"]
     packed = [lines.packed(text) for text in texts]
-    assert packed[0] == [[0, 4]]
-    assert packed[1] == [[0, 2], [4, 1], [3, 1]]
+    assert packed == [[0, -3], [0, -1, 4, 3], [4, 0]]
     for text, each in zip(texts, packed, strict=True):
-        assert "\n".join(line for first, count in each for line in lines.values[first : first + count]) == text
+        runs = [
+            [place] if place >= 0 else range(each[at - 1] + 1, each[at - 1] + 1 - place)
+            for at, place in enumerate(each)
+        ]
+        assert "\n".join(lines.values[place] for run in runs for place in run) == text
 
 
 def test_no_plan_is_shown_that_the_oldest_torch_of_its_clause_cannot_play(monkeypatch) -> None:
