@@ -1,9 +1,11 @@
 """The example of every clause: python -m suites.examples makes them and runs them on the installed torch.
 
 With --write it only makes them, which needs no torch; with --from it runs those that were written. A program is called
-as its clause. Most time goes into drawing plans that are typical of clauses: --draw does so, and keeps them with the
-digest of the clause in typical.json; where the clause is another one by now, its plan is drawn each time. On a release that is recorded it must say what is recorded there: the reading in force, the declared
+as its clause. On a release that is recorded it must say what is recorded there: the reading in force, the declared
 deviation, or that torch lacks what the clause needs.
+
+To draw the plans that they show takes most of the time: --draw does it, and keeps them with the digests of the clauses.
+Where a clause has another digest by now, its plan is drawn each time.
 """
 
 import argparse
@@ -39,6 +41,8 @@ APART = ("selfcheck", "timing")
 SECONDS = 120
 #: clause -> [its digest, the plan that is typical of it, as Python].
 TYPICAL = ROOT / "suites" / "typical.json"
+#: Clauses that a process takes at a time: those of one file next to each other, so that few processes read it.
+CHUNK = 40
 #: Seconds after which the programs that are made are counted on the screen, again and again.
 PATIENCE = 5
 
@@ -113,7 +117,7 @@ def each_of(clauses: List[Clause], make: Callable[[str], Made]) -> Iterator[Made
     """What is made of each clause, by a process for each processor, and counted where that takes long."""
     told = time.monotonic()
     with ProcessPoolExecutor(initializer=import_for_newest) as pool:
-        for count, made in enumerate(pool.map(make, [clause.id for clause in clauses], chunksize=8), 1):
+        for count, made in enumerate(pool.map(make, [clause.id for clause in clauses], chunksize=CHUNK), 1):
             if time.monotonic() - told > PATIENCE:
                 told = time.monotonic()
                 print(f"{count} of {len(clauses)} are made", flush=True)
