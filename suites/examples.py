@@ -3,34 +3,48 @@
 With --write it only makes them, which needs no torch; with --from it runs those that were written. A program is called
 as its clause. On a release that is recorded it must say what is recorded there: the reading in force, the declared
 deviation, or that torch lacks what the clause needs.
+
+To draw the plans that they show takes most of the time: --draw does it, and keeps them with the digests of the clauses.
+Where a clause has another digest by now, its plan is drawn each time.
 """
 
 import argparse
 import contextlib
 import importlib
 import io
+import json
 import pathlib
 import subprocess
 import sys
 import tempfile
+import time
 import types
 import warnings
 from concurrent.futures import ProcessPoolExecutor
 from functools import lru_cache
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple, TypeVar
 
 from fixtures.draw.contract import draw_for
 from fixtures.judge.clause import CLAUSES, Clause
+from fixtures.judge.subject import Playable
 from fixtures.model.contract import contract_for, installed_version
+from fixtures.plan.part import CLASSES
 from fixtures.run.naming import REPORTS
 from fixtures.run.recorded import FOLDER, Damaged, read
 from fixtures.show.bundle import Unfit
-from fixtures.show.example import Known, inside, program
+from fixtures.show.example import Known, inside, program, shows_typical, typical
 from suites.deviations import CAUSES
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+Made = TypeVar("Made")
 APART = ("selfcheck", "timing")
 SECONDS = 120
+#: clause -> [its digest, the plan that is typical of it, as Python].
+TYPICAL = ROOT / "suites" / "typical.json"
+#: Clauses that a process takes at a time: those of one file next to each other, so that few processes read it.
+CHUNK = 40
+#: Seconds after which the programs that are made are counted on the screen, again and again.
+PATIENCE = 5
 
 
 def import_suites(version: str = "") -> None:
@@ -55,10 +69,23 @@ def recorded() -> Dict[str, Dict[str, Dict[str, Any]]]:
     }
 
 
+@lru_cache(maxsize=None)
+def kept() -> Dict[str, List[str]]:
+    """The plans that were drawn before, as text."""
+    found: Dict[str, List[str]] = json.loads(TYPICAL.read_text(encoding="utf-8"))
+    return found
+
+
+def typical_of(clause: Clause) -> Optional[Playable]:
+    """The plan that was drawn for a clause as it is now; nothing where it needs none, or was another one then."""
+    digest, plan = kept().get(clause.id, ("", ""))
+    return eval(plan, dict(CLASSES)) if digest and shows_typical(clause) and digest == clause.digest() else None
+
+
 def known_of(clause: Clause, cells: Dict[str, Dict[str, Dict[str, Any]]]) -> Known:
-    """What is recorded of a clause, and the causes of deviations."""
+    """What is recorded of a clause, the causes of deviations, and a plan."""
     verdicts = {minor: each[clause.id]["verdict"] for minor, each in cells.items() if clause.id in each}
-    return Known(verdicts, CAUSES)
+    return Known(verdicts, CAUSES, typical_of(clause))
 
 
 def example_of(name: str) -> Tuple[str, str]:
@@ -69,15 +96,40 @@ def example_of(name: str) -> Tuple[str, str]:
         return "", str(why)
 
 
-def write(clauses: List[Clause], folder: pathlib.Path) -> int:
-    """Write the programs of these clauses, a process for each processor; return 1 where one cannot be made, else 0."""
-    names, status = [clause.id for clause in clauses], 0
+def draw(clauses: List[Clause]) -> int:
+    """Draw the typical plans of these clauses and keep them, with those of others; return 0."""
+    drawn = [clause for clause in clauses if shows_typical(clause)]
+    found = {name: one for name, one in kept().items() if name in CLAUSES}
+    found.update((clause.id, [clause.digest(), plan]) for clause, plan in zip(drawn, each_of(drawn, plan_of)))
+    lines = ",\n".join(f' "{name}": {json.dumps(one)}' for name, one in sorted(found.items()))
+    TYPICAL.write_text(f"{{\n{lines}\n}}\n", encoding="utf-8")
+    return 0
+
+
+def plan_of(name: str) -> str:
+    """The typical plan of a clause, as Python."""
+    known = known_of(CLAUSES[name], recorded())
+    return repr(typical(CLAUSES[name], known.of("conforms")[0]))
+
+
+def each_of(clauses: List[Clause], make: Callable[[str], Made]) -> Iterator[Made]:
+    """What is made of each clause, by a process for each processor, and counted where that takes long."""
+    told = time.monotonic()
     with ProcessPoolExecutor(initializer=import_for_newest) as pool:
-        made = list(pool.map(example_of, names, chunksize=8))
+        for count, made in enumerate(pool.map(make, [clause.id for clause in clauses], chunksize=CHUNK), 1):
+            if time.monotonic() - told > PATIENCE:
+                told = time.monotonic()
+                print(f"{count} of {len(clauses)} are made", flush=True)
+            yield made
+
+
+def write(clauses: List[Clause], folder: pathlib.Path) -> int:
+    """Write the programs of these clauses; return 1 where one cannot be made, else 0."""
+    status = 0
     folder.mkdir(parents=True, exist_ok=True)
-    for name, (text, why) in zip(names, made):
+    for clause, (text, why) in zip(clauses, each_of(clauses, example_of)):
         if text:
-            (folder / (name + ".py")).write_text(text, encoding="utf-8")
+            (folder / (clause.id + ".py")).write_text(text, encoding="utf-8")
         else:
             print(f"suites.examples: {why}", file=sys.stderr)
             status = 1
@@ -172,6 +224,7 @@ def main() -> int:
     )
     only = parser.add_mutually_exclusive_group()
     only.add_argument("--write", type=pathlib.Path, metavar="FOLDER", help="write them there, do not run them")
+    only.add_argument("--draw", action="store_true", help="draw the plans that they show anew, and keep them")
     only.add_argument("--from", type=pathlib.Path, metavar="FOLDER", dest="source", help="run those written there")
     parser.add_argument("clauses", nargs="*", metavar="PREFIX", help="clauses by the beginning of their ids")
     options = parser.parse_args()
@@ -187,6 +240,8 @@ def main() -> int:
         print(f"suites.examples: no clause begins with {unknown[0]!r}: {hint}", file=sys.stderr)
         return 2
     try:
+        if options.draw:
+            return draw(chosen)
         if options.write:
             return write(chosen, options.write)
         with tempfile.TemporaryDirectory() as room:

@@ -9,7 +9,7 @@ from typing import Any
 from reports.data.atlas import Atlas, Column
 from reports.data.cell import Cell
 from reports.data.neighbours import from_to, neighbours
-from reports.data.statements import UNKNOWN, Statement, statement
+from reports.data.statements import Statement, statement
 
 #: how a clause, and how several, may be in a range; in the order shown: a program has most to fear from the first
 STATUSES = {
@@ -19,8 +19,6 @@ STATUSES = {
     "unseen": ("not measured on every release", "not measured on every release"),
     "holds": ("holds on every release", "hold on every release"),
 }
-#: of these it is known what torch does, and it is one thing: a program may rely on that
-CONSTANT = ("otherwise", "false", "deviates")
 
 
 @dataclass(frozen=True)
@@ -88,6 +86,5 @@ def status(found: Iterable[Span]) -> str:
         return "holds"
     if any(good):
         return "changes"
-    first = statements[0]
-    known = first.answer in CONSTANT and first.says != UNKNOWN and not first.new
-    return "otherwise" if known and len({(each.answer, each.says) for each in statements}) == 1 else "nowhere"
+    same = len({(each.answer, each.says) for each in statements}) == 1
+    return "otherwise" if same and all(each.constant for each in statements) else "nowhere"

@@ -52,6 +52,8 @@ CHANGES = {
     "raises": {"nothing": "fixed", "warns": "fixed", "raises": "internal", "other": "fixed"},
     "other": {"nothing": "silent", "warns": "warning", "raises": "error", "other": "silent"},
 }
+#: Torch does one thing, which is not what the sentence of the clause says.
+CONSTANT = ("otherwise", "false", "deviates")
 #: There is nothing to call: what comes after it breaks no code, whatever it is.
 NOTHING = ("absent", "refused")
 UNKNOWN = "Torch does something else; no statement describes it."
@@ -78,6 +80,16 @@ class Statement:
     def good(self) -> bool:
         """Whether the sentence of the clause itself is true here: what a tick is for."""
         return self.answer in ("holds", "true")
+
+    @property
+    def constant(self) -> bool:
+        """Whether it is known what torch does where the clause's own sentence is not true: a program may rely on it."""
+        return self.answer in CONSTANT and self.says != UNKNOWN and not self.new
+
+    @property
+    def weight(self) -> int:
+        """How bad the effect is, the worst is 0; where there is nothing to call it is the least."""
+        return len(EFFECTS) if self.answer in NOTHING else list(EFFECTS).index(self.effect)
 
     @property
     def words(self) -> str:

@@ -10,18 +10,17 @@ from typing import Any
 from markupsafe import Markup
 
 from fixtures.judge.usual import NAMES
-from reports.data.atlas import NOT_RUN, VERDICT_NAMES, Atlas
-from reports.data.cell import Cell
+from reports.data.atlas import Atlas
 from reports.data.claims import shown_by
-from reports.data.clause import Reading
+from reports.data.clause import Clause
 from reports.data.disagreements import Disagreement, when
 from reports.data.history import STATUSES
 from reports.data.neighbours import neighbours
 from reports.data.order import rank
 from reports.data.sources import link
-from reports.data.statements import CHANGES, EFFECTS, KINDS, WORDS
-from reports.data.traces import aligned
-from reports.page.matrix import CIRCLED, FEW_COLUMNS, SIGNS, WORD_NEEDS, ranges
+from reports.data.statements import EFFECTS, KINDS, WORDS
+from reports.page.cells import Cells
+from reports.page.matrix import SIGNS
 from reports.page.own import Own
 from reports.page.programs import Lines
 from reports.search.index import made
@@ -48,22 +47,19 @@ def document(
     atlas: Atlas, disagreements: Sequence[Disagreement] = (), examples: Mapping[str, str] = NO_EXAMPLES
 ) -> dict[str, Any]:
     """Return the data of the page."""
-    evidence, cells, shared = _Pool(), _Once(), _Once()
+    cells, lines = Cells(atlas), Lines()
     sources = sorted({source for clause in atlas.clauses.values() for source in clause.source})
-    about = {name: clause.asked_as for name, clause in atlas.clauses.items()}
-    apis = sorted(set().union(*about.values()))
-    clauses = {name: _clause(atlas, name) for name in atlas.clauses}
-    lines = Lines()
-    for name, found in clauses.items():
-        in_modes = (_ranges(atlas, name, mode, evidence, cells) for mode in atlas.modes)
-        found["cells"] = [shared.place(each) for each in in_modes]
-        found["code"] = lines.packed(_test(atlas.clauses[name].code))
+    apis = sorted(set().union(*(clause.asked_as for clause in atlas.clauses.values())))
+    clauses = {}
+    for name, clause in atlas.clauses.items():
+        found = clauses[name] = _clause(atlas, clause, cells)
+        found["code"] = lines.packed(_test(clause.code))
         shown = atlas.clauses[shown_by(name)]
         example = examples.get(shown.id, "")
         if example.startswith(f'"""{shown.id}: {shown.says}\n'):  # the clause of a run may have another sentence
             found["example"] = lines.packed(example)
-        found["source"] = [sources.index(source) for source in atlas.clauses[name].source]
-        found["apis"] = [apis.index(api) for api in sorted(about[name])]
+        found["source"] = [sources.index(source) for source in clause.source]
+        found["apis"] = [apis.index(api) for api in sorted(clause.asked_as)]
     return {
         "columns": [
             {
@@ -74,24 +70,17 @@ def document(
         ],
         "modes": atlas.modes,
         "signs": SIGNS,
-        "verdicts": VERDICT_NAMES,
-        "numbers": CIRCLED,
-        "not_run": NOT_RUN,
-        "roomy": [WORD_NEEDS, FEW_COLUMNS],
         "kinds": KINDS,
         "kind_words": WORDS,
         "effects": EFFECTS,
         "words": NAMES,
-        "changes": CHANGES,
         "statuses": STATUSES,
         "apis": apis,
         "find": made(atlas.clauses),
         "sources": [[source, link(source)] for source in sources],
         "clauses": clauses,
         "lines": lines.values,
-        "cells": cells.values,
-        "ranges": shared.values,
-        "evidence": evidence.values,
+        **cells.tables,
         "disagreements": {one.clause: _disagreement(atlas, one) for one in disagreements},
     }  # fmt: skip
 
@@ -116,104 +105,27 @@ def _disagreement(atlas: Atlas, one: Disagreement) -> dict[str, Any]:
     return found
 
 
-class _Pool:
-    """Evidence stored once, however many versions show it."""
-
-    def __init__(self) -> None:
-        self.values: list[dict[str, Any]] = []
-        self._places: dict[tuple[Any, ...], int] = {}
-
-    def place(self, clause: str, cell: Cell, evidence: Mapping[str, Any]) -> int:
-        key = (clause, *cell.essence)  # the reproducer names its clause
-        if key not in self._places:
-            self._places[key] = len(self.values)
-            self.values.append(_evidence(evidence))
-        return self._places[key]
-
-
-class _Once:
-    """What cells hold, or the cells of a clause in a mode, each stored once: most clauses share theirs."""
-
-    def __init__(self) -> None:
-        self.values: list[list[Any]] = []
-        self._places: dict[str, int] = {}
-
-    def place(self, value: list[Any]) -> int:
-        place = self._places.setdefault(repr(value), len(self.values))
-        if place == len(self.values):
-            self.values.append(value)
-        return place
-
-
-def _clause(atlas: Atlas, name: str) -> dict[str, Any]:
-    clause = atlas.clauses[name]
-    force = [clause.in_force(column.version) for column in atlas.columns]
+def _clause(atlas: Atlas, clause: Clause, cells: Cells) -> dict[str, Any]:
+    """Return a clause without its sentence and its limits, which are in its row."""
     names = clause.reading_names
+    force = [clause.in_force(column.version) for column in atlas.columns]
     found = {
-        "says": clause.says,
-        "readings": [_reading(reading, clause.says) for reading in clause.readings],
+        "readings": [
+            [one.name, one.torch, cells.text(clause, one.says), *[1] * (not one.headline)] for one in clause.readings
+        ],
         "force": _packed([names.index(each) if each is not None else -1 for each in force]),
-        "digest": clause.digest,
+        "cells": [cells.ranges(clause, mode) for mode in atlas.modes],
         "place": f"{clause.file}:{clause.line}",
     }
-    extras: dict[str, Any] = {"limits": clause.limits, "see": clause.see, "instead": clause.instead}
+    extras: dict[str, Any] = {"see": clause.see, "instead": clause.instead}
     if clause.beyond is not None:
         extras["beyond"] = [NAMES.index(word) for word in clause.beyond if word in NAMES]
     extras |= {"level": clause.level, "needs": clause.needs, "docs": clause.docs, "note": clause.note}
-    extras["rank"] = rank(clause)
-    extras["deviations"] = [
-        [one.name, one.says, one.effect, one.reason, one.ref, one.cause] for one in clause.deviations
-    ]
-    found.update({key: value for key, value in extras.items() if value or key == "beyond"})
-    if clause.checks_model:
-        found["compares"] = True
-    if clause.is_claim:
-        found["claim"] = True
-    elif clause.varies:
-        found["varies"] = True
-    return found
-
-
-def _reading(reading: Reading, says: str) -> list[Any]:
-    """Return a reading: name, range, sentence (0: the clause's), effect, and 1 where the clause's is false under it."""
-    packed = [reading.name, reading.torch, 0 if reading.says == says else reading.says]
-    packed += [reading.effect, int(not reading.headline)]
-    while len(packed) > 2 and packed[-1] in (0, "nothing"):
-        packed.pop()
-    return packed
+    extras |= {"rank": rank(clause), "compares": clause.checks_model, "claim": clause.is_claim}
+    extras["varies"] = clause.varies and not clause.is_claim
+    return {**found, **{name: value for name, value in extras.items() if value or name == "beyond"}}
 
 
 def _packed(values: list[int]) -> list[list[int]]:
     """Return runs of equal values as [how many, value]."""
     return [[len(alike), value] for value, alike in neighbours(values, int)]
-
-
-def _ranges(atlas: Atlas, name: str, mode: str, pool: _Pool, cells: _Once) -> list[list[int]]:
-    """Return [columns, place of a cell] for each range; a cell is [verdict, reading or -1, more], more only if any."""
-    packed, names = [], atlas.clauses[name].reading_names
-    for each in ranges(atlas, name, mode, fine=True):
-        cell = each.cell
-        more: dict[str, Any] = {}
-        if cell.declared:
-            more["declared"] = 1
-        if cell.deviation:
-            more["deviation"] = cell.deviation
-        if cell.holds:
-            more["holds"] = cell.holds
-        if cell.note:
-            more["note"] = cell.note
-        if cell.evidence is not None:
-            more["evidence"] = pool.place(name, cell, cell.evidence)
-        reading = names.index(cell.reading) if cell.reading in names else -1
-        packed.append([len(each.columns), cells.place([cell.verdict, reading, *([more] if more else [])])])
-    return packed
-
-
-def _evidence(evidence: Mapping[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = {"lines": aligned(evidence["expected"], evidence["observed"])}
-    if evidence["message"]:
-        found["message"] = evidence["message"]
-    for name in ("plan", "reproducer"):
-        if evidence[name]:
-            found[name] = evidence[name]
-    return found

@@ -1,15 +1,14 @@
-"""The matrix of the page: clauses as rows, versions as columns, neighbouring equal cells drawn as one range."""
+"""The matrix of the page: clauses as rows, versions as columns, and how often each answer is given."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import groupby
 
 from reports.data.atlas import Atlas, Column
 from reports.data.cell import Cell
-from reports.data.neighbours import from_to, neighbours
 from reports.data.order import CHAPTERS, order
 from reports.data.statements import ANSWERS, statement
 
@@ -38,36 +37,18 @@ MEANINGS = {
     "absent": "the API is not there in this torch",
     "unseen": "not run, or recorded with an older text of the clause",
 }
-CIRCLED = "①②③④⑤⑥⑦⑧⑨⑩⑪⑫⑬⑭⑮⑯⑰⑱⑲⑳"
-WORD_NEEDS = 3  # columns
-FEW_COLUMNS = 8  # these are wide
 MANY_COLUMNS = 40  # more have no room on a screen: then the matrix scrolls sideways
 
 
 @dataclass(frozen=True)
-class Range:
-    """Neighbouring columns that say the same."""
-
-    columns: tuple[Column, ...]
-    cell: Cell
-    sign: str
-    number: str
-    word: str
-    spoken: str
-    kind: str
-    roomy: bool
-
-
-@dataclass(frozen=True)
 class Row:
-    """One clause in the first mode; the page's script draws the others from its data."""
+    """One clause; the script of the page draws what it answers on each version."""
 
     clause: str
     says: str
     point: str
     limits: str
     disagrees: bool
-    ranges: tuple[Range, ...]
 
 
 @dataclass(frozen=True)
@@ -83,7 +64,10 @@ class Chapter:
 
 def chapters(atlas: Atlas) -> list[Chapter]:
     """Return all rows, grouped by chapter, in the order in which the suite is read."""
-    rows = [_row(atlas, clause.id) for clause in sorted(atlas.clauses.values(), key=order)]
+    rows = [
+        Row(one.id, one.says, one.id.partition(".")[2], one.limits, one.docs == "contradicts")
+        for one in sorted(atlas.clauses.values(), key=order)
+    ]
     grouped = groupby(rows, key=lambda row: row.clause.split(".")[0])
     return [
         Chapter(name, title(name), CHAPTERS.get(name, ""), answers(atlas, name, atlas.focus), tuple(found))
@@ -135,48 +119,3 @@ def title(name: str) -> str:
     """Return a chapter's or a topic's name as words."""
     words = name.replace("_", " ")
     return words[0].upper() + words[1:]
-
-
-def _row(atlas: Atlas, clause: str) -> Row:
-    found = atlas.clauses[clause]
-    point = clause.partition(".")[2]
-    shown = tuple(ranges(atlas, clause, atlas.modes[0]))
-    return Row(clause, found.says, point, found.limits, found.docs == "contradicts", shown)
-
-
-def ranges(atlas: Atlas, clause: str, mode: str, *, fine: bool = False) -> Iterator[Range]:
-    """Yield a clause's cells from the oldest torch to the newest, equal neighbours as one; fine compares traces too."""
-
-    def same(column: Column) -> tuple[object, ...]:
-        """Return what lets two neighbours be drawn as one: a run of your own is never joined with others."""
-        cell = atlas.cell(clause, column, mode)
-        shown = (cell.verdict, cell.reading, cell.declared, cell.deviation, cell.holds, cell.note)
-        return *shown, column.this_run and column.key, fine and cell.essence
-
-    for _, columns in neighbours(atlas.columns, same):
-        yield _range(atlas, clause, columns, atlas.cell(clause, columns[0], mode))
-
-
-def _range(atlas: Atlas, clause: str, columns: tuple[Column, ...], cell: Cell) -> Range:
-    found = atlas.clauses[clause]
-    answer = statement(found, cell).answer
-    number, word, spoken = "", answer, answer + (", not declared" if cell.new else "")
-    if cell.reading is not None and found.is_claim:
-        word = cell.reading if cell.verdict == "conforms" else word
-        spoken = f"the claim is {cell.reading}" if cell.verdict == "conforms" else f"{spoken} from: {cell.reading}"
-    elif cell.reading is not None and found.varies:
-        names = found.reading_names
-        index = names.index(cell.reading) if cell.reading in names else 0
-        number = CIRCLED[index] if index < len(CIRCLED) else str(index + 1)
-        word = cell.reading if cell.verdict == "conforms" else word
-        spoken += f", reading {index + 1}: {cell.reading}"
-    if cell.note:
-        spoken += f" ({cell.note})"
-    kind = answer + (" new" if cell.new else "")
-    roomy = len(columns) >= WORD_NEEDS or len(atlas.columns) <= FEW_COLUMNS or columns[0].this_run
-    return Range(columns, cell, SIGNS[answer], number, word, f"{spoken}; {span(columns)}", kind, roomy)
-
-
-def span(columns: tuple[Column, ...]) -> str:
-    """Return "torch 1.4 to 1.9" for a range of columns."""
-    return f"torch {from_to(columns[0].label, columns[-1].label)}"

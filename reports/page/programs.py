@@ -20,6 +20,7 @@ from reports.data.verdicts import VERDICTS
 ROOT = Path(__file__).parents[2]
 #: All examples, and the digest of what they were made from.
 KEPT = Path(cache()) / "examples.json"
+STDERR = 2
 
 
 def examples(kept: Path = KEPT) -> dict[str, str]:
@@ -29,7 +30,7 @@ def examples(kept: Path = KEPT) -> dict[str, str]:
     """
     found, digest = _kept(kept)
     if found is None:
-        print("making the examples of all clauses, some seconds; they are kept for the next time", file=sys.stderr)
+        print("making the examples of all clauses; they are kept for the next time", file=sys.stderr)
         found = _made()
         with suppress(BadInput):  # where nothing can be written, they are made each time
             write_atomic(kept, json.dumps({"made_from": digest, "examples": found}))
@@ -68,7 +69,8 @@ def _made(*clauses: str) -> dict[str, str]:
         command = [sys.executable, "-m", "suites.examples", "--write", room, *clauses]
         path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep)
         given: Any = {"cwd": ROOT, "env": {**os.environ, "PYTHONPATH": path}}
-        done = subprocess.run(command, stderr=subprocess.PIPE, text=True, errors="replace", check=False, **given)
+        given |= {"stdout": STDERR, "stderr": subprocess.PIPE}  # how many are made is no part of an answer
+        done = subprocess.run(command, text=True, errors="replace", check=False, **given)
         found = {path.stem: path.read_text(encoding="utf-8") for path in sorted(Path(room).glob("*.py"))}
     last = done.stderr.strip().rpartition("\n")[2]
     for clause in clauses:
@@ -91,13 +93,17 @@ class Lines:
         """All lines, in the order of their places."""
         return list(self.places)
 
-    def packed(self, text: str) -> list[list[int]]:
-        """Return a text as [first place, how many lines from there], as often as needed."""
-        found: list[list[int]] = []
+    def packed(self, text: str) -> list[int]:
+        """Return a text as the places of its lines; -n stands for the n lines that follow the one before."""
+        found: list[int] = []
+        last = -1
         for line in text.split("\n"):
             place = self.places.setdefault(line, len(self.places))
-            if found and place == sum(found[-1]):
-                found[-1][1] += 1
+            if not found or place != last + 1:
+                found.append(place)
+            elif found[-1] < 0:
+                found[-1] -= 1
             else:
-                found.append([place, 1])
+                found.append(-1)
+            last = place
         return found

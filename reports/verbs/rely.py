@@ -16,7 +16,6 @@ from reports.data.names import add_mode, add_range, add_sources, between, mode_n
 from reports.data.neighbours import from_to
 from reports.data.order import order
 from reports.data.scope import LINE, SCOPE
-from reports.data.statements import EFFECTS, NOTHING
 from reports.data.strict import ANSWERS_FORMAT
 from reports.verbs.choice import CLAUSES, Choice, add_choice, choose, left_out
 from reports.verbs.verb import add_verb
@@ -48,8 +47,7 @@ class Status:
     @property
     def rank(self) -> int:
         """How bad the worst is that torch does where the clause's own sentence is not true; only absent is least."""
-        untrue = [span.statement for span in self.spans if not span.statement.good]
-        return min(len(EFFECTS) if one.answer in NOTHING else [*EFFECTS].index(one.effect) for one in untrue)
+        return min(span.statement.weight for span in self.spans if not span.statement.good)
 
     @property
     def sentence(self) -> str:

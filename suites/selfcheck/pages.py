@@ -166,11 +166,12 @@ class Reader:
         self.page.goto("about:blank")
         self.page.goto(self.url + address)
         self.page.wait_for_selector("html[data-ready]")
+        self.page.wait_for_function("() => toShow.length === 0")
         return self
 
     def rows(self):
         return self.page.eval_on_selector_all(
-            ".row", "rows => rows.filter(row => row.checkVisibility()).map(row => row.dataset.clause)"
+            ".row", "rows => rows.filter(row => row.checkVisibility()).map(row => row.id)"
         )
 
     def choose(self, **fields):
@@ -192,7 +193,7 @@ class Reader:
         return self.page.evaluate("location.hash")
 
     def focused(self):
-        return self.page.evaluate("document.activeElement.closest('.row')?.dataset.clause ?? document.activeElement.id")
+        return self.page.evaluate("document.activeElement.closest('.row')?.id ?? document.activeElement.id")
 
 
 class watched:

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -16,7 +17,7 @@ from fixtures.judge.clause import CLAUSES
 from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Plan
 from fixtures.show import example
 from fixtures.show.bundle import Bundle, Unfit
-from fixtures.show.example import Known, inside, literal, span
+from fixtures.show.example import Known, inside, literal, shows_typical, span
 from fixtures.show.example import program as write
 from reports.__main__ import main
 from reports.data.atlas import build
@@ -133,6 +134,43 @@ sys.exit(examples.main())
     assert len(list(tmp_path.iterdir())) > len(names)
     for path in tmp_path.iterdir():
         assert path.read_text(encoding="utf-8") == (folder / path.name).read_text(encoding="utf-8")
+
+
+def test_nearly_all_plans_that_are_shown_were_drawn_before() -> None:
+    """Else who makes the first page waits for them. Each would be drawn here: `python -m suites.examples --draw`."""
+    needed = [clause for clause in ALL if shows_typical(clause)]
+    fresh = [clause.id for clause in needed if examples.typical_of(clause) is None]
+    assert len(needed) > 500
+    assert len(fresh) < len(needed) / 10, fresh
+
+
+def test_a_plan_is_shown_only_of_the_clause_that_it_was_drawn_for(monkeypatch) -> None:
+    clause = CLAUSES["backward.firing.summed"]
+    _, plan = examples.kept()[clause.id]
+    assert repr(examples.typical_of(clause)) == plan
+    monkeypatch.setattr(examples, "kept", lambda: {clause.id: ["another", plan]})
+    assert examples.typical_of(clause) is None
+    monkeypatch.setattr(examples, "kept", lambda: {A_TEST: [CLAUSES[A_TEST].digest(), plan]})
+    assert examples.typical_of(CLAUSES[A_TEST]) is None
+
+
+def test_plans_are_drawn_with_those_of_others_kept_and_counted(tmp_path: Path, monkeypatch, capfd) -> None:
+    names = ["backward.firing.summed", "backward.firing.in_turn"]
+    before = {name: examples.kept()[name] for name in names}
+    monkeypatch.setattr(examples, "TYPICAL", tmp_path / "typical.json")
+    monkeypatch.setattr(examples, "PATIENCE", -1)
+    monkeypatch.setattr(examples, "kept", lambda: {names[1]: before[names[1]], "no.such.clause": ["", ""]})
+    assert examples.draw([CLAUSES[names[0]], CLAUSES[A_TEST]]) == 0
+    assert json.loads((tmp_path / "typical.json").read_text("utf-8")) == before
+    assert capfd.readouterr().out == "1 of 1 are made\n"
+
+
+def test_what_differs_in_no_fact_that_was_asked_for_is_played_once(monkeypatch) -> None:
+    plays: list[object] = []
+    monkeypatch.setattr(example, "expect", lambda plan, contract: plays.append(contract.dict_inputs) or f"{len(plays)}")
+    expecting = example.Expecting(Plan(Leaf("m0", "scale", (1,)), (Input(1),), ()))
+    asked = [SimpleNamespace(dict_inputs=one, other=other) for one, other in [(1, 1), (1, 2), (2, 1), (1, 3)]]
+    assert [expecting.of(each) for each in asked] == ["1", "1", "2", "1"]
 
 
 @pytest.fixture
@@ -275,10 +313,13 @@ def test_lines_are_stored_once_and_read_back() -> None:
     lines = programs.Lines()
     texts = ["a\nb\nc\n", "a\nb\nx\n", "x\na"]
     packed = [lines.packed(text) for text in texts]
-    assert packed[0] == [[0, 4]]
-    assert packed[1] == [[0, 2], [4, 1], [3, 1]]
+    assert packed == [[0, -3], [0, -1, 4, 3], [4, 0]]
     for text, each in zip(texts, packed, strict=True):
-        assert "\n".join(line for first, count in each for line in lines.values[first : first + count]) == text
+        runs = [
+            [place] if place >= 0 else range(each[at - 1] + 1, each[at - 1] + 1 - place)
+            for at, place in enumerate(each)
+        ]
+        assert "\n".join(lines.values[place] for run in runs for place in run) == text
 
 
 def test_no_plan_is_shown_that_the_oldest_torch_of_its_clause_cannot_play(monkeypatch) -> None:

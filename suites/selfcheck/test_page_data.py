@@ -106,8 +106,8 @@ def test_one_deviation_of_many_versions_is_drawn_and_stored_once(built):
     assert len(data["evidence"]) == len(deviating) > 0
     for name in deviating:
         eager = data["clauses"][name]["cells"][data["modes"].index("eager")]
-        verdicts = [data["cells"][place][0] for _, place in data["ranges"][eager]]
-        assert verdicts.count("deviates") == 1
+        answers = [data["acts"][data["cells"][place]["act"]]["answer"] for _, place, *_ in data["ranges"][eager]]
+        assert answers.count("deviates") == 1
 
 
 def test_the_data_of_the_page_holds_no_sign_that_ends_a_script(built):

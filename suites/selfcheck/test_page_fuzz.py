@@ -90,7 +90,7 @@ def test_a_page_built_of_a_hostile_run_runs_nothing_of_it(browser, built, tmp_pa
             assert page.evaluate("guard.wrong(document)") == []
             assert page.evaluate("guard.hits") == []
         for clause in lines[0]["clauses"].values():
-            assert clause["says"] in shown
+            assert clause["says"].replace("\0", "") in shown  # which no parser of HTML keeps
             assert clause["code"].partition("\n)\n")[2] in shown  # what the mark says is shown elsewhere
 
 

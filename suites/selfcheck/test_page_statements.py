@@ -5,17 +5,20 @@ from __future__ import annotations
 import pytest
 
 from reports.data.atlas import build as build_atlas
+from reports.data.neighbours import from_to, neighbours
 from reports.data.statements import statement
 from reports.data.verdicts import read_recorded, read_table
 from suites.selfcheck import measured, synthetic
 from suites.selfcheck.pages import CONTRAST, SETTLED, Reader, build, watched
 
-#: Says of every cell what the page's script makes of it.
-TOLD = """() => Object.fromEntries(ORDER.map((id) => [id, COLUMNS.map((_, place) => {
-  const { says, answer, effect, reason = "", ref = "", detail = "" } =
-    statementOf(DATA.clauses[id], cellOn(DATA.clauses[id], "eager", place));
-  return [says, answer, effect, reason, ref, detail];
+#: Says of every cell what the page shows of it.
+TOLD = """() => Object.fromEntries(Object.entries(DATA.clauses).map(([id, clause]) => [id, COLUMNS.map((_, place) => {
+  const { says, answer, effect, reason = "", ref = "", detail = "", cause = "" } = cellOn(clause, "eager", place);
+  return [says ?? clause.says, answer, effect, reason, ref, detail ?? "", cause];
 })]))"""
+#: Returns of every clause the class of its bar on each column, and what is spoken of each bar.
+DRAWN = """() => ROWS.map(({ id, row }) => [id, [...row.cells].slice(1).map((cell) =>
+  [cell.className, cell.colSpan, cell.querySelector(".vh").textContent])])"""
 #: Returns the class, the sign and the clause of each bar.
 BARS = """() => [...document.querySelectorAll(".row td")].map((cell) =>
   [cell.className.split(" ")[0], cell.querySelector("i").textContent, cell.closest(".row").id])"""
@@ -33,9 +36,22 @@ def test_the_script_says_of_every_cell_what_the_verbs_say(reader, atlas):
     for name, clause in atlas.clauses.items():
         for column, shown in zip(atlas.columns, answer[name], strict=True):
             wanted = statement(clause, atlas.cell(name, column, "eager"))
-            assert shown == [wanted.says, wanted.answer, wanted.effect, wanted.reason, wanted.ref, wanted.detail], name
+            told = [wanted.says, wanted.answer, wanted.effect, wanted.reason, wanted.ref, wanted.detail, wanted.cause]
+            assert shown == told, name
             answers.add(wanted.answer)
     assert {"holds", "otherwise", "true", "false", "deviates", "absent"} <= answers
+
+
+def test_a_bar_is_of_neighbours_that_say_the_same(reader, atlas):
+    for name, bars in reader.page.evaluate(DRAWN):
+        cells = [(column.label, atlas.cell(name, column, "eager")) for column in atlas.columns]
+        wanted = neighbours(cells, lambda pair: (pair[1].verdict, pair[1].reading, pair[1].declared, pair[1].note))
+        for (_, alike), (kind, span, spoken) in zip(wanted, bars, strict=True):
+            (first, cell), (last, _) = alike[0], alike[-1]
+            said = statement(atlas.clauses[name], cell)
+            assert (kind.split()[0], span) == (said.answer, len(alike)), name
+            assert spoken.endswith(f"; torch {from_to(first, last)}")
+            assert cell.reading is None or not atlas.clauses[name].varies or cell.reading in spoken
 
 
 def test_a_tick_is_for_a_sentence_that_is_true(reader, atlas):

@@ -54,7 +54,7 @@ function clauseView(id, clause) {
     facts(clause),
   ];
   for (const mode of DATA.modes) {
-    if (!(clause.cells[mode] || []).some(([, verdict]) => verdict !== "unseen") && mode !== DATA.modes[0]) continue;
+    if (mode !== DATA.modes[0] && clause.cells[mode].every(([, , cell]) => cell.answer === "unseen")) continue;
     parts.push(el("h3", { text: DATA.modes.length > 1 ? `On each version, ${mode}` : "On each version" }));
     parts.push(versionLine(clause, mode), spans(clause, mode));
     parts.push(...deviations(clause, mode));
@@ -74,7 +74,7 @@ function ownView(id, clause) {
   COLUMNS.forEach(({ run, torch }, place) => {
     for (const mode of run ? DATA.modes : []) {
       const cell = cellOn(clause, mode, place);
-      if (isUnrun(cell) || !(isNew(cell) || DATA.own.includes(`${id} ${mode}`))) continue;
+      if (cell.unrun || !(cell.new || DATA.own.includes(`${id} ${mode}`))) continue;
       parts.push(el("h3", { text: `On your torch ${torch}${mode === DATA.modes[0] ? "" : `, ${mode}`}` }), el("p", {}, cellView(clause, cell, forceOf(clause)[place])));
       if (cell.evidence !== undefined) parts.push(...evidenceView(DATA.evidence[cell.evidence]));
     }
@@ -127,9 +127,8 @@ function versionLine(clause, mode) {
     if (range === "never" && !cells.some((cell) => cell.reading === reading)) return;
     const marks = cells.map((cell, place) => {
       const now = cell.reading >= 0 ? cell.reading : force[place];
-      const [sign] = wordsOf(clause, cell);
       return now === reading
-        ? el("span", { class: "on " + kindOf(clause, cell), text: sign, title: `torch ${COLUMNS[place].label}` })
+        ? el("span", { class: "on " + kindOf(cell), text: DATA.signs[cell.answer], title: `torch ${COLUMNS[place].label}` })
         : el("span", { text: "" });
     });
     const label = clause.varies ? `${numberOf(reading)} ${name}` : name;
@@ -141,7 +140,7 @@ function versionLine(clause, mode) {
 function spans(clause, mode) {
   const list = el("ul", { class: "spans" });
   const force = forceOf(clause);
-  for (const [first, last, cell] of rangesOf(clause, mode)) {
+  for (const [first, last, cell] of clause.cells[mode]) {
     list.append(el("li", {}, el("span", { class: "when", text: "torch " + spanOf(first, last) }), cellView(clause, cell, force[first])));
   }
   for (const { name, range, says } of clause.claim ? [] : clause.readings) {

@@ -56,7 +56,7 @@ function messageView(message, open) {
 /** Show each piece of evidence once, with the versions that it was seen on. */
 function deviations(clause, mode) {
   const seen = new Map();
-  for (const [first, last, cell] of rangesOf(clause, mode)) {
+  for (const [first, last, cell] of clause.cells[mode]) {
     if (cell.evidence === undefined || COLUMNS[first].run) continue; // that of a run comes first: see ownView
     if (!seen.has(cell.evidence)) seen.set(cell.evidence, { cell, where: [] });
     seen.get(cell.evidence).where.push(spanOf(first, last));

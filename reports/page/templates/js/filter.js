@@ -4,16 +4,14 @@ let toShow = [];
 
 const NEAREST = 20; // clauses for words: nobody reads on behind these
 
-const ROWS = [...document.querySelectorAll(".row")].map((row) => {
-  const id = row.dataset.clause;
-  return { row, id, clause: DATA.clauses[id], drawn: DATA.modes[0], chapter: row.parentElement };
-});
+const ROWS = [...document.querySelectorAll(".row")].map((row) =>
+  ({ row, id: row.id, clause: DATA.clauses[row.id], drawn: "", chapter: row.parentElement }));
 const ENTRY = new Map(ROWS.map((entry) => [entry.id, entry]));
 const results = byId("results");
 
 /** Say whether a clause has anything to show: in further modes it may never have been run. */
 const isCounted = (clause, mode) =>
-  mode === DATA.modes[0] || clause.cells[mode].some(([, verdict, , more = {}]) => !isUnrun({ verdict, note: more.note }));
+  mode === DATA.modes[0] || clause.cells[mode].some(([, , cell]) => !cell.unrun);
 
 /** Say whether a row fits the filters. */
 function fits({ id, clause }, mode, state) {
@@ -21,8 +19,8 @@ function fits({ id, clause }, mode, state) {
   if (state.docs && clause.docs !== "contradicts") return false;
   const on = PLACE.get(state.on);
   if (state.verdict) {
-    const cells = on === undefined ? clause.cells[mode].map(([, verdict, reading]) => ({ verdict, reading })) : [cellOn(clause, mode, on)];
-    if (!cells.some((cell) => statementOf(clause, cell).answer === state.verdict)) return false;
+    const cells = on === undefined ? clause.cells[mode].map(([, , cell]) => cell) : [cellOn(clause, mode, on)];
+    if (!cells.some(({ answer }) => answer === state.verdict)) return false;
   }
   const [from, to] = [PLACE.get(state.from), PLACE.get(state.to)];
   if (from !== undefined && to !== undefined && sameCell(cellOn(clause, mode, from), cellOn(clause, mode, to))) return false;
@@ -31,7 +29,7 @@ function fits({ id, clause }, mode, state) {
 
 /** Put the rows of these clauses on top, in this order, and all others back into their chapters. */
 function arrange(ids) {
-  const moved = new Set([...results.querySelectorAll(".row")].map((row) => ENTRY.get(row.dataset.clause).chapter));
+  const moved = new Set([...results.querySelectorAll(".row")].map((row) => ENTRY.get(row.id).chapter));
   const name = (row, text) => (row.querySelector("code").textContent = text); // away from its chapter a row has its whole id
   for (const { id, row, chapter } of ROWS) {
     if (!moved.has(chapter)) continue;

@@ -24,9 +24,8 @@ function followAnchor(name) {
 }
 
 function openRow(row) {
-  const id = row.dataset.clause;
-  writeAddress(id, true);
-  showClause(id);
+  writeAddress(row.id, true);
+  showClause(row.id);
 }
 
 function setTheme(name) {

@@ -1,32 +1,27 @@
-// Rely: how clauses are on every version of a range. The same rules as in reports/verbs/rely.py.
-const CONSTANT = ["otherwise", "false", "deviates"];
+// Rely: how clauses are on every version of a range, as reports/data/history.py groups them.
 /** What is said before the sentence of a clause that is not true in the whole range. */
 const NOT_TRUE = { changes: "true on some only", otherwise: "not true here", nowhere: "not true here", unseen: "not known on all" };
 
-/** Return neighbouring places on which a clause is the same: [first place, last place, cell]. */
+/** Return neighbouring places on which a clause is the same: { first place, last place, cell }. */
 function spansOf(id, mode, places) {
   const found = [];
-  for (const [first, last, cell] of rangesOf(DATA.clauses[id], mode)) {
-    const within = places.filter((place) => first <= place && place <= last && !(COLUMNS[place].run && isUnrun(cell)));
+  for (const [first, last, cell] of DATA.clauses[id].cells[mode]) {
+    const within = places.filter((place) => first <= place && place <= last && !(COLUMNS[place].run && cell.unrun));
     if (!within.length) continue; // nothing of the range, or a run that was not of this clause
-    const shown = JSON.stringify([stateOf(cell), cell.declared, cell.note]);
-    const end = within[within.length - 1];
     const before = found[found.length - 1];
-    if (before && before.shown === shown) before.last = end;
-    else found.push({ first: within[0], last: end, cell, shown });
+    if (before && before.cell.place === cell.place) before.last = within[within.length - 1];
+    else found.push({ first: within[0], last: within[within.length - 1], cell });
   }
   return found;
 }
 
 /** Return how a clause with these cells is in the range: it holds where its own sentence is true on each version. */
-function statusOf(clause, cells) {
-  const said = cells.map((cell) => statementOf(clause, cell));
-  if (said.some(({ answer }) => answer === "unseen")) return "unseen";
-  const good = said.map(isGood);
-  if (good.every(Boolean)) return "holds";
-  if (good.some(Boolean)) return "changes";
-  const known = CONSTANT.includes(said[0].answer) && said[0].says !== UNKNOWN && !isNew(cells[0]);
-  return known && new Set(said.map(({ answer, says }) => JSON.stringify([answer, says]))).size === 1 ? "otherwise" : "nowhere";
+function statusOf(cells) {
+  if (cells.some(({ answer }) => answer === "unseen")) return "unseen";
+  if (cells.every(({ good }) => good)) return "holds";
+  if (cells.some(({ good }) => good)) return "changes";
+  const [{ answer, says }] = cells;
+  return cells.every((cell) => cell.constant && cell.answer === answer && cell.says === says) ? "otherwise" : "nowhere";
 }
 
 /** Return the answer: the places of the range, and the clauses by how they are there; or what is wrong with the question. */
@@ -40,23 +35,20 @@ function rely(state) {
   const found = Object.fromEntries(Object.keys(DATA.statuses).map((status) => [status, []]));
   for (const id of ids) {
     const spans = spansOf(id, mode, places);
-    found[statusOf(DATA.clauses[id], spans.map((span) => span.cell))].push({ id, spans });
+    found[statusOf(spans.map(({ cell }) => cell))].push({ id, spans });
   }
   return { places, found, leftOut };
 }
 
 /** Return how bad the worst is that a clause does where its own sentence is not true; what is only absent comes last. */
-function worstOf(id, spans) {
-  const said = spans.map(({ cell }) => statementOf(DATA.clauses[id], cell)).filter((one) => !isGood(one));
-  return Math.min(...said.map(({ answer, effect }) => (NOTHING.includes(answer) ? EFFECTS.length : EFFECTS.indexOf(effect))));
-}
+const worstOf = (spans) => Math.min(...spans.filter(({ cell }) => !cell.good).map(({ cell }) => cell.weight));
 
 function drawRely() {
   const state = readFields();
   const reliance = rely(state);
   tellChoice("rely", state);
   if (reliance.wrong) return answer("rely", reliance.wrong);
-  reliance.found.changes.sort((one, two) => worstOf(one.id, one.spans) - worstOf(two.id, two.spans));
+  reliance.found.changes.sort((one, two) => worstOf(one.spans) - worstOf(two.spans));
   const groups = Object.entries(reliance.found).filter(([, list]) => list.length);
   const total = groups.reduce((sum, [, list]) => sum + list.length, 0);
   const counts = groups.map(([status, list]) => counted(list.length, ...DATA.statuses[status])).join(", ");

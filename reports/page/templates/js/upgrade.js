@@ -1,24 +1,15 @@
-// Upgrade: what is different between two sides. The same rules as in reports/verbs/diff.py and reports/data/statements.py.
-const BROKEN = ["deviates", "crashed", "hung"];
-const NOTHING = ["absent", "refused"]; // there is nothing to call: what comes after it breaks no code
+// Upgrade: what is different between two sides, grouped as reports/verbs/diff.py does.
 const KIND_ORDER = Object.keys(DATA.kinds);
 const KIND_WORDS = DATA.kind_words;
 
-/** Return what it is to someone who upgrades that one statement follows another. */
-function kindBetween(before, after) {
-  if (NOTHING.includes(before.answer)) return NOTHING.includes(after.answer) ? "internal" : "added";
-  if (NOTHING.includes(after.answer)) return "error";
-  if (BROKEN.includes(before.answer) && isGood(after)) return "fixed";
-  return DATA.changes[before.effect][after.effect];
-}
-
-const kindOfChange = (id, before, after) => kindBetween(...[before, after].map((cell) => statementOf(DATA.clauses[id], cell)));
+/** Return what it is to someone who upgrades that one cell follows another. */
+const kindOfChange = (before, after) => before.before[after.act];
 
 /** Return the first version from which on all is as at the end of a path of [key, cell]; "≤" where it may be one before. */
 function sinceOfPath(path) {
   let first = path.length - 1;
   while (first > 0 && sameCell(path[first - 1][1], path[first][1])) first--;
-  const unsure = first > 0 && path[first - 1][1].verdict === "unseen";
+  const unsure = first > 0 && path[first - 1][1].answer === "unseen";
   return (unsure ? "≤" : "") + path[first][0];
 }
 
@@ -31,7 +22,7 @@ function insideOf(path, ends) {
     else found.push([key, key, cell]);
     before = cell;
   }
-  return found.filter(([, , cell]) => cell.verdict !== "unseen" && !sameCell(cell, ends));
+  return found.filter(([, , cell]) => cell.answer !== "unseen" && !sameCell(cell, ends));
 }
 
 /** Compare pairs of cells, [id, mode, before, after], where nothing means that it was never run; `way` gives the path between. */
@@ -39,19 +30,19 @@ function difference(pairs, way = () => null) {
   const found = { changes: [], passing: [], same: 0, unseen: 0 };
   for (const [id, mode, before, after] of pairs) {
     if (!before && !after) continue;
-    if (!before || !after || before.verdict === "unseen" || after.verdict === "unseen") {
+    if (!before || !after || before.answer === "unseen" || after.answer === "unseen") {
       found.unseen++;
       continue;
     }
     const path = way(id, mode);
     if (!sameCell(before, after)) {
       const since = path ? sinceOfPath([...path.between, [path.key, after]]) : "";
-      found.changes.push({ id, mode, before, after, since, back: path && path.back, kind: kindOfChange(id, before, after) });
+      found.changes.push({ id, mode, before, after, since, back: path && path.back, kind: kindOfChange(before, after) });
       continue;
     }
     found.same++;
     const inside = path ? insideOf(path.between, before) : [];
-    const kinds = inside.map(([, , cell]) => kindOfChange(id, before, cell));
+    const kinds = inside.map(([, , cell]) => kindOfChange(before, cell));
     if (inside.length) found.passing.push({ id, ends: before, inside, kind: KIND_ORDER.find((kind) => kinds.includes(kind)) });
   }
   const place = new Map(ORDER.map((id, at) => [id, at]));
@@ -155,7 +146,7 @@ function changeView({ id, mode, before, after, since, back, kind }, names, ...mo
 /** Return the program of a clause, drawn when it is opened: it shows which reading holds, where both sides conform. */
 function exampleBox(id, clause, sides) {
   if (!clause.example) return null;
-  const title = sides.every(({ verdict }) => verdict === "conforms") ? "Program that shows both" : "Example";
+  const title = sides.every(({ conforms }) => conforms) ? "Program that shows both" : "Example";
   const box = el("details", {}, el("summary", {}, title, el("span", { class: "vh", text: `: ${clause.says}` })));
   box.addEventListener("toggle", () => box.append(codeBlock(`${id}.py, needs torch only`, textOf(clause.example))), { once: true });
   return box;

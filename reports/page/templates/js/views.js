@@ -27,7 +27,7 @@ for (const list of document.querySelectorAll("datalist")) list.append(...[...TOP
 /** Return what is known of a clause on one column; nothing where it was never run there. */
 function cellAt(id, mode, place) {
   const cell = cellOn(DATA.clauses[id], mode, place);
-  return isUnrun(cell) ? undefined : cell;
+  return cell.unrun ? undefined : cell;
 }
 
 const clauseLink = (id) => el("a", { href: "#" + id, text: DATA.clauses[id].says, onclick: (event) => openListed(event, id) });
