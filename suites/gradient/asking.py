@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from fixtures.draw.plans import FACTORS, NUMBERS
 from fixtures.judge.subject import Subject
-from fixtures.plan.grammar import Ask, Chain, Forward, Hook, Input, Leaf, Plan, Retain, Scale, hooks_of
+from fixtures.plan.grammar import Ask, Chain, Forward, Hook, Input, Leaf, Plan, Scale, hooks_of
 from fixtures.play.trace import Trace
 from suites.shapes import product
 
@@ -15,15 +15,14 @@ INNER, ROOT = "m1>0", "m2>0"
 
 
 @st.composite
-def asking(draw: Any, asked: Sequence[str], hooked: Sequence[str], step: Any = Ask, retain: bool = False) -> Plan:
+def asking(draw: Any, asked: Sequence[str], hooked: Sequence[str], step: Any = Ask) -> Plan:
     """y = m1.weight * x and z = m2.weight * y, one replacing hook on each of `hooked`, and one question."""
     before, after = [], []
     for index, on in enumerate(hooked):
         hook = Hook("tensor", on, f"h{index}", (Scale(draw(FACTORS)),))
         (after if ">" in on else before).append(hook)
     question = step(inputs=tuple(asked), grads=(draw(NUMBERS),))
-    kept = [Retain(on) for on in asked if ">" in on and retain]
-    return Plan(NET, (Input(draw(NUMBERS)),), (*before, Forward(), *after, *kept, question))
+    return Plan(NET, (Input(draw(NUMBERS)),), (*before, Forward(), *after, question))
 
 
 def asked_alone(on: Sequence[str], kind: str, action: Any) -> Any:
@@ -51,7 +50,7 @@ def answer(trace: Trace) -> Any:
     return event.seen
 
 
-def hooks_are_asked(subject: Subject, plan: Plan) -> None:
+def hooks_when_asked(subject: Subject, plan: Plan) -> None:
     """Play a plan that asks for one tensor, with hooks on it that multiply: each is called once and acts, or none."""
     trace, plain = subject.holds(plan), answer(subject.play(plan.without(Hook)))
     called = hooks_of(plan) if subject.reading.facts["hooks_when_asked"] else []

@@ -211,8 +211,8 @@ UNDEFINED = Plan(
 )
 def test_undefined(subject: Subject, plan: Plan) -> None:
     trace, without = subject.holds(plan), subject.reading.facts["post_accumulate_sees_none"]
-    starts = [step.grads[1] for step in plan.steps if isinstance(step, Backward)]
-    assert len(trace.seen_by("h0")) == sum(grad is not None or without for grad in starts)
+    others = [step.grads[1] for step in plan.steps if isinstance(step, Backward)]
+    assert len(trace.seen_by("h0")) == sum(grad is not None or without for grad in others)
 
 
 @clause(

@@ -1,7 +1,7 @@
 """Hooks under autograd.grad, which asks for the gradients of some tensors only."""
 
 from math import prod
-from typing import Any, List, Sequence
+from typing import List
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,18 +10,13 @@ from fixtures.draw.plans import FACTORS, NUMBERS, plans
 from fixtures.judge.clause import Reading, by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Ask, Forward, Hook, Input, Leaf, Plan, Raise, Retain, Scale, hooks_of
-from suites.gradient.asking import INNER, NET, ROOT, answer, asking, hooks_are_asked
+from suites.gradient.asking import INNER, NET, ROOT, answer, asking, hooks_when_asked
 from suites.gradient.said import ALWAYS, NOT_ACCUMULATED, REPLACES, RETAINED_LAST, TRAVERSED
 from suites.names import GRAD_DOCS, HOOKS_IN_ORDER, TENSOR_DOCS
 from suites.shapes import product
 from suites.tensors import leaf, multiplies
 
 ABOUT = "register_hook"
-
-
-def any_tensor(asked: Sequence[str], **options: Any) -> Any:
-    """Plans that ask for one tensor and hook it."""
-    return st.sampled_from(asked).flatmap(lambda on: asking((on,), (on,), **options))
 
 
 HOOKED = (
@@ -57,9 +52,9 @@ WITNESS = Plan(NET, (Input(3),), (Hook("tensor", "x0", "h0", (Scale(10),)), Forw
     readings=HOOKED + CAPTURED,
     witness=WITNESS,
 )
-@given(plan=any_tensor(("x0", "m1.weight", INNER)))
+@given(plan=st.sampled_from(["x0", "m1.weight", INNER]).flatmap(lambda on: asking((on,), (on,))))
 def test_inputs(subject: Subject, plan: Plan) -> None:
-    hooks_are_asked(subject, plan)
+    hooks_when_asked(subject, plan)
 
 
 @clause(
@@ -241,7 +236,7 @@ def test_other_leaf(subject: Subject, plan: Plan) -> None:
 )
 @given(plan=st.sampled_from(["x0", "m1.weight", INNER]).flatmap(lambda on: asking((on, on), (on,))))
 def test_same_input_twice(subject: Subject, plan: Plan) -> None:
-    hooks_are_asked(subject, plan)
+    hooks_when_asked(subject, plan)
 
 
 @clause(

@@ -10,7 +10,7 @@ from fixtures.draw.plans import FACTORS, NUMBERS, plans
 from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Ask, Backward, Forward, Hook, InPlace, Input, Leaf, Like, Of, Plan, hooks_of
-from suites.gradient.asking import INNER, NET, asked_alone, hooks_are_asked
+from suites.gradient.asking import INNER, NET, asked_alone, hooks_when_asked
 from suites.gradient.said import RETAINED_LAST
 from suites.names import HOOKS_IN_ORDER, TENSOR_DOCS
 from suites.shapes import product
@@ -199,7 +199,7 @@ def test_expanded(subject: Subject, plan: Plan) -> None:
 )
 @given(plan=asked_alone(("x0", "m1.weight", INNER), "tensor", InPlace))
 def test_result_of_grad(subject: Subject, plan: Plan) -> None:
-    hooks_are_asked(subject, plan)
+    hooks_when_asked(subject, plan)
 
 
 #: By reading: the factors that are in the kept gradient, of `edits` with retain_grad() called before number `place`.

@@ -27,6 +27,7 @@ MOVED = (
 ABOUT = "register_hook"
 #: All rows of .grad are one row in memory.
 EXPANDED = (Recast(layout="expanded"),)
+MATRICES = st.sampled_from([(2, 3), (3, 2), (2, 2)])
 
 
 def form_of(plan: Plan, target: str) -> Tuple[Any, str]:
@@ -36,9 +37,6 @@ def form_of(plan: Plan, target: str) -> Tuple[Any, str]:
         if isinstance(leaf, Leaf):
             found.update((f"{leaf.name}.{name}", value) for name, value in zip(OPS[leaf.op][2], leaf.values))
     return found[target].shape, found[target].dtype
-
-
-MATRICES = st.sampled_from([(2, 3), (3, 2), (2, 2)])
 
 
 def reals(contract: Contract) -> Any:
