@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from fixtures.stages.mode import Rule
+from fixtures.rules.rule import Rule
 from fixtures.stages.modes import MODES
 from reports.verbs import tables
 

@@ -18,7 +18,20 @@ ROOT = Path(__file__).resolve().parents[2]
 ROOMS = ("suites", "fixtures", "reports")
 #: The folders of a room, the lowest first: a file imports from its own and from lower ones.
 FLOORS = {
-    "fixtures": ("plan", "graph", "families", "play", "state", "model", "draw", "stages", "judge", "show", "run"),
+    "fixtures": (
+        "plan",
+        "graph",
+        "families",
+        "play",
+        "state",
+        "model",
+        "draw",
+        "rules",
+        "stages",
+        "judge",
+        "show",
+        "run",
+    ),
     "reports": ("data", "search", "costs", "usage", "page", "verbs"),
 }
 #: Who may ask which torch is installed: a session and two programs, which say it to all others.
