@@ -7,7 +7,6 @@ deviation, or that torch lacks what the clause needs.
 
 import argparse
 import contextlib
-import importlib
 import io
 import pathlib
 import subprocess
@@ -27,18 +26,15 @@ from fixtures.run.recorded import FOLDER, Damaged, read
 from fixtures.show.bundle import Unfit
 from fixtures.show.example import Known, inside, program, shown_by
 from suites.deviations import CAUSES
+from suites.table import ROOT, import_files
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-APART = ("selfcheck", "timing")
 SECONDS = 120
 
 
 def import_suites(version: str = "") -> None:
     """Import suites/<chapter>/test_<topic>.py for every chapter, to draw for this torch, else for the installed one."""
     draw_for(contract_for(version or installed_version()))
-    for path in sorted((ROOT / "suites").glob("*/test_*.py")):
-        if path.parent.name not in APART:
-            importlib.import_module(f"suites.{path.parent.name}.{path.stem}")
+    import_files()
 
 
 def import_for_newest() -> None:

@@ -42,7 +42,7 @@ GENERATED = ("reports/verdicts/",)
 #: Programs to send to others: they import torch and nothing of ours.
 SENT = ("reports/upstream/", "reports/scope/", "reports/why/")
 #: The one that imports all suites by their files.
-IMPORTER = "suites/examples.py"
+IMPORTER = "suites/table.py"
 #: Files that nobody reads line by line.
 NOT_READ = (".png", ".svg", ".webp", ".json")
 VERSION_LIST = "tox.ini"
