@@ -12,6 +12,7 @@ from fixtures.run.naming import REPORTS
 from fixtures.run.recorded import by_plans
 from reports.data.atlas import including
 from reports.data.cell import BROKEN, Cell, Cells
+from reports.data.clause import Clauses
 from reports.data.forms import counted
 from reports.data.merge import check_group
 from reports.data.restamping import restamped
@@ -65,6 +66,8 @@ class Recording:
     before: Mapping[str, Recorded]
     after: tuple[Recorded, ...]
     table: Table
+    #: The clauses as the suites have them; those of a run may be others.
+    suites: Clauses
     #: Clauses that are dropped on every release.
     gone: tuple[str, ...] = ()
     #: Clauses whose older measurements stay good for their new text.
@@ -104,26 +107,25 @@ class Recording:
             raise BadInput("record", "", f"this torch {new.torch} {fault}", "give it to check, or add --accept build")
 
     def outdated(self) -> dict[str, int]:
-        """Return how many cells of the torches not recorded now are of an older text of their clause."""
-        now = {new.minor for new in self.after}
-        found: dict[str, int] = {}
-        for old in self.before.values():
-            stale = sum(
-                cell.digest != self.table.clauses[clause].digest
-                for clause, modes in old.cells.items()
-                if clause in self.table.clauses
-                for cell in modes.values()
+        """Return how many cells of each torch are of another text than their clause has in the suites."""
+        found = {}
+        for name, each in self.everything.items():
+            cells = ((clause, cell) for clause, modes in each.cells.items() for cell in modes.values())
+            found[name] = sum(
+                clause in self.suites and cell.digest != self.suites[clause].digest for clause, cell in cells
             )
-            if stale and old.minor not in now:
-                found[old.minor] = stale
-        return found
+        return {name: count for name, count in found.items() if count}
+
+    @property
+    def everything(self) -> dict[str, Recorded]:
+        """What will be recorded, of all releases."""
+        both = {**self.before, **{new.minor: new for new in self.after}}
+        return {name: _without(each, self.gone) for name, each in both.items()}
 
     def write(self, folder: Path) -> list[Path]:
         """Write what has changed, and return these files; everything was validated before the first one is touched."""
-        everything = {**self.before, **{new.minor: new for new in self.after}}
-        kept = [_without(each, self.gone) for each in everything.values()]
         beyond = {name: one.beyond for name, one in self.table.clauses.items() if one.beyond is not None}
-        return write_recorded(kept, folder, beyond)
+        return write_recorded(self.everything.values(), folder, beyond)
 
 
 def prepared(
@@ -135,7 +137,8 @@ def prepared(
     With `restamp`, what other releases have of an older text of a clause counts for its new one: see `restamping.py`.
     """
     runs = list(runs)
-    table = including(read_table(folder), runs)
+    suites = read_table(folder)
+    table = including(suites, runs)
     before = {old.minor: old for old in read_recorded(folder)}
     table = _tested(table, runs, before.values())
     groups = _by_release(runs)
@@ -153,7 +156,8 @@ def prepared(
         after += others
     held = {clause for each in before.values() for clause in each.cells}
     dropped = tuple(sorted(held - table.clauses.keys())) if gone else ()
-    return Recording(before, tuple(_without(new, dropped) for new in after), table, dropped, stamped, unproven)
+    fresh_ones = tuple(_without(new, dropped) for new in after)
+    return Recording(before, fresh_ones, table, suites.clauses, dropped, stamped, unproven)
 
 
 def _tested(table: Table, runs: Iterable[Run], before: Iterable[Recorded]) -> Table:

@@ -120,7 +120,7 @@ def run_record(args: argparse.Namespace) -> int:
     if outdated:
         counts = ", ".join(f"{count} on {name}" for name, count in outdated.items())
         hint = f"measure them again: {REPORTS} sweep {' '.join(outdated)}"
-        print(f"cells of an older text of their clause, shown as unseen: {counts}; {hint}", file=sys.stderr)
+        print(f"cells of another text than their clause has here, shown as unseen: {counts}; {hint}", file=sys.stderr)
     print(forms.counted(len(changes), "cell changed", "cells changed") if changes else "no cell changed")
     return 0
 

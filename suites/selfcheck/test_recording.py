@@ -244,6 +244,9 @@ def test_check_tells_of_a_changed_text_and_the_page_shows_such_cells_as_unseen(r
     assert room.call("page", run, "--out", room.path / "page.html") == 0
     assert "recorded with an older text of the clause" in (room.path / "page.html").read_text("utf-8")
     assert room.call("record", run) == 0
+    assert "shown as unseen: 1 on 2.15; measure them again" in capsys.readouterr().err, "the suites say otherwise"
+    room.write_table(table)
+    assert room.call("record", run) == 0
     assert "1 on 1.4, 1 on 1.13; measure them again: python -m reports sweep 1.4 1.13" in capsys.readouterr().err
 
 
