@@ -13,7 +13,7 @@ from fixtures.run.naming import COMMAND, READERS, REPORTS
 #: What the command is called in a clone.
 IN_A_CLONE = "python -m reports"
 #: Verbs that write what a clone holds.
-OF_A_CLONE = ("chapters", "disagreements", "overhead --record", "record", "sweep")
+OF_A_CLONE = ("overhead --record", "record", "sweep")
 NEEDED = {"hypothesis", "jinja2", "jsonschema", "jsonschema_rs", "packaging", "referencing"}
 
 
@@ -42,7 +42,6 @@ def parser(verb: str | None, prog: str = REPORTS) -> Parser:
     from reports.verbs import (
         affects,
         badge,
-        chapters,
         commands,
         diff_forms,
         explain,
@@ -71,7 +70,6 @@ def parser(verb: str | None, prog: str = REPORTS) -> Parser:
         badge,
         export,
         overhead,
-        chapters,
         triage,
         scope,
         why,

@@ -3,7 +3,7 @@
 Draws plans of the clauses that combine everything, and plays them on the model: a kind meets a feature in a plan
 where a hook of that kind is called with it, returns it, or is on a module or tensor that has it. A pair that in none
 of these clauses is met in 1 % of the plans is too rare for a search of some hundred: it needs more weight where plans
-are drawn (`fixtures/plan/draw*.py`), or a reason in `APART`.
+are drawn (`fixtures/draw/`), or a reason in `APART`.
 """
 
 import argparse

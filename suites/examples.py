@@ -10,7 +10,6 @@ Where a clause has another digest by now, its plan is drawn each time.
 
 import argparse
 import contextlib
-import importlib
 import io
 import json
 import pathlib
@@ -34,10 +33,9 @@ from fixtures.run.recorded import FOLDER, Damaged, read
 from fixtures.show.bundle import Unfit
 from fixtures.show.example import Known, inside, program, shows_typical, typical
 from suites.deviations import CAUSES
+from suites.table import ROOT, import_files
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
 Made = TypeVar("Made")
-APART = ("selfcheck", "timing")
 SECONDS = 120
 #: clause -> [its digest, the plan that is typical of it, as Python].
 TYPICAL = ROOT / "suites" / "typical.json"
@@ -50,9 +48,7 @@ PATIENCE = 5
 def import_suites(version: str = "") -> None:
     """Import suites/<chapter>/test_<topic>.py for every chapter, to draw for this torch, else for the installed one."""
     draw_for(contract_for(version or installed_version()))
-    for path in sorted((ROOT / "suites").glob("*/test_*.py")):
-        if path.parent.name not in APART:
-            importlib.import_module(f"suites.{path.parent.name}.{path.stem}")
+    import_files()
 
 
 def import_for_newest() -> None:

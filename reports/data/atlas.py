@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from packaging.version import Version
 
@@ -16,7 +16,9 @@ from reports.data.clause import Clause, Clauses
 from reports.data.merge import check_group
 from reports.data.runfile import Run, is_release, run_key
 from reports.data.strict import BadInput
-from reports.data.verdicts import Recorded, Table, all_renamed
+from reports.data.table import Table
+from reports.data.verdicts import Recorded
+from reports.data.wording import kept, worded
 
 VERDICT_NAMES = ("conforms", "deviates", "crashed", "hung", "refused", "absent", "unseen")
 OLDER_TEXT = "recorded with an older text of the clause"
@@ -100,26 +102,25 @@ def undeclared(atlas: Atlas, column: Column) -> int:
 def build(table: Table, recorded: Iterable[Recorded], runs: Iterable[Run] = (), *, failing: bool = False) -> Atlas:
     """Merge everything into one atlas; with `failing` also the checks of the model that fail in a run."""
     recorded, runs = list(recorded), list(runs)
-    suite, every = newest_table(table, runs)
+    table = including(table, runs)
     failed: set[str] = set()
     for run in runs if failing else ():
         failed |= {clause for (clause, _), cell in run.cells.items() if cell.verdict in BROKEN and not cell.declared}
-    clauses = sentences(every, failed)
-    checks = {name: one for name, one in every.items() if name not in clauses}
-    every = {**clauses, **checks}
-    recorded = all_renamed(recorded, table.clauses, every)
+    clauses = sentences(table.clauses, failed)
+    checks = {name: one for name, one in table.clauses.items() if name not in clauses}
+    table = replace(table, clauses={**clauses, **checks})
     columns: dict[str, Column] = {}
     cells: dict[tuple[str, str, str], Cell] = {}
     fresh = _grouped(runs)
     for old in recorded:
         names = ("torch", "python", "platform", "device", "instruments", "hypothesis")
         columns[old.minor] = Column(old.minor, old.minor, **{name: getattr(old, name) for name in names})
-        cells.update(_keyed(old.minor, recorded_cells(old, every)))
+        cells.update(_keyed(old.minor, recorded_cells(old, table)))
     for name, group in fresh.items():
         column = _run_column(name, group, recorded)
         columns[column.key] = column
         for run in group:
-            cells.update(_keyed(column.key, run_cells(run, every)))
+            cells.update(_keyed(column.key, run_cells(run, table)))
     if not columns:
         raise BadInput(
             READERS,
@@ -129,52 +130,54 @@ def build(table: Table, recorded: Iterable[Recorded], runs: Iterable[Run] = (), 
         )
     modes = sorted({mode for _, _, mode in cells}, key=lambda mode: (mode != "eager", mode)) or ["eager"]
     ordered = tuple(sorted(columns.values(), key=lambda column: (column.version, column.this_run, column.key)))
-    return Atlas(suite, clauses, ordered, tuple(modes), cells, checks)
+    return Atlas(table.suite, clauses, ordered, tuple(modes), cells, checks)
 
 
-def newest_table(table: Table, runs: Iterable[Run]) -> tuple[str, Clauses]:
-    """Return the suite and the clause table of the newest text: a run's wins over a recording of the same suite."""
-    suite, clauses = table.suite, dict(table.clauses)
+def including(table: Table, runs: Iterable[Run]) -> Table:
+    """Return the table with the clauses of runs that it does not have, or has with other digests.
+
+    What such a run says then counts, unless its suite is older: what is recorded is of another text, and unseen.
+    """
+    clauses = dict(table.clauses)
+    suite = Version(table.suite)
     for run in sorted(runs, key=lambda run: (Version(run.header["suite"]), run.header["began"])):
-        if Version(run.header["suite"]) >= Version(suite):
-            suite = run.header["suite"]
-            clauses.update(run.clauses)
-        else:
-            clauses = {**run.clauses, **clauses}
-    for name, clause in table.clauses.items():  # a run knows only with which programs it tested itself
-        if clause.beyond is not None and name in clauses and clauses[name].digest == clause.digest:
-            clauses[name] = clauses[name].tested(clause.beyond)
-    return suite, dict(sorted(clauses.items()))
+        for name, clause in run.clauses.items():
+            older = Version(run.header["suite"]) < suite
+            if name not in clauses or (clauses[name].digest != clause.digest and not older):
+                clauses[name] = clause
+        suite = max(suite, Version(run.header["suite"]))
+    return replace(table, suite=str(suite), clauses=dict(sorted(clauses.items())))
 
 
-def recorded_cells(recorded: Recorded, clauses: Clauses) -> dict[Key, Cell]:
+def recorded_cells(recorded: Recorded, table: Table) -> dict[Key, Cell]:
     """Return the recorded cells of the clauses, those of an older text as unseen."""
     found = {
-        (clause, mode): _of_text(cell, clauses[clause])
+        (clause, mode): _seen(cell, table.clauses[clause], mode, table)
         for clause, modes in recorded.cells.items()
-        if clause in clauses
+        if clause in table.clauses
         for mode, cell in modes.items()
     }
-    return {**found, **answers(found, clauses)}
+    return {**found, **answers(found, table.clauses)}
 
 
-def run_cells(run: Run, clauses: Clauses) -> dict[Key, Cell]:
+def run_cells(run: Run, table: Table) -> dict[Key, Cell]:
     """Return the cells of a run, those of an older text as unseen."""
     found = {
-        (clause, mode): _of_text(cell.under(run.clauses[clause], clauses[clause]), clauses[clause])
+        (clause, mode): _seen(kept(cell, run.clauses[clause], mode, table), table.clauses[clause], mode, table)
         for (clause, mode), cell in run.cells.items()
-        if clause in clauses
+        if clause in table.clauses
     }
-    return {**found, **answers(found, clauses)}
+    return {**found, **answers(found, table.clauses)}
 
 
-def _of_text(cell: Cell, clause: Clause) -> Cell:
-    """Return the cell, unseen where another text was measured, and where a mode had no plan to ask torch with."""
+def _seen(cell: Cell, clause: Clause, mode: str, table: Table) -> Cell:
+    """Return a cell in words; unseen where another text was measured, or a mode had no plan to ask torch with."""
     if cell.digest != clause.digest:
         return OUTDATED
-    if cell.verdict == "refused" and cell.note.startswith((NO_PLAN, NEEDS)):
-        return Cell("unseen", note=cell.note)
-    return cell
+    found = worded(cell, clause, mode, table)
+    if found.verdict == "refused" and found.note.startswith((NO_PLAN, NEEDS)):
+        return Cell("unseen", note=found.note)
+    return found
 
 
 def _keyed(key: str, cells: Mapping[Key, Cell]) -> dict[tuple[str, str, str], Cell]:

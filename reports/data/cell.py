@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
-from reports.data.clause import Clause
-
 BROKEN = ("deviates", "crashed", "hung")
-PLAIN = 3  # a recorded cell with only its verdict, reading and digest
+BARE = 3  # a recorded cell with only its verdict, reading and digest
 
 
 @dataclass(frozen=True)
@@ -18,15 +16,18 @@ class Cell:
     """What is known of one clause on one torch in one mode; `digest` is of the text of the clause that was measured."""
 
     verdict: str
-    reading: str | None = None
+    #: Its name; in what is recorded its place among the readings of the clause, and so those of `holds`.
+    reading: Any = None
     declared: bool = False
-    holds: tuple[str, ...] = ()
+    holds: tuple[Any, ...] = ()
     note: str = ""
     evidence: Mapping[str, Any] | None = None
     deviation: str | None = None
     digest: str = ""
     #: The releases on which the text of `digest` was run, where it was not run on this one: see `record --restamp`.
     restamped: tuple[str, ...] = ()
+    #: What its plans need that the torch lacks in the mode: dotted names, and gaps of the mode.
+    lacks: tuple[str, ...] = ()
 
     @classmethod
     def of_line(cls, line: Mapping[str, Any], digest: str) -> Cell:
@@ -40,27 +41,22 @@ class Cell:
             line["evidence"],
             line.get("deviation") or None,
             digest,
+            lacks=tuple(line.get("lacks", ())),
         )
 
     @classmethod
     def of_record(cls, entry: Mapping[str, Any]) -> Cell:
         """Return the cell that is recorded so."""
-        if len(entry) == PLAIN:
-            return _plain_cell(**entry)
-        lists = {name: tuple(entry.get(name, ())) for name in ("holds", "restamped")}
+        if len(entry) == BARE:
+            return bare_cell(**entry)
+        lists = {name: tuple(entry.get(name, ())) for name in ("holds", "restamped", "lacks")}
         return cls(**{**entry, **lists})
 
-    def under(self, before: Clause, now: Clause) -> Cell:
-        """Return a cell of the text `before` of a clause with the names that its readings have in the text `now`.
-
-        Readings are known by their places, where both texts have one digest: the readings of another text are others.
-        """
-        old, new = before.reading_names, now.reading_names
-        if before.digest != now.digest or old == new or len(old) != len(new):
-            return self
-        names = dict(zip(old, new, strict=True))
-        reading = names.get(self.reading or "", self.reading)
-        return replace(self, reading=reading, holds=tuple(sorted(names.get(name, name) for name in self.holds)))
+    @property
+    def bare(self) -> bool:
+        """Whether no more is known of it than its verdict, reading and digest."""
+        some = self.declared or self.deviation or self.holds or self.note or self.evidence or self.restamped
+        return not (some or self.lacks)
 
     @property
     def plain(self) -> dict[str, Any]:
@@ -78,6 +74,7 @@ class Cell:
             "evidence": self.evidence,
             "digest": self.digest,
             "restamped": list(self.restamped),
+            "lacks": list(self.lacks),
         }
         return {name: value for name, value in found.items() if value}
 
@@ -111,6 +108,6 @@ Cells = Mapping[str, Mapping[str, Cell]]  # clause -> mode -> cell
 
 
 @functools.cache
-def _plain_cell(verdict: str, reading: str | None, digest: str) -> Cell:
+def bare_cell(verdict: str, reading: Any, digest: str) -> Cell:
     """Return the cell of which no more is known, the same one each time: most of a million cells are such."""
     return Cell(verdict, reading, digest=digest)

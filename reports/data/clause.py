@@ -140,6 +140,11 @@ class Clause:
         return f"where {'; '.join(self.where)}" if self.where else ""
 
     @property
+    def stated(self) -> str:
+        """The clause at the head of a script: its id and its sentence, with its limits on the next line."""
+        return "\n".join([f"{self.id}: {self.says}", *[self.limits] * bool(self.where)])
+
+    @property
     def hints(self) -> list[str]:
         """What is printed below its sentence: its limits, the clauses with its exceptions, what to write instead."""
         lines = [self.limits] if self.where else []

@@ -10,26 +10,17 @@ from typing import Any
 
 from fixtures.run.naming import REPORTS
 from fixtures.run.recorded import by_plans
-from reports.data.atlas import newest_table
+from reports.data.atlas import including
 from reports.data.cell import BROKEN, Cell, Cells
-from reports.data.clause import Clause, Clauses
+from reports.data.clause import Clauses
 from reports.data.forms import counted
 from reports.data.merge import check_group
 from reports.data.restamping import restamped
-from reports.data.rewording import reworded
 from reports.data.runfile import Run, is_release, minor
 from reports.data.strict import BadInput
-from reports.data.verdicts import (
-    VERDICTS,
-    Recorded,
-    Table,
-    all_renamed,
-    from_runs,
-    read_recorded,
-    read_table,
-    write_recorded,
-    write_table,
-)
+from reports.data.table import Table
+from reports.data.verdicts import VERDICTS, Recorded, from_runs, read_recorded, read_table, write_recorded
+from reports.data.wording import worded
 
 #: What a recording refuses unless it is accepted by its word.
 ACCEPTS = {
@@ -75,6 +66,8 @@ class Recording:
     before: Mapping[str, Recorded]
     after: tuple[Recorded, ...]
     table: Table
+    #: The clauses as the suites have them; those of a run may be others.
+    suites: Clauses
     #: Clauses that are dropped on every release.
     gone: tuple[str, ...] = ()
     #: Clauses whose older measurements stay good for their new text.
@@ -87,7 +80,7 @@ class Recording:
         for new in self.after:
             old = self.before.get(new.minor)
             cells = _without(old, self.gone).cells if old else {}
-            yield from _changes(new.minor, cells, new.cells, self.table.clauses)
+            yield from _changes(new.minor, cells, new.cells, self.table)
 
     def undeclared(self) -> list[CellChange]:
         """Return the changed cells that deviate, crash or hang although nobody declared it."""
@@ -114,25 +107,25 @@ class Recording:
             raise BadInput("record", "", f"this torch {new.torch} {fault}", "give it to check, or add --accept build")
 
     def outdated(self) -> dict[str, int]:
-        """Return how many cells of the torches not recorded now are of an older text of their clause."""
-        now = {new.minor for new in self.after}
-        found: dict[str, int] = {}
-        for old in self.before.values():
-            stale = sum(
-                cell.digest != self.table.clauses[clause].digest
-                for clause, modes in old.cells.items()
-                if clause in self.table.clauses
-                for cell in modes.values()
+        """Return how many cells of each torch are of another text than their clause has in the suites."""
+        found = {}
+        for name, each in self.everything.items():
+            cells = ((clause, cell) for clause, modes in each.cells.items() for cell in modes.values())
+            found[name] = sum(
+                clause in self.suites and cell.digest != self.suites[clause].digest for clause, cell in cells
             )
-            if stale and old.minor not in now:
-                found[old.minor] = stale
-        return found
+        return {name: count for name, count in found.items() if count}
+
+    @property
+    def everything(self) -> dict[str, Recorded]:
+        """What will be recorded, of all releases."""
+        both = {**self.before, **{new.minor: new for new in self.after}}
+        return {name: _without(each, self.gone) for name, each in both.items()}
 
     def write(self, folder: Path) -> list[Path]:
         """Write what has changed, and return these files; everything was validated before the first one is touched."""
-        everything = {**self.before, **{new.minor: new for new in self.after}}
-        kept = [_without(each, self.gone) for each in everything.values()]
-        return [*write_recorded(kept, folder), *write_table(self.table, folder)]
+        beyond = {name: one.beyond for name, one in self.table.clauses.items() if one.beyond is not None}
+        return write_recorded(self.everything.values(), folder, beyond)
 
 
 def prepared(
@@ -140,18 +133,18 @@ def prepared(
 ) -> Recording:
     """Return what recording these runs would write; recorded cells that they do not hold stay, unless replaced.
 
-    With `gone`, clauses that whole runs do not have are dropped on every release. Raises BadInput without such a run.
+    With `gone`, clauses that the suites do not have are dropped on every release.
     With `restamp`, what other releases have of an older text of a clause counts for its new one: see `restamping.py`.
     """
-    runs, table = list(runs), read_table(folder)
-    suite, clauses = newest_table(table, runs)
-    before = {old.minor: old for old in all_renamed(read_recorded(folder), table.clauses, clauses)}
-    clauses = _tested(clauses, runs, before.values())
+    runs = list(runs)
+    suites = read_table(folder)
+    table = including(suites, runs)
+    before = {old.minor: old for old in read_recorded(folder)}
+    table = _tested(table, runs, before.values())
     groups = _by_release(runs)
     for run in (run for group in groups.values() for run in group):
         _check_recordable(run)
-    fresh = {name: from_runs(group, clauses) for name, group in groups.items()}
-    before = reworded(before, fresh.values())
+    fresh = {name: from_runs(group, table) for name, group in groups.items()}
     after = []
     for name, new in fresh.items():
         old = before.get(name)
@@ -159,37 +152,24 @@ def prepared(
     stamped: tuple[str, ...] = ()
     unproven: tuple[str, ...] = ()
     if restamp:
-        stamped, others, unproven = restamped(before, fresh, clauses)
+        stamped, others, unproven = restamped(before, fresh, table.clauses)
         after += others
-    if replace:
-        cells = {**{name: old.cells for name, old in before.items()}, **{new.minor: new.cells for new in after}}
-        clauses = {name: found for name, found in clauses.items() if any(name in held for held in cells.values())}
-    dropped = _gone(clauses, runs) if gone else ()
-    kept = {name: found for name, found in clauses.items() if name not in dropped}
-    return Recording(
-        before, tuple(_without(new, dropped) for new in after), Table(suite, kept), dropped, stamped, unproven
-    )
+    held = {clause for each in before.values() for clause in each.cells}
+    dropped = tuple(sorted(held - table.clauses.keys())) if gone else ()
+    fresh_ones = tuple(_without(new, dropped) for new in after)
+    return Recording(before, fresh_ones, table, suites.clauses, dropped, stamped, unproven)
 
 
-def _tested(clauses: Clauses, runs: Iterable[Run], before: Iterable[Recorded]) -> dict[str, Clause]:
-    """Return the clauses with the words of a usual program that runs of the newest release were tested beyond."""
-    found = dict(clauses)
+def _tested(table: Table, runs: Iterable[Run], before: Iterable[Recorded]) -> Table:
+    """Return the table with the words of a usual program that runs of the newest release were tested beyond."""
+    found = dict(table.clauses)
     newest = max((old.version.release[:2] for old in before), default=(0,))
     for run in runs:
         for (name, mode), line in run.lines.items() if run.version.release[:2] >= newest else ():
-            same = name in found and found[name].digest == run.clauses[name].digest
+            same = found[name].digest == run.clauses[name].digest
             if mode == "eager" and same and line.get("beyond") is not None:
                 found[name] = found[name].tested(line["beyond"])
-    return found
-
-
-def _gone(clauses: Iterable[str], runs: Iterable[Run]) -> tuple[str, ...]:
-    """Return the clauses that the suite of these runs does not have: a whole run in eager has each."""
-    whole = [run for run in runs if _is_whole(run) and "eager" in run.header["modes"]]
-    if not whole:
-        fault, hint = "no run is of the whole suite, so none shows which clauses are gone", "add a run of one release"
-        raise BadInput("record --gone", "", fault, hint)
-    return tuple(name for name in clauses if not any(name in run.clauses for run in whole))
+    return Table(table.suite, found, table.modes)
 
 
 def _is_whole(run: Run) -> bool:
@@ -252,9 +232,9 @@ class Comparison:
 
 def comparison(runs: Iterable[Run], folder: Path = VERDICTS) -> Comparison:
     """Compare runs with what is recorded. Cells that a run was not asked for are not missing."""
-    runs, table = list(runs), read_table(folder)
-    _, clauses = newest_table(table, runs)
-    before = {old.minor: old for old in all_renamed(read_recorded(folder), table.clauses, clauses)}
+    runs = list(runs)
+    table = including(read_table(folder), runs)
+    before = {old.minor: old for old in read_recorded(folder)}
     changes: list[CellChange] = []
     matches = []
     recorded = 0
@@ -263,7 +243,7 @@ def comparison(runs: Iterable[Run], folder: Path = VERDICTS) -> Comparison:
             hint = f"compare it with the nearest release: {REPORTS} diff {_last(before)} {group[0].path}"
             raise BadInput(group[0].path, "", f"torch {name} is not recorded", hint)
         recorded += sum(map(len, before[name].cells.values()))
-        found, match = _matched(name, group, before[name], clauses)
+        found, match = _matched(name, group, before[name], table)
         changes += found
         matches.append(match)
     searched = {run.header["profile"] for run in runs} - {"recorded"}
@@ -273,17 +253,17 @@ def comparison(runs: Iterable[Run], folder: Path = VERDICTS) -> Comparison:
     )
 
 
-def _matched(name: str, group: list[Run], old: Recorded, clauses: Clauses) -> tuple[list[CellChange], Match]:
+def _matched(name: str, group: list[Run], old: Recorded, table: Table) -> tuple[list[CellChange], Match]:
     """Return where the runs of one release are not as recorded, and how many cells are, by mode."""
     whole = any(map(_is_whole, group))
-    new = from_runs(group, clauses).cells
+    new = from_runs(group, table).cells
     modes = sorted({mode for run in group for mode in run.header["modes"]}, key=lambda mode: (mode != "eager", mode))
     asked = {
         c: {m: e for m, e in found.items() if m in (modes if whole else new.get(c, ()))}
         for c, found in old.cells.items()
     }
     exact = all(run.header["profile"] == "recorded" for run in group)
-    changes = [one for one in _changes(name, asked, new, clauses) if exact or one.kind != "trace"]
+    changes = [one for one in _changes(name, asked, new, table) if exact or one.kind != "trace"]
     changes = [one for one in changes if not _by_plans(one)]
     keys = {(clause, mode) for side in (asked, new) for clause, found in side.items() for mode in found}
     total, differ = Counter(mode for _, mode in keys), Counter(one.mode for one in changes)
@@ -355,29 +335,35 @@ def _check_recordable(run: Run) -> None:
         raise BadInput(run.path, "", f"was run on the device {header['device']}: only the CPU is recorded", hint)
 
 
-def _changes(name: str, old: Cells, new: Cells, clauses: Clauses) -> Iterator[CellChange]:
+def _changes(name: str, old: Cells, new: Cells, table: Table) -> Iterator[CellChange]:
     keys = {(clause, mode) for side in (old, new) for clause, modes in side.items() for mode in modes}
     for clause, mode in sorted(keys):
-        before = old.get(clause, {}).get(mode)
-        after = new.get(clause, {}).get(mode)
-        kind, words = change(before, after)
-        if kind:
-            level = clauses[clause].level if clause in clauses else ""
-            yield CellChange(name, clause, mode, kind, level, words, before, after)
+        pair = old.get(clause, {}).get(mode), new.get(clause, {}).get(mode)
+        kind = _kind(*pair)
+        if not kind:
+            continue
+        known = table.clauses.get(clause)
+        before, after = (worded(cell, known, mode, table) if cell and known else cell for cell in pair)
+        words = f"{_words(before)} -> {_words(after)}"
+        if kind == "text":
+            words = f"{_words(after)}, but the text of the clause has changed since it was recorded"
+        if kind == "trace":
+            words = f"{_words(after)}, but with another trace than recorded"
+        yield CellChange(name, clause, mode, kind, known.level if known else "", words, before, after)
 
 
-def change(before: Cell | None, after: Cell | None) -> tuple[str, str]:
-    """Return what is different between two recorded cells: its kind, and words; both empty where they say the same."""
-    was, now = _words(before), _words(after)
+def _kind(before: Cell | None, after: Cell | None) -> str:
+    """Return in what two recorded cells differ, "" where they say the same. The readings of another text are others."""
     if before is None or after is None:
-        return ("", "") if before is after else ("new" if before is None else "missing", f"{was} -> {now}")
-    if was != now:
-        return "verdict", f"{was} -> {now}"
+        return "" if before is after else "new" if before is None else "missing"
+    said = [(cell.verdict, cell.new) for cell in (before, after)]
+    if before.digest == after.digest:
+        said = [(*own, cell.reading, cell.holds) for own, cell in zip(said, (before, after), strict=True)]
+    if said[0] != said[1]:
+        return "verdict"
     if before.digest != after.digest:
-        return "text", f"{now}, but the text of the clause has changed since it was recorded"
-    if before.declared and before.traces != after.traces:
-        return "trace", f"{now}, but with another trace than recorded"
-    return "", ""
+        return "text"
+    return "trace" if before.declared and before.traces != after.traces else ""
 
 
 def _words(cell: Cell | None) -> str:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from typing import Any
 
 from reports.data.cell import Cell, Cells
-from reports.data.clause import Clauses
+from reports.data.clause import Clause, Clauses
 from reports.data.verdicts import Recorded
 
 
@@ -16,7 +17,8 @@ def restamped(
     """Return the clauses whose older measurements stay good, and the releases that have them, with the new digests.
 
     That is proven where the new text was run: it must give what is recorded there, and be run on at least one release
-    of each result that the older text has. Last come the faults of those of which either is not so: they stay unseen.
+    of each result that the older text has. A reading may have moved to another place, the same on all releases, where
+    the new text states it for them. Last come the faults of clauses of which that is not so: they stay unseen.
     """
     unproven: list[str] = []
     stamped: dict[str, None] = {}
@@ -34,13 +36,18 @@ def restamped(
             minor for minor in (*before, *fresh) if minor in fresh and mode in fresh[minor].cells.get(clause, {})
         )
         run = tuple(dict.fromkeys(run))  # oldest first
-        fault = _fault(clause, mode, [(minor, before, fresh[minor].cells[clause][mode]) for minor in run], outdated)
+        pairs = [(minor, before[minor].cells.get(clause, {}).get(mode) if minor in before else None) for minor in run]
+        places, fault = _moved(
+            clauses[clause],
+            [(minor, old, fresh[minor].cells[clause][mode]) for minor, old in pairs],
+            [(before[minor], cell) for minor, cell in outdated.items()],
+        )
         if fault:
-            unproven.append(fault)
+            unproven.append(f"{clause} [{mode}] {fault}")
             continue
         stamped[clause] = None
         for minor, cell in outdated.items():
-            new = replace(cell, digest=clauses[clause].digest, restamped=run)
+            new = replace(cell, reading=places[cell.reading], digest=clauses[clause].digest, restamped=run)
             cells.setdefault(minor, {}).setdefault(clause, {})[mode] = new
     return tuple(stamped), [_with(before[minor], found) for minor, found in cells.items()], tuple(unproven)
 
@@ -49,20 +56,24 @@ def _keys(cells: Cells) -> Iterable[tuple[str, str]]:
     return ((clause, mode) for clause, modes in cells.items() for mode in modes)
 
 
-def _fault(
-    clause: str, mode: str, run: Iterable[tuple[str, Mapping[str, Recorded], Cell]], outdated: Mapping[str, Cell]
-) -> str:
-    """Return why these runs do not prove that the older measurements of a clause stay good, "" where they do."""
+def _moved(
+    clause: Clause, run: Iterable[tuple[str, Cell | None, Cell]], outdated: Iterable[tuple[Recorded, Cell]]
+) -> tuple[dict[Any, Any], str]:
+    """Return the new place of each reading of the older text, and why its measurements do not stay good, or ""."""
+    places: dict[Any, Any] = {None: None}
     proven = set()
-    for minor, before, new in run:
-        old = before[minor].cells.get(clause, {}).get(mode) if minor in before else None
-        if old is None or old.state != new.state:
-            return f"{clause} [{mode}] is not on torch {minor} what is recorded there"
+    for minor, old, new in run:
+        same = old is not None and replace(old, reading=new.reading).state == new.state
+        if old is None or not same or places.setdefault(old.reading, new.reading) != new.reading:
+            return places, f"is not on torch {minor} what is recorded there"
         proven.add(old.state)
-    for minor, cell in outdated.items():
+    for release, cell in outdated:
         if cell.state not in proven:
-            return f"{clause} [{mode}] was run on no release that is recorded as torch {minor} is"
-    return ""
+            return places, f"was run on no release that is recorded as torch {release.minor} is"
+        place = places[cell.reading]
+        if place is not None and clause.in_force(release.version) != clause.reading_names[place]:
+            return places, f"states another reading for torch {release.minor} than was recorded there"
+    return places, ""
 
 
 def _with(old: Recorded, cells: Cells) -> Recorded:

@@ -26,7 +26,6 @@ COUNTS = Path("reports/out/counts")
 WORK = Path("reports/out/sweep")
 PIN = re.compile(r"^torch(?P<minor>\d+\.\d+)\b[^:]*:\s*torch==(?P<patch>\S+)$")
 MEASURED = ("suites", "fixtures", "conftest.py", "pyproject.toml")  # what a run depends on
-NOT_MEASURED = ("suites/selfcheck/", "suites/timing/")
 COUNTED = ("suites/timing", "fixtures")  # what counting depends on
 LONGEST_NAME = 60  # characters of the folder of a part
 # A prefix of clause ids, and the name of a mode, as the suite knows them.
@@ -60,19 +59,6 @@ def pick(asked: Iterable[str], known: dict[str, str]) -> list[str]:
             raise BadInput("tox.ini", "", f"no torch version {word!r} there", version_hint(plain, list(known)))
         chosen.add(named[plain])
     return [minor for minor in known if minor in chosen or not chosen]
-
-
-def source_digest(root: Path, names: tuple[str, ...] = MEASURED, without: tuple[str, ...] = NOT_MEASURED) -> str:
-    """Return the digest of all that decides what a run measures."""
-    files = {
-        path for name in names for path in ((root / name).rglob("*.py") if (root / name).is_dir() else [root / name])
-    }
-    digest = hashlib.sha256()
-    for path in sorted(files):
-        name = path.relative_to(root).as_posix()
-        if path.exists() and not name.startswith(without):
-            digest.update(f"{name}\0{path.stat().st_size}\0".encode() + path.read_bytes())
-    return digest.hexdigest()[:16]
 
 
 def disk_usage(folder: Path) -> int:

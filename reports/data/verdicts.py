@@ -1,13 +1,14 @@
-"""The committed verdicts: a file of ranges for each chapter, a line for each release, and the clause table.
+"""The committed verdicts: a file of ranges for each chapter, and a line for each release.
 
 The form of the ranges is described in `fixtures.run.recorded`, which reads them; they are written here.
 """
 
 from __future__ import annotations
 
+import functools
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -16,19 +17,16 @@ from packaging.version import Version
 
 from fixtures.run import recorded as stored
 from reports.data.cell import Cell, Cells
-from reports.data.clause import Clause, Clauses, read_clauses
+from reports.data.clause import read_clauses
 from reports.data.layout import in_order, laid_out
 from reports.data.neighbours import neighbours
-from reports.data.runfile import Run, check_clauses, check_version, minor
-from reports.data.strict import FORMAT, BadInput, foreign_format, parse, read_bytes, validate, write_atomic
+from reports.data.runfile import Run, check_version, minor
+from reports.data.strict import BadInput, foreign_format, parse, read_bytes, validate, write_atomic
+from reports.data.table import Table, document
+from reports.data.wording import MARK, kept, named, unnamed
 
 VERDICTS = Path(__file__).parents[1] / "verdicts"
 COSTS_NAME = stored.COSTS  # what hooks cost, see reports/costs/recorded.py
-#: What most clauses have nothing of; the table of the record leaves it out then.
-EMPTY: Mapping[str, Any] = {
-    "about": [], "asked": [], "checks_model": False, "concern": "", "deviations": [], "docs": "", "instead": "",
-    "needs": [], "note": "", "see": [], "where": []
-}  # fmt: skip
 EXPLAINED = ("deviates", "refused")  # their notes are reasons; those of a crash change from run to run
 
 
@@ -59,54 +57,59 @@ class Recorded:
         return minor(self.version)
 
 
-@dataclass(frozen=True)
-class Table:
-    """The clause table of the newest recording."""
-
-    suite: str
-    clauses: Clauses
-
-
 def read_table(folder: Path = VERDICTS) -> Table:
-    """Return the committed clause table, empty where nothing was recorded yet."""
-    path = folder / stored.CLAUSES
-    if not path.exists() and not any(folder.glob("*.json")):
-        return Table("0", {})
-    document = _document(path, "clauses.schema.json", FORMAT)
-    check_version(path, "", "suite", document["suite"])
-    clauses = read_clauses({name: {**EMPTY, **record} for name, record in document["clauses"].items()})
-    check_clauses(path, "", clauses.values())
-    return Table(document["suite"], clauses)
+    """Return what the suites say of all clauses, with the words of a usual program that each was tested beyond."""
+    found = document(folder)
+    records = found["clauses"]
+    for name in stored.names(str(folder))[1:]:
+        for clause, held in _document(folder / name, "verdicts.schema.json")["clauses"].items():
+            if clause in records and "beyond" in held:
+                records[clause] = {**records[clause], "beyond": held["beyond"]}
+    return Table(found["suite"], read_clauses(records), found["modes"])
 
 
 def read_recorded(folder: Path = VERDICTS) -> list[Recorded]:
     """Return what is recorded of each release, oldest torch first; nothing where nothing was recorded yet."""
     releases: dict[str, dict[str, Any]] = {}
-    entries: dict[str, stored.Cells] = {}
+    cells: dict[str, dict[str, dict[str, Cell]]] = {}
     for name in stored.names(str(folder)):
         path = folder / name
         if name == stored.RELEASES:
-            releases = stored.in_order(_document(path, "releases.schema.json", stored.FORMAT)["releases"])
-            entries = {each: {} for each in releases}
+            releases = stored.in_order(_document(path, "releases.schema.json")["releases"])
+            cells = {each: {} for each in releases}
             _check_releases(path, releases)
             continue
-        document = _document(path, "verdicts.schema.json", stored.FORMAT)
         try:
-            stored.unfold(document, releases, entries, str(path))
+            rows = stored.rows(_document(path, "verdicts.schema.json"), list(releases), str(path))
+            for clause, mode, minors, entry in rows:
+                for release, cell in _cells(entry, minors, releases):
+                    cells[release].setdefault(clause, {})[mode] = cell
         except stored.Damaged as damage:
             raise BadInput(path, damage.place, damage.fault, stored.HINT) from None
-    return [Recorded(**releases[name], cells=_cells(entries[name])) for name in releases]
+    return [Recorded(**releases[name], cells=cells[name]) for name in releases]
 
 
-def _cells(entries: stored.Cells) -> Cells:
-    return {clause: {mode: Cell.of_record(entry) for mode, entry in modes.items()} for clause, modes in entries.items()}
+def _cells(
+    entry: Mapping[str, Any], minors: Iterable[str], releases: Mapping[str, Mapping[str, Any]]
+) -> Iterator[tuple[str, Cell]]:
+    """Yield each release of a row with its cell: the same one for all, unless a text in it names the torch."""
+    whole = Cell.of_record(entry)
+    alike = whole.bare or MARK not in json.dumps(entry, ensure_ascii=False)
+    for each in minors:
+        yield each, whole if alike else Cell.of_record(named(entry, str(releases[each]["torch"])))
 
 
-def _document(path: Path, schema: str, number: int) -> Any:
-    document = parse(read_bytes(path), path, "", stored.HINT)
-    foreign_format(document, path, "", number)
-    validate(document, schema, path, "", stored.HINT)
-    return document
+def _document(path: Path, schema: str) -> Any:
+    return _checked(read_bytes(path), path, schema)
+
+
+@functools.lru_cache(maxsize=64)
+def _checked(raw: bytes, path: Path, schema: str) -> Any:
+    """Return what is in a file of the record: the clause table takes a part of it, what is recorded the rest."""
+    found = parse(raw, path, "", stored.HINT)
+    foreign_format(found, path, "", stored.FORMAT)
+    validate(found, schema, path, "", stored.HINT)
+    return found
 
 
 def _check_releases(path: Path, releases: Mapping[str, Mapping[str, Any]]) -> None:
@@ -117,23 +120,8 @@ def _check_releases(path: Path, releases: Mapping[str, Mapping[str, Any]]) -> No
             raise BadInput(path, name, f"holds torch {known['torch']}", stored.HINT)
 
 
-def all_renamed(recorded: Iterable[Recorded], before: Clauses, now: Clauses) -> list[Recorded]:
-    """Return what is recorded under the table `before` with the names that readings have in the table `now`."""
-    pairs = [(before[name], clause) for name, clause in now.items() if name in before]
-    new = [(old, clause) for old, clause in pairs if old.reading_names != clause.reading_names]
-    return [replace(each, cells=_all_renamed(each.cells, new)) for each in recorded] if new else list(recorded)
-
-
-def _all_renamed(cells: Cells, new: Iterable[tuple[Clause, Clause]]) -> Cells:
-    found = dict(cells)
-    for old, clause in new:
-        if clause.id in cells:
-            found[clause.id] = {mode: cell.under(old, clause) for mode, cell in cells[clause.id].items()}
-    return found
-
-
-def from_runs(runs: Iterable[Run], clauses: Clauses) -> Recorded:
-    """Return what a recording of these runs, all of one torch version, would hold; readings are named as in `clauses`.
+def from_runs(runs: Iterable[Run], table: Table) -> Recorded:
+    """Return what a recording of these runs, all of one torch version, would hold.
 
     A mode that deviates as declared has no evidence there: the sentence of its rule, or of the cause that eager has,
     says it for all clauses, and the plan with its traces is in the run file.
@@ -146,19 +134,18 @@ def from_runs(runs: Iterable[Run], clauses: Clauses) -> Recorded:
             note = cell.note if cell.verdict in EXPLAINED else ""
             evidence = None if mode != "eager" and cell.declared else cell.evidence
             if torch != header["torch"]:  # "2.13.0+cpu": the build is named once, not in each text
-                note, evidence = (
-                    stored.named(stored.unnamed(each, header["torch"]), torch) for each in (note, evidence)
-                )
-            cells.setdefault(clause, {})[mode] = replace(
-                cell.under(run.clauses[clause], clauses[clause]), note=note, evidence=evidence
-            )
+                note, evidence = (named(unnamed(each, header["torch"]), torch) for each in (note, evidence))
+            found = kept(replace(cell, note=note, evidence=evidence), run.clauses[clause], mode, table)
+            cells.setdefault(clause, {})[mode] = found
     python = ".".join(header["python"].split(".")[:2])
     more = header.get("build"), header.get("instruments"), header.get("hypothesis")
     return Recorded(torch, header["suite"], python, header["platform"], header["device"], cells, *more)
 
 
-def write_recorded(recorded: Iterable[Recorded], folder: Path = VERDICTS) -> list[Path]:
-    """Write what is recorded of all releases; return the files that have changed.
+def write_recorded(
+    recorded: Iterable[Recorded], folder: Path = VERDICTS, beyond: Mapping[str, Sequence[str]] | None = None
+) -> list[Path]:
+    """Write what is recorded of all releases, and beyond which words clauses were tested; return the changed files.
 
     The releases come first: a chapter that does not know the newest of them yet is whole.
     """
@@ -167,7 +154,7 @@ def write_recorded(recorded: Iterable[Recorded], folder: Path = VERDICTS) -> lis
     for clause, modes in ((clause, modes) for each in releases for clause, modes in each.cells.items()):
         chapters.setdefault(clause.partition(".")[0], {}).setdefault(clause, set()).update(modes)
     texts = {stored.RELEASES: _releases(releases)}
-    texts.update((f"{name}.json", _chapter(releases, chapters[name])) for name in sorted(chapters))
+    texts.update((f"{name}.json", _chapter(releases, chapters[name], beyond or {})) for name in sorted(chapters))
     changed = [folder / name for name, text in texts.items() if _write(folder / name, text)]
     for name in stored.names(str(folder)):
         if name not in texts:
@@ -183,7 +170,9 @@ def _releases(releases: Iterable[Recorded]) -> str:
     return f'{{"format": {stored.FORMAT}, "releases": {{\n' + ",\n".join(lines) + "\n}}\n"
 
 
-def _chapter(releases: Sequence[Recorded], clauses: Mapping[str, Iterable[str]]) -> str:
+def _chapter(
+    releases: Sequence[Recorded], clauses: Mapping[str, Iterable[str]], beyond: Mapping[str, Sequence[str]]
+) -> str:
     """Return the text of a chapter: a line for each row, and more lines for one that holds much."""
     newest = next(each for each in reversed(releases) if any(clause in each.cells for clause in clauses))
     texts = []
@@ -200,7 +189,8 @@ def _chapter(releases: Sequence[Recorded], clauses: Mapping[str, Iterable[str]])
                     end = stored.NEWEST if last is newest else last.minor
                     rows.append(f"  {laid_out([first.minor, end, *row], '  ')}")
             modes.append(f" {_json(mode)}: [\n" + ",\n".join(rows) + "]")
-        texts.append(f'{_json(clause)}: {{"digest": {_json(usual)}, "modes": {{\n' + ",\n".join(modes) + "}}")
+        tested = f',\n "beyond": {_json(list(beyond[clause]))},\n ' if clause in beyond else ", "
+        texts.append(f'{_json(clause)}: {{"digest": {_json(usual)}{tested}"modes": {{\n' + ",\n".join(modes) + "}}")
     head = f'{{"format": {stored.FORMAT}, "newest": {_json(newest.minor)}, "clauses": {{\n'
     return head + ",\n".join(texts) + "\n}}\n"
 
@@ -212,22 +202,10 @@ def _row(cell: Cell | None, torch: str, usual: str) -> list[Any] | None:
     more = cell.more
     if cell.digest == usual:
         del more["digest"]
-    row = [cell.verdict, cell.reading, stored.unnamed(in_order(more), torch)]
+    row = [cell.verdict, cell.reading, unnamed(in_order(more), torch)]
     while row[-1] in (None, {}):
         row.pop()
     return row
-
-
-def write_table(table: Table, folder: Path = VERDICTS) -> list[Path]:
-    """Write the clause table; return the file if it has changed."""
-    shortened = {
-        name: {key: value for key, value in record.items() if key not in EMPTY or value != EMPTY[key]}
-        for name, record in in_order({name: clause.record for name, clause in table.clauses.items()}).items()
-    }
-    clauses = ",\n".join(f"{_json(name)}: {laid_out(each)}" for name, each in shortened.items())
-    head = f'{{"format": {FORMAT}, "suite": {_json(table.suite)}, "clauses": {{\n'
-    path = folder / stored.CLAUSES
-    return [path] if _write(path, f"{head}{clauses}\n}}}}\n") else []
 
 
 def _json(value: Any) -> str:

@@ -11,9 +11,9 @@ from fixtures.families import KINDS
 from reports.data import forms
 from reports.data.atlas import Atlas, Column
 from reports.data.cell import Cell
+from reports.data.table import RULE
 
 CHAPTER = "modes"
-RULE = "rule "
 UNDECLARED = "not declared"
 SAME, OTHER, REFUSED, STATED, NOTHING = "as in eager", "otherwise", "refused", "stated", "not measured"
 #: Hooks that are in no plan of aot: what a clause about several kinds says there is not measured for these.

@@ -15,6 +15,7 @@ from typing import Any
 from fixtures.run.naming import READERS, REPORTS, cache
 from fixtures.run.recorded import names
 from reports.data.strict import BadInput, write_atomic
+from reports.data.table import SOURCES, source_digest
 from reports.data.verdicts import VERDICTS
 
 ROOT = Path(__file__).parents[2]
@@ -50,10 +51,8 @@ def asked_by(clause: str) -> str:
 
 def _kept(kept: Path) -> tuple[dict[str, str] | None, str]:
     """Return the kept examples, unless they are of other sources, and the digest of the sources that are there."""
-    from reports.data.torches import NOT_MEASURED, source_digest  # loaded here: most verbs need no example
-
     recorded = [(VERDICTS / name).relative_to(ROOT).as_posix() for name in names(str(VERDICTS))]
-    digest = source_digest(ROOT, ("suites", "fixtures", *recorded), NOT_MEASURED)
+    digest = source_digest(ROOT, (*SOURCES, *recorded))
     try:
         found = json.loads(kept.read_text(encoding="utf-8"))
         return (found["examples"] if found["made_from"] == digest else None), digest

@@ -9,7 +9,8 @@ from reports.data.atlas import Atlas, Column
 from reports.data.neighbours import neighbours
 from reports.data.statements import Statement
 from reports.data.strict import BadInput
-from reports.data.ways import RULE, UNDECLARED, UNPLAYED, known, otherwise
+from reports.data.table import RULE
+from reports.data.ways import UNDECLARED, UNPLAYED, known, otherwise
 from reports.usage.affects import Answer, Counts, Finding, Span
 from reports.usage.uses import Code, Use
 

@@ -18,15 +18,17 @@ from reports.data.merge import merge
 from reports.data.recording import CellChange, Comparison
 from reports.data.runfile import Run, read_runs, write_runs
 from reports.data.strict import ANSWERS_FORMAT, BadInput, one_line, write_atomic
+from reports.data.table import ROOT
 from reports.data.verdicts import COSTS_NAME, VERDICTS, read_recorded, read_table
 from reports.page.programs import examples
-from reports.verbs import disagreements, written
+from reports.verbs import tables, written
 from reports.verbs.verb import add_verb
 
 OUT = Path(FOLDER) / "index.html"
 EPILOGS = {
     "page": "exit status: 0 written, 2 a file cannot be read.\nexample: python -m reports page mine.jsonl",
-    "record": "exit status: 0 written, 2 these cannot be recorded.\nexample: python -m reports record mine.jsonl",
+    "record": "Without run files it writes the tables in README.md, docs/ and reports/upstream alone.\n"
+    "exit status: 0 written, 2 these cannot be recorded.\nexample: python -m reports record mine.jsonl",
     "check": "Takes runs of any profile and of some clauses: what was run is compared.\n"
     "exit status: 0 all cells are as recorded, 1 some are not, 2 a file cannot be read.\n"
     "example: python -m reports check mine.jsonl --format markdown",
@@ -41,13 +43,13 @@ def add_parsers(sub: Any) -> None:
     forms.add_out(page, OUT)
     forms.add_format(page, written.FORMS)
     page.add_argument("--upstream", type=Path, default=UPSTREAM, help=argparse.SUPPRESS)
-    record = _verb(sub, "record", run_record, "write the committed verdicts from these runs", "+")
+    record = _verb(sub, "record", run_record, "write the committed verdicts from these runs, and all tables", "*")
     record.add_argument(
         "--replace",
         action="store_true",
         help="drop recorded cells of these modes that the runs do not hold",
     )
-    record.add_argument("--gone", action="store_true", help="drop clauses that a whole run does not have")
+    record.add_argument("--gone", action="store_true", help="drop clauses that the suites do not have")
     record.add_argument(
         "--restamp",
         action="store_true",
@@ -62,7 +64,6 @@ def add_parsers(sub: Any) -> None:
     join = _verb(sub, "merge", run_merge, "join run files: shards of one run, or runs of several torches", "+")
     forms.add_out(join, required=True)
     forms.add_format(join, written.FORMS)
-    disagreements.add_parser(sub)
 
 
 def _verb(sub: Any, name: str, run: Any, says: str, runs: str = "") -> argparse.ArgumentParser:
@@ -105,6 +106,10 @@ def run_record(args: argparse.Namespace) -> int:
     changes = list(made.changes())
     for path in made.write(args.verdicts):
         print(one_line(str(path)))
+    if args.verdicts == VERDICTS:
+        table = read_table()
+        for path in tables.write(ROOT, build(table, read_recorded()), table):
+            print(one_line(str(path)))
     if made.restamped:
         print("not measured anew on every release, the same where they were:", ", ".join(made.restamped))
     for fault in made.unproven:
@@ -115,7 +120,7 @@ def run_record(args: argparse.Namespace) -> int:
     if outdated:
         counts = ", ".join(f"{count} on {name}" for name, count in outdated.items())
         hint = f"measure them again: {REPORTS} sweep {' '.join(outdated)}"
-        print(f"cells of an older text of their clause, shown as unseen: {counts}; {hint}", file=sys.stderr)
+        print(f"cells of another text than their clause has here, shown as unseen: {counts}; {hint}", file=sys.stderr)
     print(forms.counted(len(changes), "cell changed", "cells changed") if changes else "no cell changed")
     return 0
 

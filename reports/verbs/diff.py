@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from reports.data.atlas import UNSEEN, newest_table, recorded_cells, run_cells
+from reports.data.atlas import UNSEEN, including, recorded_cells, run_cells
 from reports.data.cell import Cell
 from reports.data.claims import sentences
 from reports.data.clause import Clause, Clauses
@@ -17,7 +17,8 @@ from reports.data.order import order, rank
 from reports.data.runfile import Run, read_run
 from reports.data.statements import KINDS, Statement, kind_of_change, statement
 from reports.data.strict import BadInput
-from reports.data.verdicts import Recorded, Table, all_renamed
+from reports.data.table import Table
+from reports.data.verdicts import Recorded
 from reports.verbs.choice import Choice, everything
 
 USUAL = "eager"
@@ -107,12 +108,10 @@ def compare(
     `mode` is that of the first side, and of the second one where `to_mode` is not named. Where none is named, it is the
     mode of a run file that has only one, or else eager.
     """
-    named = side_named(first, recorded), side_named(second, recorded)
-    _, clauses = newest_table(table, [side for side in named if isinstance(side, Run)])
-    recorded = all_renamed(recorded, table.clauses, clauses)
-    old, new = (side if isinstance(side, Run) else side_named(side.minor, recorded) for side in named)
-    sides = old, new
-    clauses = sentences(clauses)
+    sides = side_named(first, recorded), side_named(second, recorded)
+    table = including(table, [side for side in sides if isinstance(side, Run)])
+    clauses = sentences(table.clauses)
+    table = replace(table, clauses={**table.clauses, **clauses})
     choice = choose(clauses)
     chosen = set(choice.clauses)
     own = [_only_mode(side) for side in sides]
@@ -122,9 +121,9 @@ def compare(
         if asked not in known:
             raise unknown("mode", asked, known, f"measured are {', '.join(known)}")
     plain = modes == (USUAL, USUAL)
-    before, after = (_torch(side, clauses, each, plain) for side, each in zip(sides, modes, strict=True))
+    before, after = (_torch(side, table, each, plain) for side, each in zip(sides, modes, strict=True))
     alone = modes[0] != modes[1]  # what lies between two modes is no release
-    between = [] if alone else [_torch(each, clauses, modes[0]) for each in _between(sides, recorded)]
+    between = [] if alone else [_torch(each, table, modes[0]) for each in _between(sides, recorded)]
     changes: list[Change] = []
     passing: list[Passing] = []
     same = unseen = 0
@@ -211,11 +210,11 @@ def side_named(name: str, recorded: Sequence[Recorded]) -> Recorded | Run:
     raise BadInput(name, "", "is neither a recorded version nor a run file", f"recorded are {listed}")
 
 
-def _torch(side: Recorded | Run, clauses: Clauses, mode: str, plain: bool = False) -> _Torch:
+def _torch(side: Recorded | Run, table: Table, mode: str, plain: bool = False) -> _Torch:
     """Return a torch in one mode, which is a part of its name unless it is `plain`."""
     if isinstance(side, Run):
-        name, key, cells = f"{side.header['torch']} (this run)", side.header["torch"], run_cells(side, clauses)
+        name, key, cells = f"{side.header['torch']} (this run)", side.header["torch"], run_cells(side, table)
     else:
-        name, key, cells = side.torch, side.minor, recorded_cells(side, clauses)
+        name, key, cells = side.torch, side.minor, recorded_cells(side, table)
     chosen = {clause: cell for (clause, each), cell in cells.items() if each == mode}
     return _Torch(name if plain else f"{name}, {mode}", key, chosen)

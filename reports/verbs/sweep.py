@@ -29,8 +29,10 @@ from fixtures.run.naming import REPORTS
 from fixtures.run.progress import clock
 from reports.data.runfile import Follower
 from reports.data.strict import BadInput
+from reports.data.table import source_digest
 from reports.data.torches import (
     COUNTED,
+    MEASURED,
     REASONS,
     WORK,
     Part,
@@ -41,7 +43,6 @@ from reports.data.torches import (
     line_of,
     pick,
     reason,
-    source_digest,
 )
 from reports.verbs.verb import add_verb
 
@@ -97,7 +98,7 @@ class Sweep:
         self.began = time.monotonic()
         self.peak = 0
         root = versions[0].root
-        digest = source_digest(root, COUNTED, ()) if options.count else source_digest(root)
+        digest = source_digest(root, COUNTED, ()) if options.count else source_digest(root, MEASURED)
         self.notes = {
             version.minor: {
                 "sources": digest,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 
 from reports.__main__ import main
-from reports.data.verdicts import read_recorded
+from reports.data.verdicts import read_recorded, read_table
 from suites.selfcheck import synthetic
 
 OLD, NEW = "1.13.1", "2.15.0"
@@ -31,8 +31,14 @@ class Room:
         return main([*map(str, arguments), *extra])
 
     def recorded(self):
-        """Return all recorded cells: release -> clause -> mode -> cell."""
-        return {each.minor: synthetic.as_entries(each.cells) for each in read_recorded(self.verdicts)}
+        """Return all recorded cells: release -> clause -> mode -> cell, in words."""
+        table = read_table(self.verdicts)
+        return {each.minor: synthetic.as_entries(each.cells, table) for each in read_recorded(self.verdicts)}
+
+    def write_table(self, table, modes=None):
+        """Write another clause table, as if the suites had been changed."""
+        self.table = table
+        synthetic.write_table(self.verdicts, table, modes)
 
     def lines(self, torch=NEW, **changes):
         return copy.deepcopy(synthetic.run_lines(self.table, torch, **changes))

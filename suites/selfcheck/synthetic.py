@@ -12,7 +12,8 @@ from pathlib import Path
 
 from reports.data import verdicts
 from reports.data.cell import Cell
-from reports.data.clause import read_clauses
+from reports.data.table import NAME
+from reports.data.wording import kept, worded
 
 TORCHES = (*(f"1.{minor}.0" for minor in range(4, 13)), "1.13.1", *(f"2.{minor}.0" for minor in range(16)))
 CHAPTERS = (
@@ -269,35 +270,53 @@ def write_verdicts(folder, table, torches=TORCHES):
 
 
 def write_cells(folder, table, cells):
-    """Write verdicts: torch -> clause -> mode -> what is recorded of the cell."""
+    """Write verdicts: torch -> clause -> mode -> what is recorded of the cell, in words."""
     where = ("0.1.0", "3.11", "Linux-x86_64", "cpu")
-    made = [verdicts.Recorded(torch, *where, as_cells(found)) for torch, found in cells.items()]
+    write_table(folder, table)
+    known = verdicts.read_table(Path(folder))
+    made = [verdicts.Recorded(torch, *where, as_cells(found, known)) for torch, found in cells.items()]
     verdicts.write_recorded(made, Path(folder))
-    verdicts.write_table(verdicts.Table("0.1.0", read_clauses(table)), Path(folder))
+    return Path(folder)
+
+
+def write_table(folder, table, modes=None):
+    """Write the clause table where the readers look for that of a folder of verdicts."""
+    path = Path(folder).parent / NAME
+    path.parent.mkdir(parents=True, exist_ok=True)
+    document = {"format": 2, "suite": "0.1.0", "clauses": table, "modes": modes or {}}
+    path.write_text(json.dumps(document), encoding="utf-8")
     return Path(folder)
 
 
 @contextlib.contextmanager
 def changing(folder, minor):
-    """Give the recorded cells of a release, clause -> mode -> cell; they are written as they are left."""
-    recorded = {each.minor: each for each in verdicts.read_recorded(folder)}
-    cells = json.loads(json.dumps(as_entries(recorded[minor].cells)))
+    """Give the recorded cells of a release, clause -> mode -> cell in words; they are written as they are left."""
+    recorded, table = {each.minor: each for each in verdicts.read_recorded(folder)}, verdicts.read_table(folder)
+    cells = json.loads(json.dumps(as_entries(recorded[minor].cells, table)))
     yield cells
-    recorded[minor] = dataclasses.replace(recorded[minor], cells=as_cells(cells))
+    recorded[minor] = dataclasses.replace(recorded[minor], cells=as_cells(cells, table))
     verdicts.write_recorded(recorded.values(), folder)
 
 
-def as_cells(entries):
-    """Return recorded cells, clause -> mode -> cell, as the reports read them."""
-    return {name: {mode: Cell.of_record(each) for mode, each in modes.items()} for name, modes in entries.items()}
-
-
-def as_entries(cells):
-    """Return cells as they are recorded."""
+def as_cells(entries, table):
+    """Return recorded cells, clause -> mode -> cell, as the reports read them, of cells in words."""
     return {
-        name: {mode: {"verdict": each.verdict, "reading": each.reading, **each.more} for mode, each in modes.items()}
+        name: {mode: kept(Cell.of_record(each), table.clauses[name], mode, table) for mode, each in modes.items()}
+        for name, modes in entries.items()
+    }
+
+
+def as_entries(cells, table):
+    """Return recorded cells in words."""
+    return {
+        name: {mode: as_entry(worded(each, table.clauses[name], mode, table)) for mode, each in modes.items()}
         for name, modes in cells.items()
     }
+
+
+def as_entry(cell):
+    """Return a cell as plain data."""
+    return {"verdict": cell.verdict, "reading": cell.reading, **cell.more}
 
 
 def write_scripts(folder, table, **changes):

@@ -20,13 +20,13 @@ from fixtures.model.contract import applies, contract_for
 from fixtures.model.module import expect
 from fixtures.plan.grammar import Drop, Forward, Freeze, Hook, Input, Leaf, Pack, Plan, Repack, walk
 from fixtures.play.trace import Trace
+from fixtures.rules.compiled import COPIES
+from fixtures.rules.rule import Gap
 from fixtures.run.recorder import counted
 from fixtures.stages import inductor
-from fixtures.stages.compiled import COPIES
 from fixtures.stages.copy import Copy
 from fixtures.stages.late import Late, LateStage
 from fixtures.stages.later import Later
-from fixtures.stages.mode import Gap
 from fixtures.stages.modes import MODES
 from reports.data.ways import UNPLAYED
 from suites.selfcheck.everything import import_suites

@@ -14,7 +14,8 @@ from reports.data.strict import validate
 from suites.selfcheck import measured, synthetic
 
 GOOD, TRUE, LOUD, MUTE = (("conforms", name) for name in ("good", "true", "loud", "mute"))
-BUG, DEAD, NO, NONE = ("deviates", "good"), ("crashed", None), ("refused", None), ("absent", None)
+BUG, DEAD, NONE = ("deviates", "good"), ("crashed", None), ("absent", None)
+NO = ("refused", None, {"note": "no"})
 LOST, LATE = measured.bug("lost"), measured.bug("late")
 READINGS, EFFECTS = ("always", "good", "true", "loud", "mute"), {"loud": "raises", "mute": "other"}
 #: on 2.0, on 2.15, what that is

@@ -177,7 +177,7 @@ def test_what_differs_in_no_fact_that_was_asked_for_is_played_once(monkeypatch) 
 def kept(tmp_path: Path, monkeypatch) -> Path:
     """Where examples are kept; there are two, made in no time."""
     monkeypatch.setattr(programs, "_made", lambda *names: dict.fromkeys(names or ("a.b.c", "a.b.d"), "made"))
-    monkeypatch.setattr("reports.data.torches.source_digest", lambda *_: "one")
+    monkeypatch.setattr("reports.page.programs.source_digest", lambda *_: "one")
     return tmp_path / "out" / "examples.json"
 
 
@@ -195,7 +195,7 @@ def test_they_are_made_once_for_the_same_sources(kept: Path, monkeypatch, capsys
 def test_they_are_made_anew_for_other_sources_and_from_a_damaged_file(kept: Path, monkeypatch, damaged: str) -> None:
     programs.examples(kept)
     monkeypatch.setattr(programs, "_made", lambda: {"a.b.c": "anew"})
-    monkeypatch.setattr("reports.data.torches.source_digest", lambda *_: "two")
+    monkeypatch.setattr("reports.page.programs.source_digest", lambda *_: "two")
     assert programs.examples(kept) == {"a.b.c": "anew"}
     kept.write_text(damaged, encoding="utf-8")
     assert programs.examples(kept) == {"a.b.c": "anew"}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
@@ -18,8 +17,8 @@ from fixtures.judge.clause import CLAUSES
 from fixtures.judge.verdict import Cell
 from fixtures.model.contract import installed_version
 from fixtures.run.gate import Gate
+from reports.data.cell import Cell as RecordedCell
 from reports.data.verdicts import Recorded, write_recorded
-from suites.selfcheck import synthetic
 from suites.selfcheck.everything import import_suites
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -30,8 +29,8 @@ CLAUSE = CLAUSES["retain.keep.once_is_enough"]
 
 def room(path, digest=None, entry=None):
     """Write a verdict file of the installed torch with one cell."""
-    found = {"verdict": "conforms", "reading": "always", "digest": digest or CLAUSE.record(str(path))["digest"]}
-    cells = synthetic.as_cells({CLAUSE.id: {"eager": {**found, **(entry or {})}}})
+    found = {"verdict": "conforms", "reading": 0, "digest": digest or CLAUSE.record(str(path))["digest"]}
+    cells = {CLAUSE.id: {"eager": RecordedCell.of_record({**found, **(entry or {})})}}
     write_recorded([Recorded(VERSION, "0.1.0", "3.11", "Linux-x86_64", "cpu", cells)], path / "reports" / "verdicts")
     return str(path)
 
@@ -62,12 +61,11 @@ def test_another_text_or_release_is_no_change(tmp_path):
 
 
 def test_a_reading_is_known_by_its_place(tmp_path):
-    """What was recorded before its readings had other names is the same still."""
-    root = room(tmp_path, entry={"reading": "so it was called"})
-    table = {"clauses": {CLAUSE.id: {"readings": [{"name": "so it was called"}]}}}
-    (tmp_path / "reports" / "verdicts" / "clauses.json").write_text(json.dumps(table), encoding="utf-8")
-    assert Gate(root, VERSION, strict=False).complaint(CLAUSE, SAME) == ""
-    assert "is recorded of torch" in Gate(root, VERSION, strict=False).complaint(CLAUSE, replace(SAME, reading="other"))
+    """It may get another name: the record says the first one."""
+    root, one = room(tmp_path), CLAUSE.readings[0]
+    renamed = replace(CLAUSE, readings=(replace(one, name="as it is called now"),))
+    assert Gate(root, VERSION, strict=False).complaint(renamed, replace(SAME, reading="as it is called now")) == ""
+    assert "is recorded of torch" in Gate(root, VERSION, strict=False).complaint(renamed, SAME)
 
 
 @pytest.mark.parametrize(("was", "now"), [("deviates", "conforms"), ("conforms", "deviates")])
@@ -76,7 +74,7 @@ def test_a_reading_is_known_by_its_place(tmp_path):
 )
 def test_in_a_mode_it_depends_on_the_plans_whether_a_rule_is_met(tmp_path, was, now, mode, declared, said):
     folder, digest = tmp_path / "reports" / "verdicts", CLAUSE.record(str(tmp_path))["digest"]
-    cells = synthetic.as_cells({CLAUSE.id: {mode: {"verdict": was, "reading": "always", "digest": digest}}})
+    cells = {CLAUSE.id: {mode: RecordedCell.of_record({"verdict": was, "reading": 0, "digest": digest})}}
     write_recorded([Recorded(VERSION, "0.1.0", "3.11", "Linux-x86_64", "cpu", cells)], folder)
     cell = replace(SAME, mode=mode, verdict=now, declared=declared)
     said = said and (mode == "eager" or now == "deviates")  # what conforms was not declared

@@ -13,7 +13,7 @@ from reports.__main__ import main, parser
 from suites.selfcheck import measured, synthetic
 
 MINE = ("page", "record", "check", "merge", "diff", "explain", "rely", "affects", "badge", "atlas", "triage", "find",
-        "why", "scope", "modes", "upstream", "overhead", "chapters", "disagreements", "sweep")  # fmt: skip
+        "why", "scope", "modes", "upstream", "overhead", "sweep")  # fmt: skip
 FORMS: dict[str, list[str]] = {
     "explain": ["a.b.c"], "rely": [], "diff": ["2.0", "2.15"], "affects": [], "check": [], "find": ["a.b.c"],
 }  # fmt: skip

@@ -47,7 +47,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("clone")
     for name in ("fixtures", "suites", "reports"):
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("out", "__pycache__"))
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
+    for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, folder)
     done = subprocess.run([sys.executable, "-c", BUILD], cwd=folder, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

@@ -33,6 +33,14 @@ HELPER = "def h(a=1):\n    return a\n"
 Digest = Callable[..., str]
 
 
+def forget() -> None:
+    """Let go of what was read of files: here they change."""
+    for cached in (meaning.parsed, meaning.lambdas, meaning.file_of, meaning.definition):
+        cached.cache_clear()
+    for cached in (source._functions, source._tree):
+        cached.cache_clear()
+
+
 @pytest.fixture
 def digest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Digest]:
     """A function from the text of a file of clauses, and of another file, to the digest of its only clause."""
@@ -47,8 +55,7 @@ def digest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Digest]:
             (tmp_path / "trap" / path).write_text(textwrap.dedent(content), encoding="utf-8")
         for module in ("trap", "trap.test_trap", "trap.other"):
             sys.modules.pop(module, None)
-        for cached in (meaning.parsed, meaning.definition, source._functions):
-            cached.cache_clear()
+        forget()
         importlib.invalidate_caches()
         for known in [known for known in CLAUSES if known.startswith("demo.")]:
             del CLAUSES[known]
@@ -58,8 +65,7 @@ def digest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Digest]:
     yield of
     for known in [known for known in CLAUSES if known.startswith("demo.")]:
         del CLAUSES[known]
-    for cached in (meaning.parsed, meaning.definition):
-        cached.cache_clear()
+    forget()
 
 
 TABLE = """

@@ -32,7 +32,7 @@ def verdicts(tmp_path: Path) -> Path:
     cells: dict[str, Any] = {name: {"eager": cell(name)} for name in TABLE}
     for name, second, third in zip(KEPT, ({}, DEVIATES, DEVIATES), ({}, {}, INHERITED), strict=True):
         cells[name].update(checkpoint=cell(name, **second), parallel=cell(name, **third))
-    cells["retain.a.b"]["checkpoint"] = cell("retain.a.b", verdict="refused", reading=None)
+    cells["retain.a.b"]["checkpoint"] = cell("retain.a.b", verdict="refused", reading=None, note="not this")
     return Path(synthetic.write_cells(tmp_path / "verdicts", TABLE, {"2.15.0": cells}))
 
 

@@ -2,9 +2,17 @@
 
 import re
 import shlex
+import shutil
 from pathlib import Path
 
+import pytest
+
 from reports.__main__ import main
+from reports.data.atlas import build
+from reports.data.disagreements import known
+from reports.data.strict import BadInput
+from reports.data.verdicts import read_recorded, read_table
+from reports.verbs import tables
 
 ROOT = Path(__file__).resolve().parents[2]
 README = ROOT / "README.md"
@@ -20,15 +28,30 @@ def linked(page: Path) -> list[Path]:
     return [(page.parent / link).resolve() for link in LINK.findall(page.read_text("utf-8"))]
 
 
-def test_the_table_of_chapters_is_up_to_date() -> None:
-    assert main(["chapters", str(README), "--check"]) == 0
+@pytest.fixture(scope="module")
+def made() -> dict[str, str]:
+    table = read_table()
+    atlas = build(table, read_recorded())
+    return tables.made(atlas, table, known(atlas))
 
 
-def test_an_old_table_would_be_noticed(tmp_path: Path) -> None:
-    old = tmp_path / "README.md"
-    old.write_text("<!-- chapters -->\nold\n<!-- /chapters -->\n", "utf-8")
-    assert main(["chapters", str(old), "--check"]) == 1
-    assert "old" in old.read_text("utf-8")
+def test_all_tables_are_as_record_writes_them(made: dict[str, str]) -> None:
+    assert list(tables.changed(ROOT, made)) == []
+
+
+@pytest.mark.parametrize("page", tables.PAGES)
+def test_an_old_table_is_noticed_and_written(made: dict[str, str], tmp_path: Path, page: str) -> None:
+    for name in tables.PAGES:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, tmp_path / name)
+    text = (ROOT / page).read_text("utf-8")
+    (tmp_path / page).write_text(text.replace(" -->\n|", " -->\nold\n|"), "utf-8")
+    assert tables.changed(tmp_path, made) == {tmp_path / page: text}
+
+
+def test_a_table_without_a_place_is_refused(made: dict[str, str]) -> None:
+    with pytest.raises(BadInput, match="no page has a table of rules of a new mode"):
+        tables.changed(ROOT, {**made, "rules of a new mode": ""})
 
 
 def test_the_answers_shown_are_the_answers_given(capsys) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from reports.data.verdicts import read_recorded, read_table
 from suites.selfcheck import synthetic
-from suites.selfcheck.room import NEW, OLD, recorded_room, refused
+from suites.selfcheck.room import NEW, recorded_room, refused
 
 
 @pytest.fixture
@@ -117,15 +117,18 @@ def test_the_newest_release_says_beyond_which_words_a_clause_was_tested(room):
     assert read_table(room.verdicts).clauses[clause].beyond == ("keyword inputs", "eval()")
 
 
-def test_one_whole_run_says_which_clauses_are_gone_everywhere(room, capsys):
-    assert "--gone: no run is of the whole suite" in refused(capsys, room.call("record", part_of(room), "--gone"))
-    left = list(room.table)[:10]
-    assert room.call("record", part_of(room, whole=True), "--gone") == 0
+def test_clauses_that_the_suites_do_not_have_are_dropped_everywhere_when_that_is_asked(room, capsys):
+    left, every = list(room.table)[:10], set(room.table)
+    run = part_of(room)
+    room.write_table({name: room.table[name] for name in left})
+    assert room.call("record", run) == 0
+    assert [set(old.cells) for old in read_recorded(room.verdicts)] == [every] * 3
+    capsys.readouterr()
+    assert room.call("record", run, "--gone") == 0
     out = capsys.readouterr().out
-    assert set(out.split("gone: ")[1].splitlines()[0].split(", ")) == set(room.table) - set(left)
+    assert set(out.split("gone: ")[1].splitlines()[0].split(", ")) == every - set(left)
     assert "no cell changed" in out
     assert [set(cells) for cells in room.recorded().values()] == [set(left)] * 3
-    assert set(read_table(room.verdicts).clauses) == set(left)
 
 
 def test_the_cells_of_another_mode_stay_unless_their_clause_is_gone(room, capsys):
@@ -144,7 +147,6 @@ def test_the_cells_of_another_mode_stay_unless_their_clause_is_gone(room, capsys
     assert room.call("record", run, "--replace") == 0
     eager = {clause: {"eager": before[clause]["eager"]} for clause in others}
     assert room.recorded()["2.15"] == {name: before[name], **eager}
-    assert set(read_table(room.verdicts).clauses) == set(room.table), "other releases have cells of them all"
 
 
 @pytest.mark.parametrize("declared", [True, False])
@@ -162,24 +164,6 @@ def test_of_a_mode_that_deviates_as_declared_the_evidence_stays_in_the_run_file(
     capsys.readouterr()
     assert room.call("diff", "1.4", run, "--mode", "eager", "--to-mode", "copy") == 1
     assert "02 forward a (117,)" in capsys.readouterr().out, "the answer about the run file shows it"
-
-
-def ruled(room, name, torch, note, rule="rule parameters"):
-    """Write a run of one clause, which a rule of the mode copy explains."""
-    cell = {**synthetic.cell(name, room.table[name], torch, "copy"), "verdict": "deviates", "refuted": [], "holds": []}
-    cell.update(declared=True, deviation=rule, note=note)
-    header = synthetic.header({name: room.table[name]}, torch, modes=["copy"], nodes={"a": [name, "copy"]})
-    return room.write("ruled.jsonl", [header, cell, synthetic.footer([cell])])
-
-
-def test_a_rule_has_one_sentence_on_all_releases_that_of_the_newest_run(room):
-    name, other, *_ = room.table
-    assert room.call("record", ruled(room, name, OLD, "Old words.")) == 0
-    assert room.call("record", ruled(room, other, OLD, "Another rule.", rule="rule other")) == 0
-    assert room.call("record", ruled(room, name, NEW, "New words.")) == 0
-    found = {minor: cells[name]["copy"]["note"] for minor, cells in room.recorded().items() if "copy" in cells[name]}
-    assert found == {"1.13": "New words.", "2.15": "New words."}
-    assert room.recorded()["1.13"][other]["copy"]["note"] == "Another rule."
 
 
 def test_undeclared_deviations_are_recorded_only_when_they_are_accepted(room, capsys):
@@ -224,6 +208,7 @@ def test_what_a_torch_does_otherwise_than_it_documents_is_wrong_and_else_differe
     run, clause = room.changed()
     for level, reported in (("documented", "(wrong: documented)"), ("observed", "(different: only observed)")):
         room.table[clause]["level"] = level
+        room.write_table(room.table)
         run = room.changed()[0]
         assert room.call("check", run) == 1
         assert f"-> hung {reported}\n" in capsys.readouterr().out
@@ -258,6 +243,9 @@ def test_check_tells_of_a_changed_text_and_the_page_shows_such_cells_as_unseen(r
     assert "the text of the clause has changed" in capsys.readouterr().out
     assert room.call("page", run, "--out", room.path / "page.html") == 0
     assert "recorded with an older text of the clause" in (room.path / "page.html").read_text("utf-8")
+    assert room.call("record", run) == 0
+    assert "shown as unseen: 1 on 2.15; measure them again" in capsys.readouterr().err, "the suites say otherwise"
+    room.write_table(table)
     assert room.call("record", run) == 0
     assert "1 on 1.4, 1 on 1.13; measure them again: python -m reports sweep 1.4 1.13" in capsys.readouterr().err
 
@@ -302,28 +290,37 @@ def test_a_new_text_that_gives_another_result_must_be_measured(room, capsys):
     assert "is not on torch 2.15 what is recorded there" in err
 
 
-def test_readings_may_get_other_names(room, capsys):
-    """A run under new names says the same; once it is recorded, the rows of every release have them, swapped or not."""
-    name = next(name for name, clause in room.table.items() if len(clause["readings"]) > 1)
-    before = {minor: cells[name]["eager"]["reading"] for minor, cells in room.recorded().items()}
-    lines = room.lines()
-    readings = lines[0]["clauses"][name]["readings"]
-    names = [one["name"] for one in readings]
-    now = dict(zip(names, [*names[1:], names[0]], strict=True))
-    for one in readings:
-        one["name"] = now[one["name"]]
-    for line in lines:
-        if line["type"] == "cell" and line["clause"] == name:
-            line["reading"] = now.get(line["reading"])
-            line["refuted"] = [now[one] for one in line["refuted"]]
-    run = room.write("renamed.jsonl", lines)
-    assert room.call("check", run) == 0, capsys.readouterr().out
-    assert room.call("record", run) == 0
-    after = {minor: cells[name]["eager"]["reading"] for minor, cells in room.recorded().items()}
-    assert after == {minor: now.get(reading) for minor, reading in before.items()}
-    assert len(set(before.values()) - {None}) > 1, "nothing could be swapped"
-    capsys.readouterr()
-    assert room.call("check", room.run) == 0, "a run under the old names says the same too"
+def test_a_new_reading_before_the_others_keeps_what_was_measured_of_them(room, capsys):
+    """Their places are others in the new text: where it was run it shows which, and it states them for all releases."""
+    name = next(name for name, clause in room.table.items() if clause["readings"][0]["torch"] == "<2.0")
+    before = {minor: cells[name]["eager"] for minor, cells in room.recorded().items()}
+    readings = [{"name": "soon", "torch": ">=2.16", "says": "It is otherwise."}, *room.table[name]["readings"]]
+    runs = []
+    for torch in ("1.4.0", NEW):
+        lines = room.lines(torch=torch)
+        lines[0]["clauses"][name].update(digest="f" * 12, readings=readings)
+        runs.append(room.write(f"{torch}.jsonl", lines))
+    assert room.call("record", "--restamp", *runs) == 0
+    assert f"the same where they were: {name}" in capsys.readouterr().out
+    room.write_table({**room.table, name: {**room.table[name], "digest": "f" * 12, "readings": readings}})
+    after = {minor: cells[name]["eager"] for minor, cells in room.recorded().items()}
+    assert {minor: cell["reading"] for minor, cell in after.items()} == {
+        minor: cell["reading"] for minor, cell in before.items()
+    }
+    assert after["1.13"]["restamped"] == ["1.4", "2.15"]
+
+
+def test_a_measurement_is_not_kept_under_a_reading_that_the_new_text_does_not_state_there(room, capsys):
+    name = next(name for name, clause in room.table.items() if clause["readings"][0]["torch"] == "<2.0")
+    runs = []
+    for torch in ("1.4.0", NEW):
+        lines = room.lines(torch=torch)
+        first, second, *more = lines[0]["clauses"][name]["readings"]
+        readings = [{**first, "torch": "<1.13"}, {**second, "torch": ">=1.13"}, *more]
+        lines[0]["clauses"][name].update(digest="f" * 12, readings=readings)
+        runs.append(room.write(f"{torch}.jsonl", lines))
+    assert room.call("record", "--restamp", *runs) == 0
+    assert f"{name} [eager] states another reading for torch 1.13 than was recorded there" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

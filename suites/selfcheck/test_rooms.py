@@ -18,7 +18,20 @@ ROOT = Path(__file__).resolve().parents[2]
 ROOMS = ("suites", "fixtures", "reports")
 #: The folders of a room, the lowest first: a file imports from its own and from lower ones.
 FLOORS = {
-    "fixtures": ("plan", "graph", "families", "play", "state", "model", "draw", "stages", "judge", "show", "run"),
+    "fixtures": (
+        "plan",
+        "graph",
+        "families",
+        "play",
+        "state",
+        "model",
+        "draw",
+        "rules",
+        "stages",
+        "judge",
+        "show",
+        "run",
+    ),
     "reports": ("tutorial", "data", "search", "costs", "usage", "page", "verbs"),
 }
 #: Who may ask which torch is installed: a session and two programs, which say it to all others.
@@ -29,7 +42,7 @@ GENERATED = ("reports/verdicts/",)
 #: Programs to send to others: they import torch and nothing of ours.
 SENT = ("reports/upstream/", "reports/scope/", "reports/why/")
 #: The one that imports all suites by their files.
-IMPORTER = "suites/examples.py"
+IMPORTER = "suites/table.py"
 #: Files that nobody reads line by line.
 NOT_READ = (".png", ".svg", ".webp", ".json")
 VERSION_LIST = "tox.ini"

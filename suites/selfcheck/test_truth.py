@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import functools
-import json
 import re
 from collections import Counter
 
@@ -18,6 +17,7 @@ from reports.data.atlas import build
 from reports.data.cell import Cell
 from reports.data.history import STATUSES
 from reports.data.statements import statement
+from reports.data.table import document
 from reports.data.verdicts import VERDICTS, read_recorded, read_table
 from reports.verbs import choice, diff, diff_forms, rely
 from suites.selfcheck import measured
@@ -44,7 +44,7 @@ class Truth:
     """What each clause was measured to be on each release, from the files themselves."""
 
     def __init__(self, folder):
-        table = json.loads((folder / "clauses.json").read_text("utf-8"))["clauses"]
+        table = document(folder)["clauses"]
         self.clauses = {name: one for name, one in table.items() if not one.get("checks_model")}
         releases, cells = stored.read(str(folder))
         self.keys = list(releases)
@@ -60,12 +60,12 @@ class Truth:
         if cell is None or cell["digest"] != clause["digest"]:
             return "unseen", False, frozenset()
         if cell["verdict"] == "conforms":
-            reading = next(one for one in clause["readings"] if one["name"] == cell["reading"])
+            reading = clause["readings"][cell["reading"]]
             claim = {one["name"].split()[0] for one in clause["readings"]} <= {"true", "false"}
             own = reading["name"].split()[0] == "true" if claim else reading.get("headline", True)
             return "conforms", own, frozenset({reading["says"], *([clause["says"]] if own else [])})
         bugs = [one["says"] for one in clause.get("deviations", ()) if one["name"] == cell.get("deviation")]
-        known = {one["says"] for one in clause["readings"] if one["name"] in cell.get("holds", ())}
+        known = {clause["readings"][place]["says"] for place in cell.get("holds", ())}
         return cell["verdict"], False, frozenset({*bugs, *known, cell.get("note", "")})
 
     def range(self, first, last):
@@ -159,7 +159,7 @@ def brute(folder, monkeypatch):
     truth, seen = Truth(folder), Counter()
     table, recorded = read_table(folder), read_recorded(folder)
     atlas = build(table, recorded)
-    cells = {old.minor: diff.recorded_cells(old, atlas.clauses) for old in recorded}  # not made anew for each range
+    cells = {old.minor: diff.recorded_cells(old, table) for old in recorded}  # not made anew for each range
     monkeypatch.setattr(diff, "recorded_cells", lambda old, _: cells[old.minor])
     chosen = choice.choose(atlas.clauses, EVERYTHING)
     wrong = []

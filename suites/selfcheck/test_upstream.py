@@ -14,14 +14,12 @@ from pathlib import Path
 import pytest
 
 from fixtures.judge.clause import CLAUSES
-from reports.__main__ import main
 from reports.data.atlas import Atlas, Column, build
 from reports.data.cell import Cell
 from reports.data.clause import Clause, Reading
-from reports.data.disagreements import UPSTREAM, contradicts, read_scripts, versions, when
+from reports.data.disagreements import UPSTREAM, Disagreement, contradicts, read_scripts, versions, when
 from reports.data.strict import BadInput
 from reports.data.verdicts import read_recorded, read_table
-from reports.verbs import disagreements
 from suites.selfcheck.everything import import_suites
 from suites.selfcheck.scripts import ran
 
@@ -81,7 +79,7 @@ def test_a_script_ends_by_what_it_observed(script: str) -> None:
 
 
 @pytest.mark.parametrize("one", read_scripts(), ids=lambda one: one.clause)
-def test_a_script_says_what_the_documentation_says_and_where(one: disagreements.Disagreement) -> None:
+def test_a_script_says_what_the_documentation_says_and_where(one: Disagreement) -> None:
     assert one.sentence.endswith(".")
     assert one.documentation.endswith((".", ")"))
     assert one.torch.endswith(".")
@@ -89,7 +87,7 @@ def test_a_script_says_what_the_documentation_says_and_where(one: disagreements.
 
 
 @pytest.mark.parametrize("one", read_scripts(), ids=lambda one: one.clause)
-def test_what_is_as_documented_is_a_reading_of_the_clause(one: disagreements.Disagreement) -> None:
+def test_what_is_as_documented_is_a_reading_of_the_clause(one: Disagreement) -> None:
     readings = {reading.name for reading in CLAUSES[one.clause].readings}
     assert set(one.as_documented) <= readings
 
@@ -118,19 +116,6 @@ def test_scripts_that_run_at_the_same_time_end_each_with_its_own_status(tmp_path
 
 def test_every_contradiction_is_there_on_the_newest_torch(atlas: Atlas) -> None:
     assert [one.clause for one in read_scripts() if not contradicts(atlas, one, atlas.columns[-1])] == []
-
-
-def test_the_table_is_up_to_date() -> None:
-    assert main(["disagreements", "--check"]) == 0
-
-
-def test_an_old_table_would_be_noticed(tmp_path: Path) -> None:
-    (tmp_path / "README.md").write_text("<!-- disagreements -->\nold\n<!-- /disagreements -->\n", "utf-8")
-    arguments = ["disagreements", "--upstream", str(tmp_path)]
-    assert main([*arguments, "--check"]) == 1
-    assert "old" in (tmp_path / "README.md").read_text("utf-8")
-    assert main(arguments) == 0
-    assert main([*arguments, "--check"]) == 0
 
 
 SCRIPT = '''"""A hook sleeps.

@@ -1,0 +1,52 @@
+"""`python -m suites.table`: what readers know of all clauses and of the rules of modes, as JSON. It needs no torch."""
+
+import gc
+import importlib
+import json
+import pathlib
+from typing import Any, Dict
+
+from fixtures.draw.contract import draw_for
+from fixtures.judge.cause import deviations_of
+from fixtures.judge.clause import CLAUSES
+from fixtures.model.contract import contract_for
+from fixtures.rules import GAPS, RULES
+from fixtures.run.naming import SUITE
+from suites.deviations import CAUSES
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+APART = ("selfcheck", "timing")
+FORMAT = 2
+NEWEST = "1000"  # no text of a clause depends on the torch that it is read for
+
+
+def import_files() -> None:
+    """Import suites/<chapter>/test_<topic>.py for every chapter, to draw for the contract that was given."""
+    for path in sorted((ROOT / "suites").glob("*/test_*.py")):
+        if path.parent.name not in APART:
+            importlib.import_module(f"suites.{path.parent.name}.{path.stem}")
+
+
+def table() -> Dict[str, Any]:
+    """The clauses that are imported, by their names, and what modes do otherwise than eager or are not asked."""
+    clauses = {
+        name: one.record(str(ROOT), [each.record() for each in deviations_of(CAUSES, one)])
+        for name, one in sorted(CLAUSES.items())
+    }
+    fields = {"rules": ("name", "says", "torch", "ref"), "gaps": ("name", "needs", "why", "torch")}
+    modes = {
+        mode: {
+            kind: [{name: getattr(one, name) for name in fields[kind]} for one in found.get(mode, ())]
+            for kind, found in (("rules", RULES), ("gaps", GAPS))
+        }
+        for mode in {**RULES, **GAPS}
+    }
+    return {"format": FORMAT, "suite": SUITE, "clauses": clauses, "modes": modes}
+
+
+if __name__ == "__main__":
+    gc.disable()  # the trees of all files are kept: looking for garbage among them takes half of the time
+    draw_for(contract_for(NEWEST))
+    import_files()
+    print(json.dumps(table()))
+    gc.freeze()  # at the end, too
