@@ -69,6 +69,7 @@ SPEAKS_OF = {
 EXCEPT = {
     "backward.around.parameters_first": ("values", "when .grad is set, not to what"),
     "backward.around.parameters_last": ("values", "when gradients come, not which"),
+    "backward.firing.independent_output": ("values", "'gets none' is where"),
     "backward.structures.unseen_inputs": ("values", "when the gradient comes, not which"),
     "gradient.errors.grad_untouched": ("an error", "where one is raised"),
     "retain.keep.adds_up": ("what is called", "how often, of passes"),
