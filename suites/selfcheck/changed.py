@@ -123,6 +123,7 @@ def _(value: Any) -> Iterator[Any]:
     if value and make is type(value):
         yield make(value[:-1])
         yield make([*value, value[-1]])
+        yield list(value) if isinstance(value, tuple) else tuple(value)
 
 
 ANY: tuple[Change, ...] = (lost, doubled, swapped, added, other_value, no_error)
