@@ -67,10 +67,6 @@ SPEAKS_OF = {
 EXCEPT = {
     "backward.around.parameters_first": ("values", "when .grad is set, not to what"),
     "backward.around.parameters_last": ("values", "when gradients come, not which"),
-<<<<<<< HEAD
-=======
-    "backward.firing.independent_output": ("values", "'gets none' is where"),
->>>>>>> fd3e9ca3b435d8bba5844a2d8844518d01aa00b6
     "backward.structures.unseen_inputs": ("values", "when the gradient comes, not which"),
     "gradient.errors.grad_untouched": ("an error", "where one is raised"),
     "retain.keep.adds_up": ("what is called", "how often, of passes"),
