@@ -108,7 +108,8 @@ def test_backward_again(subject: Subject, plan: Plan) -> None:
     trace = subject.holds(plan)
     hooks = hooks_of(plan)
     assert trace.calls() == [hook.label for hook in hooks]
-    assert [grads["x0"] for grads in trace.grads()] == [total * product(hooks) * plan.net.values[0] for total in (2, 5)]
+    weight, x = plan.net.values[0] * product(hooks), plan.inputs[0].value * product(hooks)
+    assert trace.grads() == [{"x0": total * weight, "m0.weight": total * x} for total in (2, 5)]
 
 
 @st.composite

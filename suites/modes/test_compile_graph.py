@@ -63,6 +63,7 @@ def test_one_graph(subject: Subject, kind: str, path: str, by: int) -> None:
     net = network()
     hook(net, path, kind, by)
     assert graphs_of(net) == subject.value
+    assert called(compiled(net)) == called(net)
 
 
 @clause(

@@ -315,7 +315,7 @@ def loaded(subject: Subject, kind: str, by: int, *, row: Any) -> None:
         ("1.8", "refused", "RuntimeError"),
         "torch.jit.script raises RuntimeError where a forward hook or pre-hook has no annotations.",
         ("", "dropped", "accepted"),
-        "torch.jit.script drops forward hooks and pre-hooks, with no error.",
+        "torch.jit.script raises nothing where a forward hook or pre-hook has no annotations.",
     ),
     witness={"path": "block", "kind": "forward"},
 )

@@ -221,7 +221,9 @@ def test_cycle(subject: Subject, detaches: List[bool]) -> None:
         left = watched()
         found.append(left is not None)
         if left is not None:
-            left.backward()  # lets it go
+            left.backward()
+            left = None
+            assert watched() is None
     expected = {"the argument only": [not one for one in detaches]}
     assert found == expected.get(subject.value, [subject.value == "both"] * len(detaches))
 
