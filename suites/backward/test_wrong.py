@@ -1,6 +1,5 @@
 """What happens when a backward hook returns something else than one gradient for each place, or registers a hook."""
 
-from math import prod
 from typing import Any, Tuple
 
 from hypothesis import given
@@ -10,10 +9,11 @@ from fixtures.draw.plans import NUMBERS, plans
 from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.judge.table import Row, each
-from fixtures.plan.grammar import Add, Backward, Forward, Give, Hook, Input, Plan, Scale, hooks_of
+from fixtures.plan.grammar import Add, Backward, Forward, Give, Hook, Input, Plan, hooks_of
 from suites.backward.hooked import FULL_KINDS, MAYBE_SCALE, PAIR, row
 from suites.backward.sources import NUMBER, PRE_NUMBER, RULE_3, TESTS
 from suites.names import FULL, UNDER_NO_GRAD
+from suites.shapes import product
 
 ABOUT = "register_backward_hook"
 
@@ -116,7 +116,7 @@ def test_legacy_nones(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.wrong.list",
-    says="A full backward hook or pre-hook may return its gradients in a list in place of a tuple.",
+    says="A full backward hook or pre-hook may return the gradients that it is given in a list, not in a tuple.",
     where="inputs are tensors by position that need gradients",
     see="backward.objects.list_without_input",
     source="measured",
@@ -137,9 +137,8 @@ def test_legacy_nones(subject: Subject, plan: Plan) -> None:
 def test_list(subject: Subject, plan: Plan) -> None:
     trace = subject.holds(plan)
     (plain,) = subject.play(plan.without(Hook)).grads()
-    by = [act.by for hook in hooks_of(plan) for act in hook.do if isinstance(act, Scale)]
     assert (trace.calls(), trace.raised()) == (["h0", "h1"], [])
-    assert trace.grads()[0]["x0"] == plain["x0"] * prod(by)
+    assert trace.grads()[0]["x0"] == plain["x0"] * product(hooks_of(plan)[1:])
 
 
 @clause(
