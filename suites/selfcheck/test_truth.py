@@ -5,7 +5,6 @@ What is true is read from the recorded files alone, without the readers that are
 
 from __future__ import annotations
 
-import argparse
 import functools
 import re
 from collections import Counter
@@ -15,6 +14,7 @@ import pytest
 from fixtures.run import recorded as stored
 from reports.data.atlas import build
 from reports.data.cell import Cell
+from reports.data.claims import CLAIMS
 from reports.data.history import STATUSES
 from reports.data.statements import statement
 from reports.data.table import document
@@ -22,7 +22,6 @@ from reports.data.verdicts import VERDICTS, read_recorded, read_table
 from reports.verbs import choice, diff, diff_forms, rely
 from suites.selfcheck import measured
 
-EVERYTHING = argparse.Namespace(begins=[], clauses=[], chapter=[], api=[], tutorial=True)
 SPAN = re.compile(r"(?:(since|up to|torch) )?([\d.]+)(?: to ([\d.]+))?(?: or earlier)?(?:: (.*))?")
 SAID = re.compile(r"(\w+)(?: \((?:other values or calls|raises|warns)\))?(?:: (.*?))?(?: \[.*\])?")
 #: A new API: clause, since when, and what is so.
@@ -154,6 +153,11 @@ def check_diff(truth, first, last, text):
     return [each for each in wrong if each], seen
 
 
+def measured_ones(clauses):
+    """Return the choice of all that the files hold: claims of tutorials follow from them."""
+    return choice.Choice(tuple(name for name in clauses if name not in CLAIMS), 0)
+
+
 def brute(folder, monkeypatch):
     """Return all that is false in the answers over all ranges, and how many statements of each kind were looked at."""
     truth, seen = Truth(folder), Counter()
@@ -161,7 +165,7 @@ def brute(folder, monkeypatch):
     atlas = build(table, recorded)
     cells = {old.minor: diff.recorded_cells(old, table) for old in recorded}  # not made anew for each range
     monkeypatch.setattr(diff, "recorded_cells", lambda old, _: cells[old.minor])
-    chosen = choice.choose(atlas.clauses, EVERYTHING)
+    chosen = measured_ones(atlas.clauses)
     wrong = []
     for low, first in enumerate(truth.keys):
         for last in truth.keys[low:]:
@@ -169,7 +173,7 @@ def brute(folder, monkeypatch):
             columns = tuple(column for column in atlas.columns if column.key in whole)
             reported = rely.rely(atlas, columns, chosen, "eager")
             assert {one.clause for one in reported.clauses} == {*truth.clauses}
-            changed = diff.compare(first, last, table, recorded)
+            changed = diff.compare(first, last, table, recorded, choose=measured_ones)
             known = [name for name in truth.clauses if "unseen" not in truth.verdicts(name, first, last)]
             assert len(changed.changes) + changed.same == len(known)
             for falsely, counted in (
