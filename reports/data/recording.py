@@ -15,7 +15,7 @@ from reports.data.cell import BROKEN, Cell, Cells
 from reports.data.clause import Clauses
 from reports.data.forms import counted
 from reports.data.merge import check_group
-from reports.data.restamping import restamped
+from reports.data.restamping import restamped, with_cells
 from reports.data.runfile import Run, is_release, minor
 from reports.data.strict import BadInput
 from reports.data.table import Table
@@ -145,18 +145,19 @@ def prepared(
     for run in (run for group in groups.values() for run in group):
         _check_recordable(run)
     fresh = {name: from_runs(group, table) for name, group in groups.items()}
-    after = []
+    after = {}
     for name, new in fresh.items():
         old = before.get(name)
-        after.append(_added(_rest(old, new) if replace else old, new) if old else new)
+        after[name] = _added(_rest(old, new) if replace else old, new) if old else new
     stamped: tuple[str, ...] = ()
     unproven: tuple[str, ...] = ()
     if restamp:
         stamped, others, unproven = restamped(before, fresh, table.clauses)
-        after += others
+        for minor, cells in others.items():
+            after[minor] = with_cells(after.get(minor, before[minor]), cells)
     held = {clause for each in before.values() for clause in each.cells}
     dropped = tuple(sorted(held - table.clauses.keys())) if gone else ()
-    fresh_ones = tuple(_without(new, dropped) for new in after)
+    fresh_ones = tuple(_without(new, dropped) for new in after.values())
     return Recording(before, fresh_ones, table, suites.clauses, dropped, stamped, unproven)
 
 

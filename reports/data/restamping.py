@@ -13,8 +13,8 @@ from reports.data.verdicts import Recorded
 
 def restamped(
     before: Mapping[str, Recorded], fresh: Mapping[str, Recorded], clauses: Clauses
-) -> tuple[tuple[str, ...], list[Recorded], tuple[str, ...]]:
-    """Return the clauses whose older measurements stay good, and the releases that have them, with the new digests.
+) -> tuple[tuple[str, ...], Mapping[str, Cells], tuple[str, ...]]:
+    """Return the clauses whose older measurements stay good, and these cells of each release, with the new digests.
 
     That is proven where the new text was run: it must give what is recorded there, and be run on at least one release
     of each result that the older text has. A reading may have moved to another place, the same on all releases, where
@@ -27,15 +27,12 @@ def restamped(
         others = {
             minor: old.cells[clause][mode]
             for minor, old in before.items()
-            if minor not in fresh and mode in old.cells.get(clause, {})
+            if mode in old.cells.get(clause, {}) and not _runs(fresh.get(minor), clause, mode)
         }
         outdated = {minor: cell for minor, cell in others.items() if cell.digest != clauses[clause].digest}
         if not outdated:
             continue
-        run = tuple(
-            minor for minor in (*before, *fresh) if minor in fresh and mode in fresh[minor].cells.get(clause, {})
-        )
-        run = tuple(dict.fromkeys(run))  # oldest first
+        run = tuple(minor for minor in dict.fromkeys((*before, *fresh)) if _runs(fresh.get(minor), clause, mode))
         pairs = [(minor, before[minor].cells.get(clause, {}).get(mode) if minor in before else None) for minor in run]
         places, fault = _moved(
             clauses[clause],
@@ -49,7 +46,11 @@ def restamped(
         for minor, cell in outdated.items():
             new = replace(cell, reading=places[cell.reading], digest=clauses[clause].digest, restamped=run)
             cells.setdefault(minor, {}).setdefault(clause, {})[mode] = new
-    return tuple(stamped), [_with(before[minor], found) for minor, found in cells.items()], tuple(unproven)
+    return tuple(stamped), cells, tuple(unproven)
+
+
+def _runs(new: Recorded | None, clause: str, mode: str) -> bool:
+    return new is not None and mode in new.cells.get(clause, {})
 
 
 def _keys(cells: Cells) -> Iterable[tuple[str, str]]:
@@ -76,5 +77,6 @@ def _moved(
     return places, ""
 
 
-def _with(old: Recorded, cells: Cells) -> Recorded:
+def with_cells(old: Recorded, cells: Cells) -> Recorded:
+    """Return a release with these cells in place of its own."""
     return replace(old, cells={**old.cells, **{name: {**old.cells[name], **modes} for name, modes in cells.items()}})
