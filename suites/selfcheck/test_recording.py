@@ -277,6 +277,18 @@ def test_a_new_text_that_gives_the_same_keeps_what_was_measured(room, capsys):
     }  # fmt: skip
 
 
+def test_a_release_of_which_only_others_are_measured_anew_keeps_it_too(room):
+    name = next(name for name, clause in room.table.items() if len(clause["readings"]) > 1)
+    lines = [line for line in room.lines(torch="1.13.1") if line.get("clause") != name]
+    lines[-1] = synthetic.footer([line for line in lines if line["type"] == "cell"])
+    del lines[0]["clauses"][name]
+    lines[0]["nodes"] = {node: known for node, known in lines[0]["nodes"].items() if known[0] != name}
+    runs = [with_new_text(room, torch, name) for torch in ("1.4.0", NEW)]
+    assert room.call("record", "--restamp", *runs, room.write("others.jsonl", lines)) == 0
+    after = {new.minor: new.cells[name]["eager"] for new in read_recorded(room.verdicts)}
+    assert (after["1.13"].digest, after["1.13"].restamped) == ("f" * 12, ("1.4", "2.15"))
+
+
 def test_a_new_text_that_gives_another_result_must_be_measured(room, capsys):
     name = next(name for name, clause in room.table.items() if len(clause["readings"]) == 1)
     lines = room.lines()
