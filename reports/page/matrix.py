@@ -101,8 +101,8 @@ def tally(atlas: Atlas) -> dict[str, dict[str, int]]:
 def present(atlas: Atlas) -> list[str]:
     """Return the answers that are given anywhere on the page, in any mode."""
     found = {(clause, cell.verdict, cell.reading) for (clause, _, _), cell in atlas.cells.items()}
-    shown = [(atlas.clauses[clause], cell) for clause, *cell in found if clause in atlas.clauses]
-    seen = {statement(clause, Cell(*cell)).answer for clause, cell in shown}
+    shown = [(atlas.clauses[name], Cell(verdict, reading)) for name, verdict, reading in found if name in atlas.clauses]
+    seen = {statement(clause, cell).answer for clause, cell in shown}
     if len(atlas.cells) < len(atlas.measured) * len(atlas.columns) * len(atlas.modes):
         seen.add("unseen")
     return [answer for answer in ANSWERS if answer in seen]
