@@ -337,4 +337,6 @@ def recorded_entry(made, found):
     for key in ("declared", "deviation", "holds", "evidence"):
         if made[key]:
             kept[key] = made[key]
+    if made["verdict"] == "refused":  # else it was not asked at all
+        kept["note"] = "It refuses."
     return kept

@@ -234,7 +234,7 @@ def test_two_modes_and_ones_own_run_are_compared(browser, tmp_path):
     for name in table:
         cells.append(synthetic.cell(name, table[name], "2.15.0", "compiled"))
         if name in names:
-            cells[-1].update(verdict="refused", reading=None, refuted=[])
+            cells[-1].update(verdict="refused", reading=None, refuted=[], note="It refuses.")
     run = synthetic.write_lines(tmp_path / "run.jsonl", [lines[0], *cells, synthetic.footer(cells)])
     made = build(tmp_path, table, run)
     with watched(browser) as page:
