@@ -51,9 +51,9 @@ def clause(
     }  # fmt: skip
 
 
-def bug(name):
+def bug(name, reading="always"):
     """Return a cell with a declared deviation."""
-    return ("deviates", "always", {"declared": True, "deviation": name})
+    return ("deviates", reading, {"declared": True, "deviation": name})
 
 
 def write(folder, table, cells, torches=TORCHES):

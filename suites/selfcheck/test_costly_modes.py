@@ -21,6 +21,7 @@ from fixtures.model.module import expect
 from fixtures.plan.grammar import Drop, Forward, Freeze, Hook, Input, Leaf, Pack, Plan, Repack, walk
 from fixtures.play.trace import Trace
 from fixtures.rules.compiled import COPIES
+from fixtures.rules.left_out import of_step
 from fixtures.rules.rule import Gap
 from fixtures.run.recorder import counted
 from fixtures.stages import inductor
@@ -135,14 +136,17 @@ def test_what_a_torch_cannot_play_is_left_out_and_counted() -> None:
 class Poorest(Slow):
     """A mode on a torch that lacks all."""
 
+    gaps = (Gap("step hooks", "", "", of_step, Copy.rules[0].witness),)
+
     def lacks(self, plan: Plan, version: str) -> list[str]:
-        return ["steps", "hooks"]
+        return ["of_step", "torch.hooks"]
 
 
 def test_a_witness_that_a_torch_cannot_play_is_not_asked_of_it() -> None:
     mode = Poorest()
     cell, failure = judged(made(of_modules, witness=Copy.rules[0].witness), mode)
-    assert (cell.verdict, cell.note, failure) == ("refused", "its plans need steps, hooks", None)
+    assert (cell.verdict, cell.note, failure) == ("refused", "its plans need step hooks, torch.hooks", None)
+    assert cell.lacks == ["of_step", "torch.hooks"]
     assert mode.played == []
 
 

@@ -12,7 +12,7 @@ from reports.data.atlas import build
 from reports.data.disagreements import known
 from reports.data.strict import BadInput
 from reports.data.verdicts import read_recorded, read_table
-from reports.verbs import tables
+from reports.verbs import commands, tables
 
 ROOT = Path(__file__).resolve().parents[2]
 README = ROOT / "README.md"
@@ -47,6 +47,19 @@ def test_an_old_table_is_noticed_and_written(made: dict[str, str], tmp_path: Pat
     text = (ROOT / page).read_text("utf-8")
     (tmp_path / page).write_text(text.replace(" -->\n|", " -->\nold\n|"), "utf-8")
     assert tables.changed(tmp_path, made) == {tmp_path / page: text}
+
+
+def test_record_without_runs_writes_the_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+    for name in tables.PAGES:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, tmp_path / name)
+    shutil.copytree(ROOT / "reports" / "upstream", tmp_path / "reports" / "upstream", dirs_exist_ok=True)
+    text = README.read_text("utf-8")
+    (tmp_path / "README.md").write_text(text.replace("| `ordering` |", "| `order` |"), "utf-8")
+    monkeypatch.setattr(commands, "ROOT", tmp_path)
+    assert main(["record"]) == 0
+    assert capsys.readouterr().out == f"{tmp_path / 'README.md'}\nno cell changed\n"
+    assert (tmp_path / "README.md").read_text("utf-8") == text
 
 
 def test_a_table_without_a_place_is_refused(made: dict[str, str]) -> None:

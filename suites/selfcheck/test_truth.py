@@ -195,7 +195,7 @@ def test_no_sentence_is_false_on_a_release_of_its_range(monkeypatch):
 
 
 GOOD, TRUE, MUTE, NONE = ("conforms", "good"), ("conforms", "both"), ("conforms", "mute"), ("absent", None)
-LOST, BUG, DEAD = measured.bug("lost"), ("deviates", "good"), ("crashed", None)
+LOST, BUG, DEAD = measured.bug("lost", "good"), ("deviates", "good"), ("crashed", None)
 CELLS = {
     "a.b.good": [GOOD] * 4,
     "a.b.both": [GOOD, TRUE, TRUE, GOOD],
