@@ -50,6 +50,7 @@ def test_a_run_shows_a_check_of_the_model_where_it_fails(tmp_path, capsys):
     cells[0].update(verdict="crashed", reading=None)
     lines[-1]["counts"] = {"crashed": 1, "conforms": 2}
     path = synthetic.write_lines(tmp_path / "run.jsonl", lines)
+    (tmp_path / "table.json").write_text('{"suite": "0.1.0", "clauses": {}, "modes": {}}', "utf-8")
     run = read_run(path)
     assert list(build(Table("0.1.0", {}), [], [run]).clauses) == []
     assert list(build(Table("0.1.0", {}), [], [run], failing=True).clauses) == [cells[0]["clause"]]
