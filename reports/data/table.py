@@ -53,9 +53,9 @@ class Table:
 
 def document(folder: Path) -> Any:
     """Return the table that belongs to a folder of verdicts: the one next to it, or that of the suites here."""
-    beside, ours = folder.parent / NAME, ROOT / "reports" / "out" / NAME
-    if beside.exists():
-        return parse(read_bytes(beside), beside, "")
+    next_to, ours = folder.parent / NAME, ROOT / "reports" / "out" / NAME
+    if next_to.exists():
+        return parse(read_bytes(next_to), next_to, "")
     digest = source_digest(ROOT, SOURCES)
     try:
         found = json.loads(ours.read_bytes())
