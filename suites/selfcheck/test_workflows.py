@@ -138,8 +138,9 @@ def job(tmp_path):
     fetched = tmp_path / "reports" / "out" / "fetched"
     fetched.mkdir(parents=True)
     (tmp_path / "reports" / "schemas").symlink_to(SCHEMAS)
-    table = dict(list(read_table().clauses.items())[:3])
-    table = {name: {**clause.record, "readings": clause.record["readings"][:1]} for name, clause in table.items()}
+    # The badge counts sentences, and the first clauses of the table only check the model.
+    first = [(name, clause) for name, clause in read_table().clauses.items() if not clause.checks_model][:3]
+    table = {name: {**clause.record, "readings": clause.record["readings"][:1]} for name, clause in first}
     synthetic.write_run(fetched / "torch2.14.jsonl", table, "2.14.1")
     lines = synthetic.run_lines(table, "2.15.0")
     cell = next(line for line in lines if line["type"] == "cell")
@@ -176,7 +177,7 @@ def test_an_unfinished_run_costs_neither_the_page_nor_the_data(job, tmp_path):
     assert "torch2.15.jsonl: the run is not finished" in merged.stderr
     compared = job("Compare with the committed verdicts")
     assert compared.returncode == 1
-    assert "2.14 " in compared.stdout, "the other torches are compared all the same"
+    assert "recorded of 2.14: 3 of 3" in compared.stdout, "the other torches are compared all the same"
     assert "is not finished" in compared.stderr
 
 
