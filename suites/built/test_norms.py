@@ -9,9 +9,8 @@ from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.judge.table import Row, each
 from suites.built.changed import WAYS, called, linear
-from suites.gradient.said import DEEPCOPY
 from suites.hooking import FEW, UP_TO_TWO
-from suites.names import PULL
+from suites.names import DEEPCOPY, PULL
 from suites.tensors import outcome
 
 ABOUT = "register_forward_pre_hook"

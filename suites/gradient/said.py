@@ -10,7 +10,6 @@ CALLER = (
 CHECKED = 'note: autograd.html#in-place-correctness-checks "if it is greater than the saved value an error is raised"'
 CONJUGATE = 'note: autograd.html#autograd-for-complex-numbers "note the conjugation of z"'
 CYCLE = 'docs: torch.autograd.backward "create a reference cycle between the parameter and its gradient"'
-DEEPCOPY = 'code: torch/_tensor.py "(graph leaves) support the deepcopy protocol at the moment"'
 DENSE_SUM = (
     "code: torch/include/torch/csrc/autograd/functions/accumulate_grad.h "
     '"sum is not sparse, and we must change the TensorImpl type"'

@@ -11,7 +11,6 @@ from fixtures.draw.plans import FACTORS, NUMBERS, plans
 from fixtures.judge.clause import Reading, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Add, Ask, Backward, Forward, Hook, Input, Leaf, Plan, Raise, Remove, Scale, hooks_of
-from suites.gradient.products import starts
 from suites.gradient.said import (
     IN_ORDER,
     NOT_ACCUMULATED,
@@ -24,7 +23,7 @@ from suites.gradient.said import (
     POST_UPDATED,
 )
 from suites.names import EXECUTION, POST_ACCUMULATE, PRE
-from suites.shapes import product
+from suites.shapes import product, starts
 
 PAIRS = (
     Hook("post_accumulate", "m0.weight", "w1"),

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from fixtures.draw.plans import FACTORS
 from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
-from suites.gradient.said import DEEPCOPY, MARKED, WARNED_OF
-from suites.names import RETAIN_IN_ENGINE
+from suites.gradient.said import MARKED, WARNED_OF
+from suites.names import DEEPCOPY, RETAIN_IN_ENGINE
 from suites.tensors import leaf, multiplies, outcome
 
 ABOUT = "register_hook"

@@ -10,8 +10,8 @@ from fixtures.judge.clause import Reading, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, Forward, Give, Hook, Input, Leaf, Plan, Raise, Remove, Scale, hooks_of
 from suites.gradient.asking import INNER, NET
-from suites.gradient.products import starts
 from suites.names import TENSOR_DOCS, TYPE_IS_LOST
+from suites.shapes import starts
 from suites.tensors import leaf, outcome
 
 ABOUT = "register_hook"

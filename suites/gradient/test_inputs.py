@@ -12,10 +12,9 @@ from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Plan, Scale, hooks_of
 from suites.gradient.asking import INNER, NET, asking
-from suites.gradient.products import starts
 from suites.gradient.said import EMPTY, INTO_GRAD, OTHERS_IGNORED
 from suites.names import BACKWARD_DOCS, BACKWARD_INPUTS, INNER_INPUTS
-from suites.shapes import product
+from suites.shapes import product, starts
 from suites.tensors import leaf, outcome
 
 ABOUT = "register_hook"

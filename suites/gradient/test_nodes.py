@@ -12,8 +12,8 @@ from fixtures.judge.subject import Subject
 from fixtures.judge.table import Row, each
 from fixtures.plan.grammar import Backward, Fan, Forward, Hook, Input, Leaf, Plan, Remove, Scale, hooks_of
 from suites.gradient.asking import INNER, asked_alone
-from suites.gradient.products import LOOKS, NONES, SCALES, WRONG, acts, both, on_product, starts
-from suites.shapes import product
+from suites.gradient.products import LOOKS, NONES, WRONG, acts, both
+from suites.shapes import SCALES, on_product, product, starts
 
 ABOUT = "Node.register_hook"
 

@@ -14,7 +14,6 @@ from fixtures.draw.plans import FACTORS, NUMBERS, plans
 from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, Call, Fan, Forward, Hook, Input, Leaf, Plan, Scale
-from suites.gradient.products import starts
 from suites.gradient.said import (
     ADDS,
     AS_COMPUTED,
@@ -27,6 +26,7 @@ from suites.gradient.said import (
     SIGNATURE,
 )
 from suites.names import EXECUTION
+from suites.shapes import starts
 from suites.tensors import item, leaf, multiplies
 
 ABOUT = "register_hook"

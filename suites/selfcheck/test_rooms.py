@@ -42,14 +42,14 @@ ASK_THE_VERSION = ["fixtures/run/judging.py", "suites/coverage.py", "suites/exam
 DOORS_TO_TORCH = ("fixtures/stages/",)
 LONGEST, LONGEST_CONFTEST = 400, 100
 #: Chapters whose clauses are elsewhere still.
-TO_BE_MOVED = tuple("modes saved built backward input output optimizer registration state".split())
+TO_BE_MOVED = ("modes", "saved", "built", "backward", "input", "output", "optimizer", "registration", "state")
 MOST_FILES = 26
 #: Folders with more files, and why each is one folder.
 LARGE = {
     "suites/selfcheck": "tests are found by the name of what they are about, and share their helpers",
     "suites/selfcheck/faults": "a file for each fault, all alike",
-    "suites/backward": "TODO",
-    "reports/data": "TODO",
+    "suites/backward": "its topics are no folders yet",
+    "reports/data": "each format, and each question to what is recorded, is a file",
     "reports/scope": "a program for each condition of a usual program, all alike",
     "reports/upstream": "a program for each sentence of torch's documentation that is not so, all alike",
 }
