@@ -11,7 +11,7 @@ from fixtures.judge.about import apis
 from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, Forward, Freeze, Hook, Input, Leaf, Plan, Raise, Scale, hooks_of
-from suites.gradient.products import PLACES
+from suites.gradient.plans import PLACES
 from suites.names import HOOKS_IN_ORDER
 from suites.shapes import product, starts
 

@@ -12,8 +12,9 @@ from fixtures.draw.plans import FACTORS, NUMBERS
 from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Add, Backward, Chain, Drop, Forward, Hook, Input, Leaf, Plan, Remove, Scale, hooks_of
-from suites.gradient.said import CALLED, REFUSED, REMOVES
+from suites.gradient.sources import CALLED, REFUSED, REMOVES
 from suites.names import SNAPSHOT
+from suites.tensors import leaf
 
 ABOUT = "register_hook"
 
@@ -318,3 +319,36 @@ def test_upstream_at_once(subject: Subject, plan: Plan) -> None:
 )
 def test_many_registered(subject: Subject, plan: Plan) -> None:
     assert subject.holds(plan).calls() == called(plan, at_once=live(subject))
+
+
+@clause(
+    "gradient.membership.cleared",
+    says="A tensor hook that calls x._backward_hooks.clear() does not stop the later tensor hooks of x in that pass.",
+    source=SNAPSHOT,
+    asked="empty the private dict of callbacks inside callback to stop remaining ones",
+    concern="tensor ?removes_inside",
+    readings=by_release(
+        "other",
+        ("1.10", "still called", True),
+        "The tensor hooks of x are listed before the first one runs: clearing x._backward_hooks stops none.",
+        ("", "gone at once", False),
+        "A tensor hook that clears x._backward_hooks stops the later tensor hooks of x in that pass.",
+    ),
+    witness={"before": 0, "after": 1, "again": False},
+)
+@given(before=st.integers(0, 2), after=st.integers(0, 3), again=st.booleans())
+def test_cleared(subject: Subject, before: int, after: int, again: bool) -> None:
+    calls: List[str] = []
+    x = leaf(1)
+    for _ in range(before):
+        x.register_hook(lambda grad: calls.append("before"))
+    x.register_hook(lambda grad: x._backward_hooks.clear())
+    for _ in range(after):
+        x.register_hook(lambda grad: calls.append("after"))
+    first = ["before"] * before + ["after"] * (after if subject.value else 0)
+    (2 * x).backward()
+    assert calls == first
+    if again:
+        x.register_hook(lambda grad: calls.append("again"))
+    (2 * x).backward()
+    assert calls == first + ["again"] * again

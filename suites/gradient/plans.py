@@ -1,4 +1,4 @@
-"""A row of two multiplications, and plans that ask for the gradients of some of its tensors."""
+"""Plans with hooks on tensors of a row of multiplications, and what passes over them give."""
 
 from typing import Any, Sequence
 
@@ -6,23 +6,14 @@ from hypothesis import strategies as st
 
 from fixtures.draw.plans import FACTORS, NUMBERS
 from fixtures.judge.subject import Subject
-from fixtures.plan.grammar import Ask, Chain, Forward, Hook, Input, Leaf, Plan, Scale, hooks_of
+from fixtures.plan.grammar import Ask, Backward, Chain, Edit, Forward, Hook, Input, Leaf, Plan, hooks_of
 from fixtures.play.trace import Trace
 from suites.shapes import product
 
 NET = Chain("m0", (Leaf("m1", "scale", (2,)), Leaf("m2", "scale", (5,))))
 INNER, ROOT = "m1>0", "m2>0"
-
-
-@st.composite
-def asking(draw: Any, asked: Sequence[str], hooked: Sequence[str], step: Any = Ask) -> Plan:
-    """y = m1.weight * x and z = m2.weight * y, one replacing hook on each of `hooked`, and one question."""
-    before, after = [], []
-    for index, on in enumerate(hooked):
-        hook = Hook("tensor", on, f"h{index}", (Scale(draw(FACTORS)),))
-        (after if ">" in on else before).append(hook)
-    question = step(inputs=tuple(asked), grads=(draw(NUMBERS),))
-    return Plan(NET, (Input(draw(NUMBERS)),), (*before, Forward(), *after, question))
+#: The kinds of hook that y = weight * x can have, and where.
+PLACES = {"tensor": ("x0", "m0>0"), "post_accumulate": ("x0",), "node": ("m0>0",), "node_pre": ("m0>0",)}
 
 
 def asked_alone(on: Sequence[str], kind: str, action: Any) -> Any:
@@ -56,3 +47,25 @@ def hooks_when_asked(subject: Subject, plan: Plan) -> None:
     called = hooks_of(plan) if subject.reading.facts["hooks_when_asked"] else []
     assert trace.calls() == [hook.label for hook in called]
     assert answer(trace) == tuple(grad * product(called) for grad in plain)
+
+
+def between_edits(kind: str, does: Any) -> Any:
+    """Plans in which y = m0.weight * x is changed in place and gets hooks of a kind, in any order."""
+    return st.builds(
+        lambda steps, value, grad: Plan(
+            Leaf("m0", "scale", (value,)),
+            (Input(1),),
+            (
+                Forward(),
+                *(
+                    Hook(kind, "m0>0", f"h{place}", step) if isinstance(step, tuple) else Edit("m0>0", step)
+                    for place, step in enumerate(steps)
+                ),
+                Backward((grad,)),
+            ),
+        ),
+        # At least one hook and one change.
+        st.lists(does | FACTORS, min_size=2, max_size=5).filter(lambda steps: len({*map(type, steps)}) == 2),
+        NUMBERS,
+        NUMBERS,
+    )

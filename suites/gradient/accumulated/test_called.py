@@ -1,4 +1,4 @@
-"""Post-accumulate hooks: called with a leaf once its .grad is up to date, to use it or to set it (torch 2.1)."""
+"""When post-accumulate hooks are called, and what they find: a leaf whose .grad is up to date (torch 2.1)."""
 
 from dataclasses import replace
 from itertools import accumulate
@@ -11,20 +11,29 @@ from fixtures.draw.plans import FACTORS, NUMBERS, plans
 from fixtures.judge.clause import Reading, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Add, Ask, Backward, Forward, Hook, Input, Leaf, Plan, Raise, Remove, Scale, hooks_of
-from suites.gradient.said import (
-    IN_ORDER,
-    NOT_ACCUMULATED,
-    OTHERS_IGNORED,
-    POST_ALL,
-    POST_LEAVES,
-    POST_MODIFIES,
-    POST_ORDER,
-    POST_REMOVES,
-    POST_UPDATED,
-)
+from suites.gradient.sources import IN_ORDER, NOT_ACCUMULATED, OTHERS_IGNORED
 from suites.names import EXECUTION, POST_ACCUMULATE, PRE
 from suites.shapes import product, starts
 
+POST_ALL = (
+    "docs: torch.Tensor.register_post_accumulate_grad_hook "
+    '"called after all gradients for a tensor have been accumulated"'
+)
+POST_LEAVES = (
+    'docs: torch.Tensor.register_post_accumulate_grad_hook "Registering this hook on a non-leaf tensor will error!"'
+)
+POST_MODIFIES = (
+    "docs: torch.Tensor.register_post_accumulate_grad_hook "
+    '"modify and access its Tensor argument, including its .grad field"'
+)
+POST_ORDER = (
+    "note: autograd.html#backward-hooks-execution "
+    '"for leaf Tensors that have ``.grad`` accumulated, post-accumulate-grad hooks are executed"'
+)
+POST_REMOVES = (
+    'docs: torch.Tensor.register_post_accumulate_grad_hook "returns a handle with a method ``handle.remove()``"'
+)
+POST_UPDATED = 'docs: torch.Tensor.register_post_accumulate_grad_hook "the .grad field has been updated on that tensor"'
 PAIRS = (
     Hook("post_accumulate", "m0.weight", "w1"),
     Hook("post_accumulate", "m0.bias", "b1"),

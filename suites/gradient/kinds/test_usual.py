@@ -1,4 +1,4 @@
-"""The gradient that a hook is given has the shape, the dtype and the layout of the tensor it is registered on."""
+"""What a tensor hook is called with, and the dtype and strides of a gradient; custom Functions and tensor classes."""
 
 from math import prod
 from typing import Any, List
@@ -11,10 +11,14 @@ from fixtures.draw.plans import FACTORS, NUMBERS
 from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Like, Of, Plan, Remove, Scale
-from suites.gradient.said import EXAMPLE, GRAD_DTYPE, LAYOUT, OVERRIDABLE, REPLACES, SIGNATURE
+from suites.gradient.sources import LAYOUT, REPLACES, SIGNATURE
 from suites.tensors import multiplies
 
 ABOUT = "register_hook"
+
+EXAMPLE = 'docs: torch.Tensor.register_hook "lambda grad: grad * 2) # double the gradient"'
+GRAD_DTYPE = 'docs: torch.Tensor.grad_dtype "the autograd engine casts incoming gradients to this dtype"'
+OVERRIDABLE = 'code: torch/_tensor.py "handle_torch_function(Tensor.register_hook, (self,), self, hook)"'
 #: Passes that begin at three numbers.
 PASSES = st.lists(st.builds(lambda first: Backward((Like(first),)), NUMBERS), max_size=3)
 

@@ -10,15 +10,20 @@ from fixtures.draw.plans import FACTORS, NUMBERS, plans
 from fixtures.judge.clause import Reading, by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Ask, Forward, Hook, Input, Leaf, Plan, Raise, Retain, Scale, hooks_of
-from suites.gradient.asking import INNER, NET, ROOT, answer, asking, hooks_when_asked
-from suites.gradient.said import ALWAYS, NOT_ACCUMULATED, REPLACES, RETAINED_LAST, TRAVERSED
+from suites.gradient.asked.plans import asking
+from suites.gradient.plans import INNER, NET, ROOT, answer, hooks_when_asked
+from suites.gradient.sources import NOT_ACCUMULATED, REPLACES, RETAINED_LAST
 from suites.names import GRAD_DOCS, HOOKS_IN_ORDER, TENSOR_DOCS
 from suites.shapes import product
 from suites.tensors import leaf, multiplies
 
 ABOUT = "register_hook"
 
-
+ALWAYS = 'note: autograd.html#backward-hooks-execution "the hook register to that Tensor will always be executed"'
+TRAVERSED = (
+    "code: torch/include/torch/csrc/autograd/node.h "
+    '"tensor_pre_hook is executed as long as the engine traverses over it"'
+)
 HOOKED = (
     Reading(
         "called",
@@ -282,3 +287,70 @@ def test_errors(subject: Subject, plan: Plan) -> None:
 @given(plan=plans(kinds=("tensor",), inputs=(1, 2), outputs=(1, 2), depth=2, retain=True, runs=2, ask=True))
 def test_anything(subject: Subject, plan: Plan) -> None:
     subject.holds(plan)
+
+
+@st.composite
+def of_the_other_output(draw) -> Plan:
+    """A module with two outputs, each with a weight of its own; asked is for the weight of the output not used."""
+    hooks = [
+        Hook("tensor", "m0>0", f"h{place}", do)
+        for place, do in enumerate(
+            draw(st.lists(st.just(()) | FACTORS.map(lambda by: (Scale(by),)), min_size=1, max_size=3))
+        )
+    ]
+    more = draw(st.lists(st.sampled_from([Retain("m0>0"), Hook("node", "m0>0", "of the node")]), unique=True))
+    asked = draw(st.sampled_from([("m0.other",), ("x0",)]))
+    last = Ask(asked, (draw(NUMBERS), None))
+    return Plan(
+        Leaf("m0", "split", (draw(NUMBERS), draw(NUMBERS))), (Input(draw(NUMBERS)),), (Forward(), *hooks, *more, last)
+    )
+
+
+@clause(
+    "gradient.asked.root_to_nothing",
+    says="autograd.grad(y, x) calls the tensor hooks of the inner tensor y even where y is not made from x.",
+    where=("no tensor is changed in place", "x needs a gradient"),
+    source="measured",
+    asked="register_hook on loss triggers though requested variable "
+    "unrelated allow_unused none result disconnected autograd.grad",
+    concern="tensor inner ?root",
+    readings=(
+        Reading(
+            "called",
+            ">=2.0",
+            "autograd.grad(y, x) calls the tensor hooks of the inner tensor y even where y is not made from x.",
+            {"unasked_root": "hooks"},
+        ),
+        Reading(
+            "not called",
+            "<2.0,!=1.8.*",
+            "autograd.grad(y, x) calls no tensor hook of the inner tensor y where y is not made from x.",
+            {"unasked_root": "nothing"},
+            headline=False,
+            effect="other",
+        ),
+        Reading(
+            "runs",
+            ">=1.8,<1.9",
+            "autograd.grad(y, x) calls the tensor hooks of y and runs its node even where y is not made from x.",
+            {"unasked_root": "runs"},
+        ),
+    ),
+    witness=Plan(
+        Leaf("m0", "split", (3, 1)),
+        (Input(2),),
+        (
+            Forward(),
+            Hook("tensor", "m0>0", "of the tensor"),
+            Hook("node", "m0>0", "of the node"),
+            Ask(("m0.other",), (2, None)),
+        ),
+    ),
+)
+@given(plan=of_the_other_output())
+def test_root_to_nothing(subject: Subject, plan: Plan) -> None:
+    # Of x0 the tensor is made, and its node runs.
+    does = "runs" if plan.steps[-1].inputs == ("x0",) else subject.reading.facts["unasked_root"]
+    kinds = {"runs": ("tensor", "node"), "hooks": ("tensor",), "nothing": ()}[does]
+    called = [hook.label for kind in kinds for hook in hooks_of(plan, kind)]
+    assert subject.holds(plan).calls() == called

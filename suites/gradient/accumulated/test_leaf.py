@@ -8,9 +8,22 @@ from hypothesis import strategies as st
 from fixtures.draw.plans import NUMBERS
 from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
-from suites.gradient.said import CHECKED, FREED, POST_LEAF, POST_NO_GRAD, POST_SIGNATURE
 from suites.names import POST_ACCUMULATE
 from suites.tensors import item, leaf, outcome
+
+CHECKED = 'note: autograd.html#in-place-correctness-checks "if it is greater than the saved value an error is raised"'
+FREED = (
+    "https://docs.pytorch.org/tutorials/intermediate/optimizer_step_in_backward_tutorial.html "
+    '"freed each gradient very quickly"'
+)
+POST_LEAF = (
+    "docs: torch.Tensor.register_post_accumulate_grad_hook "
+    '"operates on the tensor that requires grad and not the grad itself"'
+)
+POST_NO_GRAD = (
+    'docs: torch.Tensor.register_post_accumulate_grad_hook "it will run in no_grad mode (unless create_graph is True)"'
+)
+POST_SIGNATURE = 'docs: torch.Tensor.register_post_accumulate_grad_hook "hook(param: Tensor) -> None"'
 
 
 @clause(

@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 
 from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
-from suites.gradient.said import CONJUGATE
 from suites.tensors import item, outcome
 
 ABOUT = "register_hook"
 
+CONJUGATE = 'note: autograd.html#autograd-for-complex-numbers "note the conjugation of z"'
 COMPLEX = "note: autograd.html#autograd-for-complex-numbers"
 COMPLEXES = st.builds(complex, st.integers(-3, 3), st.integers(-3, 3))
 

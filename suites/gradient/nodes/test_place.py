@@ -10,8 +10,8 @@ from fixtures.draw.plans import FACTORS, NUMBERS
 from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Edit, Plan
-from suites.gradient.test_nodes import HAS_PRE, HOOK, PRE_REPLACES
-from suites.gradient.versions import between_edits
+from suites.gradient.nodes.sources import HAS_PRE, HOOK, PRE_REPLACES
+from suites.gradient.plans import between_edits
 from suites.tensors import item, leaf
 
 ABOUT = "Node.register_hook"

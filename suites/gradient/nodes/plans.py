@@ -5,10 +5,7 @@ from hypothesis import strategies as st
 from fixtures.plan.grammar import Give, Plan, hooks_of
 
 KINDS = ("node", "node_pre")
-#: The kinds of hook that y = weight * x can have, and where.
-PLACES = {"tensor": ("x0", "m0>0"), "post_accumulate": ("x0",), "node": ("m0>0",), "node_pre": ("m0>0",)}
 LOOKS = st.just(())
-WRONG = LOOKS | st.sampled_from([(Give("list"),), (Give("longer"),), (Give("number"),)])
 NONES = LOOKS | st.just((Give("nones"),))
 
 

@@ -1,4 +1,4 @@
-"""Hooks over several backward passes: double backward, a pass inside a hook, failed passes, threads and grad mode."""
+"""Hooks over several backward passes: double backward, a pass inside a hook, failed passes, and grad mode."""
 
 from math import prod
 from typing import Any, List, Tuple
@@ -23,13 +23,18 @@ from fixtures.plan.grammar import (
     Scale,
     hooks_of,
 )
-from suites.gradient.said import ADDS, CALLED, DERIVATIVE, DERIVATIVES
+from suites.gradient.sources import ADDS, CALLED
 from suites.names import HOOKS_IN_ORDER, TYPE_IS_LOST
 from suites.shapes import product
 from suites.tensors import leaf, multiplies, outcome
 
 ABOUT = "register_hook"
 
+DERIVATIVE = 'docs: torch.autograd.backward "graph of the derivative will be constructed"'
+DERIVATIVES = (
+    "docs: torch.autograd.backward "
+    '"graph of the derivative will be constructed, allowing to compute higher order derivative products"'
+)
 BACKWARD = "docs: torch.autograd.backward"
 
 

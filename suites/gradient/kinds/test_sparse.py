@@ -8,10 +8,14 @@ from hypothesis import strategies as st
 from fixtures.draw.plans import FACTORS, NUMBERS
 from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
-from suites.gradient.said import DENSE_SUM, SPARSE
 
 ABOUT = "register_hook"
 
+DENSE_SUM = (
+    "code: torch/include/torch/csrc/autograd/functions/accumulate_grad.h "
+    '"sum is not sparse, and we must change the TensorImpl type"'
+)
+SPARSE = 'docs: torch.nn.Embedding "gradient w.r.t. :attr:`weight` matrix will be a sparse tensor"'
 #: Rows that are looked up, and whether sum() follows at once: its gradient is one number that is expanded.
 LOOKED_UP = st.tuples(st.lists(st.integers(0, 2), min_size=1, max_size=4), st.booleans())
 COLUMNS = st.integers(1, 2)

@@ -1,17 +1,18 @@
-"""What counts as a hook of a tensor: each registration, on that tensor alone, and only where there is a graph."""
+"""What counts as a hook of a tensor: on that tensor alone, only where there is a graph, and where torch keeps it."""
 
 from typing import Any, List
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import by_release, clause
+from fixtures.judge.clause import Reading, clause
 from fixtures.judge.subject import Subject
-from suites.gradient.said import NEVER_REQUIRES, REFUSED
-from suites.names import SNAPSHOT
+from suites.gradient.sources import REFUSED
 from suites.tensors import leaf, outcome
 
 ABOUT = "register_hook"
+
+NEVER_REQUIRES = 'docs: torch.Tensor.detach "The result will never require gradient"'
 #: Ways to make a tensor out of another one.
 DERIVED = {
     "detach": lambda x: x.detach().requires_grad_(),
@@ -51,39 +52,6 @@ def test_not_inherited(subject: Subject, ways: List[str], hooks: int) -> None:
 
 
 @clause(
-    "gradient.membership.cleared",
-    says="A tensor hook that calls x._backward_hooks.clear() does not stop the later tensor hooks of x in that pass.",
-    source=SNAPSHOT,
-    asked="empty the private dict of callbacks inside callback to stop remaining ones",
-    concern="tensor ?removes_inside",
-    readings=by_release(
-        "other",
-        ("1.10", "still called", True),
-        "The tensor hooks of x are listed before the first one runs: clearing x._backward_hooks stops none.",
-        ("", "gone at once", False),
-        "A tensor hook that clears x._backward_hooks stops the later tensor hooks of x in that pass.",
-    ),
-    witness={"before": 0, "after": 1, "again": False},
-)
-@given(before=st.integers(0, 2), after=st.integers(0, 3), again=st.booleans())
-def test_cleared(subject: Subject, before: int, after: int, again: bool) -> None:
-    calls: List[str] = []
-    x = leaf(1)
-    for _ in range(before):
-        x.register_hook(lambda grad: calls.append("before"))
-    x.register_hook(lambda grad: x._backward_hooks.clear())
-    for _ in range(after):
-        x.register_hook(lambda grad: calls.append("after"))
-    first = ["before"] * before + ["after"] * (after if subject.value else 0)
-    (2 * x).backward()
-    assert calls == first
-    if again:
-        x.register_hook(lambda grad: calls.append("again"))
-    (2 * x).backward()
-    assert calls == first + ["again"] * again
-
-
-@clause(
     "gradient.membership.without_a_graph",
     says="The result of detach(), or of a multiplication under no_grad(), refuses a tensor hook with RuntimeError.",
     where="requires_grad_() was not called",
@@ -114,3 +82,43 @@ def test_without_a_graph(subject: Subject, row: List[str]) -> None:
     if requires:
         tensor.backward()
     assert [grad.item() for grad in calls] == [1.0] * requires
+
+
+@clause(
+    "gradient.membership.two_dicts",
+    says="Post-accumulate hooks of a tensor are in its _post_accumulate_grad_hooks, others in its _backward_hooks.",
+    where="no hook is on its node",
+    source=("docs: torch.Tensor.register_post_accumulate_grad_hook", "measured"),
+    asked="where are register_hook callbacks stored private attribute inspect list count clear all nonetype empty",
+    about=("register_hook", "register_post_accumulate_grad_hook"),
+    concern="tensor_dict",
+    instead="look at _post_accumulate_grad_hooks too, where the tensor has it.",
+    readings=(
+        Reading(
+            "one",
+            "<2.1",
+            "A tensor has one kind of hook, kept in its _backward_hooks.",
+            value=(None, ["_backward_hooks"]),
+            headline=False,
+        ),
+        Reading(
+            "two",
+            ">=2.1",
+            "Post-accumulate hooks of a tensor are in its _post_accumulate_grad_hooks, not in _backward_hooks.",
+            value=(None, ["_backward_hooks", "_post_accumulate_grad_hooks"]),
+            effect="other",
+        ),
+    ),
+    note="Before 1.10 retain_grad() put its own hook into _backward_hooks as well.",
+)
+def test_two_dicts(subject: Subject) -> None:
+    import torch
+
+    x = torch.tensor(2.0, requires_grad=True)
+    before, places = x._backward_hooks, []
+    for name in sorted(dir(x)):
+        if name.startswith("register_") and name.endswith("hook"):
+            handle = getattr(x, name)(lambda grad: None)
+            dicts = [place for place in dir(x) if place.endswith("_hooks")]
+            places += [place for place in dicts if handle.id in (getattr(x, place) or {})]
+    assert (before, places) == subject.value

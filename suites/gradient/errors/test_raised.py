@@ -1,4 +1,4 @@
-"""What happens when a tensor hook raises, or returns what it may not: the backward pass ends with an exception."""
+"""A tensor hook that raises ends the backward pass: with which exception, and what is left."""
 
 from typing import Any, List
 
@@ -9,7 +9,7 @@ from fixtures.draw.plans import FACTORS, NUMBERS
 from fixtures.judge.clause import Reading, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, Forward, Give, Hook, Input, Leaf, Plan, Raise, Remove, Scale, hooks_of
-from suites.gradient.asking import INNER, NET
+from suites.gradient.plans import INNER, NET
 from suites.names import TENSOR_DOCS, TYPE_IS_LOST
 from suites.shapes import starts
 from suites.tensors import leaf, outcome

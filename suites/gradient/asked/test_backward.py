@@ -11,14 +11,17 @@ from fixtures.draw.plans import FACTORS, NUMBERS
 from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Plan, Scale, hooks_of
-from suites.gradient.asking import INNER, NET, asking
-from suites.gradient.said import EMPTY, INTO_GRAD, OTHERS_IGNORED
+from suites.gradient.asked.plans import asking
+from suites.gradient.plans import INNER, NET
+from suites.gradient.sources import OTHERS_IGNORED
 from suites.names import BACKWARD_DOCS, BACKWARD_INPUTS, INNER_INPUTS
 from suites.shapes import product, starts
 from suites.tensors import leaf, outcome
 
 ABOUT = "register_hook"
 
+EMPTY = 'code: torch/autograd/__init__.py "`inputs` argument to `backward()` cannot be empty."'
+INTO_GRAD = 'docs: torch.Tensor.backward "the gradient will be accumulated into ``.grad``"'
 LEAVES = ("x0", "m1.weight", "m2.weight")
 
 
