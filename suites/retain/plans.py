@@ -1,4 +1,4 @@
-"""Tensor hooks around retain_grad(), and what it keeps among them."""
+"""Plans with tensor hooks around retain_grad(), and what it keeps among them."""
 
 from typing import Any, Dict, List
 

@@ -9,7 +9,7 @@ from fixtures.judge.about import apis
 from fixtures.judge.clause import Reading, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Add, Again, Backward, Chain, Forward, Hook, Input, Leaf, Plan, Scale
-from suites.handles.test_inside import news
+from suites.handles.inside.traces import news
 from suites.names import SKIP_PULL, SKIPS
 from suites.shapes import one_leaf
 

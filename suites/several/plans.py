@@ -1,40 +1,25 @@
-"""Plans with hooks of several tensors, on a product that two products use; and what their sentences need and quote."""
+"""Plans with hooks of several tensors, on a product that two products use, and their gradients."""
 
 from typing import Any, Dict, List, Sequence, Tuple
 
 from hypothesis import strategies as st
 
-from fixtures.draw.contract import by_contract
-from fixtures.draw.plans import NUMBERS, available
+from fixtures.draw.plans import NUMBERS
 from fixtures.plan.grammar import Backward, Chain, Fan, Forward, Hook, Input, Leaf, Plan, hooks_of
-
-DOCS = "docs: torch.autograd.graph.register_multi_grad_hook"
-ALL = f'{DOCS} "called after gradients with respect to every tensor"'
-ANY = f'{DOCS} "called after the first gradient"'
-IGNORED = f'{DOCS} "this tensor will be ignored"'
-NONE_PASSED = f'{DOCS} "did not have their gradients computed"'
-IN_ORDER = 'note: autograd.html#backward-hooks-execution "executed in the order in which they are registered"'
-HAS_ALL = "torch.autograd.graph.register_multi_grad_hook"
-HAS_ANY = "torch.autograd.graph.register_multi_grad_hook(mode)"
 
 #: Between the leaves and the two tensors that a pass begins at: the factor that both products have.
 INNER = "m1>0"
 LEAVES = ("x0", "m1.weight", "m3.weight", "m4.weight")
 ROOTS = ("m3>0", "m4>0")
 LISTED = (*LEAVES, INNER)
-#: Those that a pass reaches whichever root it begins at.
-BELOW = ("x0", "m1.weight", INNER)
 #: How gradients come in a pass that begins at the first root.
 IN_TURN = (ROOTS[:1], ("m3.weight",), (INNER,), ("x0", "m1.weight"))
 #: One to four tensors, one of them perhaps twice.
 SOME = st.lists(st.sampled_from(LISTED), min_size=1, max_size=4).map(tuple)
-DISTINCT = st.lists(st.sampled_from(LISTED), min_size=1, max_size=4, unique=True).map(tuple)
 BOTH = st.tuples(NUMBERS, NUMBERS)
 FIRST, SECOND = st.tuples(NUMBERS, st.none()), st.tuples(st.none(), NUMBERS)
 #: What a hook does that only looks.
 LOOKS = st.just(())
-#: Each mode that there is.
-EITHER = by_contract(lambda contract: st.sampled_from(available(contract, ("multi_all", "multi_any"))))
 
 
 def on_products(steps: Any) -> Any:
@@ -58,6 +43,11 @@ def several(kind: str, names: Sequence[str], label: str = "h", do: Tuple[Any, ..
     return Hook(kind, names[0], label, do, also=tuple(names[1:]))
 
 
+def passes(grads: Any, least: int = 1, most: int = 1) -> Any:
+    """Strategies for so many passes over one graph."""
+    return st.lists(st.builds(Backward, grads), min_size=least, max_size=most).map(tuple)
+
+
 def hooked(kind: Any, names: Any, passes: Any, do: Any = LOOKS) -> Any:
     """Steps: one hook of a `kind` or of a strategy for one; on leaves alone it may be there before the forward."""
 
@@ -68,11 +58,6 @@ def hooked(kind: Any, names: Any, passes: Any, do: Any = LOOKS) -> Any:
 
     kinds = st.just(kind) if isinstance(kind, str) else kind
     return st.builds(steps, st.booleans(), kinds, names, do, passes)
-
-
-def passes(grads: Any, least: int = 1, most: int = 1) -> Any:
-    """Strategies for so many passes over one graph."""
-    return st.lists(st.builds(Backward, grads), min_size=least, max_size=most).map(tuple)
 
 
 def gradients(plan: Plan, start: Any) -> Dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Hooks that register hooks: when the new one is called for the first time."""
+"""Hooks that register hooks on their own module: when the new one is called for the first time."""
 
 from typing import Any
 
@@ -11,24 +11,13 @@ from fixtures.judge.about import apis
 from fixtures.judge.clause import Reading, clause
 from fixtures.judge.subject import Subject
 from fixtures.judge.table import Row, each
-from fixtures.plan.grammar import (
-    Add,
-    Again,
-    Backward,
-    Chain,
-    Drop,
-    Forward,
-    Hook,
-    Input,
-    Leaf,
-    Plan,
-    Raise,
-    hooks_of,
-)
+from fixtures.plan.grammar import Add, Again, Backward, Chain, Drop, Forward, Hook, Input, Leaf, Plan, Raise, hooks_of
+from suites.handles.inside.traces import news
 from suites.names import ALWAYS_CALL, FORWARD, FULL, GLOBAL_FORWARD, SNAPSHOT_PULL
 from suites.shapes import alone, one_leaf, scale_maybe, wider
 
 ABOUT = ("register_forward_hook", "register_forward_pre_hook")
+
 #: How many hooks of its kind may come after the one that registers.
 LAST, ANY = st.just(0), st.integers(0, 3)
 
@@ -57,16 +46,6 @@ def adding(draw, kind: str, new: str, place, on: str = "m0", once: bool = False,
         hooks.append(Hook(new, on, "old"))
     run = (Forward(), Backward((draw(NUMBERS),)))
     return Plan(draw(nets()), (Input(draw(NUMBERS)),), (*hooks, *run, *run))
-
-
-def news(trace):
-    """How often the new hook was called in each run; a run ends with the gradients."""
-    counts = [0]
-    for event in trace:
-        counts[-1] += event.what == "new"
-        if event.what == "grads":
-            counts.append(0)
-    return counts[:-1]
 
 
 @each(
