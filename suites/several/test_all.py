@@ -30,7 +30,6 @@ from suites.tensors import item, leaf, through_silent_function
 
 ABOUT = "register_multi_grad_hook"
 
-NONE_PASSED = f'{DOCS} "did not have their gradients computed"'
 #: Those that a pass reaches whichever root it begins at.
 BELOW = ("x0", "m1.weight", INNER)
 DISTINCT = st.lists(st.sampled_from(LISTED), min_size=1, max_size=4, unique=True).map(tuple)
@@ -79,7 +78,7 @@ def some_left_out(draw: Any) -> Any:
     "several.all.left_out",
     says='A multi-grad hook of mode "all" is given None for a tensor that backward() does not reach.',
     where="backward() reaches another one, and begins at none",
-    source=NONE_PASSED,
+    source=f'{DOCS} "did not have their gradients computed"',
     asked="list of gradients has None for a parameter that was not used in the loss",
     needs=HAS_ALL,
 )

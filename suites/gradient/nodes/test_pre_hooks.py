@@ -15,14 +15,12 @@ from suites.shapes import SCALES, on_product, starts
 
 ABOUT = "Node.register_hook"
 
-PRE_SIGNATURE = f'{PRE_HOOK} "hook(grad_outputs: Tuple[Tensor]) -> Tuple[Tensor] or None"'
-
 
 @clause(
     "gradient.nodes.pre_given",
     says="The first pre-hook of the node of y = w * x is given (gradient of y,) before the node uses that gradient.",
     where="no tensor hook of y replaces it",
-    source=PRE_SIGNATURE,
+    source=f'{PRE_HOOK} "hook(grad_outputs: Tuple[Tensor]) -> Tuple[Tensor] or None"',
     asked="register_prehook argument grad_outputs called before op backward computes what does it receive",
     needs=HAS_PRE,
 )
