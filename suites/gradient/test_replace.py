@@ -14,8 +14,8 @@ from fixtures.draw.plans import FACTORS, NUMBERS, plans
 from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, Call, Fan, Forward, Hook, Input, Leaf, Plan, Scale
-from suites.gradient.sources import ADDS, CALLED, IN_ORDER, REPLACES, SIGNATURE
-from suites.names import EXECUTION
+from suites.gradient.sources import ADDS, CALLED, REPLACES, SIGNATURE
+from suites.names import EXECUTION, IN_ORDER
 from suites.shapes import starts
 from suites.tensors import item, leaf, multiplies
 

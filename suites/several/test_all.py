@@ -9,6 +9,7 @@ from fixtures.draw.plans import FACTORS, NUMBERS
 from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, Forward, Freeze, Hook, InPlace, Plan, Scale, hooks_of
+from suites.names import IN_ORDER
 from suites.several.plans import (
     BOTH,
     FIRST,
@@ -25,7 +26,7 @@ from suites.several.plans import (
     several,
     starts,
 )
-from suites.several.sources import ALL, DOCS, HAS_ALL, IN_ORDER
+from suites.several.sources import ALL, DOCS, HAS_ALL
 from suites.tensors import item, leaf, through_silent_function
 
 ABOUT = "register_multi_grad_hook"

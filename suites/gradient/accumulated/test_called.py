@@ -11,8 +11,8 @@ from fixtures.draw.plans import FACTORS, NUMBERS, plans
 from fixtures.judge.clause import Reading, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Add, Ask, Backward, Forward, Hook, Input, Leaf, Plan, Raise, Remove, Scale, hooks_of
-from suites.gradient.sources import IN_ORDER, NOT_ACCUMULATED, OTHERS_IGNORED
-from suites.names import EXECUTION, POST_ACCUMULATE, PRE
+from suites.gradient.sources import NOT_ACCUMULATED, OTHERS_IGNORED
+from suites.names import EXECUTION, IN_ORDER, POST_ACCUMULATE, PRE
 from suites.shapes import product, starts
 
 PAIRS = (

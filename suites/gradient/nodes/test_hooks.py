@@ -11,10 +11,10 @@ from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.judge.table import Row, each
 from fixtures.plan.grammar import Backward, Fan, Forward, Give, Hook, Input, Leaf, Plan, Remove, Scale, hooks_of
-from suites.gradient.nodes.plans import LOOKS, NONES, acts, both
+from suites.gradient.nodes.plans import NONES, acts, both
 from suites.gradient.nodes.sources import AFTER_TENSOR_HOOKS, HAS_PRE, HOOK
 from suites.gradient.plans import INNER, asked_alone
-from suites.shapes import SCALES, on_product, product, starts
+from suites.shapes import LOOKS, SCALES, on_product, product, starts
 
 ABOUT = "Node.register_hook"
 

@@ -9,9 +9,9 @@ from fixtures.draw.plans import FACTORS, NUMBERS
 from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Plan, Scale, hooks_of
-from suites.gradient.nodes.plans import LOOKS, NONES, acts, both
+from suites.gradient.nodes.plans import NONES, acts, both
 from suites.gradient.nodes.sources import AFTER_TENSOR_HOOKS, HAS_PRE, PRE_HOOK, PRE_REPLACES
-from suites.shapes import SCALES, on_product, starts
+from suites.shapes import LOOKS, SCALES, on_product, starts
 
 ABOUT = "Node.register_hook"
 
