@@ -1,4 +1,4 @@
-"""Plans and optimizers for the clauses of step hooks."""
+"""Plans of one module and its optimizer, with step hooks."""
 
 from typing import Any, Dict, List, Sequence, Tuple
 
@@ -7,23 +7,6 @@ from hypothesis import strategies as st
 from fixtures.draw.plans import FACTORS, NUMBERS
 from fixtures.families.optimizer_step import Optimize
 from fixtures.plan.grammar import Backward, Forward, Hook, InPlace, Input, Leaf, Plan, Scale, hooks_of
-
-PRE_HOOK = "docs: torch.optim.Optimizer.register_step_pre_hook"
-POST_HOOK = "docs: torch.optim.Optimizer.register_step_post_hook"
-GLOBAL = 'docs: torch.optim.optimizer.register_optimizer_step_pre_hook "Register a pre hook common to all optimizers"'
-BEFORE = f'{PRE_HOOK} "which will be called before optimizer step"'
-AFTER = f'{POST_HOOK} "which will be called after optimizer step"'
-GIVEN = f'{PRE_HOOK} "hook(optimizer, args, kwargs) -> None or modified args and kwargs"'
-REPLACES = f'{PRE_HOOK} "the transformed values are returned as a tuple containing the new_args and new_kwargs"'
-REMOVES = f'{PRE_HOOK} "a handle that can be used to remove the added hook by calling"'
-CODE = "code: torch/optim/optimizer.py"
-
-OWN = "torch.optim.Optimizer.register_step_pre_hook"
-EVERYWHERE = "torch.optim.optimizer.register_optimizer_step_pre_hook"
-ALL = (
-    *("register_step_pre_hook", "register_step_post_hook"),
-    *("register_optimizer_step_pre_hook", "register_optimizer_step_post_hook"),
-)
 
 PRE, POST = KINDS = ("step_pre", "step_post")
 PLACES = ("o", "o*")
@@ -79,32 +62,3 @@ def by_gradients(plan: Plan, by: int) -> Dict[str, int]:
 def left(trace: Any) -> List[Any]:
     """The parameters after each step."""
     return [event.seen[0] for event in trace if event.what == "stepped"]
-
-
-# --- without plans -----------------------------------------------------------------------------
-
-#: Optimizers of torch that every release has.
-NAMES = st.sampled_from(["SGD", "Adam", "RMSprop", "Adagrad"])
-WHEN = st.sampled_from(["pre", "post"])
-
-
-def optimizer(name: str = "SGD", start: float = 1.0, grad: float = 1.0) -> Any:
-    """An optimizer of one parameter with a gradient, and a rate of 1."""
-    import torch
-
-    weight = torch.nn.Parameter(torch.tensor(float(start), dtype=torch.float64))
-    weight.grad = torch.tensor(float(grad), dtype=torch.float64)
-    return getattr(torch.optim, name)([weight], lr=1.0)
-
-
-def weight_of(one: Any) -> Any:
-    """Its parameter."""
-    return one.param_groups[0]["params"][0]
-
-
-def counting(one: Any, whens: Sequence[str]) -> List[Any]:
-    """Put a hook on an optimizer for each of these, and return what will have the number of each call."""
-    calls: List[Any] = []
-    for number, when in enumerate(whens):
-        getattr(one, f"register_step_{when}_hook")(lambda *given, number=number: calls.append(number))
-    return calls
