@@ -9,28 +9,23 @@ from fixtures.draw.plans import FACTORS, NUMBERS
 from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Ask, Backward, Clear, Edit, Forward, Give, Hook, Plan, Raise, Scale
-from suites.saved.products import (
+from suites.saved.plans import (
     BOOLEANS,
     EDITS,
-    HAS,
     MAYBE,
     NET,
-    NOTE,
     ONE_PASS,
     OUT,
-    PACKED,
     PASSES,
-    SAME,
     SCALES,
     TWO,
-    TYPE_IS_KEPT,
-    UNPACKS,
     factors,
     ones,
     pair,
     product,
     starts,
 )
+from suites.saved.sources import HAS, NOTE, PACKED, SAME, TYPE_IS_KEPT, UNPACKS
 
 
 def times(plan: Plan) -> int:

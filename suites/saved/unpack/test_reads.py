@@ -1,6 +1,6 @@
-"""What operations other than a product save, and what is unpacked where no backward pass runs."""
+"""What is unpacked where saved tensors are read: by grad_fn, or by the backward of a Function."""
 
-from typing import Any, Callable, List
+from typing import Any, List
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,100 +9,9 @@ from fixtures.draw.plans import NUMBERS
 from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from suites.hooking import UP_TO_THREE, raised
-from suites.saved.products import (
-    BOOLEANS,
-    COUNTER_ISSUE,
-    FUNCTION,
-    HAS,
-    NOTE,
-    ONE_NOTE,
-    OWN_COUNTER,
-    PACKS,
-)
+from suites.saved.plans import BOOLEANS
+from suites.saved.sources import COUNTER_ISSUE, HAS, NOTE, ONE_NOTE, OWN_COUNTER
 from suites.tensors import leaf
-
-ABOUT = "saved_tensors_hooks"
-
-
-def packed_by(act: Callable[[], Any]) -> List[Any]:
-    """What is packed while something is done, as plain data."""
-    import torch
-
-    seen: List[Any] = []
-    with torch.autograd.graph.saved_tensors_hooks(lambda tensor: seen.append(tensor.tolist()), lambda packed: packed):
-        act()
-    return seen
-
-
-@clause(
-    "saved.pack.result",
-    says="exp, sqrt, tanh and sigmoid pack their result; sin, log and cos pack their argument.",
-    source="measured",
-    asked="sigmoid tanh exp save their output not input for backward which activation is stored",
-    needs=HAS,
-    value=("exp", "sqrt", "tanh", "sigmoid"),
-    wrong={"all pack the argument": (), "sin packs its result": ("exp", "sqrt", "tanh", "sigmoid", "sin")},
-    witness={"names": ["exp", "sin"], "x": 2},
-)
-@given(
-    names=st.lists(st.sampled_from(["exp", "sqrt", "tanh", "sigmoid", "sin", "log", "cos"]), min_size=1, max_size=4),
-    x=st.integers(2, 5),
-)
-def test_result(subject: Subject, names: List[str], x: int) -> None:
-    import torch
-
-    packed = [packed_by(lambda name=name: getattr(torch, name)(leaf(x))) for name in names]
-    results = [getattr(torch, name)(leaf(x)).tolist() if name in subject.value else float(x) for name in names]
-    assert packed == [[one] for one in results]
-
-
-@clause(
-    "saved.pack.integers",
-    says="A pack hook is given integer tensors, too: x[i] packs the index tensor i.",
-    source=PACKS,
-    asked="pack hook gets int64 index tensor quantizing activations breaks on integer dtype embedding indices",
-    needs=HAS,
-    value="i",
-    wrong={"nothing": "nothing", "x": "x"},
-    witness={"indices": [0, 1, 1]},
-)
-@given(indices=st.lists(st.integers(0, 2), min_size=1, max_size=4))
-def test_integers(subject: Subject, indices: List[int]) -> None:
-    import torch
-
-    x = torch.ones(3, requires_grad=True)
-    expected = {"i": [indices], "nothing": [], "x": [[1.0] * 3]}
-    assert packed_by(lambda: x[torch.tensor(indices)]) == expected[subject.value]
-
-
-@clause(
-    "saved.pack.function",
-    says="What a Function gives to save_for_backward is packed; a tensor that it keeps as ctx.name is not.",
-    where="an input of the Function needs a gradient",
-    source=FUNCTION,
-    asked="custom autograd Function ctx.save_for_backward pack hook ctx attribute not offloaded",
-    needs=HAS,
-    value="given",
-    wrong={"both": "both"},
-    witness={"given": 1, "kept": 2},
-)
-@given(given=UP_TO_THREE, kept=UP_TO_THREE)
-def test_function(subject: Subject, given: int, kept: int) -> None:
-    import torch
-
-    class Saving(torch.autograd.Function):
-        @staticmethod
-        def forward(ctx: Any, x: Any) -> Any:
-            ctx.save_for_backward(*(x.new_full((), number) for number in range(given)))
-            ctx.kept = [x.new_full((), -1 - number) for number in range(kept)]
-            return x.clone()
-
-        @staticmethod
-        def backward(ctx: Any, grad: Any) -> Any:
-            return grad
-
-    expected = [*range(given), *(-1 - number for number in range(kept if subject.value == "both" else 0))]
-    assert packed_by(lambda: Saving.apply(leaf(1))) == expected
 
 
 @clause(
@@ -196,6 +105,35 @@ def test_grad_fn(subject: Subject, inner: bool, detaches: bool) -> None:
         y = x.sin()
     found = y.grad_fn._saved_self
     assert (found.requires_grad, found.grad_fn is x.grad_fn, found is x) == subject.value
+
+
+@clause(
+    "saved.unpack.grad_mode",
+    says="An unpack hook runs with gradients on in a pass with create_graph=True, and off in others.",
+    where="nothing in the pass sets grad mode",
+    source="measured",
+    asked="grad mode inside unpack hook create_graph recompute activation in unpack",
+    needs=HAS,
+    value="of the pass",
+    wrong={"off": "off"},
+    witness={"creates": [True, False]},
+)
+@given(creates=st.lists(BOOLEANS, min_size=1, max_size=4))
+def test_grad_mode(subject: Subject, creates: List[bool]) -> None:
+    import torch
+
+    seen: List[bool] = []
+
+    def unpack(packed: Any) -> Any:
+        seen.append(torch.is_grad_enabled())
+        return packed
+
+    x = leaf(2)
+    with torch.autograd.graph.saved_tensors_hooks(lambda tensor: tensor.detach(), unpack):
+        y = x.sin()
+    for create in creates:
+        torch.autograd.grad(y, x, retain_graph=True, create_graph=create)
+    assert seen == [create and subject.value == "of the pass" for create in creates]
 
 
 @clause(

@@ -1,4 +1,6 @@
-"""What a pack hook is given, and when; and what becomes of an operation where it fails."""
+"""When a pack hook is called, and what becomes of an operation where it fails."""
+
+from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -6,39 +8,24 @@ from hypothesis import strategies as st
 from fixtures.draw.plans import FACTORS, NUMBERS
 from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
-from fixtures.plan.grammar import (
-    Call,
-    Edit,
-    Forward,
-    Freeze,
-    Hook,
-    Input,
-    Leaf,
-    Plan,
-    Raise,
-    Remove,
-)
-from suites.saved.products import (
+from fixtures.plan.grammar import Call, Edit, Forward, Freeze, Hook, Input, Leaf, Plan, Raise, Remove
+from suites.saved.plans import (
     BOOLEANS,
-    CONTEXT_NOTE,
-    EDITED,
     EDITS,
-    HAS,
     LOOKS,
     MAYBE,
     NET,
-    NOTE,
     ONE_PASS,
-    PACKS,
     PASSES,
     TWO,
-    TYPE_IS_KEPT,
     factors,
     ones,
     pair,
     product,
     starts,
 )
+from suites.saved.sources import CONTEXT_NOTE, EDITED, HAS, NOTE, PACKS, TYPE_IS_KEPT
+from suites.tensors import leaf
 
 
 @clause(
@@ -236,3 +223,36 @@ def test_after_raising(subject: Subject, plan: Plan) -> None:
     assert trace.calls() == ["c.pack"]
     assert trace.raised()[0][0] == "forward"
     assert len(trace.returns()) == 1
+
+
+@clause(
+    "saved.pack.type_error",
+    says="A TypeError that a pack hook raises in x * y is shown as 'unsupported operand', without its text.",
+    source="measured",
+    asked="unsupported operand type(s) for *: Tensor and Tensor raised inside saved_tensors_hooks real error hidden",
+    needs=HAS,
+    concern="saved raises ?type_error",
+    readings=by_release(
+        "nothing",
+        ("2.0", "its text is lost", ["TypeError: unsupported", "TypeError: mine"]),
+        "A TypeError that a pack hook raises in x * y is shown as 'unsupported operand', without its text.",
+        ("", "RuntimeError", ["RuntimeError: TypeError:", "RuntimeError: TypeError:"]),
+        "A TypeError that a pack hook raises is shown as RuntimeError with its text, under x * y and by x.mul(y).",
+    ),
+)
+def test_type_error(subject: Subject) -> None:
+    import torch
+
+    def pack(tensor: Any) -> Any:
+        raise TypeError("mine")
+
+    def text(act: Any) -> str:
+        with torch.autograd.graph.saved_tensors_hooks(pack, lambda packed: packed):
+            try:
+                act()
+            except (TypeError, RuntimeError) as error:
+                return " ".join(f"{type(error).__name__}: {error}".split()[:2])
+        return "none"
+
+    x, y = leaf(2), leaf(3)
+    assert [text(lambda: x * y), text(lambda: x.mul(y))] == subject.value

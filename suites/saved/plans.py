@@ -1,4 +1,4 @@
-"""Plans of one product, x0 * x1, with pairs of hooks for what it saves; and what the clauses of this chapter quote."""
+"""Plans of one product, x0 * x1, with pairs of hooks for what it saves."""
 
 from typing import Any, List, Sequence, Tuple
 
@@ -6,38 +6,6 @@ from hypothesis import strategies as st
 
 from fixtures.draw.plans import FACTORS, NUMBERS
 from fixtures.plan.grammar import Backward, Forward, Hook, InPlace, Input, Leaf, Plan, Scale
-from suites.names import ISSUE, PULL
-
-HOOKS = "docs: torch.autograd.graph.saved_tensors_hooks"
-PACKS = f'{HOOKS} "operation saves a tensor for backward"'
-UNPACKS = f'{HOOKS} "is called when the saved tensor needs to be accessed"'
-PACKED = f'{HOOKS} "It takes as argument the *packed* object returned by ``pack_hook``"'
-SAME = f'{HOOKS} "should return a tensor which has the same content as the original tensor"'
-FUNCTION = f'{HOOKS} "intermediary results saved using :func:`~torch.autograd.function._ContextMethodMixin.save_for"'
-INNERMOST = f'{HOOKS} "only the inner-most pair of hooks will be applied"'
-CYCLE = f'{HOOKS} "the return value of ``pack_hook`` cannot hold a reference to the input tensor"'
-ON_CPU = 'docs: torch.autograd.graph.save_on_cpu "If the graph was already on CPU, no tensor copy is performed"'
-DISABLED = (
-    'docs: torch.autograd.graph.disable_saved_tensors_hooks "when they have been disabled, a RuntimeError with this"'
-)
-MUTATION = "docs: torch.autograd.graph.allow_mutation_on_saved_tensors"
-NOTE = "note: autograd.html#hooks-for-saved-tensors"
-ONE_NOTE = "note: autograd.html#registering-hooks-for-a-saved-tensor"
-CONTEXT_NOTE = "note: autograd.html#registering-default-hooks-for-saved-tensors"
-CHECKED = 'note: autograd.html#in-place-correctness-checks "you can be sure that the computed gradients are correct"'
-#: Exceptions of pack and unpack hooks keep their type.
-TYPE_IS_KEPT = PULL + "94456"
-NESTING = PULL + "70932"
-EDITED = PULL + "62717"
-OWN_COUNTER = PULL + "128545"
-REGISTERED = PULL + "60663"
-COUNTER_ISSUE = ISSUE + "128611"
-
-HAS = "torch.autograd.graph.saved_tensors_hooks"
-HAS_CPU = "torch.autograd.graph.save_on_cpu"
-HAS_OFF = "torch.autograd.graph.disable_saved_tensors_hooks"
-HAS_ONE = "torch._C._autograd.SavedTensor.register_hooks"
-HAS_MUTATION = "torch.autograd.graph.allow_mutation_on_saved_tensors"
 
 NET = Leaf("m0", "mul")
 OUT = "m0>0"
@@ -50,6 +18,8 @@ MAYBE = LOOKS | SCALES
 PASSES = st.lists(st.builds(lambda grad: Backward((grad,)), NUMBERS), min_size=1, max_size=3).map(tuple)
 ONE_PASS = st.builds(lambda grad: (Backward((grad,)),), NUMBERS)
 BOOLEANS = st.booleans()
+C0, C1 = Hook("saved", "", "c0"), Hook("saved", "", "c1")
+ON_CPU_HOOK = Hook("save_on_cpu", "", "cpu")
 
 
 def product(
@@ -78,6 +48,13 @@ def on_one(do: Any = LOOKS, back: Any = LOOKS) -> Any:
     return st.builds(lambda do, back: (Hook("saved_one", OUT, "c", do, back=back),), do, back)
 
 
+def nested(least: int, most: int) -> st.SearchStrategy:
+    """So many pairs, one in the next, each of which may multiply."""
+    return st.lists(st.tuples(MAYBE, MAYBE), min_size=least, max_size=most).map(
+        lambda pairs: tuple(Hook("saved", "", f"c{place}", do, back=back) for place, (do, back) in enumerate(pairs))
+    )
+
+
 def factors(plan: Plan) -> List[int]:
     """The numbers that are multiplied."""
     return [one.value if one.leaf else 2 * one.value for one in plan.inputs]
@@ -86,6 +63,11 @@ def factors(plan: Plan) -> List[int]:
 def starts(plan: Plan) -> List[int]:
     """The gradient that each backward pass begins with."""
     return [step.grads[0] for step in plan.steps if isinstance(step, Backward)]
+
+
+def packs_and_unpacks(plan: Plan, label: str) -> List[str]:
+    """The calls of one pair of hooks: it packs both factors once, and unpacks them in each pass."""
+    return [f"{label}.pack"] * 2 + [f"{label}.unpack"] * 2 * len(starts(plan))
 
 
 def ones(numbers: Sequence[int]) -> List[Tuple[int, ...]]:
