@@ -9,7 +9,7 @@ from fixtures.draw.plans import FACTORS, NUMBERS, plans
 from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Again, Backward, Chain, Forward, Hook, Input, Leaf, Plan, Scale, hooks_of
-from suites.backward.hooked import MAYBE_PRE, MAYBE_SCALE, NO_INPUT, PAIR, row, script
+from suites.backward.plans import MAYBE_PRE, MAYBE_SCALE, NO_INPUT, PAIR, row, script
 from suites.backward.sources import BEFORE_FORWARD, PRE_REPLACES, RULE_2, TESTS
 from suites.names import FULL, PRE
 

@@ -7,7 +7,8 @@ from fixtures.draw.plans import NUMBERS, plans
 from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Plan, hooks_of
-from suites.backward.hooked import EVERY_KIND, FEW, MAYBE_SCALE
+from suites.backward.modules import FEW
+from suites.backward.plans import EVERY_KIND, MAYBE_SCALE
 from suites.backward.sources import GRADIENTS
 from suites.names import FULL
 

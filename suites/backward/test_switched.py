@@ -13,7 +13,7 @@ from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, Forward, Hook, Input, Plan, Raise, Train, hooks_of
 from fixtures.play.trace import Trace
-from suites.backward.hooked import EVERY_KIND, KINDS, MAYBE_SCALE, PAIR, row
+from suites.backward.plans import EVERY_KIND, KINDS, MAYBE_SCALE, PAIR, row
 from suites.tensors import in_some_mode
 
 

@@ -11,7 +11,7 @@ from fixtures.draw.shapes import LAYOUTS, SHAPES
 from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Like, Of, Plan, Recast, hooks_of
-from suites.backward.hooked import FEW
+from suites.backward.modules import FEW
 from suites.backward.sources import GRADIENTS, INPUT_VIEW, LEGACY, REPLACES
 from suites.names import FULL
 

@@ -1,6 +1,5 @@
-"""What a full backward hook sees of inputs and outputs that are no plain tensors: containers, None, sparse ones."""
+"""What a full backward hook sees of inputs and outputs that are no plain tensors: containers, None, constants."""
 
-import collections
 import warnings
 from dataclasses import replace
 from typing import Any, List, Sequence
@@ -12,14 +11,12 @@ from fixtures.draw.plans import NUMBERS, plans
 from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, Call, Chain, Forward, Freeze, Hook, Input, Leaf, Pack, Plan, hooks_of
-from suites.backward.hooked import FEW, module_of, run
+from suites.backward.modules import FEW, module_of, run
 from suites.backward.sources import DOCS, GRADIENTS, NO_TENSOR, POSITIONAL, PRE_DOCS, RULE_2, TENSORS_ONLY
 from suites.names import FROM_OUTPUT, FULL, PRE
 from suites.packed import positional
 
 RULE = "The docs promise a call whenever gradients for the module's inputs are computed; here they are."
-
-Fields = collections.namedtuple("Fields", "first second")
 
 
 class Holder:

@@ -1,4 +1,4 @@
-"""What full backward hooks warn of, and what they keep alive."""
+"""What full backward hooks keep alive, and what they warn of."""
 
 import gc
 import warnings
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from fixtures.judge.clause import Reading, by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.judge.table import Row, each
-from suites.backward.hooked import FEW, line
+from suites.backward.modules import FEW, line
 from suites.backward.sources import FIRING
 from suites.names import CLEARING, FULL, PRE, WARNED
 

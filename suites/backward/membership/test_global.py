@@ -9,7 +9,8 @@ from fixtures.draw.plans import NUMBERS
 from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import OPS, Backward, Chain, Forward, Hook, Input, Leaf, Plan, hooks_of
-from suites.backward.hooked import FEW, MAYBE_SCALE, row, steps_on_line
+from suites.backward.modules import FEW
+from suites.backward.plans import MAYBE_SCALE, row, steps_on_line
 from suites.backward.sources import GLOBAL_ALL, GLOBAL_FIRST, MIXED
 from suites.names import FULL, GLOBAL_FULL
 

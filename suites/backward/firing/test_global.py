@@ -1,4 +1,4 @@
-"""Global backward hooks of modules, and handles that are removed."""
+"""When global backward hooks of modules run, and when no more."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -7,9 +7,9 @@ from fixtures.draw.plans import NUMBERS
 from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Plan, Remove, hooks_of
-from suites.backward.hooked import ANY_KIND, MAYBE_SCALE, PAIR, row
+from suites.backward.plans import ANY_KIND, MAYBE_SCALE, PAIR, row
 from suites.backward.sources import GLOBAL_HANDLE, GLOBAL_PRE_ALL
-from suites.names import FULL, GLOBAL_FULL, GLOBAL_PRE
+from suites.names import GLOBAL_FULL, GLOBAL_PRE
 
 
 @clause(
@@ -75,35 +75,3 @@ def test_global_pre(subject: Subject, plan: Plan) -> None:
 def test_global_removed(subject: Subject, plan: Plan) -> None:
     (gone,) = [step.label for step in plan.steps if isinstance(step, Remove)]
     assert subject.holds(plan).calls() == [hook.label for hook in hooks_of(plan) if hook.label != gone]
-
-
-@clause(
-    "backward.firing.removed_twice",
-    says="A second remove() of one full or legacy backward hook does nothing, also if another was added.",
-    source="measured",
-    asked="calling handle remove again safe or error could it delete someone elses hook double unregister",
-    needs=FULL,
-)
-@given(
-    plan=st.builds(
-        lambda kind, early, do, grad: Plan(
-            Leaf("m0", "scale", (2,)),
-            (Input(3),),
-            (
-                Hook(kind, "m0", "h0"),
-                *((Remove("h0"),) * early),
-                Hook(kind, "m0", "h1", do),
-                *((Remove("h0"),) * (3 - early)),
-                Forward(),
-                Backward((grad,)),
-            ),
-        ),
-        ANY_KIND,
-        st.integers(0, 2),
-        MAYBE_SCALE,
-        NUMBERS,
-    )
-)
-def test_removed_twice(subject: Subject, plan: Plan) -> None:
-    trace = subject.holds(plan)
-    assert (trace.calls(), trace.raised()) == (["h1"], [])

@@ -10,7 +10,8 @@ from fixtures.judge.clause import Reading, clause
 from fixtures.judge.subject import Subject
 from fixtures.judge.table import Row, each
 from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Plan, Raise, Scale, hooks_of
-from suites.backward.hooked import FULL_KINDS, MAYBE_SCALE, module_of, row
+from suites.backward.modules import module_of
+from suites.backward.plans import FULL_KINDS, MAYBE_SCALE, row
 from suites.backward.sources import DOCS, IN_ORDER, OBSERVES, PRE_REPLACES, REPLACES
 from suites.names import FULL, PRE
 from suites.shapes import product

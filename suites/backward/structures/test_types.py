@@ -9,7 +9,8 @@ from fixtures.draw.plans import NUMBERS
 from fixtures.judge.clause import Reading, by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, Blank, Forward, Hook, Input, Leaf, Pack, Plan, hooks_of, slots
-from suites.backward.hooked import FEW, PAIR, module_of, returning, run
+from suites.backward.modules import FEW, module_of, run
+from suites.backward.plans import PAIR, returning
 from suites.backward.sources import DOCS, LEGACY, REPLACES
 from suites.names import FULL, KEEPS_CLASS
 from suites.packed import fits

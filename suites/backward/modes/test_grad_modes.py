@@ -1,4 +1,4 @@
-"""Full backward hooks under grad modes, checkpoints and forward mode; what they warn of and what they keep alive."""
+"""Full backward hooks under grad modes, checkpoints and forward mode."""
 
 import warnings
 from typing import Any, List
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from fixtures.draw.plans import NUMBERS
 from fixtures.judge.clause import Reading, by_release, clause
 from fixtures.judge.subject import Subject
-from suites.backward.hooked import FEW, line
+from suites.backward.modules import FEW, line
 from suites.backward.sources import RULE_1, RULE_3
 from suites.names import FULL, UNDER_NO_GRAD
 

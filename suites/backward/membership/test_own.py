@@ -1,4 +1,4 @@
-"""Which backward hooks of a module run: registering, removing, mixing full and legacy ones, and global hooks."""
+"""Which backward hooks of a module run: registering, removing, and mixing full and legacy ones."""
 
 from typing import Any, List, Tuple
 
@@ -9,7 +9,7 @@ from fixtures.draw.plans import NUMBERS
 from fixtures.judge.clause import Reading, by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, Chain, Drop, Forward, Hook, Input, Leaf, Plan, Remove, hooks_of
-from suites.backward.hooked import FULL_KINDS, MAYBE_SCALE, steps_on_line
+from suites.backward.plans import FULL_KINDS, MAYBE_SCALE, steps_on_line
 from suites.backward.sources import CALLED, MIXED, PREPEND, RULE_3, TESTS
 from suites.names import FULL, PRE, UNDER_NO_GRAD
 

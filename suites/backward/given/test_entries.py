@@ -7,7 +7,7 @@ from fixtures.draw.plans import NUMBERS, plans
 from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, Call, Forward, Hook, Input, Leaf, Of, Plan
-from suites.backward.hooked import FEW
+from suites.backward.modules import FEW
 from suites.backward.sources import INPUT_VIEW, OUTPUT_VIEW, POSITIONAL
 from suites.names import FULL
 

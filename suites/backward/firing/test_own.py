@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from fixtures.draw.plans import FACTORS, NUMBERS, plans
 from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
-from fixtures.plan.grammar import Backward, Chain, Fan, Forward, Hook, Input, Leaf, Plan, Scale
-from suites.backward.hooked import ANY_KIND, FULL_KINDS, MAYBE_SCALE, PAIR, row
+from fixtures.plan.grammar import Backward, Chain, Fan, Forward, Hook, Input, Leaf, Plan, Remove, Scale
+from suites.backward.plans import ANY_KIND, FULL_KINDS, MAYBE_SCALE, PAIR, row
 from suites.backward.sources import EXECUTED, PRE_CALLED, RULE_1, RULE_3
 from suites.names import FULL, PRE
 
@@ -309,3 +309,35 @@ def test_freed_graph(subject: Subject, plan: Plan) -> None:
 )
 def test_any_network(subject: Subject, plan: Plan) -> None:
     subject.holds(plan)
+
+
+@clause(
+    "backward.firing.removed_twice",
+    says="A second remove() of one full or legacy backward hook does nothing, also if another was added.",
+    source="measured",
+    asked="calling handle remove again safe or error could it delete someone elses hook double unregister",
+    needs=FULL,
+)
+@given(
+    plan=st.builds(
+        lambda kind, early, do, grad: Plan(
+            Leaf("m0", "scale", (2,)),
+            (Input(3),),
+            (
+                Hook(kind, "m0", "h0"),
+                *((Remove("h0"),) * early),
+                Hook(kind, "m0", "h1", do),
+                *((Remove("h0"),) * (3 - early)),
+                Forward(),
+                Backward((grad,)),
+            ),
+        ),
+        ANY_KIND,
+        st.integers(0, 2),
+        MAYBE_SCALE,
+        NUMBERS,
+    )
+)
+def test_removed_twice(subject: Subject, plan: Plan) -> None:
+    trace = subject.holds(plan)
+    assert (trace.calls(), trace.raised()) == (["h1"], [])
