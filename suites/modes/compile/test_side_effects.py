@@ -10,19 +10,9 @@ from hypothesis import strategies as st
 from fixtures.judge.clause import Reading, by_release, clause
 from fixtures.judge.subject import Subject
 from suites.hooking import raised
-from suites.modes.compiled import (
-    ANYWHERE,
-    APIS,
-    BY,
-    COMPILE,
-    EAGER,
-    INNER,
-    became,
-    called,
-    compiled,
-    network,
-    within,
-)
+from suites.modes.compile.networks import ANYWHERE, APIS, INNER, became, called, compiled, network
+from suites.modes.networks import BY, within
+from suites.modes.sources import COMPILE, EAGER
 
 ABOUT = APIS
 

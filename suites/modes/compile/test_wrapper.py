@@ -10,15 +10,11 @@ from hypothesis import strategies as st
 from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from suites.hooking import raised
-from suites.modes.compiled import (
+from suites.modes.compile.networks import (
     APIS,
-    BY,
-    COMPILE,
-    EAGER,
     EVERYWHERE,
     FORWARD,
     INNER,
-    OWN,
     PRE,
     became,
     called,
@@ -29,6 +25,8 @@ from suites.modes.compiled import (
     network,
     noting,
 )
+from suites.modes.networks import BY
+from suites.modes.sources import COMPILE, EAGER, OWN
 
 ABOUT = APIS
 TIMES = 'code: torch/_dynamo/eval_frame.py "this will cause the hooks to fire an extra time"'

@@ -4,16 +4,7 @@ from typing import Any, Callable, List, Sequence
 
 from hypothesis import strategies as st
 
-#: torch.compiler came with 2.1, from which on hooks of compiled modules are run.
-COMPILE = "torch.compiler.reset"
-IN_PLACE = (COMPILE, "torch.nn.Module.compile")
-#: What the sentences are limited to: a forward of torch.nn is compiled otherwise, and so may other backends.
-EAGER, AOT = "backend='eager'", "backend='aot_eager'"
-OWN = "the module's forward is your own"
-#: What torch says of it.
-PAGE = "https://docs.pytorch.org/docs/stable/torch.compiler_nn_module.html"
-GUARDS = "code: torch/_dynamo/config.py"
-NOTICED = f'{GUARDS} "dynamo will not notice and will execute whichever version you first compiled"'
+from suites.modes.networks import within
 
 KINDS = ("forward_pre", "forward", "full_backward_pre", "full_backward", "backward")
 APIS = tuple(f"register_{kind}_hook" for kind in KINDS)
@@ -25,8 +16,6 @@ ANY_KIND = st.sampled_from(KINDS)
 #: Where a hook is: modules in `network`, the first being the one that is compiled.
 INNER = st.sampled_from(["first", "second", "second.inner"])
 ANYWHERE = st.sampled_from(["", "first", "second", "second.inner"])
-#: What a hook multiplies by: never 1.
-BY = st.sampled_from([5, -2])
 
 
 def scale(by: int) -> Any:
@@ -83,13 +72,6 @@ def two_outputs() -> Any:
     return TwoOutputs()
 
 
-def within(net: Any, path: str) -> Any:
-    """The module inside of `net` at a dotted path; itself at an empty one."""
-    for name in path.split(".") if path else ():
-        net = getattr(net, name)
-    return net
-
-
 def multiplying(kind: str, by: int) -> Callable[..., Any]:
     """A hook of a kind that returns what it is given to replace, multiplied."""
 
@@ -143,7 +125,7 @@ def everywhere(kind: str, function: Any) -> Any:
     return getattr(module, f"register_module_{kind}_hook")(function)
 
 
-def given(numbers: Sequence[float]) -> Any:
+def leaf(numbers: Sequence[float]) -> Any:
     """An input that needs a gradient."""
     import torch
 
@@ -152,7 +134,7 @@ def given(numbers: Sequence[float]) -> Any:
 
 def called(call: Callable[[Any], Any], numbers: Sequence[float] = (3.0,)) -> List[Any]:
     """One call and its backward pass: the output, and the gradient of the input."""
-    x = given(numbers)
+    x = leaf(numbers)
     y = call(x)
     y.sum().backward()
     return [y.tolist(), x.grad.tolist()]

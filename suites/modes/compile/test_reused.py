@@ -8,20 +8,8 @@ from hypothesis import strategies as st
 from fixtures.judge.clause import by_release
 from fixtures.judge.subject import Subject
 from fixtures.judge.table import Row, each
-from suites.modes.compiled import (
-    APIS,
-    COMPILE,
-    EAGER,
-    INNER,
-    KINDS,
-    NOTICED,
-    PAGE,
-    became,
-    called,
-    compiled,
-    hook,
-    network,
-)
+from suites.modes.compile.networks import APIS, INNER, KINDS, became, called, compiled, hook, network
+from suites.modes.sources import COMPILE, EAGER, NOTICED, PAGE
 
 ABOUT = APIS
 SAME = (f'{PAGE} "If you install hooks before calling"', NOTICED)

@@ -13,7 +13,7 @@ BACKWARDS = (*FULLS, "backward")
 KINDS = (*FORWARDS, *BACKWARDS)
 APIS = tuple(f"register_{kind}_hook" for kind in KINDS)
 FORWARD_APIS, FULL_APIS, BACKWARD_APIS = APIS[:2], APIS[2:4], APIS[2:]
-
+AROUND_APIS = (*FORWARD_APIS, *FULL_APIS)
 #: Where a hook is: the network itself, a module of your own inside, and two layers of torch.nn.
 OWN, INSIDE, LAYERS = "", "block", ["block.layer", "last"]
 INNER = [INSIDE, *LAYERS]
@@ -88,6 +88,12 @@ def hook(net: Any, path: str, kind: str, by: int = 5, note: Callable[[Any], Any]
     return getattr(within(net, path), f"register_{kind}_hook")(made)
 
 
+def counted(net: Any, path: str, seen: List[Any]) -> None:
+    """A pre-hook and a forward hook that say that they run, on the module at a path."""
+    within(net, path).register_forward_pre_hook(lambda module, args: seen.append("pre"))
+    within(net, path).register_forward_hook(lambda module, args, output: seen.append("forward"))
+
+
 def ones(*shape: int) -> Any:
     """A tensor of ones that requires a gradient."""
     import torch
@@ -101,6 +107,19 @@ def called(net: Any, x: Any = None) -> List[float]:
     output = net(x)
     output.sum().backward()
     return [output.flatten()[0].item(), x.grad.flatten()[0].item()]
+
+
+def checkpointed(net: Any, reentrant: bool, stop: bool = True) -> Callable[[Any], Any]:
+    """The network, called through checkpoint."""
+    from torch.utils import checkpoint as module
+
+    def call(x: Any) -> Any:
+        if stop:
+            return module.checkpoint(net, x, use_reentrant=reentrant)
+        with module.set_checkpoint_early_stop(False):
+            return module.checkpoint(net, x, use_reentrant=reentrant)
+
+    return call
 
 
 def hooked(path: str, kind: str, by: int = 5) -> Sequence[float]:

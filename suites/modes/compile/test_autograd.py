@@ -8,20 +8,9 @@ from hypothesis import strategies as st
 from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from suites.hooking import FEW, raised
-from suites.modes.compiled import (
-    ANYWHERE,
-    BY,
-    COMPILE,
-    INNER,
-    became,
-    called,
-    compiled,
-    hook,
-    network,
-    two_outputs,
-    within,
-)
-from suites.modes.compiled import given as leaf
+from suites.modes.compile.networks import ANYWHERE, INNER, became, called, compiled, hook, leaf, network, two_outputs
+from suites.modes.networks import BY, within
+from suites.modes.sources import COMPILE
 from suites.tensors import item
 
 ABOUT = "register_hook"

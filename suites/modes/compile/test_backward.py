@@ -7,20 +7,9 @@ from hypothesis import strategies as st
 
 from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
-from suites.modes.compiled import (
-    AOT,
-    BY,
-    COMPILE,
-    EAGER,
-    EVERYWHERE,
-    OWN,
-    called,
-    compiled,
-    network,
-    two_outputs,
-    within,
-)
-from suites.modes.compiled import given as leaf
+from suites.modes.compile.networks import EVERYWHERE, called, compiled, leaf, network, two_outputs
+from suites.modes.networks import BY, within
+from suites.modes.sources import AOT, COMPILE, EAGER, OWN
 from suites.names import ISSUE
 from suites.tensors import item
 

@@ -8,12 +8,10 @@ from hypothesis import strategies as st
 
 from fixtures.judge.clause import Reading, clause
 from fixtures.judge.subject import Subject
-from suites.modes.compiled import (
+from suites.modes.compile.networks import (
     APIS,
-    EAGER,
     EVERYWHERE,
     FORWARD,
-    IN_PLACE,
     INNER,
     PRE,
     became,
@@ -24,6 +22,7 @@ from suites.modes.compiled import (
     network,
     noting,
 )
+from suites.modes.sources import EAGER, IN_PLACE
 
 ABOUT = APIS
 

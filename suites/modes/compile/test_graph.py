@@ -9,23 +9,9 @@ from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.judge.table import Row, each
 from suites.hooking import raised
-from suites.modes.compiled import (
-    ANY_KIND,
-    APIS,
-    BY,
-    COMPILE,
-    EAGER,
-    INNER,
-    OWN,
-    PAGE,
-    became,
-    called,
-    compiled,
-    hook,
-    multiplying,
-    network,
-    within,
-)
+from suites.modes.compile.networks import ANY_KIND, APIS, INNER, became, called, compiled, hook, multiplying, network
+from suites.modes.networks import BY, within
+from suites.modes.sources import COMPILE, EAGER, OWN, PAGE
 
 ABOUT = APIS
 AROUND = st.sampled_from(["forward_pre", "forward"])

@@ -8,26 +8,22 @@ from hypothesis import strategies as st
 from fixtures.judge.clause import Reading, by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.judge.table import Row, each
-from suites.modes.compiled import (
+from suites.modes.compile.networks import (
     ANY_KIND,
     ANYWHERE,
     APIS,
-    BY,
-    COMPILE,
-    EAGER,
     INNER,
-    OWN,
-    PAGE,
     became,
     called,
     compiled,
     hook,
+    leaf,
     multiplying,
     network,
     scale,
-    within,
 )
-from suites.modes.compiled import given as leaf
+from suites.modes.networks import BY, within
+from suites.modes.sources import COMPILE, EAGER, OWN, PAGE
 
 ABOUT = APIS
 
