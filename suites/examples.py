@@ -46,7 +46,7 @@ PATIENCE = 5
 
 
 def import_suites(version: str = "") -> None:
-    """Import suites/<chapter>/test_<topic>.py for every chapter, to draw for this torch, else for the installed one."""
+    """Import all files of clauses, to draw for this torch, else for the installed one."""
     draw_for(contract_for(version or installed_version()))
     import_files()
 

@@ -21,10 +21,11 @@ NEWEST = "1000"  # no text of a clause depends on the torch that it is read for
 
 
 def import_files() -> None:
-    """Import suites/<chapter>/test_<topic>.py for every chapter, to draw for the contract that was given."""
-    for path in sorted((ROOT / "suites").glob("*/test_*.py")):
-        if path.parent.name not in APART:
-            importlib.import_module(f"suites.{path.parent.name}.{path.stem}")
+    """Import all files of clauses, to draw for the contract that was given."""
+    for path in sorted((ROOT / "suites").rglob("test_*.py")):
+        module = path.relative_to(ROOT).with_suffix("").parts
+        if module[1] not in APART:
+            importlib.import_module(".".join(module))
 
 
 def table() -> Dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The three rooms and their folders: who may import whom, how long a file may be, which files name versions and paths.
+"""The three rooms and their folders: who may import whom, where a clause is, how long a file may be, what it may name.
 
 Each test is about all files at once, and lists those that break its rule.
 """
@@ -8,11 +8,14 @@ from __future__ import annotations
 import ast
 import re
 import subprocess
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
+
+from reports.data.verdicts import read_table
 
 ROOT = Path(__file__).resolve().parents[2]
 ROOMS = ("suites", "fixtures", "reports")
@@ -38,6 +41,18 @@ FLOORS = {
 ASK_THE_VERSION = ["fixtures/run/judging.py", "suites/coverage.py", "suites/examples.py"]
 DOORS_TO_TORCH = ("fixtures/stages/",)
 LONGEST, LONGEST_CONFTEST = 400, 100
+#: Chapters whose clauses are elsewhere still.
+TO_BE_MOVED = tuple("modes saved built backward input output optimizer registration state".split())
+MOST_FILES = 26
+#: Folders with more files, and why each is one folder.
+LARGE = {
+    "suites/selfcheck": "tests are found by the name of what they are about, and share their helpers",
+    "suites/selfcheck/faults": "a file for each fault, all alike",
+    "suites/backward": "TODO",
+    "reports/data": "TODO",
+    "reports/scope": "a program for each condition of a usual program, all alike",
+    "reports/upstream": "a program for each sentence of torch's documentation that is not so, all alike",
+}
 GENERATED = ("reports/verdicts/",)
 #: Programs to send to others: they import torch and nothing of ours.
 SENT = ("reports/upstream/", "reports/scope/", "reports/why/")
@@ -159,6 +174,26 @@ def test_no_file_is_too_long() -> None:
     lines = {name: (ROOT / name).read_text("utf-8").count("\n") for name in written}
     most = {name: LONGEST_CONFTEST if name.endswith("conftest.py") else LONGEST for name in written}
     assert {name: count for name, count in lines.items() if count > most[name]} == {}
+
+
+def test_no_folder_has_too_many_files() -> None:
+    files = Counter(str(Path(name).parent) for room in ROOMS for name in tracked() if name.startswith(f"{room}/"))
+    assert {folder for folder, count in files.items() if count > MOST_FILES} == set(LARGE)
+
+
+def test_the_file_of_a_clause_follows_from_its_name() -> None:
+    """A topic is one file, or a folder where that would be too long."""
+    found: dict[tuple[str, ...], set[str]] = defaultdict(set)
+    for name, clause in read_table().clauses.items():
+        found[tuple(name.split(".")[:2])].add(clause.file)
+    wrong = []
+    for (chapter, topic), files in found.items():
+        folder = f"suites/{chapter}/{topic}/"
+        long = sum((ROOT / name).read_text("utf-8").count("\n") for name in files) > LONGEST
+        inside = all(name.startswith(f"{folder}test_") for name in files)
+        if files != {f"suites/{chapter}/test_{topic}.py"} and not (inside and long):
+            wrong.append(f"{chapter}.{topic}: {', '.join(sorted(files))}")
+    assert [one for one in wrong if not one.startswith(TO_BE_MOVED)] == []
 
 
 def test_tox_ini_is_the_only_list_of_versions() -> None:
