@@ -1,6 +1,9 @@
-"""Modules, and what torch may do to them: normed, pruned, parametrized, converted, loaded."""
+"""Modules, what torch may do to them (norm, prune, parametrize, convert, load), and which hooks are called then."""
 
-from typing import Any, Callable, Dict
+from typing import Any, Callable, Dict, List, Sequence
+
+from suites.hooking import in_turn, kinds_of, numbered
+from suites.tensors import multiplies
 
 
 def linear(device: str = "cpu") -> Any:
@@ -83,3 +86,42 @@ def called(module: Any) -> Any:
 
     dtype = next(module.parameters()).dtype
     return module(torch.ones(1, 2, dtype=dtype, requires_grad=True)).sum()
+
+
+def weight_hooks_live(ways: Sequence[str], hooks: int, passes: int, device: str = "cpu") -> bool:
+    """Whether tensor hooks that the weight had before these changes are called in each pass after them, or in none."""
+    seen: List[int] = []
+    module = linear(device)
+    for number in range(hooks):
+        module.weight.register_hook(multiplies(1, lambda grad, number=number: seen.append(number)))
+    for way in ways:
+        WAYS[way](module)
+    for _ in range(passes):
+        called(module).backward()
+    assert seen in ([], list(range(hooks)) * passes)
+    return bool(seen)
+
+
+def module_hooks_live(way: str, pres: Sequence[bool], calls: int) -> bool:
+    """Whether forward hooks and pre-hooks that a module had before a change run in each call after it, or in none."""
+    seen: List[int] = []
+    module, kinds = linear(), kinds_of(pres)
+    numbered(module, kinds, seen)
+    WAYS[way](module)
+    for _ in range(calls):
+        called(module)
+    assert seen in ([], in_turn(kinds) * calls)
+    return bool(seen)
+
+
+def calls_of_late_weight_hook(way: str, later: int) -> int:
+    """How often a tensor hook that a weight gets after one call is called, in the passes of that and of later ones."""
+    seen: List[int] = []
+    module = linear()
+    WAYS[way](module)
+    first = called(module)
+    module.weight.register_hook(lambda grad: seen.append(1))
+    first.backward()
+    for _ in range(later):
+        called(module).backward()
+    return len(seen)
