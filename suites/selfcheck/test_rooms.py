@@ -41,14 +41,11 @@ FLOORS = {
 ASK_THE_VERSION = ["fixtures/run/judging.py", "suites/coverage.py", "suites/examples.py"]
 DOORS_TO_TORCH = ("fixtures/stages/",)
 LONGEST, LONGEST_CONFTEST = 400, 100
-#: Chapters whose clauses are elsewhere still.
-TO_BE_MOVED = tuple("modes saved built backward input output optimizer registration state".split())
 MOST_FILES = 26
 #: Folders with more files, and why each is one folder.
 LARGE = {
     "suites/selfcheck": "tests are found by the name of what they are about, and share their helpers",
     "suites/selfcheck/faults": "a file for each fault, all alike",
-    "suites/backward": "TODO",
     "reports/data": "TODO",
     "reports/scope": "a program for each condition of a usual program, all alike",
     "reports/upstream": "a program for each sentence of torch's documentation that is not so, all alike",
@@ -193,7 +190,7 @@ def test_the_file_of_a_clause_follows_from_its_name() -> None:
         inside = all(name.startswith(f"{folder}test_") for name in files)
         if files != {f"suites/{chapter}/test_{topic}.py"} and not (inside and long):
             wrong.append(f"{chapter}.{topic}: {', '.join(sorted(files))}")
-    assert [one for one in wrong if not one.startswith(TO_BE_MOVED)] == []
+    assert wrong == []
 
 
 def test_tox_ini_is_the_only_list_of_versions() -> None:
