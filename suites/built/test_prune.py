@@ -36,7 +36,7 @@ def test_weight(subject: Subject, hooks: int, passes: int) -> None:
     witness={"before": 1, "behind": 1},
 )
 @given(before=UP_TO_TWO, behind=UP_TO_TWO)
-def test_prune_removed(subject: Subject, before: int, behind: int) -> None:
+def test_removed(subject: Subject, before: int, behind: int) -> None:
     import torch.nn.utils.prune
 
     ran: List[int] = []

@@ -50,7 +50,7 @@ def test_off(subject: Subject, plan: Plan) -> None:
     needs=HAS_CPU,
 )
 @given(plan=edited(st.just((ON_CPU_HOOK,))))
-def test_check_save_on_cpu(subject: Subject, plan: Plan) -> None:
+def test_save_on_cpu(subject: Subject, plan: Plan) -> None:
     trace = subject.holds(plan)
     assert not trace.raised()
     assert trace.grads()[-1]["x1"] == 2 * plan.inputs[0].value * plan.steps[-2].by * starts(plan)[0]

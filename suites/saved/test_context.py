@@ -95,7 +95,7 @@ def test_order(subject: Subject, plan: Plan) -> None:
     needs=HAS_CPU,
 )
 @given(plan=product(st.just((ON_CPU_HOOK,))))
-def test_context_save_on_cpu(subject: Subject, plan: Plan) -> None:
+def test_save_on_cpu(subject: Subject, plan: Plan) -> None:
     grads = subject.holds(plan).grads()[-1]
     x, y = factors(plan)
     assert list(grads.values()) == [sum(starts(plan)) * y * (1 if plan.inputs[0].leaf else 2), sum(starts(plan)) * x]
@@ -113,7 +113,7 @@ def test_context_save_on_cpu(subject: Subject, plan: Plan) -> None:
     witness={"threads": 1},
 )
 @given(threads=FEW)
-def test_context_thread(subject: Subject, threads: int) -> None:
+def test_thread(subject: Subject, threads: int) -> None:
     import threading
 
     import torch

@@ -98,7 +98,7 @@ def test_active(subject: Subject, plan: Plan) -> None:
         after=LOOKS,
     )
 )
-def test_off_order(subject: Subject, plan: Plan) -> None:
+def test_order(subject: Subject, plan: Plan) -> None:
     trace = subject.holds(plan)
     oldest_first = plan.steps[2].label == "o0"
     assert trace.raised() == [("hook", "RuntimeError")] * oldest_first
@@ -142,7 +142,7 @@ def test_graph(subject: Subject, plan: Plan) -> None:
         ),
     )
 )
-def test_off_one(subject: Subject, plan: Plan) -> None:
+def test_one(subject: Subject, plan: Plan) -> None:
     trace = subject.holds(plan)
     assert not trace.raised()
     assert trace.calls() == ["c.pack"] + ["c.unpack"] * len(starts(plan))
@@ -161,7 +161,7 @@ def test_off_one(subject: Subject, plan: Plan) -> None:
     note="It is made of such hooks; the reentrant one is not.",
 )
 @given(x=NUMBERS)
-def test_off_checkpoint(subject: Subject, x: int) -> None:
+def test_checkpoint(subject: Subject, x: int) -> None:
     import torch
     from torch.utils.checkpoint import checkpoint
 

@@ -198,7 +198,7 @@ def test_detached(subject: Subject, inner: bool) -> None:
     witness={"x": 2},
 )
 @given(x=NUMBERS)
-def test_one_raises(subject: Subject, x: int) -> None:
+def test_raises(subject: Subject, x: int) -> None:
     calls: List[Any] = []
 
     def pack(tensor: Any) -> Any:

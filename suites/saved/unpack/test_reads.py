@@ -26,7 +26,7 @@ from suites.tensors import leaf
     witness={"saves": 2, "looks": 2},
 )
 @given(saves=UP_TO_THREE, looks=UP_TO_THREE)
-def test_unpack_function(subject: Subject, saves: int, looks: int) -> None:
+def test_function(subject: Subject, saves: int, looks: int) -> None:
     import torch
 
     class Saving(torch.autograd.Function):
