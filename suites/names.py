@@ -17,6 +17,8 @@ NOTE = "note: modules.html#module-hooks"
 THROUGHOUT = f'{NOTE} "return an updated value that will be used throughout the remaining computation"'
 AS_IS = f'{NOTE} "are passed as-is"'
 CODE = "code: torch/nn/modules/module.py"
+#: Of tensors that are copied.
+DEEPCOPY = 'code: torch/_tensor.py "(graph leaves) support the deepcopy protocol at the moment"'
 SKIPS = f'{CODE} "If we don\'t have any hooks, we want to skip"'
 ALWAYS_TEST = "test: test/nn/test_module_hooks.py TestModuleHooks.test_always_called_forward_hooks"
 HANDLE = "https://github.com/pytorch/pytorch/blob/main/torch/utils/hooks.py"

@@ -56,6 +56,10 @@ def tower(draw: Any, depth: int) -> Any:
     return net
 
 
+#: What a hook does that multiplies.
+SCALES = st.builds(lambda by: (Scale(by),), FACTORS)
+
+
 def scale_maybe(draw: Any) -> Tuple[Scale, ...]:
     """What a hook does that multiplies, or only observes."""
     return (Scale(draw(FACTORS)),) if draw(st.booleans()) else ()
@@ -75,6 +79,11 @@ def one_raises(draw: Any, kind: str) -> List[Hook]:
         Hook(kind, "m1", f"h{index}", (Raise(),) if index == culprit else (Scale(draw(FACTORS)),))
         for index in range(number)
     ]
+
+
+def starts(plan: Plan) -> List[int]:
+    """The gradient that each backward pass begins with."""
+    return [step.grads[0] or 0 for step in plan.steps if isinstance(step, Backward)]
 
 
 # --- what hooks do, taken together -------------------------------------------------------------
@@ -140,6 +149,27 @@ def left_by_scaling(plan: Plan) -> List[int]:
         if isinstance(step, Forward):
             expected.append(plan.inputs[0].value * product(there.values()))
     return expected
+
+
+def on_product(kinds: Tuple[str, ...], actions: Any, looking: Tuple[str, ...] = ()) -> Any:
+    """Plans with hooks on the node of a product, x0 * x1, or of a sum; those of some kinds only look."""
+    hooks = st.tuples(st.sampled_from(kinds), actions)
+    hooks = hooks | st.tuples(st.sampled_from(looking), st.just(())) if looking else hooks
+    return st.builds(
+        lambda op, values, hooks, grads: Plan(
+            Leaf("m0", op),
+            tuple(Input(value) for value in values),
+            (
+                Forward(),
+                *(Hook(kind, "m0>0", f"h{place}", do) for place, (kind, do) in enumerate(hooks)),
+                *(Backward((grad,), retain_graph=True) for grad in grads),
+            ),
+        ),
+        st.sampled_from(["mul", "add"]),
+        st.lists(NUMBERS, min_size=2, max_size=2),
+        st.lists(hooks, min_size=1, max_size=4),
+        st.lists(NUMBERS, min_size=1, max_size=2),
+    )
 
 
 # --- plans with hooks of one kind around forward -----------------------------------------------

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from fixtures.judge.subject import Subject
 from fixtures.judge.table import Row, each
 from suites.built.modules import WAYS, called, linear
-from suites.gradient.said import DEEPCOPY
+from suites.names import DEEPCOPY
 from suites.tensors import outcome
 
 ABOUT = "register_forward_pre_hook"

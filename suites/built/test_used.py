@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from suites.built.modules import called, linear
-from suites.gradient.said import DEEPCOPY
 from suites.hooking import FEW
-from suites.names import FULL
+from suites.names import DEEPCOPY, FULL
 from suites.tensors import outcome
 
 ABOUT = "register_forward_hook"

@@ -9,12 +9,16 @@ from hypothesis import strategies as st
 from fixtures.draw.plans import FACTORS
 from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
-from suites.gradient.said import DEEPCOPY, MARKED, WARNED_OF
-from suites.names import RETAIN_IN_ENGINE
+from suites.names import DEEPCOPY, RETAIN_IN_ENGINE
 from suites.tensors import leaf, multiplies, outcome
 
 ABOUT = "register_hook"
 
+MARKED = 'docs: torch.utils.hooks.unserializable_hook "suppresses warnings that would otherwise arise"'
+WARNED_OF = (
+    "docs: torch.utils.hooks.unserializable_hook "
+    '"would otherwise arise if you attempt to serialize a tensor that has a hook"'
+)
 #: What `with_warnings` gives for the warning that a hook is lost.
 WARNED = ["backward hook"]
 

@@ -10,8 +10,8 @@ from fixtures.draw.plans import FACTORS, NUMBERS, plans
 from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Ask, Backward, Forward, Hook, InPlace, Input, Leaf, Like, Of, Plan, hooks_of
-from suites.gradient.asking import INNER, NET, asked_alone, hooks_when_asked
-from suites.gradient.said import RETAINED_LAST
+from suites.gradient.plans import INNER, NET, asked_alone, hooks_when_asked
+from suites.gradient.sources import RETAINED_LAST
 from suites.names import HOOKS_IN_ORDER, TENSOR_DOCS
 from suites.shapes import product
 from suites.tensors import leaf, multiplies

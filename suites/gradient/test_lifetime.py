@@ -1,4 +1,4 @@
-"""How long a tensor hook lives: tensors that go, garbage collection, cycles."""
+"""How long a tensor hook lives: its handle, tensors that go, garbage collection, cycles."""
 
 from typing import Any, List, Optional, Tuple
 
@@ -7,11 +7,81 @@ from hypothesis import strategies as st
 
 from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
-from suites.gradient.said import CYCLE
+from suites.gradient.sources import REMOVES
 from suites.names import POST_ACCUMULATE
 from suites.tensors import leaf
 
 ABOUT = "register_hook"
+
+CYCLE = 'docs: torch.autograd.backward "create a reference cycle between the parameter and its gradient"'
+HANDLE = "docs: torch.utils.hooks.RemovableHandle"
+
+
+@clause(
+    "gradient.lifetime.handle",
+    says="Tensor.register_hook takes the hook as hook= and returns a RemovableHandle with an id of its own.",
+    source=(REMOVES, "docs: torch.utils.hooks.RemovableHandle"),
+    asked="what does registering on a tensor return how to get object to unregister later keyword name",
+    value=True,
+    wrong={"per tensor": False},
+    witness={"on": [0, 1], "removed": None},
+)
+@given(on=st.lists(st.integers(0, 2), min_size=2, max_size=5), removed=st.none() | st.integers(0, 3))
+def test_handle(subject: Subject, on: List[int], removed: Any) -> None:
+    import pickle
+
+    import torch
+
+    x = leaf(1)
+    tensors = [x, 2 * x, leaf(3)]
+    seen: List[Any] = []
+    handles: List[Any] = []
+    for place in on:
+        handles.append(tensors[place].register_hook(hook=seen.append))
+        if removed is not None and removed < len(handles):
+            # That an id is free again changes nothing.
+            handles[removed].remove()
+    ids = [handle.id for handle in handles]
+    assert all(type(handle) is torch.utils.hooks.RemovableHandle for handle in handles)
+    per_tensor = [on[:number].count(at) for number, at in enumerate(on)]
+    assert len(set(ids)) == len(set(range(len(on)) if subject.value else per_tensor))
+    # With the handle pickle stores the hooks that are left on its tensor: none, then.
+    for handle in handles:
+        handle.remove()
+    assert [pickle.loads(pickle.dumps(handle)).id for handle in handles] == [handle.id for handle in handles]
+
+
+@clause(
+    "gradient.lifetime.removed_too_late",
+    says="handle.remove() does nothing where the tensor hook was removed before, or its tensor and graph are gone.",
+    see="gradient.lifetime.tensor_object_gone",
+    source=HANDLE,
+    asked="unregister twice or after deleting activation error or harmless silent",
+    value=True,
+    wrong={"takes the next": False},
+    witness={"inner": False, "removed": [1, 1]},
+)
+@given(inner=st.booleans(), removed=st.lists(st.integers(0, 4), max_size=6))
+def test_removed_too_late(subject: Subject, inner: bool, removed: List[int]) -> None:
+    calls: List[int] = []
+    handles = [leaf(1).register_hook(lambda grad: calls.append(-1))]  # 0: of a tensor that is gone
+    x = leaf(1)
+    y = 1 * x
+    hooked = y if inner else x
+    handles += [hooked.register_hook(lambda grad, number=number: calls.append(number)) for number in (1, 2, 3)]
+    hooked.register_hook(lambda grad: calls.append(5))
+    left = [1, 2, 3, 5]
+    for place in removed:
+        if place == 4:
+            continue
+        handles[place].remove()
+        if place in left:
+            left.remove(place)
+        elif not subject.value:
+            left = left[1:]
+    y.backward()
+    assert calls == left
+
 
 GC = "https://github.com/pytorch/pytorch/issues/102174"
 

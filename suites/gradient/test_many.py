@@ -11,7 +11,7 @@ from fixtures.judge.about import apis
 from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Plan, Retain, Scale, hooks_of
-from suites.gradient.products import PLACES
+from suites.gradient.plans import PLACES
 from suites.shapes import product
 
 

@@ -14,22 +14,22 @@ from fixtures.draw.plans import FACTORS, NUMBERS, plans
 from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, Call, Fan, Forward, Hook, Input, Leaf, Plan, Scale
-from suites.gradient.products import starts
-from suites.gradient.said import (
-    ADDS,
-    AS_COMPUTED,
-    CALLED,
-    IN_ORDER,
-    OBSERVES,
-    OF_ROOT,
-    PASS_NO_GRAD,
-    REPLACES,
-    SIGNATURE,
-)
+from suites.gradient.sources import ADDS, CALLED, IN_ORDER, REPLACES, SIGNATURE
 from suites.names import EXECUTION
+from suites.shapes import starts
 from suites.tensors import item, leaf, multiplies
 
 ABOUT = "register_hook"
+
+AS_COMPUTED = 'note: autograd.html#backward-hooks-execution "are run as gradients are being computed"'
+OBSERVES = (
+    'note: autograd.html#backward-hooks-execution "can observe the modifications to the gradient made by earlier hooks"'
+)
+OF_ROOT = 'docs: torch.Tensor.backward "the gradient of the differentiated function w.r.t. ``self``"'
+PASS_NO_GRAD = (
+    "docs: torch.Tensor.register_post_accumulate_grad_hook "
+    '"this hook runs during the backward pass, it will run in no_grad mode"'
+)
 
 
 @st.composite

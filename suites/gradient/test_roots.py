@@ -11,11 +11,13 @@ from fixtures.draw.plans import FACTORS, NUMBERS
 from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Plan, Scale
-from suites.gradient.said import FROM_LEAF, NEEDS_GRADIENT
 from suites.names import GRAD_DOCS, HOOKS_IN_ORDER, POST_ACCUMULATE
 from suites.tensors import item, leaf, multiplies, outcome
 
 ABOUT = "register_hook"
+
+FROM_LEAF = 'docs: torch.Tensor.register_hook "v.backward(torch.tensor([1., 2., 3.]))"'
+NEEDS_GRADIENT = 'docs: torch.Tensor.backward "the function additionally requires specifying a ``gradient``"'
 
 
 @clause(

@@ -11,9 +11,9 @@ from fixtures.judge.about import apis
 from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, Forward, Freeze, Hook, Input, Leaf, Plan, Raise, Scale, hooks_of
-from suites.gradient.products import PLACES, starts
+from suites.gradient.plans import PLACES
 from suites.names import HOOKS_IN_ORDER
-from suites.shapes import product
+from suites.shapes import product, starts
 
 
 @st.composite

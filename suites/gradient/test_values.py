@@ -17,14 +17,15 @@ from fixtures.model.contract import Contract
 from fixtures.plan.grammar import OPS, Backward, Forward, Hook, Input, Leaf, Like, Of, Plan, Recast, hooks_of, walk
 from fixtures.play.objects import Seen
 from fixtures.play.trace import Trace
-from suites.gradient.said import LAYOUT, REPLACES, SIGNATURE
+from suites.gradient.sources import LAYOUT, REPLACES, SIGNATURE
 from suites.names import BACKWARD_DOCS, POST_ACCUMULATE
+
+ABOUT = "register_hook"
 
 MOVED = (
     "code: torch/include/torch/csrc/autograd/functions/accumulate_grad.h "
     '"tries to stash strided (non-sparse) grads with memory layout"'
 )
-ABOUT = "register_hook"
 #: All rows of .grad are one row in memory.
 EXPANDED = (Recast(layout="expanded"),)
 MATRICES = st.sampled_from([(2, 3), (3, 2), (2, 2)])
@@ -126,6 +127,17 @@ def test_very_tensor(subject: Subject, plan: Plan) -> None:
     assert first.name == "given"
 
 
+def changes(action: Any, grad: Seen) -> bool:
+    """Whether what a hook returns has another shape or dtype than it was given."""
+    if not isinstance(action, Recast):
+        return False
+    return (
+        action.dtype not in ("", grad.dtype)
+        or action.shape == "longer"
+        or (action.shape == "scalar" and grad.shape != ())
+    )
+
+
 @clause(
     "gradient.values.other_form",
     says="A tensor hook that returns another dtype or shape, even one that broadcasts, ends backward(): RuntimeError.",
@@ -139,17 +151,6 @@ def test_other_form(subject: Subject, plan: Plan) -> None:
     actions = {hook.label: hook.do for hook in hooks_of(plan)}
     other = [label for label, grad in seen_of(trace) if any(changes(action, grad) for action in actions[label])]
     assert not other or refused(trace) == ["RuntimeError"]
-
-
-def changes(action: Any, grad: Seen) -> bool:
-    """Whether what a hook returns has another shape or dtype than it was given."""
-    if not isinstance(action, Recast):
-        return False
-    return (
-        action.dtype not in ("", grad.dtype)
-        or action.shape == "longer"
-        or (action.shape == "scalar" and grad.shape != ())
-    )
 
 
 @clause(

@@ -13,18 +13,7 @@ from fixtures.judge.about import apis
 from fixtures.judge.clause import Reading, clause
 from fixtures.judge.subject import Subject
 from fixtures.judge.table import Row, each
-from fixtures.plan.grammar import (
-    Backward,
-    Drop,
-    Forward,
-    Hook,
-    Input,
-    Leaf,
-    Plan,
-    Remove,
-    Scale,
-    hooks_of,
-)
+from fixtures.plan.grammar import Backward, Drop, Forward, Hook, Input, Leaf, Plan, Remove, Scale, hooks_of
 from suites.names import FORWARD, GLOBAL_FORWARD, GLOBAL_KWARGS, GLOBAL_KWARGS_PULL, HANDLE, KWARGS, PREPEND
 from suites.shapes import alone, dropped, scale_maybe, tower, wider
 

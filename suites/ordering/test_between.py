@@ -11,13 +11,9 @@ from fixtures.judge.subject import Subject
 from fixtures.judge.table import Row, each
 from fixtures.plan.grammar import Again, Backward, Chain, Forward, Hook, Input, Leaf, Plan, Scale, hooks_of
 from suites.names import FORWARD, FULL, GLOBAL_FORWARD, GLOBAL_FORWARD_PRE, POST_ACCUMULATE, PRE, PREPEND, PREPENDING
+from suites.ordering.plans import AROUND, called
 from suites.shapes import in_line
 
-CALLED = 'docs: torch.nn.Module.register_{}_hook "called every time {}"'
-AROUND = (
-    CALLED.format("forward_pre", "before :func:`forward` is invoked"),
-    CALLED.format("forward", "after :func:`forward` has computed an output"),
-)
 #: kind of hook -> where the documentation says that global ones come first.
 GLOBAL = {
     kind: f'docs: torch.nn.modules.module.register_module_{kind}_hook "{quote}"'
@@ -143,12 +139,6 @@ def all_around(draw, *wheres) -> Plan:
         (Input(draw(NUMBERS), leaf=leaf),),
         (*early, Forward(), *late, Backward((draw(NUMBERS),))),
     )
-
-
-def called(plan: Plan, trace):
-    """(kind, target) of every call, in order."""
-    where = {hook.label: (hook.kind, hook.on) for hook in hooks_of(plan)}
-    return [where[label] for label in trace.calls()]
 
 
 @each(

@@ -13,7 +13,7 @@ from fixtures.judge.subject import Subject
 from fixtures.judge.table import Row, each
 from fixtures.plan.grammar import Again, Backward, Chain, Fan, Forward, Hook, Input, Leaf, Plan, Scale, hooks_of, walk
 from suites.names import FULL, GLOBAL_FORWARD, PRE
-from suites.ordering.test_between import AROUND, called
+from suites.ordering.plans import AROUND, called
 
 AROUND_GLOBALLY = tuple(
     source.replace("nn.Module.register_", "nn.modules.module.register_module_") for source in AROUND

@@ -11,7 +11,7 @@ from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Ask, Backward, Chain, Forward, Input, Leaf, Plan, Retain, hooks_of
 from suites.names import BACKWARD_INPUTS, GRAD_DOCS, HOOKS_IN_ORDER, INNER_INPUTS
-from suites.retain.kept import among_hooks
+from suites.retain.plans import among_hooks
 from suites.shapes import product
 from suites.tensors import item, leaf
 

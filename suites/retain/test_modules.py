@@ -13,7 +13,7 @@ from fixtures.judge.subject import Subject
 from fixtures.judge.table import Row, each
 from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Plan, Retain, Scale
 from suites.names import FULL, HOOKS_IN_ORDER, PRE, RETAIN_UNDEFINED
-from suites.retain.kept import among_hooks, kept_of, left_by_hooks
+from suites.retain.plans import among_hooks, kept_of, left_by_hooks
 from suites.shapes import scale_maybe
 from suites.tensors import item, leaf, outcome
 

@@ -13,8 +13,8 @@ from fixtures.draw.plans import FACTORS, available
 from fixtures.judge.clause import Reading, by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Plan, Retain, Scale, hooks_of
-from suites.gradient.products import SCALES, on_product, starts
 from suites.names import EXECUTION
+from suites.shapes import SCALES, on_product, starts
 from suites.tensors import item, leaf, multiplies
 
 FIRST_TENSOR_HOOKS = (

@@ -10,7 +10,7 @@ from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Plan, Retain, Scale
 from suites.names import HOOKS_IN_ORDER
-from suites.retain.kept import among_hooks, kept_of, left_by_hooks
+from suites.retain.plans import among_hooks, kept_of, left_by_hooks
 
 
 @st.composite

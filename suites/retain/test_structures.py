@@ -8,7 +8,7 @@ from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, Forward, Input, Leaf, Pack, Plan, Retain
 from suites.names import KEPT
-from suites.retain.kept import kept_of
+from suites.retain.plans import kept_of
 
 #: Ways to put two tensors into a structure.
 ITEMS = [(0, 1), (1, None, 0), (0, Pack("list", (1,))), (Pack("dict", (1, 0)),), (Pack("data", (0,)), 1)]

@@ -39,6 +39,11 @@ def test_own_copy(subject: Subject, plan: Plan) -> None:
     assert rows == [grad.strides for grad in kept if not grad.name]
 
 
+def added(one: Any, two: Any) -> Any:
+    """The sum of the numbers of two tensors of one shape."""
+    return list(map(added, one, two)) if isinstance(one, list) else one + two
+
+
 @clause(
     "retain.values.later_passes",
     says="A later backward() through an inner tensor puts the sum of its kept gradients into a new tensor as .grad.",
@@ -63,8 +68,3 @@ def test_later_passes(subject: Subject, plan: Plan) -> None:
     assert [(kept.numbers, kept.name) for kept in (grads["m0>0"] for grads in trace.grads())] == [
         (total, "") for total in sums
     ]
-
-
-def added(one: Any, two: Any) -> Any:
-    """The sum of the numbers of two tensors of one shape."""
-    return list(map(added, one, two)) if isinstance(one, list) else one + two

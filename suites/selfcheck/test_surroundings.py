@@ -20,7 +20,7 @@ CHOSEN = {
     "suites/backward/modes/test_grad_modes.py": ("backward.modes.forward_ad",),
     "suites/backward/test_legacy.py": ("backward.legacy.recurrent", "backward.legacy.not_callable"),
     "suites/output/test_calls.py": ("output.calls.forward_runs_none",),
-    "suites/gradient/test_complex.py": ("gradient.kinds.real_in_complex",),
+    "suites/gradient/kinds/test_complex.py": ("gradient.kinds.real_in_complex",),
     "suites/gradient/test_roots.py": ("gradient.roots.batch",),
     "suites/gradient/test_crash.py": ("gradient.crash.hook_on_a_stale_view",),
     "suites/output/test_values.py": ("output.values.any_form",),

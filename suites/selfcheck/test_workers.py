@@ -20,7 +20,7 @@ from suites.selfcheck.tiny import ROOT, SPINS, Tiny, family, left
 # Plans, arguments, and clauses that run in a process of their own.
 SOME = (
     "suites/retain/test_keep.py",
-    "suites/gradient/test_kinds.py",
+    "suites/gradient/kinds/test_usual.py",
     "suites/gradient/test_crash.py",
     "-k",
     "not view",

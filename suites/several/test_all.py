@@ -9,19 +9,12 @@ from fixtures.draw.plans import FACTORS, NUMBERS
 from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, Forward, Freeze, Hook, InPlace, Plan, Scale, hooks_of
-from suites.several.drawn import (
-    ALL,
-    BELOW,
+from suites.several.plans import (
     BOTH,
-    DISTINCT,
-    DOCS,
     FIRST,
-    HAS_ALL,
-    IN_ORDER,
     INNER,
     LEAVES,
     LISTED,
-    NONE_PASSED,
     SECOND,
     SOME,
     gradients,
@@ -32,9 +25,15 @@ from suites.several.drawn import (
     several,
     starts,
 )
+from suites.several.sources import ALL, DOCS, HAS_ALL, IN_ORDER
 from suites.tensors import item, leaf, through_silent_function
 
 ABOUT = "register_multi_grad_hook"
+
+NONE_PASSED = f'{DOCS} "did not have their gradients computed"'
+#: Those that a pass reaches whichever root it begins at.
+BELOW = ("x0", "m1.weight", INNER)
+DISTINCT = st.lists(st.sampled_from(LISTED), min_size=1, max_size=4, unique=True).map(tuple)
 
 
 @clause(

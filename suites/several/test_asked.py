@@ -8,21 +8,8 @@ from hypothesis import strategies as st
 from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Ask, Forward, Plan
-from suites.several.drawn import (
-    ALL,
-    ANY,
-    BOTH,
-    DOCS,
-    HAS_ALL,
-    HAS_ANY,
-    INNER,
-    LEAVES,
-    LISTED,
-    gradients,
-    listed,
-    on_products,
-    several,
-)
+from suites.several.plans import BOTH, INNER, LEAVES, LISTED, gradients, listed, on_products, several
+from suites.several.sources import ALL, ANY, DOCS, HAS_ALL, HAS_ANY
 
 LEAF_ISSUE = "https://github.com/pytorch/pytorch/issues/131753"
 

@@ -8,10 +8,11 @@ from hypothesis import strategies as st
 from fixtures.draw.plans import NUMBERS
 from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
-from suites.several.drawn import DOCS, HAS_ALL
+from suites.several.sources import DOCS, HAS_ALL
 from suites.tensors import item, leaf
 
 ABOUT = "register_multi_grad_hook"
+
 #: Whether the inner pass reaches x, and whether y.
 ONE = st.sampled_from(((True, False), (False, True)))
 

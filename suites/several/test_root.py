@@ -8,22 +8,11 @@ from hypothesis import strategies as st
 from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, Forward, Plan
-from suites.several.drawn import (
-    ALL,
-    BOTH,
-    DOCS,
-    FIRST,
-    HAS_ALL,
-    IN_TURN,
-    LISTED,
-    ROOTS,
-    gradients,
-    listed,
-    on_products,
-    several,
-)
+from suites.several.plans import BOTH, FIRST, IN_TURN, LISTED, ROOTS, gradients, listed, on_products, several
+from suites.several.sources import ALL, DOCS, HAS_ALL
 
 ABOUT = "register_multi_grad_hook"
+
 ONE = ROOTS[:1]
 #: What a pass from the first root reaches.
 REACHED = ("x0", "m1.weight", "m3.weight", "m1>0")

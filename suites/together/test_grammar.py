@@ -9,27 +9,12 @@ from fixtures.judge.subject import Subject
 from fixtures.judge.table import Row, each
 from fixtures.plan.grammar import Plan
 from suites.names import BACKWARD, FORWARD
-from suites.shapes import wider
+from suites.together.plans import ALSO, AROUND, BACK, EVERYTHING, ON_TENSORS, STEP, STEPS, whole
 
-#: What hooks return, and what they do besides.
-RETURNED = ("bare", "raise", "drop", "give", "add", "single", "edit", "repack", "blank", "entries", "keywords")
-EVERY_ACTION = ("scale", *RETURNED)
-EVERY_OP = ("scale", "affine", "same", "both", "add", "mul", "first", "split", "cross", "named")
-AROUND = apis(FORWARD, everywhere=True)
-BACK = apis(BACKWARD, everywhere=True)
 SEVERAL = ("multi_all", "multi_any")
-ON_TENSORS = ("register_hook", "register_post_accumulate_grad_hook", "retain_grad")
-STEPS = ("step_pre", "step_post")
-STEP = "torch.optim.Optimizer.register_step_pre_hook"
-EVERYTHING = (*apis(HOOK_KINDS, everywhere=True), "retain_grad")
 #: Contexts; and all kinds but those of optimizers and of one saved tensor.
 SAVED = ("saved", "saved_off", "save_on_cpu")
 WIDE = (*HOOK_KINDS, *SEVERAL, *SAVED)
-#: What plans of everything may have besides.
-ALSO = ("everywhere", "options", "retain", "by", "frozen", "copies", "ask")
-
-#: Any networks, anything that hooks may do in them, and several runs.
-whole = partial(wider, "remove", does=EVERY_ACTION, ops=EVERY_OP, runs=3)
 #: The same with modules in each other, structures, anything that can be called, and other modes.
 nested = partial(whole, "structures", "functions", "modes", depth=2)
 

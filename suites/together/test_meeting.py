@@ -9,7 +9,7 @@ from fixtures.judge.subject import Subject
 from fixtures.judge.table import Row, each
 from fixtures.plan.grammar import Plan
 from suites.names import BACKWARD, FORWARD
-from suites.together.test_grammar import ALSO, AROUND, BACK, EVERYTHING, ON_TENSORS, whole
+from suites.together.plans import ALSO, AROUND, BACK, EVERYTHING, ON_TENSORS, whole
 
 #: At least three hooks, which do what lets the pass go on.
 gentle = partial(whole, does=("scale", "bare", "drop", "add", "single", "edit"), least=3)

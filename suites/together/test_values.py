@@ -13,7 +13,7 @@ from fixtures.judge.table import Row, each
 from fixtures.plan.grammar import Plan
 from suites.names import BACKWARD, FORWARD
 from suites.shapes import wider
-from suites.together.test_grammar import ALSO, AROUND, BACK, EVERY_ACTION, EVERYTHING, ON_TENSORS, STEP, STEPS
+from suites.together.plans import ALSO, AROUND, BACK, EVERY_ACTION, EVERYTHING, ON_TENSORS, STEP, STEPS
 
 WHICH = "fixtures/draw/shapes.py says which; what a dtype would round, and what shared memory does, is set aside."
 #: What hooks around forward do: what replaces may be of another form, so it comes three times.

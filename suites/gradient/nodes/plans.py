@@ -1,0 +1,19 @@
+"""Plans with hooks on the node of a product or of a sum."""
+
+from hypothesis import strategies as st
+
+from fixtures.plan.grammar import Give, Plan, hooks_of
+
+KINDS = ("node", "node_pre")
+LOOKS = st.just(())
+NONES = LOOKS | st.just((Give("nones"),))
+
+
+def both(plan: Plan) -> bool:
+    """Whether the hooks of the plan are of two kinds."""
+    return len({hook.kind for hook in hooks_of(plan)}) == 2
+
+
+def acts(plan: Plan) -> bool:
+    """Whether a hook of the plan does more than look."""
+    return any(hook.do for hook in hooks_of(plan, *KINDS))
