@@ -3,11 +3,7 @@
 import warnings
 from typing import Any, Callable, List, Tuple
 
-from hypothesis import strategies as st
-
 from suites.tensors import outcome
-
-FEW = st.integers(1, 3)
 
 
 def show(grads: Any) -> List[Any]:

@@ -7,18 +7,14 @@ from hypothesis import strategies as st
 from fixtures.draw.contract import by_contract
 from fixtures.draw.plans import FACTORS, NUMBERS, available
 from fixtures.plan.grammar import Backward, Chain, Forward, Hook, Input, Leaf, Plan, Scale
+from suites.names import BACKWARD
 
 ANY_KIND = st.sampled_from(["full_backward", "backward"])
 PAIR = st.tuples(NUMBERS, NUMBERS)
 MAYBE_SCALE = st.one_of(st.just(()), st.builds(lambda by: (Scale(by),), FACTORS))
-KINDS = ("backward", "full_backward", "full_backward_pre")
 #: The kinds that a torch has: full ones came with 1.8, pre-hooks with 2.0.
-EVERY_KIND = by_contract(lambda contract: st.sampled_from(available(contract, KINDS)))
-FULL_KINDS = by_contract(lambda contract: st.sampled_from(available(contract, KINDS[1:])))
-#: Whether a plan has a pre-hook besides, where a torch has them.
-MAYBE_PRE = by_contract(
-    lambda contract: st.booleans() if available(contract, ("full_backward_pre",)) else st.just(False)
-)
+EVERY_KIND = by_contract(lambda contract: st.sampled_from(available(contract, BACKWARD)))
+FULL_KINDS = by_contract(lambda contract: st.sampled_from(available(contract, BACKWARD[1:])))
 
 AN_INPUT, NO_INPUT = Input(3), Input(3, grad=False)
 

@@ -5,15 +5,20 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.draw.plans import FACTORS, NUMBERS, plans
+from fixtures.draw.contract import by_contract
+from fixtures.draw.plans import FACTORS, NUMBERS, available, plans
 from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Again, Backward, Chain, Forward, Hook, Input, Leaf, Plan, Scale, hooks_of
-from suites.backward.plans import MAYBE_PRE, MAYBE_SCALE, NO_INPUT, PAIR, row, script
+from suites.backward.plans import MAYBE_SCALE, NO_INPUT, PAIR, row, script
 from suites.backward.sources import BEFORE_FORWARD, PRE_REPLACES, RULE_2, TESTS
 from suites.names import FULL, PRE
 
 ABOUT = "register_backward_hook"
+#: Whether a plan has a pre-hook besides, where a torch has them.
+MAYBE_PRE = by_contract(
+    lambda contract: st.booleans() if available(contract, ("full_backward_pre",)) else st.just(False)
+)
 
 
 @st.composite

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
-from suites.backward.modules import FEW
 from suites.backward.sources import DEAD, LEGACY, OTHER_NODES
+from suites.hooking import SOME
 from suites.names import FUTURE
 
 ABOUT = "register_backward_hook"
@@ -60,8 +60,8 @@ def shapes(make: Any, *size: int) -> Any:
     witness={"batches": [[], [5, 4]], "features": (3, 2), "bias": True},
 )
 @given(
-    batches=st.lists(st.lists(FEW, max_size=3), min_size=1, max_size=2),
-    features=st.tuples(FEW, FEW),
+    batches=st.lists(st.lists(SOME, max_size=3), min_size=1, max_size=2),
+    features=st.tuples(SOME, SOME),
     bias=st.booleans(),
 )
 def test_linear(subject: Subject, batches: List[List[int]], features: Tuple[int, int], bias: bool) -> None:
@@ -92,7 +92,7 @@ def test_linear(subject: Subject, batches: List[List[int]], features: Tuple[int,
     wrong={"of the module": 1},
     witness={"batch": 1, "channels": (1, 2), "size": 5, "kernel": 3, "bias": True},
 )
-@given(batch=FEW, channels=st.tuples(FEW, FEW), size=st.integers(3, 5), kernel=FEW, bias=st.booleans())
+@given(batch=SOME, channels=st.tuples(SOME, SOME), size=st.integers(3, 5), kernel=SOME, bias=st.booleans())
 def test_convolution(
     subject: Subject, batch: int, channels: Tuple[int, int], size: int, kernel: int, bias: bool
 ) -> None:
@@ -122,7 +122,7 @@ def test_convolution(
     ),
     witness={"batch": 1, "channels": (1, 2), "size": 5, "kernel": 3, "bias": True},
 )
-@given(batch=FEW, channels=st.tuples(FEW, FEW), size=st.integers(3, 5), kernel=FEW, bias=st.booleans())
+@given(batch=SOME, channels=st.tuples(SOME, SOME), size=st.integers(3, 5), kernel=SOME, bias=st.booleans())
 def test_convolution_1d(
     subject: Subject, batch: int, channels: Tuple[int, int], size: int, kernel: int, bias: bool
 ) -> None:
@@ -151,7 +151,7 @@ def test_convolution_1d(
     ),
     witness={"batch": [2], "size": [3], "affine": True},
 )
-@given(batch=st.lists(FEW, max_size=2), size=st.lists(FEW, min_size=1, max_size=2), affine=st.booleans())
+@given(batch=st.lists(SOME, max_size=2), size=st.lists(SOME, min_size=1, max_size=2), affine=st.booleans())
 def test_norm(subject: Subject, batch: List[int], size: List[int], affine: bool) -> None:
     import torch
 
@@ -175,7 +175,7 @@ def test_norm(subject: Subject, batch: List[int], size: List[int], affine: bool)
     ),
     witness={"size": [2], "reduction": "mean"},
 )
-@given(size=st.lists(FEW, max_size=3), reduction=st.sampled_from(["mean", "sum", "none"]))
+@given(size=st.lists(SOME, max_size=3), reduction=st.sampled_from(["mean", "sum", "none"]))
 def test_loss(subject: Subject, size: List[int], reduction: str) -> None:
     import torch
 
@@ -203,7 +203,7 @@ def test_loss(subject: Subject, size: List[int], reduction: str) -> None:
     ),
     witness={"steps": 4, "batch": 1, "sizes": (2, 3), "layers": 1, "bias": True},
 )
-@given(steps=st.integers(1, 4), batch=FEW, sizes=st.tuples(FEW, FEW), layers=st.integers(1, 2), bias=st.booleans())
+@given(steps=st.integers(1, 4), batch=SOME, sizes=st.tuples(SOME, SOME), layers=st.integers(1, 2), bias=st.booleans())
 def test_recurrent(subject: Subject, steps: int, batch: int, sizes: Tuple[int, int], layers: int, bias: bool) -> None:
     import torch
 

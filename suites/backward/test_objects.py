@@ -13,22 +13,22 @@ from fixtures.judge.subject import Subject
 from fixtures.judge.table import Row, each
 from fixtures.plan.grammar import Forward, Freeze, Give, Hook, Input, Leaf, Of, Plan, Scale, hooks_of
 from fixtures.play.trace import Trace
-from suites.backward.modules import FEW, outcome_of
+from suites.backward.modules import outcome_of
 from suites.backward.plans import returning
 from suites.backward.sources import DOCS, FORWARD_GLOBAL, INPUT_VIEW, ONLY_NONE, OUTPUT_VIEW, PRE_DOCS, PRE_VIEW
-from suites.names import FROM_OUTPUT, FULL, PAST_THE_OUTPUT, PRE, UNDER_NO_GRAD
+from suites.hooking import SOME
+from suites.names import FROM_OUTPUT, FULL, GLOBAL_FORWARD, PAST_THE_OUTPUT, PRE, UNDER_NO_GRAD
 from suites.tensors import item
 
-GLOBAL = "torch.nn.modules.module.register_module_forward_hook"
 VIEWS = "The docs say that forward is given a view of each tensor passed in, and the caller one of each returned."
 #: Which inputs need a gradient. The first one does in torch 1.8; backward.given.frozen_input tells of that.
-SOME = st.lists(st.booleans(), max_size=3).map(lambda others: [True, *others])
+NEED = st.lists(st.booleans(), max_size=3).map(lambda others: [True, *others])
 ONE = Input(Of(1, (2,)))
 #: The same by the words of the rows below.
 GRADS = {
-    "the first": SOME,
+    "the first": NEED,
     "none": st.lists(st.just(False), min_size=1, max_size=4),
-    "the first or none": st.one_of(SOME, SOME.map(lambda some: [False for _ in some])),
+    "the first or none": st.one_of(NEED, NEED.map(lambda some: [False for _ in some])),
     "any": st.lists(st.booleans(), min_size=1, max_size=4),
 }
 SUM = Leaf("m0", "many", (Of(2, (2,)),), outputs=1)
@@ -72,7 +72,7 @@ def pairs(xs: List[Any], kind: str = "full_backward", hooks: int = 1) -> List[An
     wrong={"copies": False},
     witness={"count": 1, "shape": (3,), "hooks": 1, "turned": False},
 )
-@given(count=FEW, shape=st.sampled_from([(), (1,), (3,), (2, 3)]), hooks=FEW, turned=st.booleans())
+@given(count=SOME, shape=st.sampled_from([(), (1,), (3,), (2, 3)]), hooks=SOME, turned=st.booleans())
 def test_views(subject: Subject, count: int, shape: Any, hooks: int, turned: bool) -> None:
     import torch
 
@@ -92,7 +92,7 @@ def test_views(subject: Subject, count: int, shape: Any, hooks: int, turned: boo
 def called(draw: Any, grads: str, kind: str = "full_backward", recorded: bool = True, frozen: bool = False) -> Plan:
     """A call of a hooked module of some inputs, with or without gradient; a forward hook sees what forward does."""
     inputs = tuple(Input(Of(1, (2,)), grad=grad) for grad in draw(GRADS[grads]))
-    hooks = [Hook(kind, "m0", f"h{place}") for place in range(draw(FEW))]
+    hooks = [Hook(kind, "m0", f"h{place}") for place in range(draw(SOME))]
     freezing = [Freeze("m0.weight")] if frozen and draw(st.booleans()) else []
     return Plan(SUM, inputs, (*freezing, *hooks, SEES, Forward(grad=recorded)))
 
@@ -229,7 +229,7 @@ def test_layers(subject: Subject) -> None:
     says="A forward hook, global or not, is given keyword inputs only if registered with with_kwargs=True.",
     source=(FORWARD_GLOBAL, "https://github.com/pytorch/pytorch/pull/137403"),
     asked="forward hook kwargs missing named arguments not visible args empty tuple huggingface hidden_states",
-    needs=GLOBAL + "(with_kwargs)",
+    needs=GLOBAL_FORWARD + "(with_kwargs)",
 )
 @given(
     plan=st.builds(
@@ -291,8 +291,8 @@ def fill(number: float, size: Any) -> Any:
         kind="full_backward_pre",
     ),
     size=lambda row: SIZE,
-    count=lambda row: FEW,
-    returned=lambda row: st.one_of(st.builds(lambda size, rows: (rows, *size), SIZE, FEW), SIZES),
+    count=lambda row: SOME,
+    returned=lambda row: st.one_of(st.builds(lambda size, rows: (rows, *size), SIZE, SOME), SIZES),
 )
 def bare(subject: Subject, size: Any, count: int, returned: Any, *, row: Any) -> None:
     import torch
@@ -318,7 +318,7 @@ def bare(subject: Subject, size: Any, count: int, returned: Any, *, row: Any) ->
     wrong={"fitted": "accepted"},
     witness={"size": (1, 2), "returned": (3, 1, 2), "hooks": 1},
 )
-@given(size=SIZES, returned=SIZES, hooks=FEW)
+@given(size=SIZES, returned=SIZES, hooks=SOME)
 def test_no_broadcast(subject: Subject, size: Any, returned: Any, hooks: int) -> None:
     import torch
 
@@ -347,7 +347,7 @@ def test_no_broadcast(subject: Subject, size: Any, returned: Any, hooks: int) ->
 @given(
     plan=st.builds(
         lambda count, before, what: returning(count, *[()] * before, (Give(what),), grad=False),
-        FEW,
+        SOME,
         st.integers(0, 2),
         st.sampled_from(["list", "nones", "longer"]),
     )
@@ -380,7 +380,7 @@ def test_list_without_input(subject: Subject, plan: Plan) -> None:
 @given(
     plan=st.builds(
         lambda count, does: returning(count, *does, ()),
-        FEW,
+        SOME,
         st.lists(st.sampled_from([(Give("list"),), (Scale(3),), ()]), min_size=1, max_size=5),
     )
 )

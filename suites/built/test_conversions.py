@@ -13,11 +13,11 @@ from fixtures.judge.subject import Subject
 from fixtures.judge.table import Row, each
 from suites.built.modules import WAYS, called, linear, module_hooks_live, weight_hooks_live
 from suites.hooking import FEW, PRE_OR_NOT, UP_TO_TWO, kinds_of, numbered, raised
+from suites.saving import ASSIGN
 
 ABOUT = "register_hook"
 
 META = ("torch.nn.Module.to_empty", "torch.nn.Linear(device)")
-ASSIGN = "torch.nn.Module.load_state_dict(assign)"
 MODULE_HOOKS = ("register_forward_hook", "register_forward_pre_hook")
 SWAP = "torch.__future__.set_swap_module_params_on_conversion"
 KEPT = {"value": True, "wrong": {"lost": False}}

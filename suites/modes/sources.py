@@ -4,14 +4,8 @@ from suites.names import PULL
 
 #: torch.compiler came with 2.1, from which on hooks of compiled modules are run.
 COMPILE = "torch.compiler.reset"
-IN_PLACE = (COMPILE, "torch.nn.Module.compile")
 #: What the sentences are limited to: a forward of torch.nn is compiled otherwise, and so may other backends.
-EAGER, AOT = "backend='eager'", "backend='aot_eager'"
-OWN = "the module's forward is your own"
-#: What torch says of it.
-PAGE = "https://docs.pytorch.org/docs/stable/torch.compiler_nn_module.html"
-GUARDS = "code: torch/_dynamo/config.py"
-NOTICED = f'{GUARDS} "dynamo will not notice and will execute whichever version you first compiled"'
+EAGER = "backend='eager'"
 
 FORMS = "torch.utils.checkpoint.checkpoint(use_reentrant)"
 STOPS = "torch.utils.checkpoint.set_checkpoint_early_stop"

@@ -4,14 +4,13 @@ from typing import Any, Dict, List, Sequence, Tuple
 
 from hypothesis import strategies as st
 
-from fixtures.draw.plans import FACTORS, NUMBERS
+from fixtures.draw.plans import NUMBERS
 from fixtures.families.optimizer_step import Optimize
-from fixtures.plan.grammar import Backward, Forward, Hook, InPlace, Input, Leaf, Plan, Scale, hooks_of
+from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Plan, hooks_of
+from suites.shapes import LOOKS
 
 PRE, POST = KINDS = ("step_pre", "step_post")
 PLACES = ("o", "o*")
-LOOKS = st.just(())
-CHANGES = st.builds(Scale, FACTORS) | st.builds(InPlace, FACTORS)
 CLOSURES = st.builds(Optimize, st.sampled_from(("", "args", "kwargs")))
 ONE = st.tuples(CLOSURES)
 

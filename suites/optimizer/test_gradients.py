@@ -5,12 +5,14 @@ from math import prod
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.draw.plans import FACTORS
 from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
-from fixtures.plan.grammar import Plan, hooks_of
-from suites.optimizer.plans import CHANGES, POST, PRE, by_gradients, hooks, left, stepped, steps
+from fixtures.plan.grammar import InPlace, Plan, Scale, hooks_of
+from suites.optimizer.plans import POST, PRE, by_gradients, hooks, left, stepped, steps
 from suites.optimizer.sources import AFTER, ALL, BEFORE, OWN
 
+CHANGES = st.builds(Scale, FACTORS) | st.builds(InPlace, FACTORS)
 CHANGED = CHANGES.map(lambda one: (one,)) | st.just(())
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from fixtures.judge.clause import Reading, clause
 from fixtures.judge.subject import Subject
-from suites.hooking import PRE_OR_NOT, in_turn, kinds_of
+from suites.hooking import PRE_OR_NOT, SOME, in_turn, kinds_of
 from suites.names import FORWARD, GLOBAL_FORWARD, NOTE
 
 ABOUT = ("register_forward_hook", "register_forward_pre_hook")
@@ -15,7 +15,6 @@ ABOUT = ("register_forward_hook", "register_forward_pre_hook")
 FAST_PATH = "https://github.com/pytorch/pytorch/pull/75809"
 #: Not from 1.12 to 2.4.
 OUTSIDE = "!=1.12.*,!=1.13.*,!=2.0.*,!=2.1.*,!=2.2.*,!=2.3.*,!=2.4.*"
-SOME = st.integers(1, 3)
 LAYERS = ("Linear", "Dropout", "BatchNorm1d", "ReLU", "Softmax", "LayerNorm", "Flatten", "Bilinear")
 #: False three times out of four.
 RARELY = st.sampled_from((False, False, False, True))

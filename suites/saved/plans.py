@@ -5,14 +5,13 @@ from typing import Any, List, Sequence, Tuple
 from hypothesis import strategies as st
 
 from fixtures.draw.plans import FACTORS, NUMBERS
-from fixtures.plan.grammar import Backward, Forward, Hook, InPlace, Input, Leaf, Plan, Scale
+from fixtures.plan.grammar import Backward, Forward, Hook, InPlace, Input, Leaf, Plan
+from suites.shapes import LOOKS, SCALES
 
 NET = Leaf("m0", "mul")
 OUT = "m0>0"
 #: Two factors, for witnesses.
 TWO = (Input(2), Input(3))
-LOOKS = st.just(())
-SCALES = st.builds(lambda by: (Scale(by),), FACTORS)
 EDITS = st.builds(lambda by: (InPlace(by),), FACTORS)
 MAYBE = LOOKS | SCALES
 PASSES = st.lists(st.builds(lambda grad: Backward((grad,)), NUMBERS), min_size=1, max_size=3).map(tuple)

@@ -7,8 +7,9 @@ from fixtures.draw.plans import FACTORS, NUMBERS
 from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, Edit, Plan
-from suites.saved.plans import ON_CPU_HOOK, SCALES, pair, product, starts
+from suites.saved.plans import ON_CPU_HOOK, pair, product, starts
 from suites.saved.sources import CHECKED, HAS, HAS_CPU
+from suites.shapes import SCALES
 
 
 def edited(hooks: st.SearchStrategy) -> st.SearchStrategy:

@@ -8,21 +8,9 @@ from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Forward, Hook, Plan, Remove
 from suites.hooking import result
-from suites.saved.plans import (
-    BOOLEANS,
-    C0,
-    C1,
-    LOOKS,
-    MAYBE,
-    ON_CPU_HOOK,
-    ONE_PASS,
-    PASSES,
-    on_one,
-    pair,
-    product,
-    starts,
-)
+from suites.saved.plans import BOOLEANS, C0, C1, MAYBE, ON_CPU_HOOK, ONE_PASS, PASSES, on_one, pair, product, starts
 from suites.saved.sources import DISABLED, HAS_OFF, HAS_ONE
+from suites.shapes import LOOKS
 from suites.tensors import leaf
 
 OFF = Hook("saved_off", "", "off")

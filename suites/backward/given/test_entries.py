@@ -7,8 +7,8 @@ from fixtures.draw.plans import NUMBERS, plans
 from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, Call, Forward, Hook, Input, Leaf, Of, Plan
-from suites.backward.modules import FEW
 from suites.backward.sources import INPUT_VIEW, OUTPUT_VIEW, POSITIONAL
+from suites.hooking import SOME
 from suites.names import FULL
 
 
@@ -53,7 +53,7 @@ def test_one_entry_each(subject: Subject, plan: Plan) -> None:
         ),
         st.sampled_from([(), (2,), (2, 3)]),
         st.booleans(),
-        FEW,
+        SOME,
     )
 )
 def test_other_objects(subject: Subject, plan: Plan) -> None:
@@ -77,9 +77,9 @@ def test_other_objects(subject: Subject, plan: Plan) -> None:
             (*(Hook("full_backward", "m0", f"h{place}") for place in range(hooks)), Forward(), Backward()),
         ),
         NUMBERS,
-        FEW,
+        SOME,
         st.lists(st.booleans(), min_size=1, max_size=3),
-        FEW,
+        SOME,
     )
 )
 def test_kwargs_left_out(subject: Subject, plan: Plan) -> None:

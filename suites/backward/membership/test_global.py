@@ -9,9 +9,9 @@ from fixtures.draw.plans import NUMBERS
 from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import OPS, Backward, Chain, Forward, Hook, Input, Leaf, Plan, hooks_of
-from suites.backward.modules import FEW
 from suites.backward.plans import MAYBE_SCALE, row, steps_on_line
 from suites.backward.sources import GLOBAL_ALL, GLOBAL_FIRST, MIXED
+from suites.hooking import SOME
 from suites.names import FULL, GLOBAL_FULL
 
 
@@ -80,7 +80,7 @@ def hooked_everywhere(draw: Any) -> Plan:
     """Global legacy hooks, and a chain of modules, some of which return their input as it is."""
     ops = draw(st.lists(st.sampled_from(["same", "scale", "affine"]), min_size=1, max_size=4))
     leaves = [Leaf(f"m{place}", op, tuple(draw(NUMBERS) for _ in OPS[op][2])) for place, op in enumerate(ops, 1)]
-    hooks = [Hook("backward", "*", f"h{place}", draw(MAYBE_SCALE)) for place in range(draw(FEW))]
+    hooks = [Hook("backward", "*", f"h{place}", draw(MAYBE_SCALE)) for place in range(draw(SOME))]
     x = Input(draw(NUMBERS), leaf=draw(st.booleans()))
     return Plan(Chain("m0", tuple(leaves)), (x,), (*hooks, Forward(), Backward((draw(NUMBERS),))))
 

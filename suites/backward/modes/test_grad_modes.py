@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from fixtures.draw.plans import NUMBERS
 from fixtures.judge.clause import Reading, by_release, clause
 from fixtures.judge.subject import Subject
-from suites.backward.modules import FEW, line
+from suites.backward.modules import line
 from suites.backward.sources import RULE_1, RULE_3
+from suites.hooking import SOME
 from suites.names import FULL, UNDER_NO_GRAD
 
 WEIGHTS = st.lists(NUMBERS, min_size=1, max_size=3)
@@ -51,7 +52,7 @@ def due(weights: List[int], hooks: int) -> List[Any]:
     wrong={"silent": False},
     witness={"weights": [2], "frozen": [True], "hooks": 1},
 )
-@given(weights=WEIGHTS, frozen=st.lists(st.booleans(), min_size=3, max_size=3), hooks=FEW)
+@given(weights=WEIGHTS, frozen=st.lists(st.booleans(), min_size=3, max_size=3), hooks=SOME)
 def test_frozen_parameters(subject: Subject, weights: List[int], frozen: List[bool], hooks: int) -> None:
     import torch
 
@@ -75,7 +76,7 @@ def test_frozen_parameters(subject: Subject, weights: List[int], frozen: List[bo
     wrong={"called": True},
     witness={"weights": [2], "hooks": 1},
 )
-@given(weights=WEIGHTS, hooks=FEW)
+@given(weights=WEIGHTS, hooks=SOME)
 def test_no_grad_inside(subject: Subject, weights: List[int], hooks: int) -> None:
     import torch
 
@@ -106,7 +107,7 @@ def test_no_grad_inside(subject: Subject, weights: List[int], hooks: int) -> Non
     ),
     witness={"weights": [2], "number": 3, "hooks": 1},
 )
-@given(weights=WEIGHTS, number=NUMBERS, hooks=FEW)
+@given(weights=WEIGHTS, number=NUMBERS, hooks=SOME)
 def test_inference(subject: Subject, weights: List[int], number: int, hooks: int) -> None:
     import torch
 
@@ -144,7 +145,7 @@ def test_inference(subject: Subject, weights: List[int], number: int, hooks: int
     ),
     witness={"times": [1], "create_graph": False},
 )
-@given(times=st.lists(FEW, min_size=1, max_size=3), create_graph=st.booleans())
+@given(times=st.lists(SOME, min_size=1, max_size=3), create_graph=st.booleans())
 def test_called_in_hook(subject: Subject, times: List[int], create_graph: bool) -> None:
     import torch
 
@@ -184,7 +185,7 @@ def test_called_in_hook(subject: Subject, times: List[int], create_graph: bool) 
     ),
     witness={"weights": [2], "hooks": 1, "passes": 1},
 )
-@given(weights=WEIGHTS, hooks=FEW, passes=st.integers(1, 2))
+@given(weights=WEIGHTS, hooks=SOME, passes=st.integers(1, 2))
 def test_checkpoint(subject: Subject, weights: List[int], hooks: int, passes: int) -> None:
     from torch import tensor
     from torch.utils.checkpoint import checkpoint
@@ -215,7 +216,7 @@ def test_checkpoint(subject: Subject, weights: List[int], hooks: int, passes: in
     wrong={"twice": 2},
     witness={"weights": [2], "hooks": 1, "passes": 1},
 )
-@given(weights=WEIGHTS, hooks=FEW, passes=st.integers(1, 2))
+@given(weights=WEIGHTS, hooks=SOME, passes=st.integers(1, 2))
 def test_checkpoint_not_reentrant(subject: Subject, weights: List[int], hooks: int, passes: int) -> None:
     from torch import tensor
     from torch.utils.checkpoint import checkpoint

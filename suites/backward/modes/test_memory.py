@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from fixtures.judge.clause import Reading, by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.judge.table import Row, each
-from suites.backward.modules import FEW, line
+from suites.backward.modules import line
 from suites.backward.sources import FIRING
+from suites.hooking import SOME
 from suites.names import CLEARING, FULL, PRE, WARNED
 
 
@@ -62,7 +63,7 @@ from suites.names import CLEARING, FULL, PRE, WARNED
         witness={"hooks": 1, "passes": [False]},
         kind="full_backward_pre",
     ),
-    hooks=lambda row: FEW,
+    hooks=lambda row: SOME,
     passes=lambda row: st.lists(st.booleans(), min_size=1, max_size=4),
 )
 def warnings_of(subject: Subject, hooks: int, passes: List[bool], *, row: Any) -> None:

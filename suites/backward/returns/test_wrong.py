@@ -9,9 +9,10 @@ from fixtures.draw.plans import NUMBERS
 from fixtures.judge.clause import Reading, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, Blank, Chain, Forward, Give, Hook, Input, Leaf, Plan, Scale, hooks_of
-from suites.backward.modules import FEW, outcome_of
+from suites.backward.modules import outcome_of
 from suites.backward.plans import returning
 from suites.backward.sources import NUMBER, ONLY_NONE, PRE_DOCS, PRE_NUMBER, TESTS
+from suites.hooking import SOME
 from suites.names import FROM_OUTPUT, FULL, PRE
 from suites.tensors import item
 
@@ -53,7 +54,7 @@ def result_of(kind: str, returned: Any, count: int = 1, grad: bool = True, hooks
     wrong={"lenient": False},
     witness={"returned": ("tuple", []), "count": 1, "hooks": 1},
 )
-@given(returned=st.one_of(TUPLES, LISTS, NO_GRADIENTS, st.just("g")), count=st.sampled_from([1, 3]), hooks=FEW)
+@given(returned=st.one_of(TUPLES, LISTS, NO_GRADIENTS, st.just("g")), count=st.sampled_from([1, 3]), hooks=SOME)
 def test_full_wrong(subject: Subject, returned: Any, count: int, hooks: int) -> None:
     result, grads = "accepted", [[2.0, 2.0]] * count
     if fits(returned, count):
@@ -79,7 +80,7 @@ def test_full_wrong(subject: Subject, returned: Any, count: int, hooks: int) -> 
 @given(
     dtype=st.sampled_from(["float32", "float64", "float16", "int64", "bool"]),
     size=st.sampled_from([(2,), (), (3,), (1, 2), (2, 1)]),
-    hooks=FEW,
+    hooks=SOME,
 )
 def test_full_wrong_tensor(subject: Subject, dtype: str, size: Any, hooks: int) -> None:
     import torch
@@ -130,7 +131,7 @@ def test_full_containers(subject: Subject, plan: Plan) -> None:
     wrong={"ignored": "accepted"},
     witness={"returned": ("tuple", ["g"]), "count": 1, "hooks": 1},
 )
-@given(returned=st.one_of(TUPLES, LISTS, NO_GRADIENTS, st.none()), count=FEW, hooks=FEW)
+@given(returned=st.one_of(TUPLES, LISTS, NO_GRADIENTS, st.none()), count=SOME, hooks=SOME)
 def test_full_without_input(subject: Subject, returned: Any, count: int, hooks: int) -> None:
     nothing = returned is None or (isinstance(returned, tuple) and returned[0] == "tuple" and "g" not in returned[1])
     result = "accepted" if nothing else subject.value
@@ -156,8 +157,8 @@ def test_full_without_input(subject: Subject, returned: Any, count: int, hooks: 
         NO_GRADIENTS,
         st.sampled_from(["g", "row"]),
     ),
-    count=FEW,
-    hooks=FEW,
+    count=SOME,
+    hooks=SOME,
 )
 def test_pre_wrong(subject: Subject, returned: Any, count: int, hooks: int) -> None:
     if fits(returned, 1) or returned == "row" or returned in subject.value:
@@ -178,7 +179,7 @@ def test_pre_wrong(subject: Subject, returned: Any, count: int, hooks: int) -> N
     wrong={"taken": "accepted"},
     witness={"returned": "g", "hooks": 1},
 )
-@given(returned=st.one_of(LISTS, NO_GRADIENTS, st.sampled_from(["g", "row", "scalar"])), hooks=FEW)
+@given(returned=st.one_of(LISTS, NO_GRADIENTS, st.sampled_from(["g", "row", "scalar"])), hooks=SOME)
 def test_legacy_not_a_tuple(subject: Subject, returned: Any, hooks: int) -> None:
     assert result_of("backward", returned, hooks=hooks) == (subject.value, [None])
 
@@ -193,7 +194,7 @@ def test_legacy_not_a_tuple(subject: Subject, returned: Any, hooks: int) -> None
     wrong={"taken": "accepted"},
     witness={"grads": ["g"], "hooks": 1},
 )
-@given(grads=st.lists(st.sampled_from(["g", "g", None, "scalar", "row"]), max_size=4), hooks=FEW)
+@given(grads=st.lists(st.sampled_from(["g", "g", None, "scalar", "row"]), max_size=4), hooks=SOME)
 def test_legacy_wrong_length(subject: Subject, grads: Any, hooks: int) -> None:
     seen = result_of("backward", ("tuple", grads), hooks=hooks)
     if len(grads) == 2 and set(grads) <= {"g", None}:

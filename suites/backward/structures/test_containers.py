@@ -11,12 +11,11 @@ from fixtures.draw.plans import NUMBERS, plans
 from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, Call, Chain, Forward, Freeze, Hook, Input, Leaf, Pack, Plan, hooks_of
-from suites.backward.modules import FEW, module_of, run
-from suites.backward.sources import DOCS, GRADIENTS, NO_TENSOR, POSITIONAL, PRE_DOCS, RULE_2, TENSORS_ONLY
+from suites.backward.modules import module_of, run
+from suites.backward.sources import DOCS, GRADIENTS, NO_TENSOR, POSITIONAL, PRE_DOCS, RULE, RULE_2, TENSORS_ONLY
+from suites.hooking import SOME
 from suites.names import FROM_OUTPUT, FULL, PRE
 from suites.packed import positional
-
-RULE = "The docs promise a call whenever gradients for the module's inputs are computed; here they are."
 
 
 class Holder:
@@ -100,7 +99,7 @@ def test_twice(subject: Subject, plan: Plan) -> None:
     ),
     witness={"needs_grad": [False, True], "hooks": 1},
 )
-@given(needs_grad=st.lists(st.booleans(), min_size=1, max_size=4).filter(any), hooks=FEW)
+@given(needs_grad=st.lists(st.booleans(), min_size=1, max_size=4).filter(any), hooks=SOME)
 def test_detached_output(subject: Subject, needs_grad: List[bool], hooks: int) -> None:
     import torch
 
@@ -131,7 +130,7 @@ def unseen(draw: Any) -> Plan:
     # "later" is a tensor that needs no gradient in the call; where none is seen it comes to require one after that.
     inputs = [Input(3)] * plain + [Input(3, grad=way != "later") for way in ways] + [Input(3)] * keyword
     thaw = [Freeze(f"x{place}", False) for place, spec in enumerate(inputs) if not spec.grad and not plain]
-    hooks = [Hook("full_backward", "m0", f"h{number}") for number in range(draw(FEW))]
+    hooks = [Hook("full_backward", "m0", f"h{number}") for number in range(draw(SOME))]
     net = Chain("m0", (Leaf("m1", "many", (2,), outputs=1),), takes)
     return Plan(net, tuple(inputs), (*hooks, Forward(), *thaw, Backward((draw(NUMBERS),))))
 
@@ -187,7 +186,7 @@ def test_unseen_inputs(subject: Subject, plan: Plan) -> None:
     ),
     witness={"name": "list", "by": [2], "hooks": 1},
 )
-@given(name=st.sampled_from(sorted(CONTAINERS)), by=st.lists(NUMBERS, min_size=1, max_size=3), hooks=FEW)
+@given(name=st.sampled_from(sorted(CONTAINERS)), by=st.lists(NUMBERS, min_size=1, max_size=3), hooks=SOME)
 def test_other_outputs(subject: Subject, name: str, by: List[int], hooks: int) -> None:
     put, take = CONTAINERS[name]
     seen = run(lambda x: put([one * x for one in by]), lambda out: sum(take(out)), hooks=hooks)
@@ -209,7 +208,7 @@ def test_other_outputs(subject: Subject, name: str, by: List[int], hooks: int) -
     wrong={"called": True},
     witness={"name": "dict", "by": [2], "hooks": 1},
 )
-@given(name=st.sampled_from(sorted(CONTAINERS)), by=st.lists(NUMBERS, min_size=1, max_size=3), hooks=FEW)
+@given(name=st.sampled_from(sorted(CONTAINERS)), by=st.lists(NUMBERS, min_size=1, max_size=3), hooks=SOME)
 def test_pre_other_outputs(subject: Subject, name: str, by: List[int], hooks: int) -> None:
     put, take = CONTAINERS[name]
     seen = run(lambda x: put([one * x for one in by]), lambda out: sum(take(out)), "full_backward_pre", hooks)
@@ -234,7 +233,7 @@ def test_pre_other_outputs(subject: Subject, name: str, by: List[int], hooks: in
     ),
     witness={"hooks": 1, "calls": 1},
 )
-@given(hooks=FEW, calls=FEW)
+@given(hooks=SOME, calls=SOME)
 def test_no_output(subject: Subject, hooks: int, calls: int) -> None:
     import torch
 

@@ -9,9 +9,10 @@ from fixtures.draw.plans import NUMBERS
 from fixtures.judge.clause import Reading, by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, Blank, Forward, Hook, Input, Leaf, Pack, Plan, hooks_of, slots
-from suites.backward.modules import FEW, module_of, run
+from suites.backward.modules import module_of, run
 from suites.backward.plans import PAIR, returning
 from suites.backward.sources import DOCS, LEGACY, REPLACES
+from suites.hooking import SOME
 from suites.names import FULL, KEEPS_CLASS
 from suites.packed import fits
 
@@ -52,7 +53,7 @@ class Pair(tuple):
             ),
         ),
         st.lists(st.sampled_from([0, 1, None, 2.5]), max_size=3).map(lambda items: (*items, 0)),
-        FEW,
+        SOME,
     )
 )
 def test_types_kept(subject: Subject, plan: Plan) -> None:
@@ -122,7 +123,7 @@ def test_legacy_first(subject: Subject, plan: Plan) -> None:
     ),
     witness={"by": [2], "alone": True, "hooks": 1},
 )
-@given(by=st.lists(NUMBERS, min_size=1, max_size=3), alone=st.booleans(), hooks=FEW)
+@given(by=st.lists(NUMBERS, min_size=1, max_size=3), alone=st.booleans(), hooks=SOME)
 def test_subclass_kept(subject: Subject, by: List[int], alone: bool, hooks: int) -> None:
     import torch
 
@@ -198,7 +199,7 @@ def test_rebuilt(subject: Subject) -> None:
     ),
     witness={"size": 2, "grad": True, "hooks": 1},
 )
-@given(size=FEW, grad=st.booleans(), hooks=st.integers(0, 2))
+@given(size=SOME, grad=st.booleans(), hooks=st.integers(0, 2))
 def test_sparse(subject: Subject, size: int, grad: bool, hooks: int) -> None:
     import torch
 

@@ -16,6 +16,7 @@ ANY_KIND = st.sampled_from(KINDS)
 #: Where a hook is: modules in `network`, the first being the one that is compiled.
 INNER = st.sampled_from(["first", "second", "second.inner"])
 ANYWHERE = st.sampled_from(["", "first", "second", "second.inner"])
+NUMBERS = st.integers(2, 4)
 
 
 def scale(by: int) -> Any:
@@ -98,15 +99,6 @@ def compiled(net: Any, **options: Any) -> Any:
 
     torch.compiler.reset()
     return torch.compile(net, **{"backend": "eager", **options})
-
-
-def compiled_in_place(net: Any, **options: Any) -> Any:
-    """The same module after Module.compile()."""
-    import torch
-
-    torch.compiler.reset()
-    net.compile(**{"backend": "eager", **options})
-    return net
 
 
 def noting(seen: List[str]) -> Any:

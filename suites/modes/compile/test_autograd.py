@@ -8,13 +8,23 @@ from hypothesis import strategies as st
 from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from suites.hooking import FEW, raised
-from suites.modes.compile.networks import ANYWHERE, INNER, became, called, compiled, hook, leaf, network, two_outputs
+from suites.modes.compile.networks import (
+    ANYWHERE,
+    INNER,
+    NUMBERS,
+    became,
+    called,
+    compiled,
+    hook,
+    leaf,
+    network,
+    two_outputs,
+)
 from suites.modes.networks import BY, within
 from suites.modes.sources import COMPILE
 from suites.tensors import item
 
 ABOUT = "register_hook"
-NUMBERS = st.integers(2, 4)
 #: Before 2.4, which has the option, passes in compiled autograd now and then end in a segmentation fault.
 AUTOGRAD = (COMPILE, "torch._dynamo.config.compiled_autograd")
 AROUND_BACKWARD = ("full_backward_pre", "full_backward", "backward")

@@ -7,14 +7,14 @@ from hypothesis import strategies as st
 
 from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
-from suites.modes.compile.networks import EVERYWHERE, called, compiled, leaf, network, two_outputs
+from suites.modes.compile.networks import EVERYWHERE, NUMBERS, called, compiled, leaf, network, two_outputs
+from suites.modes.compile.sources import AOT, OWN
 from suites.modes.networks import BY, within
-from suites.modes.sources import AOT, COMPILE, EAGER, OWN
+from suites.modes.sources import COMPILE, EAGER
 from suites.names import ISSUE
 from suites.tensors import item
 
 ABOUT = "register_hook"
-NUMBERS = st.integers(2, 4)
 
 
 def aot(net: Any) -> Any:

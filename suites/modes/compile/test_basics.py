@@ -22,8 +22,9 @@ from suites.modes.compile.networks import (
     network,
     scale,
 )
+from suites.modes.compile.sources import OWN, PAGE
 from suites.modes.networks import BY, within
-from suites.modes.sources import COMPILE, EAGER, OWN, PAGE
+from suites.modes.sources import COMPILE, EAGER
 
 ABOUT = APIS
 

@@ -10,8 +10,9 @@ from fixtures.judge.subject import Subject
 from fixtures.judge.table import Row, each
 from suites.hooking import raised
 from suites.modes.compile.networks import ANY_KIND, APIS, INNER, became, called, compiled, hook, multiplying, network
+from suites.modes.compile.sources import OWN, PAGE
 from suites.modes.networks import BY, within
-from suites.modes.sources import COMPILE, EAGER, OWN, PAGE
+from suites.modes.sources import COMPILE, EAGER
 
 ABOUT = APIS
 AROUND = st.sampled_from(["forward_pre", "forward"])

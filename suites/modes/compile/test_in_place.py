@@ -16,15 +16,24 @@ from suites.modes.compile.networks import (
     PRE,
     became,
     called,
-    compiled_in_place,
     everywhere,
     hook,
     network,
     noting,
 )
-from suites.modes.sources import EAGER, IN_PLACE
+from suites.modes.compile.sources import IN_PLACE
+from suites.modes.sources import EAGER
 
 ABOUT = APIS
+
+
+def compiled_in_place(net: Any, **options: Any) -> Any:
+    """The same module after Module.compile()."""
+    import torch
+
+    torch.compiler.reset()
+    net.compile(**{"backend": "eager", **options})
+    return net
 
 
 @clause(

@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 from fixtures.judge.clause import Reading, by_release, clause
 from fixtures.judge.subject import Subject
 from suites.modes.compile.networks import ANY_KIND, APIS, INNER, became, called, compiled, hook, network
+from suites.modes.compile.sources import NOTICED, OWN, PAGE
 from suites.modes.networks import BY
-from suites.modes.sources import COMPILE, EAGER, NOTICED, OWN, PAGE
+from suites.modes.sources import COMPILE, EAGER
 from suites.names import ISSUE
 
 ABOUT = APIS

@@ -9,7 +9,8 @@ from fixtures.judge.clause import by_release
 from fixtures.judge.subject import Subject
 from fixtures.judge.table import Row, each
 from suites.modes.compile.networks import APIS, INNER, KINDS, became, called, compiled, hook, network
-from suites.modes.sources import COMPILE, EAGER, NOTICED, PAGE
+from suites.modes.compile.sources import NOTICED, PAGE
+from suites.modes.sources import COMPILE, EAGER
 
 ABOUT = APIS
 SAME = (f'{PAGE} "If you install hooks before calling"', NOTICED)

@@ -25,8 +25,9 @@ from suites.modes.compile.networks import (
     network,
     noting,
 )
+from suites.modes.compile.sources import OWN
 from suites.modes.networks import BY
-from suites.modes.sources import COMPILE, EAGER, OWN
+from suites.modes.sources import COMPILE, EAGER
 
 ABOUT = APIS
 TIMES = 'code: torch/_dynamo/eval_frame.py "this will cause the hooks to fire an extra time"'

@@ -9,22 +9,9 @@ from fixtures.draw.plans import FACTORS, NUMBERS
 from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Call, Edit, Forward, Freeze, Hook, Input, Leaf, Plan, Raise, Remove
-from suites.saved.plans import (
-    BOOLEANS,
-    EDITS,
-    LOOKS,
-    MAYBE,
-    NET,
-    ONE_PASS,
-    PASSES,
-    TWO,
-    factors,
-    ones,
-    pair,
-    product,
-    starts,
-)
+from suites.saved.plans import BOOLEANS, EDITS, MAYBE, NET, ONE_PASS, PASSES, TWO, factors, ones, pair, product, starts
 from suites.saved.sources import CONTEXT_NOTE, EDITED, HAS, NOTE, PACKS, TYPE_IS_KEPT
+from suites.shapes import LOOKS
 from suites.tensors import leaf
 
 

@@ -17,7 +17,6 @@ from suites.saved.plans import (
     ONE_PASS,
     OUT,
     PASSES,
-    SCALES,
     TWO,
     factors,
     ones,
@@ -26,6 +25,7 @@ from suites.saved.plans import (
     starts,
 )
 from suites.saved.sources import HAS, NOTE, PACKED, SAME, TYPE_IS_KEPT, UNPACKS
+from suites.shapes import SCALES
 
 
 def times(plan: Plan) -> int:
