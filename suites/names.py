@@ -49,6 +49,7 @@ TENSOR_DOCS = "docs: torch.Tensor.register_hook"
 RETAIN_DOCS = "docs: torch.Tensor.retain_grad"
 KEPT = 'docs: torch.Tensor.retain_grad "to have their :attr:`grad` populated during"'
 EXECUTION = "note: autograd.html#backward-hooks-execution"
+IN_ORDER = f'{EXECUTION} "executed in the order in which they are registered"'
 IN_PLACE_NOTE = "note: autograd.html#behavior-of-tensor-hooks-when-tensor-is-modified-in-place"
 
 PULL = "https://github.com/pytorch/pytorch/pull/"

@@ -2,7 +2,6 @@
 
 ADDS = 'docs: torch.Tensor.grad "will accumulate (add) gradients into it"'
 CALLED = 'docs: torch.Tensor.register_hook "called every time a gradient with respect to the Tensor is computed"'
-IN_ORDER = 'note: autograd.html#backward-hooks-execution "executed in the order in which they are registered"'
 LAYOUT = (
     "https://docs.pytorch.org/docs/stable/autograd.html#default-gradient-layouts "
     '"is created with strides matching ``param``"'

@@ -17,9 +17,6 @@ ABOUT = "queue_callback"
 
 DOCS = "docs: torch.autograd.graph.queue_callback"
 AFTER = f'{DOCS} "Queue a callback to run after the current backward pass completes"'
-IN_ORDER = f'{DOCS} "Callbacks queued multiple times run multiple times, in queueing order"'
-NOT_AFTER_ERRORS = f'{DOCS} "it is not run if the backward pass raises an error"'
-INSIDE = f'{DOCS} "Must be called during a backward pass"'
 #: Callbacks belong to a pass, not to the engine.
 OF_A_PASS = PULL + "35066"
 
@@ -70,7 +67,7 @@ def test_end(subject: Subject, factors: List[int], place: int, passes: int) -> N
 @clause(
     "gradient.callbacks.order",
     says="Callbacks of queue_callback in one pass run in the order they were queued in; one queued twice runs twice.",
-    source=IN_ORDER,
+    source=f'{DOCS} "Callbacks queued multiple times run multiple times, in queueing order"',
     asked="several queue_callback functions which is executed first same callback queued two times duplicate execution",
     value="as queued",
     wrong={"each once": "once"},
@@ -196,7 +193,7 @@ def test_outer_pass(subject: Subject, before: int, passes: int, after: int) -> N
 @clause(
     "gradient.callbacks.outside",
     says="Outside a backward pass queue_callback raises RuntimeError.",
-    source=(INSIDE, ISSUE + "66199"),
+    source=(f'{DOCS} "Must be called during a backward pass"', ISSUE + "66199"),
     asked="Final callbacks can only be installed during backward pass error queue_callback from forward",
     about=("queue_callback", "register_forward_hook"),
     concern="forward ?queues_callback",
@@ -227,7 +224,7 @@ def test_outside(subject: Subject, times: List[str]) -> None:
     "gradient.callbacks.failed_pass",
     says="After a hook raised in a backward pass, what queue_callback queued in that pass is never called.",
     where="no backward() runs inside a hook",
-    source=NOT_AFTER_ERRORS,
+    source=f'{DOCS} "it is not run if the backward pass raises an error"',
     asked="exception during backward is the queued end callback still executed or left over for next step",
     value=True,
     wrong={"kept for the next pass": False},

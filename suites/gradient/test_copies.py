@@ -14,11 +14,6 @@ from suites.tensors import leaf, multiplies, outcome
 
 ABOUT = "register_hook"
 
-MARKED = 'docs: torch.utils.hooks.unserializable_hook "suppresses warnings that would otherwise arise"'
-WARNED_OF = (
-    "docs: torch.utils.hooks.unserializable_hook "
-    '"would otherwise arise if you attempt to serialize a tensor that has a hook"'
-)
 #: What `with_warnings` gives for the warning that a hook is lost.
 WARNED = ["backward hook"]
 
@@ -121,7 +116,8 @@ def test_deepcopy_of_inner(subject: Subject, row: List[str], factors: List[int])
     says="Pickling a tensor drops its tensor hooks and warns of each of them.",
     where=("it is no Parameter, no hook is unserializable", "Python's filter shows every warning"),
     see=("gradient.copies.pickled_parameter", "gradient.copies.unserializable_hook"),
-    source=WARNED_OF,
+    source="docs: torch.utils.hooks.unserializable_hook "
+    '"would otherwise arise if you attempt to serialize a tensor that has a hook"',
     asked="torch save backward hooks will not be serialized userwarning lost after load multiprocessing",
     value=True,
     wrong={"lost in silence": False},
@@ -188,7 +184,7 @@ def test_nothing_to_lose(subject: Subject, make: str, way: str, order: List[int]
     "gradient.copies.unserializable_hook",
     says="Pickling a tensor does not warn of hooks marked by torch.utils.hooks.unserializable_hook.",
     where="each is given to x.register_hook itself",
-    source=MARKED,
+    source='docs: torch.utils.hooks.unserializable_hook "suppresses warnings that would otherwise arise"',
     asked="silence backward hooks will not be serialized message decorator wrapper for torch save ddp",
     concern="tensor ?marked_unserializable ?pickled",
     readings=by_release(

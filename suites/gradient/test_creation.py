@@ -13,17 +13,7 @@ from suites.tensors import leaf, outcome
 
 NEEDS = "torch.autograd.graph.node_creation_hook"
 DOCS = f"docs: {NEEDS}"
-ONCE = f'{DOCS} "called once for every autograd graph node"'
-REUSED = f'{DOCS} "fires this hook when it is created, but not when a previously created one is reused"'
 NESTED = f'{DOCS} "every active hook is called for each node, in registration order (outermost context-manager first)"'
-OBSERVES = f'{DOCS} "Creating a new autograd node from inside a hook raises an error"'
-REGISTERS = f'{DOCS} "or register backward hooks on it via"'
-COMPLETE = f'{DOCS} "a hook that inspects the node sees its complete state"'
-REQUIRES = f'{DOCS} "created by operations on tensors that require grad"'
-PER_THREAD = f'{DOCS} "The registration is thread-local"'
-IN_BACKWARD = f'{DOCS} "nodes created during backward (e.g. with ``create_graph=True``"'
-SIGNATURE = f'{DOCS} "hook(node: torch.autograd.graph.Node) -> None"'
-
 LEAF, TIMES = "torch::autograd::AccumulateGrad", "MulBackward0"
 #: Operations and the name of the node of each.
 NODES = {"exp": "ExpBackward0", "neg": "NegBackward0", "sin": "SinBackward0", "clone": "CloneBackward0"}
@@ -49,7 +39,7 @@ def applied(x: Any, row: List[str]) -> Any:
     "gradient.creation.each",
     says="A node creation hook is called once for each node that is made in its context, AccumulateGrad too.",
     where=("the same thread makes it", "nothing changes in place"),
-    source=ONCE,
+    source=f'{DOCS} "called once for every autograd graph node"',
     asked="node_creation_hook be told of every autograd node grad_fn as it is built record graph during forward",
     needs=NEEDS,
     value=True,
@@ -71,7 +61,7 @@ def test_each(subject: Subject, row: List[str], leaves: int, behind: List[str]) 
 @clause(
     "gradient.creation.again",
     says="While a graph holds a leaf's AccumulateGrad node, using the leaf again calls no creation hook for it.",
-    source=REUSED,
+    source=f'{DOCS} "fires this hook when it is created, but not when a previously created one is reused"',
     asked="node_creation_hook AccumulateGrad missing second time parameter node not reported reused",
     needs=NEEDS,
     value=True,
@@ -128,7 +118,7 @@ def test_nested(subject: Subject, row: List[str], depth: int, fresh: bool, same:
 @clause(
     "gradient.creation.makes",
     says="In a node creation hook an operation that makes a node raises RuntimeError; other operations may run.",
-    source=OBSERVES,
+    source=f'{DOCS} "Creating a new autograd node from inside a hook raises an error"',
     asked="Creating a new autograd node from inside a node creation hook is not supported error",
     needs=NEEDS,
     value="RuntimeError",
@@ -157,7 +147,7 @@ def test_makes(subject: Subject, ways: List[str]) -> None:
 @clause(
     "gradient.creation.hooks",
     says="A hook or pre-hook that a creation hook registers on its node is called in each pass through that node.",
-    source=REGISTERS,
+    source=f'{DOCS} "or register backward hooks on it via"',
     asked="attach register_hook to every grad_fn automatically with node_creation_hook per node backward profiling",
     needs=NEEDS,
     about=("node_creation_hook", "Node.register_hook", "register_prehook"),
@@ -187,7 +177,10 @@ def test_hooks(subject: Subject, row: List[str], pre: bool, passes: int) -> None
 @clause(
     "gradient.creation.none",
     says="y.exp() calls no node creation hook under no_grad, if y needs no gradient, or in a new Python thread.",
-    source=(REQUIRES, PER_THREAD),
+    source=(
+        f'{DOCS} "created by operations on tensors that require grad"',
+        f'{DOCS} "The registration is thread-local"',
+    ),
     asked="node_creation_hook not called no_grad inference other thread dataloader worker",
     needs=NEEDS,
     value=False,
@@ -219,7 +212,7 @@ def test_none(subject: Subject, ways: List[str]) -> None:
     "gradient.creation.in_backward",
     says="A backward pass calls a node creation hook only with create_graph=True, for nodes of the new graph.",
     where="nothing in the pass switches grad mode on",
-    source=IN_BACKWARD,
+    source=f'{DOCS} "nodes created during backward (e.g. with ``create_graph=True``"',
     asked="node_creation_hook during double backward create_graph nodes made in the backward pass",
     needs=NEEDS,
     value=True,
@@ -247,7 +240,7 @@ def test_in_backward(subject: Subject, row: List[str], create_graph: bool, depth
 @clause(
     "gradient.creation.complete",
     says="A node creation hook is given a node that has its next_functions and its saved tensors already.",
-    source=COMPLETE,
+    source=f'{DOCS} "a hook that inspects the node sees its complete state"',
     asked="inspect next_functions and _saved tensors inside node_creation_hook is node complete",
     needs=NEEDS,
     value=True,
@@ -300,7 +293,7 @@ def test_raises(subject: Subject, before: int, behind: int) -> None:
 @clause(
     "gradient.creation.returns",
     says="A node creation hook that returns anything but None makes the operation raise RuntimeError.",
-    source=SIGNATURE,
+    source=f'{DOCS} "hook(node: torch.autograd.graph.Node) -> None"',
     asked="node creation hook must return None got error return value",
     needs=NEEDS,
     value="RuntimeError",

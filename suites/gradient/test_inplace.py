@@ -20,14 +20,7 @@ from suites.tensors import leaf
 
 ABOUT = "register_hook"
 
-OLD_NODE = (
-    "note: autograd.html#behavior-of-tensor-hooks-when-tensor-is-modified-in-place "
-    '"fire when that Tensor\'s old grad_fn is reached in the graph"'
-)
-OLD_VERSION = (
-    "note: autograd.html#behavior-of-tensor-hooks-when-tensor-is-modified-in-place "
-    '"hooks registered before in-place modification similarly receive gradients of the outputs"'
-)
+OLD_NODE = f'{IN_PLACE_NOTE} "fire when that Tensor\'s old grad_fn is reached in the graph"'
 #: Hooks put on a tensor, and changes of it in place, in this order.
 CHANGES = st.lists(st.just("hook") | FACTORS, min_size=1, max_size=5).filter(lambda steps: "hook" in steps)
 
@@ -72,7 +65,10 @@ def edited_leaves(draw: Any) -> Plan:
     says="With y.mul_(5) between two tensor hooks of y, the first is given 5 times what the second leaves.",
     where=("y is w * x and not used before", "grad mode is on"),
     see="gradient.inplace.view_is_lost",
-    source=(OLD_VERSION, "https://github.com/pytorch/pytorch/pull/92734"),
+    source=(
+        f'{IN_PLACE_NOTE} "hooks registered before in-place modification similarly receive gradients of the outputs"',
+        "https://github.com/pytorch/pytorch/pull/92734",
+    ),
     asked="hooks registered before and after inplace multiply scale differ order which sees which gradient",
     concern="tensor inner ?hooked_again ?edited_between",
     readings=by_release(

@@ -13,9 +13,6 @@ from suites.tensors import leaf
 
 ABOUT = "register_hook"
 
-CYCLE = 'docs: torch.autograd.backward "create a reference cycle between the parameter and its gradient"'
-HANDLE = "docs: torch.utils.hooks.RemovableHandle"
-
 
 @clause(
     "gradient.lifetime.handle",
@@ -55,7 +52,7 @@ def test_handle(subject: Subject, on: List[int], removed: Any) -> None:
     "gradient.lifetime.removed_too_late",
     says="handle.remove() does nothing where the tensor hook was removed before, or its tensor and graph are gone.",
     see="gradient.lifetime.tensor_object_gone",
-    source=HANDLE,
+    source="docs: torch.utils.hooks.RemovableHandle",
     asked="unregister twice or after deleting activation error or harmless silent",
     value=True,
     wrong={"takes the next": False},
@@ -81,9 +78,6 @@ def test_removed_too_late(subject: Subject, inner: bool, removed: List[int]) -> 
             left = left[1:]
     y.backward()
     assert calls == left
-
-
-GC = "https://github.com/pytorch/pytorch/issues/102174"
 
 
 def backward(loss: Any, **options: Any) -> None:
@@ -141,7 +135,7 @@ def test_tensor_object_gone(subject: Subject, inner: bool, hooks: int, removed: 
 @clause(
     "gradient.lifetime.survives_collection",
     says="A tensor hook that refers to its tensor's grad_fn outlives gc.collect() while the graph is alive.",
-    source=GC,
+    source="https://github.com/pytorch/pytorch/issues/102174",
     asked="closure over node gradient function garbage collector does callback vanish before loss backward",
     concern="tensor inner ?refers_to_node",
     readings=by_release(
@@ -236,7 +230,10 @@ def test_own_cycle(subject: Subject) -> None:
     "gradient.lifetime.create_graph_cycle",
     says="After (x * x).backward(create_graph=True) gc.collect() does not free x; after x.grad = None it does.",
     where=("x is a leaf", "nothing else holds x"),
-    source=(CYCLE, "https://github.com/pytorch/pytorch/issues/7343"),
+    source=(
+        'docs: torch.autograd.backward "create a reference cycle between the parameter and its gradient"',
+        "https://github.com/pytorch/pytorch/issues/7343",
+    ),
     asked="memory leak double backward gradient penalty warning reference "
     "cycle between parameter and its gradient memory leak create_graph",
     value=(False, True),

@@ -14,22 +14,12 @@ from fixtures.draw.plans import FACTORS, NUMBERS, plans
 from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, Call, Fan, Forward, Hook, Input, Leaf, Plan, Scale
-from suites.gradient.sources import ADDS, CALLED, IN_ORDER, REPLACES, SIGNATURE
-from suites.names import EXECUTION
+from suites.gradient.sources import ADDS, CALLED, REPLACES, SIGNATURE
+from suites.names import EXECUTION, IN_ORDER
 from suites.shapes import starts
 from suites.tensors import item, leaf, multiplies
 
 ABOUT = "register_hook"
-
-AS_COMPUTED = 'note: autograd.html#backward-hooks-execution "are run as gradients are being computed"'
-OBSERVES = (
-    'note: autograd.html#backward-hooks-execution "can observe the modifications to the gradient made by earlier hooks"'
-)
-OF_ROOT = 'docs: torch.Tensor.backward "the gradient of the differentiated function w.r.t. ``self``"'
-PASS_NO_GRAD = (
-    "docs: torch.Tensor.register_post_accumulate_grad_hook "
-    '"this hook runs during the backward pass, it will run in no_grad mode"'
-)
 
 
 @st.composite
@@ -85,7 +75,7 @@ def test_none_keeps(subject: Subject, plan: Plan) -> None:
     says="y.backward(g) gives g to the first tensor hook of y.",
     where=("g has the dtype of y", "y has no other use and is not changed in place"),
     see="gradient.values.cast_layout",
-    source=OF_ROOT,
+    source='docs: torch.Tensor.backward "the gradient of the differentiated function w.r.t. ``self``"',
     asked="hook on loss itself what value starts backpropagation one or vector argument custom seed",
 )
 @given(plan=line("m0>0", most=1, act=False))
@@ -140,7 +130,10 @@ def test_anywhere(subject: Subject, plan: Plan) -> None:
     says="Tensor hooks of one tensor run in order of registration, each given what the one before it left.",
     where="no tensor is changed in place",
     see="gradient.inplace.own_version",
-    source=(IN_ORDER, OBSERVES),
+    source=(
+        IN_ORDER,
+        f'{EXECUTION} "can observe the modifications to the gradient made by earlier hooks"',
+    ),
     asked="multiple callbacks same parameter clip then log which first sees modified value",
 )
 @given(plan=st.sampled_from(["m0.weight", "x0", "m0>0"]).flatmap(lambda on: line(on, fewest=2)))
@@ -202,7 +195,7 @@ def test_every_backward(subject: Subject, plan: Plan) -> None:
     "gradient.replace.before_accumulation",
     says="While a tensor hook of a leaf runs, .grad still holds what it held before the pass.",
     where="no hook sets .grad or runs a backward()",
-    source=AS_COMPUTED,
+    source='note: autograd.html#backward-hooks-execution "are run as gradients are being computed"',
     asked="param grad is none or old value inside callback read grad attribute not yet updated",
     value="before",
     wrong={"after": "after"},
@@ -234,7 +227,8 @@ def test_before_accumulation(subject: Subject, had: Any, passes: List[int], fact
     says="A tensor hook runs with grad mode off, unless the backward pass has create_graph=True.",
     where="no other hook changes the grad mode",
     see="gradient.passes.grad_mode_of_the_hook",
-    source=PASS_NO_GRAD,
+    source="docs: torch.Tensor.register_post_accumulate_grad_hook "
+    '"this hook runs during the backward pass, it will run in no_grad mode"',
     asked="operations inside callback tracked by autograd need torch no_grad double backward",
     about="register_hook",
     value=False,

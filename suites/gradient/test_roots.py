@@ -16,15 +16,12 @@ from suites.tensors import item, leaf, multiplies, outcome
 
 ABOUT = "register_hook"
 
-FROM_LEAF = 'docs: torch.Tensor.register_hook "v.backward(torch.tensor([1., 2., 3.]))"'
-NEEDS_GRADIENT = 'docs: torch.Tensor.backward "the function additionally requires specifying a ``gradient``"'
-
 
 @clause(
     "gradient.roots.leaf",
     says="leaf.backward(g) gives g to the tensor hook of that leaf; .grad adds up what the hook returns.",
     where=("there is no other hook or use", "g has the leaf's dtype"),
-    source=FROM_LEAF,
+    source='docs: torch.Tensor.register_hook "v.backward(torch.tensor([1., 2., 3.]))"',
     asked="call backward directly on parameter or input no operation does its callback trigger",
 )
 @given(
@@ -49,7 +46,7 @@ def test_leaf(subject: Subject, plan: Plan) -> None:
 @clause(
     "gradient.roots.no_gradient",
     says="backward() without a gradient on a tensor of several elements raises RuntimeError and calls no hook.",
-    source=NEEDS_GRADIENT,
+    source='docs: torch.Tensor.backward "the function additionally requires specifying a ``gradient``"',
     asked="grad can be implicitly created only for scalar outputs non scalar loss callback never fires",
     value=False,
     wrong={"ones": True},

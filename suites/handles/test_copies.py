@@ -245,9 +245,6 @@ def test_what_is_copied(subject: Subject, names: List[str], copies: int) -> None
     assert seen == [subject.value[name] for name in names]
 
 
-OLD_STATE = 'code: torch/nn/modules/module.py "Support loading old checkpoints that don\'t have the following attrs"'
-
-
 def double(module, args, output):
     """A hook that pickle finds by its name."""
     return output * 2
@@ -326,7 +323,7 @@ COMPLETED = (
 @clause(
     "handles.copies.older_state",
     says="A module that is unpickled from a state without _forward_hooks raises AttributeError when called.",
-    source=OLD_STATE,
+    source='code: torch/nn/modules/module.py "Support loading old checkpoints that don\'t have the following attrs"',
     asked="torch load whole model saved with old version missing attribute error after unpickle",
     about=("_forward_hooks", "_forward_pre_hooks", "register_forward_hook", "register_forward_pre_hook"),
     concern="never",

@@ -18,7 +18,6 @@ from suites.hooking import AROUND
 from suites.names import BACKWARD, FORWARD
 from suites.shapes import plans_with, wider
 
-NOTE = "https://github.com/pytorch/pytorch/pull/37785"
 NAMELESS = "Before torch 1.6 a tensor hook without a name may not return a gradient: tutorial.calling.t31_any_callable."
 ON_MODULES = (*FORWARD, *BACKWARD)
 
@@ -40,7 +39,7 @@ def with_own_functions(plan: Plan) -> Plan:
     Row(
         "handles.functions.any_callable",
         "A forward, full backward or tensor hook may be a lambda, bound method, partial or object held nowhere else.",
-        ("measured", NOTE),
+        ("measured", "https://github.com/pytorch/pytorch/pull/37785"),
         asked="does pytorch keep a strong reference to my closure garbage collected if i drop it",
         note=NAMELESS,
         level="observed",

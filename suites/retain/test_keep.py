@@ -14,8 +14,6 @@ from suites.tensors import item, leaf
 
 ABOUT = "retain_grad"
 
-NO_OP = 'docs: torch.Tensor.retain_grad "This is a no-op for leaf tensors"'
-ATTRIBUTE = "docs: torch.Tensor.retains_grad"
 REFUSED = "https://github.com/pytorch/pytorch/blob/main/torch/csrc/autograd/VariableTypeManual.cpp"
 
 
@@ -115,7 +113,7 @@ def test_once_is_enough(subject: Subject, plan: Plan) -> None:
 @clause(
     "retain.keep.nothing_for_leaves",
     says="retain_grad() on a leaf that requires grad does nothing: a backward adds to its .grad once.",
-    source=NO_OP,
+    source='docs: torch.Tensor.retain_grad "This is a no-op for leaf tensors"',
     asked="call retain grad on parameter or input image no-op double count harmless",
 )
 @given(
@@ -276,7 +274,7 @@ def test_attribute(subject: Subject, calls: List[int], detached: List[int]) -> N
 @clause(
     "retain.keep.attribute_is_read_only",
     says="Assigning to the retains_grad of a tensor raises AttributeError.",
-    source=(ATTRIBUTE, RETAIN_IN_ENGINE, "measured"),
+    source=("docs: torch.Tensor.retains_grad", RETAIN_IN_ENGINE, "measured"),
     asked="set retains_grad = true by hand not writable crash attribute of tensor objects",
     level="observed",
     concern="never",

@@ -15,7 +15,6 @@ ABOUT = "retain_grad"
 
 #: retain_grad() was made simpler; what it keeps went with the wrong number of the output from then on.
 SIMPLER = PULL + "92604"
-CONTAINS = 'docs: torch.Tensor.grad "The attribute will then contain the gradients computed"'
 
 
 def outputs_of(number: int) -> Any:
@@ -38,7 +37,7 @@ def outputs_of(number: int) -> Any:
     "retain.outputs.first_gets_it",
     says="If a later output of an operation is changed in place, the first one's .grad is that of the changed value.",
     where=("both keep gradients", "of one grad_fn, no views"),
-    source=(CONTAINS, FOLLOWS, SIMPLER),
+    source=('docs: torch.Tensor.grad "The attribute will then contain the gradients computed"', FOLLOWS, SIMPLER),
     asked="two tensors returned by one function retain_grad wrong grad on one after mul_ inplace on the other swapped",
     level="observed",
     docs="contradicts",

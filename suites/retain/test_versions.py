@@ -34,7 +34,6 @@ from suites.tensors import item, leaf
 ABOUT = "retain_grad"
 
 BOUND = IN_PLACE_NOTE + ' "they actually become permanently bound to the grad_fn"'
-INPLACE = "test: test/test_autograd.py TestAutograd.test_retain_grad_inplace"
 FOLLOWING, STAYING = {"retain_follows": True}, {"retain_follows": False}
 
 
@@ -169,7 +168,7 @@ def test_detached(subject: Subject, row: List[bool]) -> None:
     Row(
         "retain.versions.changed_after",
         "After y.retain_grad() and y.mul_(), y.grad is the gradient of the new y.",
-        (INPLACE, FOLLOWS),
+        ("test: test/test_autograd.py TestAutograd.test_retain_grad_inplace", FOLLOWS),
         asked="relu inplace after retain grad stored gradient wrong before "
         "or after modification retain_grad lost after inplace change",
         where="y is not a view",

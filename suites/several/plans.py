@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from fixtures.draw.plans import NUMBERS
 from fixtures.plan.grammar import Backward, Chain, Fan, Forward, Hook, Input, Leaf, Plan, hooks_of
+from suites.shapes import LOOKS
 
 #: Between the leaves and the two tensors that a pass begins at: the factor that both products have.
 INNER = "m1>0"
@@ -18,8 +19,6 @@ IN_TURN = (ROOTS[:1], ("m3.weight",), (INNER,), ("x0", "m1.weight"))
 SOME = st.lists(st.sampled_from(LISTED), min_size=1, max_size=4).map(tuple)
 BOTH = st.tuples(NUMBERS, NUMBERS)
 FIRST, SECOND = st.tuples(NUMBERS, st.none()), st.tuples(st.none(), NUMBERS)
-#: What a hook does that only looks.
-LOOKS = st.just(())
 
 
 def on_products(steps: Any) -> Any:

@@ -3,6 +3,5 @@
 DOCS = "docs: torch.autograd.graph.register_multi_grad_hook"
 ALL = f'{DOCS} "called after gradients with respect to every tensor"'
 ANY = f'{DOCS} "called after the first gradient"'
-IN_ORDER = 'note: autograd.html#backward-hooks-execution "executed in the order in which they are registered"'
 HAS_ALL = "torch.autograd.graph.register_multi_grad_hook"
 HAS_ANY = "torch.autograd.graph.register_multi_grad_hook(mode)"

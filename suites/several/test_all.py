@@ -9,6 +9,7 @@ from fixtures.draw.plans import FACTORS, NUMBERS
 from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, Forward, Freeze, Hook, InPlace, Plan, Scale, hooks_of
+from suites.names import IN_ORDER
 from suites.several.plans import (
     BOTH,
     FIRST,
@@ -25,12 +26,11 @@ from suites.several.plans import (
     several,
     starts,
 )
-from suites.several.sources import ALL, DOCS, HAS_ALL, IN_ORDER
+from suites.several.sources import ALL, DOCS, HAS_ALL
 from suites.tensors import item, leaf, through_silent_function
 
 ABOUT = "register_multi_grad_hook"
 
-NONE_PASSED = f'{DOCS} "did not have their gradients computed"'
 #: Those that a pass reaches whichever root it begins at.
 BELOW = ("x0", "m1.weight", INNER)
 DISTINCT = st.lists(st.sampled_from(LISTED), min_size=1, max_size=4, unique=True).map(tuple)
@@ -79,7 +79,7 @@ def some_left_out(draw: Any) -> Any:
     "several.all.left_out",
     says='A multi-grad hook of mode "all" is given None for a tensor that backward() does not reach.',
     where="backward() reaches another one, and begins at none",
-    source=NONE_PASSED,
+    source=f'{DOCS} "did not have their gradients computed"',
     asked="list of gradients has None for a parameter that was not used in the loss",
     needs=HAS_ALL,
 )

@@ -28,8 +28,6 @@ from suites.tensors import item
 
 ABOUT = "register_multi_grad_hook"
 
-IGNORED = f'{DOCS} "this tensor will be ignored"'
-
 
 @clause(
     "several.any.first",
@@ -62,7 +60,7 @@ def test_first(subject: Subject, plan: Plan) -> None:
 @clause(
     "several.any.without_grad",
     says='With mode="any" register_multi_grad_hook passes over a tensor that requires no grad.',
-    source=IGNORED,
+    source=f'{DOCS} "this tensor will be ignored"',
     asked="list of module outputs where some do not require gradient for mode any is that an error",
     needs=HAS_ANY,
 )

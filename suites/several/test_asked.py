@@ -11,8 +11,6 @@ from fixtures.plan.grammar import Ask, Forward, Plan
 from suites.several.plans import BOTH, INNER, LEAVES, LISTED, gradients, listed, on_products, several
 from suites.several.sources import ALL, ANY, DOCS, HAS_ALL, HAS_ANY
 
-LEAF_ISSUE = "https://github.com/pytorch/pytorch/issues/131753"
-
 
 def asking(kind: str, wanted: Any, others: Any = LISTED) -> Any:
     """Steps: a hook on the tensor that is wanted and on others, and autograd.grad."""
@@ -33,7 +31,7 @@ def asking(kind: str, wanted: Any, others: Any = LISTED) -> Any:
     "several.asked.leaf",
     says='autograd.grad of a leaf raises RuntimeError where a multi-grad hook of mode "all" is on the leaf.',
     where="the pass reaches it; the hook is on no root",
-    source=(DOCS, LEAF_ISSUE),
+    source=(DOCS, "https://github.com/pytorch/pytorch/issues/131753"),
     asked="A leaf node was passed to _will_engine_execute_node but "
     "we are currently running autograd.grad FlopCounterMode",
     level="observed",

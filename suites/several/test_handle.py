@@ -8,6 +8,7 @@ from fixtures.draw.plans import FACTORS, available
 from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, Drop, Forward, Freeze, Hook, Plan, Raise, Remove, Scale
+from suites.names import IN_ORDER
 from suites.several.plans import (
     BOTH,
     FIRST,
@@ -21,7 +22,7 @@ from suites.several.plans import (
     several,
     starts,
 )
-from suites.several.sources import ALL, DOCS, HAS_ALL, IN_ORDER
+from suites.several.sources import ALL, DOCS, HAS_ALL
 
 ABOUT = "register_multi_grad_hook"
 

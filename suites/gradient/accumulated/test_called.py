@@ -11,29 +11,10 @@ from fixtures.draw.plans import FACTORS, NUMBERS, plans
 from fixtures.judge.clause import Reading, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Add, Ask, Backward, Forward, Hook, Input, Leaf, Plan, Raise, Remove, Scale, hooks_of
-from suites.gradient.sources import IN_ORDER, NOT_ACCUMULATED, OTHERS_IGNORED
-from suites.names import EXECUTION, POST_ACCUMULATE, PRE
+from suites.gradient.sources import NOT_ACCUMULATED, OTHERS_IGNORED
+from suites.names import EXECUTION, IN_ORDER, POST_ACCUMULATE, PRE
 from suites.shapes import product, starts
 
-POST_ALL = (
-    "docs: torch.Tensor.register_post_accumulate_grad_hook "
-    '"called after all gradients for a tensor have been accumulated"'
-)
-POST_LEAVES = (
-    'docs: torch.Tensor.register_post_accumulate_grad_hook "Registering this hook on a non-leaf tensor will error!"'
-)
-POST_MODIFIES = (
-    "docs: torch.Tensor.register_post_accumulate_grad_hook "
-    '"modify and access its Tensor argument, including its .grad field"'
-)
-POST_ORDER = (
-    "note: autograd.html#backward-hooks-execution "
-    '"for leaf Tensors that have ``.grad`` accumulated, post-accumulate-grad hooks are executed"'
-)
-POST_REMOVES = (
-    'docs: torch.Tensor.register_post_accumulate_grad_hook "returns a handle with a method ``handle.remove()``"'
-)
-POST_UPDATED = 'docs: torch.Tensor.register_post_accumulate_grad_hook "the .grad field has been updated on that tensor"'
 PAIRS = (
     Hook("post_accumulate", "m0.weight", "w1"),
     Hook("post_accumulate", "m0.bias", "b1"),
@@ -65,7 +46,7 @@ def arriving(plan: Plan) -> List[int]:
     says="A post-accumulate hook finds in .grad what was there plus the whole gradient of this backward().",
     where=("it is the leaf's first one", "the gradient is not None"),
     see="gradient.accumulated.may_set_grad",
-    source=POST_UPDATED,
+    source='docs: torch.Tensor.register_post_accumulate_grad_hook "the .grad field has been updated on that tensor"',
     asked="gradient accumulation over micro batches does "
     "register_post_accumulate_grad_hook see running total or only new one",
     needs=POST_ACCUMULATE,
@@ -79,7 +60,8 @@ def test_grad_is_set(subject: Subject, plan: Plan) -> None:
 @clause(
     "gradient.accumulated.after_tensor_hooks",
     says="The post-accumulate hooks of a leaf run after its tensor hooks, whichever were registered first.",
-    source=POST_ORDER,
+    source="note: autograd.html#backward-hooks-execution "
+    '"for leaf Tensors that have ``.grad`` accumulated, post-accumulate-grad hooks are executed"',
     asked="order of register_hook and register_post_accumulate_grad_hook on same parameter which fires first",
     needs=POST_ACCUMULATE,
 )
@@ -107,7 +89,8 @@ def test_order(subject: Subject, plan: Plan) -> None:
     says="A tensor that a post-accumulate hook assigns to .grad is there after backward(); the next one adds to it.",
     where="nothing else sets .grad, as zero_grad() does",
     see="gradient.values.expanded_grad",
-    source=POST_MODIFIES,
+    source="docs: torch.Tensor.register_post_accumulate_grad_hook "
+    '"modify and access its Tensor argument, including its .grad field"',
     asked="override param grad inside register_post_accumulate_grad_hook clip replace does it persist for optimizer",
     needs=POST_ACCUMULATE,
 )
@@ -123,7 +106,8 @@ def test_may_set_grad(subject: Subject, plan: Plan) -> None:
 @clause(
     "gradient.accumulated.leaves_only",
     says="Registering a post-accumulate hook on an inner tensor or one that needs no gradient raises RuntimeError.",
-    source=POST_LEAVES,
+    source="docs: torch.Tensor.register_post_accumulate_grad_hook "
+    '"Registering this hook on a non-leaf tensor will error!"',
     asked="post accumulate grad hooks cannot be registered on non leaf tensors activation or frozen weight error",
     needs=POST_ACCUMULATE,
 )
@@ -256,7 +240,8 @@ def test_one_leaf_at_a_time(subject: Subject, plan: Plan) -> None:
     "gradient.accumulated.once_for_the_sum",
     says="In one backward() each post-accumulate hook of a leaf is called once, however often the leaf is used.",
     where="backward() reaches the leaf",
-    source=POST_ALL,
+    source="docs: torch.Tensor.register_post_accumulate_grad_hook "
+    '"called after all gradients for a tensor have been accumulated"',
     asked="shared tied weight embedding reused many times does register_post_accumulate_grad_hook "
     "fire multiple times per step parameter used several times weight tying shared once",
     needs=POST_ACCUMULATE,
@@ -276,7 +261,7 @@ def test_once_for_the_sum(subject: Subject, plan: Plan) -> None:
     says="A post-accumulate hook removed before a backward() is not called in it; the others of its leaf are.",
     where="this backward() reaches the leaf",
     see="ordering.changes.post_accumulate_removed",
-    source=POST_REMOVES,
+    source='docs: torch.Tensor.register_post_accumulate_grad_hook "returns a handle with a method ``handle.remove()``"',
     asked="handle delete register_post_accumulate_grad_hook unregister one keep rest still firing",
     needs=POST_ACCUMULATE,
 )

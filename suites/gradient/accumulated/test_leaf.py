@@ -11,26 +11,13 @@ from fixtures.judge.subject import Subject
 from suites.names import POST_ACCUMULATE
 from suites.tensors import item, leaf, outcome
 
-CHECKED = 'note: autograd.html#in-place-correctness-checks "if it is greater than the saved value an error is raised"'
-FREED = (
-    "https://docs.pytorch.org/tutorials/intermediate/optimizer_step_in_backward_tutorial.html "
-    '"freed each gradient very quickly"'
-)
-POST_LEAF = (
-    "docs: torch.Tensor.register_post_accumulate_grad_hook "
-    '"operates on the tensor that requires grad and not the grad itself"'
-)
-POST_NO_GRAD = (
-    'docs: torch.Tensor.register_post_accumulate_grad_hook "it will run in no_grad mode (unless create_graph is True)"'
-)
-POST_SIGNATURE = 'docs: torch.Tensor.register_post_accumulate_grad_hook "hook(param: Tensor) -> None"'
-
 
 @clause(
     "gradient.accumulated.given_the_leaf",
     says="The argument of a post-accumulate hook is the leaf itself, not the gradient.",
     where="no earlier hook returned a tensor",
-    source=POST_LEAF,
+    source="docs: torch.Tensor.register_post_accumulate_grad_hook "
+    '"operates on the tensor that requires grad and not the grad itself"',
     asked="register_post_accumulate_grad_hook signature does callback receive param or grad",
     needs=POST_ACCUMULATE,
     value=True,
@@ -52,7 +39,7 @@ def test_given_the_leaf(subject: Subject, on: List[int], passes: int) -> None:
 @clause(
     "gradient.accumulated.returns_nothing",
     says="A post-accumulate hook may return None or the leaf; other tensors raise RuntimeError, all else TypeError.",
-    source=POST_SIGNATURE,
+    source='docs: torch.Tensor.register_post_accumulate_grad_hook "hook(param: Tensor) -> None"',
     asked="register_post_accumulate_grad_hook return value error what should callback return hooks should return none",
     needs=POST_ACCUMULATE,
     value=True,
@@ -93,7 +80,8 @@ def test_returns_nothing(subject: Subject, returned: List[Any], had: Any) -> Non
     "gradient.accumulated.frees_grad",
     says="Setting .grad to None in a post-accumulate hook frees the gradient while backward goes on.",
     where="nothing else holds it",
-    source=FREED,
+    source="https://docs.pytorch.org/tutorials/intermediate/optimizer_step_in_backward_tutorial.html "
+    '"freed each gradient very quickly"',
     asked="save memory optimizer step fused into backprop zero_grad per parameter "
     "lower peak gpu memory lomo optimizer step in backward free gradient memory",
     needs=POST_ACCUMULATE,
@@ -135,7 +123,13 @@ def test_frees_grad(subject: Subject, hooks: List[bool], passes: List[int]) -> N
     "gradient.accumulated.step_inside",
     says="A post-accumulate hook may change its leaf in place: without create_graph it runs with grad mode off.",
     where="the rest of the pass does not use the leaf",
-    source=(POST_NO_GRAD, "https://docs.pytorch.org/tutorials/intermediate/optimizer_step_in_backward_tutorial.html"),
+    source=(
+        (
+            "docs: torch.Tensor.register_post_accumulate_grad_hook "
+            '"it will run in no_grad mode (unless create_graph is True)"'
+        ),
+        "https://docs.pytorch.org/tutorials/intermediate/optimizer_step_in_backward_tutorial.html",
+    ),
     asked="optimizer step during backprop update param in callback "
     "without no_grad leaf variable inplace error fused sgd",
     needs=POST_ACCUMULATE,
@@ -172,7 +166,7 @@ def test_step_inside(subject: Subject, start: int, passes: List[Tuple[int, bool]
     "gradient.accumulated.step_spoils_the_graph",
     says="A second pass raises RuntimeError if a post-accumulate hook changed a saved leaf in place.",
     where=("it runs the node that saved it", "no saved-tensor hooks"),
-    source=CHECKED,
+    source='note: autograd.html#in-place-correctness-checks "if it is greater than the saved value an error is raised"',
     asked="retain_graph with optimizer in backward crash variable "
     "needed for gradient computation has been modified version",
     needs=POST_ACCUMULATE,

@@ -20,8 +20,6 @@ from suites.tensors import leaf, outcome
 
 ABOUT = "register_hook"
 
-EMPTY = 'code: torch/autograd/__init__.py "`inputs` argument to `backward()` cannot be empty."'
-INTO_GRAD = 'docs: torch.Tensor.backward "the gradient will be accumulated into ``.grad``"'
 LEAVES = ("x0", "m1.weight", "m2.weight")
 
 
@@ -76,7 +74,7 @@ def test_backward_inputs(subject: Subject, plan: Plan) -> None:
     "gradient.asked.backward_inner",
     says="backward(inputs=[y]) adds to y.grad what tensor hooks of the inner tensor y leave, and sets no leaf's.",
     where="no tensor is changed in place",
-    source=(INTO_GRAD, INNER_INPUTS),
+    source=('docs: torch.Tensor.backward "the gradient will be accumulated into ``.grad``"', INNER_INPUTS),
     asked="activation grad filled via backward inputs argument includes hook "
     "modification parameters untouched grad stays none autograd.grad",
     concern="tensor inner ?asked",
@@ -135,7 +133,7 @@ def test_backward_inner_and_leaf(subject: Subject, plan: Plan) -> None:
 @clause(
     "gradient.asked.backward_nothing",
     says="backward(inputs=[]) raises RuntimeError before any hook is called.",
-    source=(EMPTY, BACKWARD_DOCS),
+    source=('code: torch/autograd/__init__.py "`inputs` argument to `backward()` cannot be empty."', BACKWARD_DOCS),
     asked="empty parameter list passed to backward inputs argument "
     "cannot be empty crash all frozen filter autograd.grad",
     needs=BACKWARD_INPUTS,

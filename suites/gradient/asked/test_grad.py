@@ -20,10 +20,6 @@ from suites.tensors import leaf, multiplies
 ABOUT = "register_hook"
 
 ALWAYS = 'note: autograd.html#backward-hooks-execution "the hook register to that Tensor will always be executed"'
-TRAVERSED = (
-    "code: torch/include/torch/csrc/autograd/node.h "
-    '"tensor_pre_hook is executed as long as the engine traverses over it"'
-)
 HOOKED = (
     Reading(
         "called",
@@ -233,7 +229,13 @@ def test_other_leaf(subject: Subject, plan: Plan) -> None:
     says="autograd.grad(z, (y, y)) calls each tensor hook of y once; both results are what they leave.",
     where=("z is made from y", "no tensor is changed in place"),
     see="gradient.asked.together_with_a_leaf",
-    source=(TRAVERSED, HOOKS_IN_ORDER),
+    source=(
+        (
+            "code: torch/include/torch/csrc/autograd/node.h "
+            '"tensor_pre_hook is executed as long as the engine traverses over it"'
+        ),
+        HOOKS_IN_ORDER,
+    ),
     asked="duplicate entries in inputs of torch autograd grad does register_hook fire double shared list autograd.grad",
     concern="tensor ?twice",
     readings=HOOKED + CAPTURED,

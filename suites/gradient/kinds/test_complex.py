@@ -11,8 +11,6 @@ from suites.tensors import item, outcome
 
 ABOUT = "register_hook"
 
-CONJUGATE = 'note: autograd.html#autograd-for-complex-numbers "note the conjugation of z"'
-COMPLEX = "note: autograd.html#autograd-for-complex-numbers"
 COMPLEXES = st.builds(complex, st.integers(-3, 3), st.integers(-3, 3))
 
 
@@ -20,7 +18,7 @@ COMPLEXES = st.builds(complex, st.integers(-3, 3), st.integers(-3, 3))
     "gradient.kinds.complex",
     says="For y = w * z the first tensor hook of a complex z is given the gradient of y times the conjugate of w.",
     where="z is used once and has the shape of w",
-    source=CONJUGATE,
+    source='note: autograd.html#autograd-for-complex-numbers "note the conjugation of z"',
     asked="fft network imaginary part conjugated gradient wirtinger convention why sign flipped",
     concern="tensor ?complex",
     needs="torch.view_as_real",
@@ -75,7 +73,7 @@ def test_complex_replacement(subject: Subject, returned: List[Any], inner: bool)
 @clause(
     "gradient.kinds.real_in_complex",
     says="A tensor hook of a real tensor in a complex calculation is never given a complex gradient.",
-    source=COMPLEX,
+    source="note: autograd.html#autograd-for-complex-numbers",
     asked="fft of real input does gradient have imaginary part real weight times complex64",
     concern="tensor ?complex",
     needs="torch.view_as_real",

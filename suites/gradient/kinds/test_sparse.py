@@ -11,11 +11,6 @@ from fixtures.judge.subject import Subject
 
 ABOUT = "register_hook"
 
-DENSE_SUM = (
-    "code: torch/include/torch/csrc/autograd/functions/accumulate_grad.h "
-    '"sum is not sparse, and we must change the TensorImpl type"'
-)
-SPARSE = 'docs: torch.nn.Embedding "gradient w.r.t. :attr:`weight` matrix will be a sparse tensor"'
 #: Rows that are looked up, and whether sum() follows at once: its gradient is one number that is expanded.
 LOOKED_UP = st.tuples(st.lists(st.integers(0, 2), min_size=1, max_size=4), st.booleans())
 COLUMNS = st.integers(1, 2)
@@ -43,7 +38,7 @@ def rows_of(grad: Any) -> Tuple[bool, List[List[float]]]:
     "gradient.kinds.sparse",
     says="A tensor hook of the weight of Embedding(sparse=True) is given a sparse gradient.",
     where="the weight has no other use",
-    source=SPARSE,
+    source='docs: torch.nn.Embedding "gradient w.r.t. :attr:`weight` matrix will be a sparse tensor"',
     asked="word vectors lookup table hook norm clip fails coalesce indices values layout sparse_coo",
     value=True,
     wrong={"dense": False},
@@ -87,7 +82,8 @@ def summed(uses: List[Any], columns: int, loses: bool) -> Tuple[bool, List[List[
     "gradient.kinds.sparse_and_dense",
     says="A weight used sparsely and densely has its tensor hook called once in a backward(), with the dense sum.",
     where="all uses are in the loss",
-    source=DENSE_SUM,
+    source="code: torch/include/torch/csrc/autograd/functions/accumulate_grad.h "
+    '"sum is not sparse, and we must change the TensorImpl type"',
     asked="tied embedding and output projection language model hook layout fires how many times",
     concern="tensor ?sparse",
     value="once",

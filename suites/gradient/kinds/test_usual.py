@@ -16,9 +16,6 @@ from suites.tensors import multiplies
 
 ABOUT = "register_hook"
 
-EXAMPLE = 'docs: torch.Tensor.register_hook "lambda grad: grad * 2) # double the gradient"'
-GRAD_DTYPE = 'docs: torch.Tensor.grad_dtype "the autograd engine casts incoming gradients to this dtype"'
-OVERRIDABLE = 'code: torch/_tensor.py "handle_torch_function(Tensor.register_hook, (self,), self, hook)"'
 #: Passes that begin at three numbers.
 PASSES = st.lists(st.builds(lambda first: Backward((Like(first),)), NUMBERS), max_size=3)
 
@@ -58,7 +55,7 @@ def test_argument(subject: Subject, on: List[int], passes: int) -> None:
     says="As in the documentation's example, a tensor hook grad * 2 on a leaf doubles what .grad gets.",
     where=("it is the leaf's only tensor hook", "the gradient is not None"),
     see="gradient.undefined.example_fails",
-    source=EXAMPLE,
+    source='docs: torch.Tensor.register_hook "lambda grad: grad * 2) # double the gradient"',
     asked="simple tutorial double the gradient scale learning rate of one parameter with lambda",
 )
 @given(
@@ -89,7 +86,7 @@ OWN = by_contract(lambda contract: st.none() | st.sampled_from(DTYPES) if contra
     "gradient.kinds.dtype",
     says="A tensor hook is given a gradient in the dtype of its tensor, or in the grad_dtype set on the leaf.",
     where=("grad_dtype is not None", "the dtype of the tensor stays"),
-    source=GRAD_DTYPE,
+    source='docs: torch.Tensor.grad_dtype "the autograd engine casts incoming gradients to this dtype"',
     asked="is grad float16 or float32 inside hook amp autocast bfloat16 weight precision",
     value="tensor",
     wrong={"the loss's": "loss"},
@@ -189,7 +186,10 @@ def test_custom_function(subject: Subject, row: List[List[int]], at_leaf: int) -
     "gradient.kinds.subclass",
     says="x.register_hook(h) on a tensor subclass calls its __torch_function__, which can leave h unregistered.",
     where="its __torch_function__ is a method, not disabled",
-    source=(OVERRIDABLE, "docs: torch.overrides.get_overridable_functions"),
+    source=(
+        'code: torch/_tensor.py "handle_torch_function(Tensor.register_hook, (self,), self, hook)"',
+        "docs: torch.overrides.get_overridable_functions",
+    ),
     asked="custom tensor class wrapper intercepts hook silently never called dtensor override",
     needs="torch.overrides",
     value=True,

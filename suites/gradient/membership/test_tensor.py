@@ -12,7 +12,6 @@ from suites.tensors import leaf, outcome
 
 ABOUT = "register_hook"
 
-NEVER_REQUIRES = 'docs: torch.Tensor.detach "The result will never require gradient"'
 #: Ways to make a tensor out of another one.
 DERIVED = {
     "detach": lambda x: x.detach().requires_grad_(),
@@ -55,7 +54,7 @@ def test_not_inherited(subject: Subject, ways: List[str], hooks: int) -> None:
     "gradient.membership.without_a_graph",
     says="The result of detach(), or of a multiplication under no_grad(), refuses a tensor hook with RuntimeError.",
     where="requires_grad_() was not called",
-    source=(REFUSED, NEVER_REQUIRES),
+    source=(REFUSED, 'docs: torch.Tensor.detach "The result will never require gradient"'),
     asked="cannot register hook during evaluation inference mode detached activation crash",
     level="implied",
     value="RuntimeError",

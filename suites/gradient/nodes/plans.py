@@ -3,9 +3,9 @@
 from hypothesis import strategies as st
 
 from fixtures.plan.grammar import Give, Plan, hooks_of
+from suites.shapes import LOOKS
 
 KINDS = ("node", "node_pre")
-LOOKS = st.just(())
 NONES = LOOKS | st.just((Give("nones"),))
 
 

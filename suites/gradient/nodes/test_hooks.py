@@ -11,26 +11,21 @@ from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.judge.table import Row, each
 from fixtures.plan.grammar import Backward, Fan, Forward, Give, Hook, Input, Leaf, Plan, Remove, Scale, hooks_of
-from suites.gradient.nodes.plans import LOOKS, NONES, acts, both
+from suites.gradient.nodes.plans import NONES, acts, both
 from suites.gradient.nodes.sources import AFTER_TENSOR_HOOKS, HAS_PRE, HOOK
 from suites.gradient.plans import INNER, asked_alone
-from suites.shapes import SCALES, on_product, product, starts
+from suites.shapes import LOOKS, SCALES, on_product, product, starts
 
 ABOUT = "Node.register_hook"
 
 WRONG = LOOKS | st.sampled_from([(Give("list"),), (Give("longer"),), (Give("number"),)])
-REPLACES = f'{HOOK} "a new gradient which will be used in place of"'
-SIGNATURE = f'{HOOK} "hook(grad_inputs: Tuple[Tensor], grad_outputs: Tuple[Tensor]) -> Tuple[Tensor] or None"'
-IN_ORDER = 'note: autograd.html#backward-hooks-execution "executed in the order in which they are registered"'
-ONLY_EXECUTED = 'note: autograd.html#backward-hooks-execution "only fired if the Node it was registered to is executed"'
-CALLED = f'{HOOK} "called every time a gradient with respect to the Node is computed"'
 
 
 @clause(
     "gradient.nodes.given",
     says="y.backward() gives a hook of the node of y = w * x (gradient for w, gradient for x) and (gradient of y,).",
     where=("w and x need gradients", "there is no other hook"),
-    source=SIGNATURE,
+    source=f'{HOOK} "hook(grad_inputs: Tuple[Tensor], grad_outputs: Tuple[Tensor]) -> Tuple[Tensor] or None"',
     asked="grad_fn register_hook arguments grad_inputs grad_outputs meaning which is which",
 )
 @given(plan=on_product(("node",), LOOKS))
@@ -47,7 +42,10 @@ def test_given(subject: Subject, plan: Plan) -> None:
     "gradient.nodes.replaces",
     says="In backward() a hook of the node of y = w * x can replace what the node sends, also to the next hook.",
     where="w and x both need a gradient",
-    source=(REPLACES, IN_ORDER),
+    source=(
+        f'{HOOK} "a new gradient which will be used in place of"',
+        'note: autograd.html#backward-hooks-execution "executed in the order in which they are registered"',
+    ),
     asked="grad_fn register_hook modify grad_inputs override gradient flowing to inputs chained callbacks",
 )
 @given(plan=on_product(("node",), SCALES | LOOKS))
@@ -127,7 +125,7 @@ def test_removed(subject: Subject, plan: Plan) -> None:
 @clause(
     "gradient.nodes.of_each_module",
     says="A hook of the node that made a module's output is called once in each pass that runs the node.",
-    source=CALLED,
+    source=f'{HOOK} "called every time a gradient with respect to the Node is computed"',
     asked="forward hook registers on output grad_fn log backward timing of every layer counts once",
 )
 @given(
@@ -156,7 +154,7 @@ def test_of_each_module(subject: Subject, plan: Plan) -> None:
 @clause(
     "gradient.nodes.only_executed",
     says="autograd.grad(loss, y) calls no hook of the node that made y: that node is not executed.",
-    source=ONLY_EXECUTED,
+    source='note: autograd.html#backward-hooks-execution "only fired if the Node it was registered to is executed"',
     asked="grad_fn hook never called with torch autograd grad for intermediate activation grad-cam",
 )
 @given(plan=asked_alone((INNER,), "node", Scale))

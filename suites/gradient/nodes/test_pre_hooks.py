@@ -9,20 +9,18 @@ from fixtures.draw.plans import FACTORS, NUMBERS
 from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Plan, Scale, hooks_of
-from suites.gradient.nodes.plans import LOOKS, NONES, acts, both
+from suites.gradient.nodes.plans import NONES, acts, both
 from suites.gradient.nodes.sources import AFTER_TENSOR_HOOKS, HAS_PRE, PRE_HOOK, PRE_REPLACES
-from suites.shapes import SCALES, on_product, starts
+from suites.shapes import LOOKS, SCALES, on_product, starts
 
 ABOUT = "Node.register_hook"
-
-PRE_SIGNATURE = f'{PRE_HOOK} "hook(grad_outputs: Tuple[Tensor]) -> Tuple[Tensor] or None"'
 
 
 @clause(
     "gradient.nodes.pre_given",
     says="The first pre-hook of the node of y = w * x is given (gradient of y,) before the node uses that gradient.",
     where="no tensor hook of y replaces it",
-    source=PRE_SIGNATURE,
+    source=f'{PRE_HOOK} "hook(grad_outputs: Tuple[Tensor]) -> Tuple[Tensor] or None"',
     asked="register_prehook argument grad_outputs called before op backward computes what does it receive",
     needs=HAS_PRE,
 )

@@ -30,11 +30,6 @@ from suites.tensors import leaf, multiplies, outcome
 
 ABOUT = "register_hook"
 
-DERIVATIVE = 'docs: torch.autograd.backward "graph of the derivative will be constructed"'
-DERIVATIVES = (
-    "docs: torch.autograd.backward "
-    '"graph of the derivative will be constructed, allowing to compute higher order derivative products"'
-)
 BACKWARD = "docs: torch.autograd.backward"
 
 
@@ -135,7 +130,7 @@ def test_failed_pass_frees(subject: Subject, plan: Plan) -> None:
     "gradient.passes.double_backward",
     says="For the second derivative of x ** 3 in x autograd.grad calls each tensor hook of x in both passes.",
     where="the hooks neither detach nor return a constant",
-    source=(DERIVATIVE, HOOKS_IN_ORDER),
+    source=('docs: torch.autograd.backward "graph of the derivative will be constructed"', HOOKS_IN_ORDER),
     asked="higher order gradient hook fires twice create_graph hessian gradient penalty",
     level="implied",
     about=("register_hook", "autograd.grad"),
@@ -172,7 +167,8 @@ def test_double_backward(subject: Subject, x: int, power: int, factors: List[int
     "gradient.passes.differentiated_through",
     says="The second derivative goes through what tensor hooks of an inner tensor computed.",
     where=("the first pass has create_graph", "they do not detach"),
-    source=DERIVATIVES,
+    source="docs: torch.autograd.backward "
+    '"graph of the derivative will be constructed, allowing to compute higher order derivative products"',
     asked="gradient penalty hessian does higher order derivative include scaling done in hook create_graph",
     about=("register_hook", "autograd.grad"),
     value=True,

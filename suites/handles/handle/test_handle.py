@@ -19,8 +19,6 @@ from suites.names import FORWARD_HOOK, GLOBAL_KWARGS_PULL, HANDLE
 
 ABOUT = "register_forward_hook"
 
-TAKES = f'{FORWARD_HOOK} "always_call (bool): If ``True`` the ``hook`` will be run regardless of whether"'
-
 
 def taken(*options: List[str]) -> Dict[str, List[str]]:
     """The options of what registers forward pre-hooks and forward hooks, and of what registers global ones."""
@@ -31,7 +29,10 @@ def taken(*options: List[str]) -> Dict[str, List[str]]:
 @clause(
     "handles.handle.signatures",
     says="register_module_forward_hook takes with_kwargs= and always_call=, and no prepend=.",
-    source=(TAKES, GLOBAL_KWARGS_PULL),
+    source=(
+        f'{FORWARD_HOOK} "always_call (bool): If ``True`` the ``hook`` will be run regardless of whether"',
+        GLOBAL_KWARGS_PULL,
+    ),
     asked="unexpected keyword argument prepend global hook which options are supported on all modules",
     level="implied",
     concern="never",
