@@ -6,6 +6,8 @@ from hypothesis import strategies as st
 
 #: How many of a thing.
 FEW, UP_TO_TWO, UP_TO_THREE = st.integers(1, 4), st.integers(0, 2), st.integers(0, 3)
+#: The same, not so many: for what takes longer.
+SOME = st.integers(1, 3)
 #: One to four hooks, each a forward pre-hook (True) or a forward hook.
 PRE_OR_NOT = st.lists(st.booleans(), min_size=1, max_size=4)
 #: A kind of hook around forward.

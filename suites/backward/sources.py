@@ -1,5 +1,7 @@
 """What torch says of the backward hooks of modules, word for word: the sources of this chapter."""
 
+from suites.names import EXECUTION
+
 DOCS = "docs: torch.nn.Module.register_full_backward_hook"
 CALLED = DOCS + ' "called every time the gradients with respect to a module are computed"'
 RULE_1 = DOCS + ' "the hook fires when the gradients are computed with respect to the module inputs"'
@@ -34,8 +36,6 @@ FORWARD_GLOBAL = (
     "docs: torch.nn.modules.module.register_module_forward_hook"
     ' "contains only the positional arguments given to the module"'
 )
-
-EXECUTION = "note: autograd.html#backward-hooks-execution"
 EXECUTED = EXECUTION + ' "only fired if the Node it was registered to is executed"'
 IN_ORDER = EXECUTION + ' "they are executed in the order in which they are registered"'
 OBSERVES = EXECUTION + ' "Hooks that are executed later can observe the modifications to the gradient"'
@@ -55,3 +55,5 @@ FIRING = HOOKS + ' "Full backward hook is firing when gradients are computed"'
 PAST_OUTPUT = HOOKS + ' "This happens because the gradient in your nn.Module flows to"'
 
 TESTS = "test: test/nn/test_module_hooks.py TestModuleHookNN."
+#: What clauses note that contradict the docs.
+RULE = "The docs promise a call whenever gradients for the module's inputs are computed; here they are."

@@ -5,15 +5,21 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.draw.plans import FACTORS, NUMBERS, plans
+from fixtures.draw.contract import by_contract
+from fixtures.draw.plans import FACTORS, NUMBERS, available, plans
 from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
+from fixtures.judge.table import Row, each
 from fixtures.plan.grammar import Again, Backward, Chain, Forward, Hook, Input, Leaf, Plan, Scale, hooks_of
-from suites.backward.hooked import MAYBE_PRE, MAYBE_SCALE, NO_INPUT, PAIR, row, script
+from suites.backward.plans import MAYBE_SCALE, NO_INPUT, PAIR, row, script
 from suites.backward.sources import BEFORE_FORWARD, PRE_REPLACES, RULE_2, TESTS
 from suites.names import FULL, PRE
 
 ABOUT = "register_backward_hook"
+#: Whether a plan has a pre-hook besides, where a torch has them.
+MAYBE_PRE = by_contract(
+    lambda contract: st.booleans() if available(contract, ("full_backward_pre",)) else st.just(False)
+)
 
 
 @st.composite
@@ -309,45 +315,34 @@ def test_frozen_factor(subject: Subject, plan: Plan) -> None:
     assert subject.holds(plan).seen_by("h0") == [("m0", (3 * grad, None), (grad,))]
 
 
-@clause(
-    "backward.around.legacy_any_network",
-    says="Every plan of the grammar with legacy backward hooks next to others leaves the trace of the model.",
-    source="measured",
-    checks_model=True,
-)
-@given(
-    plan=plans(
-        kinds=("backward", "forward", "forward_pre", "tensor"),
-        does=("scale", "raise", "drop"),
-        inputs=(1, 2),
-        outputs=(1, 2),
-        depth=2,
-        frozen=True,
-        runs=2,
-    )
-)
-def test_legacy_any_network(subject: Subject, plan: Plan) -> None:
-    subject.holds(plan)
-
-
-@clause(
-    "backward.around.any_network",
-    says="Every plan of the grammar with full backward hooks around other hooks leaves the trace of the model.",
-    source="measured",
-    checks_model=True,
-    needs=FULL,
-)
-@given(
-    plan=plans(
-        kinds=("full_backward", "full_backward_pre", "forward", "forward_pre", "tensor"),
-        does=("scale", "raise", "drop"),
-        inputs=(1, 2),
-        outputs=(1, 2),
-        depth=2,
-        frozen=True,
-        runs=2,
+@each(
+    Row(
+        "backward.around.legacy_any_network",
+        "Every plan of the grammar with legacy backward hooks next to others leaves the trace of the model.",
+        "measured",
+        checks_model=True,
+        kinds=("backward",),
+        most=4,
+    ),
+    Row(
+        "backward.around.any_network",
+        "Every plan of the grammar with full backward hooks around other hooks leaves the trace of the model.",
+        "measured",
+        checks_model=True,
+        needs=FULL,
+        kinds=("full_backward", "full_backward_pre"),
         most=5,
-    )
+    ),
+    plan=lambda row: plans(
+        kinds=(*row.kinds, "forward", "forward_pre", "tensor"),
+        does=("scale", "raise", "drop"),
+        inputs=(1, 2),
+        outputs=(1, 2),
+        depth=2,
+        frozen=True,
+        runs=2,
+        most=row.most,
+    ),
 )
-def test_any_network(subject: Subject, plan: Plan) -> None:
+def in_any_network(subject: Subject, plan: Plan, *, row: Any) -> None:
     subject.holds(plan)

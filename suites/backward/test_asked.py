@@ -10,7 +10,7 @@ from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.judge.table import Row, each
 from fixtures.plan.grammar import Ask, Backward, Forward, Hook, Input, Leaf, Plan, Scale
-from suites.backward.hooked import MAYBE_SCALE
+from suites.backward.plans import MAYBE_SCALE
 from suites.backward.sources import EXECUTED, PRE_CALLED, REPLACES, RULE_1, RULE_2
 from suites.names import FULL, PRE
 

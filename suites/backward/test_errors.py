@@ -10,7 +10,7 @@ from fixtures.draw.plans import FACTORS, NUMBERS
 from fixtures.judge.clause import Reading, by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, Forward, Give, Hook, Input, Leaf, Pack, Plan, Raise, Scale, hooks_of
-from suites.backward.hooked import AN_INPUT, MAYBE_SCALE, NO_INPUT, PAIR, row, script
+from suites.backward.plans import AN_INPUT, MAYBE_SCALE, NO_INPUT, PAIR, row, script
 from suites.names import FULL, PRE, TYPE_IS_LOST
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from fixtures.draw.plans import FACTORS
 from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
-from suites.backward.hooked import module_of
+from suites.backward.modules import module_of
 from suites.backward.sources import DOCS, IN_PLACE, PRE_DOCS, PRE_IN_PLACE, TESTS
 from suites.names import FULL, PRE
 

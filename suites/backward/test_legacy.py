@@ -1,6 +1,8 @@
-"""What the legacy backward hooks of layers of torch are given."""
+"""Legacy backward hooks: what those of layers of torch are given, and what only they do."""
 
+import gc
 import warnings
+import weakref
 from typing import Any, List, Tuple
 
 from hypothesis import given
@@ -8,7 +10,9 @@ from hypothesis import strategies as st
 
 from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
-from suites.backward.hooked import FEW
+from suites.backward.sources import DEAD, LEGACY, OTHER_NODES
+from suites.hooking import SOME
+from suites.names import FUTURE
 
 ABOUT = "register_backward_hook"
 
@@ -56,8 +60,8 @@ def shapes(make: Any, *size: int) -> Any:
     witness={"batches": [[], [5, 4]], "features": (3, 2), "bias": True},
 )
 @given(
-    batches=st.lists(st.lists(FEW, max_size=3), min_size=1, max_size=2),
-    features=st.tuples(FEW, FEW),
+    batches=st.lists(st.lists(SOME, max_size=3), min_size=1, max_size=2),
+    features=st.tuples(SOME, SOME),
     bias=st.booleans(),
 )
 def test_linear(subject: Subject, batches: List[List[int]], features: Tuple[int, int], bias: bool) -> None:
@@ -88,7 +92,7 @@ def test_linear(subject: Subject, batches: List[List[int]], features: Tuple[int,
     wrong={"of the module": 1},
     witness={"batch": 1, "channels": (1, 2), "size": 5, "kernel": 3, "bias": True},
 )
-@given(batch=FEW, channels=st.tuples(FEW, FEW), size=st.integers(3, 5), kernel=FEW, bias=st.booleans())
+@given(batch=SOME, channels=st.tuples(SOME, SOME), size=st.integers(3, 5), kernel=SOME, bias=st.booleans())
 def test_convolution(
     subject: Subject, batch: int, channels: Tuple[int, int], size: int, kernel: int, bias: bool
 ) -> None:
@@ -118,7 +122,7 @@ def test_convolution(
     ),
     witness={"batch": 1, "channels": (1, 2), "size": 5, "kernel": 3, "bias": True},
 )
-@given(batch=FEW, channels=st.tuples(FEW, FEW), size=st.integers(3, 5), kernel=FEW, bias=st.booleans())
+@given(batch=SOME, channels=st.tuples(SOME, SOME), size=st.integers(3, 5), kernel=SOME, bias=st.booleans())
 def test_convolution_1d(
     subject: Subject, batch: int, channels: Tuple[int, int], size: int, kernel: int, bias: bool
 ) -> None:
@@ -147,7 +151,7 @@ def test_convolution_1d(
     ),
     witness={"batch": [2], "size": [3], "affine": True},
 )
-@given(batch=st.lists(FEW, max_size=2), size=st.lists(FEW, min_size=1, max_size=2), affine=st.booleans())
+@given(batch=st.lists(SOME, max_size=2), size=st.lists(SOME, min_size=1, max_size=2), affine=st.booleans())
 def test_norm(subject: Subject, batch: List[int], size: List[int], affine: bool) -> None:
     import torch
 
@@ -171,7 +175,7 @@ def test_norm(subject: Subject, batch: List[int], size: List[int], affine: bool)
     ),
     witness={"size": [2], "reduction": "mean"},
 )
-@given(size=st.lists(FEW, max_size=3), reduction=st.sampled_from(["mean", "sum", "none"]))
+@given(size=st.lists(SOME, max_size=3), reduction=st.sampled_from(["mean", "sum", "none"]))
 def test_loss(subject: Subject, size: List[int], reduction: str) -> None:
     import torch
 
@@ -199,7 +203,7 @@ def test_loss(subject: Subject, size: List[int], reduction: str) -> None:
     ),
     witness={"steps": 4, "batch": 1, "sizes": (2, 3), "layers": 1, "bias": True},
 )
-@given(steps=st.integers(1, 4), batch=FEW, sizes=st.tuples(FEW, FEW), layers=st.integers(1, 2), bias=st.booleans())
+@given(steps=st.integers(1, 4), batch=SOME, sizes=st.tuples(SOME, SOME), layers=st.integers(1, 2), bias=st.booleans())
 def test_recurrent(subject: Subject, steps: int, batch: int, sizes: Tuple[int, int], layers: int, bias: bool) -> None:
     import torch
 
@@ -211,3 +215,121 @@ def test_recurrent(subject: Subject, steps: int, batch: int, sizes: Tuple[int, i
         assert seen == ([[steps, batch, width], *parameters, None, None], [[steps, batch, outs], None, None])
     else:
         assert seen == ([[batch, outs]] * steps, [[steps, batch, outs]])
+
+
+@clause(
+    "backward.legacy.warnings",
+    says="For y = x.exp().exp() a call with a legacy backward hook gives a warning.",
+    where=("y needs a gradient", "no warning filter hides it, nor Python's default one"),
+    source=(OTHER_NODES, LEGACY, FUTURE, "release 1.8: full backward hooks"),
+    asked="using a non full backward hook when forward contains multiple autograd nodes "
+    "is deprecated message deprecated non-full register_backward_hook warning",
+    concern="backward",
+    instead="register_full_backward_hook, from torch 1.8 on.",
+    note="Also for a leaf input and for a factor that is a constant: the check looks at the nodes behind the output's.",
+    readings=by_release(
+        ("warns", "warns", "nothing"),
+        ("2.4", "FutureWarning", ["FutureWarning"] * 7 + [None]),
+        "For y = x.exp().exp() a call with a legacy backward hook gives a FutureWarning.",
+        ("1.8", "UserWarning", ["UserWarning"] * 7 + [None], "too"),
+        "For y = x.exp().exp() a call with a legacy backward hook gives a UserWarning.",
+        ("", "no warning", [None] * 8),
+        "A call with a legacy backward hook gives no warning.",
+    ),
+)
+def test_warnings(subject: Subject) -> None:
+    import torch
+
+    class Module(torch.nn.Module):
+        def __init__(self, function: Any) -> None:
+            super().__init__()
+            self.function = function
+
+        def forward(self, *args: Any) -> Any:
+            return self.function(*args)
+
+    def category(module: Any, *args: Any) -> Any:
+        module.register_backward_hook(lambda *arguments: None)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            module(*args)
+        (name,) = {one.category.__name__ for one in caught} or {None}
+        return name
+
+    leaf = torch.ones(2, requires_grad=True)
+    inner = leaf * 1
+    assert [
+        category(Module(lambda x: x * 2), inner),
+        category(Module(lambda x: {"y": x.exp()}), inner),
+        category(torch.nn.ReLU(), leaf),
+        category(torch.nn.Linear(2, 2), inner),
+        category(Module(lambda x: x.exp().exp()), inner),
+        category(Module(lambda x, number: x.exp()), inner, 3),
+        category(Module(lambda x: (x.exp(), x.sin())), inner),
+        category(torch.nn.ReLU(), inner),
+    ] == subject.value
+
+
+@clause(
+    "backward.legacy.dead_module",
+    says="A legacy backward hook does not keep its module alive; if that is gone, backward() raises RuntimeError.",
+    where="the hook does not refer to the module",
+    source=(DEAD, "https://github.com/pytorch/pytorch/pull/80139"),
+    asked="deleted model del layer garbage collected then backprop crashes weakref old register_backward_hook",
+    concern="backward ?module_gone",
+    readings=by_release(
+        "other",
+        ("1.13", "RuntimeError", (False, "RuntimeError", 0)),
+        "A legacy backward hook does not keep its module alive.",
+        ("", "kept", (True, "called", 1)),
+        "A module with a legacy backward hook lives as long as its output, and the hook runs.",
+    ),
+)
+def test_dead_module(subject: Subject) -> None:
+    import torch
+
+    calls: List[Any] = []
+
+    def call() -> Tuple[Any, Any]:
+        module = torch.nn.Linear(2, 2)
+        module.register_backward_hook(lambda module, grad_input, grad_output: calls.append(1))
+        return module(torch.ones(1, 2)), weakref.ref(module)
+
+    out, module = call()
+    gc.collect()
+    alive, seen = module() is not None, "called"
+    try:
+        out.sum().backward()
+    except RuntimeError as error:
+        seen = type(error).__name__
+    assert (alive, seen, len(calls)) == subject.value
+
+
+@clause(
+    "backward.legacy.not_callable",
+    says="register_backward_hook() accepts what cannot be called, for example a number.",
+    source="measured",
+    asked="old register function takes wrong object silently no type check typo passing integer",
+    concern="never",
+    readings=by_release(
+        ("raises", "raises"),
+        ("1.13", "until backward", ["registered", "called", "TypeError"]),
+        "backward() raises TypeError for a legacy backward hook that cannot be called.",
+        ("", "until forward", ["registered", "TypeError"], "too"),
+        "The call raises TypeError for a legacy backward hook that cannot be called.",
+    ),
+)
+def test_not_callable(subject: Subject) -> None:
+    import torch
+
+    module, seen = torch.nn.Linear(2, 2), []
+    try:
+        module.register_backward_hook(3)
+        seen.append("registered")
+        out = module(torch.ones(1, 2, requires_grad=True))
+        seen.append("called")
+        out.sum().backward()
+        seen.append("done")
+    except (TypeError, RuntimeError) as error:
+        seen.append(type(error).__name__)
+    assert seen == subject.value

@@ -7,8 +7,9 @@ from fixtures.draw.plans import NUMBERS, plans
 from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Plan, hooks_of
-from suites.backward.hooked import EVERY_KIND, FEW, MAYBE_SCALE
+from suites.backward.plans import EVERY_KIND, MAYBE_SCALE
 from suites.backward.sources import GRADIENTS
+from suites.hooking import SOME
 from suites.names import FULL
 
 
@@ -52,8 +53,8 @@ def test_entries(subject: Subject, plan: Plan) -> None:
         ),
         EVERY_KIND,
         st.sampled_from([1, 2, 12]).flatmap(lambda count: st.lists(MAYBE_SCALE, min_size=count, max_size=count)),
-        FEW,
-        FEW,
+        SOME,
+        SOME,
         NUMBERS,
         st.sampled_from([1, 2, 12]),
     )

@@ -11,22 +11,24 @@ from fixtures.draw.plans import NUMBERS
 from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.judge.table import Row, each
-from fixtures.plan.grammar import Forward, Freeze, Hook, Input, Leaf, Of, Plan
+from fixtures.plan.grammar import Forward, Freeze, Give, Hook, Input, Leaf, Of, Plan, Scale, hooks_of
 from fixtures.play.trace import Trace
-from suites.backward.hooked import FEW
-from suites.backward.sources import DOCS, FORWARD_GLOBAL, INPUT_VIEW, OUTPUT_VIEW, PRE_VIEW
-from suites.names import FULL, PAST_THE_OUTPUT, PRE, UNDER_NO_GRAD
+from suites.backward.modules import outcome_of
+from suites.backward.plans import returning
+from suites.backward.sources import DOCS, FORWARD_GLOBAL, INPUT_VIEW, ONLY_NONE, OUTPUT_VIEW, PRE_DOCS, PRE_VIEW
+from suites.hooking import SOME
+from suites.names import FROM_OUTPUT, FULL, GLOBAL_FORWARD, PAST_THE_OUTPUT, PRE, UNDER_NO_GRAD
+from suites.tensors import item
 
-GLOBAL = "torch.nn.modules.module.register_module_forward_hook"
 VIEWS = "The docs say that forward is given a view of each tensor passed in, and the caller one of each returned."
 #: Which inputs need a gradient. The first one does in torch 1.8; backward.given.frozen_input tells of that.
-SOME = st.lists(st.booleans(), max_size=3).map(lambda others: [True, *others])
+NEED = st.lists(st.booleans(), max_size=3).map(lambda others: [True, *others])
 ONE = Input(Of(1, (2,)))
 #: The same by the words of the rows below.
 GRADS = {
-    "the first": SOME,
+    "the first": NEED,
     "none": st.lists(st.just(False), min_size=1, max_size=4),
-    "the first or none": st.one_of(SOME, SOME.map(lambda some: [False for _ in some])),
+    "the first or none": st.one_of(NEED, NEED.map(lambda some: [False for _ in some])),
     "any": st.lists(st.booleans(), min_size=1, max_size=4),
 }
 SUM = Leaf("m0", "many", (Of(2, (2,)),), outputs=1)
@@ -70,7 +72,7 @@ def pairs(xs: List[Any], kind: str = "full_backward", hooks: int = 1) -> List[An
     wrong={"copies": False},
     witness={"count": 1, "shape": (3,), "hooks": 1, "turned": False},
 )
-@given(count=FEW, shape=st.sampled_from([(), (1,), (3,), (2, 3)]), hooks=FEW, turned=st.booleans())
+@given(count=SOME, shape=st.sampled_from([(), (1,), (3,), (2, 3)]), hooks=SOME, turned=st.booleans())
 def test_views(subject: Subject, count: int, shape: Any, hooks: int, turned: bool) -> None:
     import torch
 
@@ -90,7 +92,7 @@ def test_views(subject: Subject, count: int, shape: Any, hooks: int, turned: boo
 def called(draw: Any, grads: str, kind: str = "full_backward", recorded: bool = True, frozen: bool = False) -> Plan:
     """A call of a hooked module of some inputs, with or without gradient; a forward hook sees what forward does."""
     inputs = tuple(Input(Of(1, (2,)), grad=grad) for grad in draw(GRADS[grads]))
-    hooks = [Hook(kind, "m0", f"h{place}") for place in range(draw(FEW))]
+    hooks = [Hook(kind, "m0", f"h{place}") for place in range(draw(SOME))]
     freezing = [Freeze("m0.weight")] if frozen and draw(st.booleans()) else []
     return Plan(SUM, inputs, (*freezing, *hooks, SEES, Forward(grad=recorded)))
 
@@ -227,7 +229,7 @@ def test_layers(subject: Subject) -> None:
     says="A forward hook, global or not, is given keyword inputs only if registered with with_kwargs=True.",
     source=(FORWARD_GLOBAL, "https://github.com/pytorch/pytorch/pull/137403"),
     asked="forward hook kwargs missing named arguments not visible args empty tuple huggingface hidden_states",
-    needs=GLOBAL + "(with_kwargs)",
+    needs=GLOBAL_FORWARD + "(with_kwargs)",
 )
 @given(
     plan=st.builds(
@@ -242,3 +244,149 @@ def test_layers(subject: Subject) -> None:
 def test_keywords(subject: Subject, plan: Plan) -> None:
     ((_, *given_to, _),) = subject.holds(plan).seen_by("h0")
     assert given_to == ([(3,), {"by": plan.steps[-1].by}] if plan.steps[0].with_kwargs else [(3,)])
+
+
+SIZES = st.lists(st.integers(1, 2), max_size=2).map(tuple)
+#: The size of the inputs, by which what is returned is often drawn too.
+SIZE = st.shared(SIZES, key="size")
+ONE_ROW = {"size": (1, 2), "count": 1, "returned": (1, 2)}
+
+
+def fill(number: float, size: Any) -> Any:
+    """The nested lists of a tensor that is full of one number."""
+    import torch
+
+    return torch.full(size, float(number)).tolist()
+
+
+@each(
+    Row(
+        "backward.objects.bare_tensor",
+        "A bare tensor from a full backward hook is read as its rows: one for each input, or an error.",
+        (DOCS, "measured"),
+        asked="forgot comma returned single gradient instead of tuple batch size mismatch wrong "
+        "gradient silent iteration full backward hook returns the gradient as it is",
+        note="The docs say a tuple or None; only the annotated type of the hook allows a Tensor, as if it were "
+        "the one.",
+        where="inputs are tensors by position that need gradients",
+        see="backward.returns.full_without_input",
+        needs=FULL,
+        value="rows",
+        wrong={"whole": "whole"},
+        witness=ONE_ROW,
+        kind="full_backward",
+    ),
+    Row(
+        "backward.objects.pre_bare_tensor",
+        "A bare tensor from a full backward pre-hook is read as its rows: one for each output, or an error.",
+        (PRE_DOCS, "measured"),
+        asked="register_full_backward_pre_hook forgot tuple comma "
+        "returned just grad wrong size silent batch one iterated",
+        docs="contradicts",
+        note="Since 2.10 the docs list a bare Tensor as a value to return.",
+        needs=PRE,
+        value="rows",
+        wrong={"whole": "whole"},
+        witness=ONE_ROW,
+        kind="full_backward_pre",
+    ),
+    size=lambda row: SIZE,
+    count=lambda row: SOME,
+    returned=lambda row: st.one_of(st.builds(lambda size, rows: (rows, *size), SIZE, SOME), SIZES),
+)
+def bare(subject: Subject, size: Any, count: int, returned: Any, *, row: Any) -> None:
+    import torch
+
+    pre = row.kind == "full_backward_pre"
+    wanted, by = (1, 2) if pre else (count, 1)
+    due = ("TypeError" if not returned else "RuntimeError", [None] * count, pre)
+    if returned == ((wanted, *size) if subject.value == "rows" else size):
+        due = ("accepted", [fill(3 * by, size)] * count, False)
+    seen, xs, weight = outcome_of(row.kind, torch.full(returned, 3.0), size, count)
+    assert (seen, [item(x.grad) for x in xs], weight.grad is None) == due
+
+
+@clause(
+    "backward.objects.no_broadcast",
+    says="What the last full backward hook returns must have the exact shape: what could be broadcast is refused.",
+    where="inputs are tensors by position that need gradients",
+    see="backward.values.last_is_checked",
+    source="measured",
+    asked="returned scalar gradient or size one dimension rejected shape mismatch must expand to match",
+    needs=FULL,
+    value="RuntimeError",
+    wrong={"fitted": "accepted"},
+    witness={"size": (1, 2), "returned": (3, 1, 2), "hooks": 1},
+)
+@given(size=SIZES, returned=SIZES, hooks=SOME)
+def test_no_broadcast(subject: Subject, size: Any, returned: Any, hooks: int) -> None:
+    import torch
+
+    seen, (x,), weight = outcome_of("full_backward", (torch.full(returned, 3.0),), size, hooks=hooks)
+    fits = returned == size
+    assert (seen, weight.grad is None) == ("accepted" if fits else subject.value, False)
+    assert item(x.grad) == (fill(3, size) if fits else None)
+
+
+@clause(
+    "backward.objects.list_without_input",
+    says="Where no input needs a gradient, a full backward hook may return a tuple of None, but not a list.",
+    source=(ONLY_NONE, FROM_OUTPUT),
+    asked="return type on first layer raw data error hook expected none square brackets crash",
+    concern="full_backward returns ?inputs_need_no_grad",
+    needs=FULL,
+    readings=by_release(
+        ("raises", "other"),
+        ("1.9", "refused", {"full_without_input": "output"}),
+        "Where no input needs a gradient, a full backward hook that returns a list ends backward() in an error.",
+        ("", "never called", {"full_without_input": "silent"}),
+        "Where no input needs a gradient, the full backward hook does not run, so nothing is refused.",
+    ),
+    witness=returning(1, (), (Give("list"),), grad=False),
+)
+@given(
+    plan=st.builds(
+        lambda count, before, what: returning(count, *[()] * before, (Give(what),), grad=False),
+        SOME,
+        st.integers(0, 2),
+        st.sampled_from(["list", "nones", "longer"]),
+    )
+)
+def test_list_without_input(subject: Subject, plan: Plan) -> None:
+    trace, (action,) = subject.holds(plan), hooks_of(plan)[-1].do
+    refused = action.what == "list" and subject.reading.facts["full_without_input"] == "output"
+    assert trace.raised() == [("backward", "RuntimeError")] * refused
+    assert (trace.grads()[0]["m0.weight"] is None) == refused
+
+
+@clause(
+    "backward.objects.list_chain",
+    says="A list that a full backward hook returns is given to the next one as a list, not as a tuple.",
+    where="inputs are tensors by position that need gradients",
+    see="backward.objects.list_without_input",
+    source="measured",
+    asked="several hooks on same layer grad_input type changes between them concatenation tuple plus list typeerror",
+    concern="full_backward returns ?hooked_again",
+    needs=FULL,
+    readings=by_release(
+        "other",
+        ("1.13", "list", {"full_list_stays": True}),
+        "A list from a full backward hook stays a list for the next one.",
+        ("", "tuple", {"full_list_stays": False}),
+        "When a full backward hook returns a list, the next one is given a tuple.",
+    ),
+    witness=returning(1, (Give("list"),), ()),
+)
+@given(
+    plan=st.builds(
+        lambda count, does: returning(count, *does, ()),
+        SOME,
+        st.lists(st.sampled_from([(Give("list"),), (Scale(3),), ()]), min_size=1, max_size=5),
+    )
+)
+def test_list_chain(subject: Subject, plan: Plan) -> None:
+    trace, due = subject.holds(plan), tuple
+    for hook in hooks_of(plan):
+        assert [type(grad_input) for _, grad_input, _ in trace.seen_by(hook.label)] == [due]
+        if hook.do == (Give("list"),) and subject.reading.facts["full_list_stays"]:
+            due = list

@@ -13,7 +13,8 @@ from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, Forward, Hook, Input, Plan, Raise, Train, hooks_of
 from fixtures.play.trace import Trace
-from suites.backward.hooked import EVERY_KIND, KINDS, MAYBE_SCALE, PAIR, row
+from suites.backward.plans import EVERY_KIND, MAYBE_SCALE, PAIR, row
+from suites.names import BACKWARD
 from suites.tensors import in_some_mode
 
 
@@ -23,9 +24,9 @@ from suites.tensors import in_some_mode
     where="forward makes new outputs",
     source="measured",
     asked="do hooks work with model eval or only train mode grad cam inference dropout batchnorm",
-    about=apis(KINDS, everywhere=True),
+    about=apis(BACKWARD, everywhere=True),
 )
-@given(plan=in_some_mode(plans(kinds=KINDS, inputs=(1, 2), outputs=(1, 2), everywhere=True, runs=3)))
+@given(plan=in_some_mode(plans(kinds=BACKWARD, inputs=(1, 2), outputs=(1, 2), everywhere=True, runs=3)))
 def test_any_mode(subject: Subject, plan: Plan) -> None:
     assert subject.holds(plan).calls() == subject.play(plan.without(Train)).calls()
 
@@ -47,7 +48,7 @@ def failing_once(draw: Any) -> Plan:
     see="backward.errors.stale_pre",
     source="measured",
     asked="caught exception from hook and continued next training step are hooks still working or broken state",
-    about=apis(KINDS, everywhere=True),
+    about=apis(BACKWARD, everywhere=True),
 )
 @given(plan=failing_once())
 def test_after_failure(subject: Subject, plan: Plan) -> None:

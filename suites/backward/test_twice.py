@@ -8,12 +8,11 @@ from hypothesis import strategies as st
 from fixtures.draw.plans import FACTORS, NUMBERS
 from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
-from suites.backward.sources import DOCS, PAST_OUTPUT
+from suites.backward.sources import DOCS, PAST_OUTPUT, RULE
 from suites.names import CLEARING, FULL, PAST_THE_OUTPUT
 from suites.tensors import leaf
 
 MISSED = "https://github.com/pytorch/pytorch/issues/88312"
-RULE = "The docs promise a call whenever gradients for the module's inputs are computed; here they are."
 
 
 def cube() -> Any:

@@ -11,8 +11,8 @@ from fixtures.draw.shapes import LAYOUTS, SHAPES
 from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Like, Of, Plan, Recast, hooks_of
-from suites.backward.hooked import FEW
 from suites.backward.sources import GRADIENTS, INPUT_VIEW, LEGACY, REPLACES
+from suites.hooking import SOME
 from suites.names import FULL
 
 ONE = Input(Of(1, (2, 3)))
@@ -134,7 +134,7 @@ def test_last_is_checked(subject: Subject, plan: Plan) -> None:
         ),
         st.builds(Of, st.just(1), st.sampled_from(SHAPES), st.just("float64"), st.sampled_from(LAYOUTS)),
         st.lists(st.booleans(), max_size=2),
-        FEW,
+        SOME,
     )
 )
 def test_frozen_input(subject: Subject, plan: Plan) -> None:
@@ -168,7 +168,7 @@ def test_frozen_input(subject: Subject, plan: Plan) -> None:
         st.sampled_from(SHAPES),
         OTHER_DTYPES,
         st.booleans(),
-        FEW,
+        SOME,
     )
 )
 def test_legacy_cast(subject: Subject, plan: Plan) -> None:

@@ -10,7 +10,7 @@ from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.judge.table import Row, each
 from fixtures.plan.grammar import Add, Backward, Forward, Give, Hook, Input, Plan, hooks_of
-from suites.backward.hooked import FULL_KINDS, MAYBE_SCALE, PAIR, row
+from suites.backward.plans import FULL_KINDS, MAYBE_SCALE, PAIR, row
 from suites.backward.sources import NUMBER, PRE_NUMBER, RULE_3, TESTS
 from suites.names import FULL, UNDER_NO_GRAD
 from suites.shapes import product

@@ -1,4 +1,4 @@
-"""Conversions that replace parameters or modules: by a flag of torch.__future__, and to SyncBatchNorm.
+"""Conversions, loading and moving: which hooks of a module and of its parameters live on.
 
 What sets a flag of the process has a process of its own.
 """
@@ -10,12 +10,99 @@ from hypothesis import strategies as st
 
 from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
-from suites.built.changed import WAYS, called, linear
+from fixtures.judge.table import Row, each
+from suites.built.modules import WAYS, called, linear, module_hooks_live, weight_hooks_live
 from suites.hooking import FEW, PRE_OR_NOT, UP_TO_TWO, kinds_of, numbered, raised
+from suites.saving import ASSIGN
 
 ABOUT = "register_hook"
 
+META = ("torch.nn.Module.to_empty", "torch.nn.Linear(device)")
+MODULE_HOOKS = ("register_forward_hook", "register_forward_pre_hook")
 SWAP = "torch.__future__.set_swap_module_params_on_conversion"
+KEPT = {"value": True, "wrong": {"lost": False}}
+LOST = {"value": False, "wrong": {"kept": True}}
+
+
+@each(
+    Row(
+        "built.conversions.weight",
+        "double(), half(), float(), share_memory() and to() on the same device keep the tensor hooks of parameters.",
+        "measured",
+        asked="does model.half or model.double or model.to remove gradient hooks on parameters",
+        where="no flag of torch.__future__ is set",
+        ways=["double", "half", "cpu", "share_memory"],
+        witness={"ways": ["double", "half"], "hooks": 1, "passes": 1},
+        **KEPT,
+    ),
+    Row(
+        "built.conversions.load",
+        "load_state_dict without assign= keeps the tensor hooks of the parameters.",
+        "measured",
+        asked="load_state_dict loses parameter hooks checkpoint loading register_hook kept",
+        where="no flag of torch.__future__ is set",
+        ways=["load"],
+        witness={"ways": ["load"], "hooks": 1, "passes": 1},
+        **KEPT,
+    ),
+    Row(
+        "built.conversions.assign",
+        "After load_state_dict(assign=True) passes through the module call no tensor hook of its old parameters.",
+        "measured",
+        asked="load_state_dict assign=True parameter hooks gone gradient clipping hook not called after loading",
+        where="the dict holds another tensor for each of them",
+        needs=ASSIGN,
+        ways=["assign"],
+        witness={"ways": ["assign"], "hooks": 1, "passes": 1},
+        **LOST,
+    ),
+    Row(
+        "built.conversions.to_empty",
+        'to_empty(device="cpu") drops the tensor hooks of parameters that are on the meta device.',
+        "measured",
+        asked="meta device init to_empty parameter hooks lost fsdp deferred initialization register_hook",
+        needs=META,
+        ways=["to_empty"],
+        device="meta",
+        witness={"ways": ["to_empty"], "hooks": 1, "passes": 1},
+        **LOST,
+    ),
+    ways=lambda row: st.lists(st.sampled_from(row.ways), min_size=1, max_size=3 if len(row.ways) > 1 else 1),
+    hooks=lambda row: FEW,
+    passes=lambda row: FEW,
+)
+def weight_hooks(subject: Subject, ways: List[str], hooks: int, passes: int, *, row: Any) -> None:
+    assert weight_hooks_live(ways, hooks, passes, getattr(row, "device", "cpu")) == subject.value
+
+
+@each(
+    Row(
+        "built.conversions.module",
+        "double(), half(), share_memory() and load_state_dict keep the forward hooks and pre-hooks of a module.",
+        "measured",
+        asked="are forward hooks kept when I call model.half model.float model.to or load weights",
+        about=MODULE_HOOKS,
+        ways=["double", "half", "cpu", "share_memory", "load"],
+        witness={"way": "double", "pres": [True, False], "calls": 1},
+        **KEPT,
+    ),
+    Row(
+        "built.conversions.module_emptied",
+        "load_state_dict(assign=True) and to_empty() keep the forward hooks and pre-hooks of a module.",
+        "measured",
+        asked="forward hooks after to_empty or load_state_dict assign=True kept",
+        needs=(ASSIGN, *META),
+        about=MODULE_HOOKS,
+        ways=["assign", "to_empty"],
+        witness={"way": "assign", "pres": [True, False], "calls": 1},
+        **KEPT,
+    ),
+    way=lambda row: st.sampled_from(row.ways),
+    pres=lambda row: PRE_OR_NOT,
+    calls=lambda row: FEW,
+)
+def module_hooks(subject: Subject, way: str, pres: List[bool], calls: int, *, row: Any) -> None:
+    assert module_hooks_live(way, pres, calls) == subject.value
 
 
 @clause(
@@ -117,7 +204,7 @@ def test_overwritten(subject: Subject, way: str, hooks: int) -> None:
     says="convert_sync_batchnorm drops forward hooks and pre-hooks of each BatchNorm, and keeps those around it.",
     source=("measured", "https://github.com/pytorch/pytorch/issues/187298"),
     asked="convert_sync_batchnorm removes my forward hooks batchnorm layers distributed",
-    about=("register_forward_hook", "register_forward_pre_hook"),
+    about=MODULE_HOOKS,
     value=False,
     wrong={"kept": True},
     witness={"pres": [True]},

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
-from suites.built.changed import called, linear
+from suites.built.modules import called, linear
 from suites.hooking import FEW
 from suites.names import DEEPCOPY, FULL
 from suites.tensors import outcome

@@ -8,13 +8,12 @@ from fixtures.draw.values import MAYBE_VALUES, SIGNATURES, VALUES, function_of, 
 from fixtures.judge.clause import Reading, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, Chain, Forward, Hook, Input, Plan, hooks_of
-from suites.hooking import UP_TO_TWO, echo, numbered, raised, result
+from suites.hooking import SOME, UP_TO_TWO, echo, numbered, raised, result
 from suites.names import FULL, PRE_HOOK
 from suites.shapes import one_leaf, one_raises, until_one_raises
 
 ABOUT = "register_forward_pre_hook"
 LAZY = st.sampled_from(["LazyLinear", "LazyConv1d", "LazyConv2d", "LazyConvTranspose1d"])
-SOME = st.integers(1, 3)
 
 
 @st.composite

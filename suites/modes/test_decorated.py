@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
-from suites.modes.nets import ANYWHERE, FORWARD_APIS, FORWARDS, network, ones, within
+from suites.modes.networks import ANYWHERE, FORWARD_APIS, FORWARDS, network, ones, within
 
 #: Whether gradients are recorded in a mode, and whether it is inference mode; None: as around it.
 MODES: Dict[str, Tuple[Any, Any]] = {

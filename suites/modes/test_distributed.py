@@ -10,27 +10,16 @@ from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.judge.table import Row, each
 from suites.hooking import FEW, UP_TO_THREE, UP_TO_TWO
-from suites.modes.alone import alone
-from suites.modes.nets import BY, FORWARD_APIS, FORWARDS, FULL_APIS, FULLS, called, hook, hooked, kinds, network, ones
+from suites.modes.networks import AROUND_APIS, BY, FORWARDS, FULLS, called, hook, hooked, kinds, network, ones
+from suites.modes.process_group import future, in_process_group, noted
+from suites.modes.sources import BUCKET
 from suites.names import POST_ACCUMULATE
 from suites.tensors import multiplies, outcome
 
-COMM = "torch.nn.parallel.DistributedDataParallel.register_comm_hook"
-#: A bucket tells its gradients by this name since torch 1.10; before, by others.
-BUCKET = (COMM, "torch.distributed.GradBucket.buffer")
 AGAIN = 'docs: torch.nn.parallel.DistributedDataParallel.register_comm_hook "can only be registered once"'
-AROUND_APIS = (*FORWARD_APIS, *FULL_APIS)
 INPUT = "an input by position needs grad, output is a tensor"
 #: A bucket has what was in .grad, too.
 REGISTER = "docs: torch.nn.parallel.DistributedDataParallel.register_comm_hook"
-
-
-def in_process_group(net: Any, **options: Any) -> Any:
-    """The network in a DistributedDataParallel, whose process is alone."""
-    from torch.nn.parallel import DistributedDataParallel
-
-    alone()
-    return DistributedDataParallel(net, **options)
 
 
 def on_the_cpu(net: Any) -> Any:
@@ -46,24 +35,6 @@ def passes_of(wrapper: Any, passes: int) -> None:
     for _ in range(passes):
         wrapper.zero_grad()
         wrapper(ones()).sum().backward()
-
-
-def future(value: Any) -> Any:
-    """A future that is done already."""
-    import torch
-
-    made: Any = torch.futures.Future()
-    made.set_result(value)
-    return made
-
-
-def noted(seen: List[Any], bucket: Any, what: Any = None) -> Any:
-    """What a comm hook returns that changes nothing; noted are its gradients, sorted, for torch orders them anew.
-
-    Torch refuses a comm hook that says of its bucket that it is anything: those here are lambdas.
-    """
-    seen.append(sorted(bucket.buffer().tolist()) if what is None else what)
-    return future(bucket.buffer())
 
 
 def called_with(state: Any, bucket: Any) -> Any:

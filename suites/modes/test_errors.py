@@ -8,11 +8,9 @@ from hypothesis import strategies as st
 from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.judge.table import Row, each
-from suites.modes.compiled import COMPILE, EAGER
-from suites.modes.nets import ANYWHERE, FORWARD_APIS, FORWARDS, called, network, ones, within
-from suites.modes.test_checkpoint import EARLY, FORMS, STOPS, checkpointed, counted
-from suites.modes.test_distributed import BUCKET, in_process_group, noted
-from suites.modes.test_func import CALL, REPLACED
+from suites.modes.networks import ANYWHERE, FORWARD_APIS, FORWARDS, called, checkpointed, counted, network, ones, within
+from suites.modes.process_group import in_process_group, noted
+from suites.modes.sources import BUCKET, CALL, COMPILE, EAGER, EARLY, FORMS, REPLACED, STOPS
 from suites.tensors import outcome
 
 ABOUT = FORWARD_APIS

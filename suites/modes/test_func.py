@@ -9,7 +9,7 @@ from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.judge.table import Row, each
 from suites.hooking import FEW
-from suites.modes.nets import (
+from suites.modes.networks import (
     ANYWHERE,
     BACKWARD_APIS,
     BACKWARDS,
@@ -27,12 +27,11 @@ from suites.modes.nets import (
     taken,
     within,
 )
+from suites.modes.sources import CALL, REPLACED
 from suites.names import ISSUE
 from suites.tensors import multiplies, outcome
 
 ABOUT = FORWARD_APIS
-CALL = "torch.func.functional_call"
-REPLACED = 'docs: torch.func.functional_call "by replacing the module parameters"'
 VECTORIZES = 'docs: torch.func.vmap "pushes the map into PyTorch operations called by"'
 
 

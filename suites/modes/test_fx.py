@@ -9,7 +9,7 @@ from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.judge.table import Row, each
 from suites.hooking import FEW
-from suites.modes.nets import (
+from suites.modes.networks import (
     ANYWHERE,
     APIS,
     BACKWARD_APIS,

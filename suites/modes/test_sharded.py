@@ -9,13 +9,11 @@ from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.judge.table import Row, each
 from suites.hooking import FEW
-from suites.modes.alone import alone
-from suites.modes.nets import (
+from suites.modes.networks import (
     ANYWHERE,
+    AROUND_APIS,
     BY,
-    FORWARD_APIS,
     FORWARDS,
-    FULL_APIS,
     FULLS,
     LAYERS,
     called,
@@ -26,6 +24,7 @@ from suites.modes.nets import (
     taken,
     within,
 )
+from suites.modes.process_group import alone
 from suites.names import PULL
 from suites.tensors import multiplies
 
@@ -33,7 +32,6 @@ from suites.tensors import multiplies
 FULLY_SHARD = "torch.cpu.Stream.record_event"
 #: FullyShardedDataParallel runs on the CPU since torch 2.2, which brought this.
 FSDP = "torch.distributed.device_mesh.DeviceMesh"
-AROUND_APIS = (*FORWARD_APIS, *FULL_APIS)
 SHARDS = 'docs: torch.distributed.fsdp.fully_shard "This implementation represents the sharded parameters as"'
 #: Registered before the network is sharded, or after.
 LATE = st.booleans()

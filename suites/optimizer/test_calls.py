@@ -1,8 +1,5 @@
-"""Which calls of an optimizer call step hooks, and how often; and what becomes of these in a copy."""
+"""Which calls of an optimizer call step hooks, and how often."""
 
-import copy
-import io
-import pickle
 from typing import Any, List
 
 from hypothesis import given
@@ -11,44 +8,10 @@ from hypothesis import strategies as st
 from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from suites.names import POST_ACCUMULATE
-from suites.optimizer.stepping import ALL, CODE, EVERYWHERE, GLOBAL, NAMES, OWN, PRE_HOOK, WHEN, counting, optimizer
+from suites.optimizer.optimizers import WHENS, counting, optimizer
+from suites.optimizer.sources import ALL, CODE, OWN, PRE_HOOK
 
 ABOUT = ALL[:2]
-WHENS = st.lists(WHEN, min_size=1, max_size=3)
-
-
-@clause(
-    "optimizer.order.every",
-    says="A global step hook is called in each step() of every optimizer, made before it or after it.",
-    where="step is not assigned on the optimizer",
-    see=("optimizer.calls.instance", "optimizer.calls.super"),
-    source=GLOBAL,
-    asked="one callback for all optimizers in process log every update "
-    "register_optimizer_step_post_hook optimizer created before",
-    needs=EVERYWHERE,
-    about=ALL[2:],
-    value=True,
-    wrong={"later ones": False},
-    witness={"names": ["SGD", "Adam"], "at": 1, "when": "pre"},
-)
-@given(names=st.lists(NAMES, min_size=1, max_size=4), at=st.integers(0, 3), when=WHEN)
-def test_every(subject: Subject, names: List[str], at: int, when: str) -> None:
-    from torch.optim import optimizer as optimizers
-
-    calls: List[Any] = []
-    register = getattr(optimizers, f"register_optimizer_step_{when}_hook")
-    made = [optimizer(name) for name in names[:at]]
-    handle = register(lambda one, args, kwargs: calls.append(one))
-    try:
-        made += [optimizer(name) for name in names[at:]]
-        for one in made * 2:
-            one.step()
-    finally:
-        handle.remove()
-    made[0].step()
-    expected = made if subject.value else made[at:]
-    assert [id(one) for one in calls] == [id(one) for one in expected * 2]
-
 
 #: What else one does with an optimizer.
 OTHERS = {
@@ -275,47 +238,3 @@ def test_post_accumulate(subject: Subject, whens: List[str], leaves: int, passes
         sum(weight * 2 for weight in weights).backward()
     expected = passes * (leaves if subject.value else 1)
     assert sum(map(len, calls)) == len(whens) * expected
-
-
-def saved(one: Any) -> Any:
-    """A copy of an optimizer by way of torch.save."""
-    import torch
-
-    file = io.BytesIO()
-    torch.save(one, file)
-    file.seek(0)
-    return torch.load(file, **({"weights_only": False} if "weights_only" in torch.load.__code__.co_varnames else {}))
-
-
-WAYS = {
-    "copy": copy.copy,
-    "deepcopy": copy.deepcopy,
-    "pickle": lambda one: pickle.loads(pickle.dumps(one)),
-    "save": saved,
-}
-
-
-@clause(
-    "optimizer.copies.dropped",
-    says="A copy of an optimizer, by copy.copy, deepcopy, pickle or torch.save, has none of its step hooks.",
-    source=("measured", CODE),
-    asked="deepcopy optimizer loses callbacks register_step_pre_hook "
-    "not called after pickle torch.save checkpoint copy",
-    note="A copied module keeps its hooks, and a pickled tensor that loses some warns; here nothing is said.",
-    needs=OWN,
-    about=ALL[:2],
-    value=0,
-    wrong={"go along": 1},
-    witness={"whens": ["pre"], "ways": ["deepcopy"], "name": "SGD"},
-)
-@given(whens=WHENS, ways=st.lists(st.sampled_from([*WAYS]), min_size=1, max_size=3), name=NAMES)
-def test_dropped(subject: Subject, whens: List[str], ways: List[str], name: str) -> None:
-    one = optimizer(name)
-    calls = counting(one, whens)
-    made = one
-    for way in ways:
-        made = WAYS[way](made)
-    made.step()
-    assert len(calls) == len(whens) * subject.value
-    one.step()
-    assert len(calls) == len(whens) * (subject.value + 1)

@@ -1,4 +1,4 @@
-"""allow_mutation_on_saved_tensors, and what refuses or replaces hooks for saved tensors of its own."""
+"""allow_mutation_on_saved_tensors: changes in place of what was saved."""
 
 from typing import Any, List, Tuple
 
@@ -9,7 +9,8 @@ from fixtures.draw.plans import FACTORS, NUMBERS
 from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from suites.hooking import result
-from suites.saved.products import BOOLEANS, DISABLED, HAS_MUTATION, HAS_OFF, MUTATION
+from suites.saved.plans import BOOLEANS
+from suites.saved.sources import HAS_MUTATION, MUTATION
 from suites.tensors import leaf
 
 ABOUT = "allow_mutation_on_saved_tensors"
@@ -138,30 +139,3 @@ def test_inner_hooks(subject: Subject, x: int, edits: List[int]) -> None:
             y.mul_(by)
         z.backward()
     assert start.grad.item() == 2 * {"now": y.item(), "saved": x}[subject.value]
-
-
-@clause(
-    "saved.off.checkpoint",
-    says="Inside disable_saved_tensors_hooks checkpoint(use_reentrant=False) raises RuntimeError.",
-    where="grad mode is on",
-    source=DISABLED,
-    asked="activation checkpointing use_reentrant False fails saved tensors hooks are disabled error",
-    needs=HAS_OFF,
-    value="RuntimeError",
-    wrong={"works": "works"},
-    witness={"x": 2},
-    note="It is made of such hooks; the reentrant one is not.",
-)
-@given(x=NUMBERS)
-def test_off_checkpoint(subject: Subject, x: int) -> None:
-    import torch
-    from torch.utils.checkpoint import checkpoint
-
-    start = leaf(x)
-
-    def run() -> str:
-        with torch.autograd.graph.disable_saved_tensors_hooks("off"):
-            checkpoint(lambda one: one * one, start, use_reentrant=False)
-        return "works"
-
-    assert result(run, RuntimeError) == subject.value

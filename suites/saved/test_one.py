@@ -1,28 +1,18 @@
-"""SavedTensor.register_hooks: hooks of what one operation has saved, here of the first factor of a product."""
+"""SavedTensor.register_hooks: hooks of what one operation has saved."""
+
+from typing import Any, List
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fixtures.draw.plans import FACTORS, NUMBERS
-from fixtures.judge.clause import clause
+from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, Edit, Hook, Plan
-from suites.saved.products import (
-    EDITED,
-    EDITS,
-    HAS_OFF,
-    HAS_ONE,
-    MAYBE,
-    ONE_NOTE,
-    OUT,
-    PASSES,
-    REGISTERED,
-    factors,
-    on_one,
-    pair,
-    product,
-    starts,
-)
+from suites.hooking import raised
+from suites.saved.plans import BOOLEANS, EDITS, MAYBE, OUT, PASSES, factors, on_one, pair, product, starts
+from suites.saved.sources import CONTEXT_NOTE, EDITED, HAS_ONE, ONE_NOTE, REGISTERED
+from suites.tensors import leaf
 
 ABOUT = "register_hooks"
 AGAIN = Hook("saved_one", OUT, "again")
@@ -170,23 +160,59 @@ def test_edits(subject: Subject, plan: Plan) -> None:
 
 
 @clause(
-    "saved.off.one",
-    says="SavedTensor.register_hooks works inside disable_saved_tensors_hooks, too.",
+    "saved.one.detached",
+    says="The pack hook of SavedTensor.register_hooks is given a detached tensor, not the tensor that was saved.",
+    source=f'{CONTEXT_NOTE} "which receives an already-detached tensor"',
+    asked="pack hook of register_hooks gets tensor without grad_fn requires_grad False detached",
+    needs=HAS_ONE,
+    value=(False, None, False),
+    wrong={"the one that was saved": (True, None, True)},
+    witness={"inner": False},
+)
+@given(inner=BOOLEANS)
+def test_detached(subject: Subject, inner: bool) -> None:
+    seen: List[Any] = []
+    x = leaf(2) * 1 if inner else leaf(2)
+    y = x.sin()
+    y.grad_fn._raw_saved_self.register_hooks(lambda tensor: seen.append(tensor) or tensor, lambda packed: packed)
+    assert [(one.requires_grad, one.grad_fn, one is x) for one in seen] == [subject.value]
+
+
+@clause(
+    "saved.one.raises",
+    says="After the pack hook of SavedTensor.register_hooks raised, a pass raises RuntimeError that names the hook.",
+    where="the pass uses the saved tensor",
     source="measured",
-    asked="register_hooks on raw saved tensor still works when saved tensor hooks are disabled",
-    needs=(HAS_OFF, HAS_ONE),
+    asked="pack hook failed on registering then backward TypeError missing 1 required positional argument packed",
+    needs=HAS_ONE,
+    concern="saved_one raises",
+    readings=by_release(
+        ("nothing", "other", "nothing"),
+        ("2.15", "raises", ("the pack hook raised", [])),
+        "After the pack hook of SavedTensor.register_hooks raised, a pass raises RuntimeError that names the hook.",
+        ("2.0", "calls it without arguments", ("none", [()])),
+        "After the pack hook of SavedTensor.register_hooks raised, a pass calls the unpack hook without arguments.",
+        ("", "does not say why", ("RuntimeError", [])),
+        "After the pack hook of SavedTensor.register_hooks raised, a pass raises RuntimeError about a conversion.",
+    ),
+    witness={"x": 2},
 )
-@given(
-    plan=product(
-        after=st.builds(
-            lambda off, hooks, passes: (off, *hooks, *passes),
-            st.just(Hook("saved_off", "", "off")),
-            on_one(do=MAYBE, back=MAYBE),
-            PASSES,
-        ),
-    )
-)
-def test_off_one(subject: Subject, plan: Plan) -> None:
-    trace = subject.holds(plan)
-    assert not trace.raised()
-    assert trace.calls() == ["c.pack"] + ["c.unpack"] * len(starts(plan))
+@given(x=NUMBERS)
+def test_raises(subject: Subject, x: int) -> None:
+    calls: List[Any] = []
+
+    def pack(tensor: Any) -> Any:
+        raise ValueError("mine")
+
+    def unpack(*given: Any) -> Any:
+        calls.append(given)
+        return leaf(1).detach()
+
+    y = leaf(x).sin()
+    assert raised(lambda: y.grad_fn._raw_saved_self.register_hooks(pack, unpack), ValueError) == "ValueError"
+    try:
+        y.backward()
+        found = "none"
+    except RuntimeError as error:
+        found = "the pack hook raised" if "the pack hook raised" in str(error) else "RuntimeError"
+    assert (found, calls) == subject.value

@@ -43,14 +43,11 @@ DOORS_TO_TORCH = ("fixtures/stages/",)
 LONGEST, LONGEST_CONFTEST = 400, 100
 #: Tables whose rows are of several topics.
 TABLES = {"suites/together/test_grammar.py": "the whole grammar; a topic is the kinds of hooks drawn"}
-#: Chapters whose clauses are elsewhere still.
-TO_BE_MOVED = ("modes", "saved", "built", "backward", "input", "output", "optimizer", "registration", "state")
 MOST_FILES = 26
 #: Folders with more files, and why each is one folder.
 LARGE = {
     "suites/selfcheck": "tests are found by the name of what they are about, and share their helpers",
     "suites/selfcheck/faults": "a file for each fault, all alike",
-    "suites/backward": "its topics are no folders yet",
     "reports/data": "each format, and each question to what is recorded, is a file",
     "reports/scope": "a program for each condition of a usual program, all alike",
     "reports/upstream": "a program for each sentence of torch's documentation that is not so, all alike",
@@ -195,7 +192,7 @@ def test_the_file_of_a_clause_follows_from_its_name() -> None:
         inside = all(name.startswith(f"{folder}test_") for name in files)
         if files != {f"suites/{chapter}/test_{topic}.py"} and not (inside and long) and not files <= set(TABLES):
             wrong.append(f"{chapter}.{topic}: {', '.join(sorted(files))}")
-    assert [one for one in wrong if not one.startswith(TO_BE_MOVED)] == []
+    assert wrong == []
 
 
 def test_tox_ini_is_the_only_list_of_versions() -> None:

@@ -17,9 +17,8 @@ from suites.selfcheck.tiny import ROOT, Tiny
 
 #: Each of them deviated once in one of these surroundings; some play plans, and one has a process of its own.
 CHOSEN = {
-    "suites/backward/test_modes.py": ("backward.modes.forward_ad",),
-    "suites/backward/test_legacy.py": ("backward.legacy.recurrent",),
-    "suites/backward/test_legacy_calls.py": ("backward.legacy.not_callable",),
+    "suites/backward/modes/test_grad_modes.py": ("backward.modes.forward_ad",),
+    "suites/backward/test_legacy.py": ("backward.legacy.recurrent", "backward.legacy.not_callable"),
     "suites/output/test_calls.py": ("output.calls.forward_runs_none",),
     "suites/gradient/kinds/test_complex.py": ("gradient.kinds.real_in_complex",),
     "suites/gradient/test_roots.py": ("gradient.roots.batch",),

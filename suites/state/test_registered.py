@@ -7,12 +7,11 @@ from hypothesis import strategies as st
 
 from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
-from suites.hooking import raised
+from suites.hooking import SOME, raised
 from suites.saving import NEEDS
 
 MARK = "https://github.com/pytorch/pytorch/pull/131690"
 NEED = NEEDS["save_post"]
-NUMBER = st.integers(1, 3)
 
 
 class Saver:
@@ -84,7 +83,7 @@ def test_callables(subject: Subject) -> None:
     wrong={"its private registration is left alone": "none"},
     witness={"number": 2},
 )
-@given(number=NUMBER)
+@given(number=SOME)
 def test_marks(subject: Subject, number: int) -> None:
     import torch
 
@@ -136,7 +135,7 @@ def test_public_then_private(subject: Subject, removed: bool) -> None:
     witness={"number": 2},
     concern="load_with ?module_gone",
 )
-@given(number=NUMBER)
+@given(number=SOME)
 def test_weak(subject: Subject, number: int) -> None:
     import gc
     import weakref
@@ -168,7 +167,7 @@ def test_weak(subject: Subject, number: int) -> None:
     wrong={"it runs, as load post-hooks do": 1},
     witness={"number": 2},
 )
-@given(number=NUMBER)
+@given(number=SOME)
 def test_own_loading(subject: Subject, number: int) -> None:
     import torch
 

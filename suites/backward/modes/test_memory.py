@@ -1,0 +1,145 @@
+"""What full backward hooks keep alive, and what they warn of."""
+
+import gc
+import warnings
+import weakref
+from typing import Any, List
+
+from hypothesis import strategies as st
+
+from fixtures.judge.clause import Reading, by_release, clause
+from fixtures.judge.subject import Subject
+from fixtures.judge.table import Row, each
+from suites.backward.modules import line
+from suites.backward.sources import FIRING
+from suites.hooking import SOME
+from suites.names import CLEARING, FULL, PRE, WARNED
+
+
+@each(
+    Row(
+        "backward.modes.warning_without_input",
+        "Full backward hooks of one call that run though no input needs a gradient give one UserWarning.",
+        (FIRING, WARNED),
+        asked="full backward hook is firing when gradients computed with respect to outputs since no inputs require",
+        concern="full_backward ?inputs_need_no_grad",
+        instead="let an input of the hooked module require grad, or filter the warning.",
+        where=("inputs are by position", "one backward(), all warnings shown"),
+        needs=FULL,
+        readings=by_release(
+            ("warns", "nothing"),
+            ("2.8", "warned", ["UserWarning"]),
+            "Where no input needs a gradient, the full backward hooks of one call together give one UserWarning.",
+            ("", "in silence", []),
+            "Where no input needs a gradient, full backward hooks give no warning.",
+        ),
+        witness={"hooks": 1, "passes": [False]},
+        kind="full_backward",
+    ),
+    Row(
+        "backward.modes.pre_warning_without_input",
+        "Full backward pre-hooks alone give no warning where no input needs a gradient.",
+        ("https://github.com/pytorch/pytorch/pull/190685", "https://github.com/pytorch/pytorch/issues/189093"),
+        asked="register_full_backward_pre_hook on raw data quiet no userwarning about requires_grad why",
+        concern="full_backward_pre ?inputs_need_no_grad ?alone",
+        where="the module returns a tensor or a tuple of tensors",
+        needs=PRE,
+        readings=(
+            Reading(
+                "warned all the same",
+                ">=2.8,<2.14",
+                "Where no input needs a gradient, full backward pre-hooks alone give the full backward hooks' warning.",
+                value=["UserWarning"],
+                headline=False,
+                effect="warns",
+            ),
+            Reading(
+                "no warning",
+                "",
+                "Full backward pre-hooks alone do not give the warning for full backward hooks.",
+                value=[],
+            ),
+        ),
+        witness={"hooks": 1, "passes": [False]},
+        kind="full_backward_pre",
+    ),
+    hooks=lambda row: SOME,
+    passes=lambda row: st.lists(st.booleans(), min_size=1, max_size=4),
+)
+def warnings_of(subject: Subject, hooks: int, passes: List[bool], *, row: Any) -> None:
+    import torch
+
+    module = line([], row.kind, hooks=hooks)
+    for needs_grad in passes:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            module(torch.tensor(3.0, requires_grad=needs_grad)).backward()
+        assert [one.category.__name__ for one in caught] == ([] if needs_grad else subject.value)
+
+
+@clause(
+    "backward.modes.gradients_released",
+    says="A full backward hook that has run does not keep grad_output alive, though the output is kept.",
+    where="create_graph= is left out",
+    see="backward.twice.stale",
+    source=CLEARING,
+    asked="does register_full_backward_hook leak gpu memory by holding grads after training step output stored in list",
+    concern="full_backward ?kept_alive",
+    needs=FULL,
+    readings=by_release(
+        "other",
+        ("1.13", "released", False),
+        "A full backward hook that has run does not keep its grad_output alive.",
+        ("", "kept", True),
+        "The grad_output that a full backward hook saw lives as long as the graph.",
+    ),
+)
+def test_gradients_released(subject: Subject) -> None:
+    import torch
+
+    module, seen = torch.nn.Linear(1, 1), []
+    module.register_full_backward_hook(lambda module, inputs, outputs: seen.append(weakref.ref(outputs[0])))
+    out = module(torch.ones(1, requires_grad=True))
+    (out * 2).sum().backward()
+    gc.collect()
+    assert (seen[0]() is not None) == subject.value
+
+
+@clause(
+    "backward.modes.graph_released",
+    says="A full backward hook does not make backward(create_graph=True) leak its graph once .grad is set to None.",
+    source=(CLEARING, "https://github.com/pytorch/pytorch/issues/82528"),
+    asked="memory leak gradient penalty double backward with hook reference cycle out of memory",
+    concern="full_backward ?create_graph",
+    needs=FULL,
+    readings=by_release(
+        "other",
+        ("1.13", "released", 0),
+        "A graph of create_graph=True through a module with a full backward hook is freed once .grad is None.",
+        ("", "leaked", 5),
+        "Each backward(create_graph=True) through a module with a full backward hook leaks its graph.",
+    ),
+)
+def test_graph_released(subject: Subject) -> None:
+    import torch
+
+    marks: List[Any] = []
+
+    class Mark:
+        pass
+
+    def run() -> None:
+        module, x = line([]), torch.tensor(3.0, requires_grad=True)
+        y = x * 1
+        mark = Mark()
+        y.grad_fn.metadata["mark"] = mark
+        marks.append(weakref.ref(mark))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            (module(y) ** 2).backward(create_graph=True)
+        x.grad = module.weight.grad = None
+
+    for _ in range(5):
+        run()
+    gc.collect()
+    assert sum(mark() is not None for mark in marks) == subject.value

@@ -1,0 +1,208 @@
+"""torch.utils.checkpoint: how often hooks run in its two forms, and which of them."""
+
+from typing import Any, List
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fixtures.judge.clause import clause
+from fixtures.judge.subject import Subject
+from fixtures.judge.table import Row, each
+from suites.hooking import FEW
+from suites.modes.networks import ANYWHERE, BY, called, checkpointed, counted, network, ones, within
+from suites.modes.sources import EARLY, FORMS, STOPS
+from suites.names import ALWAYS_CALL
+from suites.tensors import multiplies, outcome
+
+ABOUT = ("register_forward_hook", "register_forward_pre_hook")
+AGAIN = 'docs: torch.utils.checkpoint.checkpoint "function` in the backward pass as needed for gradient computation"'
+#: The output of the network is computed by its last layer: what ends there ends with the recomputation.
+ENDS, GOES_ON = ["", "last"], ["block", "block.layer"]
+
+
+@each(
+    Row(
+        "modes.checkpoint.early_stop",
+        "In one pass of checkpoint(use_reentrant=False) forward hooks on a last nn.Linear run once, pre-hooks twice.",
+        (EARLY, "measured"),
+        asked="forward hook not called again but pre hook called twice activation "
+        "checkpointing use_reentrant False counts differ early stop",
+        where=("it is trainable, early stop on", "hooks only look"),
+        needs=(FORMS, STOPS),
+        paths=ENDS,
+        stop=True,
+        value=["pre", "forward", "pre"],
+        wrong={"both twice": ["pre", "forward", "pre", "forward"], "once": ["pre", "forward"]},
+        witness={"path": "last", "calls": 1},
+    ),
+    Row(
+        "modes.checkpoint.early_layers",
+        "In one pass of checkpoint(use_reentrant=False) forward (pre-)hooks on layers before the last run twice.",
+        (AGAIN, EARLY),
+        asked="forward hook of inner layer runs twice in activation "
+        "checkpointing duplicate activations use_reentrant False",
+        where=("all are trainable nn.Linear", "hooks only look"),
+        needs=(FORMS, STOPS),
+        paths=GOES_ON,
+        stop=True,
+        value=["pre", "forward", "pre", "forward"],
+        wrong={"once": ["pre", "forward"], "stopped": ["pre", "forward", "pre"]},
+        witness={"path": "block", "calls": 1},
+    ),
+    Row(
+        "modes.checkpoint.no_early_stop",
+        "In set_checkpoint_early_stop(False) all forward (pre-)hooks of checkpoint(use_reentrant=False) run twice.",
+        (AGAIN, EARLY),
+        asked="set_checkpoint_early_stop False forward hooks run in full recomputation checkpoint called twice",
+        where=("its layers are trainable nn.Linear", "one pass"),
+        needs=(FORMS, STOPS),
+        paths=[*ENDS, *GOES_ON],
+        stop=False,
+        value=["pre", "forward", "pre", "forward"],
+        wrong={"once": ["pre", "forward"], "stopped": ["pre", "forward", "pre"]},
+        witness={"path": "last", "calls": 1},
+    ),
+    path=lambda row: st.sampled_from(row.paths),
+    calls=lambda row: FEW,
+)
+def early(subject: Subject, path: str, calls: int, *, row: Any) -> None:
+    net = network()
+    seen: List[str] = []
+    counted(net, path, seen)
+    for _ in range(calls):
+        assert called(checkpointed(net, False, row.stop)) == [6, 6]
+    assert seen == subject.value * calls
+
+
+@clause(
+    "modes.checkpoint.always_call",
+    says="In backward() checkpoint(use_reentrant=False) gives its module's always_call hooks None for output.",
+    where=("trainable nn.Linear is last", "early stop on, hooks look"),
+    see="modes.checkpoint.early_stop",
+    source=(EARLY, "measured"),
+    asked="always_call forward hook output None in backward recomputation activation checkpointing NoneType",
+    needs=(FORMS, STOPS, ALWAYS_CALL),
+    value=[False, True],
+    wrong={"not called": [False], "the output": [False, False]},
+    witness={"path": "", "hooks": 1},
+)
+@given(path=st.sampled_from(ENDS), hooks=FEW)
+def test_always_call(subject: Subject, path: str, hooks: int) -> None:
+    net = network()
+    seen: List[bool] = []
+    for _ in range(hooks):
+        within(net, path).register_forward_hook(
+            lambda module, args, output: seen.append(output is None), always_call=True
+        )
+    called(checkpointed(net, False))
+    assert seen == [one for one in subject.value for _ in range(hooks)]
+
+
+@clause(
+    "modes.checkpoint.reentrant_twice",
+    says="In checkpoint(use_reentrant=True) forward hooks on its module run with grad mode off, then on in backward().",
+    where="its output is a tensor that needs grad",
+    see="modes.checkpoint.reentrant_no_input",
+    source=AGAIN,
+    asked="forward hook called twice gradient checkpointing use_reentrant True no grad first time requires_grad false",
+    needs=FORMS,
+    value=[False, True],
+    wrong={"once": [True], "with gradients both times": [True, True]},
+    witness={"path": "block", "hooks": 1},
+)
+@given(path=st.sampled_from(ANYWHERE), hooks=FEW)
+def test_reentrant_twice(subject: Subject, path: str, hooks: int) -> None:
+    import torch
+
+    net = network()
+    seen: List[bool] = []
+
+    def look(module: Any, args: Any, output: Any) -> None:
+        assert output.requires_grad == torch.is_grad_enabled()
+        seen.append(output.requires_grad)
+
+    for _ in range(hooks):
+        within(net, path).register_forward_hook(look)
+    assert called(checkpointed(net, True)) == [6, 6]
+    assert seen == [one for one in subject.value for _ in range(hooks)]
+
+
+@each(
+    Row(
+        "modes.checkpoint.reentrant_tensor",
+        "In checkpoint(use_reentrant=True) a forward hook that calls output.register_hook() raises RuntimeError.",
+        "measured",
+        asked="cannot register a hook on a tensor that doesn't require gradient "
+        "checkpoint use_reentrant forward hook output.register_hook",
+        where=("it does so in every call", "output is a new tensor"),
+        see="modes.checkpoint.reentrant_twice",
+        needs=FORMS,
+        about=("register_hook", "register_forward_hook"),
+        reentrant=True,
+        value=("RuntimeError", 0),
+        wrong={"accepted": ("accepted", 1)},
+        witness={"path": "block", "by": 5},
+    ),
+    Row(
+        "modes.checkpoint.tensor",
+        "In checkpoint(use_reentrant=False) a tensor hook on a new output is called once; its result is used.",
+        "measured",
+        asked="output.register_hook in forward hook with activation "
+        "checkpointing use_reentrant False called once or twice",
+        where=("a forward hook makes it", "one pass of one call uses it"),
+        needs=FORMS,
+        about=("register_hook", "register_forward_hook"),
+        reentrant=False,
+        value=("accepted", 1),
+        wrong={"refused": ("RuntimeError", 0), "twice": ("accepted", 2)},
+        witness={"path": "block", "by": 5},
+    ),
+    path=lambda row: st.sampled_from(ANYWHERE),
+    by=lambda row: BY,
+)
+def tensor(subject: Subject, path: str, by: int, *, row: Any) -> None:
+    net, x = network(), ones()
+    seen: List[Any] = []
+
+    def after(module: Any, args: Any, output: Any) -> None:
+        output.register_hook(multiplies(by, seen.append))
+
+    within(net, path).register_forward_hook(after)
+    became = outcome(lambda: called(checkpointed(net, row.reentrant), x))
+    assert (became, len(seen)) == subject.value
+    assert (None if x.grad is None else x.grad.item()) == (6 * by if seen else None)
+
+
+PARTS = "torch.utils.checkpoint.checkpoint_sequential"
+
+
+@clause(
+    "modes.checkpoint.segments",
+    says="In a pass of checkpoint_sequential pre-hooks run once in the last segment, twice in those before it.",
+    where=("nn.Linear layers", "its input needs a gradient"),
+    source=f'docs: {PARTS} "All segments except the last will not store the intermediate activations"',
+    asked="checkpoint_sequential hook called twice except last chunk",
+    needs=f"{PARTS}(use_reentrant)",
+    about="register_forward_pre_hook",
+    value=(2, 1),
+    wrong={"twice everywhere": (2, 2), "once everywhere": (1, 1)},
+    witness={"layers": 2, "segments": 2, "reentrant": True},
+)
+@given(layers=st.integers(1, 5), segments=st.integers(1, 5), reentrant=st.booleans())
+def test_segments(subject: Subject, layers: int, segments: int, reentrant: bool) -> None:
+    import torch
+    from torch.utils.checkpoint import checkpoint_sequential
+
+    segments = min(segments, layers)
+    seen: List[int] = []
+
+    def note(number: int) -> Any:
+        return lambda module, args: seen.append(number)
+
+    net = torch.nn.Sequential(*(torch.nn.Linear(1, 1).double() for _ in range(layers)))
+    for number, layer in enumerate(net):
+        layer.register_forward_pre_hook(note(number))
+    checkpoint_sequential(net, segments, ones(), use_reentrant=reentrant).sum().backward()
+    before = layers // segments * (segments - 1)
+    again, once = subject.value
+    assert [seen.count(number) for number in range(layers)] == [again] * before + [once] * (layers - before)

@@ -1,0 +1,227 @@
+"""What a hook of a compiled module does besides: it keeps, counts, prints, raises, registers another one."""
+
+import io
+from contextlib import redirect_stdout
+from typing import Any, List
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fixtures.judge.clause import Reading, by_release, clause
+from fixtures.judge.subject import Subject
+from suites.hooking import raised
+from suites.modes.compile.networks import ANYWHERE, APIS, INNER, became, called, compiled, network
+from suites.modes.networks import BY, within
+from suites.modes.sources import COMPILE, EAGER
+
+ABOUT = APIS
+
+
+@clause(
+    "modes.compile.keeps",
+    says="What a forward hook appends to a list in compiled calls is there after each call, with its grad_fn.",
+    where=EAGER,
+    source="measured",
+    asked="append activations to list in hook with torch compile lost fake tensors",
+    needs=COMPILE,
+    about=APIS[1],
+    concern="forward own ?compiled",
+    readings=by_release(
+        ("nothing", "raises", "other"),
+        ("2.5", "all", "all"),
+        "What a forward hook appends to a list in compiled calls is there after each call, with its grad_fn.",
+        ("2.4", "fails", "InternalTorchDynamoError"),
+        "A compiled call fails where a forward hook of an inner module appends to a list that has a tensor in it.",
+        ("", "the newest", "the newest"),
+        "What a forward hook of an inner module of your own appends to a list is lost with the next call.",
+    ),
+    witness={"path": "first", "calls": 2},
+)
+@given(path=INNER, calls=st.integers(2, 3))
+def test_keeps(subject: Subject, path: str, calls: int) -> None:
+    kept: List[Any] = []
+    net = network()
+    within(net, path).register_forward_hook(lambda module, args, output: kept.append(output))
+    call = compiled(net)
+    error = raised(lambda: [called(call, [number]) for number in range(1, calls + 1)], RuntimeError)
+    times = 2.0 if path == "first" else 6.0
+    everything = [[times * number] for number in range(1, calls + 1)]
+    names = {repr(everything): "all", repr(everything[-1:]): "the newest"}
+    found = [one.tolist() for one in kept]
+    assert (names.get(repr(found), found) if error == "none" else error) == subject.value
+    assert all(one.grad_fn is not None for one in kept)
+
+
+@clause(
+    "modes.compile.counts",
+    says="A number that a forward hook counts up on its module is right after each compiled call.",
+    where=EAGER,
+    source="measured",
+    asked="counter in forward hook torch compile counts only once",
+    needs=COMPILE,
+    about=APIS[1],
+    concern="forward own ?compiled",
+    readings=(
+        Reading(
+            "right",
+            "!=2.2.*,!=2.3.*",
+            "A number that a forward hook counts up on its module is right after each compiled call.",
+            value=1,
+        ),
+        Reading(
+            "stays",
+            ">=2.2,<2.4",
+            "A number that a forward hook counts up on an inner module stays at 1 after each compiled call.",
+            value=0,
+            headline=False,
+            effect="other",
+        ),
+    ),
+    witness={"path": "first", "calls": 2},
+)
+@given(path=INNER, calls=st.integers(1, 3))
+def test_counts(subject: Subject, path: str, calls: int) -> None:
+    def count(module: Any, args: Any, output: Any) -> None:
+        module.count += 1
+
+    net = network()
+    within(net, path).count = 0
+    within(net, path).register_forward_hook(count)
+    call = compiled(net)
+    for _ in range(calls):
+        called(call)
+    assert within(net, path).count == (calls if subject.value else 1)
+
+
+@clause(
+    "modes.compile.prints",
+    says="A forward hook that prints does so in each compiled call, in the order of the modules.",
+    where=EAGER,
+    source="measured",
+    asked="print inside hook torch compile printed once or every step",
+    needs=COMPILE,
+    about=APIS[1],
+    value=1,
+    wrong={"only while it is compiled": 0},
+    witness={"calls": 2},
+)
+@given(calls=st.integers(1, 3))
+def test_prints(subject: Subject, calls: int) -> None:
+    net = network()
+    for path in ("first", "second.inner", "second"):
+        within(net, path).register_forward_hook(lambda module, args, output, path=path: print(path))
+    call = compiled(net)
+    text = io.StringIO()
+    with redirect_stdout(text):
+        for _ in range(calls):
+            called(call)
+    assert text.getvalue().split() == ["first", "second.inner", "second"] * (calls if subject.value else 1)
+
+
+@clause(
+    "modes.compile.output_hook",
+    says="A tensor hook that a forward hook of an inner module registers on the output runs in compiled calls.",
+    where=EAGER,
+    source="measured",
+    asked="output.register_hook inside forward hook compiled model",
+    needs=COMPILE,
+    about=(APIS[1], "register_hook"),
+    value="runs",
+    wrong={"left out": "ignored"},
+    witness={"path": "first", "by": 5},
+)
+@given(path=INNER, by=BY)
+def test_output_hook(subject: Subject, path: str, by: int) -> None:
+    def register(module: Any, args: Any, output: Any) -> None:
+        output.register_hook(lambda grad: grad * by)
+
+    net, plain = network(), called(network())
+    within(net, path).register_forward_hook(register)
+    eager = called(net)
+    call = compiled(net)
+    assert [became(called(call), eager, plain) for _ in range(2)] == [subject.value] * 2
+
+
+@clause(
+    "modes.compile.raises",
+    says="What a forward hook raises by `raise` leaves a compiled call as it is; with fullgraph=True, Unsupported.",
+    where=EAGER,
+    source="measured",
+    asked="exception raised in hook torch compile type unsupported valueerror",
+    needs=COMPILE,
+    about=APIS[1],
+    value=["ValueError", "Unsupported"],
+    wrong={"Unsupported always": ["Unsupported", "Unsupported"]},
+    witness={"path": "first"},
+)
+@given(path=ANYWHERE)
+def test_raises(subject: Subject, path: str) -> None:
+    from torch._dynamo.exc import Unsupported
+
+    def fail(module: Any, args: Any, output: Any) -> None:
+        raise ValueError("mine")
+
+    found = []
+    for fullgraph in (False, True):
+        net = network()
+        within(net, path).register_forward_hook(fail)
+        call = compiled(net, fullgraph=fullgraph)
+        found.append(raised(lambda call=call: called(call), ValueError, Unsupported))
+    assert found == subject.value
+
+
+@clause(
+    "modes.compile.default_argument",
+    says="A hook that takes the place of one that differs only in a default argument is noticed by compiled calls.",
+    where=EAGER,
+    source="measured",
+    asked="replaced hook old value still used torch compile lambda default argument stale",
+    needs=COMPILE,
+    about=APIS[1],
+    concern="forward own returns ?compiled",
+    readings=(
+        Reading(
+            "noticed",
+            ">=2.4,!=2.9.*,!=2.10.*,!=2.11.*",
+            "A hook that takes the place of one that differs only in a default argument is noticed by compiled calls.",
+            value="runs",
+        ),
+        Reading(
+            "not noticed",
+            ">=2.9,<2.12",
+            "Compiled calls run an old hook after one took its place that differs only in a default argument.",
+            value="ignored",
+            headline=False,
+            effect="other",
+        ),
+        Reading(
+            "refused",
+            "<2.4",
+            "After a hook with a default argument is removed from an inner module of your own, a call raises KeyError.",
+            value="KeyError",
+            headline=False,
+            effect="raises",
+        ),
+    ),
+    witness={"path": "first", "by": 5},
+)
+@given(path=INNER, by=BY)
+def test_default_argument(subject: Subject, path: str, by: int) -> None:
+    def times(number: int) -> Any:
+        def function(module: Any, args: Any, output: Any, number: int = number) -> Any:
+            return output * number
+
+        return function
+
+    net = network()
+    handle = within(net, path).register_forward_hook(times(7))
+    call = compiled(net)
+    old = called(call)
+    handle.remove()
+    within(net, path).register_forward_hook(times(by))
+    eager = called(net)
+    try:
+        found = became(called(call), eager, old)
+    except KeyError as error:
+        found = type(error).__name__
+    assert found == subject.value

@@ -1,0 +1,85 @@
+"""When what a pack hook returned is let go, and what it keeps alive."""
+
+from typing import Any, List
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fixtures.judge.clause import clause
+from fixtures.judge.subject import Subject
+from suites.hooking import UP_TO_THREE
+from suites.saved.plans import BOOLEANS
+from suites.saved.sources import CONTEXT_NOTE, CYCLE, HAS
+from suites.tensors import leaf
+
+
+@clause(
+    "saved.freed.released",
+    says="What a pack hook returned is let go after a pass without retain_graph= or create_graph= that uses it.",
+    where="nothing else holds it",
+    source=f'{CONTEXT_NOTE} "Running backward with ``retain_graph=False`` releases the saved tensor"',
+    asked="when is packed object deleted temporary file on disk offloaded activation freed after backward",
+    needs=HAS,
+    value="without",
+    wrong={"after any pass": "any"},
+    witness={"passes": 1},
+)
+@given(passes=UP_TO_THREE)
+def test_released(subject: Subject, passes: int) -> None:
+    import weakref
+
+    import torch
+
+    class Box(list):
+        """A list that can be watched."""
+
+    boxes: List[Any] = []
+
+    def pack(tensor: Any) -> Box:
+        box = Box([tensor.detach()])
+        boxes.append(weakref.ref(box))
+        return box
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda box: box[0]):
+        y = leaf(2) * leaf(3)
+    for _ in range(passes):
+        y.backward(retain_graph=True)
+    alive = [box() is not None for box in boxes]
+    assert alive == [not passes or subject.value == "without"] * 2
+    y.backward()
+    assert [box() for box in boxes] == [None] * 2
+
+
+@clause(
+    "saved.freed.cycle",
+    says="A pack hook that returns its argument itself keeps y = x.exp() alive until a pass frees the graph.",
+    source=CYCLE,
+    asked="memory leak pack hook lambda x: x reference cycle activations never freed eval without backward",
+    needs=HAS,
+    value="the argument only",
+    wrong={"neither": "neither", "both": "both"},
+    witness={"detaches": [False, True]},
+)
+@given(detaches=st.lists(BOOLEANS, min_size=1, max_size=3))
+def test_cycle(subject: Subject, detaches: List[bool]) -> None:
+    import gc
+    import weakref
+
+    import torch
+
+    found = []
+    for detach in detaches:
+        pack = (lambda tensor: tensor.detach()) if detach else (lambda tensor: tensor)
+        with torch.autograd.graph.saved_tensors_hooks(pack, lambda packed: packed):
+            y = leaf(2).exp()
+        watched = weakref.ref(y)
+        del y
+        gc.collect()
+        left = watched()
+        found.append(left is not None)
+        if left is not None:
+            left.backward()
+            left = None
+            assert watched() is None
+    expected = {"the argument only": [not one for one in detaches]}
+    assert found == expected.get(subject.value, [subject.value == "both"] * len(detaches))
