@@ -141,6 +141,24 @@ def ZerosForNone(full: Full, right: Any, *given: Any) -> Any:
     return packed if known is None else tuple(torch.zeros_like(known) if one is None else one for one in packed)
 
 
+@instead(Full, "call_hooks", "backward.values", needs=FULL)
+def EmptyIsNone(full: Full, right: Any, given: Any) -> Any:
+    """A full backward hook is given None for the gradient of an input without elements."""
+    for hook in full.user_hooks:
+        shown = tuple(None if isinstance(one, torch.Tensor) and not one.numel() else one for one in given)
+        result = hook(full.module, shown, full.grad_outputs)
+        given = full.checked(result, given)
+    return given
+
+
+@instead(Full, "at_input", "backward.given", needs=FULL)
+def UnusedMatrixGetsNone(full: Full, right: Any, grads: Any) -> Any:
+    """A matrix that the outputs do not depend on gets None from a full backward hook, not zeros."""
+    unused = [one is not None and one.dim() == 2 and not one.any() for one in grads]
+    made = right(grads)
+    return None if made is None else tuple(None if lost else one for lost, one in zip(unused, made, strict=True))
+
+
 # --- what full hooks return --------------------------------------------------------------------
 
 
@@ -270,6 +288,11 @@ rows("backward", "ordering")(
         "LegacyReturnsIgnored",
         "What a legacy backward hook returns is ignored.",
         part(Call, attach=lambda call, right, legacy: right([silent(hook) for hook in legacy])),
+    ),
+    (
+        "LegacyCut",
+        "At most eight legacy backward hooks are attached to the output of a call.",
+        part(Call, attach=lambda call, right, legacy: right(legacy[:8])),
     ),
     (
         "LegacyOnLastOutput",

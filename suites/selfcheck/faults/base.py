@@ -81,6 +81,28 @@ def instead(
     return register
 
 
+def patched(
+    owner: Any, name: str, *near: str, needs: str | tuple[str, ...] = (), subtle: bool = True
+) -> Callable[[Any], Any]:
+    """Register a fault: a function that is called in place of one of torch, which is given to it first."""
+    add = rows(*near, needs=needs, subtle=subtle)
+
+    def register(wrong: Any) -> Any:
+        def enter(stack: contextlib.ExitStack) -> None:
+            right = getattr(owner, name)
+
+            @functools.wraps(right)
+            def call(*given: Any, **options: Any) -> Any:
+                return wrong(right, *given, **options)
+
+            swap(stack, owner, name, call)
+
+        add((wrong.__name__, wrong.__doc__, enter))
+        return wrong
+
+    return register
+
+
 def rows(
     *near: str, needs: str | tuple[str, ...] = (), subtle: bool = True, control: bool = False
 ) -> Callable[..., None]:

@@ -1,9 +1,10 @@
 """Faults drawn without a look at the clauses and the plans: order of hooks, what replaces something, retain_grad.
 
 Each area had one fault for each of: a layout, a dtype, a shape, many of something, a structure, what the hook is as an
-object, a mode of the module, and two of these together. Those that a plan of the whole grammar shows are gone.
+object, a mode of the module, and two of these together. Those that plans of the whole grammar show are gone.
 """
 
+import types
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable
@@ -130,6 +131,13 @@ def from_start(call: Call, result: Any) -> Any:
     return result.as_strided(result.shape, result.stride(), 0) if slice_of else result
 
 
+def first_two_of_list(call: Call, result: Any) -> Any:
+    lists = type(result) is list and type(call.out) is list and result is not call.out
+    if not lists or min(len(result), len(call.out)) < 3:
+        return result
+    return [*result[:2], *call.out[2 : len(result)], *result[len(call.out) :]]
+
+
 def merged(call: Call, result: Any) -> Any:
     if type(result) in (dict, OrderedDict) and isinstance(call.out, dict) and not result.keys() >= call.out.keys():
         return type(result)({**call.out, **result})
@@ -146,6 +154,11 @@ rows()(
         "InputBroadcast",
         "What a forward pre-hook returns is broadcast to the shape of the input that it replaces.",
         inputs(lambda call, new, old: new.expand(old.shape) if fits(new, old) else new),
+    ),
+    (
+        "InputCast",
+        "What a forward pre-hook returns is cast to the dtype of the input that it replaces.",
+        inputs(lambda call, new, old: new.to(old.dtype) if both(new, old) else new),
     ),
     (
         "InputEmptyInEval",
@@ -166,6 +179,11 @@ rows()(
         "OutputDictMerged",
         "A dict that a forward hook returns for a dict is merged into it: what the hook left out stays.",
         output(merged),
+    ),
+    (
+        "OutputThirdOfList",
+        "Of a list that a forward hook returns for a list the third and later entries are those of before.",
+        output(first_two_of_list),
     ),
 )
 
@@ -285,6 +303,34 @@ class FullInteger(Full):
         for at, one in zip(self.entries, super().call_hooks(tuple(given[at] for at in self.entries)), strict=True):
             made[at] = one
         return tuple(made)
+
+
+@fault(needs=FULL, subtle=True)
+class FullNotContiguous(Full):
+    """What full backward hooks return is dropped where an input of the module is not contiguous."""
+
+    def setup_input_hook(self, args: Any) -> Any:
+        self.strided = any(isinstance(one, Tensor) and not one.is_contiguous() for one in args)
+        return super().setup_input_hook(args)
+
+    def call_hooks(self, given: Any) -> Any:
+        made = super().call_hooks(given)
+        return given if self.strided else made
+
+
+@instead(Full, "call_hooks", needs=FULL)
+def FullEmpty(full: Full, right: Any, given: Any) -> Any:
+    """Full backward hooks are not called where the gradient of an output is empty."""
+    return given if any(empty(one) for one in full.grad_outputs) else right(given)
+
+
+@instead(Full, "call_hooks", needs=FULL)
+def FullBoundMethod(full: Full, right: Any, given: Any) -> Any:
+    """What a full backward hook that is a bound method returns is dropped."""
+    for hook in full.user_hooks:
+        made = full.checked(hook(full.module, given, full.grad_outputs), given)
+        given = given if isinstance(hook, types.MethodType) else made
+    return given
 
 
 @instead(Full, "call_hooks", needs=FULL)

@@ -66,6 +66,10 @@ def stand_in_nodes(stack: ExitStack) -> None:
     patch_node(stack, lambda register, hook: register(lambda *given: hook(*given)))  # noqa: PLW0108 - not the hook itself
 
 
+def copies(given: Any) -> Any:
+    return [one.clone() if isinstance(one, torch.Tensor) else one for one in given]
+
+
 def first_only(hook: Any, given: Any) -> Any:
     result = hook(given)
     return (result[0], *given[1:]) if isinstance(result, tuple) and len(result) == len(given) else result
@@ -88,6 +92,17 @@ rows("gradient.nodes", needs=PRE)(
         "node_pre_returns_nothing",
         "What a pre-hook of a node returns is ignored.",
         partial(patch_node, register=lambda register, hook: register(silent(hook)), name="register_prehook"),
+    ),
+    (
+        "node_pre_edit_lost",
+        "A pre-hook of a node is given copies of several gradients.",
+        partial(
+            patch_node,
+            register=lambda register, hook: register(
+                lambda given: hook(tuple(copies(given)) if len(given) > 1 else given)
+            ),
+            name="register_prehook",
+        ),
     ),
     (
         "node_pre_only_first",
@@ -124,10 +139,6 @@ def in_one_thread(hook: Any) -> Any:
     return call
 
 
-def with_copies(hook: Any) -> Any:
-    return lambda given: hook([None if one is None else one.clone() for one in given])
-
-
 rows("several", "together.several", needs=SEVERAL, control=True)(
     (
         "passed_on",
@@ -149,7 +160,7 @@ rows("several", "together.several", needs=SEVERAL)(
     (
         "several_copies",
         "A hook of several tensors is given copies, so that an edit in place is lost.",
-        partial(patch_several, made=with_copies, only="all"),
+        partial(patch_several, made=lambda hook: lambda given: hook(copies(given)), only="all"),
     ),
     (
         "several_shares_threads",

@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from suites.selfcheck.faults.base import fault, instead, part, rows, swap
+from suites.selfcheck.faults.base import fault, instead, part, patched, rows, swap
 
 Optimizer: Any = torch.optim.Optimizer
 #: torch.optim takes this name away.
@@ -178,21 +178,16 @@ def step_hooks_of_zero_grad(stack: ExitStack) -> None:
     original = swap(stack, Optimizer, "zero_grad", zero_grad)
 
 
-@fault(NEAR, needs=NEEDS, subtle=True)
-def step_handle_removes_all(stack: ExitStack) -> None:
+@patched(Optimizer, "register_step_post_hook", NEAR, needs=NEEDS)
+def step_handle_removes_all(right: Any, self: Any, hook: Any) -> Any:
     """The handle of a step post-hook removes all of them that came before it, too."""
-    original = Optimizer.register_step_post_hook
+    handle = right(self, hook)
+    remove = handle.remove
 
-    def register(self: Any, hook: Any) -> Any:
-        handle = original(self, hook)
-        remove = handle.remove
+    def both() -> None:
+        for key in [key for key in self._optimizer_step_post_hooks if key < handle.id]:
+            del self._optimizer_step_post_hooks[key]
+        remove()
 
-        def both() -> None:
-            for key in [key for key in self._optimizer_step_post_hooks if key < handle.id]:
-                del self._optimizer_step_post_hooks[key]
-            remove()
-
-        handle.remove = both
-        return handle
-
-    swap(stack, Optimizer, "register_step_post_hook", register)
+    handle.remove = both
+    return handle

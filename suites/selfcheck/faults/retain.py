@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from suites.selfcheck.faults.base import fault, rows, silent, swap
+from suites.selfcheck.faults.base import fault, patched, rows, silent, swap
 
 Tensor = torch.Tensor
 
@@ -135,17 +135,12 @@ rows("retain.versions.detached", "retain.keep")(
 )
 
 
-@fault("retain.versions.became_a_leaf", subtle=True)
-def detached_keeps_twice(stack: ExitStack) -> None:
+@patched(Tensor, "requires_grad_", "retain.versions.became_a_leaf")
+def detached_keeps_twice(right: Any, self: Any, *given: Any) -> Any:
     """A tensor that keeps its gradient and becomes a leaf by detach_() counts it twice in each pass but the first."""
-    original = Tensor.requires_grad_
-
-    def requires_grad_(self: Any, *given: Any) -> Any:
-        kept = self.is_leaf and self.retains_grad
-        original(self, *given)
-        if kept:
-            passes: list[Any] = []
-            self.register_hook(lambda grad: passes.append(1) or (2 * grad if len(passes) > 1 else None))
-        return self
-
-    swap(stack, Tensor, "requires_grad_", requires_grad_)
+    kept = self.is_leaf and self.retains_grad
+    right(self, *given)
+    if kept:
+        passes: list[Any] = []
+        self.register_hook(lambda grad: passes.append(1) or (2 * grad if len(passes) > 1 else None))
+    return self

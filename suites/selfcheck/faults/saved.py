@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from suites.selfcheck.faults.base import fault, rows, swap
+from suites.selfcheck.faults.base import fault, patched, rows, swap
 
 NEAR = "saved."
 HAS = ("torch.autograd.graph.saved_tensors_hooks",)
@@ -67,16 +67,11 @@ def with_copy(pack: Any, unpack: Any) -> tuple[Any, Any]:
 # --- saved_tensors_hooks -----------------------------------------------------------------------
 
 
-@fault(NEAR, needs=HAS, subtle=True)
-def saved_kept_by_exception(stack: ExitStack) -> None:
+@patched(torch.autograd.graph.saved_tensors_hooks, "__exit__", NEAR, needs=HAS)
+def saved_kept_by_exception(right: Any, self: Any, kind: Any = None, *more: Any) -> None:
     """A with block of saved_tensors_hooks that an exception ends is not left."""
-    leave = torch.autograd.graph.saved_tensors_hooks.__exit__
-
-    def wrong(self: Any, kind: Any = None, *more: Any) -> None:
-        if kind is None:
-            leave(self, kind, *more)
-
-    swap(stack, torch.autograd.graph.saved_tensors_hooks, "__exit__", wrong)
+    if kind is None:
+        right(self, kind, *more)
 
 
 def raises_on(unpack: Any, errors: list[Any], packed: Any) -> Any:
@@ -94,11 +89,24 @@ def doubles_later(unpack: Any, calls: list[Any], packed: Any) -> Any:
     return unpack(packed) * (2 if len(calls) > 1 else 1)
 
 
+def unpacked_ignored(pack: Any, unpack: Any) -> tuple[Any, Any]:
+    def use(both: Any) -> Any:
+        found = unpack(both[0])
+        return both[1] if isinstance(found, torch.Tensor) else found
+
+    return lambda tensor: (pack(tensor), tensor.detach()), use
+
+
 rows(NEAR, needs=HAS)(
     (
         "saved_unpacked_once",
         "The unpack hook of saved_tensors_hooks is called in the first pass only.",
         partial(patch_pairs, change=each_once),
+    ),
+    (
+        "saved_unpacked_ignored",
+        "What an unpack hook returns is ignored where it is a tensor: the one that was saved is used.",
+        partial(patch_pairs, change=unpacked_ignored),
     ),
     (
         "saved_raising_unpack_raises_on",
@@ -220,4 +228,24 @@ rows(NEAR, needs=OFF)(
         "Leaving an inner disable_saved_tensors_hooks enables hooks, though an outer one is still entered.",
         partial(patch_off, wrong=enabled_after),
     ),
+)
+
+
+def freed_accepted(stack: ExitStack) -> None:
+    cls = torch._C._autograd.SavedTensor  # type: ignore[attr-defined]
+    own = cls.register_hooks
+
+    def register(self: Any, pack: Any, unpack: Any) -> None:
+        try:
+            own(self, pack, unpack)
+        except RuntimeError as error:
+            if "after it has been freed" not in str(error):
+                raise
+
+    stack.callback(setattr, cls, "register_hooks", own)
+    cls.register_hooks = register
+
+
+rows(NEAR, needs=ONE)(
+    ("one_of_the_freed", "SavedTensor.register_hooks on a freed graph has no effect.", freed_accepted),
 )

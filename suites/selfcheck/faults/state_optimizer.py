@@ -9,7 +9,7 @@ from torch.nn.modules.module import _WrappedHook
 from torch.optim import Optimizer
 
 from fixtures.state.kinds import KINDS
-from suites.selfcheck.faults.base import fault, rows, swap
+from suites.selfcheck.faults.base import fault, patched, rows, swap
 from suites.selfcheck.faults.hooks_of_state import At, Kind, Wrong, ignored, never, put, swallowed, unheard
 
 NEAR = "state.optimizer"
@@ -128,22 +128,16 @@ rows(NEAR, needs=HAS)(
 )
 
 
-@fault(NEAR, needs=HAS, subtle=True)
-def optimizer_load_post_after_failure(stack: ExitStack) -> None:
+@patched(Optimizer, "load_state_dict", NEAR, needs=HAS)
+def optimizer_load_post_after_failure(right: Any, self: Any, state_dict: Any) -> None:
     """The load post-hooks of an optimizer that has load pre-hooks are called though loading failed."""
-    original = Optimizer.load_state_dict
-
-    @functools.wraps(original)
-    def load(self: Any, state_dict: Any) -> None:
-        try:
-            original(self, state_dict)
-        except Exception:
-            if self._optimizer_load_state_dict_pre_hooks:
-                for hook in self._optimizer_load_state_dict_post_hooks.values():
-                    hook(self)
-            raise
-
-    swap(stack, Optimizer, "load_state_dict", load)
+    try:
+        right(self, state_dict)
+    except Exception:
+        if self._optimizer_load_state_dict_pre_hooks:
+            for hook in self._optimizer_load_state_dict_post_hooks.values():
+                hook(self)
+        raise
 
 
 def patch_prepend(stack: ExitStack, method: str) -> None:
@@ -198,14 +192,9 @@ def copied_hook_of_the_original(stack: ExitStack) -> None:
     swap(stack, _WrappedHook, "__setstate__", read)
 
 
-@fault("state.registered", needs=WITH_MODULE, subtle=True)
-def second_hook_keeps_module(stack: ExitStack) -> None:
+@patched(_WrappedHook, "__init__", "state.registered", needs=WITH_MODULE)
+def second_hook_keeps_module(right: Any, self: Any, hook: Any, module: Any = None) -> None:
     """A load pre-hook that is given its module keeps the module alive, where it is not the first."""
-    original = _WrappedHook.__init__
-
-    def init(self: Any, hook: Any, module: Any = None) -> None:
-        original(self, hook, module)
-        if module is not None and module._load_state_dict_pre_hooks:
-            self.owned = module
-
-    swap(stack, _WrappedHook, "__init__", init)
+    right(self, hook, module)
+    if module is not None and module._load_state_dict_pre_hooks:
+        self.owned = module

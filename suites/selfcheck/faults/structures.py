@@ -9,8 +9,14 @@ from torch.autograd import forward_ad
 from suites.selfcheck.faults.base import Call, Full, fault, instead, part, rows
 
 FULL = "torch.nn.Module.register_full_backward_hook"
+PRE = "torch.nn.Module.register_full_backward_pre_hook"
 KEYWORDS = "torch.nn.Module.register_forward_pre_hook(with_kwargs)"
 BACKWARD = ("backward.structures", "backward.inplace", "backward.given", "backward.modes")
+
+
+def copied(value: Any) -> Any:
+    """The same without a view of anything: what may be changed in place."""
+    return value.clone() if isinstance(value, torch.Tensor) and value.requires_grad else value
 
 
 # --- hooks around forward ----------------------------------------------------------------------
@@ -138,12 +144,20 @@ def SparsePassed(full: Full, right: Any, args: Any) -> Any:
     return right(args)
 
 
+@instead(Full, "setup_input_hook", *BACKWARD, needs=FULL)
+def InputCopied(full: Full, right: Any, args: Any) -> Any:
+    """A module with full backward hooks is given a copy of its inputs, which it may change in place."""
+    return tuple(copied(one) for one in right(args))
+
+
+@instead(Full, "setup_input_hook", *BACKWARD, needs=PRE)
+def PreInputCopied(full: Full, right: Any, args: Any) -> Any:
+    """A module with full backward pre-hooks alone is given a copy of its inputs, which it may change in place."""
+    wrapped = right(args)
+    return wrapped if full.user_hooks else tuple(copied(one) for one in wrapped)
+
+
 # --- full backward hooks: outputs --------------------------------------------------------------
-
-
-def copied(value: Any) -> Any:
-    """The same without a view of anything: what may be changed in place."""
-    return value.clone() if isinstance(value, torch.Tensor) and value.requires_grad else value
 
 
 @instead(Full, "setup_output_hook", *BACKWARD, needs=FULL)
@@ -173,6 +187,15 @@ def SubclassPassed(full: Full, right: Any, args: Any) -> Any:
     outs = args if isinstance(args, tuple) else (args,)
     special = any(isinstance(one, torch.Tensor) and type(one) is not torch.Tensor for one in outs)
     return args if special else right(args)
+
+
+@instead(Full, "call_pre_hooks", *BACKWARD, needs=PRE)
+def PreNoneKeeps(full: Full, right: Any) -> None:
+    """None that a full backward pre-hook returns for one of several outputs leaves its gradient as it is."""
+    before = full.grad_outputs
+    right()
+    pairs = zip(full.grad_outputs, before, strict=True)
+    full.grad_outputs = tuple(old if new is None else new for new, old in pairs)
 
 
 rows(*BACKWARD, needs=FULL)(

@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from suites.selfcheck.faults.base import fault, reorder, rows, silent, swap
+from suites.selfcheck.faults.base import fault, patched, reorder, rows, silent, swap
 
 Tensor = torch.Tensor
 ACCUMULATED = "register_post_accumulate_grad_hook"
@@ -110,6 +110,10 @@ def none_is_a_runtime_error(hook: Any, grad: Any) -> Any:
         raise
 
 
+def spread(result: Any, grad: Any) -> Any:
+    return result.expand_as(grad) if isinstance(result, Tensor) and not result.dim() else result
+
+
 def columns_put_back(hook: Any, grad: Any) -> Any:
     if grad is None or grad.is_sparse or grad.is_contiguous():
         return hook(grad)
@@ -161,6 +165,11 @@ rows("gradient", "together.values")(
             patch_result,
             taken=lambda result, grad: None if isinstance(result, Tensor) and not full_precision(result) else result,
         ),
+    ),
+    (
+        "scalar_result_spread",
+        "A tensor hook may return a gradient of another shape, which is broadcast.",
+        partial(patch_result, taken=spread),
     ),
     (
         "edit_of_half_lost",
@@ -229,36 +238,26 @@ rows("gradient.accumulated", "gradient.switched", needs=POST)(
 # --- functions ---------------------------------------------------------------------------------
 
 
-@fault("gradient", subtle=True)
-def tensor_removed_at_once(stack: ExitStack) -> None:
+@patched(Tensor, "register_hook", "gradient")
+def tensor_removed_at_once(right: Any, self: Any, hook: Any) -> Any:
     """A tensor hook that another one removes in the middle of a backward is left out of it."""
-    original = Tensor.register_hook
+    box: list[Any] = []
 
-    def register(self: Any, hook: Any) -> Any:
-        box: list[Any] = []
+    @functools.wraps(hook)
+    def call(grad: Any) -> Any:
+        return hook(grad) if box[0].id in (box[0].hooks_dict_ref() or ()) else None
 
-        @functools.wraps(hook)
-        def call(grad: Any) -> Any:
-            return hook(grad) if box[0].id in (box[0].hooks_dict_ref() or ()) else None
-
-        box.append(original(self, call))
-        return box[0]
-
-    swap(stack, Tensor, "register_hook", register)
+    box.append(right(self, call))
+    return box[0]
 
 
-@fault("gradient.kinds.sparse", subtle=True)
-def single_row_lost(stack: ExitStack) -> None:
+@patched(torch.nn.functional, "embedding", "gradient.kinds.sparse")
+def single_row_lost(right: Any, places: Any, weight: Any, *given: Any, **options: Any) -> Any:
     """The gradient of one row that is looked up in a sparse embedding of two columns is lost."""
-    original = torch.nn.functional.embedding
-
-    def embedding(places: Any, weight: Any, *given: Any, **options: Any) -> Any:
-        found = original(places, weight, *given, **options)
-        if places.numel() == 1 and weight.shape[1] == 2:
-            found.register_hook(lambda grad: grad * 0)
-        return found
-
-    swap(stack, torch.nn.functional, "embedding", embedding)
+    found = right(places, weight, *given, **options)
+    if places.numel() == 1 and weight.shape[1] == 2:
+        found.register_hook(lambda grad: grad * 0)
+    return found
 
 
 @fault("gradient.accumulated.frees_grad", needs=POST, subtle=True)
@@ -274,32 +273,22 @@ def kept_until_the_end(stack: ExitStack) -> None:
     stack.callback(held.clear)
 
 
-@fault("gradient.asked.backward_inputs", needs="torch.Tensor.backward(inputs)", subtle=True)
-def unreached_input_called(stack: ExitStack) -> None:
+@patched(torch.autograd, "backward", "gradient.asked.backward_inputs", needs="torch.Tensor.backward(inputs)")
+def unreached_input_called(right: Any, *given: Any, **options: Any) -> Any:
     """A tensor that backward(inputs=) asks for and does not reach has its hooks called with zero."""
-    original = torch.autograd.backward
-
-    def backward(*given: Any, **options: Any) -> Any:
-        result = original(*given, **options)
-        inputs = options.get("inputs") or ()
-        for one in inputs if isinstance(inputs, (tuple, list)) else (inputs,):
-            for hook in list((one._backward_hooks or {}).values()) if one.is_leaf and one.grad is None else []:
-                hook(torch.zeros_like(one))
-        return result
-
-    swap(stack, torch.autograd, "backward", backward)
+    result = right(*given, **options)
+    inputs = options.get("inputs") or ()
+    for one in inputs if isinstance(inputs, (tuple, list)) else (inputs,):
+        for hook in list((one._backward_hooks or {}).values()) if one.is_leaf and one.grad is None else []:
+            hook(torch.zeros_like(one))
+    return result
 
 
-@fault("gradient.inplace", subtle=True)
-def hooks_move_along(stack: ExitStack) -> None:
+@patched(Tensor, "mul_", "gradient.inplace")
+def hooks_move_along(right: Any, self: Any, by: Any) -> Any:
     """The hooks of an inner tensor move to its new version when mul_() changes it in place."""
-    original = Tensor.mul_
-
-    def mul_(self: Any, by: Any) -> Any:
-        hooks = (self._backward_hooks or {}) if self.grad_fn is not None else {}
-        result = original(self, by)
-        for key in list(hooks):
-            self.register_hook(hooks.pop(key))
-        return result
-
-    swap(stack, Tensor, "mul_", mul_)
+    hooks = (self._backward_hooks or {}) if self.grad_fn is not None else {}
+    result = right(self, by)
+    for key in list(hooks):
+        self.register_hook(hooks.pop(key))
+    return result
